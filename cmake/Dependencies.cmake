@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the project builds with. bootstrap.sh installs all of it; nothing is downloaded here.
+
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(benchmark REQUIRED)
+find_package(GTest REQUIRED)
+
+# FFTW and OpenBLAS in their OpenMP builds: OpenBLAS's own threads beside OpenMP's are 10-30 times slower.
+find_path(HOLDFAST_FFTW_INCLUDE fftw3.h REQUIRED)
+find_library(HOLDFAST_FFTW fftw3 REQUIRED)
+find_library(HOLDFAST_FFTWF fftw3f REQUIRED)
+find_library(HOLDFAST_FFTW_OMP fftw3_omp REQUIRED)
+find_library(HOLDFAST_FFTWF_OMP fftw3f_omp REQUIRED)
+find_path(HOLDFAST_OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas-openmp REQUIRED)
+find_library(HOLDFAST_OPENBLAS openblas PATH_SUFFIXES openblas-openmp REQUIRED)
+add_library(holdfast_host INTERFACE)
+target_include_directories(holdfast_host SYSTEM INTERFACE ${HOLDFAST_FFTW_INCLUDE}
+                                                          ${HOLDFAST_OPENBLAS_INCLUDE})
+target_link_libraries(
+  holdfast_host INTERFACE ${HOLDFAST_FFTW_OMP} ${HOLDFAST_FFTW} ${HOLDFAST_FFTWF_OMP}
+                          ${HOLDFAST_FFTWF} ${HOLDFAST_OPENBLAS} OpenMP::OpenMP_CXX)
+
+# The CUDA toolkit is optional: from the usual places, or the wheels that `bootstrap.sh --cuda` puts into .venv.
+file(GLOB holdfast_wheels ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13)
+set(holdfast_cuda_roots $ENV{CUDA_HOME} /usr/local/cuda /usr/local/cuda-13.0 ${holdfast_wheels})
+find_path(HOLDFAST_CUDA_INCLUDE nvrtc.h HINTS ${holdfast_cuda_roots} PATH_SUFFIXES include)
+set(holdfast_cuda_missing "")
+foreach(header nvrtc.h nvJitLink.h cuda_runtime_api.h cublas_v2.h cufft.h)
+  if(NOT HOLDFAST_CUDA_INCLUDE OR NOT EXISTS ${HOLDFAST_CUDA_INCLUDE}/${header})
+    list(APPEND holdfast_cuda_missing ${header})
+  endif()
+endforeach()
+cmake_path(GET HOLDFAST_CUDA_INCLUDE PARENT_PATH holdfast_cuda_root)
+foreach(library cudart nvrtc nvJitLink cublas cufft)
+  string(TOUPPER HOLDFAST_${library} variable)
+  # Wheels hold libnvrtc.so.13 and no libnvrtc.so.
+  find_library(${variable} NAMES ${library} lib${library}.so.13 lib${library}.so.12
+               HINTS ${holdfast_cuda_root} PATH_SUFFIXES lib64 lib NO_DEFAULT_PATH)
+  if(NOT ${variable})
+    list(APPEND holdfast_cuda_missing lib${library})
+  endif()
+endforeach()
+if(holdfast_cuda_missing)
+  set(HOLDFAST_CUDA FALSE)
+  list(JOIN holdfast_cuda_missing ", " holdfast_cuda_missing)
+  set(HOLDFAST_CUDA_ABSENT "this build has no CUDA toolkit (missing: ${holdfast_cuda_missing}): run \
+./cmake/bootstrap.sh --cuda and configure again")
+  message(STATUS "Backends cuda and cuda-dry are left out: ${HOLDFAST_CUDA_ABSENT}")
+else()
+  set(HOLDFAST_CUDA TRUE)
+  add_library(holdfast_cuda INTERFACE)
+  target_include_directories(holdfast_cuda SYSTEM INTERFACE ${HOLDFAST_CUDA_INCLUDE})
+  target_link_libraries(holdfast_cuda INTERFACE ${HOLDFAST_CUDART} ${HOLDFAST_NVRTC}
+                                                ${HOLDFAST_NVJITLINK} ${HOLDFAST_CUBLAS} ${HOLDFAST_CUFFT})
+  target_compile_definitions(holdfast_cuda INTERFACE HOLDFAST_CUDA=1)
+endif()
+
+# HOLDFAST_REQUIRE (cache or environment) names the backends that must not be silently absent.
+set(HOLDFAST_REQUIRE "$ENV{HOLDFAST_REQUIRE}" CACHE STRING "Backends this build must have, e.g. host;cuda-dry:sm_90")
+foreach(backend IN LISTS HOLDFAST_REQUIRE)
+  if(backend MATCHES "^cuda" AND NOT HOLDFAST_CUDA)
+    message(FATAL_ERROR "HOLDFAST_REQUIRE names ${backend}, but ${HOLDFAST_CUDA_ABSENT}.")
+  endif()
+endforeach()

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what holdfast builds, tests and draws with, from the distribution and from pinned Python wheels.
+# Running it again installs only what is missing.
+set -euo pipefail
+
+usage() {
+  cat <<'END'
+usage: cmake/bootstrap.sh [--cuda] [--check]
+
+  (no option)  installs what is missing of the Debian packages and the Python wheels in .venv
+  --cuda       also installs the CUDA 13.0 pieces (NVRTC, nvJitLink, cudart, cuBLAS, cuFFT, CUPTI) as wheels in
+               .venv, unless a toolkit is there; no driver and no GPU is needed for cuda-dry
+  --check      installs nothing, says in one line what is missing, and exits 1 if anything is
+
+examples:
+  ./cmake/bootstrap.sh && cmake --workflow --preset perf
+  ./cmake/bootstrap.sh --cuda && cmake --workflow --preset test
+END
+}
+
+fail() {
+  echo "bootstrap: $1" >&2
+  exit "${2:-1}"
+}
+
+cuda=no
+check=no
+for argument in "$@"; do
+  case "$argument" in
+    --cuda) cuda=yes ;;
+    --check) check=yes ;;
+    -h | --help) usage; exit 0 ;;
+    *) usage >&2; fail "unknown option '$argument'" 2 ;;
+  esac
+done
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+packages=(g++ cmake ninja-build git ca-certificates python3 python3-venv
+  libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev libssl-dev
+  libfftw3-dev libopenblas-openmp-dev valgrind chromium)
+
+command -v dpkg-query > /dev/null ||
+  fail "this is not a Debian system; install by hand: ${packages[*]}, then run it in a Debian 12 container to compare"
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2> /dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+
+# The toolkit counts as present where its headers and libraries are: /usr/local/cuda, $CUDA_HOME or .venv.
+has_cuda() {
+  local place
+  for place in "${CUDA_HOME:-/usr/local/cuda}" /usr/local/cuda "$root"/.venv/lib/python3*/site-packages/nvidia/cu13; do
+    [ -f "$place/include/nvrtc.h" ] && [ -f "$place/include/nvJitLink.h" ] &&
+      [ -f "$place/include/cublas_v2.h" ] && [ -f "$place/include/cufft.h" ] && return 0
+  done
+  return 1
+}
+
+# A stamp beside the wheels holds the hash of the list they were installed from.
+wheels_missing() {  # LIST STAMP
+  [ "$(cat "$root/.venv/$2" 2> /dev/null)" != "$(sha256sum < "$1")" ]
+}
+
+lacks=("${missing[@]}")
+if wheels_missing "$root/reporting/requirements.txt" reporting.stamp; then
+  lacks+=("the wheels of reporting/requirements.txt")
+fi
+if [ $cuda = yes ] && ! has_cuda; then lacks+=("the wheels of cmake/cuda-requirements.txt"); fi
+
+if [ $check = yes ]; then
+  [ ${#lacks[@]} -eq 0 ] && echo "bootstrap: nothing is missing" && exit 0
+  printf -v list '%s, ' "${lacks[@]}"
+  fail "missing: ${list%, }"
+fi
+
+if [ ${#missing[@]} -gt 0 ]; then
+  as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo > /dev/null ||
+      fail "not root and no sudo; ask for: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  echo "bootstrap: installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq || fail "apt-get update failed; is the network there?"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null ||
+    fail "apt-get could not install: ${missing[*]}"
+fi
+
+install_wheels() {  # LIST STAMP
+  [ -x "$root/.venv/bin/python3" ] || /usr/bin/python3 -m venv "$root/.venv"
+  echo "bootstrap: installing the wheels of ${1#"$root"/}"
+  "$root/.venv/bin/python3" -m pip install --quiet --disable-pip-version-check --requirement "$1" ||
+    fail "pip could not install the wheels of ${1#"$root"/}"
+  sha256sum < "$1" > "$root/.venv/$2"
+}
+if wheels_missing "$root/reporting/requirements.txt" reporting.stamp; then
+  install_wheels "$root/reporting/requirements.txt" reporting.stamp
+fi
+if [ $cuda = yes ] && ! has_cuda; then
+  install_wheels "$root/cmake/cuda-requirements.txt" cuda.stamp
+  has_cuda || fail "the CUDA wheels are installed, but their headers are not where they were expected"
+fi
+
+if has_cuda; then
+  echo "bootstrap: ready (host and cuda-dry; cuda where there is a driver)"
+else
+  echo "bootstrap: ready, without the CUDA toolkit: host only (./cmake/bootstrap.sh --cuda adds cuda-dry)"
+fi

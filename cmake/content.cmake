@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DSOURCE=<root> -DOUTPUT=<file> -P content.cmake
+# Which content a build is made of: one hash over what git tracks (or would track) in kernels, suites and cmake, the same
+# before and after the commit, so that code and the baseline it earned land together.
+
+find_package(Git QUIET)
+set(files "")
+set(sha "")
+set(dirty false)
+if(GIT_FOUND)
+  execute_process(
+    COMMAND ${GIT_EXECUTABLE} ls-files --cached --others --exclude-standard kernels suites cmake
+    WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE files RESULT_VARIABLE failed ERROR_QUIET)
+  if(NOT failed)
+    execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse --verify --quiet HEAD WORKING_DIRECTORY ${SOURCE}
+                    OUTPUT_VARIABLE sha OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    execute_process(COMMAND ${GIT_EXECUTABLE} status --porcelain -- kernels suites cmake
+                    WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE changes ERROR_QUIET)
+    if(changes)
+      set(dirty true)
+    endif()
+  endif()
+  string(REGEX REPLACE "\n$" "" files "${files}")
+  string(REPLACE "\n" ";" files "${files}")
+endif()
+if(NOT files)  # an unpacked archive
+  file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/kernels/* ${SOURCE}/suites/* ${SOURCE}/cmake/*)
+endif()
+
+list(SORT files)
+set(lines "")
+foreach(file IN LISTS files)
+  if(EXISTS ${SOURCE}/${file})
+    file(SHA256 ${SOURCE}/${file} hash)
+    string(APPEND lines "${hash} ${file}\n")
+  endif()
+endforeach()
+string(SHA256 content "${lines}")
+file(WRITE ${OUTPUT}.new
+     "{\"content\": \"sha256:${content}\", \"git\": {\"dirty\": ${dirty}, \"sha\": \"${sha}\"}}\n")
+file(COPY_FILE ${OUTPUT}.new ${OUTPUT} ONLY_IF_DIFFERENT)
+file(REMOVE ${OUTPUT}.new)

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a GPU architecture offers a block, as a table, and the occupancy that follows. The dry
+// device launches by this table; on a real device multiprocessor count and clock-dependent facts
+// come from the driver.
+#pragma once
+
+#include <cstdint>
+
+namespace holdfast {
+
+struct Architecture {
+  int sm = 0;                                // 90 for sm_90
+  int multiprocessors = 0;                   // of the full data-centre part
+  int registers_per_multiprocessor = 65536;  // 32-bit
+  int registers_per_thread = 255;
+  int warps_per_multiprocessor = 64;
+  int blocks_per_multiprocessor = 32;
+  int threads_per_block = 1024;
+  std::int64_t shared_bytes_per_block = 0;  // opt-in maximum
+  std::int64_t shared_bytes_per_multiprocessor = 0;
+  std::int64_t shared_bytes_reserved = 1024;  // per block, by the system
+  std::int64_t l2_bytes = 0;
+};
+
+// Throws Error{bad_input} naming the known ones for an sm that has no row.
+const Architecture& architecture(int sm);
+
+// Resident blocks of one kernel per multiprocessor: the least of what warps, registers (allocated
+// per warp in units of 256), shared memory and block slots allow. Zero when one block does not fit.
+int occupancy(const Architecture&, int registers_per_thread, std::int64_t shared_bytes_per_block,
+              int threads_per_block);
+
+}  // namespace holdfast

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a computation runs. One factory; a workload asks `device` whether there is a GPU and
+// nothing else.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/compiler.hpp"
+#include "runtime/device.hpp"
+#include "runtime/ledger.hpp"
+
+namespace holdfast {
+
+// What the CPU may use, read once per process from HOLDFAST_NUM_THREADS, HOLDFAST_MEMORY_LIMIT_GB,
+// Slurm's variables and the machine, in this order.
+struct HostLimits {
+  int threads = 1;
+  std::optional<std::int64_t> memory_bytes = {};
+  std::string isa =
+      {};  // "x86-64-v4": the widest level that this CPU has and the project compiles for
+};
+const HostLimits& host_limits();
+HostLimits read_host_limits();  // anew; throws Error{bad_input} naming a variable that is no number
+
+struct Backend {
+  std::string name = {};                    // "host", "cuda", "cuda:1", "cuda-dry:sm_90"
+  Ledger ledger = {};                       // outlives device and compiler
+  std::unique_ptr<Device> device = {};      // null on host
+  std::unique_ptr<Compiler> compiler = {};  // null on host
+
+  bool executes() const { return device == nullptr || device->executes(); }
+};
+
+// "host", "cuda", "cuda:N" or "cuda-dry:sm_NN". Throws Error{bad_input} for another name,
+// Error{no_device} with the reason where this build or machine cannot open it.
+std::unique_ptr<Backend> open_backend(std::string_view name);
+
+// "host-x86_64-v4-2t", "cuda-dry-sm_90", "nvidia-h200": what a baseline is kept for.
+std::string device_class(const Backend& backend);
+
+}  // namespace holdfast

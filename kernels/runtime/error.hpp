@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// One exception type. A function per library turns its status into it: `check` beside the code that
+// calls the library.
+#pragma once
+
+#include <source_location>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace holdfast {
+
+// Why something failed; main() maps each kind to its exit code.
+enum class Fault {
+  bad_input,    // what the user wrote cannot be done
+  no_device,    // this machine lacks the device that was asked for
+  compile,      // a device program does not compile, or its launch signature is wrong
+  device,       // the device or one of its libraries refused
+  broken_rule,  // a computation did what an accounted step must not: allocate, compile, plan
+};
+
+// text("allocate ", 12, " bytes") is everything that << prints, in a row.
+template <class... Parts>
+std::string text(const Parts&... parts) {
+  std::ostringstream stream;
+  (stream << ... << parts);
+  return stream.str();
+}
+
+class Error : public std::runtime_error {
+ public:
+  Error(Fault fault, std::string_view sentence,
+        std::source_location where = std::source_location::current());
+  Fault fault() const noexcept { return fault_; }
+  std::source_location where() const noexcept { return where_; }
+
+ private:
+  Fault fault_;
+  std::source_location where_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// BLAS and FFT on host memory: what the host backend and the emulated device call.
+#pragma once
+
+#include <memory>
+
+#include "runtime/blas.hpp"
+#include "runtime/fft.hpp"
+
+namespace holdfast {
+
+void gemm_on_host(const Gemm& problem, const void* a, const void* b, void* c);
+
+// Measured by FFTW. HOLDFAST_FFTW_WISDOM names a file in which plans outlive the process.
+std::unique_ptr<FftPlan> plan_fft_on_host(const Fft& problem);
+void transform_on_host(FftPlan& plan, const void* in, void* out);
+
+}  // namespace holdfast

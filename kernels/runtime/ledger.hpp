@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a computation cost, counted where it happens. Every number a suite reports except time is
+// read from here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace holdfast {
+
+// Events so far. Monotonic: the difference of two snapshots is what happened between them.
+struct Counts {
+  std::int64_t launches =
+      0;  // kernels started, own and library's, each node of a replayed graph included
+  std::int64_t library_calls = 0;  // those of them that a BLAS or FFT library started
+  std::int64_t graph_nodes = 0;    // nodes (kernels, copies, fills) executed by replayed graphs
+  std::int64_t copies = 0;         // device to device
+  std::int64_t h2d_bytes = 0;
+  std::int64_t d2h_bytes = 0;
+  std::int64_t syncs = 0;        // times the host waited for the device
+  std::int64_t allocations = 0;  // of device (on host: accounted) memory
+  std::int64_t programs = 0;  // distinct programs asked of this backend's compiler, blind to caches
+  std::int64_t nvrtc_runs = 0;  // of those, how many really ran the compiler
+  std::int64_t plans = 0;       // FFT plans made
+
+  Counts& operator+=(const Counts&);
+  friend Counts operator-(Counts, const Counts&);
+};
+
+// What a variant declares that its steady step does on purpose: the anti-patterns that a spec
+// measures.
+struct Permissions {
+  bool may_allocate = false;
+  bool may_compile = false;  // covers plans
+};
+
+class Ledger {
+ public:
+  // Building: anything goes. Steady: a measured step; allocating, compiling and planning throw
+  // Error{broken_rule} unless permitted.
+  enum class Phase { building, steady };
+
+  Counts counts = {};
+  std::int64_t live_bytes = 0;
+  std::int64_t peak_bytes = 0;  // highest live_bytes so far: the high-water mark
+
+  void enter(Phase phase, Permissions permissions = {});
+  Phase phase() const { return phase_; }
+
+  // `site` names who holds the memory ("h", "cufft work area"), so that the peak can be told by
+  // site.
+  void allocated(std::int64_t bytes, std::string_view site);
+  void released(std::int64_t bytes, std::string_view site) noexcept;
+  void program(bool ran_nvrtc, std::string_view name);
+  void plan(std::string_view what);
+
+  // Live bytes by site at the moment of the peak. Sums to peak_bytes.
+  const std::map<std::string, std::int64_t, std::less<>>& peak_by_site() const;
+
+ private:
+  void forbid(std::string_view doing, bool permitted) const;  // throws in a steady phase
+
+  Phase phase_ = Phase::building;
+  Permissions permissions_ = {};
+  std::map<std::string, std::int64_t, std::less<>> live_by_site_ = {};
+  std::map<std::string, std::int64_t, std::less<>> peak_by_site_ = {};
+};
+
+}  // namespace holdfast

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two compilers behind one compilation: NVRTC lowers C++ to PTX, nvJitLink compiles PTX to a
+// cubin. Neither knows files, caches or ledgers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast {
+
+// What one compilation makes; all that a cache has to keep.
+struct Artifact {
+  struct Entry {
+    std::string name = {};  // mangled
+    int registers = 0;
+    int spill_bytes = 0;  // stores plus loads
+    int shared_bytes = 0;
+  };
+  std::string ptx = {};
+  std::string cubin = {};
+  std::vector<Entry> entries = {};  // in the order of Lowering::entries
+};
+
+struct IncludedText {
+  std::string name = {}, text = {};
+};
+
+struct Lowering {
+  std::string name = {};  // shown in messages
+  std::string text = {};
+  std::vector<IncludedText> headers = {};  // by the name that #include spells
+  std::vector<std::string> definitions = {};
+  std::vector<std::string> entries = {};
+  int sm = 0;
+};
+
+// The options every program is lowered with, apart from architecture and definitions. No line
+// information: a comment or a path must not change the cubin.
+const std::vector<std::string>& lowering_options();
+
+// Fills ptx and the entries' names. Throws Error{compile} with NVRTC's log.
+void lower(const Lowering& lowering, Artifact& artifact);
+
+// Fills cubin and the entries' resources. Throws Error{compile} with nvJitLink's log.
+void link(const Lowering& lowering, Artifact& artifact);
+
+}  // namespace holdfast
