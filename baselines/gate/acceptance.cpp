@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/acceptance.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "gate/merge.hpp"
+#include "gate/part.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+constexpr std::size_t most_runs = 20;          // kept per entry
+constexpr std::size_t runs_without_doubt = 5;  // fewer are a bootstrap
+constexpr double widest_spread =
+    0.10;  // of a gated ratio between processes, as a fraction of its median
+
+std::int64_t distinct_days(const std::vector<std::string>& runs) {
+  std::set<std::string> days;
+  for (const std::string& run : runs) days.insert(run.substr(0, 10));
+  return static_cast<std::int64_t>(days.size());
+}
+
+Entry first_entry(const Measured& measured, bool timed, const Results& results,
+                  const std::string& why) {
+  Entry entry{.value = measured.value,
+              .accepted = {.utc = results.run.utc,
+                           .content = results.run.content,
+                           .runs = {results.run.id},
+                           .why = why}};
+  if (!timed) return entry;
+  entry.medians = {std::get<double>(measured.value)};
+  entry.mad_between = measured.mad_between.value_or(0);
+  entry.anchor = entry.medians.front();
+  entry.bootstrap = true;
+  return entry;
+}
+
+// One more run that agrees: the value becomes the median over runs, the reason and the anchor stay.
+Entry with_run(const Entry& before, const Measured& measured, const Results& results) {
+  Entry entry = before;
+  std::vector<std::string>& runs = entry.accepted.runs;
+  const double count = static_cast<double>(entry.medians.size());
+  entry.mad_between =
+      (entry.mad_between.value_or(0) * count + measured.mad_between.value_or(0)) / (count + 1);
+  entry.medians.push_back(std::get<double>(measured.value));
+  runs.push_back(results.run.id);
+  if (entry.medians.size() > most_runs) entry.medians.erase(entry.medians.begin());
+  if (runs.size() > most_runs) runs.erase(runs.begin());
+  entry.value = median(entry.medians);
+  entry.days = distinct_days(runs);
+  entry.bootstrap = entry.medians.size() < runs_without_doubt;
+  return entry;
+}
+
+bool is_gated(const CaseResult& result) {
+  return result.status == "ok" && tier_includes("gate", result.tier);
+}
+
+}  // namespace
+
+Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
+                  const Policy& policy, const std::string& why) {
+  Acceptable accepted{.baseline = {.device_class = results.env.device_class,
+                                   .fingerprint = fingerprint(results.env)}};
+  const auto reason = [&](const char* plain) { return why.empty() ? std::string(plain) : why; };
+  for (const CaseResult& result : results.cases) {
+    if (!is_gated(result)) continue;
+    for (const NamedMetric& metric : named_metrics(result)) {
+      const bool evidence = metric.name == kernels_metric;
+      const Standard standard = evidence
+                                    ? Standard{.kind = "codegen", .better = Better::same}
+                                    : policy.standard(result.id, results.env.device_class,
+                                                      metric.variant, metric.name, metric.kind);
+      if (!metric.measured || !standard.stored() || (!evidence && standard.gate == Gate::off))
+        continue;
+      const bool timed = standard.kind == "ratio" || standard.kind == "time";
+      const std::string key = entry_key(result.id, metric.variant, metric.name);
+      Entry& entry = accepted.baseline.entries[key];
+      const Entry* before = nullptr;
+      if (existing)
+        if (const auto at = existing->entries.find(key); at != existing->entries.end())
+          before = &at->second;
+      if (!before) {
+        entry = first_entry(*metric.measured, timed, results,
+                            reason(existing ? "new" : "first baseline"));
+        accepted.changes.push_back({.key = key, .after = entry.value});
+        continue;
+      }
+      const auto& runs = before->accepted.runs;
+      if (std::find(runs.begin(), runs.end(), results.run.id) != runs.end()) {
+        entry = *before;
+        continue;
+      }
+      const std::string verdict = judge(standard, *metric.measured, *before).verdict;
+      if (verdict == verdict::pass || (timed && verdict == verdict::drift)) {
+        entry = timed && !before->medians.empty() ? with_run(*before, *metric.measured, results)
+                                                  : *before;
+        continue;
+      }
+      entry = first_entry(*metric.measured, timed, results, reason("changed for the better"));
+      entry.accepted.previous = before->value;
+      const bool worsens = !evidence && verdict != verdict::improved && verdict != verdict::drift;
+      accepted.changes.push_back(
+          {.key = key, .before = before->value, .after = entry.value, .worsens = worsens});
+    }
+  }
+  if (!existing) return accepted;
+  for (const auto& [key, entry] : existing->entries)
+    if (!accepted.baseline.entries.contains(key))
+      accepted.changes.push_back({.key = key, .before = entry.value, .worsens = true});
+  return accepted;
+}
+
+std::vector<Refusal> refusals(const Results& results, const List& list, const Policy& policy,
+                              bool bootstrap) {
+  std::vector<Refusal> found;
+  const int incomplete = exit_code(Fault::incomplete);
+  const auto refuse = [&](int exit, const std::string& why) { found.push_back({exit, why}); };
+  if (results.partial) refuse(incomplete, "the run was filtered; run the whole suite");
+  if (!tier_includes(results.tier, "gate"))
+    refuse(incomplete,
+           text("the run was of the tier ", results.tier, "; baselines hold the gate tier"));
+  if (!results.run.custom.empty())
+    refuse(incomplete, text("the run was custom (", results.run.custom.front(), " ...)"));
+  if (results.run.sources)
+    refuse(incomplete, text("its device code came from HOLDFAST_SOURCES=", *results.run.sources,
+                            ", not from the build"));
+  for (const std::string& reason : results.quality.reasons)
+    if (!results.quality.valid) refuse(incomplete, text("the measurement is invalid: ", reason));
+  if (!results.quality.valid && results.quality.reasons.empty())
+    refuse(incomplete, "the measurement is invalid");
+  if (results.quality.throttled.value_or(false)) refuse(incomplete, "the device was throttled");
+  std::set<std::string> measured;
+  for (const CaseResult& result : results.cases) {
+    measured.insert(result.id);
+    if (result.check.status == "failed" || result.status == "failed")
+      refuse(exit_code(Fault::regression),
+             text(result.id, ": the result is wrong or was not verified"));
+    else if (result.status != "ok" && result.status != "skipped")
+      refuse(incomplete, text(result.id, ": ", result.status));
+    for (const NamedMetric& metric : named_metrics(result)) {
+      if (metric.name == kernels_metric || !metric.measured) continue;
+      const Standard standard = policy.standard(result.id, results.env.device_class, metric.variant,
+                                                metric.name, metric.kind);
+      const auto* value = std::get_if<double>(&metric.measured->value);
+      const std::string name = text(result.id, " ", metric.variant, ": ", metric.name);
+      if (standard.impossible_above && value && *value > *standard.impossible_above)
+        refuse(exit_code(Fault::regression),
+               text(name, " is ", *value, ", which no hardware allows"));
+      if (standard.kind != "ratio" || standard.gate == Gate::off || !value) continue;
+      if (metric.measured->processes < enough_processes && !bootstrap)
+        refuse(exit_code(Fault::undecided),
+               text(name, " comes from ", metric.measured->processes, " of the ", enough_processes,
+                    " processes it needs (--bootstrap takes it all the same)"));
+      if (metric.measured->mad_between.value_or(0) > widest_spread * *value)
+        refuse(exit_code(Fault::undecided), text(name, " is noisy: its processes differ by ",
+                                                 percent(*metric.measured->mad_between / *value)));
+    }
+  }
+  for (const ListedCase& listed : list.cases) {
+    const bool here = listed.devices.contains(device_kind(results.env.device_name));
+    if (here && tier_includes("gate", listed.tier) && !measured.contains(listed.id) &&
+        !results.partial)
+      refuse(incomplete, text(listed.id, " is listed and was not measured"));
+  }
+  return found;
+}
+
+}  // namespace holdfast::gate

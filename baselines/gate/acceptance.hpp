@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a baseline becomes when a measurement is accepted: a pure function, used by `baseline
+// accept`, by `baseline diff` and for the patch that a failing check proposes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/documents.hpp"
+#include "gate/policy.hpp"
+
+namespace holdfast::gate {
+
+struct Change {
+  std::string key;
+  std::optional<Value> before = {};  // empty: a new entry
+  std::optional<Value> after = {};   // empty: an entry that goes
+  bool worsens = false;
+};
+
+struct Acceptable {
+  Baseline baseline;
+  std::vector<Change> changes = {};
+};
+
+// Entries that the measurement agrees with stay as they are; a ratio or a time that agrees adds its
+// run to them. An empty `why` gives each entry a plain reason of its own.
+Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
+                  const Policy& policy, const std::string& why);
+
+struct Refusal {
+  int exit = 3;
+  std::string why;
+};
+
+// Why these results must not become a baseline; empty when they may.
+std::vector<Refusal> refusals(const Results& results, const List& list, const Policy& policy,
+                              bool bootstrap);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/baseline.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+#include "gate/acceptance.hpp"
+#include "gate/check.hpp"
+#include "gate/common_options.hpp"
+#include "gate/decide.hpp"
+#include "gate/root.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Plan {
+  fs::path file;
+  std::optional<Baseline> existing = {};
+  Acceptable accepted = {};
+};
+
+RootOptions root_options(const Options& options) {
+  RootOptions root{.only = options.value("only"), .device = options.value("device")};
+  if (const auto lists = options.value("lists")) root.lists = *lists;
+  return root;
+}
+
+std::string metric_of(const std::string& key) {
+  return key.substr(key.rfind('|') + 1);
+}
+
+void print_changes(const Plan& plan, const Policy& policy, std::ostream& out) {
+  for (const Change& change : plan.accepted.changes) {
+    const auto row = policy.metrics().find(metric_of(change.key));
+    const std::string unit = row == policy.metrics().end() ? "" : row->second.unit;
+    const auto shown = [&](const std::optional<Value>& value) {
+      return value ? readable(*value, unit) : "none";
+    };
+    out << "  " << change.key << "  " << shown(change.before) << " -> " << shown(change.after)
+        << (change.worsens ? "  (worse)" : "") << "\n";
+  }
+}
+
+std::vector<Plan> make_plans(const fs::path& directory, const fs::path& baselines, const Root& root,
+                             const Policy& policy, const std::string& why) {
+  std::vector<Plan> plans;
+  std::size_t without_device = 0;
+  for (const MeasuredPart& part : root.parts) {
+    if (part.no_device()) {
+      ++without_device;
+      continue;
+    }
+    Plan plan{.file = baselines / baseline_file(part.results.env.device_class, part.results.suite)};
+    plan.existing = read_baseline_if_any(plan.file);
+    plan.accepted = accept(part.results, plan.existing, policy, why);
+    plans.push_back(std::move(plan));
+  }
+  if (!plans.empty()) return plans;
+  if (without_device > 0)
+    throw Error(Fault::no_device,
+                text("the machine had no device for anything in ", directory.string()));
+  throw Error(Fault::incomplete,
+              text("there are no results in ", directory.string(), " to accept"));
+}
+
+// All or nothing: one part that must not be accepted keeps the others out as well.
+int refuse(const Root& root, const Policy& policy, bool bootstrap) {
+  int exit = 0;
+  for (const MeasuredPart& part : root.parts) {
+    if (part.no_device()) continue;
+    for (const Refusal& refusal : refusals(part.results, part.list, policy, bootstrap)) {
+      std::cerr << "holdfast: not accepted: " << part.results.suite << " on "
+                << part.results.env.device_class << ": " << refusal.why << "\n";
+      exit = worse_exit_code(exit, refusal.exit);
+    }
+  }
+  return exit;
+}
+
+int accept_verb(const Options& options, const fs::path& directory, const fs::path& baselines) {
+  const Policy policy = read_policy(baselines, options);
+  const Root root = read_root(directory, root_options(options));
+  if (const int refused = refuse(root, policy, options.has("bootstrap")); refused != 0)
+    return refused;
+  const std::string why = options.value_or("why", "");
+  const std::vector<Plan> plans = make_plans(directory, baselines, root, policy, why);
+  for (const Plan& plan : plans) {
+    const auto& changes = plan.accepted.changes;
+    const auto worse = std::find_if(changes.begin(), changes.end(),
+                                    [](const Change& change) { return change.worsens; });
+    if (worse == changes.end() || !why.empty()) continue;
+    print_changes(plan, policy, std::cerr);
+    throw Error(Fault::bad_input,
+                text("accepting this makes ", worse->key,
+                     " worse (or removes it), which needs a reason: --why=\"...\""));
+  }
+  for (const Plan& plan : plans) {
+    const std::string content = baseline_text(plan.accepted.baseline);
+    if (plan.existing && read_file(plan.file) == content) {
+      std::cout << plan.file.string() << ": nothing to change\n";
+      continue;
+    }
+    std::error_code problem;
+    fs::create_directories(plan.file.parent_path(), problem);
+    write_file(plan.file, content);
+    std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " changed of "
+              << plan.accepted.baseline.entries.size() << " entries\n";
+    if (plan.existing) print_changes(plan, policy, std::cout);
+  }
+  return 0;
+}
+
+int diff_verb(const Options& options, const fs::path& directory, const fs::path& baselines) {
+  const Policy policy = read_policy(baselines, options);
+  const Root root = read_root(directory, root_options(options));
+  for (const Plan& plan : make_plans(directory, baselines, root, policy, "")) {
+    std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
+              << plan.accepted.baseline.entries.size() << " entries would change\n";
+    print_changes(plan, policy, std::cout);
+  }
+  return 0;
+}
+
+int show_verb(const Options& options, const std::string& wanted, const fs::path& baselines) {
+  const Policy policy = read_policy(baselines, options);
+  const fs::path folder = baselines / "devices";
+  if (!fs::is_directory(folder))
+    throw Error(Fault::bad_input,
+                text("there is no folder ", folder.string(), "; name it with --baselines"));
+  std::vector<fs::path> files;
+  for (const auto& file : fs::recursive_directory_iterator(folder))
+    if (file.path().extension() == ".json") files.push_back(file.path());
+  std::sort(files.begin(), files.end());
+  std::size_t shown = 0;
+  for (const fs::path& file : files) {
+    const Baseline baseline = read_baseline(file);
+    if (const auto device_class = options.value("device-class");
+        device_class && *device_class != baseline.device_class)
+      continue;
+    for (const auto& [key, entry] : baseline.entries) {
+      if (!wanted.empty() && !key.starts_with(wanted + '|')) continue;
+      ++shown;
+      const auto row = policy.metrics().find(metric_of(key));
+      const std::string unit = row == policy.metrics().end() ? "" : row->second.unit;
+      std::cout << baseline.device_class << "  " << key << "  " << readable(entry.value, unit);
+      if (entry.accepted.previous)
+        std::cout << " (before: " << readable(*entry.accepted.previous, unit) << ")";
+      if (!entry.medians.empty()) std::cout << "  " << entry.medians.size() << " runs";
+      std::cout << "  " << entry.accepted.utc << "  " << entry.accepted.why << "\n";
+    }
+  }
+  if (shown == 0 && !wanted.empty())
+    throw Error(Fault::bad_input,
+                text("no baseline has the case ", wanted, "; holdfast baseline show lists all"));
+  return 0;
+}
+
+int run(const Options& options) {
+  const std::string& verb = options.operands().front();
+  const fs::path baselines = options.value_or("baselines", "baselines");
+  const bool has_operand = options.operands().size() > 1;
+  if (verb == "show")
+    return show_verb(options, has_operand ? options.operands()[1] : "", baselines);
+  if (verb != "accept" && verb != "diff")
+    throw Error(Fault::bad_input,
+                text("holdfast baseline has no verb '", verb, "'; it has accept, show and diff"));
+  if (!has_operand)
+    throw Error(Fault::bad_input, text("holdfast baseline ", verb, " needs DIR, a results root"));
+  const fs::path directory = options.operands()[1];
+  return verb == "accept" ? accept_verb(options, directory, baselines)
+                          : diff_verb(options, directory, baselines);
+}
+
+}  // namespace
+
+Command baseline_command() {
+  return {
+      .name = "baseline",
+      .summary =
+          "Accepts measurements as baselines, shows them, or tells what accepting would change.",
+      .operands = "accept DIR | show [CASE] | diff DIR",
+      .fewest_operands = 1,
+      .most_operands = 2,
+      .options = {{"why", "TEXT", "the reason, which a worsening needs"},
+                  {"bootstrap", "", "accept ratios from fewer than five processes"},
+                  common::baselines,
+                  common::policy,
+                  common::only,
+                  common::device,
+                  {"device-class", "CLASS", "show: that class alone"},
+                  common::lists},
+      .examples =
+          "  holdfast baseline accept build/release/results --why=\"one kernel per stage\"\n"
+          "  holdfast baseline show cubed_sphere_swe/rk4_step/n:48/f64\n"
+          "  holdfast baseline diff build/release/results\n",
+      .run = run};
+}
+
+}  // namespace holdfast::gate

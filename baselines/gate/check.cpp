@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/check.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "gate/acceptance.hpp"
+#include "gate/common_options.hpp"
+#include "gate/git.hpp"
+#include "gate/gpu_driver.hpp"
+#include "gate/judge_part.hpp"
+#include "gate/patch.hpp"
+#include "gate/report.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The accepted state to judge against, and the working copy's where they differ.
+void load_baselines(const CheckRequest& request, const std::optional<std::string>& commit,
+                    Part& part) {
+  const Results& results = part.results;
+  const std::string relative = baseline_file(results.env.device_class, results.suite);
+  const fs::path path = request.baselines / relative;
+  part.baseline_path = path.string();
+  part.baseline = read_baseline_if_any(path);
+  if (!commit) return;
+  part.proposed = std::move(part.baseline);
+  part.baseline.reset();
+  if (const auto content = file_at(request.baselines, relative, *commit))
+    part.baseline =
+        parse_baseline(Document(text(relative, " at ", commit->substr(0, 12)), *content));
+}
+
+// Empty where the measurement could not be accepted.
+std::string proposed_patch(const CheckRequest& request, const Part& part, const Policy& policy) {
+  if (!refusals(part.results, part.list, policy, false).empty()) return "";
+  const std::string relative = baseline_file(part.results.env.device_class, part.results.suite);
+  const fs::path path = request.baselines / relative;
+  const auto existing = read_baseline_if_any(path);
+  const Acceptable accepted =
+      accept(part.results, existing, policy, "proposed by holdfast check; say why");
+  return unified_diff((path_in_repository(request.baselines) / relative).generic_string(),
+                      existing ? read_file(path) : "", baseline_text(accepted.baseline));
+}
+
+void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+// Parts that somebody said must be there.
+void look_for_expected(const CheckRequest& request, const Root& root, Verdict& verdict) {
+  for (const std::string& expected : request.expect) {
+    const std::size_t colon = expected.find(':');
+    if (colon == std::string::npos || colon == 0)
+      throw Error(Fault::bad_input,
+                  text("--expect=", expected, ": write SUITE:DEVICE, e.g. cubed_sphere_swe:host"));
+    const std::string suite = expected.substr(0, colon);
+    const std::string device = expected.substr(colon + 1);
+    const bool there =
+        std::any_of(root.parts.begin(), root.parts.end(), [&](const MeasuredPart& part) {
+          return part.results.suite == suite && part.results.env.device_name == device;
+        });
+    if (there) continue;
+    Row row{.case_id = suite, .device_class = device, .variant = case_variant, .metric = ""};
+    row.verdict = verdict::missing;
+    row.blocking = true;
+    row.sentence = text(suite, " on ", device, ": expected, and there are no results of it in ",
+                        request.directory.string());
+    row.next =
+        text("holdfast run ", suite, " --device=", device, " --out=", request.directory.string());
+    verdict.rows.push_back(std::move(row));
+    verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::incomplete));
+  }
+}
+
+// A GPU's part is excused where the machine has no GPU, and there alone.
+Error nothing_there(const CheckRequest& request) {
+  const std::string device = request.root.device.value_or("host");
+  const std::string what = text("there are no results in ", request.directory.string(),
+                                request.root.only ? " of " + *request.root.only : std::string(),
+                                request.root.device ? " on " + device : std::string());
+  if (device_kind(device) == "cuda")
+    if (const GpuDriver driver = ask_gpu_driver(); !driver.problem.empty())
+      return Error(Fault::no_device, text(what, ", and no such device: ", driver.problem));
+  return Error(Fault::incomplete,
+               text(what, "; measure first: holdfast run ", request.root.only.value_or("SUITE"),
+                    " --device=", device, " --out=", request.directory.string()));
+}
+
+void write_verdict(const CheckRequest& request, const Checked& checked) {
+  write_file(request.directory / "verdict.json", canonical(to_json(checked.verdict)), Sync::no);
+  write_file(request.directory / "verdict.md", markdown(checked.verdict), Sync::no);
+  write_file(request.directory / "verdict.xml", junit(checked.verdict), Sync::no);
+  const fs::path patch = request.directory / "proposed-baseline.patch";
+  if (checked.verdict.exit != 0 && !checked.patch.empty()) {
+    write_file(patch, checked.patch, Sync::no);
+  } else {
+    std::error_code problem;
+    fs::remove(patch, problem);  // an older check's, which no longer holds
+  }
+}
+
+CheckRequest parse_request(const Options& options) {
+  CheckRequest request{.directory = options.operands().front()};
+  request.baselines = options.value_or("baselines", "baselines");
+  request.policy = options.value_or("policy", "");
+  request.baseline_ref = options.value("baseline-ref");
+  request.require_baseline = options.has("require-baseline");
+  const std::string undecided = options.value_or("undecided", "fail");
+  if (undecided != "fail" && undecided != "warn")
+    throw Error(Fault::bad_input, text("--undecided=", undecided, ": it is fail or warn"));
+  request.undecided_fails = undecided == "fail";
+  request.root.only = options.value("only");
+  request.root.device = options.value("device");
+  if (const auto lists = options.value("lists")) request.root.lists = *lists;
+  request.expect = options.values("expect");
+  return request;
+}
+
+int run(const Options& options) {
+  const CheckRequest request = parse_request(options);
+  const Checked checked = check(request);
+  print(checked.verdict, {.color = ::isatty(STDOUT_FILENO) == 1, .quiet = options.has("quiet")},
+        std::cout);
+  if (request.whole()) {
+    write_verdict(request, checked);
+    if (checked.verdict.exit != 0 && !checked.patch.empty())
+      std::cout << "proposed: git apply "
+                << (request.directory / "proposed-baseline.patch").string()
+                << ", once it is clear why\n";
+  }
+  return checked.verdict.exit;
+}
+
+}  // namespace
+
+std::string baseline_file(const std::string& device_class, const std::string& suite) {
+  return "devices/" + device_class + '/' + suite + ".json";
+}
+
+std::optional<Baseline> read_baseline_if_any(const fs::path& path) {
+  if (!fs::exists(path)) return std::nullopt;
+  return read_baseline(path);
+}
+
+Policy read_policy(const fs::path& baselines, const Options& options) {
+  return Policy::read(options.value_or("policy", (baselines / "policy.json").string()),
+                      today_utc());
+}
+
+Checked check(const CheckRequest& request) {
+  const fs::path policy_file =
+      request.policy.empty() ? request.baselines / "policy.json" : request.policy;
+  const Policy policy =
+      Policy::read(policy_file, request.today.empty() ? today_utc() : request.today);
+  const Root root = read_root(request.directory, request.root);
+  policy.check_against(root.lists, root.complete);
+  std::optional<std::string> commit;
+  if (request.baseline_ref) commit = merge_base(request.baselines, *request.baseline_ref);
+
+  Checked checked;
+  Verdict& verdict = checked.verdict;
+  std::size_t judged = 0;
+  for (const MeasuredPart& measured : root.parts) {
+    const std::string name = text(measured.results.suite, " on ", measured.results.env.device_name);
+    if (measured.no_device()) {
+      verdict.not_checked.push_back(text(name, ": no such device (",
+                                         measured.results.reason.value_or("no reason given"), ")"));
+      continue;
+    }
+    ++judged;
+    Part part{.results = measured.results,
+              .list = measured.list,
+              .directory = request.directory.string()};
+    load_baselines(request, commit, part);
+    PartVerdict found = judge_part(part, policy, request.require_baseline, request.undecided_fails);
+    if (found.exit != 0) checked.patch += proposed_patch(request, part, policy);
+    verdict.rows.insert(verdict.rows.end(), std::make_move_iterator(found.rows.begin()),
+                        std::make_move_iterator(found.rows.end()));
+    append(verdict.notes, found.notes);
+    append(verdict.not_checked, found.not_checked);
+    verdict.exit = worse_exit_code(verdict.exit, found.exit);
+  }
+  look_for_expected(request, root, verdict);
+  if (judged == 0 && verdict.exit == 0) {
+    if (root.parts.empty()) throw nothing_there(request);
+    verdict.exit = exit_code(Fault::no_device);
+  }
+  for (const Row& row : verdict.rows) ++verdict.counts[row.verdict];
+  return checked;
+}
+
+Command check_command() {
+  return {
+      .name = "check",
+      .summary = "Holds measurements against the accepted baselines and the policy: the gate.",
+      .operands = "DIR",
+      .fewest_operands = 1,
+      .most_operands = 1,
+      .options = {common::baselines,
+                  common::policy,
+                  {"baseline-ref", "REF", "judge against the baselines at the merge base with REF"},
+                  {"require-baseline", "",
+                   "a device class without baselines is incomplete (exit 3)"},
+                  {"undecided", "fail|warn",
+                   "whether the undecidable fails (exit 4; default) or warns"},
+                  common::only,
+                  common::device,
+                  {"expect", "SUITE:DEVICE", "results that must be there", true},
+                  common::lists,
+                  {"quiet", "", "print what blocks, and the summary"}},
+      .examples =
+          "  holdfast check build/release/results\n"
+          "  holdfast check results --only=cubed_sphere_swe --device=cuda-dry:sm_90\n"
+          "  holdfast check results --baseline-ref=origin/main --require-baseline\n",
+      .run = run};
+}
+
+}  // namespace holdfast::gate

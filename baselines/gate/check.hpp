@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast check`: a results root against the baselines; the gate.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/documents.hpp"
+#include "gate/options.hpp"
+#include "gate/policy.hpp"
+#include "gate/root.hpp"
+
+namespace holdfast::gate {
+
+struct CheckRequest {
+  std::filesystem::path directory;
+  std::filesystem::path baselines = "baselines";
+  std::filesystem::path policy = {};             // by default <baselines>/policy.json
+  std::optional<std::string> baseline_ref = {};  // judge against the merge base with this
+  bool require_baseline = false;
+  bool undecided_fails = true;
+  RootOptions root = {};
+  std::vector<std::string> expect = {};  // SUITE:DEVICE parts that must be there
+  std::string today = {};                // YYYY-MM-DD; by default the clock's
+
+  bool whole() const { return !root.only && !root.device; }
+};
+
+struct Checked {
+  Verdict verdict = {};
+  std::string patch = {};  // what accepting the measurement would change in the baselines
+};
+
+Checked check(const CheckRequest& request);
+
+Command check_command();
+
+// <baselines>/devices/<device_class>/<suite>.json, and the same relative to <baselines>.
+std::string baseline_file(const std::string& device_class, const std::string& suite);
+std::optional<Baseline> read_baseline_if_any(const std::filesystem::path& path);
+
+// The policy that the options name, with today's date.
+Policy read_policy(const std::filesystem::path& baselines, const Options& options);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/difference.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "gate/decide.hpp"
+#include "gate/part.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using MetricName = std::pair<std::string, std::string>;  // variant and metric
+
+std::map<MetricName, NamedMetric> by_name(const CaseResult& result) {
+  std::map<MetricName, NamedMetric> metrics;
+  for (const NamedMetric& metric : named_metrics(result))
+    if (metric.name != kernels_metric) metrics.insert({{metric.variant, metric.name}, metric});
+  return metrics;
+}
+
+std::optional<Value> value_of(const NamedMetric* metric) {
+  if (!metric || !metric->measured) return std::nullopt;
+  return metric->measured->value;
+}
+
+void compare_case(const CaseResult& before, const CaseResult& after,
+                  std::vector<DifferenceRow>& rows) {
+  const auto left = by_name(before);
+  const auto right = by_name(after);
+  std::set<MetricName> names;
+  for (const auto* side : {&left, &right})
+    for (const auto& [name, metric] : *side) names.insert(name);
+  for (const MetricName& name : names) {
+    const auto find = [&](const std::map<MetricName, NamedMetric>& side) {
+      const auto at = side.find(name);
+      return at == side.end() ? nullptr : &at->second;
+    };
+    const NamedMetric* a = find(left);
+    const NamedMetric* b = find(right);
+    const DifferenceRow row{.case_id = before.id,
+                            .variant = name.first,
+                            .metric = name.second,
+                            .kind = (a ? a : b)->kind,
+                            .before = value_of(a),
+                            .after = value_of(b)};
+    const bool sampled = row.kind == "time" || row.kind == "ratio";
+    if (row.must_agree() ? row.before != row.after : sampled && row.before && row.after)
+      rows.push_back(row);
+  }
+}
+
+std::string shown(const std::optional<Value>& value) {
+  return value ? readable(*value, "") : "absent";
+}
+
+void print(const DifferenceRow& row) {
+  std::cout << "  " << (row.must_agree() ? "differs  " : "         ") << row.case_id << "  "
+            << row.variant << "  " << row.metric << "  " << shown(row.before) << " -> "
+            << shown(row.after);
+  const double* before = row.before ? std::get_if<double>(&*row.before) : nullptr;
+  const double* after = row.after ? std::get_if<double>(&*row.after) : nullptr;
+  if (before && after && *before != 0) std::cout << "  " << percent(*after / *before - 1);
+  std::cout << '\n';
+}
+
+std::string plural(std::size_t count, std::string_view thing) {
+  return text(count, ' ', thing, count == 1 ? "" : "s");
+}
+
+// Whether the pair is equal.
+bool print(const Pair& pair) {
+  if (!pair.before || !pair.after) {
+    const Results& there = *(pair.before ? pair.before : pair.after);
+    std::cout << there.suite << " on " << there.env.device_class << ": only in the "
+              << (pair.before ? "first" : "second") << " folder\n";
+    return false;
+  }
+  const Difference difference = compare(*pair.before, *pair.after);
+  const std::string& left = pair.before->env.device_class;
+  const std::string& right = pair.after->env.device_class;
+  std::cout << pair.before->suite << " on " << left << (left == right ? "" : " against " + right)
+            << '\n';
+  for (const DifferenceRow& row : difference.rows) print(row);
+  for (const std::string& id : difference.only_before)
+    std::cout << "  only in the first   " << id << '\n';
+  for (const std::string& id : difference.only_after)
+    std::cout << "  only in the second  " << id << '\n';
+  const auto differing = static_cast<std::size_t>(
+      std::count_if(difference.rows.begin(), difference.rows.end(),
+                    [](const DifferenceRow& row) { return row.must_agree(); }));
+  std::cout << "  " << plural(difference.common_cases, "common case") << ", "
+            << (differing == 0 ? "counts and code are equal"
+                               : text(plural(differing, "count or code metric"),
+                                      differing == 1 ? " differs" : " differ"))
+            << '\n';
+  return difference.equal();
+}
+
+int diff(const Options& options) {
+  const auto before = read_all_results(options.operands()[0]);
+  const auto after = read_all_results(options.operands()[1]);
+  bool equal = true;
+  for (const Pair& pair : pair_up(before, after, options.values("class")))
+    equal = print(pair) && equal;
+  return equal ? 0 : exit_code(Fault::regression);
+}
+
+}  // namespace
+
+bool Difference::equal() const {
+  return only_before.empty() && only_after.empty() &&
+         std::none_of(rows.begin(), rows.end(),
+                      [](const DifferenceRow& row) { return row.must_agree(); });
+}
+
+Difference compare(const Results& before, const Results& after) {
+  Difference difference;
+  std::map<std::string, const CaseResult*> left;
+  for (const CaseResult& result : before.cases) left[result.id] = &result;
+  for (const CaseResult& result : after.cases) {
+    const auto at = left.find(result.id);
+    if (at == left.end()) {
+      difference.only_after.push_back(result.id);
+      continue;
+    }
+    ++difference.common_cases;
+    compare_case(*at->second, result, difference.rows);
+    left.erase(at);
+  }
+  for (const auto& [id, result] : left) difference.only_before.push_back(id);
+  return difference;
+}
+
+std::vector<Pair> pair_up(const std::vector<StoredResults>& before,
+                          const std::vector<StoredResults>& after,
+                          const std::vector<std::string>& classes) {
+  std::map<std::string, std::string> renamed;  // class of the left to class of the right
+  for (const std::string& pair : classes) {
+    const auto equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size())
+      throw Error(Fault::bad_input,
+                  text("--class=", pair, ": give two device classes, --class=A=B"));
+    renamed[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  using Side = std::map<std::string, std::map<std::string, const Results*>>;  // by suite and class
+  const auto index = [](const std::vector<StoredResults>& all) {
+    Side side;
+    for (const StoredResults& stored : all)
+      side[stored.results.suite][stored.results.env.device_class] = &stored.results;
+    return side;
+  };
+  const Side left = index(before);
+  Side right = index(after);
+  for (const auto& [from, to] : renamed) {
+    const auto has = [](const std::vector<StoredResults>& all, const std::string& name) {
+      return std::any_of(all.begin(), all.end(), [&](const StoredResults& stored) {
+        return stored.results.env.device_class == name;
+      });
+    };
+    if (!has(before, from))
+      throw Error(Fault::bad_input,
+                  text("--class=", from, '=', to, ": the first folder has no ", from));
+    if (!has(after, to))
+      throw Error(Fault::bad_input,
+                  text("--class=", from, '=', to, ": the second folder has no ", to));
+  }
+  std::vector<Pair> pairs;
+  for (const auto& [suite, by_class] : left) {
+    auto& others = right[suite];
+    for (const auto& [name, results] : by_class) {
+      auto at = others.find(renamed.contains(name) ? renamed[name] : name);
+      if (at == others.end() && by_class.size() == 1 && others.size() == 1) at = others.begin();
+      pairs.push_back({results, at == others.end() ? nullptr : at->second});
+      if (at != others.end()) others.erase(at);
+    }
+  }
+  for (const auto& [suite, by_class] : right)
+    for (const auto& [name, results] : by_class) pairs.push_back({nullptr, results});
+  return pairs;
+}
+
+Command diff_command() {
+  return {.name = "diff",
+          .summary =
+              "Shows two results folders side by side, without a baseline; exit 1 where counts or "
+              "code differ.",
+          .operands = "DIR_A DIR_B",
+          .fewest_operands = 2,
+          .most_operands = 2,
+          .options = {{"class", "A=B", "device class A of the first stands against B of the second",
+                       true}},
+          .examples = "  holdfast diff results.before results --class=nvidia-h200=cuda-dry-sm_90\n",
+          .run = diff};
+}
+
+}  // namespace holdfast::gate

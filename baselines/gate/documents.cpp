@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Baselines, lists and verdicts; results, the largest document, are in results_document.cpp.
+#include "gate/documents.hpp"
+
+#include <algorithm>
+
+namespace holdfast::gate {
+namespace {
+
+template <class T>
+nlohmann::json nullable(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+std::optional<std::string> optional_string(Object& object, std::string_view key) {
+  return object.take(key).string_or_null();
+}
+
+Acceptance parse_acceptance(const Reader& reader) {
+  Object object = reader.object();
+  Acceptance accepted{.utc = object.take("utc").string(),
+                      .content = object.take("content").string(),
+                      .runs = object.take("runs").strings(),
+                      .why = object.take("why").string()};
+  if (const Reader previous = object.take("previous"); !previous.is_null())
+    accepted.previous = parse_value(previous);
+  object.close();
+  return accepted;
+}
+
+Entry parse_entry(const Reader& reader) {
+  Object object = reader.object();
+  Entry entry{.value = parse_value(object.take("value"))};
+  if (const auto medians = object.optional("medians")) {
+    entry.medians = medians->numbers();
+    entry.mad_between = object.take("mad_between").number();
+    entry.days = object.take("days").integer();
+    entry.anchor = object.take("anchor").number();
+    entry.bootstrap = object.take("bootstrap").boolean();
+    const Reader runs = object.take("runs");
+    if (runs.integer() != static_cast<std::int64_t>(entry.medians.size()))
+      throw runs.wrong(
+          text("'runs' is ", runs.integer(), " and 'medians' holds ", entry.medians.size()));
+  }
+  entry.accepted = parse_acceptance(object.take("accepted"));
+  object.close();
+  return entry;
+}
+
+nlohmann::json to_json(const Entry& entry) {
+  const Acceptance& accepted = entry.accepted;
+  nlohmann::json json = {{"value", value_json(entry.value)},
+                         {"accepted",
+                          {{"utc", accepted.utc},
+                           {"content", accepted.content},
+                           {"runs", accepted.runs},
+                           {"why", accepted.why},
+                           {"previous", accepted.previous ? value_json(*accepted.previous)
+                                                          : nlohmann::json(nullptr)}}}};
+  if (!entry.medians.empty()) {
+    json["mad_between"] = entry.mad_between.value_or(0);
+    json["medians"] = entry.medians;
+    json["runs"] = entry.medians.size();
+    json["days"] = entry.days;
+    json["anchor"] = entry.anchor.value_or(entry.medians.front());
+    json["bootstrap"] = entry.bootstrap;
+  }
+  return json;
+}
+
+Row parse_row(const Reader& reader) {
+  Object object = reader.object();
+  Row row{.case_id = object.take("case").string(),
+          .device_class = object.take("device_class").string(),
+          .variant = object.take("variant").string(),
+          .metric = object.take("metric").string(),
+          .kind = object.take("kind").string(),
+          .unit = object.take("unit").string(),
+          .verdict = object.take("verdict").string(),
+          .blocking = object.take("blocking").boolean()};
+  if (const Reader value = object.take("value"); !value.is_null()) row.value = parse_value(value);
+  if (const Reader value = object.take("baseline"); !value.is_null())
+    row.baseline = parse_value(value);
+  row.change = object.take("change").number_or_null();
+  row.limit = object.take("limit").number_or_null();
+  row.sentence = object.take("sentence").string();
+  for (const auto& [name, line] : object.take("evidence").object().rest())
+    row.evidence[name] = line.string();
+  row.next = optional_string(object, "next");
+  object.close();
+  return row;
+}
+
+nlohmann::json to_json(const Row& row) {
+  return {{"case", row.case_id},
+          {"device_class", row.device_class},
+          {"variant", row.variant},
+          {"metric", row.metric},
+          {"kind", row.kind},
+          {"unit", row.unit},
+          {"verdict", row.verdict},
+          {"blocking", row.blocking},
+          {"value", row.value ? value_json(*row.value) : nlohmann::json(nullptr)},
+          {"baseline", row.baseline ? value_json(*row.baseline) : nlohmann::json(nullptr)},
+          {"change", nullable(row.change)},
+          {"limit", nullable(row.limit)},
+          {"sentence", row.sentence},
+          {"evidence", row.evidence},
+          {"next", nullable(row.next)}};
+}
+
+}  // namespace
+
+Value parse_value(const Reader& reader) {
+  if (reader.is_string()) return reader.string();
+  return reader.number();
+}
+
+nlohmann::json value_json(const Value& value) {
+  return std::visit([](const auto& held) { return nlohmann::json(held); }, value);
+}
+
+List parse_list(const Document& document) {
+  Object object = open_schema(document, "holdfast-list/1");
+  List list{.suite = object.take("suite").string()};
+  for (const Reader& item : object.take("cases").items()) {
+    Object row = item.object();
+    ListedCase& listed = list.cases.emplace_back();
+    listed.id = row.take("id").string();
+    listed.tier = row.take("tier").string();
+    listed.reference = row.take("reference").boolean();
+    for (const auto& [kind, reader] : row.take("devices").object().rest()) {
+      Object device = reader.object();
+      listed.devices[kind] = device.take("metrics").strings();
+      device.close();
+    }
+    row.close();
+  }
+  object.close();
+  return list;
+}
+
+List read_list(const std::filesystem::path& path) {
+  return parse_list(Document::open(path));
+}
+
+nlohmann::json to_json(const List& list) {
+  nlohmann::json cases = nlohmann::json::array();
+  for (const ListedCase& listed : list.cases) {
+    nlohmann::json devices = nlohmann::json::object();
+    for (const auto& [kind, metrics] : listed.devices) devices[kind] = {{"metrics", metrics}};
+    cases.push_back({{"id", listed.id},
+                     {"tier", listed.tier},
+                     {"reference", listed.reference},
+                     {"devices", devices}});
+  }
+  return {{"schema", "holdfast-list/1"}, {"suite", list.suite}, {"cases", cases}};
+}
+
+std::string device_kind(const std::string& device_name) {
+  return device_name.substr(0, device_name.find(':'));
+}
+
+Fingerprint fingerprint(const Environment& environment) {
+  return {.nvrtc = environment.nvrtc,
+          .nvjitlink = environment.nvjitlink,
+          .driver = environment.driver,
+          .compiler = environment.compiler};
+}
+
+Baseline parse_baseline(const Document& document) {
+  Object object = open_schema(document, "holdfast-baseline/1");
+  Baseline baseline{.device_class = object.take("device_class").string()};
+  Object print = object.take("fingerprint").object();
+  baseline.fingerprint = {.nvrtc = optional_string(print, "nvrtc"),
+                          .nvjitlink = optional_string(print, "nvjitlink"),
+                          .driver = optional_string(print, "driver"),
+                          .compiler = optional_string(print, "compiler")};
+  print.close();
+  for (const auto& [key, reader] : object.take("entries").object().rest()) {
+    if (std::count(key.begin(), key.end(), '|') != 2)
+      throw reader.wrong(text("the entry '", key, "' is not named 'case id|variant|metric'"));
+    baseline.entries[key] = parse_entry(reader);
+  }
+  object.close();
+  return baseline;
+}
+
+Baseline read_baseline(const std::filesystem::path& path) {
+  return parse_baseline(Document::open(path));
+}
+
+std::string baseline_text(const Baseline& baseline) {
+  const Fingerprint& print = baseline.fingerprint;
+  std::string out =
+      "{\n\"device_class\": " + canonical_line(baseline.device_class) + ",\n\"entries\": {";
+  const char* separator = "\n";
+  for (const auto& [key, entry] : baseline.entries) {
+    out += separator + canonical_line(key) + ": " + canonical_line(to_json(entry));
+    separator = ",\n";
+  }
+  return out + "\n},\n\"fingerprint\": " +
+         canonical_line({{"nvrtc", nullable(print.nvrtc)},
+                         {"nvjitlink", nullable(print.nvjitlink)},
+                         {"driver", nullable(print.driver)},
+                         {"compiler", nullable(print.compiler)}}) +
+         ",\n\"schema\": \"holdfast-baseline/1\"\n}\n";
+}
+
+std::string entry_key(const std::string& case_id, const std::string& variant,
+                      const std::string& metric) {
+  return case_id + '|' + variant + '|' + metric;
+}
+
+Verdict parse_verdict(const Document& document) {
+  Object object = open_schema(document, "holdfast-verdict/1");
+  Verdict verdict{.exit = static_cast<int>(object.take("exit").integer())};
+  for (const auto& [name, count] : object.take("counts").object().rest())
+    verdict.counts[name] = count.integer();
+  for (const Reader& row : object.take("rows").items()) verdict.rows.push_back(parse_row(row));
+  verdict.notes = object.take("notes").strings();
+  verdict.not_checked = object.take("not_checked").strings();
+  object.close();
+  return verdict;
+}
+
+Verdict read_verdict(const std::filesystem::path& path) {
+  return parse_verdict(Document::open(path));
+}
+
+nlohmann::json to_json(const Verdict& verdict) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const Row& row : verdict.rows) rows.push_back(to_json(row));
+  return {{"schema", "holdfast-verdict/1"}, {"exit", verdict.exit},
+          {"counts", verdict.counts},       {"rows", rows},
+          {"notes", verdict.notes},         {"not_checked", verdict.not_checked}};
+}
+
+}  // namespace holdfast::gate

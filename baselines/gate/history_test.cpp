@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/history.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "gate/process.hpp"
+#include "gate/trend.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+
+Results run_of(const std::string& commit, const std::string& utc, double launches = 4) {
+  Results results{.suite = "toy", .tier = "gate"};
+  results.run = {.id = utc + "-aaaa", .utc = utc, .content = "sha256:c0", .git_sha = commit};
+  results.env = {.device_class = "cuda-dry-sm_90",
+                 .device_name = "cuda-dry:sm_90",
+                 .fingerprint = "sha256:f0"};
+  CaseResult result{.id = "toy/step/f64", .tier = "gate"};
+  result.variants["optimized"] = {.identity = "sha256:aa",
+                                  .metrics = {{"launches", {.kind = "exact", .value = launches}}}};
+  result.metrics["speedup"] = {
+      .kind = "ratio", .processes = {2.0}, .median = 2.0, .mad_between = 0.1};
+  results.cases.push_back(result);
+  return results;
+}
+
+class History : public testing::Test {
+ protected:
+  TemporaryFolder folder_{"history-test"};
+  fs::path root_ = folder_.path() / "results";
+  fs::path store_ = folder_.path() / "store";
+  fs::path file_ = store_ / "cuda-dry-sm_90" / "2026.ndjson";
+
+  void measure(const Results& results) {
+    const fs::path folder = root_ / results.env.device_class;
+    fs::create_directories(folder);
+    write_file(folder / "toy.json", canonical(to_json(results)));
+  }
+  Appended append() { return append_history(root_, store_); }
+};
+
+TEST_F(History, EveryNumberIsALineOfTheYear) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  EXPECT_EQ(append().lines, 2u);
+  const std::vector<HistoryLine> lines = read_history(store_);
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_EQ(lines[0].metric, "launches");
+  EXPECT_EQ(lines[0].value, 4);
+  EXPECT_EQ(lines[1].variant, "case");
+  EXPECT_EQ(lines[1].mad, 0.1);
+  EXPECT_TRUE(fs::exists(file_));
+}
+
+TEST_F(History, TheSameRunIsAppendedOnce) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  append();
+  const std::string before = read_file(file_);
+  EXPECT_EQ(append().known, 1u);
+  EXPECT_EQ(read_file(file_), before);
+}
+
+TEST_F(History, OrderGrowsByCommitAndStaysForAnotherRunOfIt) {
+  for (const auto& [commit, utc] :
+       {std::pair("abc", "2026-11-21T12:00:00Z"), std::pair("def", "2026-11-22T12:00:00Z"),
+        std::pair("abc", "2026-11-23T12:00:00Z")}) {
+    measure(run_of(commit, utc));
+    append();
+  }
+  std::vector<std::int64_t> orders;
+  for (const HistoryLine& line : read_history(store_))
+    if (line.metric == "launches") orders.push_back(line.order);
+  EXPECT_THAT(orders, ElementsAre(1, 1, 2));
+}
+
+TEST_F(History, VerdictsAreJoined) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  Verdict verdict;
+  verdict.rows.push_back({.case_id = "toy/step/f64",
+                          .device_class = "cuda-dry-sm_90",
+                          .variant = "optimized",
+                          .metric = "launches",
+                          .verdict = "REGRESSION"});
+  write_file(root_ / "verdict.json", canonical(to_json(verdict)));
+  append();
+  EXPECT_EQ(read_history(store_)[0].verdict, "REGRESSION");
+  EXPECT_EQ(read_history(store_)[1].verdict, std::nullopt);
+}
+
+TEST_F(History, AnUncommittedTreeIsNamedByItsContent) {
+  Results dirty = run_of("abc", "2026-11-21T12:00:00Z");
+  dirty.run.git_dirty = true;
+  EXPECT_EQ(history_lines(dirty, 1, nullptr).at(0).commit, "sha256:c0");
+}
+
+TEST_F(History, CasesThatAreNotWellLeaveNoLine) {
+  Results failed = run_of("abc", "2026-11-21T12:00:00Z");
+  failed.cases[0].status = "failed";
+  EXPECT_THAT(history_lines(failed, 1, nullptr), SizeIs(0));
+}
+
+TEST_F(History, DeviceCodeFromOutsideTheBuildIsRefusedAndNothingIsWritten) {
+  Results planted = run_of("abc", "2026-11-21T12:00:00Z");
+  planted.run.sources = "/elsewhere";
+  measure(planted);
+  EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("HOLDFAST_SOURCES=/elsewhere")));
+  EXPECT_FALSE(fs::exists(store_));
+}
+
+TEST_F(History, AnAbsentFolderIsAnErrorWithTheCommandThatMakesIt) {
+  EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("make one with holdfast run")));
+  EXPECT_THAT([&] { (void)read_history(store_); },
+              ThrowsMessage<Error>(HasSubstr("holdfast history append")));
+}
+
+TEST_F(History, AMalformedLineIsAnErrorWithItsNumber) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  append();
+  std::ofstream(file_, std::ios::app) << "{\"utc\": NaN}\n";
+  EXPECT_THAT([&] { (void)read_history(store_); },
+              ThrowsMessage<Error>(HasSubstr("2026.ndjson:3:")));
+}
+
+// `counts` launches at one level after the other.
+std::vector<HistoryLine> lines_of(const std::vector<std::pair<int, double>>& levels,
+                                  const std::string& fingerprint = "f") {
+  std::vector<HistoryLine> lines;
+  for (const auto& [count, level] : levels)
+    for (int i = 0; i < count; ++i) {
+      const auto order = static_cast<std::int64_t>(lines.size()) + 1;
+      lines.push_back({.utc = "2026-11-21T12:00:00Z",
+                       .commit = text("c", order),
+                       .order = order,
+                       .device_class = "host",
+                       .fingerprint = fingerprint,
+                       .case_id = "toy/step/f64",
+                       .variant = "optimized",
+                       .metric = "launches",
+                       .value = level});
+    }
+  return lines;
+}
+
+TEST(Trend, AChangeNamesTheFirstCommitOfTheNewLevel) {
+  const auto lines = lines_of({{10, 100}, {10, 104}});
+  const auto series = find_trends(lines, {});
+  ASSERT_THAT(series, SizeIs(1));
+  ASSERT_THAT(series[0].changes, SizeIs(1));
+  EXPECT_EQ(series[0].changes[0].line->commit, "c11");
+  EXPECT_NEAR(series[0].changes[0].change, 0.04, 1e-12);
+  EXPECT_FALSE(series[0].drift);
+}
+
+TEST(Trend, SmallChangesAddUpToADrift) {
+  const auto lines = lines_of({{10, 100}, {10, 103}, {10, 106}});
+  const auto series = find_trends(lines, {});
+  ASSERT_TRUE(series[0].drift);
+  EXPECT_NEAR(series[0].drift->change, 0.06, 1e-12);
+}
+
+TEST(Trend, DriftCountsFromTheLastAcceptedBaseline) {
+  auto lines = lines_of({{10, 100}, {10, 103}, {10, 106}});
+  lines[15].verdict = "ACCEPTED";
+  EXPECT_FALSE(find_trends(lines, {})[0].drift);
+}
+
+TEST(Trend, DriftCountsFromTheAnchorThatIsAskedFor) {
+  auto lines = lines_of({{10, 100}, {10, 103}, {10, 106}});
+  lines[15].verdict = "ACCEPTED";
+  EXPECT_TRUE(find_trends(lines, {.anchor = "c5"})[0].drift);
+}
+
+TEST(Trend, AnotherMachineIsNoChange) {
+  auto lines = lines_of({{20, 100}});
+  for (std::size_t i = 10; i < 20; ++i) {
+    lines[i].fingerprint = "g";
+    lines[i].value = 200;
+  }
+  const auto series = find_trends(lines, {});
+  ASSERT_THAT(series, SizeIs(1));
+  EXPECT_THAT(series[0].changes, SizeIs(0));
+  EXPECT_THAT(series[0].segments, SizeIs(2));
+  EXPECT_FALSE(series[0].drift);
+}
+
+TEST(Trend, OneSeriesPerMetricThatMatches) {
+  auto lines = lines_of({{4, 100}});
+  lines[3].case_id = "toy/sum/f64";
+  EXPECT_THAT(find_trends(lines, {}), SizeIs(2));
+  EXPECT_THAT(find_trends(lines, {.match = "toy/sum/**"}), SizeIs(1));
+  EXPECT_THAT(find_trends(lines, {.metric = "time_s"}), SizeIs(0));
+}
+
+TEST(Trend, ItsJsonHasWhatThePageReads) {
+  const auto lines = lines_of({{10, 100}, {10, 110}});
+  const nlohmann::json json = to_json(find_trends(lines, {}));
+  const nlohmann::json& series = json.at("series").at(0);
+  EXPECT_EQ(json.at("schema"), "holdfast-trend/1");
+  EXPECT_EQ(series.at("points").size(), 20u);
+  EXPECT_EQ(series.at("segments").at(1),
+            (nlohmann::json{{"from", 11}, {"to", 20}, {"median", 110.0}}));
+  EXPECT_EQ(series.at("change_points").at(0).at("order"), 11);
+  EXPECT_NEAR(series.at("drift").at("change").get<double>(), 0.1, 1e-12);
+}
+
+}  // namespace
+}  // namespace holdfast::gate

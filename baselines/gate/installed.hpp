@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands beside this command in the build: the suites, their lists, and which content they
+// were built from.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::gate {
+
+// The folder of this executable.
+std::filesystem::path binary_folder();
+
+// The suites of a folder, sorted: those with a <suite>.list.json, which the build writes.
+std::vector<std::string> suite_names(const std::filesystem::path& folder);
+
+std::filesystem::path list_path(const std::filesystem::path& folder, const std::string& suite);
+
+// The binary of a suite that is named (then it is in `folder`) or given as a path. Throws
+// Error(bad_input).
+std::filesystem::path find_suite(const std::string& suite, const std::filesystem::path& folder);
+
+struct Provenance {
+  std::string content;
+  std::optional<std::string> git_sha = {};
+  bool dirty = false;
+};
+
+// From the content.json that the build writes beside its binaries. A suite that has none was built
+// elsewhere: the hash of its own bytes stands for its content then, and nothing says that the
+// content is committed.
+Provenance provenance(const std::filesystem::path& suite_binary);
+
+}  // namespace holdfast::gate

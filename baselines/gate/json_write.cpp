@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The writing half of json.hpp.
+#include <fcntl.h>
+#include <openssl/sha.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "gate/json.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+constexpr std::size_t columns = 100;
+
+std::string number_text(double value) {
+  if (!std::isfinite(value))
+    throw Error(Fault::bad_input,
+                text("refusing to write the number ", value, ", which JSON cannot hold"));
+  std::array<char, 32> buffer = {};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  return std::string(buffer.data(), end);
+}
+
+void write_line(const nlohmann::json& value, std::string& out) {
+  const char* separator = "";
+  if (value.is_object()) {
+    out += '{';
+    for (const auto& [key, member] : value.items()) {
+      out += separator + nlohmann::json(key).dump() + ": ";
+      write_line(member, out);
+      separator = ", ";
+    }
+    out += '}';
+  } else if (value.is_array()) {
+    out += '[';
+    for (const auto& item : value) {
+      out += separator;
+      write_line(item, out);
+      separator = ", ";
+    }
+    out += ']';
+  } else if (value.is_number_float()) {
+    out += number_text(value.get<double>());
+  } else {
+    out += value.dump();
+  }
+}
+
+void write_pretty(const nlohmann::json& value, std::size_t depth, std::size_t lead,
+                  std::string& out) {
+  std::string line;
+  write_line(value, line);
+  if (!value.is_structured() || value.empty() || lead + line.size() <= columns) {
+    out += line;
+    return;
+  }
+  const std::string indent(2 * depth + 2, ' ');
+  const char* separator = "\n";
+  out += value.is_object() ? '{' : '[';
+  for (const auto& [key, member] : value.items()) {
+    out += separator + indent;
+    std::string name = value.is_object() ? nlohmann::json(key).dump() + ": " : "";
+    out += name;
+    write_pretty(member, depth + 1, indent.size() + name.size() + 1, out);
+    separator = ",\n";
+  }
+  out += '\n' + std::string(2 * depth, ' ') + (value.is_object() ? '}' : ']');
+}
+
+[[noreturn]] void cannot_write(const std::filesystem::path& path, int error) {
+  throw Error(Fault::bad_input, text("cannot write ", path.string(), ": ", std::strerror(error),
+                                     "; choose a folder that you may write to"));
+}
+
+}  // namespace
+
+std::string canonical_line(const nlohmann::json& value) {
+  std::string out;
+  write_line(value, out);
+  return out;
+}
+
+std::string canonical(const nlohmann::json& value) {
+  std::string out;
+  write_pretty(value, 0, 0, out);
+  return out + '\n';
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::error_code problem;
+  if (std::filesystem::is_directory(path, problem))
+    throw Error(Fault::bad_input,
+                text("cannot read ", path.string(), ": it is a folder, not a file"));
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    throw Error(Fault::bad_input, text("cannot read ", path.string(), ": ", std::strerror(errno)));
+  std::ostringstream content;
+  content << in.rdbuf();
+  if (in.bad()) throw Error(Fault::bad_input, text("cannot read ", path.string(), " to its end"));
+  return std::move(content).str();
+}
+
+void write_file(const std::filesystem::path& path, std::string_view content, Sync sync) {
+  const auto beside =
+      path.parent_path() / text(".", path.filename().string(), ".", ::getpid(), ".part");
+  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) cannot_write(path, errno);
+  int error = 0;
+  while (!content.empty() && error == 0) {
+    const ssize_t written = ::write(file, content.data(), content.size());
+    if (written >= 0)
+      content.remove_prefix(static_cast<std::size_t>(written));
+    else if (errno != EINTR)
+      error = errno;
+  }
+  if (error == 0 && sync == Sync::yes && ::fsync(file) != 0) error = errno;
+  if (::close(file) != 0 && error == 0) error = errno;
+  if (error == 0 && ::rename(beside.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return;
+  ::unlink(beside.c_str());
+  cannot_write(path, error);
+}
+
+std::string sha256(std::string_view content) {
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest = {};
+  SHA256(reinterpret_cast<const unsigned char*>(content.data()), content.size(), digest.data());
+  std::string out = "sha256:";
+  for (const unsigned char byte : digest) {
+    constexpr const char* digits = "0123456789abcdef";
+    out += digits[byte >> 4];
+    out += digits[byte & 15];
+  }
+  return out;
+}
+
+}  // namespace holdfast::gate

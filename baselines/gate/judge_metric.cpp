@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/judge_metric.hpp"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace holdfast::gate {
+
+struct MetricJudge::Context {
+  const CaseResult& result;
+  const NamedMetric& metric;
+  const std::vector<NamedMetric>& all;
+  const Standard& standard;
+  const Measured& measured;
+  std::string key;
+  bool timed() const { return standard.kind == "ratio" || standard.kind == "time"; }
+};
+
+const Entry* find_entry(const std::optional<Baseline>& baseline, const std::string& key) {
+  if (!baseline) return nullptr;
+  const auto at = baseline->entries.find(key);
+  return at == baseline->entries.end() ? nullptr : &at->second;
+}
+
+Row MetricJudge::new_row(const std::string& case_id, const std::string& variant,
+                         const std::string& metric) const {
+  return {.case_id = case_id,
+          .device_class = part_.device_class(),
+          .variant = variant,
+          .metric = metric};
+}
+
+void MetricJudge::say(Row& row, const std::string& because) const {
+  row.sentence = text(row.case_id, row.variant == case_variant ? "" : " " + row.variant, " on ",
+                      row.device_class, ": ", row.metric, row.metric.empty() ? "" : " ", because);
+}
+
+JudgedMetric MetricJudge::judge(const CaseResult& result, const NamedMetric& metric,
+                                const std::vector<NamedMetric>& all) const {
+  const Standard standard =
+      policy_.standard(result.id, part_.device_class(), metric.variant, metric.name, metric.kind);
+  JudgedMetric judged{.row = new_row(result.id, metric.variant, metric.name)};
+  Row& row = judged.row;
+  row.kind = standard.kind;
+  row.unit = standard.unit;
+  if (!metric.measured) {
+    row.verdict = verdict::skipped;
+    say(row, text("is not available: ", metric.reason));
+    return judged;
+  }
+  row.value = metric.measured->value;
+  if (!judge_absolute(standard, row)) {
+    judge_relative({.result = result,
+                    .metric = metric,
+                    .all = all,
+                    .standard = standard,
+                    .measured = *metric.measured,
+                    .key = entry_key(result.id, metric.variant, metric.name)},
+                   judged);
+    if (row.verdict != verdict::pass && row.verdict != verdict::fresh && !standard.set_by.empty())
+      row.evidence["rule"] = standard.set_by;
+  }
+  if (standard.waiver && row.blocking) {
+    row.verdict = verdict::waived;
+    row.blocking = false;
+    row.sentence += text("; waived until ", standard.waiver->until, ": ", standard.waiver->why);
+  }
+  return judged;
+}
+
+// Bounds and physical limits, which hold with or without a baseline. True when one is violated.
+bool MetricJudge::judge_absolute(const Standard& standard, Row& row) const {
+  const auto* number = std::get_if<double>(&*row.value);
+  if (!number) return false;
+  if (standard.impossible_above && *number > *standard.impossible_above) {
+    row.verdict = verdict::suspect_fast;
+    row.blocking = true;
+    row.limit = *standard.impossible_above;
+    row.next = part_.run_again();
+    say(row, text("is ", readable(*number, row.unit), ", above ", *standard.impossible_above,
+                  ": faster than the hardware allows, so the work or the clock is wrong"));
+    return true;
+  }
+  for (const Rule* rule : standard.bounds) {
+    const auto broken = violation(*rule->bound, *number, row.unit);
+    if (!broken || rule->gate == Gate::off) continue;
+    row.verdict = verdict::regression;
+    row.blocking = rule->gate.value_or(Gate::block) == Gate::block;
+    row.evidence["rule"] = text(policy_.file(), ":", rule->line);
+    row.next = text("holdfast policy ", row.case_id);
+    say(row, *broken);
+    return true;
+  }
+  return false;
+}
+
+void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) const {
+  Row& row = judged.row;
+  const Standard& standard = context.standard;
+  row.verdict = verdict::pass;
+  if (!standard.stored() || standard.gate == Gate::off ||
+      !tier_includes("gate", context.result.tier)) {
+    say(row, text("is ", readable(*row.value, row.unit), "; it does not gate"));
+    return;
+  }
+  const Entry* base = find_entry(part_.baseline, context.key);
+  if (!base) {
+    judge_new(context, row);
+    return;
+  }
+  row.baseline = base->value;
+  Judgement judgement = gate::judge(standard, context.measured, *base);
+  if (context.timed() && !part_.results.quality.valid && judgement.verdict != verdict::pass) {
+    judgement.verdict = verdict::noisy;
+    judgement.because += "; the measurement is invalid";
+  }
+  row.verdict = judgement.verdict;
+  row.change = judgement.change;
+  row.limit = judgement.limit;
+  if (judgement.verdict == verdict::pass) {
+    say(row, text("is ", readable(*row.value, row.unit), ", as accepted (",
+                  readable(base->value, row.unit), ")"));
+    return;
+  }
+  say(row, judgement.because);
+  if (is_accepted_here(context, *base, row)) return;
+  const bool worse = row.verdict == verdict::regression || row.verdict == verdict::noisy ||
+                     (row.verdict == verdict::drift && !context.timed());
+  row.blocking =
+      worse && standard.gate == Gate::block && (row.verdict != verdict::noisy || undecided_fails_);
+  row.next = row.verdict == verdict::noisy ? part_.run_again() : part_.accept_command();
+  add_code_evidence(context, row);
+  if (context.timed() && judgement.suspect())
+    judge_control(context, judgement, judged);
+  else if (worse)
+    excuse_changed_tools(standard, row);
+}
+
+void MetricJudge::judge_new(const Context& context, Row& row) const {
+  const std::string now = text("is ", readable(*row.value, row.unit));
+  if (const Entry* proposed = find_entry(part_.proposed, context.key)) {
+    const Judgement judgement = gate::judge(context.standard, context.measured, *proposed);
+    const bool agrees = judgement.verdict == verdict::pass;
+    row.baseline = proposed->value;
+    row.change = judgement.change;
+    row.limit = judgement.limit;
+    row.verdict = agrees ? verdict::accepted : judgement.verdict;
+    row.blocking = row.verdict == verdict::regression && context.standard.gate == Gate::block;
+    say(row, agrees ? text(now, ", accepted with this change: ", proposed->accepted.why)
+                    : text(judgement.because, ", which is what this change accepts"));
+    return;
+  }
+  row.verdict = verdict::fresh;
+  if (!part_.baseline) {
+    say(row, now + "; nothing is accepted yet for this device class");
+    return;
+  }
+  row.blocking = context.standard.gate == Gate::block;
+  row.next = part_.accept_command();
+  say(row, text(now, " and has no entry in ", part_.baseline_path));
+}
+
+// The change set itself carries another value, with its reason, and the measurement agrees with it.
+bool MetricJudge::is_accepted_here(const Context& context, const Entry& base, Row& row) const {
+  const Entry* proposed = find_entry(part_.proposed, context.key);
+  if (!proposed || proposed->value == base.value) return false;
+  if (gate::judge(context.standard, context.measured, *proposed).verdict != verdict::pass)
+    return false;
+  row.verdict = verdict::accepted;
+  row.sentence += text("; accepted with this change: ", proposed->accepted.why);
+  return true;
+}
+
+// Holds a suspect against its control: the reference variant, which the change did not mean to
+// touch.
+void MetricJudge::judge_control(const Context& context, const Judgement& judgement,
+                                JudgedMetric& judged) const {
+  Row& row = judged.row;
+  judged.suspect = true;
+  judged.machine_possible = true;
+  const Entry* before =
+      find_entry(part_.baseline, entry_key(context.result.id, "reference", "time_s"));
+  const NamedMetric* control = find_measured(context.all, "reference", "time_s");
+  if (!before || !control || row.variant == "reference") return;
+  const double moved =
+      std::log(std::get<double>(control->measured->value) / std::get<double>(before->value));
+  // A reference that became faster lowers the speedup; one that became slower excuses a slower
+  // variant.
+  const double excuse = context.standard.kind == "ratio" ? -moved : moved;
+  const bool explained = judgement.worsening - excuse <= judgement.log_limit;
+  judged.machine_possible = std::abs(moved) >= judgement.worsening / 2;
+  row.evidence["control"] = text("reference time ", percent(std::expm1(moved)),
+                                 explained                 ? " -> it moved as much"
+                                 : judged.machine_possible ? " -> the machine may have a part in it"
+                                                           : " -> not the machine");
+  if (!explained || !code_is_unchanged(context)) return;
+  row.verdict = verdict::environment;
+  row.blocking = false;
+  row.sentence +=
+      "; the compiled code is identical and the reference moved as much: the machine, not the code";
+  judged.suspect = false;
+}
+
+bool MetricJudge::code_is_unchanged(const Context& context) const {
+  std::size_t seen = 0;
+  for (const NamedMetric& metric : context.all) {
+    if (metric.name != "identity" || !metric.measured) continue;
+    const Entry* before =
+        find_entry(part_.baseline, entry_key(context.result.id, metric.variant, metric.name));
+    if (!before || before->value != metric.measured->value) return false;
+    ++seen;
+  }
+  return seen > 0;
+}
+
+void MetricJudge::add_code_evidence(const Context& context, Row& row) const {
+  const std::string variant = row.variant == case_variant ? "optimized" : row.variant;
+  const Entry* before = find_entry(part_.baseline, entry_key(row.case_id, variant, kernels_metric));
+  const NamedMetric* now = find_measured(context.all, variant, kernels_metric);
+  if (!before || !now || !std::holds_alternative<std::string>(before->value)) return;
+  row.evidence["code"] = compare_kernels(std::get<std::string>(before->value),
+                                         std::get<std::string>(now->measured->value));
+}
+
+// A metric that depends on a tool's version says nothing about our code once that version has
+// changed.
+void MetricJudge::excuse_changed_tools(const Standard& standard, Row& row) const {
+  using Member = std::optional<std::string> Fingerprint::*;
+  constexpr std::array<std::pair<const char*, Member>, 4> members = {
+      {{"nvrtc", &Fingerprint::nvrtc},
+       {"nvjitlink", &Fingerprint::nvjitlink},
+       {"driver", &Fingerprint::driver},
+       {"compiler", &Fingerprint::compiler}}};
+  const Fingerprint now = fingerprint(part_.results.env);
+  const Fingerprint& before = part_.baseline->fingerprint;
+  for (const std::string& name : standard.same) {
+    for (const auto& [known, member] : members) {
+      if (name != known || before.*member == now.*member) continue;
+      row.verdict = verdict::environment;
+      row.blocking = false;
+      row.sentence += text("; environment changed: ", name, " ", (before.*member).value_or("none"),
+                           " -> ", (now.*member).value_or("none"));
+      return;
+    }
+  }
+}
+
+std::vector<Row> MetricJudge::judge_sums(const CaseResult& result,
+                                         const std::vector<NamedMetric>& all) const {
+  std::vector<Row> rows;
+  for (const Rule* rule : policy_.sums(result.id, part_.device_class())) {
+    for (const auto& [variant, content] : result.variants) {
+      if (!rule->variant.empty() && rule->variant != variant) continue;
+      double sum = 0;
+      std::size_t found = 0;
+      Row row = new_row(result.id, variant, rule->metric_name());
+      row.kind = "bound";
+      for (const std::string& name : rule->metrics) {
+        const NamedMetric* metric = find_measured(all, variant, name);
+        if (!metric) continue;
+        sum += std::get<double>(metric->measured->value);
+        row.unit =
+            policy_.standard(result.id, part_.device_class(), variant, name, metric->kind).unit;
+        ++found;
+      }
+      if (found != rule->metrics.size()) continue;
+      row.value = sum;
+      if (!judge_absolute({.kind = "bound", .unit = row.unit, .bounds = {rule}}, row)) {
+        row.verdict = verdict::pass;
+        say(row, text("is ", readable(sum, row.unit), ", within its bound"));
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/judge_part.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "gate/judge_metric.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+// More suspects than this at once, or more than a third of the cases (and of a handful): the
+// machine, not the code.
+constexpr std::size_t most_suspects = 12;
+constexpr std::size_t fewest_for_a_third = 4;
+
+std::string first_line(const std::string& content) {
+  return content.substr(0, content.find('\n'));
+}
+
+int code_of(const Row& row) {
+  if (!row.blocking) return 0;
+  if (row.verdict == verdict::missing || row.verdict == verdict::fresh)
+    return exit_code(Fault::incomplete);
+  if (row.verdict == verdict::noisy) return exit_code(Fault::undecided);
+  return exit_code(Fault::regression);
+}
+
+// Judges one part; the members are what all steps share.
+class PartJudge {
+ public:
+  PartJudge(const Part& part, const Policy& policy, bool undecided_fails)
+      : part_(part), judge_(part, policy, undecided_fails) {}
+
+  PartVerdict run(bool require_baseline) {
+    describe(require_baseline);
+    std::map<std::string, const CaseResult*> measured;
+    for (const CaseResult& result : part_.results.cases) measured[result.id] = &result;
+    for (const ListedCase& listed : part_.list.cases) {
+      const auto device = listed.devices.find(device_kind(part_.results.env.device_name));
+      if (device == listed.devices.end()) continue;
+      const auto result = measured.find(listed.id);
+      if (result != measured.end()) {
+        judge_case(*result->second, listed, device->second);
+        measured.erase(result);
+      } else if (tier_includes(part_.results.tier, listed.tier) && !part_.results.partial) {
+        missing(listed.id, case_variant, "", "the case is listed and not in the results",
+                part_.run_again());
+      }
+    }
+    if (!measured.empty())
+      throw Error(Fault::bad_input, text(part_.name(), " holds the case ", measured.begin()->first,
+                                         ", which its list does not have there; run it again"));
+    look_for_lost_entries();
+    for (const char* kind : {"ratio", "time"})
+      if (has_environment_moved(kind)) break;
+    for (const Row& row : verdict_.rows)
+      verdict_.exit = worse_exit_code(verdict_.exit, code_of(row));
+    return std::move(verdict_);
+  }
+
+ private:
+  const Part& part_;
+  const MetricJudge judge_;
+  PartVerdict verdict_ = {};
+  std::set<std::string> judged_ = {};  // entry keys
+  struct Suspect {
+    std::size_t row;
+    bool machine_possible;
+  };
+  std::vector<Suspect> suspects_ = {};
+
+  void describe(bool require_baseline) {
+    const Results& results = part_.results;
+    if (!results.run.custom.empty())
+      throw Error(
+          Fault::bad_input,
+          text(part_.name(), " is a custom run (", results.run.custom.front(),
+               "), which no baseline speaks about; run the suite without options of its own"));
+    if (!part_.baseline && !part_.proposed) {
+      verdict_.notes.push_back(
+          text("NO BASELINE for ", part_.name(), " (", part_.baseline_path,
+               " does not exist): everything is NEW and only the bounds hold; accept with: ",
+               part_.accept_command()));
+      if (require_baseline) verdict_.exit = exit_code(Fault::incomplete);
+    }
+    if (results.partial)
+      verdict_.not_checked.push_back(
+          part_.name() + ": a filtered run, judged on what it holds and never accepted");
+    if (results.run.sources)
+      verdict_.notes.push_back(text(part_.name(), " ran device code from HOLDFAST_SOURCES=",
+                                    *results.run.sources, ", not from the build"));
+    if (results.quality.valid) return;
+    std::string reasons;
+    for (const std::string& reason : results.quality.reasons)
+      reasons += (reasons.empty() ? "" : "; ") + reason;
+    verdict_.notes.push_back(text("the measurement of ", part_.name(), " is invalid (", reasons,
+                                  "); run it again: ", part_.run_again()));
+    verdict_.exit = worse_exit_code(verdict_.exit, exit_code(Fault::incomplete));
+  }
+
+  void missing(const std::string& case_id, const std::string& variant, const std::string& metric,
+               const std::string& because, const std::string& next) {
+    Row row = judge_.new_row(case_id, variant, metric);
+    row.verdict = verdict::missing;
+    row.blocking = true;
+    row.next = next;
+    judge_.say(row, because);
+    verdict_.rows.push_back(std::move(row));
+  }
+
+  void judge_case(const CaseResult& result, const ListedCase& listed,
+                  const std::vector<std::string>& names) {
+    const std::string reason = result.reason ? first_line(*result.reason) : "no reason given";
+    if (result.check.status == "failed" || result.status == "failed") {
+      judge_wrong(result, reason);
+      excuse_entries(result.id);
+    } else if (result.status == "skipped") {
+      Row row = judge_.new_row(result.id, case_variant, "");
+      row.verdict = verdict::skipped;
+      judge_.say(row, "skipped: " + reason);
+      verdict_.rows.push_back(std::move(row));  // its accepted entries are then found to be lost
+    } else if (result.status != "ok") {
+      const char* what = result.status == "timeout"   ? "timed out"
+                         : result.status == "crashed" ? "crashed"
+                                                      : "is missing";
+      missing(result.id, case_variant, "", text("the case ", what, ": ", reason),
+              part_.run_again());
+      excuse_entries(result.id);
+    } else {
+      judge_metrics(result);
+      look_for_listed(result, listed, names);
+    }
+  }
+
+  void judge_wrong(const CaseResult& result, const std::string& reason) {
+    const ResultCheck& check = result.check;
+    const std::string oracle = check.oracle ? " (oracle: " + *check.oracle + ")" : "";
+    Row row =
+        judge_.new_row(result.id, case_variant, check.error && check.limit ? "check_error" : "");
+    row.verdict = verdict::wrong;
+    row.blocking = true;
+    row.limit = check.limit;
+    row.next = part_.run_again();
+    if (check.error) row.value = *check.error;
+    if (check.error && check.limit && *check.error > *check.limit)
+      judge_.say(row, text("is ", *check.error, " and may be at most ", *check.limit, oracle,
+                           ": the result is wrong, so its speed does not count"));
+    else
+      judge_.say(row, text("the case failed", oracle, ": ", reason));
+    verdict_.rows.push_back(std::move(row));
+  }
+
+  // A case that failed as a whole says so once; its single metrics are not missing besides.
+  void excuse_entries(const std::string& case_id) {
+    if (!part_.baseline) return;
+    const auto& entries = part_.baseline->entries;
+    for (auto at = entries.lower_bound(case_id + '|');
+         at != entries.end() && at->first.starts_with(case_id + '|'); ++at)
+      judged_.insert(at->first);
+  }
+
+  void judge_metrics(const CaseResult& result) {
+    const std::vector<NamedMetric> all = named_metrics(result);
+    for (const NamedMetric& metric : all) {
+      judged_.insert(entry_key(result.id, metric.variant, metric.name));
+      if (metric.name == kernels_metric) continue;
+      JudgedMetric judged = judge_.judge(result, metric, all);
+      if (judged.suspect) suspects_.push_back({verdict_.rows.size(), judged.machine_possible});
+      verdict_.rows.push_back(std::move(judged.row));
+    }
+    for (Row& row : judge_.judge_sums(result, all)) verdict_.rows.push_back(std::move(row));
+  }
+
+  void look_for_listed(const CaseResult& result, const ListedCase& listed,
+                       const std::vector<std::string>& names) {
+    if (listed.reference && !result.variants.contains("reference"))
+      missing(result.id, "reference", "", "the reference variant is listed and was not measured",
+              part_.run_again());
+    const std::vector<NamedMetric> all = named_metrics(result);
+    for (const std::string& name : names) {
+      const bool there = std::any_of(all.begin(), all.end(), [&](const NamedMetric& metric) {
+        return metric.name == name && metric.variant != "reference";
+      });
+      if (!there)
+        missing(result.id, "optimized", name, "is listed and was not measured", part_.run_again());
+    }
+  }
+
+  // Entries of the baseline that the results do not speak about.
+  void look_for_lost_entries() {
+    if (!part_.baseline || part_.results.partial) return;
+    for (const auto& [key, entry] : part_.baseline->entries) {
+      const std::size_t first = key.find('|');
+      const std::size_t second = key.rfind('|');
+      const std::string case_id = key.substr(0, first);
+      const std::string metric = key.substr(second + 1);
+      if (judged_.contains(key) || metric == kernels_metric || is_known_missing(case_id, metric))
+        continue;
+      if (part_.proposed && !part_.proposed->entries.contains(key))
+        continue;  // this change accepts that it goes
+      const auto listed = std::find_if(part_.list.cases.begin(), part_.list.cases.end(),
+                                       [&](const ListedCase& row) { return row.id == case_id; });
+      if (listed != part_.list.cases.end() && !tier_includes(part_.results.tier, listed->tier))
+        continue;
+      missing(case_id, key.substr(first + 1, second - first - 1), metric,
+              text("has an accepted value, ", readable(entry.value, ""), ", and was not measured"),
+              part_.accept_command());
+    }
+  }
+
+  bool is_known_missing(const std::string& case_id, const std::string& metric) const {
+    return std::any_of(verdict_.rows.begin(), verdict_.rows.end(), [&](const Row& row) {
+      return row.verdict == verdict::missing && row.case_id == case_id &&
+             (row.metric.empty() || row.metric == metric);
+    });
+  }
+
+  // Many suspects at once have one cause. Code that became slower leaves its reference where it
+  // was, so only suspects whose reference moved as well, or is unknown, count and are excused.
+  // Times excuse times; ratios excuse both.
+  bool has_environment_moved(const std::string& kind) {
+    std::set<std::string> cases;
+    for (const Suspect& suspect : suspects_) {
+      const Row& row = verdict_.rows[suspect.row];
+      if (row.kind == kind && suspect.machine_possible) cases.insert(row.case_id);
+    }
+    const std::size_t total = part_.results.cases.size();
+    const bool third = cases.size() >= fewest_for_a_third && 3 * cases.size() > total;
+    if (cases.size() <= most_suspects && !third) return false;
+    const bool times_only = kind == "time";
+    verdict_.notes.push_back(text("the environment moved: ", cases.size(), " of ", total,
+                                  " cases of ", part_.name(), " are suspect at once; their times ",
+                                  times_only ? "" : "and ratios ", "are advisory"));
+    for (const Suspect& suspect : suspects_) {
+      Row& row = verdict_.rows[suspect.row];
+      if (!suspect.machine_possible || (times_only && row.kind != "time")) continue;
+      row.verdict = verdict::environment;
+      row.blocking = false;
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+PartVerdict judge_part(const Part& part, const Policy& policy, bool require_baseline,
+                       bool undecided_fails) {
+  return PartJudge(part, policy, undecided_fails).run(require_baseline);
+}
+
+}  // namespace holdfast::gate

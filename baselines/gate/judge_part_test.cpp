@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/judge_part.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/acceptance.hpp"
+#include "gate/test_root.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+
+Policy policy() {
+  return Policy::parse(Document("policy.json", toy::policy_text, Comments::allowed), "2026-11-21");
+}
+
+Baseline baseline_of(const Results& results) {
+  return accept(results, std::nullopt, policy(), "first").baseline;
+}
+
+Part part(const Results& now, const Results& before) {
+  return {
+      .results = now, .list = toy::list(), .baseline = baseline_of(before), .directory = "results"};
+}
+
+PartVerdict judge(const Part& judged) {
+  return judge_part(judged, policy(), false, true);
+}
+
+const Row& row(const PartVerdict& verdict, const std::string& metric,
+               const std::string& variant = "optimized") {
+  for (const Row& found : verdict.rows)
+    if (found.case_id == toy::step_id && found.metric == metric && found.variant == variant)
+      return found;
+  throw std::runtime_error("no row for " + metric);
+}
+
+std::vector<std::string> verdicts(const PartVerdict& verdict, const std::string& wanted) {
+  std::vector<std::string> found;
+  for (const Row& one : verdict.rows)
+    if (one.verdict == wanted) found.push_back(one.case_id + ' ' + one.metric);
+  return found;
+}
+
+// A host suite of `count` cases that are alike.
+struct Many {
+  Results results = toy::host();
+  List list = toy::list();
+  explicit Many(int count) {
+    const CaseResult model = results.cases.front();
+    const ListedCase listed = list.cases.front();
+    results.cases.clear();
+    list.cases.clear();
+    for (int i = 0; i < count; ++i) {
+      results.cases.push_back(model);
+      list.cases.push_back(listed);
+      results.cases.back().id = list.cases.back().id = text("toy/step/n:", 100 + i, "/f64");
+    }
+  }
+};
+
+TEST(JudgePart, WhatIsAsAcceptedPasses) {
+  const PartVerdict verdict = judge(part(toy::dry(), toy::dry()));
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_THAT(verdicts(verdict, "PASS"), SizeIs(verdict.rows.size()));
+}
+
+TEST(JudgePart, AnotherIdentityIsToldAndDoesNotBlock) {
+  Results now = toy::dry();
+  now.cases.front().variants["optimized"].identity = "sha256:cc";
+  const PartVerdict verdict = judge(part(now, toy::dry()));
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_EQ(row(verdict, "identity").verdict, "DRIFT");
+}
+
+TEST(JudgePart, IdenticalCodeAndAReferenceThatMovedAsMuchAreTheMachine) {
+  Results before = toy::host();
+  for (CaseResult& result : before.cases) result.variants["optimized"].identity = "sha256:aa";
+  Results now = before;
+  toy::metric(now, "case", "speedup") = toy::timed("ratio", 8);
+  toy::metric(now, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
+  const PartVerdict verdict = judge(part(now, before));
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "ENV");
+  EXPECT_EQ(verdict.exit, 0);
+}
+
+TEST(JudgePart, AReferenceThatMovedDoesNotExcuseChangedCode) {
+  Results before = toy::host();
+  for (CaseResult& result : before.cases) result.variants["optimized"].identity = "sha256:aa";
+  Results now = before;
+  now.cases.front().variants["optimized"].identity = "sha256:cc";
+  toy::metric(now, "case", "speedup") = toy::timed("ratio", 8);
+  toy::metric(now, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
+  EXPECT_EQ(judge(part(now, before)).exit, 1);
+}
+
+TEST(JudgePart, ManySuspectsWhoseReferencesMovedAreTheEnvironment) {
+  Many many(6);
+  const Baseline before = baseline_of(many.results);
+  for (int i = 0; i < 4; ++i) {
+    many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
+    many.results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
+  }
+  const PartVerdict verdict =
+      judge({.results = many.results, .list = many.list, .baseline = before});
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved: 4 of 6 cases")));
+}
+
+TEST(JudgePart, ManySuspectsWhoseReferencesStayedAreRegressions) {
+  Many many(6);
+  const Baseline before = baseline_of(many.results);
+  for (int i = 0; i < 4; ++i) many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
+  const PartVerdict verdict =
+      judge({.results = many.results, .list = many.list, .baseline = before});
+  EXPECT_EQ(verdict.exit, 1);
+  EXPECT_THAT(verdict.notes, IsEmpty());
+}
+
+TEST(JudgePart, ThreeSuspectsAreNotYetTheEnvironment) {
+  Many many(6);
+  const Baseline before = baseline_of(many.results);
+  for (int i = 0; i < 3; ++i) {
+    many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
+    many.results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
+  }
+  EXPECT_EQ(judge({.results = many.results, .list = many.list, .baseline = before}).exit, 1);
+}
+
+TEST(JudgePart, TimesThatMovedEverywhereDoNotExcuseASpeedupThatFellAlone) {
+  Many many(6);
+  const Baseline before = baseline_of(many.results);
+  for (CaseResult& result : many.results.cases) {
+    result.variants["reference"].metrics["time_s"] = toy::timed("time", 6e-3 * 1.2);
+    result.variants["optimized"].metrics["time_s"] = toy::timed("time", 6e-4 * 1.2);
+  }
+  many.results.cases.front().metrics["speedup"] = toy::timed("ratio", 5);
+  const PartVerdict verdict =
+      judge({.results = many.results, .list = many.list, .baseline = before});
+  EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved: 6 of 6 cases")));
+  EXPECT_THAT(verdicts(verdict, "REGRESSION"), testing::ElementsAre("toy/step/n:100/f64 speedup"));
+  EXPECT_EQ(verdict.exit, 1);
+}
+
+TEST(JudgePart, ACaseThatOnlyTheBaselineHasIsMissing) {
+  Part judged = part(toy::dry(), toy::dry());
+  judged.results.cases.pop_back();
+  judged.list.cases.pop_back();
+  const PartVerdict verdict = judge(judged);
+  EXPECT_EQ(verdict.exit, 3);
+  EXPECT_THAT(verdicts(verdict, "MISSING"), testing::Contains("toy/sum/n:64/f64 launches"));
+}
+
+TEST(JudgePart, ACaseOfAnotherListIsAnError) {
+  Part judged = part(toy::dry(), toy::dry());
+  judged.list.cases.pop_back();
+  EXPECT_THAT([&] { (void)judge(judged); },
+              ThrowsMessage<Error>(HasSubstr("holds the case toy/sum/n:64/f64")));
+}
+
+TEST(JudgePart, AReferenceThatWasNotMeasuredIsMissing) {
+  Results now = toy::dry();
+  now.cases.front().variants.erase("reference");
+  const PartVerdict verdict = judge({.results = now, .list = toy::list()});
+  EXPECT_EQ(verdict.exit, 3);
+}
+
+TEST(JudgePart, ACaseOfAHigherTierIsNotExpected) {
+  Part judged = part(toy::dry(), toy::dry());
+  judged.list.cases.push_back(
+      {.id = "toy/all/n:9999/f64", .tier = "full", .devices = {{"cuda-dry", {"launches"}}}});
+  EXPECT_EQ(judge(judged).exit, 0);
+}
+
+TEST(JudgePart, MetricsOfTheFullTierNeedNoBaseline) {
+  Part judged = part(toy::dry(), toy::dry());
+  judged.results.tier = "full";
+  judged.results.cases.push_back(judged.results.cases.front());
+  judged.results.cases.back().id = "toy/all/n:9999/f64";
+  judged.results.cases.back().tier = "full";
+  judged.list.cases.push_back(
+      {.id = "toy/all/n:9999/f64", .tier = "full", .devices = {{"cuda-dry", {"launches"}}}});
+  EXPECT_EQ(judge(judged).exit, 0);
+}
+
+TEST(JudgePart, ACustomRunIsRefused) {
+  Part judged = part(toy::dry(), toy::dry());
+  judged.results.run.custom = {"--size=384"};
+  EXPECT_THAT([&] { (void)judge(judged); },
+              ThrowsMessage<Error>(HasSubstr("is a custom run (--size=384)")));
+}
+
+TEST(JudgePart, AnInvalidMeasurementIsIncompleteAndItsRatiosDecideNothing) {
+  Results now = toy::host();
+  now.quality = {.valid = false, .reasons = {"throttled"}};
+  toy::metric(now, "case", "speedup") = toy::timed("ratio", 5);
+  const PartVerdict verdict = judge(part(now, toy::host()));
+  EXPECT_EQ(verdict.exit, 3);
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
+}
+
+TEST(JudgePart, AFirstBaselineThatAChangeCarriesIsAccepted) {
+  Part judged = part(toy::dry(), toy::dry());
+  std::swap(judged.baseline, judged.proposed);
+  const PartVerdict verdict = judge(judged);
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_EQ(row(verdict, "launches").verdict, "ACCEPTED");
+  EXPECT_THAT(verdict.notes, IsEmpty());
+}
+
+TEST(JudgePart, AChangeIsHeldAgainstTheBaselineThatItCarries) {
+  Part judged = part(toy::dry(), toy::dry());
+  std::swap(judged.baseline, judged.proposed);
+  toy::metric(judged.results, "optimized", "launches") = toy::exact(5);
+  EXPECT_EQ(judge(judged).exit, 1);
+}
+
+TEST(KernelTables, NameWhatChangedAndCountTheRest) {
+  EXPECT_EQ(compare_kernels("a<f64, 4> 64/0/1024 1a; b 20/0/0 2b",
+                            "a<f64, 4> 96/48/1024 3c; b 20/0/0 2b"),
+            "a<f64, 4>: registers 64 -> 96, spill bytes 0 -> 48, cubin changed; 1 other kernel "
+            "identical");
+  EXPECT_EQ(compare_kernels("a 1/0/0 x", "b 1/0/0 x"), "kernel b is new; kernel a is gone");
+}
+
+}  // namespace
+}  // namespace holdfast::gate

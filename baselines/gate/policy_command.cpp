@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/policy_command.hpp"
+
+#include <iostream>
+
+#include "gate/check.hpp"
+#include "gate/common_options.hpp"
+#include "gate/part.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+int run(const Options& options) {
+  const std::filesystem::path baselines = options.value_or("baselines", "baselines");
+  const Policy policy = read_policy(baselines, options);
+  const std::string& case_id = options.operands().front();
+  if (case_id.find('/') == std::string::npos)
+    throw Error(Fault::bad_input, text("'", case_id, "' is no case id; holdfast list shows them"));
+  const std::string device_class = options.value_or("device-class", "cuda-dry-sm_90");
+  std::cout << case_id << " on " << device_class << "\n";
+  for (const auto& [metric, row] : policy.metrics()) {
+    const std::vector<std::string> variants =
+        row.kind == "ratio" ? std::vector<std::string>{case_variant}
+                            : std::vector<std::string>{"optimized", "reference"};
+    for (const std::string& variant : variants) {
+      const Standard standard = policy.standard(case_id, device_class, variant, metric, row.kind);
+      std::string name = text("  ", variant, " ", metric);
+      name.resize(std::max<std::size_t>(name.size() + 1, 32), ' ');
+      std::cout << name << standard.sources.front() << "\n";
+      for (std::size_t i = 1; i < standard.sources.size(); ++i)
+        std::cout << std::string(34, ' ') << standard.sources[i] << "\n";
+    }
+  }
+  for (const Rule* rule : policy.sums(case_id, device_class)) {
+    std::cout << "  " << (rule->variant.empty() ? "every variant" : rule->variant) << ' '
+              << rule->metric_name() << "  " << policy.file() << ":" << rule->line << ": "
+              << rule->bound->source << "\n";
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command policy_command() {
+  return {
+      .name = "policy",
+      .summary = "Shows the rules that apply to a case, and where they come from.",
+      .operands = "CASE",
+      .fewest_operands = 1,
+      .most_operands = 1,
+      .options = {common::baselines,
+                  common::policy,
+                  {"device-class", "CLASS", "for that class (default: cuda-dry-sm_90)"}},
+      .examples =
+          "  holdfast policy cubed_sphere_swe/rk4_step/n:48/f64 --device-class=host-x86_64-v4-2t\n",
+      .run = run};
+}
+
+}  // namespace holdfast::gate

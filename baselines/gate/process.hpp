@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// One child process: started without a shell, given up after a time limit, its words kept for the
+// report.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace holdfast::gate {
+
+struct Task {
+  std::filesystem::path program;
+  std::vector<std::string> arguments = {};
+  std::map<std::string, std::string> environment = {};      // on top of this process's own
+  double timeout_seconds = 0;                               // 0: no limit
+  std::function<void(std::string_view line)> on_line = {};  // each line of the standard error
+};
+
+enum class Ending { exited, killed, timed_out };
+
+struct Outcome {
+  Ending ending = Ending::exited;
+  int code = 0;            // where it exited
+  int signal = 0;          // where a signal killed it
+  double seconds = 0;      // by the wall clock
+  std::string output;      // all of the standard output
+  std::string complaints;  // the end of the standard error, at most 64 KiB
+};
+
+// Runs a task to its end. The child leads a process group of its own, which is killed whole when
+// the time is up, and dies with this process; it reads nothing. A program that cannot be started
+// throws Error(bad_input).
+Outcome run_task(const Task& task);
+
+// "exited with code 3", "was killed by signal 11 (SIGSEGV)", "did not finish within 1 s".
+std::string describe(const Outcome& outcome, double timeout_seconds);
+
+// The last lines that are not blank, joined with " | ".
+std::string last_lines(std::string_view text, std::size_t count);
+
+// A file descriptor that is closed once.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor();
+  int operator*() const { return number_; }
+  void close();
+
+ private:
+  int number_;
+};
+
+// A new folder for the files of one command, removed with all its content at the end.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(std::string_view purpose);
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Holds a lock among all processes of this machine while it lives, and waits for it if `name` is
+// taken; `on_wait` is called once before waiting.
+class MachineLock {
+ public:
+  MachineLock(std::string_view name, const std::function<void()>& on_wait);
+
+ private:
+  Descriptor file_;
+};
+
+}  // namespace holdfast::gate

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// holdfast-results/1, the largest document of documents.hpp.
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "gate/documents.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+template <class T>
+nlohmann::json nullable(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+std::optional<std::int64_t> integer_or_null(const Reader& reader) {
+  if (reader.is_null()) return std::nullopt;
+  return reader.integer();
+}
+
+std::optional<bool> boolean_or_null(const Reader& reader) {
+  if (reader.is_null()) return std::nullopt;
+  return reader.boolean();
+}
+
+// The string of `reader`, which must be one of `words`.
+template <std::size_t n>
+std::string one_of(const Reader& reader, const std::array<std::string_view, n>& words) {
+  if (std::find(words.begin(), words.end(), reader.string()) != words.end()) return reader.string();
+  std::string known;
+  for (const std::string_view word : words) known += text(known.empty() ? "" : ", ", word);
+  throw reader.wrong(text("'", reader.string(), "' is none of ", known));
+}
+
+constexpr std::array<std::string_view, 6> case_statuses = {"ok",      "failed",  "skipped",
+                                                           "crashed", "timeout", "missing"};
+constexpr std::array<std::string_view, 3> check_statuses = {"passed", "failed", "not_executed"};
+constexpr std::array<std::string_view, 2> run_statuses = {"ok", "no_device"};
+
+Metric parse_metric(const Reader& reader) {
+  Object object = reader.object();
+  Metric metric{.kind = object.take("kind").string()};
+  if (const auto value = object.optional("value")) metric.value = value->number_or_null();
+  if (const auto reason = object.optional("reason")) metric.reason = reason->string_or_null();
+  if (const auto processes = object.optional("processes")) metric.processes = processes->numbers();
+  if (const auto median = object.optional("median")) metric.median = median->number_or_null();
+  if (const auto mad = object.optional("mad_between")) metric.mad_between = mad->number_or_null();
+  if (const auto samples = object.optional("samples")) metric.samples = integer_or_null(*samples);
+  object.close();
+  if (!metric.number() && !metric.reason)
+    throw reader.wrong("a metric has neither a value, nor a median, nor a reason for having none");
+  return metric;
+}
+
+nlohmann::json to_json(const Metric& metric) {
+  nlohmann::json json = {{"kind", metric.kind}};
+  if (metric.value) json["value"] = *metric.value;
+  if (metric.reason) json["reason"] = *metric.reason;
+  if (!metric.processes.empty()) json["processes"] = metric.processes;
+  if (metric.median) json["median"] = *metric.median;
+  if (metric.mad_between) json["mad_between"] = *metric.mad_between;
+  if (metric.samples) json["samples"] = *metric.samples;
+  if (!metric.number()) json["value"] = nullptr;
+  return json;
+}
+
+Metrics parse_metrics(const Reader& reader) {
+  Metrics metrics;
+  for (const auto& [name, metric] : reader.object().rest()) metrics[name] = parse_metric(metric);
+  return metrics;
+}
+
+nlohmann::json to_json(const Metrics& metrics) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const auto& [name, metric] : metrics) json[name] = to_json(metric);
+  return json;
+}
+
+KernelRow parse_kernel(const Reader& reader) {
+  Object object = reader.object();
+  KernelRow row{.name = object.take("name").string()};
+  if (const auto value = object.optional("registers")) row.registers = integer_or_null(*value);
+  if (const auto value = object.optional("spill_bytes")) row.spill_bytes = integer_or_null(*value);
+  if (const auto value = object.optional("shared_bytes"))
+    row.shared_bytes = integer_or_null(*value);
+  if (const auto value = object.optional("launches")) row.launches = integer_or_null(*value);
+  if (const auto value = object.optional("cubin")) row.cubin = value->string_or_null();
+  object.close();
+  return row;
+}
+
+nlohmann::json to_json(const KernelRow& row) {
+  return {{"name", row.name},
+          {"registers", nullable(row.registers)},
+          {"spill_bytes", nullable(row.spill_bytes)},
+          {"shared_bytes", nullable(row.shared_bytes)},
+          {"launches", nullable(row.launches)},
+          {"cubin", nullable(row.cubin)}};
+}
+
+Variant parse_variant(const Reader& reader) {
+  Object object = reader.object();
+  Variant variant{.identity = object.take("identity").string_or_null()};
+  for (const Reader& row : object.take("kernels").items())
+    variant.kernels.push_back(parse_kernel(row));
+  variant.metrics = parse_metrics(object.take("metrics"));
+  object.close();
+  return variant;
+}
+
+nlohmann::json to_json(const Variant& variant) {
+  nlohmann::json kernels = nlohmann::json::array();
+  for (const KernelRow& row : variant.kernels) kernels.push_back(to_json(row));
+  return {{"identity", nullable(variant.identity)},
+          {"kernels", kernels},
+          {"metrics", to_json(variant.metrics)}};
+}
+
+ResultCheck parse_check(const Reader& reader) {
+  Object object = reader.object();
+  ResultCheck check{.status = one_of(object.take("status"), check_statuses),
+                    .error = object.take("error").number_or_null(),
+                    .limit = object.take("limit").number_or_null(),
+                    .oracle = object.take("oracle").string_or_null()};
+  object.close();
+  return check;
+}
+
+CaseResult parse_case(const Reader& reader) {
+  Object object = reader.object();
+  CaseResult result{.id = object.take("id").string(),
+                    .tier = object.take("tier").string(),
+                    .status = one_of(object.take("status"), case_statuses),
+                    .reason = object.take("reason").string_or_null(),
+                    .executed = object.take("executed").boolean(),
+                    .check = parse_check(object.take("check"))};
+  for (const auto& [name, variant] : object.take("variants").object().rest())
+    result.variants[name] = parse_variant(variant);
+  result.metrics = parse_metrics(object.take("metrics"));
+  if (const auto derived = object.optional("derived")) result.derived = parse_metrics(*derived);
+  object.close();
+  return result;
+}
+
+nlohmann::json to_json(const CaseResult& result) {
+  nlohmann::json variants = nlohmann::json::object();
+  for (const auto& [name, variant] : result.variants) variants[name] = to_json(variant);
+  nlohmann::json json = {{"id", result.id},
+                         {"tier", result.tier},
+                         {"status", result.status},
+                         {"reason", nullable(result.reason)},
+                         {"executed", result.executed},
+                         {"check",
+                          {{"status", result.check.status},
+                           {"error", nullable(result.check.error)},
+                           {"limit", nullable(result.check.limit)},
+                           {"oracle", nullable(result.check.oracle)}}},
+                         {"variants", variants},
+                         {"metrics", to_json(result.metrics)}};
+  if (!result.derived.empty()) json["derived"] = to_json(result.derived);
+  return json;
+}
+
+Run parse_run(const Reader& reader) {
+  Object object = reader.object();
+  Object git = object.take("git").object();
+  Run run{.id = object.take("id").string(),
+          .utc = object.take("utc").string(),
+          .content = object.take("content").string(),
+          .git_sha = git.take("sha").string_or_null(),
+          .git_dirty = git.take("dirty").boolean(),
+          .processes = object.take("processes").integer()};
+  if (const auto sources = object.optional("sources")) run.sources = sources->string_or_null();
+  if (const auto custom = object.optional("custom")) run.custom = custom->strings();
+  git.close();
+  object.close();
+  return run;
+}
+
+nlohmann::json to_json(const Run& run) {
+  nlohmann::json json = {{"id", run.id},
+                         {"utc", run.utc},
+                         {"content", run.content},
+                         {"git", {{"sha", nullable(run.git_sha)}, {"dirty", run.git_dirty}}},
+                         {"processes", run.processes}};
+  if (run.sources) json["sources"] = *run.sources;
+  if (!run.custom.empty()) json["custom"] = run.custom;
+  return json;
+}
+
+Environment parse_environment(const Reader& reader) {
+  Object object = reader.object();
+  Object device = object.take("device").object();
+  Object host = object.take("host").object();
+  Environment environment{.device_class = object.take("device_class").string(),
+                          .device_name = object.take("device_name").string(),
+                          .device = {.name = device.take("name").string_or_null(),
+                                     .sm = device.take("sm").string_or_null(),
+                                     .sms = integer_or_null(device.take("sms")),
+                                     .memory_bytes = integer_or_null(device.take("memory_bytes"))},
+                          .driver = object.take("driver").string_or_null(),
+                          .cuda = object.take("cuda").string_or_null(),
+                          .nvrtc = object.take("nvrtc").string_or_null(),
+                          .nvjitlink = object.take("nvjitlink").string_or_null(),
+                          .compiler = object.take("compiler").string_or_null(),
+                          .flags = object.take("flags").string_or_null(),
+                          .cpu = host.take("cpu").string_or_null(),
+                          .threads = integer_or_null(host.take("threads")),
+                          .isa = host.take("isa").string_or_null(),
+                          .fingerprint = object.take("fingerprint").string()};
+  device.close();
+  host.close();
+  object.close();
+  return environment;
+}
+
+nlohmann::json to_json(const Environment& env) {
+  return {{"device_class", env.device_class},
+          {"device_name", env.device_name},
+          {"device",
+           {{"name", nullable(env.device.name)},
+            {"sm", nullable(env.device.sm)},
+            {"sms", nullable(env.device.sms)},
+            {"memory_bytes", nullable(env.device.memory_bytes)}}},
+          {"driver", nullable(env.driver)},
+          {"cuda", nullable(env.cuda)},
+          {"nvrtc", nullable(env.nvrtc)},
+          {"nvjitlink", nullable(env.nvjitlink)},
+          {"compiler", nullable(env.compiler)},
+          {"flags", nullable(env.flags)},
+          {"host",
+           {{"cpu", nullable(env.cpu)},
+            {"threads", nullable(env.threads)},
+            {"isa", nullable(env.isa)}}},
+          {"fingerprint", env.fingerprint}};
+}
+
+Quality parse_quality(const Reader& reader) {
+  Object object = reader.object();
+  Quality quality{.valid = object.take("valid").boolean(),
+                  .reasons = object.take("reasons").strings(),
+                  .load = object.take("load").number_or_null(),
+                  .sm_clock_hz = object.take("sm_clock_hz").number_or_null(),
+                  .throttled = boolean_or_null(object.take("throttled")),
+                  .temperature_c = object.take("temperature_c").number_or_null(),
+                  .other_processes = integer_or_null(object.take("other_processes"))};
+  object.close();
+  return quality;
+}
+
+nlohmann::json to_json(const Quality& quality) {
+  return {{"valid", quality.valid},
+          {"reasons", quality.reasons},
+          {"load", nullable(quality.load)},
+          {"sm_clock_hz", nullable(quality.sm_clock_hz)},
+          {"throttled", nullable(quality.throttled)},
+          {"temperature_c", nullable(quality.temperature_c)},
+          {"other_processes", nullable(quality.other_processes)}};
+}
+
+}  // namespace
+
+Results parse_results(const Document& document) {
+  Object object = open_schema(document, "holdfast-results/1");
+  Results results{.suite = object.take("suite").string(),
+                  .tier = object.take("tier").string(),
+                  .partial = object.take("partial").boolean()};
+  if (const auto status = object.optional("status")) results.status = one_of(*status, run_statuses);
+  if (const auto reason = object.optional("reason")) results.reason = reason->string_or_null();
+  results.list_hash = object.take("list_hash").string();
+  results.run = parse_run(object.take("run"));
+  results.env = parse_environment(object.take("env"));
+  results.quality = parse_quality(object.take("quality"));
+  for (const auto& [name, ceiling] : object.take("ceilings").object().rest())
+    results.ceilings[name] = ceiling.number_or_null();
+  std::set<std::string> ids;
+  for (const Reader& reader : object.take("cases").items()) {
+    results.cases.push_back(parse_case(reader));
+    if (!ids.insert(results.cases.back().id).second)
+      throw reader.wrong(text("the case ", results.cases.back().id, " stands twice in this file"));
+  }
+  object.close();
+  return results;
+}
+
+Results read_results(const std::filesystem::path& path) {
+  return parse_results(Document::open(path));
+}
+
+nlohmann::json to_json(const Results& results) {
+  nlohmann::json cases = nlohmann::json::array();
+  for (const CaseResult& result : results.cases) cases.push_back(to_json(result));
+  nlohmann::json ceilings = nlohmann::json::object();
+  for (const auto& [name, ceiling] : results.ceilings) ceilings[name] = nullable(ceiling);
+  nlohmann::json json = {{"schema", "holdfast-results/1"}, {"suite", results.suite},
+                         {"tier", results.tier},           {"partial", results.partial},
+                         {"list_hash", results.list_hash}, {"run", to_json(results.run)},
+                         {"env", to_json(results.env)},    {"quality", to_json(results.quality)},
+                         {"ceilings", ceilings},           {"cases", cases}};
+  if (results.status != "ok") json["status"] = results.status;
+  if (results.reason) json["reason"] = *results.reason;
+  return json;
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast trend`: the history as series, with the commits where they changed their level.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/history.hpp"
+
+namespace holdfast::gate {
+
+struct TrendPoint {
+  const HistoryLine* line = nullptr;
+  bool outlier = false;
+};
+
+struct TrendSegment {
+  std::int64_t from = 0;  // order of the first and the last commit
+  std::int64_t to = 0;
+  double median = 0;
+};
+
+struct TrendChange {
+  const HistoryLine* line = nullptr;  // the first point at the new level
+  double before = 0;                  // medians
+  double after = 0;
+  double change = 0;  // relative
+};
+
+// The newest segment against the anchor, where it is further away than a drift may be.
+struct TrendDrift {
+  double anchor = 0;
+  double median = 0;
+  double change = 0;  // relative
+};
+
+// One metric of one variant of a case on a device class. Points of different fingerprints (machine,
+// driver, compiler) are not comparable: they stand in one series, and segments are found in each
+// fingerprint alone.
+struct TrendSeries {
+  std::vector<TrendPoint> points = {};  // in commit order, never empty
+  std::vector<TrendSegment> segments = {};
+  std::vector<TrendChange> changes = {};
+  std::optional<TrendDrift> drift = {};
+
+  const HistoryLine& name() const { return *points.front().line; }
+};
+
+struct TrendOptions {
+  std::optional<std::string> match = {};  // glob on the case id
+  std::optional<std::string> metric = {};
+  std::optional<std::string> anchor = {};  // the commit that drift counts from
+};
+
+// Drift is measured from the anchor's segment; without an anchor given, from the segment of the
+// newest point that was accepted as a baseline, and without that from the oldest segment. The lines
+// must outlive the series.
+std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
+                                     const TrendOptions& options);
+
+nlohmann::json to_json(const std::vector<TrendSeries>& series);
+
+Command trend_command();
+
+}  // namespace holdfast::gate
