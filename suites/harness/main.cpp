@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs when one types a suite's name, from top to bottom: options, list, device, cases,
+// measuring under Google Benchmark's report, result file.
+#include <benchmark/benchmark.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <regex>
+
+#include "harness/case.hpp"
+#include "harness/measure.hpp"
+#include "harness/result_writer.hpp"
+#include "runtime/error.hpp"
+#include "runtime/log.hpp"
+#include "runtime/sha256.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr int exit_failed_case = 1;
+
+int exit_code(Fault fault) {
+  switch (fault) {
+    case Fault::bad_input:
+      return 2;
+    case Fault::no_device:
+      return 77;
+    case Fault::compile:
+    case Fault::device:
+    case Fault::broken_rule:
+      return 3;
+  }
+  return 3;
+}
+
+void print_for_people(const std::vector<Case>& cases) {
+  for (const Case& one : cases) {
+    std::string line(name(one.tier));
+    line.resize(7, ' ');
+    line += one.id;
+    for (const std::string& device : one.devices)
+      line += (device == one.devices.front() ? "  [" : ", ") + device;
+    std::cout << line << "]" << (one.reference ? "" : "  no reference") << "\n";
+  }
+}
+
+// The cases of this device and tier; `filter` narrows them, with a leading '-' to those that do not
+// match.
+std::vector<const Case*> of_tier(const std::vector<Case>& cases, const SuiteOptions& options) {
+  const Tier most = tier(options.tier);
+  std::vector<const Case*> chosen;
+  for (const Case& one : cases)
+    if (one.runs_on(options.device) && one.tier <= most) chosen.push_back(&one);
+  if (chosen.empty())
+    throw Error(Fault::bad_input, text("there is no case for --device=", options.device,
+                                       " --tier=", options.tier, "; --list shows what there is"));
+  return chosen;
+}
+
+std::vector<const Case*> filtered(std::vector<const Case*> cases, const std::string& filter) {
+  if (filter.empty()) return cases;
+  const bool excludes = filter.front() == '-';
+  const std::regex pattern(excludes ? filter.substr(1) : filter);
+  std::erase_if(cases,
+                [&](const Case* one) { return std::regex_search(one->id, pattern) == excludes; });
+  if (cases.empty())
+    throw Error(Fault::bad_input,
+                text("--filter=", filter,
+                     " matches no case of this device and tier; --list shows what there is"));
+  return cases;
+}
+
+// Google Benchmark owns the loop; the sampling inside is measure()'s. One iteration and one
+// repetition, so that its statistics rows, which can hold NaN, never appear.
+class Run {
+ public:
+  Run(const SuiteOptions& options, std::size_t count, const Ceilings* ceilings)
+      : options_(options), count_(count), ceilings_(ceilings) {}
+
+  void add(const Case& one) {
+    ::benchmark::RegisterBenchmark(one.id.c_str(),
+                                   [this, &one](::benchmark::State& state) { run(one, state); })
+        ->UseManualTime()
+        ->Iterations(1)
+        ->Repetitions(1)
+        ->Unit(::benchmark::kMicrosecond);
+  }
+  std::vector<Measured> take() {
+    if (error_) std::rethrow_exception(error_);
+    return std::move(measured_);
+  }
+
+ private:
+  void run(const Case& one, ::benchmark::State& state) {
+    if (error_) return state.SkipWithError("an earlier case could not run");
+    std::fprintf(stderr, "[%zu/%zu] %s\n", measured_.size() + 1, count_, one.id.c_str());
+    try {
+      measured_.push_back({&one, measure(one, options_.device, {.ceilings = ceilings_})});
+    } catch (...) {
+      error_ = std::current_exception();
+      return state.SkipWithError("it could not run");
+    }
+    report(measured_.back(), state);
+  }
+
+  void report(const Measured& measured, ::benchmark::State& state) {
+    const Measurement& measurement = measured.measurement;
+    state.SetLabel(measured.which->id);
+    if (measurement.status == Measurement::Status::failed) {
+      std::fprintf(stderr, "failed %s: %s\n", measured.which->id.c_str(),
+                   measurement.reason.c_str());
+      return state.SkipWithError(measurement.reason.c_str());
+    }
+    for (auto iteration : state) {
+      (void)iteration;
+      state.SetIterationTime(measurement.optimized.seconds.value_or(0));
+    }
+    if (measurement.speedup) state.counters["speedup"] = *measurement.speedup;
+    state.counters["peak_bytes"] = static_cast<double>(measurement.optimized.peak_bytes);
+    if (measurement.optimized.identity)
+      state.counters["launches"] = static_cast<double>(measurement.optimized.step.launches);
+  }
+
+  const SuiteOptions& options_;
+  std::size_t count_;
+  const Ceilings* ceilings_;
+  std::vector<Measured> measured_ = {};
+  std::exception_ptr error_ = {};
+};
+
+void initialise_benchmark(const char* program, const SuiteOptions& options) {
+  std::vector<std::string> words = {program};
+  words.insert(words.end(), options.benchmark_flags.begin(), options.benchmark_flags.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  int argc = static_cast<int>(argv.size());
+  ::benchmark::Initialize(&argc, argv.data());
+  if (argc > 1)
+    throw Error(Fault::bad_input, text("Google Benchmark has no option ", argv[1], "; see --help"));
+  ::benchmark::AddCustomContext("device", options.device);
+}
+
+int run(const char* program, const std::vector<std::string>& arguments) {
+  const Suite suite = holdfast::suite();
+  const SuiteOptions options = parse_options(arguments, suite.options);
+  if (options.help) {
+    std::cout << usage(suite.name, suite.options);
+    return 0;
+  }
+  const std::vector<Case> cases = suite.cases(options);
+  const std::string list = document(list_json(suite.name, cases));
+  if (options.list == "json") {
+    std::cout << list;
+    return 0;
+  }
+  if (options.list == "people") {
+    print_for_people(cases);
+    return 0;
+  }
+
+  check_log_settings();
+  const auto backend = open_backend(options.device);
+  const auto all = of_tier(cases, options);
+  const auto chosen = filtered(all, options.filter);
+  if (!options.out.empty()) check_writable(options.out);
+  initialise_benchmark(program, options);
+
+  Report report{.suite = suite.name, .tier = options.tier, .list_hash = "sha256:" + sha256(list)};
+  for (const auto& [option, value] : options.custom)
+    report.custom.push_back(text("--", option, "=", value));
+  report.ceilings = calibrate(*backend);
+  Run measuring(options, chosen.size(), report.ceilings ? &*report.ceilings : nullptr);
+  for (const Case* one : chosen) measuring.add(*one);
+  if (::benchmark::RunSpecifiedBenchmarks() == 0)
+    throw Error(Fault::bad_input, "--benchmark_filter matches no case; --list shows what there is");
+  ::benchmark::Shutdown();
+
+  report.cases = measuring.take();
+  report.partial = report.cases.size() != all.size();
+  if (!options.out.empty()) write_document(options.out, document(report_json(report, *backend)));
+  const bool failed =
+      std::any_of(report.cases.begin(), report.cases.end(), [](const Measured& measured) {
+        return measured.measurement.status == Measurement::Status::failed;
+      });
+  return failed ? exit_failed_case : 0;
+}
+
+}  // namespace
+}  // namespace holdfast
+
+// OpenMP's threads spin at a barrier for milliseconds by default, which on a machine with other
+// work takes the CPU from the very thread that they wait for. libgomp reads its setting once,
+// before main(), so the process starts again.
+static void start_again_with_short_spins(char** argv) {
+  if (std::getenv("GOMP_SPINCOUNT") || std::getenv("OMP_WAIT_POLICY")) return;
+  ::setenv("GOMP_SPINCOUNT", "1000",
+           1);                      // some 20 us: what libgomp takes where threads outnumber CPUs
+  ::execv("/proc/self/exe", argv);  // where this fails, the default does
+}
+
+int main(int argc, char** argv) {
+  start_again_with_short_spins(argv);
+  const std::string program = std::filesystem::path(argv[0]).filename().string();
+  try {
+    const int code = holdfast::run(argv[0], std::vector<std::string>(argv + 1, argv + argc));
+    if (!std::cout.flush())
+      throw holdfast::Error(holdfast::Fault::bad_input, "cannot write to the standard output");
+    return code;
+  } catch (const holdfast::Error& error) {
+    std::cout.flush();
+    std::cerr << program << ": " << error.what() << "\n";
+    return holdfast::exit_code(error.fault());
+  } catch (const std::exception& error) {
+    std::cerr << program << ": " << error.what() << "\n";
+    return holdfast::exit_code(holdfast::Fault::device);
+  }
+}

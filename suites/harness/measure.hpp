@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// One case on one device, measured: built, warmed up, checked, accounted, timed. Nothing here knows
+// JSON.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "harness/ceilings.hpp"
+#include "harness/host_memory.hpp"
+#include "harness/timing.hpp"
+
+namespace holdfast {
+
+// A kernel of a variant, and how often one step launches it.
+struct KernelUse {
+  std::string name = {};
+  std::string cubin = {};
+  int registers = 0, spill_bytes = 0, shared_bytes = 0;
+  std::int64_t launches = 0;
+};
+
+struct VariantMeasurement {
+  Counts warm = {};  // construction and warm-up
+  Counts step = {};  // one step in steady state
+  std::int64_t peak_bytes_warm = 0, peak_bytes = 0;
+  std::optional<std::int64_t> estimated_bytes = {};  // what the peak should be by formula
+  double first_call_seconds = 0;  // construction and the first step, until it is done
+  StageSeconds stages = {};       // of all its programs
+  std::vector<KernelUse> kernels = {};
+  std::optional<std::string> identity = {};  // of the compiled code and its use; empty on host
+  std::optional<double> check_error = {};
+  std::optional<double> seconds = {};  // per step, median over the rounds
+  std::int64_t samples = 0;
+  std::map<std::string, double> readings = {};  // the workload's own
+};
+
+enum class CheckStatus { passed, failed, not_executed };
+
+struct Measurement {
+  enum class Status { ok, failed };
+  Status status = Status::ok;
+  std::string reason = {};  // why it failed
+  bool executed = false;
+  Work work = {};
+  CheckStatus check = CheckStatus::not_executed;
+  std::string oracle = {};
+  std::optional<double> check_error = {}, check_limit = {};  // of the worse variant
+  std::optional<VariantMeasurement> reference = {};
+  VariantMeasurement optimized = {};
+  std::optional<double> speedup = {};
+  std::optional<double> floor_seconds = {};
+  std::map<std::string, double> derived = {};
+  std::optional<HostMemory> host_memory = {};
+};
+
+struct MeasureOptions {
+  TimingBudget budget = {};
+  const Ceilings* ceilings = nullptr;  // none on a dry device
+};
+
+// Errors of the case itself (a broken rule, a failing device, a program that does not compile) come
+// back as a failed measurement; Error{no_device} and Error{bad_input} pass through.
+Measurement measure(const Case& one, const std::string& device, const MeasureOptions& options);
+
+// What a Protocol is given: fresh backends, a clock, and where its readings go.
+class Session {
+ public:
+  Session(std::string device, Measurement& measurement)
+      : device_(std::move(device)), measurement_(&measurement) {}
+
+  const std::string& device() const { return device_; }
+  Backend& open();  // fresh; lives as long as the session. Its ledger's counts are the snapshots.
+  double seconds(Backend& backend, const std::function<void()>& work);
+  void read(std::string_view metric, double value);  // a metric that the case declares
+  // Without it the case counts as not verified, and on a device that executes it fails.
+  void check(std::string_view oracle, double error, double limit);
+
+ private:
+  std::string device_;
+  Measurement* measurement_;
+  std::vector<std::unique_ptr<Backend>> backends_ = {};
+};
+
+// Largest difference relative to the largest expected magnitude, field by field; infinite where
+// lengths differ or a value is not finite.
+double relative_error(const std::vector<double>& result, const std::vector<double>& expected,
+                      const std::vector<std::size_t>& parts);
+
+}  // namespace holdfast

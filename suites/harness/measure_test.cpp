@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/measure.hpp"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "harness/toy.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::HasSubstr;
+
+const MeasureOptions quick = {.budget = {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3}};
+
+Steps& steps_of(Case& one) {
+  return std::get<Steps>(one.recipe);
+}
+
+TEST(Measure, TimesBothVariantsOfARightCase) {
+  const Measurement measured = measure(toy_case(), "host", quick);
+  EXPECT_EQ(measured.status, Measurement::Status::ok) << measured.reason;
+  EXPECT_EQ(measured.check, CheckStatus::passed);
+  EXPECT_TRUE(measured.optimized.seconds && measured.reference->seconds && measured.speedup);
+  EXPECT_EQ(measured.optimized.samples, 3);
+}
+
+TEST(Measure, AccountsThePeakOfTheVariantsOwnBackend) {
+  EXPECT_EQ(measure(toy_case(), "host", quick).optimized.peak_bytes, sizeof(double));
+}
+
+TEST(Measure, ExpectsNoSpeedupWithoutAReference) {
+  Case one = toy_case();
+  one.reference = false;
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_FALSE(measured.speedup);
+  EXPECT_FALSE(measured.reference);
+  EXPECT_TRUE(measured.optimized.seconds);
+}
+
+TEST(Measure, AWrongResultFailsAndIsNeverTimed) {
+  Case one = toy_case();
+  steps_of(one).oracle.expected = [](int steps) { return std::vector{10. * steps + 1}; };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.status, Measurement::Status::failed);
+  EXPECT_EQ(measured.check, CheckStatus::failed);
+  EXPECT_FALSE(measured.optimized.seconds);
+  EXPECT_THAT(measured.reason, HasSubstr("wrong by 0.047619"));
+}
+
+TEST(Measure, AReferenceThatIsWrongFailsTheCaseToo) {
+  Case one = toy_case();
+  steps_of(one).make = [](Backend& backend, Variant variant) {
+    auto toy = std::make_unique<Toy>(backend);
+    if (variant == Variant::reference) toy->step();
+    return toy;
+  };
+  EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("reference variant is wrong"));
+}
+
+TEST(Measure, AGoldenValueThatIsMissedFails) {
+  Case one = toy_case();
+  steps_of(one).oracle.golden = [](Backend&, Variant) { return 0.5; };
+  EXPECT_EQ(measure(one, "host", quick).check_error, 0.5);
+}
+
+TEST(Measure, AStepThatAllocatesIsAnError) {
+  const Case one = toy_case([](Backend& backend, int) { Buffer<double>(backend, 7, "scratch"); });
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.status, Measurement::Status::failed);
+  EXPECT_THAT(measured.reason, HasSubstr("allocates 56 bytes for 'scratch'"));
+}
+
+TEST(Measure, AnAllocationThatOnlyTimingReachesIsAnErrorToo) {
+  const Case one = toy_case([](Backend& backend, int step) {
+    if (step > 20) Buffer<double>(backend, 7, "late scratch");
+  });
+  EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("late scratch"));
+}
+
+TEST(Measure, ACountThatDiffersFromStepToStepIsAnError) {
+  const Case one =
+      toy_case([](Backend& backend, int step) { backend.ledger.counts.launches += step % 2; });
+  EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("launches is not steady"));
+}
+
+TEST(Measure, AnInvariantSeesAVariantThatStopsWorking) {
+  Case one = toy_case();
+  steps_of(one).invariant = [](const auto& before,
+                               const auto& after) -> std::optional<std::string> {
+    if (after[0] > before[0]) return std::nullopt;
+    return "the count stands still";
+  };
+  EXPECT_EQ(measure(one, "host", quick).status, Measurement::Status::ok);
+
+  steps_of(one).make = [](Backend& backend, Variant) {
+    struct Lazy : Toy {
+      using Toy::Toy;
+      void step() override {
+        if (made++ < 2) Toy::step();  // as many as are checked
+      }
+      int made = 0;
+    };
+    return std::make_unique<Lazy>(backend);
+  };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_THAT(measured.reason, HasSubstr("stands still"));
+  EXPECT_EQ(measured.check, CheckStatus::failed);
+  EXPECT_FALSE(measured.check_error);
+}
+
+TEST(Measure, TheStateIsChainedThroughAccountingAndTiming) {
+  Case one = toy_case();
+  double last = 0;
+  steps_of(one).batch = 5;
+  one.reference = false;
+  steps_of(one).invariant = [&](const auto&, const auto& after) -> std::optional<std::string> {
+    last = after[0];
+    return std::nullopt;
+  };
+  (void)measure(one, "host", quick);
+  EXPECT_EQ(last,
+            10 * (2 + 3 + 2 * 3 * 5));  // warm-up, accounting, three rounds of two samples of five
+}
+
+TEST(Measure, ADerivedRatioIsTheOtherOverTheCase) {
+  Case one = toy_case();
+  one.derived = {
+      {.name = "share", .factor = 4, .other = [](Backend& b) { return std::make_unique<Toy>(b); }}};
+  EXPECT_GT(measure(one, "host", quick).derived.at("share"), 0);
+}
+
+TEST(Measure, AProtocolThatVerifiesNothingFails) {
+  Case one = toy_case();
+  one.recipe = Protocol([](Session&) {});
+  EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("verified no result"));
+}
+
+TEST(Measure, AProtocolsReadingsAreKept) {
+  Case one = toy_case();
+  one.recipe = Protocol([](Session& session) {
+    Backend& backend = session.open();
+    const Buffer<double> held(backend, 3, "held");
+    session.read("held_bytes", static_cast<double>(backend.ledger.live_bytes));
+    session.check("arithmetic", 0, 1e-9);
+  });
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.check, CheckStatus::passed);
+  EXPECT_EQ(measured.optimized.readings.at("held_bytes"), 24);
+}
+
+TEST(RelativeError, IsRelativeToEachPartsLargestMagnitude) {
+  EXPECT_DOUBLE_EQ(relative_error({100, 1.5}, {100, 1}, {1, 1}), 0.5);
+  EXPECT_DOUBLE_EQ(relative_error({100, 1.5}, {100, 1}, {}), 0.005);
+}
+
+TEST(RelativeError, OfAnythingNotFiniteIsInfinite) {
+  EXPECT_EQ(relative_error({std::numeric_limits<double>::quiet_NaN()}, {1}, {}),
+            std::numeric_limits<double>::infinity());
+  EXPECT_EQ(relative_error({1}, {1, 2}, {}), std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+}  // namespace holdfast

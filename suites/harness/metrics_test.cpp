@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/metrics.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/toy.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::Contains;
+using testing::Not;
+
+TEST(Metrics, HaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (const Metric& metric : metrics())
+    EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
+}
+
+TEST(Metrics, HaveTheCanonicalNames) {
+  std::set<std::string> names;
+  for (const Metric& metric : metrics()) names.insert(metric.name);
+  for (const char* name : {"time_s",
+                           "speedup",
+                           "peak_bytes",
+                           "peak_bytes_warm",
+                           "peak_ratio",
+                           "compile_warm",
+                           "compile_steady",
+                           "nvrtc_runs",
+                           "plans_warm",
+                           "plans",
+                           "launches_warm",
+                           "launches",
+                           "library_calls",
+                           "graph_nodes",
+                           "h2d_bytes_warm",
+                           "h2d_bytes",
+                           "d2h_bytes",
+                           "syncs",
+                           "registers_max",
+                           "spill_bytes",
+                           "shared_bytes",
+                           "trace_s",
+                           "lower_s",
+                           "compile_s",
+                           "load_s",
+                           "first_call_s",
+                           "floor_s",
+                           "floor_fraction",
+                           "flop_per_s",
+                           "bytes_per_s",
+                           "check_error",
+                           "host_rss_bytes_before",
+                           "host_rss_bytes_peak",
+                           "host_rss_bytes_after"})
+    EXPECT_THAT(names, Contains(name));
+}
+
+TEST(Metrics, OfADryDeviceHoldNoTime) {
+  const auto names = promised(toy_case(), "cuda-dry:sm_90");
+  for (const char* name : {"time_s", "speedup", "floor_s", "check_error"})
+    EXPECT_THAT(names, Not(Contains(name)));
+  EXPECT_THAT(names, Contains("launches"));
+}
+
+TEST(Metrics, OfTheHostHoldNoLaunches) {
+  EXPECT_THAT(promised(toy_case(), "host"), Not(Contains("launches")));
+  EXPECT_THAT(promised(toy_case(), "host"), Contains("speedup"));
+}
+
+TEST(Metrics, WithoutAReferencePromiseNoRatioToIt) {
+  Case one = toy_case();
+  one.reference = false;
+  EXPECT_THAT(promised(one, "host"), Not(Contains("speedup")));
+  EXPECT_THAT(promised(one, "host"), Not(Contains("peak_ratio")));
+}
+
+TEST(Metrics, OfTheCaseAloneArePromisedToo) {
+  Case one = toy_case();
+  one.metrics = {{.name = "tokens_per_s"}};
+  one.derived = {{.name = "share"}};
+  EXPECT_THAT(promised(one, "host"), Contains("tokens_per_s"));
+  EXPECT_THAT(promised(one, "host"), Contains("share"));
+}
+
+TEST(Metrics, TakeThePeakRatioFromBothPeaks) {
+  Measurement whole;
+  whole.optimized.peak_bytes = 10;
+  whole.reference = VariantMeasurement{.peak_bytes = 35};
+  const auto row = std::find_if(metrics().begin(), metrics().end(), [](const Metric& metric) {
+    return metric.name == std::string_view("peak_ratio");
+  });
+  EXPECT_EQ(row->read(whole, whole.optimized), 3.5);
+}
+
+}  // namespace
+}  // namespace holdfast

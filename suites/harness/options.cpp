@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/options.hpp"
+
+#include <charconv>
+#include <regex>
+
+#include "runtime/error.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr OptionRow common[] = {
+    {"device", "NAME", "host (default), cuda, cuda:N, or cuda-dry:sm_NN, which needs no GPU"},
+    {"tier", "TIER", "smoke, gate (default) or full; each includes the ones before it"},
+    {"filter", "REGEX", "only cases whose id contains a match"},
+    {"out", "FILE", "write the results there, as holdfast-results/1"},
+    {"list", "FORMAT", "print the cases and stop: json, or people (default)"},
+    {"help", "", "print this"},
+};
+
+void print_row(std::string& out, const OptionRow& row) {
+  std::string left = text("  --", row.name, row.value.empty() ? "" : "=", row.value);
+  left.resize(std::max<std::size_t>(left.size() + 2, 22), ' ');
+  out += text(left, row.help, "\n");
+}
+
+// Length of the longest common prefix: enough to guess what a mistyped option meant.
+std::size_t alike(std::string_view a, std::string_view b) {
+  std::size_t n = 0;
+  while (n < a.size() && n < b.size() && a[n] == b[n]) ++n;
+  return n;
+}
+
+Error unknown_option(std::string_view name, const std::vector<OptionRow>& rows) {
+  const OptionRow* nearest = nullptr;
+  for (const OptionRow& row : rows)
+    if (alike(row.name, name) >= 2 &&
+        (!nearest || alike(row.name, name) > alike(nearest->name, name)))
+      nearest = &row;
+  return Error(Fault::bad_input,
+               nearest ? text("unknown option --", name, "; did you mean --", nearest->name, "?")
+                       : text("unknown option --", name, "; --help lists what there is"));
+}
+
+}  // namespace
+
+std::optional<int> SuiteOptions::integer(std::string_view name) const {
+  const auto given = custom.find(std::string(name));
+  if (given == custom.end()) return std::nullopt;
+  const std::string& digits = given->second;
+  int value = 0;
+  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (fault != std::errc() || end != digits.data() + digits.size())
+    throw Error(Fault::bad_input, text("--", name, "=", digits, ": give a whole number"));
+  return value;
+}
+
+SuiteOptions parse_options(const std::vector<std::string>& arguments,
+                           const std::vector<OptionRow>& custom) {
+  std::vector<OptionRow> rows(std::begin(common), std::end(common));
+  rows.insert(rows.end(), custom.begin(), custom.end());
+
+  SuiteOptions options;
+  const std::map<std::string_view, std::string*> strings = {{"device", &options.device},
+                                                            {"tier", &options.tier},
+                                                            {"filter", &options.filter},
+                                                            {"out", &options.out}};
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (argument.starts_with("--benchmark_") || argument.starts_with("--v=")) {
+      options.benchmark_flags.emplace_back(argument);
+      continue;
+    }
+    if (!argument.starts_with("--"))
+      throw Error(Fault::bad_input,
+                  text("'", argument, "' is not an option; options begin with --, see --help"));
+    const auto equals = argument.find('=');
+    const std::string_view name =
+        argument.substr(2, equals == argument.npos ? argument.npos : equals - 2);
+    const OptionRow* row = nullptr;
+    for (const OptionRow& each : rows)
+      if (each.name == name) row = &each;
+    if (!row) throw unknown_option(name, rows);
+
+    if (name == "help") {
+      options.help = true;
+      continue;
+    }
+    std::optional<std::string> value;
+    if (equals != argument.npos)
+      value = argument.substr(equals + 1);
+    else if (name == "list")
+      value = "people";
+    else if (i + 1 < arguments.size() && !arguments[i + 1].starts_with("--"))
+      value = arguments[++i];
+    if (!value || value->empty())
+      throw Error(Fault::bad_input, text("--", name, " needs a value: --", name, "=", row->value));
+
+    if (const auto known = strings.find(name); known != strings.end())
+      *known->second = *value;
+    else if (name == "list")
+      options.list = *value;
+    else
+      options.custom[std::string(name)] = *value;
+  }
+  if (!options.list.empty() && options.list != "json" && options.list != "people")
+    throw Error(Fault::bad_input,
+                text("--list=", options.list, ": the formats are json and people"));
+  try {
+    (void)std::regex(options.filter);
+  } catch (const std::regex_error&) {
+    throw Error(Fault::bad_input, text("--filter=", options.filter, ": not a regular expression"));
+  }
+  return options;
+}
+
+std::string usage(std::string_view suite, const std::vector<OptionRow>& custom) {
+  std::string out =
+      text("usage: ", suite, " [options] [Google Benchmark's own flags]\n",
+           "Measures the cases of one suite on one device, in one process.\n\noptions:\n");
+  for (const OptionRow& row : common) print_row(out, row);
+  if (!custom.empty()) {
+    out += "\nof this suite (these make a custom run, which no gate takes):\n";
+    for (const OptionRow& row : custom) print_row(out, row);
+  }
+  out += text(
+      "\nexamples:\n  ", suite, " --tier=smoke\n  ", suite,
+      " --device=cuda-dry:sm_90 --out=results.json\n  ", suite,
+      " --filter='n:48/' --benchmark_format=json\n",
+      "\nexit codes: 0 well, 1 a result is wrong, 2 usage, 3 a case broke, 77 no such device\n");
+  return out;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/options.hpp"
+
+#include <gmock/gmock.h>
+
+#include "runtime/error.hpp"
+
+namespace holdfast {
+namespace {
+
+const std::vector<OptionRow> custom = {{"size", "N", "cells"}};
+
+std::string complaint(const std::vector<std::string>& arguments) {
+  try {
+    (void)parse_options(arguments, custom);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::bad_input);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Options, DefaultToTheGateTierOnTheHost) {
+  const SuiteOptions options = parse_options({}, custom);
+  EXPECT_EQ(options.device, "host");
+  EXPECT_EQ(options.tier, "gate");
+}
+
+TEST(Options, TakeTheirValueWithOrWithoutEquals) {
+  EXPECT_EQ(parse_options({"--device=cuda:1"}, custom).device, "cuda:1");
+  EXPECT_EQ(parse_options({"--device", "cuda:1"}, custom).device, "cuda:1");
+}
+
+TEST(Options, OfTheSuiteAreKeptApart) {
+  const SuiteOptions options = parse_options({"--size=12"}, custom);
+  EXPECT_EQ(options.integer("size"), 12);
+  EXPECT_EQ(options.integer("steps"), std::nullopt);
+}
+
+TEST(Options, OfGoogleBenchmarkPassThrough) {
+  EXPECT_EQ(parse_options({"--benchmark_format=json"}, custom).benchmark_flags.at(0),
+            "--benchmark_format=json");
+}
+
+TEST(Options, ThatAreMistypedGetASuggestion) {
+  EXPECT_THAT(complaint({"--devize=host"}), testing::HasSubstr("did you mean --device?"));
+}
+
+TEST(Options, WithoutTheirValueSayHowToWriteIt) {
+  EXPECT_THAT(complaint({"--out"}), testing::HasSubstr("--out=FILE"));
+}
+
+TEST(Options, ThatAreNoOptionsAreNamed) {
+  EXPECT_THAT(complaint({"host"}), testing::HasSubstr("'host'"));
+}
+
+TEST(Options, RefuseAFilterThatIsNoRegularExpression) {
+  EXPECT_THAT(complaint({"--filter=n:(24"}), testing::HasSubstr("not a regular expression"));
+}
+
+TEST(Options, RefuseAnotherListFormat) {
+  EXPECT_THAT(complaint({"--list=xml"}), testing::HasSubstr("json"));
+}
+
+TEST(Options, RefuseANumberThatIsNone) {
+  EXPECT_THROW((void)parse_options({"--size=12a"}, custom).integer("size"), Error);
+}
+
+}  // namespace
+}  // namespace holdfast

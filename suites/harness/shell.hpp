@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: runs real commands in a folder of the test's own, and keeps what they said.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace holdfast {
+
+struct Said {
+  int exit = 0;
+  std::string words = {};  // standard output and error together
+};
+
+// `line` is given to the shell.
+inline Said run(const std::string& line) {
+  Said said;
+  FILE* pipe = ::popen((line + " 2>&1").c_str(), "r");
+  if (!pipe) throw std::runtime_error("cannot start: " + line);
+  std::array<char, 4096> buffer = {};
+  for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+    said.words.append(buffer.data(), got);
+  const int status = ::pclose(pipe);
+  said.exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return said;
+}
+
+inline std::string read(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+inline std::filesystem::path fresh_folder(const std::string& name) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / name;
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+}  // namespace holdfast

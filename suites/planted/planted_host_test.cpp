@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regressions planted into a suite, and the real commands that must notice: on the host, where
+// results and speedups are real.
+#include <gmock/gmock.h>
+
+#include "planted/gate.hpp"
+
+namespace holdfast::planted {
+namespace {
+
+using testing::ContainsRegex;
+
+// How a sentence about the optimized variant begins.
+const std::string regression = "REGRESSION +planted/smooth/n:2001/f64 +[a-z0-9_-]+ +optimized .*";
+
+class PlantedHost : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    gate = new Gate(PLANTED_SUITE, "host", fresh_folder("planted_host"));
+    const Said measured = gate->measure("HOLDFAST_PLANT=", "unplanted");
+    ASSERT_EQ(measured.exit, 0) << measured.words;
+    const Said accepted = gate->accept("unplanted");
+    ASSERT_EQ(accepted.exit, 0) << accepted.words;
+  }
+  static void TearDownTestSuite() { delete gate; }
+
+  static Said judge(const std::string& plant) {
+    const Said measured = gate->measure("HOLDFAST_PLANT=" + plant, plant);
+    EXPECT_EQ(measured.exit, 0) << measured.words;
+    return gate->check(plant);
+  }
+  static inline Gate* gate = nullptr;
+};
+
+TEST_F(PlantedHost, AKernelSlowedUntilItsSpeedupHalvesFailsTheBuild) {
+  const Said said = judge("slow");
+  EXPECT_EQ(said.exit, 1);
+  EXPECT_THAT(said.words,
+              ContainsRegex(
+                  "REGRESSION +planted/smooth/n:2001/f64 .*speedup +fell from [0-9.]+ to [0-9.]+"));
+}
+
+TEST_F(PlantedHost, AWrongCoefficientFailsTheBuild) {
+  const Said said = judge("coefficient");
+  EXPECT_EQ(said.exit, 1);
+  EXPECT_THAT(said.words, ContainsRegex("WRONG.*planted/smooth/n:2001/f64"));
+  EXPECT_THAT(said.words, ContainsRegex("check_error +is 0\\.[0-9]+ and may be at most 1e-14"));
+}
+
+TEST_F(PlantedHost, OneMoreAllocationFailsTheBuild) {
+  const Said said = judge("allocation");
+  EXPECT_EQ(said.exit, 1);
+  EXPECT_THAT(said.words, ContainsRegex(regression + "peak_bytes +rose from 32016 B to 48024 B"));
+}
+
+}  // namespace
+}  // namespace holdfast::planted

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planted/planted_workload.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "runtime/buffer.hpp"
+#include "runtime/compiler.hpp"
+#include "runtime/error.hpp"
+
+namespace holdfast::planted {
+namespace {
+
+constexpr std::pair<std::string_view, Plant> plants[] = {{"", Plant::nothing},
+                                                         {"launch", Plant::launch},
+                                                         {"allocation", Plant::allocation},
+                                                         {"recompile", Plant::recompile},
+                                                         {"undeclared", Plant::undeclared},
+                                                         {"slow", Plant::slow},
+                                                         {"coefficient", Plant::coefficient},
+                                                         {"crash", Plant::crash}};
+
+constexpr double center = 0.5, wrong_center = 0.51;
+
+std::vector<double> start(int n) {
+  std::vector<double> x(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i) x[static_cast<std::size_t>(i)] = std::sin(0.1 * i) + (i % 7 == 0);
+  return x;
+}
+
+// The reference makes three passes where the optimized variant makes one. Both stream through the
+// first-level cache, so that whatever else runs on the machine slows them alike.
+void smooth_reference(const double* x, double* y, std::ptrdiff_t n) {
+  for (std::ptrdiff_t i = 0; i < n; ++i) y[i] = center * x[i];
+  asm volatile("" ::: "memory");  // keeps the passes apart
+  for (std::ptrdiff_t i = 1; i < n; ++i) y[i] += 0.25 * x[i - 1];
+  asm volatile("" ::: "memory");
+  for (std::ptrdiff_t i = 0; i < n - 1; ++i) y[i] += 0.25 * x[i + 1];
+  y[0] += 0.25 * x[n - 1];
+  y[n - 1] += 0.25 * x[0];
+}
+
+void smooth_optimized(const double* x, double* y, std::ptrdiff_t n, double middle) {
+  y[0] = 0.25 * x[n - 1] + middle * x[0] + 0.25 * x[1];
+  for (std::ptrdiff_t i = 1; i < n - 1; ++i)
+    y[i] = 0.25 * x[i - 1] + middle * x[i] + 0.25 * x[i + 1];
+  y[n - 1] = 0.25 * x[n - 2] + middle * x[n - 1] + 0.25 * x[0];
+}
+
+class HostSmooth : public Computation {
+ public:
+  HostSmooth(Backend& backend, Variant variant, int n)
+      : plant_(variant == Variant::optimized ? plant() : Plant::nothing),
+        reference_(variant == Variant::reference),
+        x_(backend, start(n), "x"),
+        y_(backend, x_.size(), "y") {
+    if (plant_ == Plant::allocation) spare_.emplace(backend, x_.size(), "planted");
+  }
+
+  void step() override {
+    if (plant_ == Plant::crash) std::abort();
+    const auto n = static_cast<std::ptrdiff_t>(x_.size());
+    const double middle = plant_ == Plant::coefficient ? wrong_center : center;
+    if (reference_) smooth_reference(x_.data(), y_.data(), n);
+    for (int times = reference_ ? 0 : plant_ == Plant::slow ? 2 : 1; times > 0; --times) {
+      smooth_optimized(x_.data(), y_.data(), n, middle);
+      asm volatile("" ::: "memory");  // the planted repetitions are work, not something to remove
+    }
+    std::swap(x_, y_);
+  }
+  std::vector<double> result() override { return x_.to_host(); }
+
+ private:
+  Plant plant_;
+  bool reference_;
+  Buffer<double> x_, y_;
+  std::optional<Buffer<double>> spare_ = {};
+};
+
+constexpr Source device_code = {"planted/smooth.cu", R"(
+// y = weights of x[i-1], x[i], x[i+1] on a ring of n; the reference makes it in two launches, the optimized in one.
+__global__ void smooth(const double* x, double* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 0.25 * x[(i + n - 1) % n] + 0.5 * x[i] + 0.25 * x[(i + 1) % n];
+}
+__global__ void sides(const double* x, double* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 0.25 * x[(i + n - 1) % n] + 0.25 * x[(i + 1) % n];
+}
+__global__ void middle(const double* x, double* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += 0.5 * x[i];
+}
+#ifdef STEP
+__global__ void stamp(double* y) {
+  if (STEP < 0) y[0] = STEP;
+}
+#endif
+)"};
+
+class DeviceSmooth : public Computation {
+ public:
+  DeviceSmooth(Backend& backend, Variant variant, int n)
+      : backend_(backend),
+        plant_(variant == Variant::optimized ? plant() : Plant::nothing),
+        reference_(variant == Variant::reference),
+        n_(n),
+        module_(backend.compiler->compile(
+            {.code = device_code, .entries = {"smooth", "sides", "middle"}})),
+        smooth_(module_.kernel<const double*, double*, int>("smooth")),
+        sides_(module_.kernel<const double*, double*, int>("sides")),
+        middle_(module_.kernel<const double*, double*, int>("middle")),
+        x_(backend, start(n), "x"),
+        y_(backend, x_.size(), "y") {
+    if (plant_ == Plant::allocation) spare_.emplace(backend, x_.size(), "planted");
+  }
+
+  void step() override {
+    if (plant_ == Plant::crash) std::abort();
+    const LaunchShape shape = {.grid = {static_cast<unsigned>(n_ + 127) / 128}, .block = {128}};
+    if (plant_ == Plant::recompile || plant_ == Plant::undeclared) compile_another();
+    if (reference_) {
+      sides_(shape, x_.data(), y_.data(), n_);
+      middle_(shape, x_.data(), y_.data(), n_);
+    } else {
+      for (int times = plant_ == Plant::launch ? 2 : 1; times > 0; --times)
+        smooth_(shape, x_.data(), y_.data(), n_);
+    }
+    std::swap(x_, y_);
+  }
+  std::vector<double> result() override { return x_.to_host(); }
+  Permissions permissions() const override { return {.may_compile = plant_ == Plant::recompile}; }
+
+ private:
+  Backend& backend_;
+  Plant plant_;
+  bool reference_;
+  int n_;
+  int steps_ = 0;
+  Module module_;
+  Kernel<const double*, double*, int> smooth_, sides_, middle_;
+  Buffer<double> x_, y_;
+  std::optional<Buffer<double>> spare_ = {};
+
+  // What happens when a step's number reaches a program as a constant.
+  void compile_another() {
+    (void)backend_.compiler->compile(
+        {.code = device_code, .definitions = {text("STEP=", ++steps_)}, .entries = {"stamp"}});
+  }
+};
+
+}  // namespace
+
+Plant plant() {
+  const char* name = std::getenv("HOLDFAST_PLANT");
+  for (const auto& [word, what] : plants)
+    if (word == (name ? name : "")) return what;
+  throw Error(Fault::bad_input, text("HOLDFAST_PLANT is '", name, "', which plants nothing known"));
+}
+
+std::unique_ptr<Computation> make_smooth(Backend& backend, Variant variant, int n) {
+  if (backend.device) return std::make_unique<DeviceSmooth>(backend, variant, n);
+  return std::make_unique<HostSmooth>(backend, variant, n);
+}
+
+Work smooth_work(int n) {
+  return {.flops = 4. * n, .bytes = 16. * n};
+}
+
+std::vector<double> smooth_expected(int n, int steps) {
+  std::vector<double> x = start(n), y(x.size());
+  const std::size_t size = x.size();
+  for (int step = 0; step < steps; ++step) {
+    for (std::size_t i = 0; i < size; ++i)
+      y[i] = (x[(i + size - 1) % size] + 2 * x[i] + x[(i + 1) % size]) / 4;
+    std::swap(x, y);
+  }
+  return x;
+}
+
+}  // namespace holdfast::planted
