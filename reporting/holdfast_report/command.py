@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: the only place that prints and that knows an exit code."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from holdfast_report import Problem
+from holdfast_report.history import Series, ask
+from holdfast_report.page import render
+from holdfast_report.root import read_baselines, read_root
+from holdfast_report.trends import draw_all
+
+EXAMPLES = """examples:
+  python3 -m holdfast_report --results build/release/results --store build/release/history \\
+    --out build/release/report
+  python3 -m holdfast_report --results results --out report --holdfast build/release/bin/holdfast
+  python3 -m holdfast_report trends --store history --out plots   one SVG and PNG per series
+
+exit: 0 the page is written; 2 bad input, which one sentence explains
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise Problem(f"{message}; see python3 -m holdfast_report --help")
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where to write")
+    parser.add_argument(
+        "--baselines",
+        metavar="DIR",
+        type=Path,
+        help="the accepted baselines (default: baselines, if it is there)",
+    )
+    parser.add_argument(
+        "--holdfast",
+        metavar="PATH",
+        default=os.environ.get("HOLDFAST", "holdfast"),
+        help="the command that reads the store (default: $HOLDFAST, else holdfast on the PATH)",
+    )
+
+
+def page_parser() -> Parser:
+    parser = Parser(
+        prog="python3 -m holdfast_report",
+        description="Draws a run as one HTML page: verdict, failures, trends, numbers.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--results", metavar="DIR", type=Path, required=True, help="a results root, judged or not"
+    )
+    parser.add_argument(
+        "--store", metavar="DIR", type=Path, help="the history; without it the page has no trends"
+    )
+    add_common(parser)
+    return parser
+
+
+def trends_parser() -> Parser:
+    parser = Parser(
+        prog="python3 -m holdfast_report trends",
+        description="Draws one SVG and one PNG for each case and metric of the history.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--store", metavar="DIR", type=Path, required=True, help="the history")
+    add_common(parser)
+    return parser
+
+
+def baselines_of(given: Path | None) -> Path | None:
+    if given is not None:
+        if not given.is_dir():
+            raise Problem(f"there is no folder {given} (--baselines)")
+        return given
+    usual = Path("baselines")
+    return usual if usual.is_dir() else None
+
+
+def is_empty(store: Path) -> bool:
+    return not store.is_dir() or not any(store.glob("*/*.ndjson"))
+
+
+def prepare(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Problem(
+            f"--out={out}: cannot be made ({error.strerror}); choose another place"
+        ) from error
+
+
+def write(path: Path, text: str) -> None:
+    beside = path.with_name(path.name + ".new")
+    try:
+        beside.write_text(text, "utf-8")
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise Problem(
+            f"--out={path.parent}: cannot be written to ({error.strerror}); choose another place"
+        ) from error
+
+
+def trends_or_reason(holdfast: str, store: Path | None) -> tuple[list[Series], str | None]:
+    if store is None:
+        return [], "no store was named; add --store=DIR"
+    if is_empty(store):
+        return (
+            [],
+            f"the store {store} holds no history yet; "
+            f"holdfast history append RESULTS --store={store} begins it",
+        )
+    return ask(holdfast, store), None
+
+
+def draw_page(arguments: list[str]) -> str:
+    options = page_parser().parse_args(arguments)
+    root = read_root(options.results, baselines_of(options.baselines))
+    prepare(options.out)
+    problem = None
+    try:
+        series, absent = trends_or_reason(options.holdfast, options.store)
+    except Problem as found:  # the verdict is worth a page without trends
+        problem, series, absent = found, [], str(found)
+    page = options.out / "index.html"
+    write(page, render(root, series, absent))
+    if problem:
+        raise Problem(f"{page} is written without trends: {problem}")
+    return str(page)
+
+
+def draw_trends(arguments: list[str]) -> str:
+    options = trends_parser().parse_args(arguments)
+    baselines = baselines_of(options.baselines)
+    series, absent = trends_or_reason(options.holdfast, options.store)
+    if absent:
+        raise Problem(absent)
+    prepare(options.out)
+    paths = draw_all(series, read_baselines(baselines) if baselines else {}, options.out)
+    return f"{len(paths)} plots of {len(series)} series in {options.out}"
+
+
+def main(arguments: list[str]) -> int:
+    try:
+        trends = arguments[:1] == ["trends"]
+        print(draw_trends(arguments[1:]) if trends else draw_page(arguments))
+        return 0
+    except Problem as problem:
+        print(f"holdfast_report: {problem}", file=sys.stderr)
+        return 2

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The series of `holdfast trend --json`: the command owns the history and finds the changes, the
+page draws them."""
+
+import subprocess
+from pathlib import Path
+
+from pydantic import Field
+
+from holdfast_report import Problem
+from holdfast_report.documents import Number, Record, parse, validate
+
+
+class Point(Record):
+    order: int
+    commit: str
+    utc: str
+    value: Number
+    mad: Number | None = None
+    verdict: str | None = None
+    outlier: bool = False
+
+
+class Segment(Record):
+    first: int = Field(alias="from")  # order of its first and last point
+    last: int = Field(alias="to")
+    median: Number
+
+
+class ChangePoint(Record):
+    order: int
+    commit: str
+    before: Number
+    after: Number
+    change: Number
+
+
+class Drift(Record):
+    anchor: Number
+    median: Number
+    change: Number
+
+
+class Series(Record):
+    device_class: str = Field(alias="class")
+    case: str
+    variant: str
+    metric: str
+    unit: str | None = None
+    points: list[Point]
+    segments: list[Segment] = []
+    change_points: list[ChangePoint] = []
+    drift: Drift | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        return self.device_class, self.case, self.variant, self.metric
+
+    @property
+    def constant(self) -> bool:
+        return len({point.value for point in self.points}) <= 1
+
+
+class Trend(Record):
+    schema_name: str = Field(alias="schema")
+    series: list[Series]
+
+
+def ask(holdfast: str, store: Path) -> list[Series]:
+    """Runs `holdfast trend`; the sentence of a failure becomes a Problem."""
+    command = [holdfast, "trend", f"--store={store}", "--json"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    except FileNotFoundError as error:
+        raise Problem(
+            f"the command '{holdfast}' was not found; build it, or name it with --holdfast=PATH"
+        ) from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Problem(f"'{' '.join(command)}' could not be run: {error}") from error
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or ["it said nothing"]
+        how = f"exit {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
+        raise Problem(f"'{' '.join(command)}' ended with {how}: {said[0]}")
+    where = f"the output of '{' '.join(command)}'"
+    trend = validate(Trend, "holdfast-trend/1", parse(done.stdout, where), where)
+    return [series for series in trend.series if series.points]

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What lies in a results root and in the baselines' folder, read once and held together."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holdfast_report import Problem
+from holdfast_report.documents import Baseline, Case, CaseList, Entry, Results, Verdict, read
+from holdfast_report.policy import Bound, read_bounds
+
+
+@dataclass(frozen=True)
+class Part:
+    """One suite on one device class."""
+
+    results: Results
+    listed: CaseList | None
+
+    @property
+    def suite(self) -> str:
+        return self.results.suite
+
+    @property
+    def device_class(self) -> str:
+        return self.results.env.device_class
+
+    @property
+    def title(self) -> str:
+        return f"{self.suite} on {self.device_class}"
+
+    @property
+    def measured(self) -> list[Case]:
+        return [case for case in self.results.cases if case.status == "ok"]
+
+
+@dataclass(frozen=True)
+class Root:
+    place: Path
+    parts: list[Part] = field(default_factory=list)
+    verdict: Verdict | None = None
+    baselines: dict[tuple[str, str], Entry] = field(default_factory=dict)  # (class, key)
+    bounds: list[Bound] = field(default_factory=list)
+
+    def verdicts(self) -> dict[tuple[str, str, str, str], str]:
+        """The verdict on each metric, by class, case, variant and metric."""
+        rows = self.verdict.rows if self.verdict else []
+        return {(row.device_class, row.case, row.variant, row.metric): row.verdict for row in rows}
+
+
+def read_part(path: Path) -> Part:
+    results = read(Results, "holdfast-results/1", path)
+    listed = path.with_suffix(".list.json")
+    return Part(
+        results=results,
+        listed=read(CaseList, "holdfast-list/1", listed) if listed.exists() else None,
+    )
+
+
+def read_baselines(folder: Path) -> dict[tuple[str, str], Entry]:
+    entries: dict[tuple[str, str], Entry] = {}
+    for path in sorted(folder.glob("devices/*/*.json")):
+        baseline = read(Baseline, "holdfast-baseline/1", path)
+        for key, entry in baseline.entries.items():
+            entries[baseline.device_class, key] = entry
+    return entries
+
+
+def read_root(place: Path, baselines: Path | None) -> Root:
+    if not place.is_dir():
+        raise Problem(
+            f"there is no folder {place}; "
+            f"measure first: holdfast run SUITE --device=host --out={place}"
+        )
+    # A second dot marks what is not a result: lists, traces, files being written.
+    files = sorted(path for path in place.glob("*/*.json") if path.name.count(".") == 1)
+    judged = place / "verdict.json"
+    policy = baselines / "policy.json" if baselines else None
+    return Root(
+        place=place,
+        parts=[read_part(path) for path in files],
+        verdict=read(Verdict, "holdfast-verdict/1", judged) if judged.exists() else None,
+        baselines=read_baselines(baselines) if baselines else {},
+        bounds=read_bounds(policy) if policy and policy.exists() else [],
+    )

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From documents to what the page shows of one part: rows of bars, stacks and cells, without a
+figure or a tag."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from holdfast_report.bars import Bar, Stack
+from holdfast_report.documents import Case, Kernel
+from holdfast_report.policy import bound_for
+from holdfast_report.root import Part, Root
+from holdfast_report.units import digits, readable, share, short_hash, times, unit_of
+
+STAGES = {
+    "trace": "trace_s",
+    "lower": "lower_s",
+    "compile": "compile_s",
+    "load": "load_s",
+    "first call": "first_call_s",
+}
+VARIANTS = ("optimized", "reference")
+TOP_KERNELS = 6
+# Stages far shorter than the longest would be empty rows; the table has them.
+SHORTEST_STACK = 0.01
+# A workload's own reading of what its README's formula says the peak is.
+FORMULA = "formula_peak_bytes"
+
+
+@dataclass(frozen=True)
+class Table:
+    head: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    text_columns: int = 1  # the first ones, aligned to the left
+
+
+def name_in(part: Part, case: str) -> str:
+    """A case id without its suite, which the heading says."""
+    return case.removeprefix(part.suite + "/")
+
+
+def variant_bars(part: Part, case: Case, metric: str, unit: str) -> list[Bar]:
+    """One bar per variant; the first names the case."""
+    bars: list[Bar] = []
+    for variant in VARIANTS:
+        value = case.number(variant, metric)
+        if value is not None:
+            name = "" if bars else name_in(part, case.id)
+            bars.append(Bar(name, value, f"{variant} {readable(value, unit)}", variant))
+    return bars
+
+
+def speedups(root: Root, part: Part) -> list[Bar]:
+    bars = []
+    for case in part.measured:
+        metric = case.metric("case", "speedup")
+        if metric is None or metric.number is None:
+            continue
+        bound = bound_for(root.bounds, case.id, part.device_class, "case", "speedup")
+        least = bound.least if bound else None
+        text = times(metric.number) + (
+            f"  (\u2265 {digits(least)}\u00d7)" if least is not None else ""
+        )
+        below = least is not None and metric.number < least
+        bars.append(
+            Bar(
+                name=name_in(part, case.id),
+                value=metric.number,
+                text=text,
+                role="bad" if below else "optimized",
+                dots=tuple(metric.processes),
+                bound=least,
+            )
+        )
+    return bars
+
+
+def speedup_table(root: Root, part: Part) -> Table:
+    rows = []
+    for case in part.measured:
+        metric = case.metric("case", "speedup")
+        if metric is None or metric.number is None:
+            continue
+        spread = metric.mad_between / metric.number if metric.mad_between is not None else None
+        rows.append(
+            (
+                name_in(part, case.id),
+                times(metric.number),
+                f"\u00b1{share(spread)}" if spread is not None else "\u2013",
+                str(len(metric.processes)),
+                readable(case.number("optimized", "time_s"), "s"),
+                readable(case.number("reference", "time_s"), "s"),
+            )
+        )
+    head = ("case", "speedup", "spread between processes", "processes", "optimized", "reference")
+    return Table(head, rows)
+
+
+def component_shares(part: Part) -> list[Bar]:
+    """What a step's time is made of: derived readings named <component>_share, largest first in
+    each case."""
+    bars = []
+    for case in part.measured:
+        found = [
+            Bar(
+                f"{name_in(part, case.id)}  {name.removesuffix('_share')}",
+                metric.number,
+                share(metric.number),
+            )
+            for name, metric in case.derived.items()
+            if name.endswith("_share") and metric.number is not None
+        ]
+        bars.extend(sorted(found, key=lambda bar: -bar.value))
+    return bars
+
+
+def launch_shares(part: Part) -> list[Bar]:
+    """Each kernel's share of a step's launches, where more than one kernel is launched. Cases and
+    variants that launch the same (other sizes of one family, say) are shown once."""
+    bars = []
+    known = set()
+    for case in part.measured:
+        for variant in case.variants:
+            launched = [kernel for kernel in case.variants[variant].kernels if kernel.launches]
+            ranked = sorted(launched, key=lambda kernel: (-(kernel.launches or 0), kernel.name))
+            shape = (variant, tuple((kernel.name, kernel.launches) for kernel in ranked))
+            if len(ranked) < 2 or shape in known:
+                continue
+            known.add(shape)
+            total = sum(kernel.launches or 0 for kernel in ranked)
+            for kernel in ranked[:TOP_KERNELS]:
+                portion = (kernel.launches or 0) / total
+                name = f"{name_in(part, case.id)}  {kernel.name}"
+                bars.append(Bar(name, portion, f"{share(portion)} of {total:,}", variant))
+    return bars
+
+
+def other_ratios(part: Part) -> Table:
+    """Derived readings that are no shares: one thing over another of the same run."""
+    rows = [
+        (name_in(part, case.id), name, readable(metric.number, unit_of(name)))
+        for case in part.measured
+        for name, metric in case.derived.items()
+        if not name.endswith("_share") and metric.number is not None
+    ]
+    return Table(("case", "reading", "value"), rows, text_columns=2)
+
+
+def floors(part: Part) -> list[Bar]:
+    bars = []
+    for case in part.measured:
+        bars.extend(variant_bars(part, case, "floor_fraction", "%"))
+    return bars
+
+
+def ceilings(part: Part) -> Table:
+    rows = [
+        (name.removesuffix("_per_s").replace("_", " "), readable(value, unit_of(name)))
+        for name, value in part.results.ceilings.items()
+        if value is not None
+    ]
+    return Table(("ceiling, calibrated in this run", "value"), rows)
+
+
+def stages(part: Part) -> list[Stack]:
+    stacks = []
+    for case in part.measured:
+        for variant in VARIANTS:
+            found = [case.number(variant, metric) for metric in STAGES.values()]
+            if any(found):
+                parts = tuple(value or 0.0 for value in found)
+                text = f"{variant} {readable(sum(parts), 's')}"
+                stacks.append(Stack(name_in(part, case.id), parts, text))
+    longest = max((sum(stack.parts) for stack in stacks), default=0.0)
+    return [stack for stack in stacks if sum(stack.parts) >= SHORTEST_STACK * longest]
+
+
+def stage_table(part: Part) -> Table:
+    rows = []
+    for case in part.measured:
+        for variant in VARIANTS:
+            found = [case.number(variant, metric) for metric in STAGES.values()]
+            if any(found):
+                programs = case.number(variant, "compile_warm")
+                cells = [readable(value, "s") for value in found]
+                rows.append((name_in(part, case.id), variant, readable(programs, "1"), *cells))
+    return Table(("case", "variant", "programs", *STAGES), rows, text_columns=2)
+
+
+def code_cells(kernel: Kernel) -> tuple[str, ...]:
+    return (
+        readable(kernel.registers, "1"),
+        readable(kernel.spill_bytes, "B"),
+        readable(kernel.shared_bytes, "B"),
+        short_hash(kernel.cubin) if kernel.cubin else "\u2013",
+    )
+
+
+def kernels(part: Part) -> Table:
+    """One row per kernel, variant and code: sizes that share their code share a row."""
+    launches: dict[tuple[str, ...], list[int]] = {}
+    for case in part.measured:
+        for variant in case.variants:
+            for kernel in case.variants[variant].kernels:
+                key = (kernel.name, variant, *code_cells(kernel))
+                launches.setdefault(key, []).append(kernel.launches or 0)
+    rows = []
+    for (name, variant, *code), counts in sorted(launches.items()):
+        distinct = ", ".join(readable(count, "1") for count in sorted(set(counts)))
+        rows.append((name, variant, *code, distinct, str(len(counts))))
+    head = (
+        "kernel",
+        "variant",
+        "registers",
+        "spill",
+        "shared",
+        "code",
+        "launches per step",
+        "cases",
+    )
+    return Table(head, rows, text_columns=2)
+
+
+def kernels_by_case(part: Part) -> Table:
+    rows = [
+        (
+            name_in(part, case.id),
+            variant,
+            kernel.name,
+            readable(kernel.launches, "1"),
+            *code_cells(kernel),
+        )
+        for case in part.measured
+        for variant in case.variants
+        for kernel in case.variants[variant].kernels
+    ]
+    head = ("case", "variant", "kernel", "launches", "registers", "spill", "shared", "code")
+    return Table(head, rows, text_columns=3)
+
+
+def memory(part: Part) -> list[Bar]:
+    bars = []
+    for case in part.measured:
+        bars.extend(variant_bars(part, case, "peak_bytes", "B"))
+        formula = case.number("optimized", FORMULA)
+        if formula is not None:
+            bars.append(Bar("", formula, f"formula {readable(formula, 'B')}", "good"))
+    return bars
+
+
+def memory_table(part: Part) -> Table:
+    rows = []
+    for case in part.measured:
+        peaks = [case.number(variant, "peak_bytes") for variant in VARIANTS]
+        formula = case.number("optimized", FORMULA)
+        ratio = case.number("case", "peak_ratio")
+        if any(peak is not None for peak in peaks):
+            rows.append(
+                (
+                    name_in(part, case.id),
+                    *(readable(peak, "B") for peak in peaks),
+                    readable(formula, "B"),
+                    times(ratio) if ratio is not None else "\u2013",
+                )
+            )
+    return Table(("case", "optimized", "reference", "formula", "reference / optimized"), rows)
+
+
+def environment(part: Part) -> list[tuple[str, str]]:
+    """What a number depends on besides the code; what is not known is left out."""
+    run, env, quality = part.results.run, part.results.env, part.results.quality
+    device = env.device
+    yes_no = {True: "yes", False: "no", None: None}
+    facts = {
+        "measured": f"{run.utc}, {run.processes} process{'es' if run.processes != 1 else ''}, "
+        f"tier {part.results.tier}",
+        "commit": f"{run.git.sha[:12]}{' with changes' if run.git.dirty else ''}"
+        if run.git.sha
+        else None,
+        "content": short_hash(run.content),
+        "device": env.device_name
+        + (f" ({device.name})" if device.name not in (None, env.device_name) else ""),
+        "multiprocessors": str(device.sms) if device.sms is not None else None,
+        "device memory": readable(device.memory_bytes, "B") if device.memory_bytes else None,
+        "driver": env.driver,
+        "CUDA": env.cuda,
+        "NVRTC": env.nvrtc,
+        "nvJitLink": env.nvjitlink,
+        "compiler": env.compiler,
+        "flags": short_hash(env.flags) if env.flags else None,
+        "CPU": env.host.cpu,
+        "threads": str(env.host.threads) if env.host.threads is not None else None,
+        "instruction set": env.host.isa,
+        "fingerprint": short_hash(env.fingerprint),
+        "quality": "valid" if quality.valid else "INVALID: " + "; ".join(quality.reasons),
+        "load": digits(quality.load) if quality.load is not None else None,
+        "clock": f"{digits(quality.sm_clock_hz / 1e9)} GHz" if quality.sm_clock_hz else None,
+        "throttled": yes_no[quality.throttled],
+        "temperature": f"{digits(quality.temperature_c)} \u00b0C"
+        if quality.temperature_c is not None
+        else None,
+        "device code from": run.sources,
+    }
+    return [(name, fact) for name, fact in facts.items() if fact]

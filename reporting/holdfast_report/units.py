@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers as people read them. Documents hold seconds and bytes only; prefixes appear here and
+nowhere else."""
+
+from holdfast_report.documents import Value
+
+SECONDS = [(1.0, "s"), (1e-3, "ms"), (1e-6, "\u00b5s"), (1e-9, "ns")]
+BYTES = [(2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")]
+RATES = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")]
+MINUS = "\u2212"
+
+
+def unit_of(metric: str) -> str:
+    """The unit that a metric's name carries."""
+    if metric.endswith("_per_s"):
+        return "B/s" if metric.startswith(("bytes", "memory", "l1", "l2", "l3", "h2d")) else "1/s"
+    if metric.endswith("_s"):
+        return "s"
+    return "B" if "bytes" in metric.split("_") else "1"
+
+
+def digits(number: float) -> str:
+    """Three significant digits, whole numbers in full: 412, 18.1, 0.0042, 1,177,856."""
+    if number == int(number) and abs(number) < 1e15:
+        text = f"{int(number):,}"
+    elif abs(number) >= 100:
+        text = f"{number:,.0f}"
+    elif 1e-4 <= abs(number) < 100:
+        text = f"{number:#.3g}"
+    else:
+        text = f"{number:.2e}"
+    return text.replace("-", MINUS)
+
+
+def scaled(number: float, steps: list[tuple[float, str]]) -> tuple[float, str]:
+    for scale, name in steps:
+        if abs(number) >= scale * 0.9995:
+            return number / scale, name
+    scale, name = steps[-1]
+    return number / scale, name
+
+
+def readable(value: Value | None, unit: str) -> str:
+    if value is None:
+        return "\u2013"
+    if isinstance(value, str):
+        return short_hash(value)
+    if unit == "%":
+        return share(value)
+    if unit == "s":
+        return "0 s" if value == 0 else "{} {}".format(*pair(scaled(value, SECONDS)))
+    if unit == "B":
+        return "{} {}".format(*pair(scaled(value, BYTES)))
+    if unit in ("B/s", "1/s"):
+        number, prefix = scaled(value, RATES)
+        return (
+            f"{digits(number)} {prefix}{unit}" if unit == "B/s" else f"{digits(number)} {prefix}/s"
+        )
+    return digits(value) if unit in ("", "1") else f"{digits(value)} {unit}"
+
+
+def pair(found: tuple[float, str]) -> tuple[str, str]:
+    return digits(found[0]), found[1]
+
+
+def percent(fraction: float) -> str:
+    """A change: +8.5 %."""
+    return f"{100 * fraction:+.3g} %".replace("-", MINUS)
+
+
+def share(fraction: float) -> str:
+    return f"{100 * fraction:.3g} %"
+
+
+def times(ratio: float) -> str:
+    return f"{digits(ratio)}\u00d7"
+
+
+def short_hash(text: str) -> str:
+    """sha256:1a2b3c4d5e... -> 1a2b3c4d; other texts stay."""
+    algorithm, colon, value = text.partition(":")
+    return value[:8] if colon and algorithm.startswith("sha") else text

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input: one sentence, exit 2, and no file left behind."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import builders
+import pytest
+from builders import HOST, Workplace
+
+from holdfast_report.command import main
+
+
+def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(arguments) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    return said.err
+
+
+def break_results(workplace: Workplace, **changes: object) -> None:
+    workplace.measure(HOST, builders.host_results() | changes)
+
+
+def test_another_schema_version_is_refused(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_results(workplace, schema="holdfast-results/2")
+    assert "holdfast-results/2" in refusal(workplace.options(), capsys)
+    assert not workplace.out.exists()
+
+
+def test_another_verdict_version_is_refused(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workplace.judge(builders.verdict(0, []) | {"schema": "holdfast-verdict/9"})
+    assert "holdfast-verdict/9" in refusal(workplace.options(), capsys)
+
+
+def test_an_unknown_key_is_refused_by_name(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_results(workplace, surprise=1)
+    said = refusal(workplace.options(), capsys)
+    assert "surprise" in said and "cubed_sphere_swe.json" in said
+
+
+def test_a_file_cut_short_is_refused_with_its_line(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    builders.put(workplace.results / HOST / "cubed_sphere_swe.json", '{"schema":\n "holdfast-res')
+    assert "cubed_sphere_swe.json:2: is not JSON" in refusal(workplace.options(), capsys)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
+def test_a_number_that_is_not_finite_is_refused(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str], number: str
+) -> None:
+    path = workplace.results / HOST / "cubed_sphere_swe.json"
+    builders.put(path, path.read_text().replace("1177856", number, 1))
+    assert "finite" in refusal(workplace.options(), capsys)
+
+
+def test_a_missing_results_folder_is_told_with_the_command_that_makes_one(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refusal([f"--results={workplace.folder / 'none'}", f"--out={workplace.out}"], capsys)
+    assert "holdfast run" in said
+
+
+def test_a_missing_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--results" in refusal(["--out=somewhere"], capsys)
+
+
+def test_an_unknown_option_is_told(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "--colour" in refusal([*workplace.options(), "--colour=red"], capsys)
+
+
+def test_an_output_that_is_a_file_is_refused(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    builders.put(workplace.out, "a file")
+    assert "--out" in refusal(workplace.options(), capsys)
+    assert workplace.out.read_text() == "a file"
+
+
+def test_a_failing_trend_command_leaves_the_page_and_exit_two(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workplace.answer(builders.trend(), code=2)
+    assert "the store is broken" in refusal(workplace.options(), capsys)
+    assert "the store is broken" in workplace.page()
+
+
+def test_an_unknown_trend_version_is_refused(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workplace.answer(builders.trend() | {"schema": "holdfast-trend/2"})
+    assert "holdfast-trend/2" in refusal(workplace.options(), capsys)
+
+
+def test_an_absent_command_is_told_with_the_option_that_names_it(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "--holdfast" in refusal([*workplace.options(), "--holdfast=/nowhere/holdfast"], capsys)
+
+
+def test_a_policy_that_is_none_is_refused(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    builders.put(workplace.baselines / "policy.json", "[]")
+    assert "policy.json" in refusal(workplace.options(), capsys)
+
+
+def test_help_shows_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    assert "python3 -m holdfast_report trends --store" in capsys.readouterr().out
+
+
+def test_the_module_runs_from_a_shell(workplace: Workplace) -> None:
+    package = str(Path(__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "holdfast_report", *workplace.options()],
+        env=os.environ | {"PYTHONPATH": package},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip() == str(workplace.out / "index.html")

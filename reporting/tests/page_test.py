@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+import re
+from html.parser import HTMLParser
+
+import builders
+import pytest
+from builders import DRY, HOST, Workplace
+
+from holdfast_report.command import main
+
+
+class Reader(HTMLParser):
+    """The page's text, headings, and all that an element would load."""
+
+    LOADING = ("src", "srcset", "href", "xlink:href", "data", "action", "poster")
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.text: list[str] = []
+        self.tags: list[str] = []
+        self.loaded: list[str] = []
+        self.figures: list[str | None] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.loaded += [value or "" for name, value in attributes if name in self.LOADING]
+        if tag == "svg":
+            self.figures.append(dict(attributes).get("aria-label"))
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+    @property
+    def words(self) -> str:
+        return re.sub(r"\s+", " ", " ".join(self.text))
+
+
+def drawn(workplace: Workplace) -> Reader:
+    assert main(workplace.options()) == 0
+    return Reader(workplace.page())
+
+
+@pytest.fixture(scope="module")
+def failing(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
+    """A whole run with a regression and an improvement, drawn once."""
+    workplace = Workplace(tmp_path_factory.mktemp("failing"))
+    workplace.judge(builders.verdict(1, [builders.row("REGRESSION"), builders.improved()]))
+    assert main(workplace.options()) == 0
+    return workplace
+
+
+@pytest.fixture(scope="module")
+def reader(failing: Workplace) -> Reader:
+    return Reader(failing.page())
+
+
+def test_the_verdict_comes_first_with_counts_and_exit_code(reader: Reader) -> None:
+    words = reader.words
+    answer = words.index("Failed: a blocking regression (exit 1)")
+    assert answer < words.index("What failed, and why") < words.index("Speedup")
+    assert re.search(r"1 \S+ REGRESSION", words) and re.search(r"40 \S+ PASS", words)
+
+
+def test_a_passing_verdict_says_so(workplace: Workplace) -> None:
+    workplace.judge(builders.verdict(0, []))
+    words = drawn(workplace).words
+    assert "Passed: well (exit 0)" in words
+    assert "What failed" not in words
+
+
+def test_a_failing_row_shows_sentence_both_numbers_evidence_and_next_command(
+    reader: Reader,
+) -> None:
+    row = builders.row("REGRESSION")
+    words = reader.words
+    assert row["sentence"] in words
+    assert re.search(r"4 \u2192 5 \+25 %, limit \+0 %", words)
+    assert row["evidence"]["code"] in words
+    assert row["next"] in words
+
+
+def test_numbers_that_round_to_the_same_text_are_shown_in_full(workplace: Workplace) -> None:
+    row = builders.row(
+        "REGRESSION", metric="peak_bytes", unit="B", baseline=1_177_856, value=1_177_864
+    )
+    workplace.judge(builders.verdict(1, [row]))
+    assert "1177856 B \u2192 1177864 B" in drawn(workplace).words
+
+
+def test_a_wrong_result_shows_its_error_and_the_limit(workplace: Workplace) -> None:
+    row = builders.row(
+        "WRONG", metric="check_error", baseline=None, value=3e-3, limit=1e-13, change=None
+    )
+    workplace.judge(builders.verdict(1, [row]))
+    assert re.search(r"0\.00300 limit 1\.00e\u221213", drawn(workplace).words)
+
+
+def test_improvements_are_proposed_apart_from_failures(reader: Reader) -> None:
+    words = reader.words
+    assert "Improvements, proposed for acceptance" in words
+    assert "10 \u2192 12 +20 %" in words
+    assert "holdfast baseline accept" in words
+
+
+def test_without_a_verdict_the_page_says_not_judged_and_still_shows_results(
+    workplace: Workplace,
+) -> None:
+    words = drawn(workplace).words
+    assert "Not judged" in words and "holdfast check" in words
+    assert "nothing was judged" in words
+    assert "rk4_step/n:48/f64" in words
+
+
+def test_an_absent_store_gives_a_page_without_trends_that_says_so(workplace: Workplace) -> None:
+    options = [option for option in workplace.options() if not option.startswith("--store")]
+    assert main([*options, f"--store={workplace.folder / 'absent'}"]) == 0
+    assert "No trends: the store" in Reader(workplace.page()).words
+
+
+def test_no_store_named_gives_a_page_without_trends(workplace: Workplace) -> None:
+    options = [option for option in workplace.options() if not option.startswith("--store")]
+    assert main(options) == 0
+    assert "No trends: no store was named" in Reader(workplace.page()).words
+
+
+def test_an_empty_results_root_gives_a_page_that_says_nothing_was_measured(
+    workplace: Workplace,
+) -> None:
+    empty = workplace.folder / "empty"
+    empty.mkdir()
+    assert main([f"--results={empty}", f"--out={workplace.out}"]) == 0
+    assert "nothing was measured" in Reader(workplace.page()).words
+
+
+def test_changed_series_get_a_panel_and_constant_ones_a_row(workplace: Workplace) -> None:
+    reader = drawn(workplace)  # no verdict, so that nothing but its course recommends a series
+    said = [figure for figure in reader.figures if figure and "commits" in figure]
+    assert any("changed by +20 %" in figure for figure in said)
+    assert not any(figure.startswith("launches of") for figure in said)
+    assert "1 series stood still" in reader.words
+
+
+def test_a_judged_value_that_history_lacks_is_drawn_as_this_run(reader: Reader) -> None:
+    words = reader.words
+    assert re.search(r"launches optimized, cuda-dry-sm_90 .{0,4}REGRESSION", words)
+    assert " now " in words
+
+
+def test_dry_cases_are_listed_as_not_executed(reader: Reader) -> None:
+    words = reader.words
+    assert f"cubed_sphere_swe on {DRY}: 2 cases compiled and counted, not executed" in words
+    assert "no part was run on a GPU" in words
+    assert "1 case of the tier full not run (the run's tier is gate)" in words
+
+
+def test_a_part_without_its_device_is_listed_as_not_checked(workplace: Workplace) -> None:
+    absent = builders.results("cuda-none", "cuda", []) | {
+        "status": "no_device",
+        "reason": "no driver",
+    }
+    workplace.measure("cuda-none", absent)
+    assert "cubed_sphere_swe on cuda: no such device (no driver)" in drawn(workplace).words
+
+
+def test_metrics_without_a_value_are_listed_with_their_reason(workplace: Workplace) -> None:
+    document = builders.host_results()
+    document["cases"][0]["metrics"]["idle_fraction"] = {
+        "kind": "advisory",
+        "value": None,
+        "reason": "no CUPTI",
+    }
+    workplace.measure(HOST, document)
+    assert "idle_fraction in 1 case: no CUPTI" in drawn(workplace).words
+
+
+def test_a_speedup_below_its_bound_is_drawn_with_the_bound(workplace: Workplace) -> None:
+    document = builders.host_results()
+    document["cases"][0]["metrics"]["speedup"] = builders.sampled(
+        "ratio", [2.0, 2.1, 1.9, 2.0, 2.0]
+    )
+    workplace.measure(HOST, document)
+    figure = next(alt for alt in drawn(workplace).figures if alt and alt.startswith("Speedup"))
+    assert "rk4_step/n:48/f64: 2\u00d7  (\u2265 3\u00d7)" in figure
+
+
+def test_every_section_of_a_full_run_is_there_in_order(failing: Workplace) -> None:
+    assert re.findall(r"<h2>(.*?)</h2>", failing.page()) == [
+        "What failed, and why",
+        "Improvements, proposed for acceptance",
+        "Trends",
+        "Speedup",
+        "Component ranking",
+        "Roofline",
+        "Compile stages",
+        "Kernels",
+        "Memory",
+        "Environment",
+        "What was not checked",
+    ]
+
+
+def test_hostile_case_names_are_escaped(workplace: Workplace) -> None:
+    hostile = "x/<script>alert(1)</script>/\"'&</svg>/$x_{$"
+    document = builders.host_results()
+    document["cases"][0]["id"] = hostile
+    workplace.measure(HOST, document)
+    workplace.judge(
+        builders.verdict(1, [builders.row("REGRESSION", case=hostile, sentence=hostile)])
+    )
+    trend = builders.trend()
+    trend["series"][0]["case"] = hostile
+    workplace.answer(trend)
+    reader = drawn(workplace)
+    assert "script" not in reader.tags
+    assert hostile in reader.words
+
+
+def test_nothing_is_loaded_from_outside_the_page(failing: Workplace, reader: Reader) -> None:
+    assert reader.loaded and all(link.startswith("#") for link in reader.loaded)
+    assert not {"script", "link", "iframe", "img", "object", "embed"} & set(reader.tags)
+    page = failing.page()
+    assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", page))
+    assert "@import" not in page
+
+
+def test_ids_on_the_page_are_unique_and_links_find_them(failing: Workplace) -> None:
+    page = failing.page()
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
+
+
+def test_every_figure_has_a_text_that_replaces_it(reader: Reader) -> None:
+    figures = reader.figures
+    assert len(figures) >= 7
+    assert all(figure and len(figure) > 30 for figure in figures)
+
+
+def test_no_half_written_file_stays(failing: Workplace) -> None:
+    assert [path.name for path in failing.out.iterdir()] == ["index.html"]
+
+
+def test_figures_take_their_colours_from_the_page(failing: Workplace) -> None:
+    figures = re.findall(r"<svg.*?</svg>", failing.page(), flags=re.S)
+    assert figures
+    assert all(
+        "var(--" in figure and not re.search(r"#[0-9a-f]{6}\b", figure) for figure in figures
+    )

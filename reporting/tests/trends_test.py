@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+from pathlib import Path
+
+import builders
+import pytest
+from builders import HOST, Workplace
+
+from holdfast_report.command import main
+from holdfast_report.documents import Entry, Row
+from holdfast_report.history import Series
+from holdfast_report.trends import Band, band_of, panel, rank, stem_of, worth_a_panel
+
+
+def series(metric: str, values: list[float], **changes: object) -> Series:
+    return Series.model_validate(builders.series(metric, values, **changes))
+
+
+def test_each_series_gets_an_svg_and_a_png(workplace: Workplace) -> None:
+    options = [option for option in workplace.options() if not option.startswith("--results")]
+    assert main(["trends", *options]) == 0
+    files = sorted(path for path in workplace.out.rglob("*") if path.is_file())
+    assert len(files) == 6
+    assert {path.suffix for path in files} == {".svg", ".png"}
+    assert all(path.stat().st_size > 2000 for path in files)
+
+
+def test_trends_of_an_empty_store_are_refused(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trends", f"--store={workplace.folder / 'none'}", f"--out={workplace.out}"]) == 2
+    assert "holds no history" in capsys.readouterr().err
+
+
+def test_a_file_name_never_leaves_the_output_folder() -> None:
+    stem = stem_of(series("launches", [1.0], case="../../etc/passwd", **{"class": "/root"}))
+    assert not stem.is_absolute()
+    assert ".." not in stem.parts
+
+
+def test_a_limit_below_the_baseline_becomes_a_band_on_both_sides() -> None:
+    row = Row.model_validate(builders.improved())
+    band = band_of(row, None)
+    assert band is not None
+    assert band.low == pytest.approx(10.0 * 0.95)
+    assert band.high == pytest.approx(10.0 / 0.95)
+
+
+def test_without_a_verdict_the_accepted_value_is_a_line() -> None:
+    entry = Entry.model_validate(next(iter(builders.baseline()["entries"].values())))
+    assert band_of(None, entry) == Band(0.0006, 0.0)
+
+
+def test_a_hash_has_no_band() -> None:
+    assert (
+        band_of(
+            Row.model_validate(builders.row("DRIFT", baseline="sha256:ab", value="sha256:cd")), None
+        )
+        is None
+    )
+
+
+def test_a_constant_count_earns_no_panel_until_its_verdict_is_bad() -> None:
+    launches = series("launches", [4.0, 4.0])
+    assert not worth_a_panel(launches, "PASS")
+    assert worth_a_panel(launches, "REGRESSION")
+
+
+def test_an_advisory_duration_earns_no_panel_until_its_level_changes() -> None:
+    noisy = series("load_s", [0.1, 0.2, 0.1])
+    change = {"order": 1, "commit": "c", "before": 0.1, "after": 0.2, "change": 1.0}
+    assert not worth_a_panel(noisy, "PASS", "advisory")
+    assert not worth_a_panel(noisy, None)
+    assert worth_a_panel(
+        series("load_s", [0.1, 0.2, 0.1], change_points=[change]), "PASS", "advisory"
+    )
+
+
+def test_an_exact_count_that_ever_moved_earns_a_panel() -> None:
+    assert worth_a_panel(series("launches", [4.0, 5.0, 4.0]), "PASS", "exact")
+
+
+def test_regressions_rank_before_speedups_before_the_rest() -> None:
+    launches, speedup, peak = (
+        series(name, [4.0, 5.0]) for name in ("launches", "speedup", "peak_bytes")
+    )
+    verdicts = {"launches": "REGRESSION", "speedup": "PASS", "peak_bytes": "PASS"}
+    ranked = sorted([peak, speedup, launches], key=lambda one: rank(one, verdicts[one.metric]))
+    assert [one.metric for one in ranked] == ["launches", "speedup", "peak_bytes"]
+
+
+def test_a_panel_shows_band_baseline_levels_and_changes() -> None:
+    stepped = Series.model_validate(builders.trend()["series"][0])
+    axes = panel(stepped, Band(10.0, 0.05)).figure.axes[0]
+    assert any(patch.get_alpha() == 0.14 for patch in axes.patches)
+    levels = [line.get_ydata()[0] for line in axes.lines if len(line.get_xdata()) == 2]
+    assert {10.0, 12.0} <= set(levels)
+    assert " +20 % " in [text.get_text() for text in axes.texts]
+
+
+def test_outliers_are_hollow() -> None:
+    stepped = Series.model_validate(builders.trend()["series"][0])
+    points = [line for line in panel(stepped).figure.axes[0].lines if line.get_marker() == "o"]
+    hollow = [line for line in points if line.get_markerfacecolor() != line.get_markeredgecolor()]
+    assert [line.get_ydata()[0] for line in hollow] == [14.0]
+
+
+def test_a_single_point_can_be_drawn(tmp_path: Path) -> None:
+    drawing = panel(series("time_s", [0.0006], **{"class": HOST}))
+    drawing.figure.savefig(tmp_path / "one.svg")
+    assert (tmp_path / "one.svg").stat().st_size > 0
