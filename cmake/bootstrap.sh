@@ -84,10 +84,13 @@ if [ ${#missing[@]} -gt 0 ]; then
     as_root=(sudo)
   fi
   echo "bootstrap: installing ${missing[*]}"
-  "${as_root[@]}" apt-get update -qq || fail "apt-get update failed; is the network there?"
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  "${as_root[@]}" apt-get update -qq > "$log" 2>&1 ||
+    { tail -n 5 "$log" >&2; fail "apt-get update failed; is the network there?"; }
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null ||
-    fail "apt-get could not install: ${missing[*]}"
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" > "$log" 2>&1 ||
+    { tail -n 5 "$log" >&2; fail "apt-get could not install: ${missing[*]}"; }
 fi
 
 install_wheels() {  # LIST STAMP
