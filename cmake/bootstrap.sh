@@ -49,10 +49,10 @@ for package in "${packages[@]}"; do
   [ "$status" = installed ] || missing+=("$package")
 done
 
-# The toolkit counts as present where its headers and libraries are: /usr/local/cuda, $CUDA_HOME or .venv.
-has_cuda() {
+# A toolkit of the machine counts as present where the headers that the build asks for are.
+has_toolkit() {
   local place
-  for place in "${CUDA_HOME:-/usr/local/cuda}" /usr/local/cuda "$root"/.venv/lib/python3*/site-packages/nvidia/cu13; do
+  for place in "${CUDA_HOME:-/usr/local/cuda}" /usr/local/cuda; do
     [ -f "$place/include/nvrtc.h" ] && [ -f "$place/include/nvJitLink.h" ] &&
       [ -f "$place/include/cublas_v2.h" ] && [ -f "$place/include/cufft.h" ] && return 0
   done
@@ -64,11 +64,16 @@ wheels_missing() {  # LIST STAMP
   [ "$(cat "$root/.venv/$2" 2> /dev/null)" != "$(sha256sum < "$1")" ]
 }
 
+# CUDA's wheels are wanted where --cuda asks for them and no toolkit is there.
+cuda_wheels_missing() {
+  [ $cuda = yes ] && ! has_toolkit && wheels_missing "$root/cmake/cuda-requirements.txt" cuda.stamp
+}
+
 lacks=("${missing[@]}")
 if wheels_missing "$root/reporting/requirements.txt" reporting.stamp; then
   lacks+=("the wheels of reporting/requirements.txt")
 fi
-if [ $cuda = yes ] && ! has_cuda; then lacks+=("the wheels of cmake/cuda-requirements.txt"); fi
+if cuda_wheels_missing; then lacks+=("the wheels of cmake/cuda-requirements.txt"); fi
 
 if [ $check = yes ]; then
   [ ${#lacks[@]} -eq 0 ] && echo "bootstrap: nothing is missing" && exit 0
@@ -103,12 +108,11 @@ install_wheels() {  # LIST STAMP
 if wheels_missing "$root/reporting/requirements.txt" reporting.stamp; then
   install_wheels "$root/reporting/requirements.txt" reporting.stamp
 fi
-if [ $cuda = yes ] && ! has_cuda; then
+if cuda_wheels_missing; then
   install_wheels "$root/cmake/cuda-requirements.txt" cuda.stamp
-  has_cuda || fail "the CUDA wheels are installed, but their headers are not where they were expected"
 fi
 
-if has_cuda; then
+if has_toolkit || [ -f "$root/.venv/cuda.stamp" ]; then
   echo "bootstrap: ready (host and cuda-dry; cuda where there is a driver)"
 else
   echo "bootstrap: ready, without the CUDA toolkit: host only (./cmake/bootstrap.sh --cuda adds cuda-dry)"
