@@ -56,6 +56,9 @@ else()
   target_link_libraries(holdfast_cuda INTERFACE ${HOLDFAST_CUDART} ${HOLDFAST_NVRTC}
                                                 ${HOLDFAST_NVJITLINK} ${HOLDFAST_CUBLAS} ${HOLDFAST_CUFFT})
   target_compile_definitions(holdfast_cuda INTERFACE HOLDFAST_CUDA=1)
+  # NVRTC opens its builtins by name. From a wheel it finds them only through DT_RPATH, which unlike DT_RUNPATH also
+  # serves what a library opens.
+  target_link_options(holdfast_cuda INTERFACE -Wl,--disable-new-dtags)
 endif()
 
 # HOLDFAST_REQUIRE (cache or environment) names the backends that must not be silently absent.
