@@ -118,7 +118,7 @@ function(holdfast_add_suite name)
     add_test(NAME ${part}.run
              COMMAND holdfast run ${name} --device=${device} --tier=gate --out=${results})
     add_test(NAME ${part}.check
-             COMMAND holdfast check ${results} --only=${name} --device=${device} --undecided=warn
+             COMMAND holdfast check ${results} --only=${name} --device=${device} --undecided=warn --ctest
                      --baselines=${PROJECT_SOURCE_DIR}/baselines
                      --policy=${PROJECT_SOURCE_DIR}/baselines/policy.json)
     set_tests_properties(${part}.run PROPERTIES FIXTURES_SETUP ${part} FIXTURES_REQUIRED perf TIMEOUT 900)

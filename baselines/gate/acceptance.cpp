@@ -131,9 +131,7 @@ std::vector<Refusal> refusals(const Results& results, const List& list, const Po
   if (!results.quality.valid && results.quality.reasons.empty())
     refuse(incomplete, "the measurement is invalid");
   if (results.quality.throttled.value_or(false)) refuse(incomplete, "the device was throttled");
-  std::set<std::string> measured;
   for (const CaseResult& result : results.cases) {
-    measured.insert(result.id);
     if (result.check.status == "failed" || result.status == "failed")
       refuse(exit_code(Fault::regression),
              text(result.id, ": the result is wrong or was not verified"));
@@ -158,11 +156,17 @@ std::vector<Refusal> refusals(const Results& results, const List& list, const Po
                                                  percent(*metric.measured->mad_between / *value)));
     }
   }
+  const std::string kind = device_kind(results.env.device_name);
   for (const ListedCase& listed : list.cases) {
-    const bool here = listed.devices.contains(device_kind(results.env.device_name));
-    if (here && tier_includes("gate", listed.tier) && !measured.contains(listed.id) &&
-        !results.partial)
+    const bool here = listed.devices.contains(kind);
+    if (!here || !tier_includes("gate", listed.tier) || results.partial) continue;
+    const auto result = std::find_if(results.cases.begin(), results.cases.end(),
+                                     [&](const CaseResult& one) { return one.id == listed.id; });
+    if (result == results.cases.end())
       refuse(incomplete, text(listed.id, " is listed and was not measured"));
+    else if (result->status == "ok")
+      for (const std::string& name : lost_metrics(named_metrics(*result), listed.devices.at(kind)))
+        refuse(incomplete, text(listed.id, ": ", name, " is listed and was not measured"));
   }
   return found;
 }

@@ -27,6 +27,11 @@ RootOptions root_options(const Options& options) {
   return root;
 }
 
+std::string count_entries(const Plan& plan) {
+  const std::size_t count = plan.accepted.baseline.entries.size();
+  return text(count, count == 1 ? " entry" : " entries");
+}
+
 std::string metric_of(const std::string& key) {
   return key.substr(key.rfind('|') + 1);
 }
@@ -105,8 +110,8 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
     std::error_code problem;
     fs::create_directories(plan.file.parent_path(), problem);
     write_file(plan.file, content);
-    std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " changed of "
-              << plan.accepted.baseline.entries.size() << " entries\n";
+    std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
+              << count_entries(plan) << " changed\n";
     if (plan.existing) print_changes(plan, policy, std::cout);
   }
   return 0;
@@ -117,7 +122,7 @@ int diff_verb(const Options& options, const fs::path& directory, const fs::path&
   const Root root = read_root(directory, root_options(options));
   for (const Plan& plan : make_plans(directory, baselines, root, policy, "")) {
     std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
-              << plan.accepted.baseline.entries.size() << " entries would change\n";
+              << count_entries(plan) << " would change\n";
     print_changes(plan, policy, std::cout);
   }
   return 0;
@@ -126,9 +131,7 @@ int diff_verb(const Options& options, const fs::path& directory, const fs::path&
 int show_verb(const Options& options, const std::string& wanted, const fs::path& baselines) {
   const Policy policy = read_policy(baselines, options);
   const fs::path folder = baselines / "devices";
-  if (!fs::is_directory(folder))
-    throw Error(Fault::bad_input,
-                text("there is no folder ", folder.string(), "; name it with --baselines"));
+  require_folder(folder, "name the accepted baselines with --baselines");
   std::vector<fs::path> files;
   for (const auto& file : fs::recursive_directory_iterator(folder))
     if (file.path().extension() == ".json") files.push_back(file.path());
@@ -147,13 +150,16 @@ int show_verb(const Options& options, const std::string& wanted, const fs::path&
       std::cout << baseline.device_class << "  " << key << "  " << readable(entry.value, unit);
       if (entry.accepted.previous)
         std::cout << " (before: " << readable(*entry.accepted.previous, unit) << ")";
-      if (!entry.medians.empty()) std::cout << "  " << entry.medians.size() << " runs";
+      if (!entry.medians.empty()) std::cout << "  " << plural(entry.medians.size(), "run");
       std::cout << "  " << entry.accepted.utc << "  " << entry.accepted.why << "\n";
     }
   }
-  if (shown == 0 && !wanted.empty())
+  const auto device_class = options.value("device-class");
+  if (shown == 0 && (!wanted.empty() || device_class))
     throw Error(Fault::bad_input,
-                text("no baseline has the case ", wanted, "; holdfast baseline show lists all"));
+                text("no baseline", device_class ? text(" of the class ", *device_class) : "",
+                     wanted.empty() ? " is kept" : text(" has the case ", wanted),
+                     "; holdfast baseline show lists all"));
   return 0;
 }
 

@@ -27,12 +27,19 @@ void load_baselines(const CheckRequest& request, const std::optional<std::string
   const fs::path path = request.baselines / relative;
   part.baseline_path = path.string();
   part.baseline = read_baseline_if_any(path);
-  if (!commit) return;
-  part.proposed = std::move(part.baseline);
-  part.baseline.reset();
-  if (const auto content = file_at(request.baselines, relative, *commit))
-    part.baseline =
-        parse_baseline(Document(text(relative, " at ", commit->substr(0, 12)), *content));
+  if (commit) {
+    part.proposed = std::move(part.baseline);
+    part.baseline.reset();
+    if (const auto content = file_at(request.baselines, relative, *commit))
+      part.baseline =
+          parse_baseline(Document(text(relative, " at ", commit->substr(0, 12)), *content));
+  }
+  for (const auto* baseline : {&part.baseline, &part.proposed})
+    if (*baseline && (*baseline)->device_class != results.env.device_class)
+      throw Error(Fault::bad_input,
+                  text(path.string(), ": holds the baseline of the device class '",
+                       (*baseline)->device_class, "', and its folder says '",
+                       results.env.device_class, "'; move it to its place"));
 }
 
 // Empty where the measurement could not be accepted.
@@ -51,7 +58,15 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& more)
   all.insert(all.end(), more.begin(), more.end());
 }
 
-// Parts that somebody said must be there.
+// Why a part does not stand for the whole gate; empty where it does.
+std::string shortcoming(const Results& results) {
+  if (results.status == "no_device") return "the machine had no such device";
+  if (results.partial) return "the run was filtered";
+  if (!tier_includes(results.tier, "gate")) return "the run was of the tier " + results.tier;
+  return "";
+}
+
+// Parts that somebody said must be there, and be whole.
 void look_for_expected(const CheckRequest& request, const Root& root, Verdict& verdict) {
   for (const std::string& expected : request.expect) {
     const std::size_t colon = expected.find(':');
@@ -60,16 +75,15 @@ void look_for_expected(const CheckRequest& request, const Root& root, Verdict& v
                   text("--expect=", expected, ": write SUITE:DEVICE, e.g. cubed_sphere_swe:host"));
     const std::string suite = expected.substr(0, colon);
     const std::string device = expected.substr(colon + 1);
-    const bool there =
-        std::any_of(root.parts.begin(), root.parts.end(), [&](const MeasuredPart& part) {
-          return part.results.suite == suite && part.results.env.device_name == device;
-        });
-    if (there) continue;
+    std::string why = "there are no results of it in " + request.directory.string();
+    for (const MeasuredPart& part : root.parts)
+      if (part.results.suite == suite && part.results.env.device_name == device)
+        why = shortcoming(part.results);
+    if (why.empty()) continue;
     Row row{.case_id = suite, .device_class = device, .variant = case_variant, .metric = ""};
     row.verdict = verdict::missing;
     row.blocking = true;
-    row.sentence = text(suite, " on ", device, ": expected, and there are no results of it in ",
-                        request.directory.string());
+    row.sentence = text(suite, " on ", device, ": expected, and ", why);
     row.next =
         text("holdfast run ", suite, " --device=", device, " --out=", request.directory.string());
     verdict.rows.push_back(std::move(row));
@@ -78,8 +92,22 @@ void look_for_expected(const CheckRequest& request, const Root& root, Verdict& v
 }
 
 // A GPU's part is excused where the machine has no GPU, and there alone.
-Error nothing_there(const CheckRequest& request) {
+Error nothing_there(const CheckRequest& request, const Root& root) {
   const std::string device = request.root.device.value_or("host");
+  if (const std::string kind = device_kind(device);
+      kind != "host" && kind != "cuda" && kind != "cuda-dry")
+    return Error(Fault::bad_input,
+                 text("--device=", device, ": the devices are host, cuda and cuda-dry:sm_NN"));
+  if (const auto& only = request.root.only; only && root.complete) {
+    std::vector<std::string> suites;
+    for (const List& list : root.lists) suites.push_back(list.suite);
+    if (std::find(suites.begin(), suites.end(), *only) == suites.end()) {
+      const auto meant = nearest(*only, suites);
+      return Error(Fault::bad_input, text("--only=", *only, ": this build has no such suite; ",
+                                          meant ? text("did you mean ", *meant, "?")
+                                                : std::string("see holdfast list")));
+    }
+  }
   const std::string what = text("there are no results in ", request.directory.string(),
                                 request.root.only ? " of " + *request.root.only : std::string(),
                                 request.root.device ? " on " + device : std::string());
@@ -104,6 +132,18 @@ void write_verdict(const CheckRequest& request, const Checked& checked) {
   }
 }
 
+// What stopped the check takes the place of an older verdict, which no longer holds.
+void write_refusal(const CheckRequest& request, const Error& error) {
+  std::error_code problem;
+  if (!request.whole() || fs::is_empty(request.directory, problem) || problem) return;
+  try {
+    write_verdict(request,
+                  {.verdict = {.exit = exit_code(error.fault()), .notes = {error.what()}}});
+  } catch (const Error&) {
+    return;  // the first complaint is the one to tell
+  }
+}
+
 CheckRequest parse_request(const Options& options) {
   CheckRequest request{.directory = options.operands().front()};
   request.baselines = options.value_or("baselines", "baselines");
@@ -123,9 +163,16 @@ CheckRequest parse_request(const Options& options) {
 
 int run(const Options& options) {
   const CheckRequest request = parse_request(options);
-  const Checked checked = check(request);
+  Checked checked;
+  try {
+    checked = check(request);
+  } catch (const Error& error) {
+    write_refusal(request, error);
+    throw;
+  }
   print(checked.verdict, {.color = ::isatty(STDOUT_FILENO) == 1, .quiet = options.has("quiet")},
         std::cout);
+  if (options.has("ctest")) std::cout << ctest_measurements(checked.verdict);
   if (request.whole()) {
     write_verdict(request, checked);
     if (checked.verdict.exit != 0 && !checked.patch.empty())
@@ -187,7 +234,7 @@ Checked check(const CheckRequest& request) {
   }
   look_for_expected(request, root, verdict);
   if (judged == 0 && verdict.exit == 0) {
-    if (root.parts.empty()) throw nothing_there(request);
+    if (root.parts.empty()) throw nothing_there(request, root);
     verdict.exit = exit_code(Fault::no_device);
   }
   for (const Row& row : verdict.rows) ++verdict.counts[row.verdict];
@@ -212,7 +259,8 @@ Command check_command() {
                   common::device,
                   {"expect", "SUITE:DEVICE", "results that must be there", true},
                   common::lists,
-                  {"quiet", "", "print what blocks, and the summary"}},
+                  {"quiet", "", "print what blocks, and the summary"},
+                  {"ctest", "", "print the headline numbers as CTest's measurements as well"}},
       .examples =
           "  holdfast check build/release/results\n"
           "  holdfast check results --only=cubed_sphere_swe --device=cuda-dry:sm_90\n"

@@ -13,6 +13,8 @@ constexpr double mad_to_sd = 1.4826;  // for a normal distribution
 constexpr double median_error = 1.2533;
 constexpr std::size_t runs_for_student = 5;
 constexpr double drift_tolerance = 0.05;
+constexpr double widest_limit =
+    0.7;  // a baseline under which half the speed may be lost decides nothing
 
 // Student's t at 0.995 for 4 to 19 degrees of freedom: one new run is beyond it by chance in 0.5 %
 // of checks.
@@ -130,6 +132,9 @@ Judgement judge_screened(const Standard& standard, const Measured& measured, con
     judged.verdict = verdict::noisy;
     judged.because = text(numbers, "; measured in ", measured.processes, " of the ",
                           enough_processes, " processes that a decision needs");
+  } else if (standard.gate == Gate::block && judged.log_limit > widest_limit) {
+    judged.verdict = verdict::noisy;
+    judged.because = text(numbers, ", which shows nothing: accept runs of a quieter machine");
   } else if (judged.suspect()) {
     const bool certain = judged.worsening > 2 * judged.log_limit && judged.worsening > own_error;
     judged.verdict = certain ? verdict::regression : verdict::noisy;

@@ -66,10 +66,6 @@ void print(const DifferenceRow& row) {
   std::cout << '\n';
 }
 
-std::string plural(std::size_t count, std::string_view thing) {
-  return text(count, ' ', thing, count == 1 ? "" : "s");
-}
-
 // Whether the pair is equal.
 bool print(const Pair& pair) {
   if (!pair.before || !pair.after) {

@@ -3,14 +3,12 @@
 #include "gate/documents.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "gate/merge.hpp"
 
 namespace holdfast::gate {
 namespace {
-
-template <class T>
-nlohmann::json nullable(const std::optional<T>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
-}
 
 std::optional<std::string> optional_string(Object& object, std::string_view key) {
   return object.take(key).string_or_null();
@@ -31,6 +29,8 @@ Acceptance parse_acceptance(const Reader& reader) {
 Entry parse_entry(const Reader& reader) {
   Object object = reader.object();
   Entry entry{.value = parse_value(object.take("value"))};
+  if (const auto* number = std::get_if<double>(&entry.value); number && *number < 0)
+    throw reader.wrong("an accepted value cannot be negative");
   if (const auto medians = object.optional("medians")) {
     entry.medians = medians->numbers();
     entry.mad_between = object.take("mad_between").number();
@@ -41,6 +41,12 @@ Entry parse_entry(const Reader& reader) {
     if (runs.integer() != static_cast<std::int64_t>(entry.medians.size()))
       throw runs.wrong(
           text("'runs' is ", runs.integer(), " and 'medians' holds ", entry.medians.size()));
+    const auto* value = std::get_if<double>(&entry.value);
+    const double middle = entry.medians.empty() ? 0 : median(entry.medians);
+    if (!value || middle <= 0 || std::abs(*value - middle) > 1e-9 * middle)
+      throw reader.wrong("'value' must be the median of 'medians', and positive");
+    if (*entry.mad_between < 0 || *entry.anchor <= 0)
+      throw reader.wrong("'mad_between' cannot be negative, and 'anchor' must be positive");
   }
   entry.accepted = parse_acceptance(object.take("accepted"));
   object.close();
@@ -127,7 +133,7 @@ List parse_list(const Document& document) {
     Object row = item.object();
     ListedCase& listed = list.cases.emplace_back();
     listed.id = row.take("id").string();
-    listed.tier = row.take("tier").string();
+    listed.tier = row.take("tier").one_of(tiers);
     listed.reference = row.take("reference").boolean();
     for (const auto& [kind, reader] : row.take("devices").object().rest()) {
       Object device = reader.object();

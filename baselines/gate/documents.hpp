@@ -14,6 +14,9 @@
 
 namespace holdfast::gate {
 
+// Tiers, smallest first: smoke is part of gate, gate of full.
+inline const std::vector<std::string_view> tiers = {"smoke", "gate", "full"};
+
 // ---- holdfast-results/1: one suite on one device ----
 
 // One metric of one variant, or of the case as a whole. Exact and codegen metrics have a value;

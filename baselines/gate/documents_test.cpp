@@ -92,8 +92,10 @@ TEST(Documents, AnUnknownKeyAnywhereIsNamed) {
 }
 
 TEST(Documents, AnUnknownStatusIsAnErrorWithTheKnownOnes) {
-  EXPECT_THAT(complaint(toy::dry(), "\"status\": \"ok\"", "\"status\": \"fine\""),
-              HasSubstr("'fine' is none of ok, failed, skipped, crashed, timeout, missing"));
+  EXPECT_THAT(
+      complaint(toy::dry(), "\"status\": \"ok\"", "\"status\": \"fine\""),
+      HasSubstr(
+          "'status' is 'fine', which is none of ok, failed, skipped, crashed, timeout, missing"));
 }
 
 TEST(Documents, AMetricWithoutValueNeedsAReason) {

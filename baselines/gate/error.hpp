@@ -5,6 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace holdfast::gate {
 
@@ -39,6 +40,11 @@ std::string text(const Parts&... parts) {
   std::ostringstream out;
   (out << ... << parts);
   return out.str();
+}
+
+// "1 case", "2 cases".
+inline std::string plural(std::size_t count, std::string_view thing) {
+  return text(count, ' ', thing, count == 1 ? "" : "s");
 }
 
 }  // namespace holdfast::gate

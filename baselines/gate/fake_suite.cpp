@@ -88,7 +88,8 @@ int main(int argc, char** argv) {
     return 77;
   }
   const int process = count_process(out);
-  if (behaviour == "hang") ::pause();
+  if (behaviour == "interrupt") ::kill(::getppid(), SIGINT);  // as Ctrl-C does to `holdfast run`
+  if (behaviour == "hang" || behaviour == "interrupt") ::pause();
   if (behaviour == "crash" || (behaviour == "crash_later" && process > 1)) {
     std::cerr << "about to fall\n";
     std::raise(SIGSEGV);

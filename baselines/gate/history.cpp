@@ -66,14 +66,20 @@ int history(const Options& options) {
     throw Error(Fault::bad_input,
                 "holdfast history append needs --store=DIR, the folder of the history");
   const Appended appended = append_history(options.operands()[1], *store);
-  std::cout << *store << ": " << appended.lines << " lines from " << appended.runs
-            << " runs appended";
-  if (appended.known > 0) std::cout << ", " << appended.known << " runs were there already";
+  std::cout << *store << ": " << plural(appended.lines, "line") << " from "
+            << plural(appended.runs, "run") << " appended";
+  if (appended.known > 0)
+    std::cout << ", " << plural(appended.known, "run") << (appended.known == 1 ? " was" : " were")
+              << " there already";
   std::cout << '\n';
   return 0;
 }
 
 }  // namespace
+
+std::string begin_history(const fs::path& store) {
+  return text("begin a history with holdfast history append DIR --store=", store.string());
+}
 
 HistoryLine parse_history_line(const Document& document) {
   Object object = document.root().object();
@@ -102,15 +108,12 @@ nlohmann::json to_json(const HistoryLine& line) {
           {"variant", line.variant},
           {"metric", line.metric},
           {"value", line.value},
-          {"mad", line.mad ? nlohmann::json(*line.mad) : nlohmann::json(nullptr)},
-          {"verdict", line.verdict ? nlohmann::json(*line.verdict) : nlohmann::json(nullptr)}};
+          {"mad", nullable(line.mad)},
+          {"verdict", nullable(line.verdict)}};
 }
 
 std::vector<HistoryLine> read_history(const fs::path& store) {
-  if (!fs::is_directory(store))
-    throw Error(Fault::bad_input,
-                text("there is no history in ", store.string(),
-                     "; begin one with holdfast history append DIR --store=", store.string()));
+  require_folder(store, begin_history(store));
   std::vector<HistoryLine> lines;
   for (const fs::path& file : files_by_class(store, ".ndjson")) {
     std::istringstream content(read_file(file));

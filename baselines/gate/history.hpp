@@ -31,6 +31,9 @@ struct HistoryLine {
 HistoryLine parse_history_line(const Document& document);
 nlohmann::json to_json(const HistoryLine& line);
 
+// What to do where there is no history yet.
+std::string begin_history(const std::filesystem::path& store);
+
 // All lines of a store, sorted by order and time. An absent folder throws Error(bad_input), a
 // malformed line "FILE:LINE: ..".
 std::vector<HistoryLine> read_history(const std::filesystem::path& store);

@@ -117,7 +117,7 @@ TEST_F(History, DeviceCodeFromOutsideTheBuildIsRefusedAndNothingIsWritten) {
 }
 
 TEST_F(History, AnAbsentFolderIsAnErrorWithTheCommandThatMakesIt) {
-  EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("make one with holdfast run")));
+  EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("measure first: holdfast run")));
   EXPECT_THAT([&] { (void)read_history(store_); },
               ThrowsMessage<Error>(HasSubstr("holdfast history append")));
 }

@@ -205,6 +205,13 @@ const std::string& Reader::string() const {
   throw not_a("a string");
 }
 
+const std::string& Reader::one_of(const std::vector<std::string_view>& words) const {
+  if (std::find(words.begin(), words.end(), string()) != words.end()) return string();
+  std::string known;
+  for (const std::string_view word : words) known += gate::text(known.empty() ? "" : ", ", word);
+  throw wrong(gate::text("'", name_, "' is '", string(), "', which is none of ", known));
+}
+
 std::vector<Reader> Reader::items() const {
   const auto* array = std::get_if<Node::Array>(&node_->value);
   if (!array) throw not_a("an array");

@@ -51,6 +51,8 @@ class Reader {
 
   std::size_t line() const { return node_->line; }
   const std::string& file() const { return *file_; }
+  // The string, which must be one of `words`.
+  const std::string& one_of(const std::vector<std::string_view>& words) const;
   // The error "FILE:LINE: <what>" for a value that has the right type and is wrong all the same.
   Error wrong(std::string_view what) const;
 
@@ -107,6 +109,15 @@ Object open_schema(const Document& document, std::string_view schema);
 std::string canonical(const nlohmann::json& value);
 // The same on a single line, without a newline at the end.
 std::string canonical_line(const nlohmann::json& value);
+
+// An optional as JSON; empty is null.
+template <class T>
+nlohmann::json nullable(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+// Throws Error(bad_input), which ends with `advice`, unless there is such a folder.
+void require_folder(const std::filesystem::path& path, std::string_view advice);
 
 std::string read_file(const std::filesystem::path& path);
 // Writes beside, syncs and renames: readers see the old file or the new one, and a failure leaves

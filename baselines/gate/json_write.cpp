@@ -93,6 +93,14 @@ std::string canonical(const nlohmann::json& value) {
   return out + '\n';
 }
 
+void require_folder(const std::filesystem::path& path, std::string_view advice) {
+  std::error_code problem;
+  if (std::filesystem::is_directory(path, problem)) return;
+  const bool other = std::filesystem::exists(path, problem);
+  throw Error(Fault::bad_input, other ? text(path.string(), " is not a folder; ", advice)
+                                      : text("there is no folder ", path.string(), "; ", advice));
+}
+
 std::string read_file(const std::filesystem::path& path) {
   std::error_code problem;
   if (std::filesystem::is_directory(path, problem))

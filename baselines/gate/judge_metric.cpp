@@ -17,6 +17,19 @@ struct MetricJudge::Context {
   bool timed() const { return standard.kind == "ratio" || standard.kind == "time"; }
 };
 
+namespace {
+
+// Counts, bytes, times and ratios are not negative; a share of the advisory kind may be, by noise.
+void refuse_negative(const Standard& standard, const Row& row) {
+  const auto* number = std::get_if<double>(&*row.value);
+  if (!number || *number >= 0 || (standard.kind == "advisory" && standard.unit == "1")) return;
+  throw Error(Fault::bad_input,
+              text(row.case_id, ' ', row.variant, " on ", row.device_class, ": ", row.metric,
+                   " is ", *number, ", which cannot be negative; run the suite again"));
+}
+
+}  // namespace
+
 const Entry* find_entry(const std::optional<Baseline>& baseline, const std::string& key) {
   if (!baseline) return nullptr;
   const auto at = baseline->entries.find(key);
@@ -50,14 +63,17 @@ JudgedMetric MetricJudge::judge(const CaseResult& result, const NamedMetric& met
     return judged;
   }
   row.value = metric.measured->value;
-  if (!judge_absolute(standard, row)) {
-    judge_relative({.result = result,
-                    .metric = metric,
-                    .all = all,
-                    .standard = standard,
-                    .measured = *metric.measured,
-                    .key = entry_key(result.id, metric.variant, metric.name)},
-                   judged);
+  refuse_negative(standard, row);
+  const Context context{.result = result,
+                        .metric = metric,
+                        .all = all,
+                        .standard = standard,
+                        .measured = *metric.measured,
+                        .key = entry_key(result.id, metric.variant, metric.name)};
+  if (judge_absolute(standard, row)) {
+    add_accepted(context, row);
+  } else {
+    judge_relative(context, judged);
     if (row.verdict != verdict::pass && row.verdict != verdict::fresh && !standard.set_by.empty())
       row.evidence["rule"] = standard.set_by;
   }
@@ -87,12 +103,30 @@ bool MetricJudge::judge_absolute(const Standard& standard, Row& row) const {
     if (!broken || rule->gate == Gate::off) continue;
     row.verdict = verdict::regression;
     row.blocking = rule->gate.value_or(Gate::block) == Gate::block;
+    row.limit =
+        rule->bound->min && *number < *rule->bound->min ? rule->bound->min : rule->bound->max;
     row.evidence["rule"] = text(policy_.file(), ":", rule->line);
     row.next = text("holdfast policy ", row.case_id);
     say(row, *broken);
     return true;
   }
   return false;
+}
+
+// What was accepted, beside a violated bound: the limit is then a change, as the verdict's readers
+// take it.
+void MetricJudge::add_accepted(const Context& context, Row& row) const {
+  const Entry* base = find_entry(part_.baseline, context.key);
+  const auto* before = base ? std::get_if<double>(&base->value) : nullptr;
+  const auto* now = std::get_if<double>(&*row.value);
+  if (!before || !now) return;
+  row.sentence += text("; the accepted value is ", readable(*before, row.unit));
+  add_code_evidence(context, row);
+  if (*before == 0) return;
+  row.baseline = *before;
+  row.change = *now / *before - 1;
+  row.limit = row.limit.value_or(*before) / *before - 1;
+  row.sentence += text(" (", percent(*row.change), ")");
 }
 
 void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) const {
@@ -156,7 +190,7 @@ void MetricJudge::judge_new(const Context& context, Row& row) const {
     say(row, now + "; nothing is accepted yet for this device class");
     return;
   }
-  row.blocking = context.standard.gate == Gate::block;
+  row.blocking = true;  // whatever its gate: what is stored for one is stored for all
   row.next = part_.accept_command();
   say(row, text(now, " and has no entry in ", part_.baseline_path));
 }

@@ -39,6 +39,7 @@ class MetricJudge {
  private:
   struct Context;
   bool judge_absolute(const Standard& standard, Row& row) const;
+  void add_accepted(const Context& context, Row& row) const;
   void judge_relative(const Context& context, JudgedMetric& judged) const;
   void judge_new(const Context& context, Row& row) const;
   bool is_accepted_here(const Context& context, const Entry& base, Row& row) const;

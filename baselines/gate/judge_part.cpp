@@ -31,7 +31,7 @@ int code_of(const Row& row) {
 class PartJudge {
  public:
   PartJudge(const Part& part, const Policy& policy, bool undecided_fails)
-      : part_(part), judge_(part, policy, undecided_fails) {}
+      : part_(part), policy_(policy), judge_(part, policy, undecided_fails) {}
 
   PartVerdict run(bool require_baseline) {
     describe(require_baseline);
@@ -62,6 +62,7 @@ class PartJudge {
 
  private:
   const Part& part_;
+  const Policy& policy_;
   const MetricJudge judge_;
   PartVerdict verdict_ = {};
   std::set<std::string> judged_ = {};  // entry keys
@@ -91,6 +92,9 @@ class PartJudge {
     if (results.run.sources)
       verdict_.notes.push_back(text(part_.name(), " ran device code from HOLDFAST_SOURCES=",
                                     *results.run.sources, ", not from the build"));
+    if (results.quality.throttled.value_or(false))
+      verdict_.notes.push_back(text(part_.name(), " was measured on a throttled device: its times ",
+                                    "are worth little; run it again: ", part_.run_again()));
     if (results.quality.valid) return;
     std::string reasons;
     for (const std::string& reason : results.quality.reasons)
@@ -113,7 +117,11 @@ class PartJudge {
   void judge_case(const CaseResult& result, const ListedCase& listed,
                   const std::vector<std::string>& names) {
     const std::string reason = result.reason ? first_line(*result.reason) : "no reason given";
-    if (result.check.status == "failed" || result.status == "failed") {
+    if (result.tier != listed.tier)
+      throw Error(Fault::bad_input,
+                  text(part_.name(), ": the case ", result.id, " is of the tier ", result.tier,
+                       ", and its list says ", listed.tier, "; run it again: ", part_.run_again()));
+    if (is_wrong(result)) {
       judge_wrong(result, reason);
       excuse_entries(result.id);
     } else if (result.status == "skipped") {
@@ -134,6 +142,19 @@ class PartJudge {
     }
   }
 
+  // Where a device executes, a result that was not verified counts as little as a wrong one.
+  bool is_wrong(const CaseResult& result) const {
+    const ResultCheck& check = result.check;
+    const bool executes = device_kind(part_.results.env.device_name) != "cuda-dry";
+    return result.status == "failed" || check.status == "failed" ||
+           (result.status == "ok" && executes &&
+            (!result.executed || check.status != "passed" || is_beyond(check)));
+  }
+
+  static bool is_beyond(const ResultCheck& check) {
+    return check.error && check.limit && !(*check.error <= *check.limit);
+  }
+
   void judge_wrong(const CaseResult& result, const std::string& reason) {
     const ResultCheck& check = result.check;
     const std::string oracle = check.oracle ? " (oracle: " + *check.oracle + ")" : "";
@@ -144,11 +165,12 @@ class PartJudge {
     row.limit = check.limit;
     row.next = part_.run_again();
     if (check.error) row.value = *check.error;
-    if (check.error && check.limit && *check.error > *check.limit)
+    if (is_beyond(check))
       judge_.say(row, text("is ", *check.error, " and may be at most ", *check.limit, oracle,
                            ": the result is wrong, so its speed does not count"));
     else
-      judge_.say(row, text("the case failed", oracle, ": ", reason));
+      judge_.say(row, text(result.status == "ok" ? "the result was not verified"
+                                                 : text("the case failed", oracle, ": ", reason)));
     verdict_.rows.push_back(std::move(row));
   }
 
@@ -179,13 +201,21 @@ class PartJudge {
       missing(result.id, "reference", "", "the reference variant is listed and was not measured",
               part_.run_again());
     const std::vector<NamedMetric> all = named_metrics(result);
-    for (const std::string& name : names) {
-      const bool there = std::any_of(all.begin(), all.end(), [&](const NamedMetric& metric) {
-        return metric.name == name && metric.variant != "reference";
-      });
-      if (!there)
-        missing(result.id, "optimized", name, "is listed and was not measured", part_.run_again());
-    }
+    for (const std::string& name : lost_metrics(all, names))
+      missing(result.id, "optimized", name, "is listed and was not measured", part_.run_again());
+    if (!listed.reference || !result.variants.contains("reference")) return;
+    for (const std::string& name : names) look_for_bounded_reference(result, name, all);
+  }
+
+  // A bound on the reference holds without a baseline, so its metric must not go unnoticed.
+  void look_for_bounded_reference(const CaseResult& result, const std::string& name,
+                                  const std::vector<NamedMetric>& all) {
+    const NamedMetric* optimized = find_measured(all, "optimized", name);
+    if (!optimized || name == "identity" || find_measured(all, "reference", name)) return;
+    const Standard standard =
+        policy_.standard(result.id, part_.device_class(), "reference", name, optimized->kind);
+    if (!standard.bounds.empty())
+      missing(result.id, "reference", name, "has a bound and was not measured", part_.run_again());
   }
 
   // Entries of the baseline that the results do not speak about.

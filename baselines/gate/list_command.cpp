@@ -44,7 +44,7 @@ std::vector<List> chosen_lists(const Options& options, const fs::path& folder) {
 void print(const List& list) {
   std::size_t width = 0;
   for (const ListedCase& listed : list.cases) width = std::max(width, listed.id.size());
-  std::cout << list.suite << ": " << list.cases.size() << " cases\n";
+  std::cout << list.suite << ": " << plural(list.cases.size(), "case") << "\n";
   for (const ListedCase& listed : list.cases) {
     std::string devices;
     for (const auto& [kind, metrics] : listed.devices)

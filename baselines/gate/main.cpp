@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `holdfast` command: finds the verb, prints what went wrong, and gives the exit code.
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
 
 #include "gate/commands.hpp"
 #include "gate/error.hpp"
+#include "gate/process.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -74,6 +76,10 @@ int main(int argc, char** argv) {
     // A verdict that nobody could read is no verdict.
     if (!std::cout.flush()) throw Error(Fault::bad_input, "cannot write to the standard output");
     return code;
+  } catch (const Interrupted& interrupted) {
+    std::cerr << "holdfast: interrupted; what was running leaves no file" << std::endl;
+    std::signal(interrupted.signal, SIG_DFL);
+    return std::raise(interrupted.signal);
   } catch (const Error& error) {
     std::cout.flush();
     std::cerr << "holdfast: " << error.what() << "\n";

@@ -120,8 +120,8 @@ Options Command::parse(const std::vector<std::string>& arguments) const {
 }
 
 std::string Command::usage() const {
-  std::string out = text("usage: holdfast ", name, operands.empty() ? "" : " ", operands,
-                         options.empty() ? "" : " [options]", "\n", summary, "\n");
+  std::string out = text("usage: holdfast ", name, options.empty() ? "" : " [options]",
+                         operands.empty() ? "" : " ", operands, "\n", summary, "\n");
   if (!options.empty()) out += "\noptions:\n";
   for (const OptionRow& option : options) {
     std::string left = text("  --", option.name, option.value.empty() ? "" : "=", option.value);

@@ -114,6 +114,18 @@ std::vector<NamedMetric> named_metrics(const CaseResult& result) {
   return all;
 }
 
+std::vector<std::string> lost_metrics(const std::vector<NamedMetric>& all,
+                                      const std::vector<std::string>& listed) {
+  std::vector<std::string> lost;
+  for (const std::string& name : listed) {
+    const bool there = std::any_of(all.begin(), all.end(), [&](const NamedMetric& metric) {
+      return metric.name == name && metric.variant != "reference";
+    });
+    if (!there) lost.push_back(name);
+  }
+  return lost;
+}
+
 std::string compare_kernels(const std::string& before, const std::string& now) {
   constexpr std::array<const char*, 3> names = {"registers", "spill bytes", "shared bytes"};
   const auto old_kernels = parse_table(before);

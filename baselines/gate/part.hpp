@@ -52,6 +52,10 @@ std::vector<NamedMetric> named_metrics(const CaseResult& result);
 const NamedMetric* find_measured(const std::vector<NamedMetric>& all, const std::string& variant,
                                  const std::string& name);
 
+// The listed metrics that neither the case nor its optimized variant has.
+std::vector<std::string> lost_metrics(const std::vector<NamedMetric>& all,
+                                      const std::vector<std::string>& listed);
+
 // What changed between two kernel tables: "stage: registers 64 -> 96, cubin changed; 4 other
 // kernels identical".
 std::string compare_kernels(const std::string& before, const std::string& now);

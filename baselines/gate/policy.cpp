@@ -7,6 +7,8 @@
 namespace holdfast::gate {
 namespace {
 
+const std::vector<std::string_view> variants = {"optimized", "reference", "case"};
+
 Gate parse_gate(const Reader& reader) {
   if (reader.string() == "block") return Gate::block;
   if (reader.string() == "warn") return Gate::warn;
@@ -44,7 +46,8 @@ KindRow parse_kind(const Reader& reader) {
   if (const auto value = object.optional("host_tolerance"))
     row.host_tolerance = parse_tolerance(*value);
   if (const auto value = object.optional("same")) row.same = parse_versions(*value);
-  if (const auto value = object.optional("two_sided")) row.two_sided = value->strings();
+  if (const auto value = object.optional("two_sided"))
+    for (const Reader& item : value->items()) row.two_sided.push_back(item.one_of(variants));
   object.close();
   return row;
 }
@@ -77,7 +80,7 @@ void parse_scope(Object& object, Scope& scope) {
   scope.match = match.string();
   scope.line = match.line();
   if (const auto value = object.optional("device")) scope.device = value->string();
-  if (const auto value = object.optional("variant")) scope.variant = value->string();
+  if (const auto value = object.optional("variant")) scope.variant = value->one_of(variants);
   scope.metrics = split_sum(object.take("metric").string());
 }
 
@@ -207,6 +210,9 @@ std::string Scope::metric_name() const {
 }
 
 Policy Policy::read(const std::filesystem::path& path, const std::string& today) {
+  if (!std::filesystem::exists(path))
+    throw Error(Fault::bad_input, text("there is no policy ", path.string(),
+                                       "; name it with --policy, or its folder with --baselines"));
   return parse(Document::open(path, Comments::allowed), today);
 }
 

@@ -1,21 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/policy_command.hpp"
 
+#include <algorithm>
 #include <iostream>
 
 #include "gate/check.hpp"
 #include "gate/common_options.hpp"
+#include "gate/installed.hpp"
 #include "gate/part.hpp"
 
 namespace holdfast::gate {
 namespace {
 
+// A case of a suite that this build does not have may be known elsewhere; others must be listed.
+void refuse_unknown(const std::string& case_id) {
+  const std::string suite = case_id.substr(0, case_id.find('/'));
+  if (suite.empty() || suite == case_id)
+    throw Error(Fault::bad_input, text("'", case_id, "' is no case id; holdfast list shows them"));
+  const std::filesystem::path list = list_path(binary_folder(), suite);
+  if (!std::filesystem::exists(list)) return;
+  std::vector<std::string> ids;
+  for (const ListedCase& listed : read_list(list).cases) ids.push_back(listed.id);
+  if (std::find(ids.begin(), ids.end(), case_id) != ids.end()) return;
+  const auto meant = nearest(case_id, ids);
+  throw Error(Fault::bad_input,
+              text(suite, " has no case ", case_id, "; ",
+                   meant ? text("did you mean ", *meant, "?") : text("see holdfast list ", suite)));
+}
+
 int run(const Options& options) {
   const std::filesystem::path baselines = options.value_or("baselines", "baselines");
   const Policy policy = read_policy(baselines, options);
   const std::string& case_id = options.operands().front();
-  if (case_id.find('/') == std::string::npos)
-    throw Error(Fault::bad_input, text("'", case_id, "' is no case id; holdfast list shows them"));
+  refuse_unknown(case_id);
   const std::string device_class = options.value_or("device-class", "cuda-dry-sm_90");
   std::cout << case_id << " on " << device_class << "\n";
   for (const auto& [metric, row] : policy.metrics()) {

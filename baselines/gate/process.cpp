@@ -30,6 +30,12 @@ constexpr std::size_t kept_complaints = 64 << 10;
   throw Error(Fault::bad_input, text("failed to ", doing, ": ", std::strerror(error)));
 }
 
+volatile std::sig_atomic_t interruption = 0;
+
+void remember_interruption(int signal) {
+  interruption = signal;
+}
+
 struct Pipe {
   Descriptor read;
   Descriptor write;
@@ -123,6 +129,16 @@ void Descriptor::close() {
   if (number_ >= 0) ::close(std::exchange(number_, -1));
 }
 
+void catch_interruptions() {
+  struct sigaction remember = {};
+  remember.sa_handler = remember_interruption;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    ::sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) ::sigaction(signal, &remember, nullptr);  // nohup stays
+  }
+}
+
 Outcome run_task(const Task& task) {
   Pipe output = make_pipe();
   Pipe complaints = make_pipe();
@@ -136,6 +152,11 @@ Outcome run_task(const Task& task) {
   std::size_t handed_on = 0;
   int status = 0;
   for (bool over = false; !over;) {
+    if (interruption != 0) {
+      ::kill(-child, SIGKILL);
+      ::waitpid(child, nullptr, 0);
+      throw Interrupted{interruption};
+    }
     const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
     if (task.timeout_seconds > 0 && elapsed > task.timeout_seconds &&
         outcome.ending != Ending::timed_out) {
@@ -227,8 +248,10 @@ MachineLock::MachineLock(std::string_view name, const std::function<void()>& on_
   file_ = Descriptor(file);
   if (::flock(file, LOCK_EX | LOCK_NB) == 0) return;
   on_wait();
-  while (::flock(file, LOCK_EX) != 0)
+  while (::flock(file, LOCK_EX) != 0) {
     if (errno != EINTR) fail(text("lock ", path.string()), errno);
+    if (interruption != 0) throw Interrupted{interruption};
+  }
 }
 
 }  // namespace holdfast::gate

@@ -33,6 +33,13 @@ struct Outcome {
   std::string complaints;  // the end of the standard error, at most 64 KiB
 };
 
+// Ctrl-C or a polite kill, where catch_interruptions() has been called: thrown by what waits, so
+// that temporary folders go; main() then ends by the same signal.
+struct Interrupted {
+  int signal = 0;
+};
+void catch_interruptions();
+
 // Runs a task to its end. The child leads a process group of its own, which is killed whole when
 // the time is up, and dies with this process; it reads nothing. A program that cannot be started
 // throws Error(bad_input).

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -83,7 +85,21 @@ std::string tail(const Row& row) {
              : said;
 }
 
-void print_group(const Group& group, bool color, std::ostream& out) {
+std::string group_body(const Group& group) {
+  std::ostringstream out;
+  std::map<std::string, std::string> evidence;
+  std::set<std::string> commands;
+  for (const Row* row : group.rows) {
+    out << "  " << (row->metric.empty() ? "" : padded(row->metric, 14)) << tail(*row) << "\n";
+    for (const auto& [name, line] : row->evidence) evidence.try_emplace(name, line);
+    if (row->next) commands.insert(*row->next);
+  }
+  for (const auto& [name, line] : evidence) out << "  " << padded(name, 14) << line << "\n";
+  for (const std::string& command : commands) out << "  " << padded("next", 14) << command << "\n";
+  return std::move(out).str();
+}
+
+void print_heading(const Group& group, bool color, std::ostream& out) {
   const Row& head = *group.head;
   const char* shade = head.blocking                                  ? "\033[1;31m"
                       : rank(head.verdict) < rank(verdict::improved) ? "\033[33m"
@@ -93,16 +109,6 @@ void print_group(const Group& group, bool color, std::ostream& out) {
   if (head.variant != case_variant) out << "  " << head.variant;
   const bool warns = !head.blocking && rank(head.verdict) < rank(verdict::drift);
   out << (head.blocking ? "  (blocking)" : warns ? "  (a warning)" : "") << "\n";
-  std::map<std::string, std::string> evidence;
-  std::map<std::string, bool> commands;
-  for (const Row* row : group.rows) {
-    out << "  " << (row->metric.empty() ? "" : padded(row->metric, 14)) << tail(*row) << "\n";
-    for (const auto& [name, line] : row->evidence) evidence.try_emplace(name, line);
-    if (row->next) commands[*row->next] = true;
-  }
-  for (const auto& [name, line] : evidence) out << "  " << padded(name, 14) << line << "\n";
-  for (const auto& [command, unused] : commands)
-    out << "  " << padded("next", 14) << command << "\n";
 }
 
 std::string xml(const std::string& content) {
@@ -140,6 +146,21 @@ std::string cell(const std::string& content) {
 
 }  // namespace
 
+std::string ctest_measurements(const Verdict& verdict) {
+  std::string out;
+  const auto measurement = [&](const std::string& name, double value) {
+    out += text("<CTestMeasurement type=\"numeric/double\" name=\"", xml(name), "\">", value,
+                "</CTestMeasurement>\n");
+  };
+  for (const auto& [name, count] : verdict.counts) measurement(name, static_cast<double>(count));
+  for (const Row& row : verdict.rows) {
+    const auto* value = row.value ? std::get_if<double>(&*row.value) : nullptr;
+    if (value && (row.metric == "speedup" || row.metric == "peak_ratio"))
+      measurement(text(row.case_id, ' ', row.metric), *value);
+  }
+  return out;
+}
+
 std::string summary(const Verdict& verdict) {
   std::string out;
   for (const char* name : order) {
@@ -151,8 +172,15 @@ std::string summary(const Verdict& verdict) {
 }
 
 void print(const Verdict& verdict, const Printing& printing, std::ostream& out) {
-  for (const Group& group : groups(verdict, printing.quiet))
-    print_group(group, printing.color, out);
+  // A crash takes all cases along: it is told once. Each changed metric has its own lines.
+  const std::vector<Group> found = groups(verdict, printing.quiet);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    print_heading(found[i], printing.color, out);
+    const std::string body = group_body(found[i]);
+    const bool shared =
+        found[i].head->metric.empty() && i + 1 < found.size() && group_body(found[i + 1]) == body;
+    if (!shared) out << body;
+  }
   for (const std::string& note : verdict.notes) out << "note: " << note << "\n";
   if (!printing.quiet)
     for (const std::string& line : verdict.not_checked) out << "not checked: " << line << "\n";
@@ -177,7 +205,10 @@ std::string markdown(const Verdict& verdict) {
                   " | ", row->device_class, " | ", row->variant, " | ",
                   row->metric.empty() ? "-" : row->metric, " | ", value(row->baseline), " | ",
                   value(row->value), " | ", row->change ? percent(*row->change) : "-", " | ",
-                  row->limit && row->baseline ? percent(*row->limit) : "-", " |\n");
+                  !row->limit     ? "-"
+                  : row->baseline ? percent(*row->limit)
+                                  : readable(*row->limit, row->unit),
+                  " |\n");
     }
   }
   for (const Group& group : found) {
@@ -199,6 +230,7 @@ std::string junit(const Verdict& verdict) {
   std::map<std::pair<std::string, std::string>, std::vector<const Row*>> cases;
   for (const Row& row : verdict.rows) cases[{row.device_class, row.case_id}].push_back(&row);
   std::string body;
+  std::size_t tests = cases.size();
   std::size_t failures = 0;
   std::size_t skipped = 0;
   for (const auto& [name, rows] : cases) {
@@ -228,8 +260,17 @@ std::string junit(const Verdict& verdict) {
       body += "/>\n";
     }
   }
+  if (failures == 0 && verdict.exit != 0 && verdict.exit != exit_code(Fault::no_device)) {
+    // What stopped the check, or spoils it as a whole, belongs to no case.
+    std::string why;
+    for (const std::string& note : verdict.notes) why += (why.empty() ? "" : "; ") + note;
+    ++tests;
+    ++failures;
+    body += text("    <testcase classname=\"holdfast\" name=\"check\">\n      <failure message=\"",
+                 xml(why), "\"/>\n    </testcase>\n");
+  }
   const std::string totals =
-      text("tests=\"", cases.size(), "\" failures=\"", failures, "\" skipped=\"", skipped, "\"");
+      text("tests=\"", tests, "\" failures=\"", failures, "\" skipped=\"", skipped, "\"");
   return text(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"holdfast\" ",
       totals, ">\n", body, "  </testsuite>\n</testsuites>\n");

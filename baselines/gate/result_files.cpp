@@ -20,16 +20,15 @@ std::vector<fs::path> files_by_class(const fs::path& root, std::string_view endi
 
 std::vector<StoredResults> read_all_results(const fs::path& root) {
   const std::string make =
-      text("; make one with holdfast run SUITE --device=D --out=", root.string());
-  if (!fs::is_directory(root))
-    throw Error(Fault::bad_input, text("there is no results folder ", root.string(), make));
+      text("measure first: holdfast run SUITE --device=host --out=", root.string());
+  require_folder(root, make);
   std::vector<StoredResults> all;
   for (const fs::path& file : files_by_class(root, ".json"))
     if (!file.filename().string().ends_with(".list.json"))
       all.push_back({file, read_results(file)});
   if (all.empty())
     throw Error(Fault::bad_input,
-                text(root.string(), " holds no results (<device class>/<suite>.json)", make));
+                text(root.string(), " holds no results (<device class>/<suite>.json); ", make));
   return all;
 }
 

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // holdfast-results/1, the largest document of documents.hpp.
-#include <algorithm>
-#include <array>
+#include <cmath>
 #include <set>
 
 #include "gate/documents.hpp"
+#include "gate/merge.hpp"
 
 namespace holdfast::gate {
 namespace {
-
-template <class T>
-nlohmann::json nullable(const std::optional<T>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
-}
 
 std::optional<std::int64_t> integer_or_null(const Reader& reader) {
   if (reader.is_null()) return std::nullopt;
@@ -24,23 +19,30 @@ std::optional<bool> boolean_or_null(const Reader& reader) {
   return reader.boolean();
 }
 
-// The string of `reader`, which must be one of `words`.
-template <std::size_t n>
-std::string one_of(const Reader& reader, const std::array<std::string_view, n>& words) {
-  if (std::find(words.begin(), words.end(), reader.string()) != words.end()) return reader.string();
-  std::string known;
-  for (const std::string_view word : words) known += text(known.empty() ? "" : ", ", word);
-  throw reader.wrong(text("'", reader.string(), "' is none of ", known));
-}
+const std::vector<std::string_view> kinds = {"exact", "codegen", "ratio",
+                                             "time",  "bound",   "advisory"};
+const std::vector<std::string_view> case_statuses = {"ok",      "failed",  "skipped",
+                                                     "crashed", "timeout", "missing"};
+const std::vector<std::string_view> check_statuses = {"passed", "failed", "not_executed"};
+const std::vector<std::string_view> run_statuses = {"ok", "no_device"};
 
-constexpr std::array<std::string_view, 6> case_statuses = {"ok",      "failed",  "skipped",
-                                                           "crashed", "timeout", "missing"};
-constexpr std::array<std::string_view, 3> check_statuses = {"passed", "failed", "not_executed"};
-constexpr std::array<std::string_view, 2> run_statuses = {"ok", "no_device"};
+// The median must be that of the processes, so that no edit moves what is judged alone.
+void check_median(const Reader& reader, const Metric& metric) {
+  if (metric.mad_between && *metric.mad_between < 0)
+    throw reader.wrong("'mad_between' is a spread and cannot be negative");
+  const bool positive = metric.kind == "ratio" || metric.kind == "time";
+  for (const double value : metric.processes)
+    if (positive && value <= 0) throw reader.wrong("a time or ratio of a process is positive");
+  if (metric.processes.empty() || !metric.median) return;
+  const double middle = median(metric.processes);
+  if (std::abs(*metric.median - middle) > 1e-9 * std::abs(middle))
+    throw reader.wrong(
+        text("'median' is ", *metric.median, ", and that of its processes is ", middle));
+}
 
 Metric parse_metric(const Reader& reader) {
   Object object = reader.object();
-  Metric metric{.kind = object.take("kind").string()};
+  Metric metric{.kind = object.take("kind").one_of(kinds)};
   if (const auto value = object.optional("value")) metric.value = value->number_or_null();
   if (const auto reason = object.optional("reason")) metric.reason = reason->string_or_null();
   if (const auto processes = object.optional("processes")) metric.processes = processes->numbers();
@@ -48,6 +50,7 @@ Metric parse_metric(const Reader& reader) {
   if (const auto mad = object.optional("mad_between")) metric.mad_between = mad->number_or_null();
   if (const auto samples = object.optional("samples")) metric.samples = integer_or_null(*samples);
   object.close();
+  check_median(reader, metric);
   if (!metric.number() && !metric.reason)
     throw reader.wrong("a metric has neither a value, nor a median, nor a reason for having none");
   return metric;
@@ -119,7 +122,7 @@ nlohmann::json to_json(const Variant& variant) {
 
 ResultCheck parse_check(const Reader& reader) {
   Object object = reader.object();
-  ResultCheck check{.status = one_of(object.take("status"), check_statuses),
+  ResultCheck check{.status = object.take("status").one_of(check_statuses),
                     .error = object.take("error").number_or_null(),
                     .limit = object.take("limit").number_or_null(),
                     .oracle = object.take("oracle").string_or_null()};
@@ -130,8 +133,8 @@ ResultCheck parse_check(const Reader& reader) {
 CaseResult parse_case(const Reader& reader) {
   Object object = reader.object();
   CaseResult result{.id = object.take("id").string(),
-                    .tier = object.take("tier").string(),
-                    .status = one_of(object.take("status"), case_statuses),
+                    .tier = object.take("tier").one_of(tiers),
+                    .status = object.take("status").one_of(case_statuses),
                     .reason = object.take("reason").string_or_null(),
                     .executed = object.take("executed").boolean(),
                     .check = parse_check(object.take("check"))};
@@ -175,6 +178,7 @@ Run parse_run(const Reader& reader) {
   if (const auto custom = object.optional("custom")) run.custom = custom->strings();
   git.close();
   object.close();
+  if (run.processes < 1) throw reader.wrong("a run has at least one process");
   return run;
 }
 
@@ -264,9 +268,9 @@ nlohmann::json to_json(const Quality& quality) {
 Results parse_results(const Document& document) {
   Object object = open_schema(document, "holdfast-results/1");
   Results results{.suite = object.take("suite").string(),
-                  .tier = object.take("tier").string(),
+                  .tier = object.take("tier").one_of(tiers),
                   .partial = object.take("partial").boolean()};
-  if (const auto status = object.optional("status")) results.status = one_of(*status, run_statuses);
+  if (const auto status = object.optional("status")) results.status = status->one_of(run_statuses);
   if (const auto reason = object.optional("reason")) results.reason = reason->string_or_null();
   results.list_hash = object.take("list_hash").string();
   results.run = parse_run(object.take("run"));

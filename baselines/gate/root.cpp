@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <map>
 
+#include "gate/installed.hpp"
+
 namespace holdfast::gate {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::string_view list_ending = ".list.json";
 
 struct ListFile {
   std::string hash;
@@ -23,12 +24,8 @@ ListFile read_list_file(const fs::path& path) {
 // The lists that the build wrote beside its binaries, by suite.
 std::map<std::string, ListFile> build_lists(const fs::path& folder) {
   std::map<std::string, ListFile> lists;
-  std::error_code problem;
-  for (const auto& entry : fs::directory_iterator(folder, problem)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.ends_with(list_ending)) continue;
-    lists[name.substr(0, name.size() - list_ending.size())] = read_list_file(entry.path());
-  }
+  for (const std::string& suite : suite_names(folder))
+    lists[suite] = read_list_file(list_path(folder, suite));
   return lists;
 }
 
@@ -72,13 +69,10 @@ Error other_build(const fs::path& file, const fs::path& list, const Results& res
 }  // namespace
 
 Root read_root(const fs::path& directory, const RootOptions& options) {
-  if (!fs::is_directory(directory))
-    throw Error(Fault::bad_input, text("there is no folder ", directory.string(),
-                                       "; measure first: holdfast run SUITE --device=host --out=",
-                                       directory.string()));
-  const fs::path folder = options.lists.value_or(fs::read_symlink("/proc/self/exe").parent_path());
-  if (options.lists && !fs::is_directory(folder))
-    throw Error(Fault::bad_input, text("there is no folder ", folder.string(), " (--lists)"));
+  require_folder(directory, text("measure first: holdfast run SUITE --device=host --out=",
+                                 directory.string()));
+  const fs::path folder = options.lists.value_or(binary_folder());
+  require_folder(folder, "name the folder of the build's lists with --lists");
   const std::map<std::string, ListFile> built = build_lists(folder);
 
   Root root{.complete = !built.empty()};
@@ -90,7 +84,7 @@ Root read_root(const fs::path& directory, const RootOptions& options) {
     check_place(file, results);
     if (options.device && results.env.device_name != *options.device) continue;
     if (!part.no_device()) {
-      const fs::path copy = file.parent_path() / (results.suite + std::string(list_ending));
+      const fs::path copy = list_path(file.parent_path(), results.suite);
       if (!fs::exists(copy))
         throw Error(Fault::incomplete,
                     text("the list ", copy.string(), " is absent, so nothing tells whether ",
@@ -99,7 +93,7 @@ Root read_root(const fs::path& directory, const RootOptions& options) {
       if (results.list_hash != list.hash) throw other_build(file, copy, results);
       const auto of_build = built.find(results.suite);
       if (of_build != built.end() && of_build->second.hash != list.hash)
-        throw other_build(file, folder / (results.suite + std::string(list_ending)), results);
+        throw other_build(file, list_path(folder, results.suite), results);
       if (of_build == built.end()) {
         if (options.lists)
           throw Error(Fault::incomplete,

@@ -192,8 +192,9 @@ Processes run_processes(const fs::path& binary, const std::string& suite, const 
     } else {
       try {
         done.results.push_back(read_process(file));
-        progress.say(name, " on ", plan.device, ": ", done.results.back().cases.size(),
-                     " cases in ", std::round(outcome.seconds * 10) / 10, " s");
+        progress.say(name, " on ", plan.device, ": ",
+                     plural(done.results.back().cases.size(), "case"), " in ",
+                     std::round(outcome.seconds * 10) / 10, " s");
         continue;
       } catch (const std::exception& error) {
         problem = text("wrote an invalid result file: ", error.what());
@@ -252,8 +253,9 @@ void summarise(const Results& results, const fs::path& file) {
         std::find_if(results.cases.begin(), results.cases.end(),
                      [&](const CaseResult& result) { return result.status == status; });
     if (first != results.cases.end())
-      std::cout << status << std::string(9 - status.size(), ' ') << counts[status] << " cases of "
-                << results.suite << ": " << first->reason.value_or("no reason given") << '\n';
+      std::cout << status << std::string(9 - status.size(), ' ') << plural(counts[status], "case")
+                << " of " << results.suite << ": " << first->reason.value_or("no reason given")
+                << '\n';
   }
   std::cout << file.string() << ": " << line << '\n';
 }
@@ -361,6 +363,7 @@ int run(const Options& options) {
   if (suites.empty())
     throw Error(Fault::bad_input, "holdfast run needs a suite; see holdfast list");
   prepare_output(plan.out);
+  catch_interruptions();
   for (const fs::path& suite : suites) run_suite(suite, plan);
   return 0;
 }

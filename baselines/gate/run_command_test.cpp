@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -109,6 +110,21 @@ TEST_F(RunCommand, ASuiteThatHangsIsTimedOut) {
   EXPECT_EQ(results().cases.at(0).status, "timeout");
 }
 
+TEST_F(RunCommand, AnInterruptionLeavesNoFileAndEndsByItsSignal) {
+  const Outcome outcome =
+      run_task({.program = HOLDFAST_BINARY,
+                .arguments = {"run", FAKE_SUITE_BINARY, "--device=host", "--out=" + out_.string()},
+                .environment = {{"FAKE_SUITE", "interrupt"}, {"TMPDIR", folder_.path().string()}},
+                .timeout_seconds = 60});
+  EXPECT_EQ(outcome.ending, Ending::killed);
+  EXPECT_EQ(outcome.signal, SIGINT);
+  EXPECT_THAT(outcome.complaints,
+              EndsWith("holdfast: interrupted; what was running leaves no file\n"));
+  EXPECT_EQ(files(), 0u);
+  for (const auto& entry : fs::directory_iterator(folder_.path()))
+    EXPECT_EQ(entry.path(), out_) << "a temporary folder stays";
+}
+
 TEST_F(RunCommand, ASuiteThatWritesNothingHasCrashed) {
   EXPECT_EQ(run("silent").code, 0);
   EXPECT_THAT(*results().cases.at(0).reason, HasSubstr("wrote no result file"));
@@ -194,7 +210,7 @@ class ListCommand : public RunCommand {
 };
 
 TEST_F(ListCommand, ShowsCasesWithTierAndDevices) {
-  EXPECT_EQ(list({}).output, "toy: 1 cases\n  toy/a/f64  gate  host, against a reference\n");
+  EXPECT_EQ(list({}).output, "toy: 1 case\n  toy/a/f64  gate  host, against a reference\n");
 }
 
 TEST_F(ListCommand, GivesTheListsAsJson) {

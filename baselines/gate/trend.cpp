@@ -81,7 +81,7 @@ void print(const TrendSeries& series) {
   const HistoryLine& last = *series.points.back().line;
   std::cout << name.device_class << "  " << name.case_id << "  " << name.variant << "  "
             << name.metric << '\n'
-            << "  " << series.points.size() << " points, commits " << name.order << " to "
+            << "  " << plural(series.points.size(), "point") << ", commits " << name.order << " to "
             << last.order << ", now " << readable(last.value, "") << '\n';
   for (const TrendChange& change : series.changes)
     std::cout << "  change at commit " << change.line->order << " ("
@@ -101,6 +101,8 @@ int trend(const Options& options) {
                             .metric = options.value("metric"),
                             .anchor = options.value("anchor")};
   const std::vector<HistoryLine> lines = read_history(*store);
+  if (lines.empty())
+    throw Error(Fault::bad_input, text(*store, " holds no history; ", begin_history(*store)));
   if (chosen.anchor && std::none_of(lines.begin(), lines.end(), [&](const HistoryLine& line) {
         return line.commit.starts_with(*chosen.anchor);
       }))
@@ -153,14 +155,13 @@ nlohmann::json to_json(const std::vector<TrendSeries>& all) {
     const HistoryLine& name = series.name();
     nlohmann::json points = nlohmann::json::array();
     for (const auto& [line, outlier] : series.points)
-      points.push_back(
-          {{"order", line->order},
-           {"commit", line->commit},
-           {"utc", line->utc},
-           {"value", line->value},
-           {"mad", line->mad ? nlohmann::json(*line->mad) : nlohmann::json(nullptr)},
-           {"verdict", line->verdict ? nlohmann::json(*line->verdict) : nlohmann::json(nullptr)},
-           {"outlier", outlier}});
+      points.push_back({{"order", line->order},
+                        {"commit", line->commit},
+                        {"utc", line->utc},
+                        {"value", line->value},
+                        {"mad", nullable(line->mad)},
+                        {"verdict", nullable(line->verdict)},
+                        {"outlier", outlier}});
     nlohmann::json segments = nlohmann::json::array();
     for (const TrendSegment& part : series.segments)
       segments.push_back({{"from", part.from}, {"to", part.to}, {"median", part.median}});

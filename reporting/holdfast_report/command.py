@@ -121,14 +121,18 @@ def trends_or_reason(holdfast: str, store: Path | None) -> tuple[list[Series], s
 
 def draw_page(arguments: list[str]) -> str:
     options = page_parser().parse_args(arguments)
-    root = read_root(options.results, baselines_of(options.baselines))
+    page = options.out / "index.html"
+    try:
+        root = read_root(options.results, baselines_of(options.baselines))
+    except Problem:
+        page.unlink(missing_ok=True)  # an older run's page would stand for this one
+        raise
     prepare(options.out)
     problem = None
     try:
         series, absent = trends_or_reason(options.holdfast, options.store)
     except Problem as found:  # the verdict is worth a page without trends
         problem, series, absent = found, [], str(found)
-    page = options.out / "index.html"
     write(page, render(root, series, absent))
     if problem:
         raise Problem(f"{page} is written without trends: {problem}")

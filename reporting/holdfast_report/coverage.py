@@ -48,12 +48,12 @@ def gaps_of(part: Part) -> list[str]:
             f"{part.title}: {plural(len(dry), 'case')} compiled and counted, not executed: "
             "no times, no speedups, and no result was checked"
         )
+    unwell: dict[tuple[str, str], list[str]] = {}
     for case in results.cases:
         if case.status != "ok":
-            gaps.append(
-                f"{case.id} on {part.device_class}: {case.status} "
-                f"({case.reason or 'no reason given'})"
-            )
+            unwell.setdefault((case.status, case.reason or "no reason given"), []).append(case.id)
+    for (status, reason), ids in unwell.items():
+        gaps.append(f"{', '.join(ids)} on {part.device_class}: {status} ({reason})")
     for (metric, reason), count in sorted(absent_readings(part.measured).items()):
         gaps.append(f"{part.title}: {metric} in {plural(count, 'case')}: {reason}")
     if part.listed:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verdict as the page tells it: a headline, and rows of one case and verdict together."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from holdfast_report.documents import Row, Verdict
 from holdfast_report.units import percent, readable
@@ -58,7 +59,7 @@ class Line:
 class Finding:
     verdict: str
     blocking: bool
-    case: str
+    cases: list[str]  # of all of which the same is to be said
     device_class: str
     variant: str
     lines: list[Line]
@@ -78,6 +79,12 @@ def both(before: Row, unit: str) -> tuple[str, str]:
     return plain[0], plain[1]
 
 
+def said_of(row: Row) -> str:
+    """The sentence without the case and device that the finding's heading has already named."""
+    named, colon, rest = row.sentence.partition(": ")
+    return rest if colon and named.startswith(row.case) else row.sentence
+
+
 def line_of(row: Row) -> Line:
     before, now = both(row, row.unit)
     # Beside a baseline the limit is a change; without one it is the value that must not be passed.
@@ -86,7 +93,7 @@ def line_of(row: Row) -> Line:
         limit = percent(row.limit) if row.baseline is not None else readable(row.limit, row.unit)
     return Line(
         metric=row.metric,
-        said=row.sentence,
+        said=said_of(row),
         before=before,
         now=now,
         change=percent(row.change) if row.change is not None else "\u2013",
@@ -109,11 +116,11 @@ def findings(rows: list[Row]) -> list[Finding]:
             order.index(group[0].verdict) if group[0].verdict in order else len(order),
         ),
     )
-    return [
+    return told_once(
         Finding(
             verdict=group[0].verdict,
             blocking=group[0].blocking,
-            case=group[0].case,
+            cases=[group[0].case],
             device_class=group[0].device_class,
             variant=group[0].variant,
             lines=[line_of(row) for row in group],
@@ -121,7 +128,18 @@ def findings(rows: list[Row]) -> list[Finding]:
             commands=list(dict.fromkeys(row.next for row in group if row.next)),
         )
         for group in ranked
-    ]
+    )
+
+
+def told_once(found: Iterable[Finding]) -> list[Finding]:
+    """One crash takes all cases along: what is the same but for the case becomes one finding."""
+    merged: list[Finding] = []
+    for finding in found:
+        if merged and replace(finding, cases=merged[-1].cases) == merged[-1]:
+            merged[-1].cases.extend(finding.cases)
+        else:
+            merged.append(finding)
+    return merged
 
 
 def failures(verdict: Verdict) -> list[Finding]:

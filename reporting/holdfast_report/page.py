@@ -81,7 +81,8 @@ def now_of(root: Root, series: Series, row: Row | None) -> float | None:
         return None
     runs = [part.results.run for part in root.parts if part.device_class == series.device_class]
     known = {name for run in runs for name in (run.git.sha, run.content)}
-    return None if series.points[-1].commit in known else row.value
+    last = series.points[-1]
+    return None if last.commit in known and last.value == row.value else row.value
 
 
 def panels(root: Root, series: list[Series]) -> tuple[list[Panel], Table]:

@@ -33,6 +33,16 @@ def test_another_schema_version_is_refused(
     assert not workplace.out.exists()
 
 
+def test_what_cannot_be_read_takes_an_older_page_away(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(workplace.options()) == 0
+    capsys.readouterr()
+    break_results(workplace, surprise=1)
+    refusal(workplace.options(), capsys)
+    assert not (workplace.out / "index.html").exists()
+
+
 def test_another_verdict_version_is_refused(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:

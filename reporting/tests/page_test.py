@@ -74,10 +74,32 @@ def test_a_failing_row_shows_sentence_both_numbers_evidence_and_next_command(
 ) -> None:
     row = builders.row("REGRESSION")
     words = reader.words
-    assert row["sentence"] in words
+    assert "launches rose from 4 to 5" in words
+    assert row["sentence"] not in words, "the heading has named case and device"
     assert re.search(r"4 \u2192 5 \+25 %, limit \+0 %", words)
     assert row["evidence"]["code"] in words
     assert row["next"] in words
+
+
+def test_what_is_the_same_for_many_cases_is_told_once(workplace: Workplace) -> None:
+    crashed = [
+        builders.row(
+            "MISSING",
+            case=case,
+            metric="",
+            blocking=True,
+            value=None,
+            baseline=None,
+            sentence=f"{case} on {builders.DRY}: the case crashed: it fell",
+            evidence={},
+            next="run it again",
+        )
+        for case in ("toy/a/f64", "toy/b/f64")
+    ]
+    workplace.judge(builders.verdict(3, crashed))
+    words = drawn(workplace).words
+    assert words.count("it fell") == 1
+    assert re.search(r"toy/ ?a/ ?f64 ?, ?toy/ ?b/ ?f64", words)
 
 
 def test_numbers_that_round_to_the_same_text_are_shown_in_full(workplace: Workplace) -> None:

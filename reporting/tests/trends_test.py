@@ -6,8 +6,10 @@ import pytest
 from builders import HOST, Workplace
 
 from holdfast_report.command import main
-from holdfast_report.documents import Entry, Row
+from holdfast_report.documents import Entry, Results, Row
 from holdfast_report.history import Series
+from holdfast_report.page import now_of
+from holdfast_report.root import Part, Root
 from holdfast_report.trends import Band, band_of, panel, rank, stem_of, worth_a_panel
 
 
@@ -43,6 +45,16 @@ def test_a_limit_below_the_baseline_becomes_a_band_on_both_sides() -> None:
     assert band is not None
     assert band.low == pytest.approx(10.0 * 0.95)
     assert band.high == pytest.approx(10.0 / 0.95)
+
+
+def test_another_run_of_the_last_commit_is_shown_beside_it() -> None:
+    part = Part(Results.model_validate(builders.host_results()), None)
+    one = series("speedup", [10.0], variant="case")
+    same = one.points[0].model_copy(update={"commit": part.results.run.git.sha})
+    one = one.model_copy(update={"points": [same]})
+    judged = Row.model_validate(builders.improved())
+    assert now_of(Root(Path(), [part]), one, judged) == 12.0
+    assert now_of(Root(Path(), [part]), one, judged.model_copy(update={"value": 10.0})) is None
 
 
 def test_without_a_verdict_the_accepted_value_is_a_line() -> None:
