@@ -10,8 +10,8 @@
 
 namespace holdfast {
 
-// What one step must at least do, whoever implements it: the roofline floor follows from these two numbers. A function
-// of the size alone, so that a faster variant cannot shrink its own yardstick.
+// What one step must at least do, whoever implements it: the roofline floor follows from these two
+// numbers. A function of the size alone, so that a faster variant cannot shrink its own yardstick.
 struct Work {
   double flops = 0;
   double bytes = 0;  // compulsory reads plus writes of device (on host: main) memory
@@ -19,18 +19,21 @@ struct Work {
 
 enum class Variant { reference, optimized };
 
-// A workload's own named value, in SI units; it becomes an advisory metric unless the case declares more.
+// A workload's own named value, in SI units; it becomes an advisory metric unless the case declares
+// more.
 struct NamedReading {
   std::string name = {};
   double value = 0;
 };
 
-// A workload at one size. Inputs are in place after construction, and every step does the same work.
+// A workload at one size. Inputs are in place after construction, and every step does the same
+// work.
 class Computation {
  public:
   virtual ~Computation() = default;
-  virtual void step() = 0;                   // enqueues one unit of work; asynchronous on a GPU
-  virtual std::vector<double> result() = 0;  // what the steps so far computed; zeros on a dry device
+  virtual void step() = 0;  // enqueues one unit of work; asynchronous on a GPU
+  virtual std::vector<double>
+  result() = 0;  // what the steps so far computed; zeros on a dry device
   virtual std::vector<NamedReading> readings() { return {}; }
   virtual Permissions permissions() const { return {}; }  // what a steady step does on purpose
 };

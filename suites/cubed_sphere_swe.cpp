@@ -201,6 +201,9 @@ std::vector<Case> cases(const SuiteOptions& options) {
   std::vector<Row> rows = {{24, Tier::smoke}, {48, Tier::gate}, {96, Tier::gate}};
   if (const auto size = options.integer("size")) rows = {{*size, Tier::smoke}};
   const int count = options.integer("steps").value_or(100);
+  if (count < 1)
+    throw Error(Fault::bad_input,
+                text("--steps=", count, ": a loop that is measured has at least one step"));
 
   std::vector<Case> all;
   for (const auto& [n, tier] : rows) {

@@ -307,8 +307,10 @@ class Reference final : public Computation {
     // The tendency, or k1 .. k4 and the state of a stage.
     const int others = unit_ == Unit::rhs ? 1 : 5;
     for (int i = 0; i < others; ++i) others_.emplace_back(backend, state_count(n_), "stages");
-    if (unit_ == Unit::loop && problem.launch == Launch::graph)
-      graph_ = device_.capture([this] { enqueue_steps(); });
+    if (unit_ != Unit::loop || problem.launch != Launch::graph) return;
+    // cuBLAS loads a kernel at its first use, which must not fall into the capture.
+    tendency_(fields(state_), fields(others_[0]));
+    graph_ = device_.capture([this] { enqueue_steps(); });
   }
 
   void step() override {

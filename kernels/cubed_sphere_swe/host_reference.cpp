@@ -26,17 +26,24 @@ struct Fields {
         v2(backend, velocity_count(n), site) {}
 };
 
-// body(k) for every element, shared by the threads.
+// Elements of a field from which threads share them; below, waking a thread costs more than it
+// brings.
+constexpr std::size_t worth_sharing = 1 << 15;
+
+// body(k) for every element.
 template <class Body>
 void for_each(std::size_t count, Body body) {
-#pragma omp parallel for simd schedule(static) num_threads(host_limits().threads)
+  // clang-format off
+#pragma omp parallel for simd schedule(static) num_threads(host_limits().threads) if(parallel : count >= worth_sharing)
+  // clang-format on
   for (std::size_t k = 0; k < count; ++k) body(k);
 }
 
 // body(k, k modulo one panel) for every element of a field with `per_panel` elements.
 template <class Body>
 void for_each(int per_panel, Body body) {
-#pragma omp parallel for schedule(static) num_threads(host_limits().threads)
+#pragma omp parallel for schedule(static) \
+    num_threads(host_limits().threads) if (std::size_t{panels} * per_panel >= worth_sharing)
   for (int panel = 0; panel < panels; ++panel) {
     const int first = panel * per_panel;
 #pragma omp simd

@@ -24,6 +24,11 @@ struct HostLimits {
       {};  // "x86-64-v4": the widest level that this CPU has and the project compiles for
 };
 const HostLimits& host_limits();
+
+// Work below which a second thread costs more than it brings: waking one that sleeps takes as long
+// as computing this alone.
+inline constexpr double flops_worth_sharing = 2e6;
+
 HostLimits read_host_limits();  // anew; throws Error{bad_input} naming a variable that is no number
 
 struct Backend {

@@ -26,17 +26,23 @@ void check_problem(const Gemm& p) {
   check_pitch("C", p.ldc, p.n);
 }
 
+double flops(const Gemm& p) {
+  return 2.0 * p.m * p.n * p.k * p.batch;
+}
+
 CBLAS_TRANSPOSE transposed(bool yes) {
   return yes ? CblasTrans : CblasNoTrans;
 }
 
 }  // namespace
 
-// A batch is shared among the threads, each product on one of them: for the small matrices of a panel this is faster and
-// steadier than a team for every product. A single product gets the whole team.
+// A batch is shared among the threads, each product on one of them: for the small matrices of a
+// panel this is faster and steadier than a team for every product. A single product gets the whole
+// team.
 void gemm_on_host(const Gemm& p, const void* a, const void* b, void* c) {
   const auto ta = transposed(p.transpose_a), tb = transposed(p.transpose_b);
-#pragma omp parallel for schedule(static) num_threads(host_limits().threads) if (p.batch > 1)
+#pragma omp parallel for schedule(static) \
+    num_threads(host_limits().threads) if (p.batch > 1 && flops(p) >= flops_worth_sharing)
   for (std::int64_t i = 0; i < p.batch; ++i) {
     if (p.precision == Precision::f64)
       cblas_dgemm(CblasRowMajor, ta, tb, p.m, p.n, p.k, p.alpha,

@@ -37,9 +37,10 @@ std::vector<double> expected(const Gemm& p, const std::vector<Real>& a, const st
 }
 
 template <class Real>
-void expect_product(const Gemm& p, double tolerance) {
+void expect_product(const Gemm& p, double tolerance, std::size_t elements = 1000) {
   const auto backend = open_backend("host");
-  const auto a = field<Real>(1, 1000), b = field<Real>(2, 1000), c = field<Real>(3, 1000);
+  const auto a = field<Real>(1, elements), b = field<Real>(2, elements),
+             c = field<Real>(3, elements);
   const Buffer<Real> da(*backend, a, "a"), db(*backend, b, "b"), dc(*backend, c, "c");
   Blas blas(*backend);
   blas(p, da.data(), db.data(), dc.data());
@@ -82,6 +83,22 @@ TEST(HostBlas, AStrideOfZeroUsesTheSameMatrixForAll) {
   auto p = problem(false, false);
   p.stride_b = 0;
   expect_product<double>(p, 1e-13);
+}
+
+// 2.05 MFLOP; the batches above are a thousand times smaller.
+TEST(HostBlas, ABatchLargeEnoughForSeveralThreadsAgreesToo) {
+  constexpr int n = 40, size = n * n, batch = 16;
+  expect_product<double>({.m = n,
+                          .n = n,
+                          .k = n,
+                          .lda = n,
+                          .ldb = n,
+                          .ldc = n,
+                          .stride_a = size,
+                          .stride_b = size,
+                          .stride_c = size,
+                          .batch = batch},
+                         1e-12, size * batch);
 }
 
 TEST(HostBlas, CountsOneLibraryCallPerBatch) {

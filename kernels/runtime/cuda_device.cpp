@@ -100,10 +100,12 @@ class CudaDevice final : public Device {
   }
   void do_release(void* memory) noexcept override { (void)cudaFree(memory); }
 
-  // Pageable memory is staged before the call returns, so the caller may reuse it at once.
+  // The caller may free `from` at once. Where the GPU reads pageable memory itself, the driver need
+  // not have staged it by then, so this waits.
   void do_upload(void* to, const void* from, std::size_t bytes) override {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_.get()),
           text("upload ", bytes, " bytes"));
+    check(cudaStreamSynchronize(stream_.get()), text("wait for an upload of ", bytes, " bytes"));
   }
   void do_download(void* to, const void* from, std::size_t bytes) override {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_.get()),
@@ -166,6 +168,8 @@ class CudaDevice final : public Device {
     check(cudaGraphInstantiate(&exec, captured, 0), "make a graph executable");
     auto executable = std::make_unique<CudaGraph>();
     executable->exec = GraphExecHandle(exec);
+    // Otherwise the first replay pays for it.
+    check(cudaGraphUpload(exec, stream_.get()), "upload a graph");
     return executable;
   }
   void do_replay(const Graph& graph) override {

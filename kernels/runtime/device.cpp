@@ -129,6 +129,7 @@ void Device::launch(Function& function, const LaunchShape& shape, void** argumen
   if (const auto reason = refusal(architecture_, function, shape); !reason.empty())
     throw Error(Fault::device, text("failed to launch ", function.expression, ": ", reason));
   do_launch(function, shape, arguments);
+  function.shapes.insert(shape);
   count_launch(&function);
 }
 

@@ -4,12 +4,14 @@
 // counted cannot differ between the two.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +25,8 @@ namespace holdfast {
 
 struct Dim3 {
   unsigned x = 1, y = 1, z = 1;
+
+  auto operator<=>(const Dim3&) const = default;
 };
 
 struct LaunchShape {
@@ -30,19 +34,22 @@ struct LaunchShape {
   Dim3 block = {};               // threads per block
   std::size_t shared_bytes = 0;  // dynamic shared memory per block
   bool cooperative = false;      // all blocks resident at once: the kernel uses a grid-wide barrier
+
+  auto operator<=>(const LaunchShape&) const = default;
 };
 
 // A kernel of a compiled program. Owned by the compiler; valid as long as its backend.
 struct Function {
-  std::string expression = {};   // "stage<double>", as the program names it
-  std::string name = {};         // mangled
-  std::string parameters = {};   // "(float const*, float*, int)"
-  int registers = 0;             // per thread
-  int spill_bytes = 0;           // local-memory spills, stores plus loads
-  int shared_bytes = 0;          // static, per block
-  std::string cubin_hash = {};   // of the program's cubin
-  const void* handle = nullptr;  // cudaKernel_t on a real device
-  std::int64_t launches = 0;     // so far, for the kernel table of a result
+  std::string expression = {};        // "stage<double>", as the program names it
+  std::string name = {};              // mangled
+  std::string parameters = {};        // "(float const*, float*, int)"
+  int registers = 0;                  // per thread
+  int spill_bytes = 0;                // local-memory spills, stores plus loads
+  int shared_bytes = 0;               // static, per block
+  std::string cubin_hash = {};        // of the program's cubin
+  const void* handle = nullptr;       // cudaKernel_t on a real device
+  std::int64_t launches = 0;          // so far, for the kernel table of a result
+  std::set<LaunchShape> shapes = {};  // every distinct one so far, recorded or run
 };
 
 // Recorded work. Replaying it counts what was recorded, node by node.

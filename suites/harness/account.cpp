@@ -51,6 +51,16 @@ std::map<const Function*, std::int64_t> launches_so_far(const Backend& backend) 
   return launches;
 }
 
+std::string shown(const std::set<LaunchShape>& shapes) {
+  std::string all;
+  for (const LaunchShape& shape : shapes) {
+    for (const Dim3& extent : {shape.grid, shape.block})
+      all += text(" ", extent.x, "x", extent.y, "x", extent.z);
+    all += text(" ", shape.shared_bytes, shape.cooperative ? " cooperative" : "");
+  }
+  return all;
+}
+
 // Kernels that steps never launch are part of the program's identity all the same.
 void read_programs(const Backend& backend, const std::map<const Function*, std::int64_t>& before,
                    int steps, VariantMeasurement& measured) {
@@ -65,6 +75,7 @@ void read_programs(const Backend& backend, const std::map<const Function*, std::
       const auto earlier = known == before.end() ? 0 : known->second;
       measured.kernels.push_back({.name = function.expression,
                                   .cubin = function.cubin_hash,
+                                  .shapes = shown(function.shapes),
                                   .registers = function.registers,
                                   .spill_bytes = function.spill_bytes,
                                   .shared_bytes = function.shared_bytes,
@@ -76,7 +87,7 @@ void read_programs(const Backend& backend, const std::map<const Function*, std::
               return std::tie(a.name, a.cubin) < std::tie(b.name, b.cubin);
             });
   for (const KernelUse& kernel : measured.kernels)
-    identity += text(kernel.name, " ", kernel.cubin, " ", kernel.launches, "\n");
+    identity += text(kernel.name, " ", kernel.cubin, " ", kernel.launches, kernel.shapes, "\n");
   measured.identity = "sha256:" + sha256(identity);
 }
 

@@ -20,6 +20,7 @@ namespace holdfast {
 struct KernelUse {
   std::string name = {};
   std::string cubin = {};
+  std::string shapes = {};  // grids, blocks and dynamic shared memory it was launched with
   int registers = 0, spill_bytes = 0, shared_bytes = 0;
   std::int64_t launches = 0;
 };

@@ -31,6 +31,21 @@ std::size_t alike(std::string_view a, std::string_view b) {
   return n;
 }
 
+// Google Benchmark has sentences and exit codes of its own for wrong values of these.
+void take_benchmark_flag(std::string_view flag, SuiteOptions& options) {
+  const auto value = flag.substr(std::min(flag.size(), flag.find('=') + 1));
+  if (flag.starts_with("--benchmark_filter=")) {
+    options.filter = value == "all" ? "" : value;
+    return;
+  }
+  if ((flag.starts_with("--benchmark_format=") || flag.starts_with("--benchmark_out_format=")) &&
+      value != "console" && value != "json" && value != "csv")
+    throw Error(Fault::bad_input, text(flag, ": the formats are console, json and csv"));
+  if (flag.starts_with("--benchmark_out=")) options.benchmark_out = value;
+  if (flag.starts_with("--benchmark_format=")) options.benchmark_format = value;
+  options.benchmark_flags.emplace_back(flag);
+}
+
 Error unknown_option(std::string_view name, const std::vector<OptionRow>& rows) {
   const OptionRow* nearest = nullptr;
   for (const OptionRow& row : rows)
@@ -68,7 +83,7 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view argument = arguments[i];
     if (argument.starts_with("--benchmark_") || argument.starts_with("--v=")) {
-      options.benchmark_flags.emplace_back(argument);
+      take_benchmark_flag(argument, options);
       continue;
     }
     if (!argument.starts_with("--"))
@@ -127,7 +142,7 @@ std::string usage(std::string_view suite, const std::vector<OptionRow>& custom) 
       "\nexamples:\n  ", suite, " --tier=smoke\n  ", suite,
       " --device=cuda-dry:sm_90 --out=results.json\n  ", suite,
       " --filter='n:48/' --benchmark_format=json\n",
-      "\nexit codes: 0 well, 1 a result is wrong, 2 usage, 3 a case broke, 77 no such device\n");
+      "\nexit codes: 0 well, 1 a case failed, 2 usage, 3 the device broke, 77 no such device\n");
   return out;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line of a suite binary, `--name=VALUE` or `--name VALUE`; Google Benchmark's own
-// flags pass through.
+// flags pass through, but for --benchmark_filter, which is --filter.
 #pragma once
 
 #include <map>
@@ -25,7 +25,8 @@ struct SuiteOptions {
   std::string list = {};    // "json" or "people"; empty: measure
   bool help = false;
   std::map<std::string, std::string> custom = {};  // the suite's own options that were given
-  std::vector<std::string> benchmark_flags = {};   // for Google Benchmark
+  std::string benchmark_out = {}, benchmark_format = "console";  // seen on their way to it
+  std::vector<std::string> benchmark_flags = {};                 // for Google Benchmark
 
   // The whole number given for one of the suite's own options; Error{bad_input} for anything else.
   std::optional<int> integer(std::string_view name) const;

@@ -42,6 +42,17 @@ TEST(Options, OfGoogleBenchmarkPassThrough) {
             "--benchmark_format=json");
 }
 
+TEST(Options, TakeGoogleBenchmarksFilterAsTheirs) {
+  const SuiteOptions options = parse_options({"--benchmark_filter=n:24"}, custom);
+  EXPECT_EQ(options.filter, "n:24");
+  EXPECT_TRUE(options.benchmark_flags.empty());
+  EXPECT_EQ(parse_options({"--benchmark_filter=all"}, custom).filter, "");
+}
+
+TEST(Options, RefuseAnotherFormatOfGoogleBenchmark) {
+  EXPECT_THAT(complaint({"--benchmark_out_format=xml"}), testing::HasSubstr("json"));
+}
+
 TEST(Options, ThatAreMistypedGetASuggestion) {
   EXPECT_THAT(complaint({"--devize=host"}), testing::HasSubstr("did you mean --device?"));
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/result_writer.hpp"
 
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -97,6 +95,10 @@ json check_json(const Case& one, const Measurement& measurement) {
           {"oracle", measurement.oracle.empty() ? json(nullptr) : json(measurement.oracle)}};
 }
 
+std::filesystem::path beside(std::filesystem::path path) {
+  return path += ".new";
+}
+
 std::string random_suffix() {
   constexpr char digits[] = "0123456789abcdef";
   std::random_device device;
@@ -187,30 +189,35 @@ std::string document(const json& json) {
   return json.dump(1) + "\n";
 }
 
-void check_writable(const std::filesystem::path& path) {
+void check_writable(const std::filesystem::path& path, std::string_view option) {
+  const std::string given = text("--", option, "=", path.string());
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   if (!std::filesystem::is_directory(folder))
-    throw Error(Fault::bad_input, text("--out=", path.string(), ": there is no folder ",
-                                       folder.string(), "; create it first"));
-  if (std::filesystem::is_directory(path))
-    throw Error(Fault::bad_input, text("--out=", path.string(), " is a folder; name a file in it"));
-  if (::access(folder.c_str(), W_OK) != 0)
     throw Error(Fault::bad_input,
-                text("--out=", path.string(), ": the folder ", folder.string(),
+                text(given, ": there is no folder ", folder.string(), "; create it first"));
+  if (std::filesystem::is_directory(path))
+    throw Error(Fault::bad_input, text(given, " is a folder; name a file in it"));
+  // Permissions alone do not tell: root may write anywhere but on a read-only file system.
+  const auto probe = beside(path);
+  const bool made = std::ofstream(probe).is_open();
+  std::error_code ignored;
+  std::filesystem::remove(probe, ignored);
+  if (!made)
+    throw Error(Fault::bad_input,
+                text(given, ": the folder ", folder.string(),
                      " cannot be written to; choose another or change its permissions"));
 }
 
 void write_document(const std::filesystem::path& path, const std::string& text) {
-  auto beside = path;
-  beside += ".new";
-  std::ofstream file(beside, std::ios::binary);
+  const auto written = beside(path);
+  std::ofstream file(written, std::ios::binary);
   file << text;
   file.close();
   std::error_code problem;
-  if (file) std::filesystem::rename(beside, path, problem);
+  if (file) std::filesystem::rename(written, path, problem);
   if (file && !problem) return;
   std::error_code ignored;
-  std::filesystem::remove(beside, ignored);
+  std::filesystem::remove(written, ignored);
   throw Error(Fault::bad_input, holdfast::text("--out=", path.string(), ": cannot be written (",
                                                problem ? problem.message() : "is the disk full?",
                                                "); choose another place"));

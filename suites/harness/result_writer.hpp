@@ -37,9 +37,9 @@ nlohmann::json list_json(const std::string& suite, const std::vector<Case>& case
 // The bytes of a document: sorted keys, one newline at the end.
 std::string document(const nlohmann::json& json);
 
-// Throws Error{bad_input} with what to do when `path` cannot be written; measures nothing before
-// that is known.
-void check_writable(const std::filesystem::path& path);
+// Throws Error{bad_input} with what to do when `path`, given as --option=path, cannot be written;
+// measures nothing before that is known.
+void check_writable(const std::filesystem::path& path, std::string_view option = "out");
 // Writes beside and renames, so that nobody sees half a file.
 void write_document(const std::filesystem::path& path, const std::string& text);
 

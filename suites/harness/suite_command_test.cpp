@@ -52,8 +52,24 @@ TEST_F(SuiteCommand, AFilterThatMatchesNothingIsUsage) {
   EXPECT_THAT(said.words, HasSubstr("no_such_case"));
 }
 
+TEST_F(SuiteCommand, AFilterThatMatchesNothingIsUsageWithoutTheDeviceToo) {
+  EXPECT_EQ(suite("--device=cuda:99 --filter=no_such_case").exit, 2);
+}
+
 TEST_F(SuiteCommand, AnUnknownFlagOfGoogleBenchmarkIsUsage) {
   EXPECT_EQ(suite("--benchmark_no_such_flag=1").exit, 2);
+}
+
+TEST_F(SuiteCommand, AnAbsentFolderForGoogleBenchmarksFileIsUsage) {
+  const Said said = suite("--benchmark_out=" + (folder / "absent" / "out.json").string());
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_TRUE(one_sentence(said)) << said.words;
+}
+
+TEST_F(SuiteCommand, AFolderThatTakesNoFileIsKnownBeforeAnythingIsMeasured) {
+  const Said said = suite("--out=/proc/out.json");
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_TRUE(one_sentence(said)) << said.words;
 }
 
 TEST_F(SuiteCommand, AnAbsentFolderIsUsageAndLeavesNothing) {
@@ -74,6 +90,10 @@ TEST_F(SuiteCommand, ASizeThatTheSchemeCannotTakeIsUsage) {
   EXPECT_EQ(said.exit, 2);
   EXPECT_TRUE(one_sentence(said)) << said.words;
   EXPECT_THAT(said.words, HasSubstr("n must be >= 8"));
+}
+
+TEST_F(SuiteCommand, ALoopWithoutStepsIsUsage) {
+  EXPECT_EQ(suite("--steps=0").exit, 2);
 }
 
 TEST_F(SuiteCommand, ASizeThatIsNoNumberIsUsage) {
@@ -107,9 +127,19 @@ TEST_F(SuiteCommand, GoogleBenchmarksOwnFileStaysCleanJson) {
   const Said said =
       suite("--filter='rhs/n:24' --benchmark_repetitions=3 --benchmark_out=" + out.string());
   EXPECT_EQ(said.exit, 0) << said.words;
-  const auto rows = nlohmann::json::parse(read(out))["benchmarks"];
-  ASSERT_EQ(rows.size(), 1);
-  EXPECT_EQ(rows[0]["label"], "cubed_sphere_swe/rhs/n:24/f64");
+  const auto document = nlohmann::json::parse(read(out));
+  EXPECT_EQ(document["context"]["executable"], HOLDFAST_SUITE);
+  ASSERT_EQ(document["benchmarks"].size(), 1);
+  EXPECT_EQ(document["benchmarks"][0]["label"], "cubed_sphere_swe/rhs/n:24/f64");
+}
+
+TEST_F(SuiteCommand, TheReportNamesDeviceTierAndCountAndHasALinePerCase) {
+  EXPECT_THAT(
+      suite("--tier=smoke --filter='rhs/n:24'").words,
+      testing::MatchesRegex("cubed_sphere_swe on host, tier smoke: 1 case\n"
+                            " +time +speedup +peak bytes +launches +case\n"
+                            ".1/1. cubed_sphere_swe/rhs/n:24/f64\n"
+                            " +[0-9.]+ us +[0-9.]+ +220592 +cubed_sphere_swe/rhs/n:24/f64\n"));
 }
 
 TEST_F(SuiteCommand, ACustomSizeMarksTheRun) {

@@ -2,7 +2,10 @@
 // For tests: the gate as a user meets it, in a folder of the test's own.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -35,6 +38,27 @@ class Gate {
   std::string judged_by() const {
     return " --baselines=" + (folder_ / "baselines").string() + " --policy=" HOLDFAST_POLICY;
   }
+};
+
+// A suite that was accepted as it was built, once for all tests of a fixture.
+class Planted : public testing::Test {
+ protected:
+  static void accept_as_built(const std::string& suite, const std::string& device,
+                              const std::string& folder) {
+    gate = std::make_unique<Gate>(suite, device, fresh_folder(folder));
+    const Said measured = gate->measure("HOLDFAST_PLANT=", "unplanted");
+    ASSERT_EQ(measured.exit, 0) << measured.words;
+    const Said accepted = gate->accept("unplanted");
+    ASSERT_EQ(accepted.exit, 0) << accepted.words;
+  }
+  static void TearDownTestSuite() { gate.reset(); }
+
+  static Said judge(const std::string& plant) {
+    const Said measured = gate->measure("HOLDFAST_PLANT=" + plant, plant);
+    EXPECT_EQ(measured.exit, 0) << measured.words;
+    return gate->check(plant);
+  }
+  static inline std::unique_ptr<Gate> gate = {};
 };
 
 }  // namespace holdfast::planted

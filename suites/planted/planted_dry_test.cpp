@@ -15,23 +15,9 @@ using testing::HasSubstr;
 const std::string regression =
     "REGRESSION +planted/smooth/n:2001/f64 +cuda-dry-sm_90 +optimized .*";
 
-class PlantedDry : public testing::Test {
+class PlantedDry : public Planted {
  protected:
-  static void SetUpTestSuite() {
-    gate = new Gate(PLANTED_SUITE, "cuda-dry:sm_90", fresh_folder("planted_dry"));
-    const Said measured = gate->measure("HOLDFAST_PLANT=", "unplanted");
-    ASSERT_EQ(measured.exit, 0) << measured.words;
-    const Said accepted = gate->accept("unplanted");
-    ASSERT_EQ(accepted.exit, 0) << accepted.words;
-  }
-  static void TearDownTestSuite() { delete gate; }
-
-  static Said judge(const std::string& plant) {
-    const Said measured = gate->measure("HOLDFAST_PLANT=" + plant, plant);
-    EXPECT_EQ(measured.exit, 0) << measured.words;
-    return gate->check(plant);
-  }
-  static inline Gate* gate = nullptr;
+  static void SetUpTestSuite() { accept_as_built(PLANTED_SUITE, "cuda-dry:sm_90", "planted_dry"); }
 };
 
 TEST_F(PlantedDry, WhatWasAcceptedPasses) {

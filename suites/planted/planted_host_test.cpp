@@ -13,23 +13,9 @@ using testing::ContainsRegex;
 // How a sentence about the optimized variant begins.
 const std::string regression = "REGRESSION +planted/smooth/n:2001/f64 +[a-z0-9_-]+ +optimized .*";
 
-class PlantedHost : public testing::Test {
+class PlantedHost : public Planted {
  protected:
-  static void SetUpTestSuite() {
-    gate = new Gate(PLANTED_SUITE, "host", fresh_folder("planted_host"));
-    const Said measured = gate->measure("HOLDFAST_PLANT=", "unplanted");
-    ASSERT_EQ(measured.exit, 0) << measured.words;
-    const Said accepted = gate->accept("unplanted");
-    ASSERT_EQ(accepted.exit, 0) << accepted.words;
-  }
-  static void TearDownTestSuite() { delete gate; }
-
-  static Said judge(const std::string& plant) {
-    const Said measured = gate->measure("HOLDFAST_PLANT=" + plant, plant);
-    EXPECT_EQ(measured.exit, 0) << measured.words;
-    return gate->check(plant);
-  }
-  static inline Gate* gate = nullptr;
+  static void SetUpTestSuite() { accept_as_built(PLANTED_SUITE, "host", "planted_host"); }
 };
 
 TEST_F(PlantedHost, AKernelSlowedUntilItsSpeedupHalvesFailsTheBuild) {

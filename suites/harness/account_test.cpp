@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/account.hpp"
+
+#include <gtest/gtest.h>
+
+#include "runtime/buffer.hpp"
+#include "runtime/compiler.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr Source device_code = {"toy/fill.cu", R"(
+__global__ void fill(double* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = i;
+}
+)"};
+
+class Fill final : public Computation {
+ public:
+  Fill(Backend& backend, std::vector<LaunchShape> shapes)
+      : fill_(backend.compiler->compile({.code = device_code, .entries = {"fill"}})
+                  .kernel<double*, int>("fill")),
+        x_(backend, 64, "x"),
+        shapes_(std::move(shapes)) {}
+  void step() override {
+    for (const LaunchShape& shape : shapes_) fill_(shape, x_.data(), 64);
+  }
+  std::vector<double> result() override { return x_.to_host(); }
+
+ private:
+  Kernel<double*, int> fill_;
+  Buffer<double> x_;
+  std::vector<LaunchShape> shapes_;
+};
+
+std::string identity(const std::vector<LaunchShape>& shapes) {
+  const Steps steps = {
+      .make = [=](Backend& backend, Variant) { return std::make_unique<Fill>(backend, shapes); }};
+  return account(steps, Variant::optimized, "cuda-dry:sm_90").measured.identity.value();
+}
+
+const LaunchShape base = {.grid = {4}, .block = {64}};
+
+TEST(Identity, ChangesWithTheBlockAlone) {
+  EXPECT_NE(identity({base}), identity({{.grid = {4}, .block = {128}}}));
+}
+
+TEST(Identity, ChangesWithTheGridAlone) {
+  EXPECT_NE(identity({base}), identity({{.grid = {1, 4}, .block = {64}}}));
+}
+
+TEST(Identity, ChangesWithTheSharedMemoryAlone) {
+  EXPECT_NE(identity({base}), identity({{.grid = {4}, .block = {64}, .shared_bytes = 1024}}));
+}
+
+TEST(Identity, DoesNotDependOnTheOrderOfLaunches) {
+  const LaunchShape other = {.grid = {2}, .block = {128}};
+  EXPECT_EQ(identity({base, other, base}), identity({other, base, base}));
+}
+
+}  // namespace
+}  // namespace holdfast
