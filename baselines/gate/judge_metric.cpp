@@ -230,6 +230,7 @@ void MetricJudge::judge_control(const Context& context, const Judgement& judgeme
                                                            : " -> not the machine");
   if (!explained || !code_is_unchanged(context)) return;
   row.verdict = verdict::environment;
+  row.next = part_.run_again();
   row.blocking = false;
   row.sentence +=
       "; the compiled code is identical and the reference moved as much: the machine, not the code";

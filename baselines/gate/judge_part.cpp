@@ -267,6 +267,7 @@ class PartJudge {
       Row& row = verdict_.rows[suspect.row];
       if (!suspect.machine_possible || (times_only && row.kind != "time")) continue;
       row.verdict = verdict::environment;
+      row.next = part_.run_again();
       row.blocking = false;
     }
     return true;

@@ -89,6 +89,15 @@ TEST(JudgePart, IdenticalCodeAndAReferenceThatMovedAsMuchAreTheMachine) {
   EXPECT_EQ(verdict.exit, 0);
 }
 
+TEST(JudgePart, WhatTheMachineDidIsMeasuredAgainAndNotAccepted) {
+  Results before = toy::host();
+  for (CaseResult& result : before.cases) result.variants["optimized"].identity = "sha256:aa";
+  Results now = before;
+  toy::metric(now, "case", "speedup") = toy::timed("ratio", 8);
+  toy::metric(now, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
+  EXPECT_THAT(*row(judge(part(now, before)), "speedup", "case").next, HasSubstr("holdfast run"));
+}
+
 TEST(JudgePart, AReferenceThatMovedDoesNotExcuseChangedCode) {
   Results before = toy::host();
   for (CaseResult& result : before.cases) result.variants["optimized"].identity = "sha256:aa";
