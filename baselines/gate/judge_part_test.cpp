@@ -78,24 +78,24 @@ TEST(JudgePart, AnotherIdentityIsToldAndDoesNotBlock) {
   EXPECT_EQ(row(verdict, "identity").verdict, "DRIFT");
 }
 
-TEST(JudgePart, IdenticalCodeAndAReferenceThatMovedAsMuchAreTheMachine) {
+// Identical code whose reference moved as much as its speedup.
+PartVerdict moved_machine() {
   Results before = toy::host();
   for (CaseResult& result : before.cases) result.variants["optimized"].identity = "sha256:aa";
   Results now = before;
   toy::metric(now, "case", "speedup") = toy::timed("ratio", 8);
   toy::metric(now, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
-  const PartVerdict verdict = judge(part(now, before));
+  return judge(part(now, before));
+}
+
+TEST(JudgePart, IdenticalCodeAndAReferenceThatMovedAsMuchAreTheMachine) {
+  const PartVerdict verdict = moved_machine();
   EXPECT_EQ(row(verdict, "speedup", "case").verdict, "ENV");
   EXPECT_EQ(verdict.exit, 0);
 }
 
 TEST(JudgePart, WhatTheMachineDidIsMeasuredAgainAndNotAccepted) {
-  Results before = toy::host();
-  for (CaseResult& result : before.cases) result.variants["optimized"].identity = "sha256:aa";
-  Results now = before;
-  toy::metric(now, "case", "speedup") = toy::timed("ratio", 8);
-  toy::metric(now, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
-  EXPECT_THAT(*row(judge(part(now, before)), "speedup", "case").next, HasSubstr("holdfast run"));
+  EXPECT_THAT(*row(moved_machine(), "speedup", "case").next, HasSubstr("holdfast run"));
 }
 
 TEST(JudgePart, AReferenceThatMovedDoesNotExcuseChangedCode) {

@@ -16,8 +16,8 @@
 #include "cubed_sphere_swe/device_code.hpp"
 #include "cubed_sphere_swe/diagnostics.hpp"
 #include "cubed_sphere_swe/exact_solution.hpp"
+#include "cubed_sphere_swe/expect_golden.hpp"
 #include "cubed_sphere_swe/formulas.hpp"
-#include "cubed_sphere_swe/golden.hpp"
 #include "cubed_sphere_swe/sphere.hpp"
 #include "cubed_sphere_swe/variants.hpp"
 #include "runtime/emulated_device.hpp"
@@ -220,15 +220,17 @@ INSTANTIATE_TEST_SUITE_P(Variants, EmulatedCubedSphere, testing::ValuesIn(varian
                          [](const auto& variant) { return name(variant.param); });
 
 TEST_P(EmulatedCubedSphere, TendencyHasTheGoldenValues) {
-  expect_golden_tendency(as_state({8}, after(1, GetParam(), random_problem(Unit::rhs, 8))));
+  expect_golden(golden_tendency(as_state({8}, after(1, GetParam(), random_problem(Unit::rhs, 8)))));
 }
 
 TEST_P(EmulatedCubedSphere, OneStepHasTheGoldenValues) {
-  expect_golden_step(as_state({8}, after(1, GetParam(), random_problem(Unit::rk4_step, 8))));
+  expect_golden(
+      golden_step(as_state({8}, after(1, GetParam(), random_problem(Unit::rk4_step, 8)))));
 }
 
 TEST_P(EmulatedCubedSphere, TenStepsHaveTheGoldenValues) {
-  expect_golden_ten_steps(as_state({8}, after(10, GetParam(), random_problem(Unit::rk4_step, 8))));
+  expect_golden(
+      golden_ten_steps(as_state({8}, after(10, GetParam(), random_problem(Unit::rk4_step, 8)))));
 }
 
 TEST_P(EmulatedCubedSphere, ResultBeforeAnyStepIsTheStart) {

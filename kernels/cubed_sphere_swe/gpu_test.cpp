@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cubed_sphere_swe/cubed_sphere_swe.hpp"
-#include "cubed_sphere_swe/golden.hpp"
+#include "cubed_sphere_swe/expect_golden.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/error.hpp"
 
@@ -40,15 +40,15 @@ INSTANTIATE_TEST_SUITE_P(Variants, CubedSphereOnGpu,
 TEST_P(CubedSphereOnGpu, TendencyHasTheGoldenValues) {
   const auto rhs = make_rhs(*backend, GetParam(), {.n = 8});
   rhs->step();
-  expect_golden_tendency(as_state({.n = 8}, rhs->result()));
+  expect_golden(golden_tendency(as_state({.n = 8}, rhs->result())));
 }
 
 TEST_P(CubedSphereOnGpu, OneStepHasTheGoldenValues) {
-  expect_golden_step(as_state({.n = 8}, after(1, {.n = 8})));
+  expect_golden(golden_step(as_state({.n = 8}, after(1, {.n = 8}))));
 }
 
 TEST_P(CubedSphereOnGpu, TenStepsHaveTheGoldenValues) {
-  expect_golden_ten_steps(as_state({.n = 8}, after(10, {.n = 8})));
+  expect_golden(golden_ten_steps(as_state({.n = 8}, after(10, {.n = 8}))));
 }
 
 TEST_P(CubedSphereOnGpu, HundredStepsAgreeWithTheHost) {
