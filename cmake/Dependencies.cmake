@@ -7,6 +7,12 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(benchmark REQUIRED)
 find_package(GTest REQUIRED)
+find_package(ZLIB REQUIRED)
+
+# Writes pprof files; headers only.
+find_path(HOLDFAST_PROTOZERO_INCLUDE protozero/pbf_builder.hpp REQUIRED)
+add_library(holdfast_protozero INTERFACE)
+target_include_directories(holdfast_protozero SYSTEM INTERFACE ${HOLDFAST_PROTOZERO_INCLUDE})
 
 # FFTW and OpenBLAS in their OpenMP builds: OpenBLAS's own threads beside OpenMP's are 10-30 times slower.
 find_path(HOLDFAST_FFTW_INCLUDE fftw3.h REQUIRED)
@@ -59,6 +65,24 @@ else()
   # NVRTC opens its builtins by name. From a wheel it finds them only through DT_RPATH, which unlike DT_RUNPATH also
   # serves what a library opens.
   target_link_options(holdfast_cuda INTERFACE -Wl,--disable-new-dtags)
+
+  # CUPTI is optional too, and opened at run time only where a GPU is recorded: the build needs its headers alone.
+  find_path(HOLDFAST_CUPTI_INCLUDE cupti.h HINTS ${HOLDFAST_CUDA_INCLUDE} ${holdfast_cuda_root}/extras/CUPTI/include
+            NO_DEFAULT_PATH)
+  set(holdfast_cupti_version 0)
+  if(EXISTS ${HOLDFAST_CUPTI_INCLUDE}/cupti_version.h)
+    file(STRINGS ${HOLDFAST_CUPTI_INCLUDE}/cupti_version.h holdfast_cupti_line REGEX "^#define CUPTI_API_VERSION [0-9]+")
+    string(REGEX MATCH "[0-9]+" holdfast_cupti_version "${holdfast_cupti_line}")
+  endif()
+  # The layout of its records is CUDA 13's.
+  if(holdfast_cupti_version GREATER_EQUAL 130000)
+    set(HOLDFAST_CUPTI TRUE)
+    target_include_directories(holdfast_cuda SYSTEM INTERFACE ${HOLDFAST_CUPTI_INCLUDE})
+  else()
+    set(HOLDFAST_CUPTI FALSE)
+    set(HOLDFAST_CUPTI_ABSENT "CUPTI: this build has none of CUDA 13 (nvidia-cuda-cupti): run ./cmake/bootstrap.sh --cuda \
+and configure again")
+  endif()
 endif()
 
 # HOLDFAST_REQUIRE (cache or environment) names the backends that must not be silently absent.

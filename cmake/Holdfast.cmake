@@ -2,6 +2,7 @@
 # The project's CMake vocabulary. Each room's CMakeLists.txt is a list of calls to these functions.
 
 include(${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/bundle.cmake)
 
 add_library(holdfast_warnings INTERFACE)
 target_compile_options(holdfast_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
@@ -32,17 +33,22 @@ function(holdfast_add_test source)
   # Compiled programs are cached in the build folder: a test neither profits from nor fills its user's cache.
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300
                                           ENVIRONMENT HOLDFAST_CACHE_DIR=${PROJECT_BINARY_DIR}/cache)
+  if("gpu" IN_LIST arg_LABELS)
+    set_property(GLOBAL APPEND PROPERTY HOLDFAST_GPU_TESTS ${name})
+  endif()
 endfunction()
 
-# holdfast_add_workload(<name> [SOURCES <file>...] [TESTS <file>_test.cpp...] [SLOW_TESTS <file>_test.cpp...]):
-# kernels/<name>/, whose files have the names every workload uses. host_reference.cpp and host_optimized.cpp are compiled
-# once per instruction set, each in its own namespace HOLDFAST_ISA; the workload chooses at run time.
+# holdfast_add_workload(<name> [SOURCES <file>...] [HOST_SOURCES <file>...] [CUDA_SOURCES <file>...]
+# [DEVICE_HEADERS <file>...] [TESTS <file>_test.cpp...] [SLOW_TESTS <file>_test.cpp...]): kernels/<name>/, whose files
+# have the names every workload uses. host_reference.cpp, host_optimized.cpp and HOST_SOURCES are compiled once per
+# instruction set, each in its own namespace HOLDFAST_ISA; the workload chooses at run time. CUDA_SOURCES are compiled
+# where the toolkit is; DEVICE_HEADERS are what its .cu files include.
 function(holdfast_add_workload name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;TESTS;SLOW_TESTS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HOST_SOURCES;CUDA_SOURCES;DEVICE_HEADERS;TESTS;SLOW_TESTS")
   set(directory ${CMAKE_CURRENT_SOURCE_DIR}/${name})
 
   set(embedded "")
-  foreach(file formulas.hpp reference.cu optimized.cu)
+  foreach(file formulas.hpp ${arg_DEVICE_HEADERS} reference.cu optimized.cu)
     if(EXISTS ${directory}/${file})
       list(APPEND embedded ${file})
     endif()
@@ -57,11 +63,13 @@ function(holdfast_add_workload name)
     COMMENT "Embedding ${name}'s device code"
     VERBATIM)
 
+  list(TRANSFORM arg_HOST_SOURCES PREPEND ${name}/)
   # The x86-64-v3 objects come first: where both hold the same inline function, the linker keeps the first, which every
   # supported machine can run.
   set(objects "")
   foreach(level v3 v4)
-    add_library(holdfast_${name}_${level} OBJECT ${name}/host_reference.cpp ${name}/host_optimized.cpp)
+    add_library(holdfast_${name}_${level} OBJECT ${name}/host_reference.cpp ${name}/host_optimized.cpp
+                ${arg_HOST_SOURCES})
     target_compile_options(holdfast_${name}_${level} PRIVATE -march=x86-64-${level} -O3 -ffp-contract=fast)
     target_compile_definitions(holdfast_${name}_${level} PRIVATE HOLDFAST_ISA=isa_${level})
     target_link_libraries(holdfast_${name}_${level} PRIVATE holdfast_runtime holdfast_host holdfast_warnings)
@@ -71,6 +79,8 @@ function(holdfast_add_workload name)
   set(sources ${name}/${name}.cpp)
   if(HOLDFAST_CUDA)
     list(APPEND sources ${name}/cuda_reference.cpp ${name}/cuda_optimized.cpp)
+    list(TRANSFORM arg_CUDA_SOURCES PREPEND ${name}/)
+    list(APPEND sources ${arg_CUDA_SOURCES})
   endif()
   list(TRANSFORM arg_SOURCES PREPEND ${name}/)
   list(TRANSFORM arg_TESTS PREPEND ${name}/)
@@ -116,7 +126,7 @@ function(holdfast_add_suite name)
     endif()
     set(part perf.${name}.${device})
     add_test(NAME ${part}.run
-             COMMAND holdfast run ${name} --device=${device} --tier=gate --out=${results})
+             COMMAND holdfast run ${name} --device=${device} --tier=gate --profile --out=${results})
     add_test(NAME ${part}.check
              COMMAND holdfast check ${results} --only=${name} --device=${device} --undecided=warn --ctest
                      --baselines=${PROJECT_SOURCE_DIR}/baselines
@@ -173,4 +183,6 @@ function(holdfast_finish)
             -DOUTPUT=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/content.json -P ${PROJECT_SOURCE_DIR}/cmake/content.cmake
     BYPRODUCTS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/content.json
     COMMENT "Hashing the content of kernels, suites and cmake")
+
+  holdfast_add_bundle()
 endfunction()

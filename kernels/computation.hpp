@@ -7,14 +7,19 @@
 #include <vector>
 
 #include "runtime/ledger.hpp"
+#include "runtime/precision.hpp"
 
 namespace holdfast {
 
-// What one step must at least do, whoever implements it: the roofline floor follows from these two
+// What one step must at least do, whoever implements it: the roofline floor follows from these
 // numbers. A function of the size alone, so that a faster variant cannot shrink its own yardstick.
 struct Work {
   double flops = 0;
-  double bytes = 0;  // compulsory reads plus writes of device (on host: main) memory
+  double bytes = 0;     // compulsory reads plus writes of device (on host: main) memory
+  double phases = 0;    // that must follow one another through the whole device: each costs at
+                        // least a launch, a graph node or a grid-wide barrier
+  double specials = 0;  // exponentials, logarithms, sines, roots
+  Precision precision = Precision::f64;  // of the arithmetic
 };
 
 enum class Variant { reference, optimized };

@@ -5,6 +5,7 @@
 #include <numbers>
 #include <utility>
 
+#include "cubed_sphere_swe/axes.hpp"
 #include "cubed_sphere_swe/sphere.hpp"
 #include "cubed_sphere_swe/variants.hpp"
 #include "runtime/blas.hpp"
@@ -19,24 +20,105 @@ constexpr double largest_cfl = 0.60;
 // 69 floating-point operations per grid point and evaluation of the tendency, in the banded form.
 constexpr double flops_per_point = 69;
 
-double state_bytes(Size size) {
-  return 8. * static_cast<double>(state_count(size.n));
+double value_bytes(const Options& options) {
+  return options.precision == Precision::f32 ? 4 : 8;
+}
+double state_bytes(Size size, const Options& options) {
+  return value_bytes(options) * static_cast<double>(state_count(size.n));
 }
 double rhs_flops(Size size) {
   return flops_per_point * 6 * size.n * size.n;
 }
 
-std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant, Size size,
+// What this backend and this variant do not have.
+void validate(const Backend& backend, Variant variant, const Options& options) {
+  const auto refuse = [&](std::string_view axis, std::string_view value, std::string_view instead) {
+    throw Error(Fault::bad_input, text(axis, ":", value, " is not to be had on the backend '",
+                                       backend.name, "' for this variant; ", instead));
+  };
+  if (!backend.device) {
+    if (options.launch != Launch::host)
+      refuse("launch", name(options.launch), "the host has launch:host alone");
+    if (options.diagnostics == Diagnostics::host)
+      refuse("diag", name(options.diagnostics),
+             "nothing is read back where the host computes: use diag:none or diag:device");
+    if (options.metric != MetricSource::table)
+      refuse("metric", name(options.metric), "the host has metric:table alone");
+    if (options.gemm != GemmSource::library)
+      refuse("gemm", name(options.gemm), "the host has gemm:library alone");
+    return;
+  }
+  if (variant == Variant::reference && options.launch == Launch::persistent)
+    refuse("launch", name(options.launch),
+           "only the optimized variant is one kernel: use launch:host, graph_step or graph");
+  if (options.diagnostics == Diagnostics::host &&
+      (options.launch == Launch::graph || options.launch == Launch::persistent))
+    refuse("diag", name(options.diagnostics),
+           "the host can read between steps that it launches: use launch:host or graph_step");
+}
+
+void validate(Variant variant, const Component& component, const Options& options) {
+  if (component.op == Operator::adjoint)
+    throw Error(Fault::bad_input,
+                "unknown operator 'adjoint' for a component; use dvc, dcv, pvc or pcv");
+  if (component.direction != 1 && component.direction != 2)
+    throw Error(Fault::bad_input, text("unknown direction ", component.direction,
+                                       " of an operator; use 1 (along x1) or 2 (along x2)"));
+  if (component.components != 1 && component.components != 2)
+    throw Error(Fault::bad_input, text("unknown number of gradient components ",
+                                       component.components, "; use 1 or 2"));
+  if (component.kind == Component::Kind::sat && variant == Variant::optimized &&
+      options.q12 == MetricSign::upstream)
+    throw Error(Fault::bad_input,
+                "the optimized penalty takes F* from identity 3, which the upstream metric does "
+                "not obey; use the reference variant or the correct metric");
+}
+
+std::int64_t device_peak_bytes(Variant variant, std::int64_t n, const Options& options) {
+  const std::int64_t vertices = (n + 1) * (n + 1), centers = n * (n + 1);
+  const std::int64_t state = 6 * (vertices + 2 * centers);
+  const auto value = static_cast<std::int64_t>(value_bytes(options));
+  if (variant == Variant::reference) {
+    const auto work_area = static_cast<std::int64_t>(gemm_work_area_bytes);
+    return value * (6 * state + 6 * (4 * vertices + 5 * centers) + 4 * centers + 3 * vertices +
+                    4 * centers) +
+           (options.gemm == GemmSource::library ? work_area : 0);
+  }
+  const std::int64_t states = options.runge_kutta == RungeKutta::classical ? 4 : 3;
+  const std::int64_t metrics =
+      options.metric == MetricSource::table ? 2 * vertices + 2 * centers : 3 * n + 3;
+  return value * (states * state + metrics) + 192 * (n + 1);
+}
+
+std::int64_t host_peak_bytes(Variant variant, std::int64_t n, const Options& options) {
+  const std::int64_t vertices = (n + 1) * (n + 1), centers = n * (n + 1);
+  const std::int64_t state = 6 * (vertices + 2 * centers);
+  const auto value = static_cast<std::int64_t>(value_bytes(options));
+  const int threads = host_limits().threads;
+  const bool watched = options.diagnostics != Diagnostics::none;
+  if (variant == Variant::reference)
+    return value * (6 * state + 6 * (4 * vertices + 5 * centers) + 4 * centers + 2 * vertices +
+                    4 * centers + 7 * (n + 1) + 2 * n) +
+           (watched ? 8 * (vertices + std::int64_t{options.steps} * 6) : 0);
+  const std::int64_t guard = 64 / value;  // values beyond either end of a field and of a row
+  const std::int64_t row = (n + 1 + 3 * guard - 1) / guard * guard;
+  const bool classical = options.runge_kutta == RungeKutta::classical;
+  const std::int64_t states = classical ? 4 : 3, rows = classical ? 28 : 27;
+  const int parts = 6 * host_blocks_per_panel(static_cast<int>(n), threads);
+  return value *
+             (states * (state + 2 * guard) + 2 * vertices + 2 * centers + threads * rows * row) +
+         192 * (n + 1) + (watched ? 8 * (vertices + std::int64_t{options.steps} * parts) : 0);
+}
+
+std::unique_ptr<Computation> make(Problem problem, Backend& backend, Variant variant,
                                   const Options& options, const std::optional<State>& start) {
+  const Size size = {problem.n};
   validate(size, options);
+  validate(backend, variant, options);
   if (start) validate(size, *start);
-  Problem problem = {.unit = unit,
-                     .n = size.n,
-                     .dt = time_step(size, options),
-                     .steps = options.steps,
-                     .q12 = options.q12,
-                     .launch = options.launch,
-                     .start = start ? *start : initial_state(size, options.start)};
+  problem.dt = time_step(size, options);
+  problem.options = options;
+  problem.start = start ? *start : initial_state(size, options.start);
   const bool reference = variant == Variant::reference;
   if (backend.device) {
 #ifdef HOLDFAST_CUDA
@@ -78,52 +160,92 @@ double time_step(Size size, const Options& options) {
   return options.dt > 0 ? options.dt : 1. / (3 * size.n);
 }
 
-Work rhs_work(Size size) {
-  return {.flops = rhs_flops(size), .bytes = 2 * state_bytes(size)};
+Work rhs_work(Size size, const Options& options) {
+  return {.flops = rhs_flops(size),
+          .bytes = 2 * state_bytes(size, options),
+          .phases = 1,
+          .precision = options.precision};
 }
 
 // Four tendencies; the first stage reads one state and writes one, the other three read two and
 // write one.
-Work rk4_step_work(Size size) {
-  return {.flops = 4 * rhs_flops(size), .bytes = 11 * state_bytes(size)};
+Work rk4_step_work(Size size, const Options& options) {
+  return {.flops = 4 * rhs_flops(size),
+          .bytes = 11 * state_bytes(size, options),
+          .phases = 4,
+          .precision = options.precision};
 }
 
 Work loop_work(Size size, const Options& options) {
-  const Work step = rk4_step_work(size);
-  return {.flops = options.steps * step.flops, .bytes = options.steps * step.bytes};
+  const Work step = rk4_step_work(size, options);
+  return {.flops = options.steps * step.flops,
+          .bytes = options.steps * step.bytes,
+          .phases = options.steps * step.phases,
+          .precision = options.precision};
+}
+
+// Four multiplications and three additions make one value of an operator's interior row.
+constexpr double flops_of_operator = 7;
+
+Work component_work(Size size, const Component& component, const Options& options) {
+  const double n = size.n, h = static_cast<double>(height_count(size.n)),
+               v = static_cast<double>(velocity_count(size.n)), border = 24 * (n + 1);
+  const auto work = [&](double flops, double values) -> Work {
+    return {.flops = flops,
+            .bytes = value_bytes(options) * values,
+            .phases = 1,
+            .precision = options.precision};
+  };
+  switch (component.kind) {
+    case Component::Kind::operator_apply: {
+      const bool to_vertices = component.op == Operator::dcv || component.op == Operator::pcv;
+      return work(flops_of_operator * (to_vertices ? h : v), h + v);
+    }
+    case Component::Kind::project:  // every border point: an addition and a division
+      return work(2 * border, 2 * border);
+    case Component::Kind::gradient:
+      return work(component.components * (flops_of_operator + 1) * v, h + component.components * v);
+    case Component::Kind::contravariant:  // w, then Q v + (P w) / J, for either component
+      return work(2 * (flops_of_operator + 1) * h + 2 * (flops_of_operator + 3) * v,
+                  4 * v + (n + 1) * (n + 1) + 4 * n * (n + 1));
+    case Component::Kind::divergence:
+      return work((2 * flops_of_operator + 1) * h, h + 2 * v);
+    // A border point reads three fluxes, three normal and one tangential velocity and the metric,
+    // and adds to the divergence.
+    case Component::Kind::sat:
+      return work((2 * 5 + flops_of_operator + 3 + 2 + 4) * border, (3 + 3 + 1 + 2 + 2) * border);
+  }
+  return {};
 }
 
 std::unique_ptr<Computation> make_rhs(Backend& backend, Variant variant, Size size,
                                       const Options& options, const std::optional<State>& start) {
-  return make(Unit::rhs, backend, variant, size, options, start);
+  return make({.unit = Unit::rhs, .n = size.n}, backend, variant, options, start);
 }
 
 std::unique_ptr<Computation> make_rk4_step(Backend& backend, Variant variant, Size size,
                                            const Options& options,
                                            const std::optional<State>& start) {
-  return make(Unit::rk4_step, backend, variant, size, options, start);
+  return make({.unit = Unit::rk4_step, .n = size.n}, backend, variant, options, start);
 }
 
 std::unique_ptr<Computation> make_loop(Backend& backend, Variant variant, Size size,
                                        const Options& options, const std::optional<State>& start) {
-  return make(Unit::loop, backend, variant, size, options, start);
+  return make({.unit = Unit::loop, .n = size.n}, backend, variant, options, start);
 }
 
-std::int64_t formula_peak_bytes(const Backend& backend, Variant variant, Size size) {
-  const std::int64_t n = size.n, vertices = (n + 1) * (n + 1), centers = n * (n + 1);
-  const std::int64_t state = 6 * (vertices + 2 * centers);
-  const bool host = backend.device == nullptr;
-  if (variant == Variant::reference) {
-    const std::int64_t work = 6 * (4 * vertices + 5 * centers), operator_tables = 4 * centers;
-    const std::int64_t metrics = (host ? 2 : 3) * vertices + 4 * centers;
-    const std::int64_t lines = host ? 7 * (n + 1) + 2 * n : 0;
-    return 8 * (6 * state + work + operator_tables + metrics + lines) +
-           (host ? 0 : static_cast<std::int64_t>(gemm_work_area_bytes));
-  }
-  const std::int64_t metrics = 2 * vertices + 2 * centers;
-  const std::int64_t row = (n + 24) / 8 * 8;  // n + 1 values, 8 more on either side, whole vectors
-  const std::int64_t scratch = host ? host_limits().threads * 27 * row + 3 * 16 : 0;
-  return 8 * (3 * state + metrics + scratch) + 192 * (n + 1);
+std::unique_ptr<Computation> make_component(Backend& backend, Variant variant, Size size,
+                                            const Component& component, const Options& options,
+                                            const std::optional<State>& start) {
+  validate(variant, component, options);
+  return make({.unit = Unit::component, .n = size.n, .component = component}, backend, variant,
+              options, start);
+}
+
+std::int64_t formula_peak_bytes(const Backend& backend, Variant variant, Size size,
+                                const Options& options) {
+  return backend.device ? device_peak_bytes(variant, size.n, options)
+                        : host_peak_bytes(variant, size.n, options);
 }
 
 }  // namespace holdfast::cubed_sphere_swe

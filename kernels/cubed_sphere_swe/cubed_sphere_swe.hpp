@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear shallow water on the cubed sphere: sizes, options, states and the computations made of them. README.md has
-// the mathematics and the notation.
+// Linear shallow water on the cubed sphere: sizes, options, states and the computations made of
+// them. README.md has the mathematics and the notation.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "computation.hpp"
+#include "cubed_sphere_swe/operators.hpp"
 #include "runtime/backend.hpp"
 
 namespace holdfast::cubed_sphere_swe {
@@ -18,15 +19,39 @@ struct Size {
 };
 
 enum class Start { seed, face, edge, vertex, tilt, mode1, mode2, random };
-enum class MetricSign { correct, upstream };  // of Q12; `upstream` replays published logs and nothing else
-enum class Launch { host, graph };            // how a loop's steps reach the device: one by one, or one recorded graph
+enum class MetricSign {
+  correct,
+  upstream
+};  // of Q12; `upstream` replays published logs and nothing else
+
+// How a loop's steps reach the device: one by one; one recorded step, replayed; one recorded loop;
+// one kernel that stays on the device for all of them (optimized only). On host there is `host`
+// alone.
+enum class Launch { host, graph_step, graph, persistent };
+// Who forms the mass after each step of a loop: nobody; the device, which keeps it there; the
+// device, and the host reads it back each time, which is the anti-pattern (absent on host).
+enum class Diagnostics { none, device, host };
+enum class RungeKutta {
+  horner,
+  classical
+};  // of the optimized variant: without or with an accumulator
+enum class MetricSource { table, on_the_fly };  // of the optimized variant on a device
+enum class GemmSource {
+  library,
+  tile
+};  // of the reference on a device: cuBLAS, or a tiled kernel of our own
 
 struct Options {
   Start start = Start::random;
   MetricSign q12 = MetricSign::correct;
+  Precision precision = Precision::f64;  // of arithmetic and storage
   Launch launch = Launch::host;
-  double dt = 0;            // 0: 1 / (3 n)
-  int steps = 100;          // of a loop
+  Diagnostics diagnostics = Diagnostics::none;
+  RungeKutta runge_kutta = RungeKutta::horner;
+  MetricSource metric = MetricSource::table;
+  GemmSource gemm = GemmSource::library;
+  double dt = 0;    // 0: 1 / (3 n)
+  int steps = 100;  // of a loop
   bool allow_unstable = false;
 };
 
@@ -39,12 +64,13 @@ struct State {
   std::vector<double> h = {}, v1 = {}, v2 = {};
 };
 State initial_state(Size size, Start start);
-State panel_bump(Size size, double amplitude, double width);  // on panel 0, discontinuous at its rim on purpose
-void validate(Size size, const State& state);                 // lengths and finiteness
+State panel_bump(Size size, double amplitude,
+                 double width);                // on panel 0, discontinuous at its rim on purpose
+void validate(Size size, const State& state);  // lengths and finiteness
 
 // Per step() of each computation.
-Work rhs_work(Size size);
-Work rk4_step_work(Size size);
+Work rhs_work(Size size, const Options& options = {});
+Work rk4_step_work(Size size, const Options& options = {});
 Work loop_work(Size size, const Options& options);
 
 // result(): h, v1, v2 of the tendency or the state, concatenated in this order.
@@ -55,8 +81,30 @@ std::unique_ptr<Computation> make_rk4_step(Backend&, Variant, Size, const Option
 std::unique_ptr<Computation> make_loop(Backend&, Variant, Size, const Options& = {},
                                        const std::optional<State>& start = {});
 
-// High-water mark of device memory of a step or a loop by the formula of the README, for the bound "within 1 %"; a
-// tendency alone holds fewer states.
-std::int64_t formula_peak_bytes(const Backend&, Variant, Size);
+// The parts of a tendency, each with its inputs in place and formed from the start: u1, u2 by the
+// host, A h likewise.
+struct Component {
+  enum class Kind {
+    operator_apply,  // result(): one field, `op` along x`direction` of the field it applies to: h
+                     // for Dvc and Pvc, v1 or v2 for Dcv and Pcv
+    project,         // A h
+    gradient,        // dv1, dv2 = -g Dvc A h; with one component dv1 alone
+    contravariant,   // v^1, v^2
+    divergence,      // Dcv u1 + Dcv u2, without the penalty
+    sat,             // the divergence, to which each step() adds the penalty once more
+  };
+  Kind kind = Kind::project;
+  Operator op = Operator::dvc;  // of operator_apply: dvc, dcv, pvc or pcv
+  int direction = 1;            // of operator_apply: 1 or 2
+  int components = 2;           // of gradient
+};
+Work component_work(Size size, const Component& component, const Options& options = {});
+std::unique_ptr<Computation> make_component(Backend&, Variant, Size, const Component&,
+                                            const Options& = {},
+                                            const std::optional<State>& start = {});
+
+// High-water mark of device memory of a step, or of a loop if `diagnostics` are asked for, by the
+// formula of the README, for the bound "within 1 %"; a tendency alone holds fewer states.
+std::int64_t formula_peak_bytes(const Backend&, Variant, Size, const Options& options = {});
 
 }  // namespace holdfast::cubed_sphere_swe

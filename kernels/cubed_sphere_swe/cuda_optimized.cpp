@@ -1,44 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimized variant on a device: one launch per Runge-Kutta stage (optimized.cu).
+// The optimized variant on a device: one launch per Runge-Kutta stage, or one for a whole loop
+// (optimized.cu).
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <numbers>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "cubed_sphere_swe/device_code.hpp"
-#include "cubed_sphere_swe/sources.hpp"
-#include "cubed_sphere_swe/sphere.hpp"
+#include "cubed_sphere_swe/cuda_parts.hpp"
+#include "cubed_sphere_swe/mass_log.hpp"
+#include "cubed_sphere_swe/optimized_kernels.hpp"
+#include "cubed_sphere_swe/stages.hpp"
 #include "cubed_sphere_swe/variants.hpp"
 #include "runtime/buffer.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/scope.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
 
-constexpr unsigned project_threads = 128;
-
-constexpr unsigned blocks(int count, int each) {
-  return static_cast<unsigned>((count + each - 1) / each);
-}
-
+// What Metric<T, source> of optimized_stage.hpp reads.
 template <class T>
-Program program() {
-  return {.code = sources::optimized_cu,
-          .headers = {sources::formulas_hpp},
-          .definitions = {text("TILE_ROWS=", tile_rows), text("TILE_COLUMNS=", tile_columns),
-                          text("THREADS=", stage_threads)},
-          .entries = {entry<T>("stage"), entry<T>("project")}};
-}
-
-// J Q11, J Q22, J Q12 and 1/J in a row: what `stage` reads.
-template <class T>
-std::vector<T> metric(int n, MetricSign q12) {
-  const MetricTables tables = metric_tables(n, q12);
+std::vector<T> metric_row(int n, const Options& options) {
   std::vector<T> row;
-  for (const auto* table : {&tables.jq11, &tables.jq22, &tables.jq12, &tables.inverse_j})
-    row.insert(row.end(), table->begin(), table->end());
+  const auto add = [&](const std::vector<double>& table) {
+    row.insert(row.end(), table.begin(), table.end());
+  };
+  if (options.metric == MetricSource::table) {
+    const MetricTables tables = metric_tables(n, options.q12);
+    for (const auto* table : {&tables.jq11, &tables.jq22, &tables.jq12, &tables.inverse_j})
+      add(*table);
+    return row;
+  }
+  const Axis grid = axis(n);
+  std::vector<double> cosines_squared;
+  for (const double t : grid.tan_vertices) cosines_squared.push_back(1 / (1 + t * t));
+  add(grid.tan_vertices);
+  add(cosines_squared);
+  add(grid.tan_centers);
+  row.push_back(T(q12_sign(options.q12)));
   return row;
 }
 
@@ -50,30 +52,53 @@ class Optimized final : public Computation {
         n_(problem.n),
         unit_(problem.unit),
         dt_(problem.dt),
-        steps_(problem.unit == Unit::loop ? problem.steps : 1),
-        module_(backend.compiler->compile(program<T>())),
-        stage_(module_.kernel<const T*, const T*, T*, const T*, const int*, int, T, T>(
-            entry<T>("stage"))),
-        project_(module_.kernel<T*, const int*, int>(entry<T>("project"))),
-        metric_(backend, metric<T>(n_, problem.q12), "metric"),
+        steps_(problem.unit == Unit::loop ? problem.options.steps : 1),
+        options_(problem.options),
+        classical_(options_.runge_kutta == RungeKutta::classical),
+        kernels_(backend.compiler->compile(OptimizedKernels<T>::program(options_)), options_),
+        metric_(backend, metric_row<T>(n_, options_), "metric"),
         neighbours_(backend, neighbours(n_), "neighbours") {
-    states_.emplace_back(backend, joined<T>(problem.start), "state");
-    const int others = unit_ == Unit::rhs ? 1 : 2;
+    const std::vector<T> start = joined<T>(problem.start);
+    states_.emplace_back(backend, start, "state");
+    const int others = unit_ == Unit::rhs ? 1 : classical_ ? 3 : 2;
     for (int i = 0; i < others; ++i) states_.emplace_back(backend, state_count(n_), "stages");
     if (unit_ == Unit::rhs) return;
     keep_jump(problem.start.h);
-    if (unit_ == Unit::loop && problem.launch == Launch::graph) record();
+    if (unit_ != Unit::loop) return;
+    start_mass_ = mass_of(n_, start);
+    if (options_.launch == Launch::persistent) {
+      grid_barrier_.emplace(backend, 1, "grid barrier");
+      device_.fill_zero(grid_barrier_->data(), grid_barrier_->bytes());
+    }
+    if (options_.diagnostics != Diagnostics::none) {
+      mass_.emplace(backend, n_, steps_,
+                    std::max(mass_shape(device_, n_).grid.x, persistent_shape().grid.x));
+      enqueue_mass();
+      after_mass(1);
+    }
+    if (options_.launch == Launch::graph_step) record(1);
+    if (options_.launch == Launch::graph) record(steps_);
   }
 
   void step() override {
     if (unit_ == Unit::rhs) {
-      launch_stage(states_[0], nullptr, states_[1], 1);
+      launch_stage(arrays({0, -1, 1, -1, 1}, false));
       launch_project(states_[1]);
-    } else if (graphs_.empty()) {
-      enqueue_steps();
+    } else if (unit_ == Unit::rk4_step) {
+      enqueue_steps(1);
+    } else if (options_.launch == Launch::persistent) {
+      launch_loop();
+    } else if (options_.launch == Launch::graph) {
+      replay(steps_);
+      after_mass(steps_);
     } else {
-      device_.replay(graphs_[static_cast<std::size_t>(current_) % graphs_.size()]);
-      if (steps_ % 2 == 1) current_ = 1 - current_;
+      for (int i = 0; i < steps_; ++i) {
+        if (options_.launch == Launch::graph_step)
+          replay(1);
+        else
+          enqueue_steps(1);
+        after_mass(1);
+      }
     }
   }
 
@@ -86,44 +111,94 @@ class Optimized final : public Computation {
     return result;
   }
 
- private:
-  Buffer<T>& state() { return states_[current_ == 0 ? 0 : 2]; }
-  Buffer<T>& next_state() { return states_[current_ == 0 ? 2 : 0]; }
-
-  // A step leaves its result in another buffer than it read, so an odd number of them needs a graph
-  // for each.
-  void record() {
-    const int recordings = steps_ % 2 == 0 ? 1 : 2;
-    for (int i = 0; i < recordings; ++i)
-      graphs_.push_back(device_.capture([this] { enqueue_steps(); }));
+  std::vector<NamedReading> readings() override {
+    if (unit_ != Unit::loop || !device_.executes()) return {};
+    return {{"mass_drift",
+             mass_ ? mass_->drift() : mass_drift({start_mass_, mass_of(n_, state().to_host())})}};
   }
 
-  // Horner form of the classical method for a linear, autonomous tendency.
-  void enqueue_steps() {
-    for (int i = 0; i < steps_; ++i) {
-      const T* base = state().data();
-      launch_stage(state(), base, states_[1], dt_ / 4);
-      launch_stage(states_[1], base, next_state(), dt_ / 3);
-      launch_stage(next_state(), base, states_[1], dt_ / 2);
-      launch_stage(states_[1], base, next_state(), dt_);
-      current_ = 1 - current_;
+ private:
+  Buffer<T>& state() { return states_[swapped_ ? 2 : 0]; }
+
+  StageArrays<T> arrays(const Stage& stage, bool swapped) const {
+    const auto array = [&](int number) {
+      if (number < 0) return static_cast<T*>(nullptr);
+      return states_[array_of(number, swapped)].data();
+    };
+    const double dx = std::numbers::pi / (2 * n_), dt = unit_ == Unit::rhs ? 1 : dt_;
+    const auto slopes = [&](double part) {
+      return Slopes<T>{T(-part * dt * mean_depth / dx), T(-part * dt * gravity / dx)};
+    };
+    return {array(stage.z),   array(stage.base),   array(stage.out),
+            array(stage.sum), slopes(stage.slope), slopes(stage.share)};
+  }
+
+  void advance(int steps) {
+    if (!classical_ && steps % 2 == 1) swapped_ = !swapped_;
+  }
+
+  void enqueue_steps(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      for (const Stage& stage : (classical_ ? classical_stages : horner_stages))
+        launch_stage(arrays(stage, swapped_));
+      advance(1);
+      if (mass_) enqueue_mass();
     }
   }
 
-  // out = base + coefficient L z.
-  void launch_stage(const Buffer<T>& z, const T* base, Buffer<T>& out, double coefficient) {
-    const int m = n_ + 1;
-    const double dx = std::numbers::pi / (2 * n_);
-    stage_(
-        {.grid = {blocks(m, tile_columns), blocks(m, tile_rows), panels}, .block = {stage_threads}},
-        z.data(), base, out.data(), metric_.data(), neighbours_.data(), n_,
-        T(-coefficient * mean_depth / dx), T(-coefficient * gravity / dx));
+  // Where steps swap arrays, an odd number of them needs a graph for either order.
+  void record(int steps) {
+    const int recordings = classical_ || steps % 2 == 0 ? 1 : 2;
+    for (int i = 0; i < recordings; ++i)
+      graphs_.push_back(device_.capture([&] { enqueue_steps(steps); }));
+  }
+  void replay(int steps) {
+    device_.replay(graphs_[swapped_ && graphs_.size() == 2 ? 1 : 0]);
+    advance(steps);
+  }
+
+  LaunchShape persistent_shape() const {
+    const LaunchShape shape = tiles(n_);
+    const Function& loop = kernels_.loop.function();
+    const Architecture& arch = device_.architecture();
+    const auto room = static_cast<unsigned>(
+        arch.multiprocessors * occupancy(arch, loop.registers, loop.shared_bytes, stage_threads));
+    return {.grid = {std::min(shape.grid.x * shape.grid.y * shape.grid.z, std::max(room, 1u))},
+            .block = shape.block,
+            .cooperative = true};
+  }
+
+  void launch_loop() {
+    LoopStages<T> stages;
+    for (int step = 0; step < 2; ++step)
+      for (int k = 0; k < stages_per_step; ++k)
+        stages.of_step[step][k] = arrays((classical_ ? classical_stages : horner_stages)[k],
+                                         !classical_ && swapped_ == (step == 0));
+    kernels_.loop(persistent_shape(), stages, metric_.data(), neighbours_.data(), n_, steps_,
+                  mass_ ? mass_->history() : MassHistory{}, grid_barrier_->data());
+    advance(steps_);
+    after_mass(steps_);
+  }
+
+  void launch_stage(const StageArrays<T>& a) {
+    const Scope scope("stage");
+    kernels_.stage(tiles(n_), a.z, a.base, a.out, a.sum, metric_.data(), neighbours_.data(), n_,
+                   a.slopes, a.shares);
   }
 
   void launch_project(const Buffer<T>& fields) {
-    const int border_points = 24 * (n_ + 1);
-    project_({.grid = {blocks(border_points, project_threads)}, .block = {project_threads}},
-             fields.data(), neighbours_.data(), n_);
+    const Scope scope("project");
+    kernels_.project(one_thread_per_border_point(n_), fields.data(), neighbours_.data(), n_);
+  }
+
+  void enqueue_mass() {
+    const Scope scope("mass");
+    kernels_.mass(mass_shape(device_, n_), state().data(), metric_.data(), mass_->history(), n_);
+  }
+  void after_mass(int masses) {
+    if (!mass_) return;
+    mass_->recorded(masses);
+    if (options_.diagnostics == Diagnostics::host) mass_->read_newest();
   }
 
   // The tendency is continuous, so h - A h of the start stays as it is; states here carry A h
@@ -139,22 +214,28 @@ class Optimized final : public Computation {
   Unit unit_;
   double dt_;
   int steps_;
-  Module module_;
-  Kernel<const T*, const T*, T*, const T*, const int*, int, T, T> stage_;
-  Kernel<T*, const int*, int> project_;
+  Options options_;
+  bool classical_;
+  OptimizedKernels<T> kernels_;
   Buffer<T> metric_;
   Buffer<std::int32_t> neighbours_;
-  std::vector<Buffer<T>> states_ = {};  // the state is in the first or the last
-  int current_ = 0;                     // 0: the state is in the first
-  std::vector<Graph> graphs_ = {};      // by `current_`; one alone where the step count is even
+  std::vector<Buffer<T>> states_ = {};
+  bool swapped_ = false;            // the state is in the third array, not in the first
+  std::vector<Graph> graphs_ = {};  // for either order of the arrays, or one for both
+  std::optional<Buffer<unsigned>> grid_barrier_ = {};
+  std::optional<MassLog> mass_ = {};
+  double start_mass_ = 0;
   std::vector<std::pair<std::size_t, double>> jump_ = {};
 };
 
 }  // namespace
 
 std::unique_ptr<Computation> make_cuda_optimized(Backend& backend, Problem problem) {
-  if (problem.precision == Precision::f32)
-    return std::make_unique<Optimized<float>>(backend, problem);
+  const bool single = problem.options.precision == Precision::f32;
+  if (problem.unit == Unit::component)
+    return single ? make_optimized_part<float>(backend, problem)
+                  : make_optimized_part<double>(backend, problem);
+  if (single) return std::make_unique<Optimized<float>>(backend, problem);
   return std::make_unique<Optimized<double>>(backend, problem);
 }
 

@@ -13,104 +13,17 @@
 #include <vector>
 
 #include "cubed_sphere_swe/cubed_sphere_swe.hpp"
+#include "cubed_sphere_swe/cuda_test_support.hpp"
 #include "cubed_sphere_swe/device_code.hpp"
 #include "cubed_sphere_swe/diagnostics.hpp"
 #include "cubed_sphere_swe/exact_solution.hpp"
 #include "cubed_sphere_swe/expect_golden.hpp"
-#include "cubed_sphere_swe/formulas.hpp"
+#include "cubed_sphere_swe/optimized_kernels.hpp"
 #include "cubed_sphere_swe/sphere.hpp"
-#include "cubed_sphere_swe/variants.hpp"
-#include "runtime/emulated_device.hpp"
-#include "runtime/emulation_shim.hpp"
-
-#define TILE_ROWS holdfast::cubed_sphere_swe::tile_rows
-#define TILE_COLUMNS holdfast::cubed_sphere_swe::tile_columns
-#define THREADS holdfast::cubed_sphere_swe::stage_threads
-#define POINTS holdfast::cubed_sphere_swe::contraction_points
-#define PARTS holdfast::cubed_sphere_swe::contraction_parts
-namespace on_cpu_optimized {
-#include "cubed_sphere_swe/optimized.cu"
-}
-namespace on_cpu_reference {
-#include "cubed_sphere_swe/reference.cu"
-}
+#include "runtime/buffer.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
-
-constexpr Variant variants[] = {Variant::reference, Variant::optimized};
-std::string name(Variant variant) {
-  return variant == Variant::reference ? "reference" : "optimized";
-}
-
-template <class T>
-void add_kernels(EmulatedKernels& kernels) {
-  kernels.add(entry<T>("stage"), &on_cpu_optimized::stage<T>);
-  kernels.add(entry<T>("project"), &on_cpu_optimized::project<T>);
-  kernels.add(entry<T>("project_edge"), &on_cpu_reference::project_edge<T>);
-  kernels.add(entry<T>("project_corner"), &on_cpu_reference::project_corner<T>);
-  kernels.add(entry<T>("multiply"), &on_cpu_reference::multiply<T>);
-  kernels.add(entry<T>("contravariant"), &on_cpu_reference::contravariant<T>);
-  kernels.add(entry<T>("mass_flux"), &on_cpu_reference::mass_flux<T>);
-  kernels.add(entry<T>("height_tendency"), &on_cpu_reference::height_tendency<T>);
-  kernels.add(entry<T>("contract"), &on_cpu_reference::contract<T>);
-  kernels.add(entry<T>("consensus"), &on_cpu_reference::consensus<T>);
-  kernels.add(entry<T>("penalise"), &on_cpu_reference::penalise<T>);
-  kernels.add(entry<T>("advance"), &on_cpu_reference::advance<T>);
-  kernels.add(entry<T>("combine"), &on_cpu_reference::combine<T>);
-}
-
-std::unique_ptr<Backend> emulated(emulation::Order order = emulation::Order::forward) {
-  EmulatedKernels kernels;
-  add_kernels<double>(kernels);
-  add_kernels<float>(kernels);
-  return make_emulated_backend(std::move(kernels), {.order = order});
-}
-
-Problem random_problem(Unit unit, int n) {
-  return {.unit = unit, .n = n, .dt = 1. / (3 * n), .start = initial_state({n}, Start::random)};
-}
-
-std::unique_ptr<Computation> make(Backend& backend, Variant variant, Problem problem) {
-  return variant == Variant::reference ? make_cuda_reference(backend, std::move(problem))
-                                       : make_cuda_optimized(backend, std::move(problem));
-}
-
-// result() after so many calls of step(), on a backend of its own.
-std::vector<double> after(int calls, Variant variant, const Problem& problem,
-                          emulation::Order order = emulation::Order::forward) {
-  const auto backend = emulated(order);
-  const auto computation = make(*backend, variant, problem);
-  for (int i = 0; i < calls; ++i) computation->step();
-  return computation->result();
-}
-
-double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  double worst = a.size() == b.size() ? 0 : INFINITY;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    worst = std::max(worst, std::isnan(a[i] - b[i]) ? INFINITY : std::abs(a[i] - b[i]));
-  return worst;
-}
-
-// What a computation costs on the dry device.
-struct Cost {
-  Cost(int sm, Variant variant, const Problem& problem)
-      : backend(open_backend(text("cuda-dry:sm_", sm))),
-        computation(make(*backend, variant, problem)) {
-    setup = backend->ledger.counts;
-  }
-  Counts step() {
-    const Counts before = backend->ledger.counts;
-    backend->ledger.enter(Ledger::Phase::steady);
-    computation->step();
-    backend->ledger.enter(Ledger::Phase::building);
-    return backend->ledger.counts - before;
-  }
-
-  std::unique_ptr<Backend> backend;
-  std::unique_ptr<Computation> computation;
-  Counts setup = {};
-};
 
 class DryCubedSphere : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Architectures, DryCubedSphere, testing::Values(80, 90, 100),
@@ -154,8 +67,8 @@ TEST_P(DryCubedSphere, ALoopsGraphHoldsEveryLaunchAndCopyOfItsSteps) {
        {std::tuple{Variant::reference, 8880, 8960}, std::tuple{Variant::optimized, 40, 40}}) {
     SCOPED_TRACE(name(variant));
     Problem problem = random_problem(Unit::loop, 24);
-    problem.steps = 10;
-    problem.launch = Launch::graph;
+    problem.options.steps = 10;
+    problem.options.launch = Launch::graph;
     Cost cost(GetParam(), variant, problem);
     const Counts step = cost.step();
     EXPECT_EQ(step.launches, launches);
@@ -165,8 +78,8 @@ TEST_P(DryCubedSphere, ALoopsGraphHoldsEveryLaunchAndCopyOfItsSteps) {
 
 TEST_P(DryCubedSphere, AnOptimizedLoopOf100StepsIs400NodesAndOneFinalProjection) {
   Problem problem = random_problem(Unit::loop, 24);
-  problem.steps = 100;
-  problem.launch = Launch::graph;
+  problem.options.steps = 100;
+  problem.options.launch = Launch::graph;
   Cost cost(GetParam(), Variant::optimized, problem);
   EXPECT_EQ(cost.step().graph_nodes, 400);
   const std::int64_t before = cost.backend->ledger.counts.launches;
@@ -181,7 +94,7 @@ TEST_P(DryCubedSphere, OneProgramServesEverySizeStepAndStepCount) {
     EXPECT_EQ(cost.setup.programs, 1);
     Problem other = random_problem(Unit::loop, 31);
     other.dt /= 2;
-    other.steps = 3;
+    other.options.steps = 3;
     make(*cost.backend, variant, other)->step();
     EXPECT_EQ(cost.backend->ledger.counts.programs, 1);
   }
@@ -271,36 +184,13 @@ TEST_P(EmulatedCubedSphere, ADiscontinuousStartKeepsItsJump) {
 
 TEST_P(EmulatedCubedSphere, TheOrderInWhichThreadsAndBlocksRunChangesNoBit) {
   const Problem problem = random_problem(Unit::rk4_step, GetParam() == Variant::reference ? 8 : 20);
-  EXPECT_EQ(after(1, GetParam(), problem, emulation::Order::forward),
-            after(1, GetParam(), problem, emulation::Order::backward));
-}
-
-// An odd number of steps leaves the optimized state in another buffer each time, so a second call
-// replays another graph.
-TEST_P(EmulatedCubedSphere, ALoopEqualsItsStepsHoweverItIsLaunched) {
-  for (const auto& [steps, calls] : {std::pair{1, 2}, std::pair{2, 1}, std::pair{7, 1}}) {
-    if (GetParam() == Variant::reference && steps == 7)
-      continue;  // it has one buffer, and takes long
-    SCOPED_TRACE(steps);
-    Problem loop = random_problem(Unit::loop, 8);
-    loop.steps = steps;
-    const auto one_by_one = after(calls * steps, GetParam(), random_problem(Unit::rk4_step, 8));
-    EXPECT_EQ(after(calls, GetParam(), loop), one_by_one);
-    loop.launch = Launch::graph;
-    EXPECT_EQ(after(calls, GetParam(), loop), one_by_one);
-  }
-}
-
-TEST_P(EmulatedCubedSphere, ALoopOfNoStepsLeavesTheStart) {
-  Problem loop = random_problem(Unit::loop, 8);
-  loop.steps = 0;
-  loop.launch = Launch::graph;
-  EXPECT_LE(largest_difference(after(2, GetParam(), loop), joined<double>(loop.start)), 1e-15);
+  EXPECT_EQ(after(1, GetParam(), problem, {.order = emulation::Order::forward}),
+            after(1, GetParam(), problem, {.order = emulation::Order::backward}));
 }
 
 TEST_P(EmulatedCubedSphere, TheUpstreamMetricGivesItsPublishedNorm) {
   Problem problem = random_problem(Unit::rhs, 8);
-  problem.q12 = MetricSign::upstream;
+  problem.options.q12 = MetricSign::upstream;
   const State tendency = as_state({8}, after(1, GetParam(), problem));
   EXPECT_NEAR(norm(tendency.h), 177.3944206342172, 177.4e-13);
 }
@@ -308,7 +198,7 @@ TEST_P(EmulatedCubedSphere, TheUpstreamMetricGivesItsPublishedNorm) {
 TEST_P(EmulatedCubedSphere, SinglePrecisionStaysCloseToDouble) {
   Problem problem = random_problem(Unit::rk4_step, 8);
   const auto in_double = after(1, GetParam(), problem);
-  problem.precision = Precision::f32;
+  problem.options.precision = Precision::f32;
   const double apart = largest_difference(after(1, GetParam(), problem), in_double);
   EXPECT_LT(apart, 1e-5);
   EXPECT_GT(apart, 1e-9);  // else it was not single precision
@@ -321,13 +211,15 @@ TEST(EmulatedOptimizedCubedSphere, AStageAddsToTheProjectedBase) {
   const std::vector<double> base = joined<double>(initial_state({n}, Start::random));
   const std::vector<double> zero(base.size());
   const std::vector<std::int32_t> table = neighbours(n);
-  std::vector<double> out(base.size());
-  emulation::run_grid("stage", {.grid = {1, 1, panels}, .block = {stage_threads}},
-                      emulation::Order::forward, [&] {
-                        on_cpu_optimized::stage(zero.data(), base.data(), out.data(), zero.data(),
-                                                table.data(), n, 1., 1.);
-                      });
-  EXPECT_EQ(as_state({n}, out).h, project(n, as_state({n}, base).h));
+  const auto backend = emulated(Variant::optimized);
+  const OptimizedKernels<double> kernels(
+      backend->compiler->compile(OptimizedKernels<double>::program({})), {});
+  const Buffer<double> z(*backend, zero, "z"), y(*backend, base, "y"), metric(*backend, zero, "m"),
+      out(*backend, base.size(), "out");
+  const Buffer<std::int32_t> rows(*backend, table, "neighbours");
+  kernels.stage(tiles(n), z.data(), y.data(), out.data(), nullptr, metric.data(), rows.data(), n,
+                {1, 1}, {});
+  EXPECT_EQ(as_state({n}, out.to_host()).h, project(n, as_state({n}, base).h));
 }
 
 TEST(EmulatedOptimizedCubedSphere, SinglePrecisionChangesTheErrorByLessThanOnePercent) {
@@ -335,8 +227,8 @@ TEST(EmulatedOptimizedCubedSphere, SinglePrecisionChangesTheErrorByLessThanOnePe
   constexpr double error_in_double = 1.8940e-2;
   Problem problem = random_problem(Unit::loop, n);
   problem.start = initial_state({n}, Start::face);
-  problem.steps = 3 * n;  // t = 1
-  problem.precision = Precision::f32;
+  problem.options.steps = 3 * n;  // t = 1
+  problem.options.precision = Precision::f32;
   const State later = as_state({n}, after(1, Variant::optimized, problem));
   EXPECT_NEAR(deviation({n}, later.h, exact_height({n}, Start::face, 1)).l2, error_in_double,
               error_in_double / 100);
@@ -347,7 +239,7 @@ TEST(EmulatedOptimizedCubedSphere, SinglePrecisionKeepsMassToItsRounding) {
   Problem problem = random_problem(Unit::rk4_step, n);
   problem.start = initial_state({n}, Start::face);
   const double before = mass({n}, problem.start.h);
-  problem.precision = Precision::f32;
+  problem.options.precision = Precision::f32;
   const State later = as_state({n}, after(10, Variant::optimized, problem));
   EXPECT_NEAR(mass({n}, later.h), before, 1e-6 * before);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cubed_sphere_swe/component_inputs.hpp"
 #include "cubed_sphere_swe/operators.hpp"
 #include "cubed_sphere_swe/sphere.hpp"
 
@@ -25,27 +26,6 @@ double integral(int n, Function value) {
   return total.value();
 }
 
-// y = A x for one panel along x1 (A: [rows, n1], x: [n1, n2]) or, transposed in role, along x2 (x:
-// [n2, n1]).
-void apply_along_x1(const std::vector<double>& a, int rows, int n1, int n2, const double* x,
-                    double* y) {
-  for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < n2; ++j) {
-      double value = 0;
-      for (int k = 0; k < n1; ++k) value += a[static_cast<std::size_t>(i) * n1 + k] * x[k * n2 + j];
-      y[i * n2 + j] = value;
-    }
-}
-void apply_along_x2(const std::vector<double>& a, int rows, int n1, int n2, const double* x,
-                    double* y) {
-  for (int i = 0; i < n2; ++i)
-    for (int j = 0; j < rows; ++j) {
-      double value = 0;
-      for (int k = 0; k < n1; ++k) value += a[static_cast<std::size_t>(j) * n1 + k] * x[i * n1 + k];
-      y[i * rows + j] = value;
-    }
-}
-
 }  // namespace
 
 void Sum::add(double value) {
@@ -58,41 +38,30 @@ double mass(Size size, std::span<const double> h) {
   return integral(size.n, [h](std::size_t k) { return h[k]; });
 }
 
+double relative_drift(double mass, double start) {
+  const double drift = std::abs(mass - start);
+  return start == 0 ? drift : drift / std::abs(start);
+}
+
 double area(Size size) {
   return integral(size.n, [](std::size_t) { return 1.; });
 }
 
 double energy(Size size, const State& state, MetricSign q12) {
   const int n = size.n;
-  const MetricTables tables = metric_tables(n, q12);
   const std::vector<double> hv = vertex_weights(n), hc = center_weights(n);
-  const std::vector<double> to_vertices = dense(Operator::pcv, n),
-                            to_centers = dense(Operator::pvc, n);
   const double potential =
       integral(n, [&](std::size_t k) { return gravity / 2 * state.h[k] * state.h[k]; });
-
-  const std::size_t per_panel = static_cast<std::size_t>(n) * (n + 1);
-  std::vector<double> at_vertices(static_cast<std::size_t>(n + 1) * (n + 1)), cross(per_panel);
+  const ComponentInputs fluxes = component_inputs(n, q12, state);
   Sum kinetic;
-  const auto scale = [&] {
-    for (std::size_t k = 0; k < at_vertices.size(); ++k) at_vertices[k] *= tables.jq12[k];
-  };
-  for (int panel = 0; panel < panels; ++panel) {
-    const double* v1 = state.v1.data() + panel * per_panel;
-    const double* v2 = state.v2.data() + panel * per_panel;
-    apply_along_x2(to_vertices, n + 1, n, n + 1, v2, at_vertices.data());
-    scale();
-    apply_along_x1(to_centers, n, n + 1, n + 1, at_vertices.data(), cross.data());
-    for (int i = 0, k = 0; i < n; ++i)
-      for (int j = 0; j <= n; ++j, ++k)
-        kinetic.add(v1[k] * (tables.jq11[k] * v1[k] + cross[k]) * hc[i] * hv[j]);
-    apply_along_x1(to_vertices, n + 1, n, n + 1, v1, at_vertices.data());
-    scale();
-    apply_along_x2(to_centers, n, n + 1, n + 1, at_vertices.data(), cross.data());
-    for (int i = 0, k = 0; i <= n; ++i)
-      for (int j = 0; j < n; ++j, ++k)
-        kinetic.add(v2[k] * (tables.jq22[k] * v2[k] + cross[k]) * hv[i] * hc[j]);
-  }
+  std::size_t k = 0;
+  for (int panel = 0; panel < panels; ++panel)
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j <= n; ++j, ++k) kinetic.add(state.v1[k] * fluxes.u1[k] * hc[i] * hv[j]);
+  k = 0;
+  for (int panel = 0; panel < panels; ++panel)
+    for (int i = 0; i <= n; ++i)
+      for (int j = 0; j < n; ++j, ++k) kinetic.add(state.v2[k] * fluxes.u2[k] * hv[i] * hc[j]);
   return potential + mean_depth / 2 * kinetic.value();
 }
 

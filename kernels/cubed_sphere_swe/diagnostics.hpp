@@ -20,6 +20,8 @@ class Sum {
 };
 
 double mass(Size size, std::span<const double> h);  // integral of h; h: [6, n+1, n+1]
+// |mass - start| relative to the latter; absolute where that is zero.
+double relative_drift(double mass, double start);
 double energy(Size size, const State& state, MetricSign q12 = MetricSign::correct);
 double area(Size size);  // of the sphere by the scheme's quadrature
 

@@ -128,6 +128,16 @@ HOLDFAST_EVERYWHERE constexpr T extrapolate(T first, T second, T third) {
 // 1 / Hv_0 times dx: the strength of the boundary penalty.
 inline constexpr double penalty = 18.0 / 7;
 
+// Hv at one of the n + 1 vertices along an axis, per unit spacing.
+template <class T>
+HOLDFAST_EVERYWHERE constexpr T vertex_weight(int row, int n) {
+  const int from_border = row < n - row ? row : n - row;
+  return from_border == 0   ? T(7. / 18)
+         : from_border == 1 ? T(9. / 8)
+         : from_border == 3 ? T(71. / 72)
+                            : T(1);
+}
+
 // Every row of every operator is five coefficients on consecutive columns. Rows come in few
 // classes: cv operators (centres -> vertices, [n+1, n]) have 9, vc operators (vertices -> centres,
 // [n, n+1]) have 7; the middle one is the interior. Per unit spacing: derivatives still want 1/dx.
@@ -215,6 +225,44 @@ HOLDFAST_EVERYWHERE constexpr Operators<T> make_operators() {
   fill<T, vc_classes>(all.dvc, dvc, T(-1));
   fill<T, vc_classes>(all.pvc, pvc, T(1));
   return all;
+}
+
+// What a stage multiplies its tendency with, of which the factors -H0/dx and -g/dx are a part.
+template <class T>
+struct Slopes {
+  T height = 0, velocity = 0;
+};
+
+// One stage of a Runge-Kutta step: out = A base + slopes L z; in the classical method also sum +=
+// shares L z, or sum = A base + shares L z where z is the base. A null base is zero, a null sum is
+// not wanted. Arrays: h [6, n+1, n+1], v1 [6, n, n+1] and v2 [6, n+1, n] in a row, h one-sided.
+template <class T>
+struct StageArrays {
+  const T* z = nullptr;
+  const T* base = nullptr;
+  T* out = nullptr;
+  T* sum = nullptr;
+  Slopes<T> slopes = {}, shares = {};
+};
+
+// The stages of one step and of the one after it, which may have swapped their arrays.
+inline constexpr int stages_per_step = 4;
+template <class T>
+struct LoopStages {
+  StageArrays<T> of_step[2][stages_per_step] = {};
+};
+
+// Where masses go. `masses` [1 + capacity]: that of the start, then those after the last `capacity`
+// steps, in a ring. `partials`: one per block. `counters`: blocks that have arrived, masses so far.
+struct MassHistory {
+  double* masses = nullptr;
+  double* partials = nullptr;
+  unsigned* counters = nullptr;
+  unsigned capacity = 1;
+  double cell = 0;  // dx^2
+};
+HOLDFAST_EVERYWHERE constexpr unsigned mass_slot(unsigned recorded, unsigned capacity) {
+  return recorded == 0 ? 0 : 1 + (recorded - 1) % capacity;
 }
 
 }  // namespace holdfast::cubed_sphere_swe

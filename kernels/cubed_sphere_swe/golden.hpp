@@ -64,4 +64,57 @@ inline std::vector<GoldenValue> golden_ten_steps(const State& s) {
           {"energy", energy({8}, s), 7.2725675444157805, 7.2725675444157805}};
 }
 
+// After one step() of a component; empty where none is known.
+inline std::vector<GoldenValue> golden_component(const Component& part,
+                                                 const std::vector<double>& result) {
+  const std::size_t half = result.size() / 2;
+  const std::vector<double> first(result.begin(), result.begin() + static_cast<long>(half)),
+      second(result.begin() + static_cast<long>(half), result.end());
+  const auto at = [&](const char* what, int panel, int i, int j, double golden) {
+    return golden_value(what, result[height_index(8, panel, i, j)], golden, result);
+  };
+  const auto norms = [&](double golden_first, double golden_second) {
+    return std::vector<GoldenValue>{
+        golden_value("norm(first)", norm(first), golden_first, first),
+        golden_value("norm(second)", norm(second), golden_second, second)};
+  };
+  std::vector<GoldenValue> all;
+  switch (part.kind) {
+    case Component::Kind::operator_apply:
+      return {};
+    case Component::Kind::project:
+      return {golden_value("sum(hp)", sum(result), 6.5938016787464653, result),
+              at("hp[0,0,0]", 0, 0, 0, -0.11306092794931044),
+              at("hp[0,0,3]", 0, 0, 3, -0.14500880271374084),
+              at("hp[1,3,8]", 1, 3, 8, -0.38179167656033686)};
+    case Component::Kind::gradient:
+      if (part.components == 1)
+        return {golden_value("norm(dv1)", norm(result), 87.352110396261011, result)};
+      all = norms(87.352110396261011, 85.518550312357647);
+      all.push_back(
+          golden_value("dv1[0,0,0]", first[v1_golden_index(0, 0, 0)], 0.95987113834055848, first));
+      all.push_back(
+          golden_value("dv1[3,4,5]", first[v1_golden_index(3, 4, 5)], 4.3465454219398225, first));
+      return all;
+    case Component::Kind::contravariant:
+      all = norms(16.968878224763166, 17.168236305876164);
+      all.push_back(
+          golden_value("v^1[0,0,0]", first[v1_golden_index(0, 0, 0)], -0.47715653951607589, first));
+      all.push_back(golden_value("v^2[1,8,7]", second[v2_golden_index(1, 8, 7)],
+                                 -0.45012644327329865, second));
+      return all;
+    case Component::Kind::divergence:
+      return {golden_value("norm(div)", norm(result), 248.86911255979186, result),
+              {"sum(div)", sum(result), 15.659106387906107, 248.86911255979186},
+              at("div[0,0,0]", 0, 0, 0, -4.9546136615282617),
+              at("div[2,4,4]", 2, 4, 4, -1.2785612479128039)};
+    case Component::Kind::sat:
+      return {
+          golden_value("norm", norm(result), 203.22540034099487, result),
+          at("[0,0,0]", 0, 0, 0, -18.943886484837392), at("[0,3,8]", 0, 3, 8, 29.811418640920454),
+          at("[1,5,8]", 1, 5, 8, -20.032257353334128), at("[4,8,2]", 4, 8, 2, 2.9697710430040729)};
+  }
+  return all;
+}
+
 }  // namespace holdfast::cubed_sphere_swe

@@ -7,71 +7,80 @@
 #include <cstddef>
 #include <vector>
 
+#include "cubed_sphere_swe/host_values.hpp"
+
 namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
 
+// A vector of `count` values. What is templated on a Pack is vectorised with it.
+template <class T, int count>
+struct Pack {
+  using Value = T;
+  static constexpr int lanes = count;
+  typedef T Lanes __attribute__((vector_size(count * sizeof(T))));
+  typedef T Unaligned
+      __attribute__((vector_size(count * sizeof(T)), aligned(sizeof(T)), may_alias));
+
+  static Lanes load(const T* x) { return *reinterpret_cast<const Unaligned*>(x); }
+  static void store(T* x, Lanes value) { *reinterpret_cast<Unaligned*>(x) = value; }
+};
 #ifdef __AVX512F__
-constexpr int lanes = 8;
+using Doubles = Pack<double, 8>;
+using Floats = Pack<float, 16>;
 #else
-constexpr int lanes = 4;
+using Doubles = Pack<double, 4>;
+using Floats = Pack<float, 8>;
 #endif
-typedef double Lanes __attribute__((vector_size(lanes * sizeof(double))));
-typedef double Unaligned
-    __attribute__((vector_size(lanes * sizeof(double)), aligned(8), may_alias));
+using FewFloats = Pack<float, 8>;  // for rows that are shorter than Floats
 
-inline Lanes load(const double* x) {
-  return *reinterpret_cast<const Unaligned*>(x);
-}
-inline void store(double* x, Lanes value) {
-  *reinterpret_cast<Unaligned*>(x) = value;
-}
-
-// Rows are read up to three columns beyond either end, against zero coefficients; what lies there
-// must be finite.
-constexpr int guard = 8;
-
-constexpr int row_pitch(int n) {
-  return (n + 1 + 2 * guard + 7) / 8 * 8;
+// make(the pack for rows of n values)
+template <class Make>
+auto with_pack(Precision precision, int n, Make make) {
+  if (precision == Precision::f64) return make(Doubles());
+  return n < Floats::lanes ? make(FewFloats()) : make(Floats());
 }
 
 // An operator along x2, the vectorised direction. The columns of the first and the last vector have
 // coefficients of their own, six taps from `reach` relative to the output column on; all others
 // share four.
-template <int reach>
+template <class P, int reach>
 struct AlongRow {
-  Lanes first[6] = {}, last[6] = {};
-  double inside[4] = {};
+  using T = typename P::Value;
+  typename P::Lanes first[6] = {}, last[6] = {};
+  T inside[4] = {};
 
   AlongRow(const std::vector<double>& matrix, int rows, int columns, const double* interior) {
     for (int tap = 0; tap < 6; ++tap)
-      for (int lane = 0; lane < lanes; ++lane) {
+      for (int lane = 0; lane < P::lanes; ++lane) {
         const auto at = [&](int row) {
           const int column = row + reach + tap;
-          return column < 0 || column >= columns
-                     ? 0
-                     : matrix[static_cast<std::size_t>(row) * columns + column];
+          return static_cast<T>(column < 0 || column >= columns
+                                    ? 0
+                                    : matrix[static_cast<std::size_t>(row) * columns + column]);
         };
         first[tap][lane] = at(lane);
-        last[tap][lane] = at(rows - lanes + lane);
+        last[tap][lane] = at(rows - P::lanes + lane);
       }
-    std::copy_n(interior, 4, inside);
+    std::transform(interior, interior + 4, inside, [](double x) { return static_cast<T>(x); });
   }
 };
-using ToVertices = AlongRow<-3>;
-using ToCenters = AlongRow<-2>;
+template <class P>
+using ToVertices = AlongRow<P, -3>;
+template <class P>
+using ToCenters = AlongRow<P, -2>;
 
 enum class Part { first, inside, last };
 
-template <Part part, int reach>
-inline Lanes apply(const AlongRow<reach>& op, const double* x) {
+template <Part part, class P, int reach>
+inline typename P::Lanes apply(const AlongRow<P, reach>& op, const typename P::Value* x) {
   if constexpr (part == Part::inside) {
     x += reach + 1;
-    return op.inside[0] * load(x) + op.inside[1] * load(x + 1) + op.inside[2] * load(x + 2) +
-           op.inside[3] * load(x + 3);
+    return op.inside[0] * P::load(x) + op.inside[1] * P::load(x + 1) +
+           op.inside[2] * P::load(x + 2) + op.inside[3] * P::load(x + 3);
   } else {
-    const Lanes* taps = part == Part::first ? op.first : op.last;
+    const auto* taps = part == Part::first ? op.first : op.last;
     x += reach;
-    return (taps[0] * load(x) + taps[1] * load(x + 1) + taps[2] * load(x + 2)) +
-           (taps[3] * load(x + 3) + taps[4] * load(x + 4) + taps[5] * load(x + 5));
+    return (taps[0] * P::load(x) + taps[1] * P::load(x + 1) + taps[2] * P::load(x + 2)) +
+           (taps[3] * P::load(x + 3) + taps[4] * P::load(x + 4) + taps[5] * P::load(x + 5));
   }
 }
 
@@ -82,22 +91,41 @@ struct PartOf {
 
 // body(column, part) for vectors that cover [0, columns); the last two may overlap, so outputs are
 // not inputs.
-template <class Body>
+template <class P, class Body>
 inline void for_columns(int columns, Body body) {
   body(0, PartOf<Part::first>());
-  for (int j = lanes; j < columns - lanes; j += lanes) body(j, PartOf<Part::inside>());
-  body(columns - lanes, PartOf<Part::last>());
+  for (int j = P::lanes; j < columns - P::lanes; j += P::lanes) body(j, PartOf<Part::inside>());
+  body(columns - P::lanes, PartOf<Part::last>());
 }
 
 // One row of an operator along x1: up to five whole rows, weighted.
+template <class T>
 struct AcrossRows {
-  const double* row[5] = {};
-  double tap[5] = {};
-};
+  const T* row[5] = {};
+  T tap[5] = {};
 
-inline Lanes apply(const AcrossRows& op, int j) {
-  Lanes sum = op.tap[0] * load(op.row[0] + j);
-  for (int k = 1; k < 5; ++k) sum += op.tap[k] * load(op.row[k] + j);
+  template <class RowAt>
+  AcrossRows(const double (&taps)[5], int start, RowAt row_at) {
+    for (int k = 0; k < 5; ++k) {
+      tap[k] = static_cast<T>(taps[k]);
+      row[k] = row_at(start + k);
+    }
+  }
+};
+// Row i of an operator onto vertices or onto centres; row_at(k) is row k of what it applies to.
+template <class T, class RowAt>
+AcrossRows<T> vertex_row(const double (&op)[cv_classes][5], int i, int n, RowAt row_at) {
+  return {op[cv_class(i, n)], cv_start(i, n), row_at};
+}
+template <class T, class RowAt>
+AcrossRows<T> center_row(const double (&op)[vc_classes][5], int i, int n, RowAt row_at) {
+  return {op[vc_class(i, n)], vc_start(i, n), row_at};
+}
+
+template <class P>
+inline typename P::Lanes apply(const AcrossRows<typename P::Value>& op, int j) {
+  typename P::Lanes sum = op.tap[0] * P::load(op.row[0] + j);
+  for (int k = 1; k < 5; ++k) sum += op.tap[k] * P::load(op.row[k] + j);
   return sum;
 }
 

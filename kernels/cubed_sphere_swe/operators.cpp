@@ -64,6 +64,30 @@ std::vector<double> dense(Operator which, int n) {
   return matrix;
 }
 
+std::vector<double> apply(Operator which, int direction, int n, std::span<const double> x) {
+  const Shape op = shape(which);
+  const int rows = op.to_vertices ? n + 1 : n, columns = op.to_vertices ? n : n + 1, lines = n + 1;
+  const double scale = op.derivative ? 1 / spacing(n) : 1;
+  // Distance of neighbours along the direction, and of two lines.
+  const int step = direction == 1 ? lines : 1;
+  const int line_in = direction == 1 ? 1 : columns, line_out = direction == 1 ? 1 : rows;
+  std::vector<double> all(std::size_t{6} * rows * lines);
+  for (int panel = 0; panel < 6; ++panel)
+    for (int row = 0; row < rows; ++row) {
+      const double* taps = op.rows[op.to_vertices ? cv_class(row, n) : vc_class(row, n)];
+      const int start = op.to_vertices ? cv_start(row, n) : vc_start(row, n);
+      const double* in = x.data() + std::size_t(panel) * columns * lines + start * step;
+      double* out = all.data() + std::size_t(panel) * rows * lines + row * step;
+      for (int line = 0; line < lines; ++line) {
+        double value = 0;
+        for (int tap = 0; tap < 5; ++tap)
+          if (taps[tap] != 0) value += taps[tap] * in[line * line_in + tap * step];
+        out[line * line_out] = scale * value;
+      }
+    }
+  return all;
+}
+
 std::vector<double> vertex_weights(int n) {
   return weights(n + 1, spacing(n), {7. / 18, 9. / 8, 1., 71. / 72});
 }

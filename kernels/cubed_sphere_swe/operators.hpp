@@ -3,6 +3,7 @@
 // coefficients themselves are in formulas.hpp, shared with device code.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "cubed_sphere_swe/formulas.hpp"
@@ -17,6 +18,11 @@ enum class Operator { dcv, dvc, pcv, pvc, adjoint };
 
 // Row-major. Derivatives are divided by dx = pi / (2n).
 std::vector<double> dense(Operator which, int n);
+
+// `which` along x1 or x2 of a field over all panels, row by row of its five coefficients. x: [6,
+// n+1, n+1] for dvc and pvc; else [6, n, n+1] along x1 and [6, n+1, n] along x2, which is the shape
+// of the result for dvc and pvc.
+std::vector<double> apply(Operator which, int direction, int n, std::span<const double> x);
 
 // Quadrature weights, times dx: [n+1] at vertices, [n] at centres.
 std::vector<double> vertex_weights(int n);

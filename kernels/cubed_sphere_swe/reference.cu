@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formulation of the published program, one kernel per array update: operators are dense (the
-// products themselves are the library's), every border and every corner is written by a launch of
+// The formulation of the published program, one kernel per array update: operators are dense (their
+// products are the library's, or `gemm`), every border and every corner is written by a launch of
 // its own.
 #include "formulas.hpp"
+#include "mass_sum.hpp"
 
 namespace swe = holdfast::cubed_sphere_swe;
 
@@ -136,4 +137,77 @@ template <class T>
 __global__ void combine(const T* k1, const T* k2, const T* k3, const T* k4, T* y, T c, int count) {
   const int at = global_index();
   if (at < count) y[at] += c * (k1[at] + 2 * k2[at] + 2 * k3[at] + k4[at]);
+}
+
+// c = scale a op(b) + keep c for one problem per blockIdx.z, `*_step` values apart; a: [rows,
+// terms], b: [terms, columns] or, transposed, [columns, terms], c: [rows, columns]. A block makes
+// GEMM_TILE squared values of c, each thread `side` squared of them, GEMM_DEPTH terms at a time.
+template <class T>
+__global__ void __launch_bounds__(GEMM_THREADS, 3)
+    gemm(const T* a, const T* b, T* c, int rows, int columns, int terms, int transposed,
+         long long a_step, long long b_step, long long c_step, T scale, T keep) {
+  constexpr int per_axis = 16, side = GEMM_TILE / per_axis;
+  constexpr int loads = GEMM_TILE * GEMM_DEPTH / GEMM_THREADS;
+  static_assert(per_axis * per_axis == GEMM_THREADS && GEMM_TILE % per_axis == 0, "square blocks");
+  static_assert(GEMM_TILE * GEMM_DEPTH % GEMM_THREADS == 0, "whole loads");
+  __shared__ T a_part[GEMM_DEPTH][GEMM_TILE + 1];  // one more: columns fall into different banks
+  __shared__ T b_part[GEMM_DEPTH][GEMM_TILE + 1];
+  a += blockIdx.z * a_step;
+  b += blockIdx.z * b_step;
+  c += blockIdx.z * c_step;
+  const int first_row = blockIdx.y * GEMM_TILE, first_column = blockIdx.x * GEMM_TILE;
+  const int x = threadIdx.x % per_axis, y = threadIdx.x / per_axis;
+
+  T sums[side][side] = {};
+  for (int first = 0; first < terms; first += GEMM_DEPTH) {
+#pragma unroll
+    for (int k = 0; k < loads; ++k) {
+      const int at = threadIdx.x + k * GEMM_THREADS;
+      // Consecutive threads read consecutive values: along the terms, or along the columns of b.
+      const int term = at % GEMM_DEPTH, line = at / GEMM_DEPTH;
+      const int row = first_row + line;
+      a_part[term][line] =
+          row < rows && first + term < terms ? a[row * terms + first + term] : T(0);
+      const int b_term = transposed ? term : at / GEMM_TILE;
+      const int b_line = transposed ? line : at % GEMM_TILE;
+      const int column = first_column + b_line, depth = first + b_term;
+      b_part[b_term][b_line] =
+          column < columns && depth < terms
+              ? b[transposed ? column * terms + depth : depth * columns + column]
+              : T(0);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int term = 0; term < GEMM_DEPTH; ++term) {
+      T from_a[side], from_b[side];
+#pragma unroll
+      for (int k = 0; k < side; ++k) {
+        from_a[k] = a_part[term][y + k * per_axis];
+        from_b[k] = b_part[term][x + k * per_axis];
+      }
+#pragma unroll
+      for (int i = 0; i < side; ++i)
+#pragma unroll
+        for (int j = 0; j < side; ++j) sums[i][j] += from_a[i] * from_b[j];
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < side; ++i)
+#pragma unroll
+    for (int j = 0; j < side; ++j) {
+      const int row = first_row + y + i * per_axis, column = first_column + x + j * per_axis;
+      if (row >= rows || column >= columns) continue;
+      T& value = c[row * columns + column];
+      value = keep == 0 ? scale * sums[i][j] : scale * sums[i][j] + keep * value;
+    }
+}
+
+// The mass of a state. h: [6, n+1, n+1]; j: [n+1, n+1]. Block: MASS_THREADS.
+template <class T>
+__global__ void mass(const T* h, const T* j_factors, swe::MassHistory history, int n) {
+  const int m = n + 1;
+  swe::record_mass<MASS_THREADS>(history, 6 * m * m, [&](int k) {
+    return swe::mass_at(h[k], j_factors[k % (m * m)], k / m % m, k % m, n);
+  });
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cubed_sphere_swe/device_code.hpp"
+#include "cubed_sphere_swe/formulas.hpp"
 #include "cubed_sphere_swe/sources.hpp"
 #include "runtime/compiler.hpp"
 
@@ -27,17 +28,26 @@ struct Kernels {
         penalise(module.kernel<const T*, const T*, T*, int, int, int, int, T, T, int>(
             entry<T>("penalise"))),
         advance(module.kernel<const T*, const T*, T*, T, int>(entry<T>("advance"))),
-        combine(module.kernel<const T*, const T*, const T*, const T*, T*, T, int>(
-            entry<T>("combine"))) {}
+        combine(
+            module.kernel<const T*, const T*, const T*, const T*, T*, T, int>(entry<T>("combine"))),
+        gemm(module.kernel<const T*, const T*, T*, int, int, int, int, long long, long long,
+                           long long, T, T>(entry<T>("gemm"))),
+        mass(module.kernel<const T*, const T*, MassHistory, int>(entry<T>("mass"))) {}
 
   static Program program() {
     Program all = {
         .code = sources::reference_cu,
-        .headers = {sources::formulas_hpp},
-        .definitions = {text("POINTS=", contraction_points), text("PARTS=", contraction_parts)}};
-    for (const auto* kernel :
-         {"project_edge", "project_corner", "multiply", "contravariant", "mass_flux",
-          "height_tendency", "contract", "consensus", "penalise", "advance", "combine"})
+        .headers = {sources::formulas_hpp, sources::mass_sum_hpp},
+        .definitions = {text("POINTS=", contraction_points), text("PARTS=", contraction_parts),
+                        text("GEMM_TILE=", gemm_tile), text("GEMM_DEPTH=", gemm_depth),
+                        text("GEMM_THREADS=", gemm_threads), text("MASS_THREADS=", mass_threads)},
+        .entries = {{entry<T>("project_edge"), KernelKind::scatter},
+                    {entry<T>("project_corner"), KernelKind::scatter},
+                    {entry<T>("penalise"), KernelKind::scatter},
+                    {entry<T>("gemm"), KernelKind::gemm},
+                    {entry<T>("mass"), KernelKind::reduce}}};
+    for (const auto* kernel : {"multiply", "contravariant", "mass_flux", "height_tendency",
+                               "contract", "consensus", "advance", "combine"})
       all.entries.push_back(entry<T>(kernel));
     return all;
   }
@@ -55,6 +65,8 @@ struct Kernels {
   Kernel<const T*, const T*, T*, int, int, int, int, T, T, int> penalise;
   Kernel<const T*, const T*, T*, T, int> advance;
   Kernel<const T*, const T*, const T*, const T*, T*, T, int> combine;
+  Kernel<const T*, const T*, T*, int, int, int, int, long long, long long, long long, T, T> gemm;
+  Kernel<const T*, const T*, MassHistory, int> mass;
 };
 
 }  // namespace holdfast::cubed_sphere_swe

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numbers>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "cubed_sphere_swe/diagnostics.hpp"
@@ -53,6 +54,25 @@ TEST(Sphere, AnotherNumberingOfThePanelsDoesNotMatchGeometry) {
   }
   EXPECT_THAT([&] { check_connectivity(8, wrong, corners()); },
               ThrowsMessage<Error>(HasSubstr("connectivity does not match geometry")));
+}
+
+// A published package joins this edge table with panels in the order +Z, +X, +Y, -X, -Y, -Z: eight
+// of its twelve edges then join points that are apart.
+TEST(Sphere, ThePublishedPackagesPanelOrderDoesNotMatchGeometry) {
+  constexpr int ours[panels] = {0, 4, 1, 2, 3, 5};
+  auto wrong = edges();
+  int apart = 0;
+  for (Edge& edge : wrong) {
+    edge.panel_a = ours[edge.panel_a];
+    edge.panel_b = ours[edge.panel_b];
+    try {
+      check_connectivity(8, std::span(&edge, 1), {});
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("connectivity does not match geometry"));
+      ++apart;
+    }
+  }
+  EXPECT_EQ(apart, 8);
 }
 
 TEST(Sphere, AWrongCornerDoesNotMatchGeometry) {

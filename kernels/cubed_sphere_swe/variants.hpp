@@ -13,22 +13,20 @@
 namespace holdfast::cubed_sphere_swe {
 
 enum class Unit {
-  rhs,       // step(): the tendency of the start; result(): dh, dv1, dv2
-  rk4_step,  // step(): one step of the chained state; result(): h, v1, v2
-  loop,      // step(): `steps` steps of the chained state; result(): h, v1, v2
+  rhs,        // step(): the tendency of the start; result(): dh, dv1, dv2
+  rk4_step,   // step(): one step of the chained state; result(): h, v1, v2
+  loop,       // step(): `steps` steps of the chained state; result(): h, v1, v2
+  component,  // step(): one part of a tendency; result(): as Component says
 };
 
 // Validated: a factory allocates and computes, and refuses nothing.
 struct Problem {
   Unit unit = Unit::rhs;
   int n = 48;
-  double dt = 0;  // > 0
-  int steps = 1;  // RK4 steps per step() of a loop
-  MetricSign q12 = MetricSign::correct;
-  Launch launch = Launch::host;
+  double dt = 0;         // > 0
+  Options options = {};  // its dt is not read: the one above is
+  Component component = {};
   State start = {};
-  Precision precision =
-      Precision::f64;  // of arithmetic and storage on a device; the host computes in f64
 };
 
 // backend.device is not null.
@@ -44,6 +42,14 @@ struct Intermediates {
   std::vector<double> penalised = {};      // the same with the boundary penalties
   std::vector<double> consensus = {};      // F*: [12 edges, n+1], along side A
 };
+
+// Parts of a stage that the optimized host variant shares among its threads, per panel. As few as
+// keep all threads equally busy, for each computes a few rows of its neighbours anew.
+constexpr int host_blocks_per_panel(int n, int threads) {
+  int blocks = 1;
+  while (6 * blocks % threads != 0 && n / (blocks + 1) >= 8) ++blocks;
+  return blocks;
+}
 
 // backend.device is null. The same sources, compiled once for each instruction set.
 namespace isa_v3 {

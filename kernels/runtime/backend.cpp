@@ -11,7 +11,7 @@
 #include "runtime/cuda_device.hpp"
 #include "runtime/dry_device.hpp"
 #include "runtime/error.hpp"
-#include "runtime/log.hpp"
+#include "runtime/settings.hpp"
 
 namespace holdfast {
 namespace {
@@ -49,7 +49,7 @@ std::string slug(std::string_view words) {
 }  // namespace
 
 std::unique_ptr<Backend> open_backend(std::string_view name) {
-  check_log_settings();
+  check_settings();
   auto backend = std::make_unique<Backend>();
   backend->name = name;
   use_host_threads();

@@ -5,6 +5,8 @@
 
 #include "runtime/buffer.hpp"
 #include "runtime/host_library.hpp"
+#include "runtime/problem_name.hpp"
+#include "runtime/recorder.hpp"
 
 namespace holdfast {
 namespace {
@@ -35,6 +37,10 @@ CBLAS_TRANSPOSE transposed(bool yes) {
 }
 
 }  // namespace
+
+std::string shown(const Gemm& problem) {
+  return problem_name("gemm", {problem.batch, problem.m, problem.k, problem.n}, problem.precision);
+}
 
 // A batch is shared among the threads, each product on one of them: for the small matrices of a
 // panel this is faster and steadier than a team for every product. A single product gets the whole
@@ -70,6 +76,9 @@ Blas::~Blas() {
 void Blas::operator()(const Gemm& problem, const void* a, const void* b, void* c) {
   check_problem(problem);
   if (backend_->device) return backend_->device->gemm(problem, a, b, c, work_area_);
+  const Verb verb(backend_->ledger.recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::library, shown(problem));
+  });
   gemm_on_host(problem, a, b, c);
   ++backend_->ledger.counts.launches;
   ++backend_->ledger.counts.library_calls;

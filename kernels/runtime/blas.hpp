@@ -4,12 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+
+#include "runtime/precision.hpp"
 
 namespace holdfast {
 
 struct Backend;
-
-enum class Precision { f32, f64 };
 
 // C = alpha op(A) op(B) + beta C for `batch` row-major problems; strides in elements between
 // consecutive problems, a stride of 0 uses the same matrix for all.
@@ -22,6 +23,8 @@ struct Gemm {
   int batch = 1;
   double alpha = 1, beta = 0;
 };
+
+std::string shown(const Gemm& problem);  // "gemm [batch, m, k, n] f64"
 
 // Bytes of device work area a Blas takes once (cuBLAS's workspace, set by us so that the peak is
 // reproducible).

@@ -3,6 +3,8 @@
 
 #include <new>
 
+#include "runtime/recorder.hpp"
+
 namespace holdfast {
 namespace {
 
@@ -16,6 +18,9 @@ void* allocate_on_host(Ledger& ledger, std::size_t bytes, std::string_view site)
                 text("failed to allocate ", bytes, " bytes for '", site, "': with ",
                      ledger.live_bytes, " bytes held this exceeds the limit of ", *limit,
                      " bytes; choose a smaller size or raise HOLDFAST_MEMORY_LIMIT_GB"));
+  const Verb verb(ledger.recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::allocate, site, bytes);
+  });
   ledger.allocated(wanted, site);
   void* memory = ::operator new(std::max<std::size_t>(bytes, 1), host_alignment, std::nothrow);
   if (memory) return memory;
@@ -33,6 +38,9 @@ void* allocate(Backend& backend, std::size_t bytes, std::string_view site) {
 
 void release(Backend& backend, void* memory, std::size_t bytes, std::string_view site) noexcept {
   if (backend.device) return backend.device->release(memory, bytes, site);
+  const Verb verb(backend.ledger.recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::release, site, bytes);
+  });
   ::operator delete(memory, host_alignment);
   backend.ledger.released(static_cast<std::int64_t>(bytes), site);
 }

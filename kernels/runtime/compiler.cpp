@@ -13,6 +13,7 @@
 #include "runtime/error.hpp"
 #include "runtime/log.hpp"
 #include "runtime/program_cache.hpp"
+#include "runtime/recorder.hpp"
 #include "runtime/sha256.hpp"
 #include "runtime/source_text.hpp"
 #include "runtime/toolkit.hpp"
@@ -50,8 +51,8 @@ Lowering assembled(const Program& program, int sm) {
   Lowering lowering{.name = std::string(program.code.name),
                     .text = source_text(program.code.name, program.code.text),
                     .definitions = program.definitions,
-                    .entries = program.entries,
                     .sm = sm};
+  for (const auto& wanted : program.entries) lowering.entries.push_back(wanted.expression);
   for (const auto& header : program.headers) {
     const auto content = source_text(header.name, header.text);
     lowering.headers.push_back({std::string(header.name), content});
@@ -71,7 +72,7 @@ std::string key_of(const Lowering& lowering) {
     for (const auto& part : parts) add(part);
   };
   const auto versions = toolkit_versions();
-  add(text("holdfast-program/1 sm_", lowering.sm));
+  add(text("holdfast-program/2 sm_", lowering.sm));
   add(versions.nvrtc);
   add(versions.nvjitlink);
   add_all(lowering_options());
@@ -127,15 +128,17 @@ std::string difference(const Lowering& before, const Lowering& now) {
   return reasons.empty() ? "order of constants changed" : reasons;
 }
 
-void report(const Compiled& program) {
+void report(const Compiled& program, Ledger::Phase phase) {
   if (!logs_compilations()) return;
   const auto& s = program.seconds;
   const auto milliseconds = [](double seconds) { return std::round(seconds * 1e4) / 10; };
-  log_compilation(text(program.from_cache ? "took " : "compiled ", program.source_name,
-                       program.from_cache ? " from the cache (" : " (", program.reason, "): trace ",
-                       milliseconds(s.trace), " ms, lower ", milliseconds(s.lower), " ms, compile ",
-                       milliseconds(s.compile), " ms, load ", milliseconds(s.load), " ms, ",
-                       program.functions.size(), " kernels"));
+  log_compilation(text(
+      program.from_cache ? "took " : "compiled ", program.source_name,
+      program.from_cache ? " from the cache (" : " (", program.reason,
+      phase == Ledger::Phase::steady ? ") in a steady step: trace " : ") while building: trace ",
+      milliseconds(s.trace), " ms, lower ", milliseconds(s.lower), " ms, compile ",
+      milliseconds(s.compile), " ms, load ", milliseconds(s.load), " ms, ",
+      program.functions.size(), " kernels"));
 }
 
 }  // namespace
@@ -163,6 +166,9 @@ Module Compiler::compile(const Program& program) {
   if (const auto known = by_key_.find(key); known != by_key_.end())
     return {device_, *known->second};
 
+  const Verb verb(device_.ledger().recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::compile, lowering.name);
+  });
   auto compiled = std::make_unique<Compiled>();
   compiled->source_name = lowering.name;
   compiled->source = lowering.text;
@@ -194,6 +200,7 @@ Module Compiler::compile(const Program& program) {
       throw Error(Fault::compile, text("kernel ", entry.name, " of ", lowering.name,
                                        " has no C++ signature: do not declare it extern \"C\""));
     auto& function = compiled->functions.emplace_back(Function{.expression = lowering.entries[i],
+                                                               .kind = program.entries[i].kind,
                                                                .name = entry.name,
                                                                .parameters = *taken,
                                                                .registers = entry.registers,
@@ -203,11 +210,12 @@ Module Compiler::compile(const Program& program) {
     device_.load(compiled->cubin, function);
   }
   compiled->seconds.load = watch.lap();
-  report(*compiled);
+  report(*compiled, device_.ledger().phase());
 
   last_[lowering.name] = std::move(lowering);
   auto& kept = *programs_.emplace_back(std::move(compiled));
   by_key_[key] = &kept;
+  verb.compiled(kept);
   return {device_, kept};
 }
 

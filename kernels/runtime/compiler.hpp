@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 #include "runtime/device.hpp"
@@ -23,11 +24,21 @@ struct Source {
   std::string_view text = {};
 };
 
+// A kernel wanted from a program: "stage<double>".
+struct WantedKernel {
+  std::string expression = {};
+  KernelKind kind = KernelKind::fused;
+
+  WantedKernel(std::string wanted, KernelKind what = KernelKind::fused)
+      : expression(std::move(wanted)), kind(what) {}
+  WantedKernel(const char* wanted) : expression(wanted) {}
+};
+
 struct Program {
   Source code = {};
   std::vector<Source> headers = {};           // what the code may #include, by full or last name
   std::vector<std::string> definitions = {};  // "TILE=16"
-  std::vector<std::string> entries = {};      // "stage<double>": every kernel wanted from it
+  std::vector<WantedKernel> entries = {};     // all of them are compiled at once
 };
 
 struct StageSeconds {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "runtime/backend.hpp"
 #include "runtime/error.hpp"
@@ -308,6 +309,25 @@ TEST_F(CompilerTest, KnowsRegistersSpillsAndSharedMemoryOfEachKernel) {
   EXPECT_EQ(functions[1].registers, 64);
 }
 
+// 1024 threads leave 64 registers: `deep` spills in them, `call` alone needs less than half.
+constexpr Source calls{"test/calls.cu",
+                       "__device__ __noinline__ double deep(const double* x, int n) {\n"
+                       "  double a[64], sum = 0;\n"
+                       "  for (int i = 0; i < 64; ++i) a[i] = x[i * n];\n"
+                       "  for (int i = 0; i < 64; ++i) sum += a[(i * n) & 63] * x[i];\n"
+                       "  return sum;\n"
+                       "}\n"
+                       "__global__ void __launch_bounds__(1024) call(double* x, int n) {\n"
+                       "  x[n] = deep(x, n);\n"
+                       "}\n"};
+
+TEST_F(CompilerTest, AKernelsRegistersAndSpillsIncludeTheFunctionsThatItCalls) {
+  const auto backend = fresh();
+  const auto module = backend->compiler->compile({.code = calls, .entries = {"call"}});
+  EXPECT_GT(module.compiled().functions[0].registers, 32);
+  EXPECT_GT(module.compiled().functions[0].spill_bytes, 0);
+}
+
 TEST_F(CompilerTest, CompilingInASteadyStepBreaksARule) {
   const auto backend = fresh();
   backend->ledger.enter(Ledger::Phase::steady);
@@ -326,9 +346,21 @@ TEST_F(CompilerTest, LogsEachCompilationWithItsReason) {
   setenv("HOLDFAST_LOG_COMPILES", "1", 1);
   testing::internal::CaptureStderr();
   fresh()->compiler->compile(scaled_by(2));
-  const auto log = testing::internal::GetCapturedStderr();
+  fresh()->compiler->compile(scaled_by(2));
+  const auto backend = fresh();
+  backend->ledger.enter(Ledger::Phase::steady, {.may_compile = true});
+  backend->compiler->compile(scaled_by(2));
+  backend->compiler->compile(scaled_by(2));  // known: nothing to tell
+  std::istringstream log(testing::internal::GetCapturedStderr());
   unsetenv("HOLDFAST_LOG_COMPILES");
-  EXPECT_THAT(log, HasSubstr("holdfast: compiled test/scale.cu (first use): trace "));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(log, line);) lines.push_back(line);
+  EXPECT_THAT(
+      lines,
+      testing::ElementsAre(
+          HasSubstr("holdfast: compiled test/scale.cu (first use) while building: trace "),
+          HasSubstr("holdfast: took test/scale.cu from the cache (first use) while building: "),
+          HasSubstr("holdfast: took test/scale.cu from the cache (first use) in a steady step: ")));
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 #include "runtime/cuda_device.hpp"
 
 #include <map>
+#include <utility>
 
 #include "runtime/cuda_check.hpp"
 #include "runtime/cuda_library.hpp"
+#include "runtime/cupti_trace.hpp"
 #include "runtime/error.hpp"
 #include "runtime/handle.hpp"
 
@@ -81,6 +83,10 @@ class CudaDevice final : public Device {
   std::string name() const override { return name_; }
   bool executes() const override { return true; }
   std::optional<std::int64_t> memory_bytes() const override { return memory_bytes_; }
+
+  std::unique_ptr<DeviceTrace> open_trace(std::chrono::steady_clock::time_point start) override {
+    return open_cupti_trace(start);
+  }
 
   double time(const std::function<void()>& enqueue) override {
     check(cudaEventRecord(begin_.get(), stream_.get()), "record the start of a timing");
@@ -159,6 +165,21 @@ class CudaDevice final : public Device {
   void do_begin_capture() override {
     check(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal),
           "begin to capture a graph");
+  }
+  std::optional<int> do_captured_nodes() override {
+    cudaStreamCaptureStatus status = {};
+    cudaGraph_t graph = nullptr;
+#if CUDART_VERSION >= 13000
+    check(cudaStreamGetCaptureInfo(stream_.get(), &status, nullptr, &graph, nullptr, nullptr,
+                                   nullptr),
+          "look at the graph being captured");
+#else
+    check(cudaStreamGetCaptureInfo_v2(stream_.get(), &status, nullptr, &graph, nullptr, nullptr),
+          "look at the graph being captured");
+#endif
+    std::size_t nodes = 0;
+    check(cudaGraphGetNodes(graph, nullptr, &nodes), "count the nodes of a graph");
+    return static_cast<int>(nodes);
   }
   std::unique_ptr<Graph::Executable> do_end_capture() override {
     cudaGraph_t captured = nullptr;

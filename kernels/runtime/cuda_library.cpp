@@ -21,7 +21,7 @@ cublasOperation_t operation(bool transpose) {
 
 class CudaFft final : public FftPlan {
  public:
-  CudaFft(const Fft& problem, void* work_area, cudaStream_t stream) : problem_(problem) {
+  CudaFft(const Fft& what, void* work_area, cudaStream_t stream) : FftPlan(what) {
     check(cufftCreate(&plan_), "create an FFT plan");
     try {
       prepare(work_area, stream);
@@ -37,10 +37,10 @@ class CudaFft final : public FftPlan {
   void execute(void* in, void* out) const { check(run(in, out), "run a Fourier transform"); }
 
  private:
-  bool f64() const { return problem_.precision == Precision::f64; }
+  bool f64() const { return problem.precision == Precision::f64; }
 
   cufftType type() const {
-    switch (problem_.kind) {
+    switch (problem.kind) {
       case Fft::Kind::real_forward:
         return f64() ? CUFFT_D2Z : CUFFT_R2C;
       case Fft::Kind::real_backward:
@@ -52,18 +52,18 @@ class CudaFft final : public FftPlan {
 
   void prepare(void* work_area, cudaStream_t stream) {
     check(cufftSetAutoAllocation(plan_, 0), "keep cuFFT from allocating");
-    long long extents[] = {problem_.rows, problem_.columns};
-    const int rank = problem_.rows == 1 ? 1 : 2;
+    long long extents[] = {problem.rows, problem.columns};
+    const int rank = problem.rows == 1 ? 1 : 2;
     std::size_t needed = 0;
     check(cufftMakePlanMany64(plan_, rank, extents + (2 - rank), nullptr, 1, 0, nullptr, 1, 0,
-                              type(), problem_.batch, &needed),
-          text("plan a Fourier transform of [", problem_.batch, ", ", problem_.rows, ", ",
-               problem_.columns, "]"));
-    if (needed > problem_.work_area_bytes())
+                              type(), problem.batch, &needed),
+          text("plan a Fourier transform of [", problem.batch, ", ", problem.rows, ", ",
+               problem.columns, "]"));
+    if (needed > problem.work_area_bytes())
       throw Error(Fault::device,
-                  text("failed to plan a Fourier transform of [", problem_.batch, ", ",
-                       problem_.rows, ", ", problem_.columns, "]: cuFFT asks for ", needed,
-                       " bytes of work area, the formula gives ", problem_.work_area_bytes(),
+                  text("failed to plan a Fourier transform of [", problem.batch, ", ", problem.rows,
+                       ", ", problem.columns, "]: cuFFT asks for ", needed,
+                       " bytes of work area, the formula gives ", problem.work_area_bytes(),
                        "; choose sizes with small prime factors"));
     check(cufftSetWorkArea(plan_, work_area), "give cuFFT its work area");
     check(cufftSetStream(plan_, stream), "put cuFFT on the stream");
@@ -71,7 +71,7 @@ class CudaFft final : public FftPlan {
 
   cufftResult run(void* in, void* out) const {
     const int direction =
-        problem_.kind == Fft::Kind::complex_forward ? CUFFT_FORWARD : CUFFT_INVERSE;
+        problem.kind == Fft::Kind::complex_forward ? CUFFT_FORWARD : CUFFT_INVERSE;
     switch (type()) {
       case CUFFT_D2Z:
         return cufftExecD2Z(plan_, static_cast<double*>(in), static_cast<cufftDoubleComplex*>(out));
@@ -90,7 +90,6 @@ class CudaFft final : public FftPlan {
     }
   }
 
-  Fft problem_;
   cufftHandle plan_ = 0;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device.hpp"
 
-#include <cstdlib>
-
 #include "runtime/error.hpp"
 #include "runtime/log.hpp"
+#include "runtime/recorder.hpp"
+#include "runtime/settings.hpp"
 
 namespace holdfast {
 namespace {
@@ -50,32 +50,62 @@ std::string refusal(const Architecture& arch, const Function& function, const La
 // HOLDFAST_TRANSFER_GUARD=log|error: what to do about a transfer in a steady step.
 void guard_transfer(const Ledger& ledger, std::string_view doing, std::size_t bytes) {
   if (ledger.phase() == Ledger::Phase::building) return;
-  const char* setting = std::getenv("HOLDFAST_TRANSFER_GUARD");
-  if (!setting || !*setting) return;
-  const auto sentence = text(doing, " ", bytes, " bytes in a steady step");
-  const std::string_view guard = setting;
-  if (guard == "error")
+  const auto guard = transfer_guard();
+  if (guard == TransferGuard::off) return;
+  const auto path = scope_path();
+  const auto sentence =
+      text(doing, " ", bytes, " bytes in a steady step", path.empty() ? "" : ", in scope " + path);
+  if (guard == TransferGuard::error)
     throw Error(Fault::broken_rule, text(sentence, ", which HOLDFAST_TRANSFER_GUARD forbids"));
-  if (guard != "log")
-    throw Error(Fault::bad_input, text("HOLDFAST_TRANSFER_GUARD is '", guard,
-                                       "', which means nothing: use log or error"));
   log(LogLevel::warn, sentence);
+}
+
+Graph::Node moved(Graph::Node::Kind kind, std::size_t bytes) {
+  return {.kind = kind, .bytes = static_cast<std::int64_t>(bytes)};
+}
+
+Graph::Node called(std::string library) {
+  return {.kind = Graph::Node::Kind::library, .library = std::move(library)};
 }
 
 }  // namespace
 
+std::string_view name(KernelKind kind) {
+  constexpr std::string_view names[] = {"fused", "scatter", "gemm", "reduce", "copy", "loop"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::unique_ptr<DeviceTrace> Device::open_trace(std::chrono::steady_clock::time_point) {
+  return nullptr;
+}
+
 Counts& Device::counts() {
-  return recording_ ? recording_->counts : ledger_->counts;
+  return capturing_ ? capturing_->counts : ledger_->counts;
 }
 
 void Device::forbid_in_capture(std::string_view doing) const {
-  if (recording_)
+  if (capturing_)
     throw Error(Fault::broken_rule,
                 text(doing, " while a graph is captured: move it out of the recorded step"));
 }
 
+template <class MakeNode, class Act>
+void Device::enqueue(const MakeNode& node, const Act& act) {
+  const Verb verb(listener(), [&](Recorder& recorder) { return recorder.open(node()); });
+  act();
+  if (!capturing_) return;
+  auto& captured = capturing_->nodes.emplace_back(node());
+  // A kernel, a copy or a fill is one node; what a library puts there must be counted.
+  if (captured.kind == Graph::Node::Kind::library)
+    captured.device_nodes = do_captured_nodes().value_or(captured_nodes_ + 1) - captured_nodes_;
+  captured_nodes_ += captured.device_nodes;
+}
+
 void* Device::allocate(std::size_t bytes, std::string_view site) {
   forbid_in_capture(text("allocates '", site, "'"));
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::allocate, site, bytes);
+  });
   // The ledger first: what a steady step may not do must not happen at all.
   ledger_->allocated(static_cast<std::int64_t>(bytes), site);
   try {
@@ -90,6 +120,9 @@ void* Device::allocate(std::size_t bytes, std::string_view site) {
 }
 
 void Device::release(void* memory, std::size_t bytes, std::string_view site) noexcept {
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::release, site, bytes);
+  });
   do_release(memory);
   ledger_->released(static_cast<std::int64_t>(bytes), site);
 }
@@ -97,6 +130,9 @@ void Device::release(void* memory, std::size_t bytes, std::string_view site) noe
 void Device::upload(void* to, const void* from, std::size_t bytes) {
   forbid_in_capture("uploads from host memory, which need not outlive the graph,");
   guard_transfer(*ledger_, "uploads", bytes);
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open_transfer(Activity::Kind::upload, bytes);
+  });
   do_upload(to, from, bytes);
   ledger_->counts.h2d_bytes += static_cast<std::int64_t>(bytes);
 }
@@ -104,20 +140,22 @@ void Device::upload(void* to, const void* from, std::size_t bytes) {
 void Device::download(void* to, const void* from, std::size_t bytes) {
   forbid_in_capture("waits for a download");
   guard_transfer(*ledger_, "downloads", bytes);
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open_transfer(Activity::Kind::download, bytes);
+  });
   do_download(to, from, bytes);
   ledger_->counts.d2h_bytes += static_cast<std::int64_t>(bytes);
   ++ledger_->counts.syncs;
 }
 
 void Device::copy(void* to, const void* from, std::size_t bytes) {
-  do_copy(to, from, bytes);
+  enqueue([&] { return moved(Graph::Node::Kind::copy, bytes); }, [&] { do_copy(to, from, bytes); });
   ++counts().copies;
-  if (recording_) ++recording_->nodes;
 }
 
 void Device::fill_zero(void* memory, std::size_t bytes) {
-  do_fill_zero(memory, bytes);
-  if (recording_) ++recording_->nodes;
+  enqueue([&] { return moved(Graph::Node::Kind::fill, bytes); },
+          [&] { do_fill_zero(memory, bytes); });
 }
 
 void Device::load(std::span<const char> cubin, Function& function) {
@@ -128,7 +166,8 @@ void Device::load(std::span<const char> cubin, Function& function) {
 void Device::launch(Function& function, const LaunchShape& shape, void** arguments) {
   if (const auto reason = refusal(architecture_, function, shape); !reason.empty())
     throw Error(Fault::device, text("failed to launch ", function.expression, ": ", reason));
-  do_launch(function, shape, arguments);
+  enqueue([&] { return Graph::Node{.function = &function, .shape = shape}; },
+          [&] { do_launch(function, shape, arguments); });
   function.shapes.insert(shape);
   count_launch(&function);
 }
@@ -136,24 +175,26 @@ void Device::launch(Function& function, const LaunchShape& shape, void** argumen
 void Device::count_launch(Function* function) {
   ++counts().launches;
   if (!function) ++counts().library_calls;
-  if (recording_) ++recording_->nodes;
-  if (function && recording_) ++recording_->launches[function];
-  if (function && !recording_) ++function->launches;
+  if (function && capturing_) ++capturing_->launches[function];
+  if (function && !capturing_) ++function->launches;
 }
 
 Graph Device::capture(const std::function<void()>& enqueue) {
   forbid_in_capture("captures a second graph");
+  const Verb verb(ledger_->recorder,
+                  [](Recorder& recorder) { return recorder.open(Activity::Kind::capture); });
   Graph graph;
   do_begin_capture();
-  recording_ = &graph;
+  capturing_ = &graph;
+  captured_nodes_ = 0;
   try {
     enqueue();
   } catch (...) {
-    recording_ = nullptr;
+    capturing_ = nullptr;
     abandon_capture();
     throw;
   }
-  recording_ = nullptr;
+  capturing_ = nullptr;
   graph.executable = do_end_capture();
   return graph;
 }
@@ -170,9 +211,11 @@ void Device::abandon_capture() noexcept {
 
 void Device::replay(const Graph& graph) {
   forbid_in_capture("replays another graph");
+  const Verb verb(ledger_->recorder,
+                  [&](Recorder& recorder) { return recorder.open_replay(graph); });
   do_replay(graph);
   ledger_->counts += graph.counts;
-  ledger_->counts.graph_nodes += graph.nodes;
+  ledger_->counts.graph_nodes += static_cast<std::int64_t>(graph.nodes.size());
   for (const auto& [function, launches] : graph.launches) function->launches += launches;
 }
 
@@ -182,23 +225,28 @@ void Device::open_blas() {
 }
 
 void Device::gemm(const Gemm& problem, const void* a, const void* b, void* c, void* work_area) {
-  do_gemm(problem, a, b, c, work_area);
+  enqueue([&] { return called(shown(problem)); }, [&] { do_gemm(problem, a, b, c, work_area); });
   count_launch(nullptr);
 }
 
 std::unique_ptr<FftPlan> Device::plan_fft(const Fft& problem, void* work_area) {
   forbid_in_capture("plans a Fourier transform");
-  ledger_->plan(text("a Fourier transform of [", problem.rows, ", ", problem.columns, "]"));
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::plan, shown(problem));
+  });
+  ledger_->plan(shown(problem));
   return do_plan_fft(problem, work_area);
 }
 
 void Device::transform(FftPlan& plan, const void* in, void* out) {
-  do_transform(plan, in, out);
+  enqueue([&] { return called(shown(plan.problem)); }, [&] { do_transform(plan, in, out); });
   count_launch(nullptr);
 }
 
 void Device::synchronize() {
   forbid_in_capture("waits for the device");
+  const Verb verb(ledger_->recorder,
+                  [](Recorder& recorder) { return recorder.open(Activity::Kind::synchronize); });
   do_synchronize();
   ++ledger_->counts.syncs;
 }

@@ -4,6 +4,7 @@
 // counted cannot differ between the two.
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/architecture.hpp"
 #include "runtime/blas.hpp"
@@ -38,9 +40,15 @@ struct LaunchShape {
   auto operator<=>(const LaunchShape&) const = default;
 };
 
+// What a kernel is in a list of launches. `scatter` writes a few places of an array that others
+// fill as well; `fused` is everything that reads and computes and writes its own.
+enum class KernelKind { fused, scatter, gemm, reduce, copy, loop };
+std::string_view name(KernelKind kind);
+
 // A kernel of a compiled program. Owned by the compiler; valid as long as its backend.
 struct Function {
-  std::string expression = {};        // "stage<double>", as the program names it
+  std::string expression = {};  // "stage<double>", as the program names it
+  KernelKind kind = KernelKind::fused;
   std::string name = {};              // mangled
   std::string parameters = {};        // "(float const*, float*, int)"
   int registers = 0;                  // per thread
@@ -58,11 +66,23 @@ class Graph {
   struct Executable {
     virtual ~Executable() = default;
   };
-  std::int64_t nodes = 0;
+  // One recorded node, for those who profile a replay.
+  struct Node {
+    enum class Kind { kernel, library, copy, fill } kind = Kind::kernel;
+    const Function* function = nullptr;  // of a kernel
+    std::string library = {};            // "gemm [6, 48, 49, 49] f64"
+    LaunchShape shape = {};
+    std::int64_t bytes = 0;  // of a copy or a fill
+    int device_nodes = 1;    // that it became in the device's own graph; a library's may be several
+  };
+
+  std::vector<Node> nodes = {};
   Counts counts = {};
   std::map<Function*, std::int64_t> launches = {};  // per kernel, for the kernel table
   std::unique_ptr<Executable> executable = {};      // null on a dry device
 };
+
+class DeviceTrace;
 
 class Device {
  public:
@@ -99,9 +119,14 @@ class Device {
   std::unique_ptr<FftPlan> plan_fft(const Fft& problem, void* work_area);
   void transform(FftPlan& plan, const void* in, void* out);
 
+  // What the device itself tells of its work while this lives, on a clock that began at `start`;
+  // null where it tells nothing. For a Recording.
+  virtual std::unique_ptr<DeviceTrace> open_trace(std::chrono::steady_clock::time_point start);
+
   // Seconds the device spent on the work that `enqueue` puts on its stream; zero on a dry device.
   virtual double time(const std::function<void()>& enqueue) = 0;
   void synchronize();
+  void drain() { do_synchronize(); }  // the same uncounted, for those who watch
 
   Ledger& ledger() { return *ledger_; }
 
@@ -123,15 +148,22 @@ class Device {
   virtual std::unique_ptr<FftPlan> do_plan_fft(const Fft& problem, void* work_area) = 0;
   virtual void do_transform(FftPlan& plan, const void* in, void* out) = 0;
   virtual void do_synchronize() = 0;
+  // Nodes of the device's graph so far; empty on a device that has none.
+  virtual std::optional<int> do_captured_nodes() { return std::nullopt; }
 
+  // Acts, and keeps the work for whoever records or captures it; `node` is asked only then.
+  template <class MakeNode, class Act>
+  void enqueue(const MakeNode& node, const Act& act);
   Counts& counts();                       // of the graph being captured, else the ledger's
   void count_launch(Function* function);  // null: a library's
+  Recorder* listener() const { return capturing_ ? nullptr : ledger_->recorder; }
   void forbid_in_capture(std::string_view doing) const;
   void abandon_capture() noexcept;
 
   Ledger* ledger_;
   Architecture architecture_;
-  Graph* recording_ = nullptr;  // the graph being captured
+  Graph* capturing_ = nullptr;  // the graph being captured
+  int captured_nodes_ = 0;      // of its counterpart on the device
 };
 
 }  // namespace holdfast

@@ -42,8 +42,8 @@ class DryDevice final : public Device {
   void do_replay(const Graph&) override {}
   void do_open_blas() override {}
   void do_gemm(const Gemm&, const void*, const void*, void*, void*) override {}
-  std::unique_ptr<FftPlan> do_plan_fft(const Fft&, void*) override {
-    return std::make_unique<FftPlan>();
+  std::unique_ptr<FftPlan> do_plan_fft(const Fft& problem, void*) override {
+    return std::make_unique<FftPlan>(problem);
   }
   void do_transform(FftPlan&, const void*, void*) override {}
   void do_synchronize() override {}

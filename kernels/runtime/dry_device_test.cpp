@@ -8,6 +8,7 @@
 
 #include "runtime/buffer.hpp"
 #include "runtime/error.hpp"
+#include "runtime/scope.hpp"
 
 namespace holdfast {
 namespace {
@@ -122,7 +123,7 @@ TEST_F(DryDeviceTest, CapturingCountsNothingAndReplayingCountsEverything) {
   EXPECT_EQ(ledger.counts.launches, 0);
   EXPECT_EQ(kernel.launches, 0);
   for (int i = 0; i < 3; ++i) device.replay(graph);
-  EXPECT_EQ(graph.nodes, 4);
+  EXPECT_EQ(graph.nodes.size(), 4);
   EXPECT_EQ(ledger.counts.launches, 6);
   EXPECT_EQ(ledger.counts.copies, 3);
   EXPECT_EQ(ledger.counts.graph_nodes, 12);
@@ -174,14 +175,46 @@ TEST_F(DryDeviceTest, PlanningInASteadyStepBreaksARuleAndHoldsNoMemory) {
   EXPECT_EQ(ledger.live_bytes, 0);
 }
 
-TEST_F(DryDeviceTest, TheTransferGuardForbidsTransfersInSteadySteps) {
-  setenv("HOLDFAST_TRANSFER_GUARD", "error", 1);
-  const Buffer<double> a(*backend, std::vector<double>{1, 2}, "a");
+struct TransferGuardTest : DryDeviceTest {
+  ~TransferGuardTest() override { unsetenv("HOLDFAST_TRANSFER_GUARD"); }
+  void guard(const char* setting) { setenv("HOLDFAST_TRANSFER_GUARD", setting, 1); }
+
+  Buffer<double> a{*backend, std::vector<double>{1, 2}, "a"};
+};
+
+TEST_F(TransferGuardTest, ForbidsTransfersInSteadySteps) {
+  guard("error");
   ledger.enter(Ledger::Phase::steady);
   const auto error = error_of([&] { (void)a.to_host(); });
-  unsetenv("HOLDFAST_TRANSFER_GUARD");
   EXPECT_EQ(error.fault(), Fault::broken_rule);
-  EXPECT_THAT(error.what(), HasSubstr("downloads 16 bytes in a steady step"));
+  EXPECT_STREQ(error.what(),
+               "downloads 16 bytes in a steady step, which HOLDFAST_TRANSFER_GUARD forbids");
+  EXPECT_EQ(ledger.counts.d2h_bytes, 0);
+}
+
+TEST_F(TransferGuardTest, NamesTheScopeWhereThereIsOne) {
+  guard("error");
+  ledger.enter(Ledger::Phase::steady);
+  const Scope step("step"), rhs("rhs");
+  EXPECT_THAT(error_of([&] {
+                a.upload(std::vector<double>{3, 4});
+              }).what(),
+              HasSubstr("uploads 16 bytes in a steady step, in scope step/rhs, which"));
+}
+
+TEST_F(TransferGuardTest, LogsAndLetsPass) {
+  guard("log");
+  ledger.enter(Ledger::Phase::steady);
+  testing::internal::CaptureStderr();
+  (void)a.to_host();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "holdfast: warn: downloads 16 bytes in a steady step\n");
+  EXPECT_EQ(ledger.counts.d2h_bytes, 16);
+}
+
+TEST_F(TransferGuardTest, LeavesConstructionAlone) {
+  guard("error");
+  EXPECT_NO_THROW(a.to_host());
 }
 
 }  // namespace

@@ -31,6 +31,8 @@
 #define __constant__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __grid_constant__
 #define __align__(bytes) alignas(bytes)
 // Static shared memory of a block: blocks that are alive at the same time run on different threads
 // of the CPU.

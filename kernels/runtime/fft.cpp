@@ -3,6 +3,8 @@
 
 #include "runtime/buffer.hpp"
 #include "runtime/host_library.hpp"
+#include "runtime/problem_name.hpp"
+#include "runtime/recorder.hpp"
 
 namespace holdfast {
 namespace {
@@ -28,10 +30,20 @@ std::size_t Fft::work_area_bytes() const {
   return 2 * complex_bytes * batch * rows * frequencies;
 }
 
+std::string shown(const Fft& problem) {
+  constexpr std::string_view kinds[] = {"fft complex_forward", "fft complex_backward",
+                                        "fft real_forward", "fft real_backward"};
+  return problem_name(kinds[static_cast<std::size_t>(problem.kind)],
+                      {problem.batch, problem.rows, problem.columns}, problem.precision);
+}
+
 Transform::Transform(Backend& backend, const Fft& problem) : backend_(&backend), problem_(problem) {
   check_problem(problem);
   if (!backend.device) {
-    backend.ledger.plan(text("a Fourier transform of [", problem.rows, ", ", problem.columns, "]"));
+    const Verb verb(backend.ledger.recorder, [&](Recorder& recorder) {
+      return recorder.open(Activity::Kind::plan, shown(problem));
+    });
+    backend.ledger.plan(shown(problem));
     plan_ = plan_fft_on_host(problem);
     return;
   }
@@ -54,6 +66,9 @@ void Transform::operator()(const void* in, void* out) {
     throw Error(Fault::bad_input,
                 "a real Fourier transform in place would need padded rows: use two buffers");
   if (backend_->device) return backend_->device->transform(*plan_, in, out);
+  const Verb verb(backend_->ledger.recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::library, shown(problem_));
+  });
   transform_on_host(*plan_, in, out);
   ++backend_->ledger.counts.launches;
   ++backend_->ledger.counts.library_calls;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "runtime/blas.hpp"
 
@@ -26,9 +27,14 @@ struct Fft {
   std::size_t work_area_bytes() const;
 };
 
+std::string shown(const Fft& problem);  // "fft real_forward [2, 64, 64] f64"
+
 // A backend's own plan; destroyed with the Transform that made it.
 struct FftPlan {
+  explicit FftPlan(const Fft& what) : problem(what) {}
   virtual ~FftPlan() = default;
+
+  const Fft problem;
 };
 
 class Transform {

@@ -60,6 +60,7 @@ struct Fftw<float> {
 };
 
 struct HostPlan : FftPlan {
+  using FftPlan::FftPlan;
   virtual void execute(const void* in, void* out) = 0;
 };
 
@@ -113,7 +114,7 @@ class Plan final : public HostPlan {
  public:
   // Measuring overwrites the arrays, so it gets its own; they have the alignment of every backend's
   // buffers.
-  explicit Plan(const Fft& problem) : kind_(problem.kind) {
+  explicit Plan(const Fft& what) : HostPlan(what) {
     const std::lock_guard lock(planner);
     prepare_planner<Real>();
     const std::size_t bytes =
@@ -138,7 +139,7 @@ class Plan final : public HostPlan {
     if (complex())
       Api::execute_complex((from == out ? in_place_ : apart_).get(), static_cast<Complex*>(from),
                            static_cast<Complex*>(out));
-    else if (kind_ == Fft::Kind::real_forward)
+    else if (problem.kind == Fft::Kind::real_forward)
       Api::execute_forward(apart_.get(), static_cast<Real*>(from), static_cast<Complex*>(out));
     else
       Api::execute_backward(apart_.get(), static_cast<Complex*>(from), static_cast<Real*>(out));
@@ -146,7 +147,8 @@ class Plan final : public HostPlan {
 
  private:
   bool complex() const {
-    return kind_ == Fft::Kind::complex_forward || kind_ == Fft::Kind::complex_backward;
+    return problem.kind == Fft::Kind::complex_forward ||
+           problem.kind == Fft::Kind::complex_backward;
   }
 
   static void check_alignment(void* memory) {
@@ -177,7 +179,6 @@ class Plan final : public HostPlan {
     }
   }
 
-  Fft::Kind kind_;
   Handle apart_, in_place_;
 };
 

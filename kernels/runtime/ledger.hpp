@@ -36,6 +36,8 @@ struct Permissions {
   bool may_compile = false;  // covers plans
 };
 
+class Recorder;
+
 class Ledger {
  public:
   // Building: anything goes. Steady: a measured step; allocating, compiling and planning throw
@@ -44,7 +46,8 @@ class Ledger {
 
   Counts counts = {};
   std::int64_t live_bytes = 0;
-  std::int64_t peak_bytes = 0;  // highest live_bytes so far: the high-water mark
+  std::int64_t peak_bytes = 0;   // highest live_bytes so far: the high-water mark
+  Recorder* recorder = nullptr;  // of the open Recording (recording.hpp); null when nobody listens
 
   void enter(Phase phase, Permissions permissions = {});
   Phase phase() const { return phase_; }

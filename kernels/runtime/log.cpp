@@ -51,6 +51,10 @@ void check_log_settings() {
   if (!value.empty() && !level_named(value))
     throw Error(Fault::bad_input, text("HOLDFAST_LOG is '", value,
                                        "', which is no log level: use error, warn, info or debug"));
+  const auto compiles = setting("HOLDFAST_LOG_COMPILES");
+  if (!compiles.empty() && compiles != "0" && compiles != "1")
+    throw Error(Fault::bad_input, text("HOLDFAST_LOG_COMPILES is '", compiles,
+                                       "', which means nothing: use 1 or 0, or unset it"));
 }
 
 }  // namespace holdfast

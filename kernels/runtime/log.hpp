@@ -17,8 +17,8 @@ void log(LogLevel level, std::string_view line) noexcept;
 void log_compilation(std::string_view line) noexcept;
 bool logs_compilations() noexcept;
 
-// Throws Error{bad_input} when HOLDFAST_LOG has a value that means nothing; log() itself then
-// behaves as unset.
+// Throws Error{bad_input} when HOLDFAST_LOG or HOLDFAST_LOG_COMPILES has a value that means
+// nothing; log() itself then behaves as unset.
 void check_log_settings();
 
 }  // namespace holdfast

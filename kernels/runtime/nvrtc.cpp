@@ -62,26 +62,47 @@ int number_before(std::string_view words, std::string_view log) {
   return number;
 }
 
-// ptxas reports each kernel from "Compiling entry function 'NAME'" to "Used R registers, used B
-// barriers, S bytes smem". Functions that were not inlined report their spills in between; they are
-// the kernel's as well.
-void read_resources(std::string_view log, Artifact::Entry& entry) {
-  constexpr std::string_view used = "Used ";
-  const auto begin = log.find(text("Compiling entry function '", entry.name, "'"));
-  const auto end = begin == log.npos ? log.npos : log.find(used, begin);
-  if (end == log.npos)
-    throw Error(Fault::compile, text("failed to read the registers of kernel ", entry.name,
-                                     ": nvJitLink does not report them"));
-  const auto summary = log.substr(end, log.find('\n', end) - end);
-  entry.registers = number_before(" registers", summary);
-  entry.shared_bytes = number_before(" bytes smem", summary);
-  entry.spill_bytes = 0;
-  for (auto rest = log.substr(begin, end - begin); !rest.empty();) {
-    const auto line = rest.substr(0, rest.find('\n'));
-    entry.spill_bytes +=
-        number_before(" bytes spill stores", line) + number_before(" bytes spill loads", line);
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+int spills_in(std::string_view lines) {
+  int bytes = 0;
+  while (!lines.empty()) {
+    const auto line = lines.substr(0, lines.find('\n'));
+    bytes += number_before(" bytes spill stores", line) + number_before(" bytes spill loads", line);
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
   }
+  return bytes;
+}
+
+// The rest of the log after `words`, which must be there; `what` is what they lead to.
+std::string_view after(std::string_view words, std::string_view log, std::string_view what,
+                       const Artifact::Entry& entry) {
+  const auto found = log.find(words);
+  if (found == log.npos)
+    throw Error(Fault::compile, text("failed to read the ", what, " of kernel ", entry.name,
+                                     ": nvJitLink does not report them"));
+  return log.substr(found + words.size());
+}
+std::string_view first_line(std::string_view lines) {
+  return lines.substr(0, lines.find('\n'));
+}
+
+// Registers are the linker's, under "Function properties for 'NAME':": they include the functions
+// that a kernel calls, ptxas's "Used R registers" does not. Static shared memory is ptxas's: the
+// linker adds what the system reserves. ptxas tells the spills of functions that were not inlined
+// (not who calls them) like those of kernels: they count against every kernel of the program.
+void read_resources(std::string_view log, std::vector<Artifact::Entry>& entries) {
+  int of_functions = spills_in(log);
+  for (auto& entry : entries) {
+    const auto compiled =
+        after(text("Compiling entry function '", entry.name, "'"), log, "resources", entry);
+    const auto used = first_line(after("Used ", compiled, "resources", entry));
+    entry.shared_bytes = number_before(" bytes smem", used);
+    entry.spill_bytes = spills_in(compiled.substr(0, compiled.find("Used ")));
+    of_functions -= entry.spill_bytes;
+    entry.registers = number_before(
+        " registers", first_line(after(text("Function properties for '", entry.name, "':\n"), log,
+                                       "registers", entry)));
+  }
+  for (auto& entry : entries) entry.spill_bytes += of_functions;
 }
 
 // "release 13.0, V13.0.88" in what a tool wrote about itself -> "13.0.88".
@@ -166,7 +187,7 @@ void link(const Lowering& lowering, Artifact& artifact) {
   check(nvJitLinkGetLinkedCubin(raw, artifact.cubin.data()), "read the cubin");
 
   const auto log = log_of<nvJitLinkGetInfoLogSize, nvJitLinkGetInfoLog>(raw);
-  for (auto& entry : artifact.entries) read_resources(log, entry);
+  read_resources(log, artifact.entries);
 }
 
 ToolkitVersions toolkit_versions() {

@@ -1,39 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named phases of a computation: `const Scope scope("project");`. Free unless somebody listens.
+// Named phases of a computation: `const Scope scope("project");`. A Recording on this thread keeps
+// them, a profiler that speaks NVTX sees them; to nobody else they cost a few instructions.
 #pragma once
 
-#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace holdfast {
 
-// A finished scope; `depth` 0 is outermost. Seconds on the steady clock, since the recording began.
+class Recorder;
+
+// A scope as a Recording keeps it. Seconds on the steady clock, since the recording began.
 struct ScopeRecord {
   std::string name = {};
-  int depth = 0;
+  int parent = -1;  // index of the scope around it; -1 outermost
+  int depth = 0;    // 0 is outermost
   double begin = 0, end = 0;
 };
 
-// While one lives, scopes of this thread are recorded, innermost first finished. At most one per
-// thread.
-class ScopeRecording {
- public:
-  ScopeRecording();
-  ~ScopeRecording();
-  ScopeRecording(const ScopeRecording&) = delete;
-  ScopeRecording& operator=(const ScopeRecording&) = delete;
-
-  const std::vector<ScopeRecord>& records() const { return records_; }
-
- private:
-  friend class Scope;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  int depth_ = 0;
-  std::vector<ScopeRecord> records_ = {};
-};
-
+// Open while it lives; on one thread, the last opened ends first. `name` must outlive it.
 class Scope {
  public:
   explicit Scope(std::string_view name);
@@ -42,9 +29,19 @@ class Scope {
   Scope& operator=(const Scope&) = delete;
 
  private:
-  ScopeRecording* recording_;  // null when nobody listens
+  friend std::string scope_path();
   std::string_view name_;
-  std::chrono::steady_clock::time_point begin_ = {};
+  const Scope* around_;
+  std::uint64_t recording_ = 0;  // its number; 0 when nobody listens
+  std::size_t index_ = 0;        // in it
 };
+
+// Names of this thread's open scopes, outermost first: "rk4_step/rhs"; empty outside of any.
+std::string scope_path();
+
+// Scopes that this thread opens from here on go to the recorder. Error{broken_rule} where it has
+// one.
+void listen_to_scopes(Recorder& recorder);
+void ignore_scopes() noexcept;
 
 }  // namespace holdfast

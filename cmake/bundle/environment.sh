@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# For bash: `. ./environment.sh` puts the bundle's programs into PATH, their compiled programs into HOLDFAST_CACHE_DIR, and
+# CUDA 13's libraries of this machine into LD_LIBRARY_PATH. Where a library is missing it says which, and returns 2.
+
+holdfast_bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# Where CUDA may be, most wanted first.
+holdfast_cuda_roots() {
+  local python
+  [ -z "${CUDA_HOME:-}" ] || echo "$CUDA_HOME"
+  echo /usr/local/cuda
+  compgen -G '/usr/local/cuda-13*' || true
+  for python in "${VIRTUAL_ENV:-}/bin/python3" "${CONDA_PREFIX:-}/bin/python3" python3; do
+    "$python" -c 'import nvidia.cu13; print(list(nvidia.cu13.__path__)[0])' 2> /dev/null || true
+  done
+}
+
+holdfast_cuda_folders() {  # ROOT
+  local folder
+  for folder in lib64 lib targets/x86_64-linux/lib extras/CUPTI/lib64; do
+    [ ! -d "$1/$folder" ] || echo "$1/$folder"
+  done
+}
+
+# The libraries of the standard input that are in none of the folders.
+holdfast_lacks() {  # FOLDER...
+  local library folder
+  while read -r library; do
+    for folder in "$@"; do
+      [ ! -e "$folder/$library" ] || continue 2
+    done
+    echo "$library"
+  done
+}
+
+holdfast_find_cuda() {
+  local root looked='' missing nearest='' folders
+  while read -r root; do
+    mapfile -t folders < <(holdfast_cuda_folders "$root")
+    looked+=" $root"
+    [ ${#folders[@]} -gt 0 ] || continue
+    missing=$(holdfast_lacks "${folders[@]}" < "$holdfast_bundle/lib/cuda-libraries")
+    if [ -z "$missing" ]; then
+      holdfast_cuda=$root
+      LD_LIBRARY_PATH=$(IFS=:; echo "${folders[*]}")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+      export LD_LIBRARY_PATH
+      holdfast_lacks "${folders[@]}" <<< libcupti.so.13 |
+        sed 's|^|note: profiles will have no times of the device: |; s|$| of CUDA 13 is missing|' >&2
+      return 0
+    fi
+    nearest=${nearest:-" ($root lacks ${missing//$'\n'/, })"}
+  done < <(holdfast_cuda_roots)
+  # The loader may know better, by its own configuration.
+  missing=$(ldd "$holdfast_bundle"/tests/* | grep 'not found') || return 0
+  echo "there is no complete CUDA 13 in$looked$nearest: install its toolkit or its Python wheels, or set CUDA_HOME;" \
+    "needed are" "$(tr '\n' ' ' < "$holdfast_bundle/lib/cuda-libraries")" >&2
+  return 2
+}
+
+export PATH=$holdfast_bundle/bin:$PATH
+export HOLDFAST_CACHE_DIR=${HOLDFAST_CACHE_DIR:-$holdfast_bundle/cache}
+export holdfast_cuda=''  # the root of what was found
+holdfast_find_cuda

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calibrations of a device: control flow over its verbs (calibration.cu).
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <type_traits>
+
+#include "calibration/formulas.hpp"
+#include "calibration/sources.hpp"
+#include "calibration/variants.hpp"
+#include "runtime/buffer.hpp"
+#include "runtime/compiler.hpp"
+#include "runtime/sources.hpp"
+
+namespace holdfast::calibration {
+namespace {
+
+constexpr unsigned warp = 32;
+
+Program program() {
+  return {.code = sources::calibration_cu,
+          .headers = {sources::formulas_hpp, runtime::sources::grid_barrier_hpp},
+          .entries = {"fill",
+                      {"count_right", KernelKind::reduce},
+                      {"copy", KernelKind::copy},
+                      {"read", KernelKind::reduce},
+                      "multiply_add<float>",
+                      "multiply_add<double>",
+                      "exponentials<float>",
+                      "exponentials<double>",
+                      "tick",
+                      {"rounds", KernelKind::loop}}};
+}
+
+class OnDevice : public Calibration {
+ protected:
+  OnDevice(Backend& backend, const Size& size)
+      : backend_(backend),
+        device_(*backend.device),
+        size_(size),
+        module_(backend.compiler->compile(program())) {}
+
+  LaunchShape everywhere() const {
+    return {.grid = {blocks_per_multiprocessor * multiprocessors()}, .block = {threads_per_block}};
+  }
+  std::size_t thread_count() const { return std::size_t{everywhere().grid.x} * threads_per_block; }
+  unsigned multiprocessors() const {
+    return static_cast<unsigned>(device_.architecture().multiprocessors);
+  }
+  Buffer<unsigned> zeros(std::size_t count) const {
+    Buffer<unsigned> words(backend_, count, "calibration");
+    device_.fill_zero(words.data(), words.bytes());
+    return words;
+  }
+
+  Backend& backend_;
+  Device& device_;
+  Size size_;
+  Module module_;
+};
+
+// Quads of 16 bytes; the words of all of them, and a grid's stride beyond, are numbered in 31 bits.
+int quads_in(std::size_t bytes) {
+  return static_cast<int>(std::clamp<std::size_t>(bytes / 16, 1, std::size_t{1} << 28));
+}
+
+// Moves half of the footprint into the other half.
+class Copy final : public OnDevice {
+ public:
+  Copy(Backend& backend, const Size& size)
+      : OnDevice(backend, size),
+        quads_(quads_in(size.footprint_bytes / 2)),
+        copy_(module_.kernel<const unsigned*, unsigned*, int, int>("copy")),
+        count_right_(module_.kernel<const unsigned*, int, unsigned*>("count_right")),
+        from_(backend, 4 * static_cast<std::size_t>(quads_), "calibration"),
+        to_(zeros(from_.size())) {
+    module_.kernel<unsigned*, int>("fill")(everywhere(), from_.data(), quads_);
+  }
+
+  void step() override {
+    if (size_.kind == Kind::copy)
+      copy_(everywhere(), from_.data(), to_.data(), quads_, size_.repeats);
+    else
+      for (int i = 0; i < size_.repeats; ++i) device_.copy(to_.data(), from_.data(), from_.bytes());
+  }
+  std::vector<double> result() override {
+    const auto right = zeros(1);
+    count_right_(everywhere(), to_.data(), quads_, right.data());
+    return {static_cast<double>(right.to_host()[0])};
+  }
+  std::vector<double> expected() const override { return {static_cast<double>(from_.size())}; }
+  Work work() const override {
+    return {.bytes = 2.0 * static_cast<double>(from_.bytes()) * size_.repeats};
+  }
+
+ private:
+  int quads_;
+  Kernel<const unsigned*, unsigned*, int, int> copy_;
+  Kernel<const unsigned*, int, unsigned*> count_right_;
+  Buffer<unsigned> from_, to_;
+};
+
+class Read final : public OnDevice {
+ public:
+  Read(Backend& backend, const Size& size)
+      : OnDevice(backend, size),
+        quads_(quads_in(size.footprint_bytes)),
+        read_(module_.kernel<const unsigned*, unsigned*, int, int>("read")),
+        words_(backend, 4 * static_cast<std::size_t>(quads_), "calibration"),
+        sums_(zeros(thread_count())) {
+    module_.kernel<unsigned*, int>("fill")(everywhere(), words_.data(), quads_);
+  }
+
+  void step() override { read_(everywhere(), words_.data(), sums_.data(), quads_, size_.repeats); }
+  std::vector<double> result() override {
+    const auto sums = sums_.to_host();
+    return {static_cast<double>(std::accumulate(sums.begin(), sums.end(), 0u))};
+  }
+  std::vector<double> expected() const override {
+    const auto once = sum_of_words(static_cast<unsigned>(words_.size()));
+    return {static_cast<double>(static_cast<unsigned>(size_.repeats) * once)};
+  }
+  Work work() const override {
+    return {.bytes = static_cast<double>(words_.bytes()) * size_.repeats};
+  }
+
+ private:
+  int quads_;
+  Kernel<const unsigned*, unsigned*, int, int> read_;
+  Buffer<unsigned> words_, sums_;
+};
+
+class Upload final : public OnDevice {
+ public:
+  Upload(Backend& backend, const Size& size)
+      : OnDevice(backend, size),
+        words_(size.footprint_bytes / sizeof(unsigned)),
+        there_(zeros(words_.size())) {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] = word(static_cast<unsigned>(i));
+  }
+
+  void step() override {
+    for (int i = 0; i < size_.repeats; ++i) there_.upload(words_);
+  }
+  std::vector<double> result() override {
+    return {static_cast<double>(there_.to_host() == words_)};
+  }
+  std::vector<double> expected() const override { return {1}; }
+  Work work() const override {
+    return {.bytes = static_cast<double>(there_.bytes()) * size_.repeats};
+  }
+
+ private:
+  std::vector<unsigned> words_;
+  Buffer<unsigned> there_;
+};
+
+template <class T>
+std::string entry(std::string_view kernel) {
+  return text(kernel, std::is_same_v<T, float> ? "<float>" : "<double>");
+}
+
+template <class T>
+class MultiplyAdd final : public OnDevice {
+ public:
+  MultiplyAdd(Backend& backend, const Size& size)
+      : OnDevice(backend, size),
+        multiply_add_(module_.kernel<T*, int, T, T>(entry<T>("multiply_add"))),
+        sums_(backend, thread_count(), "calibration") {}
+
+  void step() override { multiply_add_(everywhere(), sums_.data(), size_.repeats, T(1), T(1)); }
+  std::vector<double> result() override {
+    const auto sums = sums_.to_host();
+    return {sums.begin(), sums.end()};
+  }
+  std::vector<double> expected() const override {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < thread_count(); ++i)
+      values.push_back(chain_sum(static_cast<int>(i), size_.repeats));
+    return values;
+  }
+  Work work() const override {
+    return {.flops = 2.0 * device_chains * static_cast<double>(thread_count()) * size_.repeats,
+            .precision = size_.precision};
+  }
+
+ private:
+  Kernel<T*, int, T, T> multiply_add_;
+  Buffer<T> sums_;
+};
+
+template <class T>
+class Exponentials final : public OnDevice {
+ public:
+  Exponentials(Backend& backend, const Size& size)
+      : OnDevice(backend, size),
+        exponentials_(module_.kernel<T*, int>(entry<T>("exponentials"))),
+        sums_(backend, thread_count(), "calibration") {}
+
+  void step() override { exponentials_(everywhere(), sums_.data(), size_.repeats); }
+  std::vector<double> result() override {
+    const auto sums = sums_.to_host();
+    return {sums.begin(), sums.end()};
+  }
+  std::vector<double> expected() const override {
+    std::vector<double> lanes(warp, 0.0), values;
+    for (std::size_t lane = 0; lane < warp; ++lane)
+      for (int i = 0; i < size_.repeats; ++i)
+        lanes[lane] += std::exp(first_exponent(static_cast<int>(lane)) - i * exponent_step);
+    for (std::size_t i = 0; i < thread_count(); ++i) values.push_back(lanes[i % warp]);
+    return values;
+  }
+  // A sum of 1000 numbers in order, and an exponential of a few units in the last place.
+  double tolerance() const override { return std::is_same_v<T, float> ? 1e-4 : 1e-12; }
+  Work work() const override {
+    return {.specials = static_cast<double>(thread_count()) * size_.repeats,
+            .precision = size_.precision};
+  }
+
+ private:
+  Kernel<T*, int> exponentials_;
+  Buffer<T> sums_;
+};
+
+// Next to nothing, many times: launched one by one or replayed from a graph.
+class Ticks final : public OnDevice {
+ public:
+  Ticks(Backend& backend, const Size& size)
+      : OnDevice(backend, size), tick_(module_.kernel<unsigned*>("tick")), ticks_(zeros(1)) {
+    if (size.kind == Kind::graph_nodes) graph_ = device_.capture([this] { launch_all(); });
+  }
+
+  void step() override {
+    graph_ ? device_.replay(*graph_) : launch_all();
+    expected_ += size_.repeats;
+  }
+  std::vector<double> result() override { return {static_cast<double>(ticks_.to_host()[0])}; }
+  std::vector<double> expected() const override { return {expected_}; }
+  Work work() const override { return {.phases = static_cast<double>(size_.repeats)}; }
+
+ private:
+  void launch_all() {
+    for (int i = 0; i < size_.repeats; ++i) tick_({.block = {warp}}, ticks_.data());
+  }
+
+  Kernel<unsigned*> tick_;
+  Buffer<unsigned> ticks_;
+  std::optional<Graph> graph_ = {};
+  double expected_ = 0;
+};
+
+// One block per multiprocessor: all that a phase needs to use the whole device.
+class Barriers final : public OnDevice {
+ public:
+  Barriers(Backend& backend, const Size& size)
+      : OnDevice(backend, size),
+        rounds_(module_.kernel<unsigned*, unsigned*, unsigned*, unsigned, int>("rounds")),
+        word_(zeros(1)),
+        posted_(zeros(multiprocessors())),
+        seen_(zeros(multiprocessors())) {}
+
+  void step() override {
+    rounds_({.grid = {multiprocessors()}, .block = {warp}, .cooperative = true}, word_.data(),
+            posted_.data(), seen_.data(), rounds_so_far_, size_.repeats);
+    rounds_so_far_ += static_cast<unsigned>(size_.repeats);
+  }
+  std::vector<double> result() override {
+    const auto seen = seen_.to_host();
+    return {seen.begin(), seen.end()};
+  }
+  std::vector<double> expected() const override {
+    return std::vector<double>(multiprocessors(), rounds_so_far_);
+  }
+  Work work() const override { return {.phases = static_cast<double>(size_.repeats)}; }
+
+ private:
+  Kernel<unsigned*, unsigned*, unsigned*, unsigned, int> rounds_;
+  Buffer<unsigned> word_, posted_, seen_;
+  unsigned rounds_so_far_ = 0;
+};
+
+template <class T>
+std::unique_ptr<Calibration> make_arithmetic(Backend& backend, const Size& size) {
+  if (size.kind == Kind::multiply_add) return std::make_unique<MultiplyAdd<T>>(backend, size);
+  return std::make_unique<Exponentials<T>>(backend, size);
+}
+
+}  // namespace
+
+std::unique_ptr<Calibration> make_on_device(Backend& backend, const Size& size) {
+  switch (size.kind) {
+    case Kind::copy:
+    case Kind::memory_copy:
+      return std::make_unique<Copy>(backend, size);
+    case Kind::read:
+      return std::make_unique<Read>(backend, size);
+    case Kind::upload:
+      return std::make_unique<Upload>(backend, size);
+    case Kind::multiply_add:
+    case Kind::exponentials:
+      return size.precision == Precision::f32 ? make_arithmetic<float>(backend, size)
+                                              : make_arithmetic<double>(backend, size);
+    case Kind::launches:
+    case Kind::graph_nodes:
+      return std::make_unique<Ticks>(backend, size);
+    case Kind::barriers:
+      return std::make_unique<Barriers>(backend, size);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace holdfast::calibration

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the calibrations' data are and must become, for host and device alike. Everything is whole
+// numbers that fit every precision, so that results are known exactly; only exponentials are
+// rounded.
+#pragma once
+
+#ifdef __CUDACC__
+#define HOLDFAST_BOTH __host__ __device__
+#else
+#define HOLDFAST_BOTH
+#endif
+
+namespace holdfast::calibration {
+
+// Of a launch that fills a device: as many threads as a multiprocessor of a data-centre GPU holds.
+// Smaller ones run the blocks in turns.
+inline constexpr int threads_per_block = 256, blocks_per_multiprocessor = 8;
+
+// Word k of memory that is copied and read. No two neighbours are alike and none is zero for long,
+// so that neither compression nor a missing copy goes unseen.
+HOLDFAST_BOTH constexpr unsigned word(unsigned k) {
+  return k * 2654435761u + 1;
+}
+
+// The sum of the first `count` words, modulo 2^32 like the sums of unsigned numbers that a kernel
+// forms: half of count (count - 1) is whole.
+HOLDFAST_BOTH constexpr unsigned sum_of_words(unsigned count) {
+  const unsigned long long pairs = static_cast<unsigned long long>(count) * (count - 1ULL) / 2;
+  return static_cast<unsigned>(pairs) * 2654435761u + count;
+}
+
+// Multiply-adds: value <- factor * value + shift with both one, which the compiler is not told:
+// exact, so that every iteration counts.
+inline constexpr int device_chains = 8;  // per thread of a device
+
+// Thread `i` of a device starts its chain c at i % 1024 + c; this is the sum of its chains.
+HOLDFAST_BOTH constexpr int chain_sum(int thread, int iterations) {
+  return device_chains * (thread % 1024 + iterations) + device_chains * (device_chains - 1) / 2;
+}
+
+// Exponentials: lane l of a warp starts at -l/32 and goes down in steps of 2^-10, exact in every
+// precision.
+inline constexpr double exponent_step = 0x1p-10;
+HOLDFAST_BOTH constexpr double first_exponent(int thread) {
+  return -(thread % 32) * 0x1p-5;
+}
+
+// Elements of the factors of a matrix product: whole and small, so that no order of summation
+// rounds, and one on average, so that no sum vanishes.
+HOLDFAST_BOTH constexpr int left_factor(int i, int k) {
+  return (3 * i + 5 * k) % 7 - 2;
+}
+HOLDFAST_BOTH constexpr int right_factor(int k, int j) {
+  return (2 * k + 7 * j) % 5 - 1;
+}
+
+}  // namespace holdfast::calibration
+
+#undef HOLDFAST_BOTH
