@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases of kernels/cubed_sphere_swe: one tendency, one RK4 step, and a loop of steps.
+// The cases of kernels/cubed_sphere_swe: one row per claim, in the order of the list.
 #include "cubed_sphere_swe/cubed_sphere_swe.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <span>
+#include <set>
+#include <utility>
 
-#include "cubed_sphere_swe/diagnostics.hpp"
-#include "cubed_sphere_swe/golden.hpp"
-#include "cubed_sphere_swe/sphere.hpp"
+#include "cubed_sphere_swe/axes.hpp"
+#include "cubed_sphere_swe/row.hpp"
 #include "harness/case.hpp"
 #include "runtime/error.hpp"
 
@@ -18,163 +15,174 @@ namespace {
 
 using namespace cubed_sphere_swe;
 
-using Make = decltype(&make_rk4_step);
+using Kind = Component::Kind;
+using Rows = std::vector<Row>;
 
-// Relative to each field's largest magnitude after up to 100 steps from the discontinuous random
-// state; the algebra of the two variants was measured to differ by 3.6e-15. A single f32 or TF32
-// product inside would show as 1e-7.
-constexpr double accuracy = 1e-13;
+const std::vector<std::string> host = {"host"}, gpu = {"cuda", "cuda-dry"};
 
-std::vector<std::size_t> fields(Size size) {
-  return {height_count(size.n), velocity_count(size.n), velocity_count(size.n)};
-}
+struct Grid {
+  int n;
+  Tier tier;
+};
+constexpr Grid grids[] = {{24, Tier::smoke}, {48, Tier::gate},  {96, Tier::gate},
+                          {192, Tier::full}, {384, Tier::full}, {768, Tier::full}};
 
-// The golden values of kernels/cubed_sphere_swe beside a state at n = 8.
-using Golden = decltype(&golden_step);
-
-std::function<double(Backend&, Variant)> golden_of(Make make, Options options, Golden golden,
-                                                   int steps) {
-  return [=](Backend& backend, Variant variant) {
-    const auto computation = make(backend, variant, {8}, options, {});
-    for (int i = 0; i < steps; ++i) computation->step();
-    double worst = 0;
-    for (const GoldenValue& value : golden(as_state({8}, computation->result()))) {
-      // std::max would drop what is not a number.
-      if (!std::isfinite(value.error())) return std::numeric_limits<double>::infinity();
-      worst = std::max(worst, value.error());
-    }
-    return worst;
-  };
-}
-
-// The dense reference on the host, whatever is measured: independent of the banded algebra and of
-// every GPU.
-std::function<std::vector<double>(int)> dense_reference(Make make, Size size, Options options) {
-  options.launch = Launch::host;
-  return [=](int steps) {
-    const auto backend = open_backend("host");
-    const auto computation = make(*backend, Variant::reference, size, options, {});
-    for (int i = 0; i < steps; ++i) computation->step();
-    return computation->result();
-  };
-}
-
-// Mass is conserved to rounding and RK4 dissipates a rough state's energy in each step, so that an
-// idle step, a lost border or a second forcing all show.
-Invariant conserves_mass_and_loses_energy(Size size) {
-  return [=](const std::vector<double>& before,
-             const std::vector<double>& after) -> std::optional<std::string> {
-    const State first = as_state(size, before), last = as_state(size, after);
-    const double mass_before = mass(size, first.h), mass_after = mass(size, last.h);
-    const double drift = std::abs(mass_after - mass_before) / largest(first.h);
-    if (!(drift <= 1e-12)) return text("mass went from ", mass_before, " to ", mass_after);
-    const double energy_before = energy(size, first), energy_after = energy(size, last);
-    if (!(energy_after > 0 && energy_after < energy_before * (1 - 1e-9)))
-      return text("energy went from ", energy_before, " to ", energy_after,
-                  "; it falls in every step that is made");
-    return std::nullopt;
-  };
-}
-
-// A tendency of the unchanged start is the same every time.
-Invariant repeats_itself(Size size) {
-  return [=](const std::vector<double>& before,
-             const std::vector<double>& after) -> std::optional<std::string> {
-    const State first = as_state(size, before), last = as_state(size, after);
-    if (first.h == last.h && first.v1 == last.v1 && first.v2 == last.v2) return std::nullopt;
-    return "the tendency of one state is not the same twice";
-  };
-}
-
-std::function<std::int64_t(const Backend&, Variant)> peak_by_formula(Size size) {
-  return [=](const Backend& backend, Variant variant) {
-    return formula_peak_bytes(backend, variant, size);
-  };
-}
-
-Steps steps(Make make, Size size, Options options, Golden golden, int golden_steps, int warm_up) {
-  return {
-      .make = [=](Backend& backend,
-                  Variant variant) { return make(backend, variant, size, options, {}); },
-      .oracle = {.name = text("dense host reference after ",
-                              warm_up * (make == &make_loop ? options.steps : 1),
-                              " steps, golden values at n = 8"),
-                 .limit = accuracy,
-                 .expected = dense_reference(make, size, options),
-                 .parts = fields(size),
-                 .golden = golden_of(
-                     make,
-                     [&] {
-                       Options small = options;
-                       small.steps = 10;
-                       return small;
-                     }(),
-                     golden, golden_steps)},
-      .invariant = make == &make_rhs ? repeats_itself(size) : conserves_mass_and_loses_energy(size),
-      .estimate_bytes = make == &make_rk4_step ? peak_by_formula(size) : nullptr,
-      .warm_up = warm_up};
-}
-
-Case rhs(Size size, Tier tier) {
-  return {.id = id("cubed_sphere_swe/rhs", {{"n", size.n}}, "f64"),
+Row loop(int n, Tier tier, Launch launch, Diagnostics diagnostics = Diagnostics::none) {
+  return {.family = Family::loop,
+          .n = n,
           .tier = tier,
-          .work = rhs_work(size),
-          .recipe = steps(&make_rhs, size, {}, &golden_tendency, 1, 1)};
+          .options = {.launch = launch, .diagnostics = diagnostics}};
 }
 
-// Seven steps: odd, and more than the depth of any pipeline that could hide a stale buffer.
-Case rk4_step(Size size, Tier tier) {
-  return {.id = id("cubed_sphere_swe/rk4_step", {{"n", size.n}}, "f64"),
-          .tier = tier,
-          .work = rk4_step_work(size),
-          .recipe = steps(&make_rk4_step, size, {}, &golden_step, 1, 7),
-          .derived = {{.name = "rhs_share", .factor = 4, .other = [=](Backend& backend) {
-                         return make_rhs(backend, Variant::optimized, size, {}, {});
-                       }}}};
+Row in_f32(Row row) {
+  row.options.precision = Precision::f32;
+  return row;
 }
 
-// No reference: a loop of the reference is its rk4_step, over and over.
-Case loop(Size size, Tier tier, int count, Launch launch) {
-  const Options options = {.launch = launch, .steps = count};
-  const bool graph = launch == Launch::graph;
-  return {
-      .id = id(
-          "cubed_sphere_swe/loop",
-          {{"n", size.n}, {"steps", count}, {"launch", graph ? "graph" : "host"}, {"diag", "none"}},
-          "f64"),
-      .tier = tier,
-      .devices = graph ? std::vector<std::string>{"cuda", "cuda-dry"}
-                       : std::vector<std::string>{"host", "cuda", "cuda-dry"},
-      .work = loop_work(size, options),
-      .recipe = steps(&make_loop, size, options, &golden_ten_steps, 1, 1),
-      .reference = false,
-      .derived = {{.name = "loop_speedup",
-                   .factor = static_cast<double>(count),
-                   .other = [=](Backend& backend) {
-                     return make_rk4_step(backend, Variant::optimized, size, {}, {});
-                   }}}};
+Row confined(Row row, const std::vector<std::string>& only) {
+  row.only = only;
+  return row;
 }
 
-std::vector<Case> cases(const SuiteOptions& options) {
-  struct Row {
-    int n;
-    Tier tier;
+// Tendency, step and loop on every grid: how each scales. The host launches its loops; a GPU
+// replays a recorded one, and shows on one grid what launching each step costs.
+void add_grids(Rows& rows) {
+  for (const auto& [n, tier] : grids) {
+    rows.push_back({.family = Family::rhs,
+                    .n = n,
+                    .tier = tier,
+                    .ranks_components = n == 48 || tier == Tier::full});
+    rows.push_back({.family = Family::rk4_step, .n = n, .tier = tier});
+    const Row launched = loop(n, tier, Launch::host);
+    rows.push_back(n == 48 ? launched : confined(launched, host));
+    rows.push_back(loop(n, tier, Launch::graph));
+  }
+}
+
+// One row for each further claim about steps and loops.
+void add_forms(Rows& rows) {
+  const auto step = [](int n, Tier tier, RungeKutta rk, MetricSource metric) -> Row {
+    return {.family = Family::rk4_step,
+            .n = n,
+            .tier = tier,
+            .options = {.runge_kutta = rk, .metric = metric}};
   };
-  std::vector<Row> rows = {{24, Tier::smoke}, {48, Tier::gate}, {96, Tier::gate}};
-  if (const auto size = options.integer("size")) rows = {{*size, Tier::smoke}};
-  const int count = options.integer("steps").value_or(100);
-  if (count < 1)
-    throw Error(Fault::bad_input,
-                text("--steps=", count, ": a loop that is measured has at least one step"));
+  // What Horner's form saves, and what tables of the metric save or cost.
+  for (const auto& [n, tier] : {Grid{48, Tier::gate}, Grid{384, Tier::full}}) {
+    rows.push_back(step(n, tier, RungeKutta::classical, MetricSource::table));
+    rows.push_back(step(n, tier, RungeKutta::horner, MetricSource::on_the_fly));
+  }
+  // Half the bytes.
+  rows.push_back(in_f32({.family = Family::rk4_step, .n = 48, .tier = Tier::gate}));
+  rows.push_back(in_f32(confined(loop(48, Tier::full, Launch::host), host)));
+  rows.push_back(in_f32(loop(384, Tier::full, Launch::graph)));
+  // Fewer launches of the reference too, so that they are told from the better algorithm; a kernel
+  // that stays on the device.
+  rows.push_back(loop(48, Tier::gate, Launch::graph_step));
+  for (const auto& [n, tier] : {Grid{48, Tier::gate}, Grid{96, Tier::full}, Grid{192, Tier::full},
+                                Grid{384, Tier::full}, Grid{768, Tier::full}})
+    rows.push_back(loop(n, tier, Launch::persistent));
+  // Watching the mass on the device, and the anti-pattern: reading it back in every step.
+  rows.push_back(confined(loop(48, Tier::gate, Launch::host, Diagnostics::device), host));
+  rows.push_back(loop(48, Tier::gate, Launch::graph, Diagnostics::device));
+  rows.push_back(loop(48, Tier::gate, Launch::host, Diagnostics::host));
+  rows.push_back(loop(384, Tier::full, Launch::graph, Diagnostics::device));
+}
+
+// The parts of a tendency. The axis scatter:{sequential,batched} of `project` and `sat` is the pair
+// of variants: the reference writes edge by edge, the optimized one in one kernel.
+void add_components(Rows& rows) {
+  const auto add = [&](const Component& component, int n, Tier tier) {
+    rows.push_back({.family = Family::component, .n = n, .tier = tier, .component = component});
+  };
+  for (const auto& [n, tier] : {Grid{48, Tier::gate}, Grid{384, Tier::full}}) {
+    for (const Operator op : {Operator::dvc, Operator::dcv, Operator::pvc, Operator::pcv})
+      for (const int direction : {1, 2}) {
+        // Two stand for the eight: one along each direction, one to either kind of point.
+        const bool stands =
+            (op == Operator::dvc && direction == 1) || (op == Operator::pcv && direction == 2);
+        add({.kind = Kind::operator_apply, .op = op, .direction = direction}, n,
+            stands ? tier : Tier::full);
+      }
+    for (const Kind kind :
+         {Kind::project, Kind::gradient, Kind::contravariant, Kind::divergence, Kind::sat})
+      add({.kind = kind}, n, tier);
+    add({.kind = Kind::gradient, .components = 1}, n, Tier::full);
+  }
+}
+
+void add_protocols(Rows& rows) {
+  for (const Family unit : {Family::rhs, Family::rk4_step, Family::loop})
+    rows.push_back({.family = Family::compile,
+                    .options = {.launch = unit == Family::loop ? Launch::graph : Launch::host},
+                    .compiled = unit});
+  for (const auto& [n, tier] : grids)
+    rows.push_back(
+        {.family = Family::memory, .n = n, .tier = n == large_n ? Tier::gate : Tier::full});
+  for (const auto& [n, tier] : grids)
+    rows.push_back({.family = Family::setup, .n = n, .tier = n == 48 ? Tier::gate : Tier::full});
+}
+
+// What the suite's own options make of a row, where they apply to it.
+Row with(const SuiteOptions& given, Row row) {
+  const auto word = [&](const char* option) -> const std::string* {
+    const auto found = given.custom.find(option);
+    return found == given.custom.end() ? nullptr : &found->second;
+  };
+  Options& options = row.options;
+  const bool stepping = row.family == Family::rk4_step || row.family == Family::loop;
+  row.large = word("large") != nullptr;
+  options.steps = given.integer("steps").value_or(options.steps);
+  if (const auto size = given.integer("size")) row.n = *size, row.tier = Tier::smoke;
+  if (const auto* dtype = word("dtype")) options.precision = precision(*dtype);
+  if (const auto* metric = word("metric")) options.metric = metric_source(*metric);
+  if (const auto* gemm = word("gemm")) options.gemm = gemm_source(*gemm);
+  if (const auto* sign = word("q12")) options.q12 = metric_sign(*sign);
+  if (const auto* rk = word("rk"); rk && stepping) options.runge_kutta = runge_kutta(*rk);
+  if (row.family != Family::loop) return row;
+  if (const auto* way = word("launch")) options.launch = launch(*way), row.only.clear();
+  if (const auto* what = word("diag")) options.diagnostics = diagnostics(*what), row.only.clear();
+  return row;
+}
+
+// The host cannot read between steps of a recorded loop, nor of one kernel. The optimized penalty
+// takes its consensus flux from an identity that the upstream sign breaks.
+bool exists(const Row& row) {
+  const bool read_back = row.family == Family::loop && row.options.diagnostics == Diagnostics::host;
+  if (read_back && row.options.launch != Launch::host && row.options.launch != Launch::graph_step)
+    return false;
+  return row.component.kind != Kind::sat || row.family != Family::component ||
+         row.options.q12 == MetricSign::correct;
+}
+
+void refuse_contradictions(const SuiteOptions& given) {
+  if (!given.custom.contains("launch") || !given.custom.contains("diag")) return;
+  if (exists(with(given, loop(48, Tier::gate, Launch::host)))) return;
+  throw Error(Fault::bad_input, text("--diag=host with --launch=", given.custom.at("launch"),
+                                     ": the host reads between steps that it launches; use "
+                                     "--launch=host or --launch=graph_step"));
+}
+
+std::vector<Case> cases(const SuiteOptions& given) {
+  refuse_contradictions(given);
+  Rows rows;
+  add_grids(rows);
+  add_forms(rows);
+  add_components(rows);
+  add_protocols(rows);
 
   std::vector<Case> all;
-  for (const auto& [n, tier] : rows) {
-    const Size size = {n};
-    validate(size, {.steps = count});
-    all.push_back(rhs(size, tier));
-    all.push_back(rk4_step(size, tier));
-    for (const Launch launch : {Launch::host, Launch::graph})
-      all.push_back(loop(size, tier, count, launch));
+  std::set<std::string> ids;
+  for (const Row& each : rows) {
+    const Row row = with(given, each);
+    if (row.options.steps < 1)
+      throw Error(Fault::bad_input, text("--steps=", row.options.steps,
+                                         ": a loop that is measured has at least one step"));
+    validate(Size{row.n}, row.options);
+    if (!exists(row) || devices_of(row).empty() || !ids.insert(id_of(row)).second) continue;
+    const bool is_protocol = row.family == Family::compile || row.family == Family::memory ||
+                             row.family == Family::setup;
+    all.push_back(is_protocol ? protocol(row) : stepped(row));
   }
   return all;
 }
@@ -185,8 +193,17 @@ Suite suite() {
   return {
       .name = "cubed_sphere_swe",
       .options = {{"size", "N",
-                   "one grid of N cells along a panel's edge, 8 to 8192, instead of 24, 48 and 96"},
-                  {"steps", "K", "RK4 steps of a loop (100)"}},
+                   "one grid of N cells along a panel's edge, 8 to 8192, instead of 24 to 768"},
+                  {"steps", "K", "RK4 steps of a loop (100)"},
+                  {"dtype", "TYPE", "f64 or f32, of every case"},
+                  {"launch", "WAY", "of loops: host, graph_step, graph or persistent"},
+                  {"diag", "WHO", "of loops, who forms the mass: none, device or host"},
+                  {"rk", "FORM", "of steps and loops: horner or classical"},
+                  {"metric", "SOURCE", "of the optimized variant on a GPU: table or on_the_fly"},
+                  {"gemm", "SOURCE", "of the reference on a GPU: library or tile"},
+                  {"q12", "SIGN", "of the metric: correct, or upstream to replay published logs"},
+                  {"large", "",
+                   "measure grids of 384 and more on the host too, with the reference"}},
       .cases = cases};
 }
 

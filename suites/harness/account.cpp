@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <tuple>
+#include <utility>
 
 #include "runtime/error.hpp"
 #include "runtime/sha256.hpp"
@@ -66,20 +67,18 @@ void read_programs(const Backend& backend, const std::map<const Function*, std::
                    int steps, VariantMeasurement& measured) {
   std::string identity;
   for (const auto& program : backend.compiler->programs()) {
-    measured.stages.trace += program->seconds.trace;
-    measured.stages.lower += program->seconds.lower;
-    measured.stages.compile += program->seconds.compile;
-    measured.stages.load += program->seconds.load;
     for (const Function& function : program->functions) {
       const auto known = before.find(&function);
       const auto earlier = known == before.end() ? 0 : known->second;
       measured.kernels.push_back({.name = function.expression,
+                                  .kind = function.kind,
                                   .cubin = function.cubin_hash,
                                   .shapes = shown(function.shapes),
                                   .registers = function.registers,
                                   .spill_bytes = function.spill_bytes,
                                   .shared_bytes = function.shared_bytes,
-                                  .launches = (function.launches - earlier) / steps});
+                                  .launches = (function.launches - earlier) / steps,
+                                  .used = function.launches > 0});
     }
   }
   std::sort(measured.kernels.begin(), measured.kernels.end(),
@@ -93,30 +92,8 @@ void read_programs(const Backend& backend, const std::map<const Function*, std::
 
 }  // namespace
 
-Subject account(const Steps& steps, Variant variant, const std::string& device) {
-  Subject subject{.variant = variant, .backend = open_backend(device)};
-  Backend& backend = *subject.backend;
+Counts steady_step(Backend& backend, Computation& computation) {
   Ledger& ledger = backend.ledger;
-  VariantMeasurement& measured = subject.measured;
-
-  const auto start = std::chrono::steady_clock::now();
-  subject.computation = steps.make(backend, variant);
-  Computation& computation = *subject.computation;
-  for (int i = 0; i < steps.warm_up; ++i) {
-    computation.step();
-    if (i > 0) continue;
-    const Counts counted = ledger.counts;
-    if (backend.device) backend.device->synchronize();
-    ledger.counts.syncs = counted.syncs;  // that wait was the harness's
-    measured.first_call_seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-  measured.warm = ledger.counts;
-  measured.peak_bytes_warm = ledger.peak_bytes;
-  subject.warm_result = computation.result();
-
-  std::map<const Function*, std::int64_t> launches;
-  if (backend.compiler) launches = launches_so_far(backend);
   std::vector<Counts> counted;
   ledger.enter(Ledger::Phase::steady, computation.permissions());
   for (int i = 0; i < accounted_steps; ++i) {
@@ -125,9 +102,59 @@ Subject account(const Steps& steps, Variant variant, const std::string& device) 
     counted.push_back(ledger.counts - before);
   }
   ledger.enter(Ledger::Phase::building);
-  measured.step = per_step(counted);
+  return per_step(counted);
+}
+
+StageSeconds stage_seconds(const Backend& backend) {
+  StageSeconds sum;
+  if (!backend.compiler) return sum;
+  for (const auto& program : backend.compiler->programs()) {
+    sum.trace += program->seconds.trace;
+    sum.lower += program->seconds.lower;
+    sum.compile += program->seconds.compile;
+    sum.load += program->seconds.load;
+  }
+  return sum;
+}
+
+void wait_for(Backend& backend) {
+  if (!backend.device) return;
+  const auto counted = backend.ledger.counts.syncs;
+  backend.device->synchronize();
+  backend.ledger.counts.syncs = counted;
+}
+
+double seconds_until_done(Backend& backend, const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  wait_for(backend);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Subject account(const Steps& steps, Variant variant, const std::string& device) {
+  Subject subject{.variant = variant, .backend = open_backend(device)};
+  Backend& backend = *subject.backend;
+  VariantMeasurement& measured = subject.measured;
+
+  measured.first_call_seconds = seconds_until_done(backend, [&] {
+    subject.computation = steps.make(backend, variant);
+    if (steps.warm_up > 0) subject.computation->step();
+  });
+  Computation& computation = *subject.computation;
+  measured.warm_up_seconds = measured.first_call_seconds + seconds_until_done(backend, [&] {
+                               for (int i = 1; i < steps.warm_up; ++i) computation.step();
+                             });
+  measured.warm = backend.ledger.counts;
+  measured.peak_bytes_warm = backend.ledger.peak_bytes;
+  measured.stages = stage_seconds(backend);
+  std::vector<double> result = computation.result();
+  if (backend.executes()) subject.warm_result = std::move(result);  // zeros need not be kept
+
+  std::map<const Function*, std::int64_t> launches;
+  if (backend.compiler) launches = launches_so_far(backend);
+  measured.step = steady_step(backend, computation);
   if (backend.compiler) read_programs(backend, launches, accounted_steps, measured);
-  measured.peak_bytes = ledger.peak_bytes;
+  measured.peak_bytes = backend.ledger.peak_bytes;
   if (steps.estimate_bytes) measured.estimated_bytes = steps.estimate_bytes(backend, variant);
   return subject;
 }

@@ -15,6 +15,8 @@ struct Subject {
   std::unique_ptr<Computation> computation = {};  // destroyed before its backend
   VariantMeasurement measured = {};
   std::vector<double> warm_result = {};  // after warm-up, before the accounted steps
+  Counts before_timing = {};
+  std::int64_t timed_steps = 0;
 };
 
 // Builds on a fresh backend, warms up, and accounts both that and one steady step. Throws
@@ -24,5 +26,18 @@ Subject account(const Steps& steps, Variant variant, const std::string& device);
 
 // Steps accounted to prove that the state is steady.
 inline constexpr int accounted_steps = 3;
+
+// What one step counts, made `accounted_steps` times as steady steps; throws as account() does.
+Counts steady_step(Backend& backend, Computation& computation);
+
+// Of all programs that this backend's compiler was asked for; zeros on host.
+StageSeconds stage_seconds(const Backend& backend);
+
+// Until the device has done what was enqueued. The harness waits, not the computation, so it is
+// not counted.
+void wait_for(Backend& backend);
+
+// Seconds of the host from the call until the device has done what `work` enqueued.
+double seconds_until_done(Backend& backend, const std::function<void()>& work);
 
 }  // namespace holdfast

@@ -16,10 +16,10 @@ __global__ void fill(double* x, int n) {
 }
 )"};
 
-class Fill final : public Computation {
+class Fill : public Computation {
  public:
-  Fill(Backend& backend, std::vector<LaunchShape> shapes)
-      : fill_(backend.compiler->compile({.code = device_code, .entries = {"fill"}})
+  Fill(Backend& backend, std::vector<LaunchShape> shapes, KernelKind kind = KernelKind::fused)
+      : fill_(backend.compiler->compile({.code = device_code, .entries = {{"fill", kind}}})
                   .kernel<double*, int>("fill")),
         x_(backend, 64, "x"),
         shapes_(std::move(shapes)) {}
@@ -57,6 +57,33 @@ TEST(Identity, ChangesWithTheSharedMemoryAlone) {
 TEST(Identity, DoesNotDependOnTheOrderOfLaunches) {
   const LaunchShape other = {.grid = {2}, .block = {128}};
   EXPECT_EQ(identity({base, other, base}), identity({other, base, base}));
+}
+
+TEST(Kernels, KeepTheirKindAndTheirLaunchesPerStep) {
+  struct Scatter : Fill {
+    explicit Scatter(Backend& backend) : Fill(backend, {base, base}, KernelKind::scatter) {}
+  };
+  const Steps steps = {
+      .make = [](Backend& backend, Variant) { return std::make_unique<Scatter>(backend); }};
+  const auto kernels = account(steps, Variant::optimized, "cuda-dry:sm_90").measured.kernels;
+  ASSERT_EQ(kernels.size(), 1);
+  EXPECT_EQ(kernels[0].kind, KernelKind::scatter);
+  EXPECT_EQ(kernels[0].launches, 2);
+}
+
+TEST(Stages, AreOfAllProgramsOfABackend) {
+  const auto backend = open_backend("cuda-dry:sm_90");
+  backend->compiler->bypass_caches();
+  const Fill fill(*backend, {base});
+  EXPECT_GT(stage_seconds(*backend).lower, 0);
+  EXPECT_GT(stage_seconds(*backend).compile, 0);
+  EXPECT_EQ(stage_seconds(*open_backend("host")).lower, 0);
+}
+
+TEST(Waiting, ForTheDeviceIsNotCounted) {
+  const auto backend = open_backend("cuda-dry:sm_90");
+  (void)seconds_until_done(*backend, [] {});
+  EXPECT_EQ(backend->ledger.counts.syncs, 0);
 }
 
 }  // namespace

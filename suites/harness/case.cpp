@@ -21,6 +21,10 @@ void check_word(std::string_view word, std::string_view allowed_besides, std::st
                 text("'", word, "' cannot be ", what, " of a case id: use a-z, 0-9 and _"));
 }
 
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 }  // namespace
 
 std::string_view name(Tier tier) {
@@ -51,8 +55,22 @@ std::string id(std::string_view family, const std::vector<Axis>& axes, std::stri
   return text(out, "/", dtype);
 }
 
+bool MetricDeclaration::exists_on(std::string_view device) const {
+  return contains(devices, device_kind(device));
+}
+
 bool Case::runs_on(std::string_view device) const {
-  return std::find(devices.begin(), devices.end(), device_kind(device)) != devices.end();
+  return contains(devices, device_kind(device));
+}
+
+bool Case::has_reference(std::string_view device) const {
+  return reference && !contains(unreferenced, device_kind(device));
+}
+
+// It is a ratio of times.
+bool Case::has(const Derived& metric, std::string_view device) const {
+  return device_kind(device) != "cuda-dry" &&
+         (metric.against == Variant::optimized || has_reference(device));
 }
 
 }  // namespace holdfast

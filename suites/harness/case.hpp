@@ -52,8 +52,8 @@ struct Oracle {
   std::function<double(Backend&, Variant)> golden = {};  // error against published values; optional
 };
 
-// Compares the state after the timed section with the one before it; a sentence when steps were
-// skipped or wrong.
+// Compares the result after the timed section with the one after the warm-up; a sentence when steps
+// were skipped or wrong.
 using Invariant = std::function<std::optional<std::string>(const std::vector<double>& before,
                                                            const std::vector<double>& after)>;
 
@@ -71,18 +71,28 @@ struct Steps {
 // Measured by a function of its own: what is not one repeated step.
 using Protocol = std::function<void(Session&)>;
 
-// A metric of this case alone. Its value comes from Computation::readings() or Session::read().
+// A metric of this case alone, on these kinds of devices. Its value comes from
+// Computation::readings() or Session::read(); or it is given here, where the size
+// alone tells it. A declared metric that nobody read fails the case.
 struct MetricDeclaration {
   std::string name = {};
-  std::string kind = "advisory";
+  std::string kind = "advisory";  // exact, codegen, ratio, time, bound, advisory
+  std::vector<std::string> devices = {"host", "cuda", "cuda-dry"};
+  std::optional<double> value = {};
+
+  bool exists_on(std::string_view device) const;
 };
 
-// value = factor * seconds per step of `other` / seconds per step of the case's optimized variant,
-// both timed interleaved on the same device.
+// A metric of the case as a whole: factor * seconds per step of `other` / seconds per step of the
+// case's own variant, or the inverse of that quotient; both are timed interleaved on one device.
 struct Derived {
+  enum class Form { other_over_case, case_over_other };
   std::string name = {};
   double factor = 1;
   std::function<std::unique_ptr<Computation>(Backend&)> other = {};
+  Variant against = Variant::optimized;  // the variant of the case that is timed
+  Form form = Form::other_over_case;
+  std::string kind = "advisory";
 };
 
 struct Case {
@@ -91,12 +101,15 @@ struct Case {
   std::vector<std::string> devices = {"host", "cuda", "cuda-dry"};
   Work work = {};
   std::variant<Steps, Protocol> recipe = {};
-  bool reference =
-      true;  // whether Variant::reference is measured too; without it no speedup is expected
+  // Whether Variant::reference is measured too; without it no speedup is expected.
+  bool reference = true;
+  std::vector<std::string> unreferenced = {};  // kinds of devices on which it would take too long
   std::vector<MetricDeclaration> metrics = {};
   std::vector<Derived> derived = {};
 
   bool runs_on(std::string_view device) const;
+  bool has_reference(std::string_view device) const;
+  bool has(const Derived& metric, std::string_view device) const;
 };
 
 // Defined once per suite binary, by suites/<suite>.cpp; called by main.

@@ -42,5 +42,18 @@ TEST(Devices, AreChosenByKind) {
   EXPECT_FALSE(one.runs_on("cuda:1"));
 }
 
+TEST(References, AreLeftOutOnTheDevicesThatAreTooSlowForThem) {
+  const Case one = {.unreferenced = {"host"}};
+  EXPECT_FALSE(one.has_reference("host"));
+  EXPECT_TRUE(one.has_reference("cuda-dry:sm_90"));
+  EXPECT_FALSE((Case{.reference = false}).has_reference("cuda"));
+}
+
+TEST(Declarations, ExistOnTheirKindsOfDevices) {
+  const MetricDeclaration declared = {.name = "mass_drift", .devices = {"host", "cuda"}};
+  EXPECT_TRUE(declared.exists_on("cuda:1"));
+  EXPECT_FALSE(declared.exists_on("cuda-dry:sm_90"));
+}
+
 }  // namespace
 }  // namespace holdfast

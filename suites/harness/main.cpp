@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs when one types a suite's name, from top to bottom: options, list, device, cases,
-// measuring under Google Benchmark's report, result file.
+// What runs when one types a suite's name, from top to bottom: options, list, device, cases, then
+// serving a paired comparison, or profiling, or measuring under Google Benchmark's report, and the
+// result file.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -13,11 +14,14 @@
 #include <regex>
 
 #include "harness/case.hpp"
+#include "harness/lock_step.hpp"
 #include "harness/measure.hpp"
+#include "harness/nvml_log.hpp"
+#include "harness/profile_run.hpp"
 #include "harness/result_writer.hpp"
 #include "harness/table.hpp"
 #include "runtime/error.hpp"
-#include "runtime/log.hpp"
+#include "runtime/settings.hpp"
 #include "runtime/sha256.hpp"
 
 namespace holdfast {
@@ -76,6 +80,15 @@ std::vector<const Case*> filtered(std::vector<const Case*> cases, const std::str
                 text("--filter=", filter,
                      " matches no case of this device and tier; --list shows what there is"));
   return cases;
+}
+
+const Case& the_only(const std::vector<const Case*>& chosen) {
+  if (chosen.size() != 1)
+    throw Error(Fault::bad_input,
+                text("--lock-step times one case, and ", chosen.size(), " are chosen (",
+                     chosen[0]->id, ", ", chosen[1]->id, chosen.size() > 2 ? ", .." : "",
+                     "); narrow them with --filter='^<id>$'"));
+  return *chosen.front();
 }
 
 // Google Benchmark owns the loop; the sampling inside is measure()'s. One iteration and one
@@ -168,12 +181,20 @@ int run(char* program, const std::vector<std::string>& arguments) {
     return 0;
   }
 
-  check_log_settings();
+  check_settings();
   const auto all = of_tier(cases, options);
   const auto chosen = filtered(all, options.filter);
+  if (options.lock_step) {
+    serve_lock_step(the_only(chosen), options.device, std::cin, std::cout);
+    return 0;
+  }
   if (!options.out.empty()) check_writable(options.out);
   if (!options.benchmark_out.empty()) check_writable(options.benchmark_out, "benchmark_out");
+  prepare_profile(options.profiling);
   const auto backend = open_backend(options.device);
+  const auto sensors = begin_nvml_log(options.profiling, options.device);
+  if (options.profiling.profiles())
+    return profile_cases(suite.name, chosen, options) ? 0 : exit_failed_case;
   initialise_benchmark(program, options);
 
   Report report{.suite = suite.name, .tier = options.tier, .list_hash = "sha256:" + sha256(list)};

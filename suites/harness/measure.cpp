@@ -2,12 +2,13 @@
 #include "harness/measure.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "harness/account.hpp"
+#include "harness/session.hpp"
 #include "runtime/error.hpp"
 
 namespace holdfast {
@@ -17,10 +18,6 @@ namespace {
 // GPU long against an event. Both are long against their clock.
 double sample_seconds(const Backend& backend) {
   return backend.device ? 2e-3 : 2e-4;
-}
-
-std::string_view name(Variant variant) {
-  return variant == Variant::reference ? "reference" : "optimized";
 }
 
 void fail(Measurement& measurement, std::string reason) {
@@ -46,30 +43,34 @@ class SteadyPhase {
 // Whether the variant computes what the oracle says. Remembers the worst error of the case.
 bool check(const Steps& steps, const std::string& device, const std::vector<double>& expected,
            Subject& subject, Measurement& measurement) {
-  double error = relative_error(subject.warm_result, expected, steps.oracle.parts);
-  if (steps.oracle.golden) {
-    const auto backend = open_backend(device);
-    error = std::max(error, steps.oracle.golden(*backend, subject.variant));
-  }
+  double error = std::max(relative_error(subject.warm_result, expected, steps.oracle.parts),
+                          golden_error(steps, subject.variant, device));
   // JSON has no infinity; a result that is not a number is as wrong as can be.
   if (!std::isfinite(error)) error = std::numeric_limits<double>::max();
   subject.measured.check_error = error;
   measurement.check_error = std::max(measurement.check_error.value_or(0), error);
-  if (error <= steps.oracle.limit) return true;
-  fail(measurement,
-       text("the ", name(subject.variant), " variant is wrong by ", error, " after ", steps.warm_up,
-            " steps, the limit is ", steps.oracle.limit, " (oracle: ", steps.oracle.name, ")"));
-  return false;
+  const auto fault = wrong(steps, subject.variant, error);
+  if (fault) fail(measurement, *fault);
+  return !fault;
+}
+
+// Counts the steps that it times.
+Timer counting_timer(Subject& subject) {
+  return [&subject, time = timer(*subject.backend, *subject.computation)](int steps) {
+    subject.timed_steps += steps;
+    return time(steps);
+  };
+}
+
+int batch(const Steps& steps, const Timer& timer, const Backend& backend) {
+  return steps.batch > 0 ? steps.batch : batch_for(timer, sample_seconds(backend));
 }
 
 void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* reference,
                    Subject& optimized, Measurement& measurement) {
-  const auto batch = [&](const Timer& timer) {
-    return steps.batch > 0 ? steps.batch : batch_for(timer, sample_seconds(*optimized.backend));
-  };
-  const Timer ours = timer(*optimized.backend, *optimized.computation);
+  const Timer ours = counting_timer(optimized);
   const SteadyPhase steady(optimized);
-  const int our_batch = batch(ours);
+  const int our_batch = batch(steps, ours, *optimized.backend);
   if (!reference) {
     const auto seconds = time_alone(ours, our_batch, options.budget);
     optimized.measured.seconds = median(seconds);
@@ -77,8 +78,9 @@ void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* r
     return;
   }
   const SteadyPhase steady_reference(*reference);
-  const Timer theirs = timer(*reference->backend, *reference->computation);
-  const auto rounds = time_in_turn(ours, our_batch, theirs, batch(theirs), options.budget);
+  const Timer theirs = counting_timer(*reference);
+  const int their_batch = batch(steps, theirs, *reference->backend);
+  const auto rounds = time_in_turn(ours, our_batch, theirs, their_batch, options.budget);
   optimized.measured.seconds = median(rounds.a);
   reference->measured.seconds = median(rounds.b);
   optimized.measured.samples = reference->measured.samples =
@@ -86,34 +88,84 @@ void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* r
   measurement.speedup = std::exp(trimmed_mean(rounds.log_ratios));
 }
 
-void time_derived(const Case& one, const std::string& device, const MeasureOptions& options,
-                  Subject& optimized, Measurement& measurement) {
-  const auto& steps = std::get<Steps>(one.recipe);
-  for (const Derived& derived : one.derived) {
-    Subject other{.backend = open_backend(device)};
-    other.computation = derived.other(*other.backend);
-    const Timer ours = timer(*optimized.backend, *optimized.computation);
-    const Timer theirs = timer(*other.backend, *other.computation);
-    (void)theirs(1);
-    const double sample = sample_seconds(*other.backend);
-    const int our_batch = steps.batch > 0 ? steps.batch : batch_for(ours, sample);
-    const auto rounds = time_in_turn(ours, our_batch, theirs, batch_for(theirs, sample),
-                                     {.seconds = options.budget.seconds / 2,
-                                      .fewest_rounds = options.budget.fewest_rounds,
-                                      .most_rounds = options.budget.most_rounds});
-    measurement.derived[derived.name] = derived.factor * std::exp(trimmed_mean(rounds.log_ratios));
+void time_derived(const Steps& steps, const Derived& derived, const std::string& device,
+                  const MeasureOptions& options, Subject& subject, Measurement& measurement) {
+  Subject other{.backend = open_backend(device)};
+  other.computation = derived.other(*other.backend);
+  const Timer ours = counting_timer(subject);
+  const Timer theirs = timer(*other.backend, *other.computation);
+  (void)theirs(1);
+  const SteadyPhase steady(subject);
+  // A step of one may be many of the other's: samples of unlike length meet unlike interruptions.
+  const double sample = std::max({sample_seconds(*other.backend), ours(1), theirs(1)});
+  const int our_batch = steps.batch > 0 ? steps.batch : batch_for(ours, sample);
+  const auto rounds = time_in_turn(ours, our_batch, theirs, batch_for(theirs, sample),
+                                   {.seconds = options.budget.seconds / 3,
+                                    .fewest_rounds = options.budget.fewest_rounds,
+                                    .most_rounds = options.budget.most_rounds});
+  const double other_over_case = std::exp(trimmed_mean(rounds.log_ratios));
+  measurement.derived[derived.name] =
+      derived.factor *
+      (derived.form == Derived::Form::other_over_case ? other_over_case : 1 / other_over_case);
+}
+
+// Steps that were counted when nobody looked at the clock must cost the same while it runs.
+void check_timed_counts(const Subject& subject) {
+  constexpr std::pair<const char*, std::int64_t Counts::*> counted[] = {
+      {"launches", &Counts::launches},        {"library calls", &Counts::library_calls},
+      {"graph nodes", &Counts::graph_nodes},  {"copies", &Counts::copies},
+      {"uploaded bytes", &Counts::h2d_bytes}, {"downloaded bytes", &Counts::d2h_bytes}};
+  const Counts made = subject.backend->ledger.counts - subject.before_timing;
+  for (const auto& [what, member] : counted) {
+    const std::int64_t expected = subject.timed_steps * (subject.measured.step.*member);
+    if (made.*member != expected)
+      throw Error(Fault::broken_rule,
+                  text("the ", variant_name(subject.variant), " variant counts ", made.*member, " ",
+                       what, " in ", subject.timed_steps, " timed steps and not ", expected,
+                       ": a step must do the same whether it is timed or not"));
   }
 }
 
 // The state after the timed section: a variant that skipped or spoiled steps shows here.
 void check_afterwards(const Steps& steps, Subject& subject, Measurement& measurement) {
+  check_timed_counts(subject);
   if (!steps.invariant) return;
   const auto broken = steps.invariant(subject.warm_result, subject.computation->result());
   if (!broken) return;
   measurement.check = CheckStatus::failed;
   measurement.check_error.reset();  // that of the warm-up, which was right, is not what failed
-  fail(measurement, text("the ", name(subject.variant),
+  fail(measurement, text("the ", variant_name(subject.variant),
                          " variant broke an invariant in the timed section: ", *broken));
+}
+
+void time_and_check(const Case& one, const std::string& device, const MeasureOptions& options,
+                    Subject* reference, Subject& optimized, Measurement& measurement) {
+  const auto& steps = std::get<Steps>(one.recipe);
+  for (Subject* subject : {&optimized, reference})
+    if (subject) subject->before_timing = subject->backend->ledger.counts;
+  time_subjects(steps, options, reference, optimized, measurement);
+  for (const Derived& derived : one.derived)
+    if (one.has(derived, device))
+      time_derived(steps, derived, device, options,
+                   derived.against == Variant::reference ? *reference : optimized, measurement);
+  for (Subject* subject : {&optimized, reference})
+    if (subject) check_afterwards(steps, *subject, measurement);
+}
+
+// Where nothing executes, only what is declared for such a device has a meaning.
+void take_readings(const Case& one, const std::string& device, Subject& subject) {
+  const bool declares = std::any_of(
+      one.metrics.begin(), one.metrics.end(),
+      [&](const MetricDeclaration& metric) { return !metric.value && metric.exists_on(device); });
+  if (!subject.backend->executes() && !declares) return;
+  for (const NamedReading& reading : subject.computation->readings()) {
+    const auto declared =
+        std::find_if(one.metrics.begin(), one.metrics.end(),
+                     [&](const MetricDeclaration& metric) { return metric.name == reading.name; });
+    if (subject.backend->executes() ||
+        (declared != one.metrics.end() && declared->exists_on(device)))
+      subject.measured.readings.insert_or_assign(reading.name, reading.value);
+  }
 }
 
 void measure_steps(const Case& one, const std::string& device, const MeasureOptions& options,
@@ -124,22 +176,19 @@ void measure_steps(const Case& one, const std::string& device, const MeasureOpti
 
   Subject optimized = account(steps, Variant::optimized, device);
   std::optional<Subject> reference;
-  if (one.reference) reference = account(steps, Variant::reference, device);
+  if (one.has_reference(device)) reference = account(steps, Variant::reference, device);
   measurement.executed = optimized.backend->executes();
   if (measurement.executed) {
     const auto expected = steps.oracle.expected(steps.warm_up);
     bool right = check(steps, device, expected, optimized, measurement);
     if (reference) right = check(steps, device, expected, *reference, measurement) && right;
     measurement.check = right ? CheckStatus::passed : CheckStatus::failed;
-    if (right) {
-      time_subjects(steps, options, reference ? &*reference : nullptr, optimized, measurement);
-      time_derived(one, device, options, optimized, measurement);
-      check_afterwards(steps, optimized, measurement);
-      if (reference) check_afterwards(steps, *reference, measurement);
-    }
-    for (const NamedReading& reading : optimized.computation->readings())
-      optimized.measured.readings[reading.name] = reading.value;
+    if (right)
+      time_and_check(one, device, options, reference ? &*reference : nullptr, optimized,
+                     measurement);
   }
+  take_readings(one, device, optimized);
+  if (reference) take_readings(one, device, *reference);
   // Peaks are of the whole life: reading back and timing are part of it.
   optimized.measured.peak_bytes = optimized.backend->ledger.peak_bytes;
   if (reference) reference->measured.peak_bytes = reference->backend->ledger.peak_bytes;
@@ -160,6 +209,18 @@ void measure_protocol(const Case& one, const std::string& device, Measurement& m
   }
 }
 
+// What the size alone tells; and whether all that was declared was read.
+void complete_declared(const Case& one, const std::string& device, Measurement& measurement) {
+  std::map<std::string, double>& readings = measurement.optimized.readings;
+  for (const MetricDeclaration& declared : one.metrics) {
+    if (!declared.exists_on(device)) continue;
+    if (declared.value) readings[declared.name] = *declared.value;
+    if (!readings.contains(declared.name))
+      throw Error(Fault::broken_rule, text("it declares the metric ", declared.name,
+                                           ", and nothing in it reads one of this name"));
+  }
+}
+
 }  // namespace
 
 Measurement measure(const Case& one, const std::string& device, const MeasureOptions& options) {
@@ -170,6 +231,7 @@ Measurement measure(const Case& one, const std::string& device, const MeasureOpt
       measure_steps(one, device, options, measurement);
     else
       measure_protocol(one, device, measurement);
+    if (measurement.status == Measurement::Status::ok) complete_declared(one, device, measurement);
   } catch (const Error& error) {
     if (error.fault() == Fault::no_device || error.fault() == Fault::bad_input) throw;
     fail(measurement, error.what());
@@ -178,30 +240,18 @@ Measurement measure(const Case& one, const std::string& device, const MeasureOpt
   return measurement;
 }
 
-Backend& Session::open() {
-  return *backends_.emplace_back(open_backend(device_));
+double golden_error(const Steps& steps, Variant variant, const std::string& device) {
+  if (!steps.oracle.golden) return 0;
+  const auto backend = open_backend(device);
+  const double error = steps.oracle.golden(*backend, variant);
+  return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
 }
 
-double Session::seconds(Backend& backend, const std::function<void()>& work) {
-  if (backend.device) return backend.device->time(work);
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-void Session::read(std::string_view metric, double value) {
-  measurement_->optimized.readings[std::string(metric)] = value;
-}
-
-void Session::check(std::string_view oracle, double error, double limit) {
-  measurement_->oracle = oracle;
-  measurement_->check_error = error;
-  measurement_->check_limit = limit;
-  const bool right = error <= limit;
-  measurement_->check = right ? CheckStatus::passed : CheckStatus::failed;
-  if (!right)
-    fail(*measurement_,
-         text("wrong by ", error, ", the limit is ", limit, " (oracle: ", oracle, ")"));
+std::optional<std::string> wrong(const Steps& steps, Variant variant, double error) {
+  if (error <= steps.oracle.limit) return std::nullopt;
+  return text("the ", variant_name(variant), " variant is wrong by ", error, " after ",
+              steps.warm_up, " steps, the limit is ", steps.oracle.limit,
+              " (oracle: ", steps.oracle.name, ")");
 }
 
 double relative_error(const std::vector<double>& result, const std::vector<double>& expected,
@@ -216,7 +266,8 @@ double relative_error(const std::vector<double>& result, const std::vector<doubl
   for (const std::size_t length : lengths) {
     double difference = 0, magnitude = 0;
     for (std::size_t i = begin; i < begin + length; ++i) {
-      if (!std::isfinite(result[i])) return infinite;
+      // An oracle that knows no number has checked nothing.
+      if (!std::isfinite(result[i]) || !std::isfinite(expected[i])) return infinite;
       difference = std::max(difference, std::abs(result[i] - expected[i]));
       magnitude = std::max(magnitude, std::abs(expected[i]));
     }

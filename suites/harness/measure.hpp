@@ -16,13 +16,15 @@
 
 namespace holdfast {
 
-// A kernel of a variant, and how often one step launches it.
+// A kernel of a variant's programs, and how often one step launches it.
 struct KernelUse {
   std::string name = {};
+  KernelKind kind = KernelKind::fused;
   std::string cubin = {};
   std::string shapes = {};  // grids, blocks and dynamic shared memory it was launched with
   int registers = 0, spill_bytes = 0, shared_bytes = 0;
   std::int64_t launches = 0;
+  bool used = false;  // launched at all, in the warm-up or in a step
 };
 
 struct VariantMeasurement {
@@ -31,13 +33,14 @@ struct VariantMeasurement {
   std::int64_t peak_bytes_warm = 0, peak_bytes = 0;
   std::optional<std::int64_t> estimated_bytes = {};  // what the peak should be by formula
   double first_call_seconds = 0;  // construction and the first step, until it is done
+  double warm_up_seconds = 0;     // the same and the other steps of the warm-up
   StageSeconds stages = {};       // of all its programs
   std::vector<KernelUse> kernels = {};
   std::optional<std::string> identity = {};  // of the compiled code and its use; empty on host
   std::optional<double> check_error = {};
   std::optional<double> seconds = {};  // per step, median over the rounds
   std::int64_t samples = 0;
-  std::map<std::string, double> readings = {};  // the workload's own
+  std::map<std::string, double> readings = {};  // the workload's own and the case's
 };
 
 enum class CheckStatus { passed, failed, not_executed };
@@ -68,24 +71,12 @@ struct MeasureOptions {
 // back as a failed measurement; Error{no_device} and Error{bad_input} pass through.
 Measurement measure(const Case& one, const std::string& device, const MeasureOptions& options);
 
-// What a Protocol is given: fresh backends, a clock, and where its readings go.
-class Session {
- public:
-  Session(std::string device, Measurement& measurement)
-      : device_(std::move(device)), measurement_(&measurement) {}
+// How far a variant is from its oracle's published values, on a backend of their own; zero where
+// there are none.
+double golden_error(const Steps& steps, Variant variant, const std::string& device);
 
-  const std::string& device() const { return device_; }
-  Backend& open();  // fresh; lives as long as the session. Its ledger's counts are the snapshots.
-  double seconds(Backend& backend, const std::function<void()>& work);
-  void read(std::string_view metric, double value);  // a metric that the case declares
-  // Without it the case counts as not verified, and on a device that executes it fails.
-  void check(std::string_view oracle, double error, double limit);
-
- private:
-  std::string device_;
-  Measurement* measurement_;
-  std::vector<std::unique_ptr<Backend>> backends_ = {};
-};
+// A sentence for an error that is not within the oracle's limit.
+std::optional<std::string> wrong(const Steps& steps, Variant variant, double error);
 
 // Largest difference relative to the largest expected magnitude, field by field; infinite where
 // lengths differ or a value is not finite.

@@ -3,8 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <limits>
 
+#include "harness/session.hpp"
 #include "harness/toy.hpp"
 
 namespace holdfast {
@@ -63,6 +65,12 @@ TEST(Measure, AGoldenValueThatIsMissedFails) {
   Case one = toy_case();
   steps_of(one).oracle.golden = [](Backend&, Variant) { return 0.5; };
   EXPECT_EQ(measure(one, "host", quick).check_error, 0.5);
+}
+
+TEST(Measure, AGoldenErrorThatIsNoNumberFails) {
+  Case one = toy_case();
+  steps_of(one).oracle.golden = [](Backend&, Variant) { return NAN; };
+  EXPECT_EQ(measure(one, "host", quick).check, CheckStatus::failed);
 }
 
 TEST(Measure, AStepThatAllocatesIsAnError) {
@@ -131,6 +139,77 @@ TEST(Measure, ADerivedRatioIsTheOtherOverTheCase) {
   EXPECT_GT(measure(one, "host", quick).derived.at("share"), 0);
 }
 
+TEST(Measure, ADerivedRatioMayBeTheOtherWayRound) {
+  Case one = toy_case();
+  std::get<Steps>(one.recipe).batch = 1;
+  const auto slow = [](Backend& b) {
+    return std::make_unique<Toy>(b, [](Backend&, int) {
+      const auto begin = std::chrono::steady_clock::now();
+      while (std::chrono::steady_clock::now() - begin < std::chrono::microseconds(200)) continue;
+    });
+  };
+  one.derived = {{.name = "over", .other = slow},
+                 {.name = "under", .other = slow, .form = Derived::Form::case_over_other}};
+  const auto derived = measure(one, "host", quick).derived;
+  EXPECT_GT(derived.at("over"), 1);
+  EXPECT_LT(derived.at("under"), 1);
+}
+
+TEST(Measure, ADerivedRatioMayBeTakenAgainstTheReference) {
+  Case one = toy_case();
+  one.derived = {{.name = "share",
+                  .other = [](Backend& b) { return std::make_unique<Toy>(b); },
+                  .against = Variant::reference}};
+  EXPECT_TRUE(measure(one, "host", quick).derived.contains("share"));
+  one.unreferenced = {"host"};
+  EXPECT_FALSE(measure(one, "host", quick).derived.contains("share"));
+}
+
+TEST(Measure, LeavesTheReferenceOutWhereItTakesTooLong) {
+  Case one = toy_case();
+  one.unreferenced = {"host"};
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_FALSE(measured.reference);
+  EXPECT_FALSE(measured.speedup);
+  EXPECT_TRUE(measured.optimized.seconds);
+}
+
+TEST(Measure, ADeclaredMetricThatNothingReadsFailsTheCase) {
+  Case one = toy_case();
+  one.metrics = {{.name = "mass_drift"}};
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.status, Measurement::Status::failed);
+  EXPECT_THAT(measured.reason, HasSubstr("declares the metric mass_drift"));
+}
+
+TEST(Measure, AMetricOfTheSizeAloneNeedsNoReading) {
+  Case one = toy_case();
+  one.metrics = {{.name = "dense_waste", .value = 0.875}};
+  EXPECT_EQ(measure(one, "host", quick).optimized.readings.at("dense_waste"), 0.875);
+}
+
+TEST(Measure, ReadsBothVariants) {
+  struct Counted : Toy {
+    using Toy::Toy;
+    std::vector<NamedReading> readings() override { return {{"counted", result()[0]}}; }
+  };
+  Case one = toy_case();
+  steps_of(one).batch = 1;
+  steps_of(one).make = [](Backend& backend, Variant) { return std::make_unique<Counted>(backend); };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.optimized.readings.at("counted"), 10 * (2 + 3 + 2 * 3));
+  EXPECT_EQ(measured.reference->readings.at("counted"), 10 * (2 + 3 + 2 * 3));
+}
+
+TEST(Measure, AStepThatDoesLessWhileTheClockRunsIsAnError) {
+  const Case one = toy_case([](Backend& backend, int step) {
+    if (step <= 2 + 3) ++backend.ledger.counts.launches;
+  });
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.status, Measurement::Status::failed);
+  EXPECT_THAT(measured.reason, HasSubstr("counts 0 launches in"));
+}
+
 TEST(Measure, AProtocolThatVerifiesNothingFails) {
   Case one = toy_case();
   one.recipe = Protocol([](Session&) {});
@@ -157,6 +236,8 @@ TEST(RelativeError, IsRelativeToEachPartsLargestMagnitude) {
 
 TEST(RelativeError, OfAnythingNotFiniteIsInfinite) {
   EXPECT_EQ(relative_error({std::numeric_limits<double>::quiet_NaN()}, {1}, {}),
+            std::numeric_limits<double>::infinity());
+  EXPECT_EQ(relative_error({1}, {std::numeric_limits<double>::quiet_NaN()}, {}),
             std::numeric_limits<double>::infinity());
   EXPECT_EQ(relative_error({1}, {1, 2}, {}), std::numeric_limits<double>::infinity());
 }

@@ -2,6 +2,7 @@
 #include "harness/metrics.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace holdfast {
 namespace {
@@ -29,22 +30,26 @@ Reading ratio(Reading above, Reading below) {
   return *above / *below;
 }
 
-// A result per program set: the most registers of any kernel, spills in total, the most static
-// shared memory.
-Reading registers_max(const M&, const V& v) {
-  int most = 0;
-  for (const KernelUse& kernel : v.kernels) most = std::max(most, kernel.registers);
-  return most;
+// Of the kernels that the variant launched: a program may hold others, which cost this case nothing
+// and have cases of their own. The most registers and static shared memory of any, spills in total.
+template <int KernelUse::*member>
+Reading most(const M&, const V& v) {
+  int value = 0;
+  for (const KernelUse& kernel : v.kernels)
+    if (kernel.used) value = std::max(value, kernel.*member);
+  return value;
 }
 Reading spill_bytes(const M&, const V& v) {
   int sum = 0;
-  for (const KernelUse& kernel : v.kernels) sum += kernel.spill_bytes;
+  for (const KernelUse& kernel : v.kernels)
+    if (kernel.used) sum += kernel.spill_bytes;
   return sum;
 }
-Reading shared_bytes(const M&, const V& v) {
-  int most = 0;
-  for (const KernelUse& kernel : v.kernels) most = std::max(most, kernel.shared_bytes);
-  return most;
+Reading scatter_launches(const M&, const V& v) {
+  std::int64_t sum = 0;
+  for (const KernelUse& kernel : v.kernels)
+    if (kernel.kind == KernelKind::scatter) sum += kernel.launches;
+  return static_cast<double>(sum);
 }
 
 template <std::int64_t HostMemory::*member>
@@ -63,67 +68,69 @@ constexpr unsigned gpu = on_cuda | on_dry;
 using enum Better;
 
 const Metric table[] = {
-    {"time_s", "s", "time", lower, executing, Of::variant, Needs::nothing,
+    {"time_s", "s", "time", lower, executing, Of::variant, Needs::steps,
      [](const M&, const V& v) { return v.seconds; }},
     {"speedup", "1", "ratio", higher, executing, Of::whole_case, Needs::reference,
      [](const M& m, const V&) { return m.speedup; }},
-    {"peak_bytes", "B", "exact", lower, everywhere, Of::variant, Needs::nothing,
+    {"peak_bytes", "B", "exact", lower, everywhere, Of::variant, Needs::steps,
      [](const M&, const V& v) -> Reading { return static_cast<double>(v.peak_bytes); }},
-    {"peak_bytes_warm", "B", "exact", lower, everywhere, Of::variant, Needs::nothing,
+    {"peak_bytes_warm", "B", "exact", lower, everywhere, Of::variant, Needs::steps,
      [](const M&, const V& v) -> Reading { return static_cast<double>(v.peak_bytes_warm); }},
     {"peak_ratio", "1", "exact", higher, everywhere, Of::whole_case, Needs::reference, peak_ratio},
-    {"estimate_ratio", "1", "advisory", lower, everywhere, Of::variant, Needs::estimate,
+    {"estimate_ratio", "1", "bound", lower, everywhere, Of::variant, Needs::estimate,
      [](const M&, const V& v) -> Reading {
        if (!v.estimated_bytes) return std::nullopt;
        return static_cast<double>(v.peak_bytes) / static_cast<double>(*v.estimated_bytes);
      }},
-    {"compile_warm", "programs", "exact", lower, gpu, Of::variant, Needs::nothing,
+    {"compile_warm", "programs", "exact", lower, gpu, Of::variant, Needs::steps,
      warm<&Counts::programs>},
-    {"compile_steady", "programs", "exact", lower, gpu, Of::variant, Needs::nothing,
+    {"compile_steady", "programs", "exact", lower, gpu, Of::variant, Needs::steps,
      per_step<&Counts::programs>},
-    {"nvrtc_runs", "programs", "advisory", lower, gpu, Of::variant, Needs::nothing,
+    {"nvrtc_runs", "programs", "advisory", lower, gpu, Of::variant, Needs::steps,
      warm<&Counts::nvrtc_runs>},
-    {"plans_warm", "plans", "exact", lower, everywhere, Of::variant, Needs::nothing,
+    {"plans_warm", "plans", "exact", lower, everywhere, Of::variant, Needs::steps,
      warm<&Counts::plans>},
-    {"plans", "plans", "exact", lower, everywhere, Of::variant, Needs::nothing,
+    {"plans", "plans", "exact", lower, everywhere, Of::variant, Needs::steps,
      per_step<&Counts::plans>},
-    {"launches_warm", "1", "exact", lower, gpu, Of::variant, Needs::nothing,
-     warm<&Counts::launches>},
-    {"launches", "1", "exact", lower, gpu, Of::variant, Needs::nothing,
-     per_step<&Counts::launches>},
-    {"library_calls", "1", "exact", lower, gpu, Of::variant, Needs::nothing,
+    {"launches_warm", "1", "exact", lower, gpu, Of::variant, Needs::steps, warm<&Counts::launches>},
+    {"launches", "1", "exact", lower, gpu, Of::variant, Needs::steps, per_step<&Counts::launches>},
+    {"scatter_launches", "1", "exact", lower, gpu, Of::variant, Needs::steps, scatter_launches},
+    {"library_calls", "1", "exact", lower, gpu, Of::variant, Needs::steps,
      per_step<&Counts::library_calls>},
-    {"graph_nodes", "1", "exact", lower, gpu, Of::variant, Needs::nothing,
+    {"graph_nodes", "1", "exact", lower, gpu, Of::variant, Needs::steps,
      per_step<&Counts::graph_nodes>},
-    {"h2d_bytes_warm", "B", "exact", lower, gpu, Of::variant, Needs::nothing,
+    {"h2d_bytes_warm", "B", "exact", lower, gpu, Of::variant, Needs::steps,
      warm<&Counts::h2d_bytes>},
-    {"h2d_bytes", "B", "exact", lower, gpu, Of::variant, Needs::nothing,
+    {"h2d_bytes", "B", "exact", lower, gpu, Of::variant, Needs::steps,
      per_step<&Counts::h2d_bytes>},
-    {"d2h_bytes", "B", "exact", lower, gpu, Of::variant, Needs::nothing,
+    {"d2h_bytes", "B", "exact", lower, gpu, Of::variant, Needs::steps,
      per_step<&Counts::d2h_bytes>},
-    {"syncs", "1", "exact", lower, gpu, Of::variant, Needs::nothing, per_step<&Counts::syncs>},
-    {"registers_max", "1", "codegen", lower, gpu, Of::variant, Needs::nothing, registers_max},
-    {"spill_bytes", "B", "codegen", lower, gpu, Of::variant, Needs::nothing, spill_bytes},
-    {"shared_bytes", "B", "codegen", lower, gpu, Of::variant, Needs::nothing, shared_bytes},
-    {"trace_s", "s", "advisory", lower, gpu, Of::variant, Needs::nothing,
+    {"syncs", "1", "exact", lower, gpu, Of::variant, Needs::steps, per_step<&Counts::syncs>},
+    {"registers_max", "1", "codegen", lower, gpu, Of::variant, Needs::steps,
+     most<&KernelUse::registers>},
+    {"spill_bytes", "B", "codegen", lower, gpu, Of::variant, Needs::steps, spill_bytes},
+    {"shared_bytes", "B", "codegen", lower, gpu, Of::variant, Needs::steps,
+     most<&KernelUse::shared_bytes>},
+    {"trace_s", "s", "advisory", lower, gpu, Of::variant, Needs::steps,
      stage<&StageSeconds::trace>},
-    {"lower_s", "s", "advisory", lower, gpu, Of::variant, Needs::nothing,
+    {"lower_s", "s", "advisory", lower, gpu, Of::variant, Needs::steps,
      stage<&StageSeconds::lower>},
-    {"compile_s", "s", "advisory", lower, gpu, Of::variant, Needs::nothing,
+    {"compile_s", "s", "advisory", lower, gpu, Of::variant, Needs::steps,
      stage<&StageSeconds::compile>},
-    {"load_s", "s", "advisory", lower, gpu, Of::variant, Needs::nothing,
-     stage<&StageSeconds::load>},
-    {"first_call_s", "s", "advisory", lower, gpu, Of::variant, Needs::nothing,
+    {"load_s", "s", "advisory", lower, gpu, Of::variant, Needs::steps, stage<&StageSeconds::load>},
+    {"first_call_s", "s", "advisory", lower, gpu, Of::variant, Needs::steps,
      [](const M&, const V& v) -> Reading { return v.first_call_seconds; }},
-    {"floor_s", "s", "advisory", higher, executing, Of::whole_case, Needs::nothing,
+    {"warm_up_s", "s", "advisory", lower, everywhere, Of::variant, Needs::steps,
+     [](const M&, const V& v) -> Reading { return v.warm_up_seconds; }},
+    {"floor_s", "s", "advisory", higher, executing, Of::whole_case, Needs::steps,
      [](const M& m, const V&) { return m.floor_seconds; }},
-    {"floor_fraction", "1", "advisory", higher, executing, Of::variant, Needs::nothing,
+    {"floor_fraction", "1", "advisory", higher, executing, Of::variant, Needs::steps,
      [](const M& m, const V& v) { return ratio(m.floor_seconds, v.seconds); }},
-    {"flop_per_s", "1/s", "advisory", higher, executing, Of::variant, Needs::nothing,
+    {"flop_per_s", "1/s", "advisory", higher, executing, Of::variant, Needs::steps,
      [](const M& m, const V& v) { return ratio(m.work.flops, v.seconds); }},
-    {"bytes_per_s", "B/s", "advisory", higher, executing, Of::variant, Needs::nothing,
+    {"bytes_per_s", "B/s", "advisory", higher, executing, Of::variant, Needs::steps,
      [](const M& m, const V& v) { return ratio(m.work.bytes, v.seconds); }},
-    {"check_error", "1", "bound", lower, executing, Of::variant, Needs::nothing,
+    {"check_error", "1", "bound", lower, executing, Of::variant, Needs::steps,
      [](const M&, const V& v) { return v.check_error; }},
     {"host_rss_bytes_before", "B", "advisory", lower, everywhere, Of::whole_case, Needs::nothing,
      host_rss<&HostMemory::before>},
@@ -142,23 +149,30 @@ std::span<const Metric> metrics() {
 bool applies(const Metric& metric, const Case& one, std::string_view device) {
   const auto* steps = std::get_if<Steps>(&one.recipe);
   const std::string kind = device_kind(device);
-  if (!steps || !(metric.devices & (kind == "host" ? on_host : kind == "cuda" ? on_cuda : on_dry)))
+  if (!(metric.devices & (kind == "host" ? on_host : kind == "cuda" ? on_cuda : on_dry)))
     return false;
-  if (metric.needs == Needs::reference) return one.reference;
-  return metric.needs == Needs::nothing || steps->estimate_bytes != nullptr;
+  switch (metric.needs) {
+    case Needs::nothing:
+      return true;
+    case Needs::steps:
+      return steps != nullptr;
+    case Needs::reference:
+      return steps && one.has_reference(device);
+    case Needs::estimate:
+      return steps && steps->estimate_bytes;
+  }
+  return false;
 }
 
 std::vector<std::string> promised(const Case& one, std::string_view device) {
-  std::vector<std::string> names;
+  std::set<std::string> names;
   for (const Metric& metric : table)
-    if (applies(metric, one, device)) names.push_back(metric.name);
-  const bool executes = device_kind(device) != "cuda-dry";
-  if (executes || std::holds_alternative<Protocol>(one.recipe))
-    for (const MetricDeclaration& declared : one.metrics) names.push_back(declared.name);
-  if (executes)
-    for (const Derived& derived : one.derived) names.push_back(derived.name);
-  std::sort(names.begin(), names.end());
-  return names;
+    if (applies(metric, one, device)) names.insert(metric.name);
+  for (const MetricDeclaration& declared : one.metrics)
+    if (declared.exists_on(device)) names.insert(declared.name);
+  for (const Derived& derived : one.derived)
+    if (one.has(derived, device)) names.insert(derived.name);
+  return {names.begin(), names.end()};
 }
 
 }  // namespace holdfast

@@ -16,7 +16,9 @@ using Reading = std::optional<double>;  // empty where the device cannot know
 
 enum class Of { variant, whole_case };  // one value per variant, or one for the case
 enum class Better { lower, higher };
-enum class Needs { nothing, reference, estimate };  // of the case, beyond being measured by Steps
+// Of the case: nothing, not even that it is stepped; that it is measured by Steps; besides that a
+// reference, or a peak by formula.
+enum class Needs { nothing, steps, reference, estimate };
 
 // Devices a metric exists on, as a set.
 enum : unsigned { on_host = 1, on_cuda = 2, on_dry = 4, everywhere = on_host | on_cuda | on_dry };
@@ -28,13 +30,12 @@ struct Metric {
   Better better = Better::lower;
   unsigned devices = everywhere;
   Of of = Of::variant;
-  Needs needs = Needs::nothing;
+  Needs needs = Needs::steps;
   // `variant` is the optimized one for metrics of the whole case.
   Reading (*read)(const Measurement& whole, const VariantMeasurement& variant) = nullptr;
 };
 
-// The canonical metrics, in the order in which they are listed. They belong to cases measured by
-// Steps.
+// The canonical metrics, in the order in which they are listed.
 std::span<const Metric> metrics();
 
 // Whether `one` has this metric on `device`.

@@ -35,6 +35,7 @@ TEST(Metrics, HaveTheCanonicalNames) {
                            "plans",
                            "launches_warm",
                            "launches",
+                           "scatter_launches",
                            "library_calls",
                            "graph_nodes",
                            "h2d_bytes_warm",
@@ -49,6 +50,7 @@ TEST(Metrics, HaveTheCanonicalNames) {
                            "compile_s",
                            "load_s",
                            "first_call_s",
+                           "warm_up_s",
                            "floor_s",
                            "floor_fraction",
                            "flop_per_s",
@@ -85,6 +87,61 @@ TEST(Metrics, OfTheCaseAloneArePromisedToo) {
   one.derived = {{.name = "share"}};
   EXPECT_THAT(promised(one, "host"), Contains("tokens_per_s"));
   EXPECT_THAT(promised(one, "host"), Contains("share"));
+}
+
+TEST(Metrics, ThatAreDeclaredArePromisedOnTheirDevicesAlone) {
+  Case one = toy_case();
+  one.metrics = {{.name = "dense_waste"}, {.name = "mass_drift", .devices = {"host", "cuda"}}};
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Contains("dense_waste"));
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("mass_drift")));
+  EXPECT_THAT(promised(one, "host"), Contains("mass_drift"));
+}
+
+TEST(Metrics, DerivedFromTimesExistWhereTimesDo) {
+  Case one = toy_case();
+  one.derived = {{.name = "share"}};
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("share")));
+}
+
+TEST(Metrics, DerivedFromAReferenceThatIsNotMeasuredAreNotPromised) {
+  Case one = toy_case();
+  one.derived = {{.name = "share", .against = Variant::reference}};
+  EXPECT_THAT(promised(one, "host"), Contains("share"));
+  one.unreferenced = {"host"};
+  EXPECT_THAT(promised(one, "host"), Not(Contains("share")));
+}
+
+TEST(Metrics, OfAProtocolAreTheDeclaredOnesAndTheMemoryOfTheProcess) {
+  Case one = toy_case();
+  one.recipe = Protocol([](Session&) {});
+  one.metrics = {{.name = "setup_s"}};
+  EXPECT_THAT(promised(one, "host"),
+              testing::ElementsAre("host_rss_bytes_after", "host_rss_bytes_before",
+                                   "host_rss_bytes_peak", "setup_s"));
+}
+
+TEST(Metrics, CountTheLaunchesOfScatterKernelsAlone) {
+  VariantMeasurement variant;
+  variant.kernels = {{.name = "edge", .kind = KernelKind::scatter, .launches = 24},
+                     {.name = "corner", .kind = KernelKind::scatter, .launches = 8},
+                     {.name = "stage", .kind = KernelKind::fused, .launches = 4}};
+  const auto row = std::find_if(metrics().begin(), metrics().end(), [](const Metric& metric) {
+    return metric.name == std::string_view("scatter_launches");
+  });
+  EXPECT_EQ(row->read({}, variant), 32);
+}
+
+TEST(Metrics, OfCodeSpeakOfTheKernelsThatWereLaunched) {
+  VariantMeasurement variant;
+  variant.kernels = {{.name = "stage", .registers = 64, .spill_bytes = 8, .used = true},
+                     {.name = "loop", .registers = 96, .spill_bytes = 16, .used = false}};
+  const auto read = [&](const std::string& name) {
+    const auto row = std::find_if(metrics().begin(), metrics().end(),
+                                  [&](const Metric& metric) { return metric.name == name; });
+    return row->read({}, variant);
+  };
+  EXPECT_EQ(read("registers_max"), 64);
+  EXPECT_EQ(read("spill_bytes"), 8);
 }
 
 TEST(Metrics, TakeThePeakRatioFromBothPeaks) {

@@ -15,12 +15,13 @@ constexpr OptionRow common[] = {
     {"filter", "REGEX", "only cases whose id contains a match"},
     {"out", "FILE", "write the results there, as holdfast-results/1"},
     {"list", "FORMAT", "print the cases and stop: json, or people (default)"},
+    {"lock-step", "", "time one case a sample at a time, as standard input asks; for holdfast ab"},
     {"help", "", "print this"},
 };
 
 void print_row(std::string& out, const OptionRow& row) {
   std::string left = text("  --", row.name, row.value.empty() ? "" : "=", row.value);
-  left.resize(std::max<std::size_t>(left.size() + 2, 22), ' ');
+  left.resize(std::max<std::size_t>(left.size() + 2, 28), ' ');
   out += text(left, row.help, "\n");
 }
 
@@ -44,6 +45,20 @@ void take_benchmark_flag(std::string_view flag, SuiteOptions& options) {
   if (flag.starts_with("--benchmark_out=")) options.benchmark_out = value;
   if (flag.starts_with("--benchmark_format=")) options.benchmark_format = value;
   options.benchmark_flags.emplace_back(flag);
+}
+
+// What it is asked for goes to the standard output, a line at a time, and nothing else does.
+void check_lock_step(const SuiteOptions& options) {
+  if (!options.lock_step) return;
+  const std::string_view other = !options.out.empty()                  ? "--out"
+                                 : options.profiling.profiles()        ? "a profile"
+                                 : !options.profiling.nvml_log.empty() ? "--nvml-log"
+                                 : !options.benchmark_flags.empty() ? "a flag of Google Benchmark"
+                                                                    : "";
+  if (!other.empty())
+    throw Error(Fault::bad_input, text("--lock-step times one case as standard input asks and has "
+                                       "no use for ",
+                                       other, "; leave it out"));
 }
 
 Error unknown_option(std::string_view name, const std::vector<OptionRow>& rows) {
@@ -73,6 +88,7 @@ std::optional<int> SuiteOptions::integer(std::string_view name) const {
 SuiteOptions parse_options(const std::vector<std::string>& arguments,
                            const std::vector<OptionRow>& custom) {
   std::vector<OptionRow> rows(std::begin(common), std::end(common));
+  rows.insert(rows.end(), profile_rows().begin(), profile_rows().end());
   rows.insert(rows.end(), custom.begin(), custom.end());
 
   SuiteOptions options;
@@ -97,8 +113,8 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
       if (each.name == name) row = &each;
     if (!row) throw unknown_option(name, rows);
 
-    if (name == "help") {
-      options.help = true;
+    if (name == "help" || name == "lock-step") {
+      (name == "help" ? options.help : options.lock_step) = true;
       continue;
     }
     std::optional<std::string> value;
@@ -106,6 +122,8 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
       value = argument.substr(equals + 1);
     else if (name == "list")
       value = "people";
+    else if (row->value.empty())
+      value = "on";  // a switch
     else if (i + 1 < arguments.size() && !arguments[i + 1].starts_with("--"))
       value = arguments[++i];
     if (!value || value->empty())
@@ -115,7 +133,7 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
       *known->second = *value;
     else if (name == "list")
       options.list = *value;
-    else
+    else if (!take_profile_option(name, *value, options.profiling))
       options.custom[std::string(name)] = *value;
   }
   if (!options.list.empty() && options.list != "json" && options.list != "people")
@@ -126,6 +144,12 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
   } catch (const std::regex_error&) {
     throw Error(Fault::bad_input, text("--filter=", options.filter, ": not a regular expression"));
   }
+  check_together(options.profiling, options.device, options.out);
+  check_lock_step(options);
+  if (options.profiling.profiles() && !options.benchmark_flags.empty())
+    throw Error(Fault::bad_input, text(options.benchmark_flags.front(),
+                                       ": Google Benchmark has no part in a run that is profiled; "
+                                       "leave it out"));
   return options;
 }
 
@@ -134,6 +158,10 @@ std::string usage(std::string_view suite, const std::vector<OptionRow>& custom) 
       text("usage: ", suite, " [options] [Google Benchmark's own flags]\n",
            "Measures the cases of one suite on one device, in one process.\n\noptions:\n");
   for (const OptionRow& row : common) print_row(out, row);
+  out +=
+      "\nprofiling (cases are built and checked as always, profiled for a few steps, and not "
+      "measured):\n";
+  for (const OptionRow& row : profile_rows()) print_row(out, row);
   if (!custom.empty()) {
     out += "\nof this suite (these make a custom run, which no gate takes):\n";
     for (const OptionRow& row : custom) print_row(out, row);
@@ -141,8 +169,12 @@ std::string usage(std::string_view suite, const std::vector<OptionRow>& custom) 
   out += text(
       "\nexamples:\n  ", suite, " --tier=smoke\n  ", suite,
       " --device=cuda-dry:sm_90 --out=results.json\n  ", suite,
-      " --filter='n:48/' --benchmark_format=json\n",
-      "\nexit codes: 0 well, 1 a case failed, 2 usage, 3 the device broke, 77 no such device\n");
+      " --filter='n:48/' --benchmark_format=json\n  ", suite,
+      " --tier=smoke --profile=profiles --trace=profiles --profile-steps=3\n  ", suite,
+      " --tier=smoke --device=cuda-dry:sm_90 --dump-kernels=kernels --variant=both\n  ", suite,
+      " --tier=smoke --profile=profiles --profile-every=100 --profile-steps=2 --assert-mean=0.15\n",
+      "\nexit codes: 0 well, 1 a case failed or its mean step is too long, 2 usage, 3 the device "
+      "broke, 77 no such device\n");
   return out;
 }
 

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/profile_options.hpp"
+
 namespace holdfast {
 
 struct OptionRow {
@@ -23,6 +25,8 @@ struct SuiteOptions {
   std::string filter = {};  // ECMAScript regular expression searched for in case ids
   std::string out = {};     // result file; empty: none
   std::string list = {};    // "json" or "people"; empty: measure
+  ProfileOptions profiling = {};
+  bool lock_step = false;  // serve one case to a paired comparison instead of measuring
   bool help = false;
   std::map<std::string, std::string> custom = {};  // the suite's own options that were given
   std::string benchmark_out = {}, benchmark_format = "console";  // seen on their way to it

@@ -73,6 +73,19 @@ TEST(Options, RefuseAnotherListFormat) {
   EXPECT_THAT(complaint({"--list=xml"}), testing::HasSubstr("json"));
 }
 
+TEST(Options, HaveASwitchForTheLockStep) {
+  EXPECT_FALSE(parse_options({}, custom).lock_step);
+  EXPECT_TRUE(parse_options({"--lock-step", "--device=cuda"}, custom).lock_step);
+}
+
+TEST(Options, RefuseWhatALockStepHasNoUseFor) {
+  EXPECT_THAT(complaint({"--lock-step", "--out=x.json"}), testing::HasSubstr("--out"));
+  EXPECT_THAT(complaint({"--lock-step", "--trace=x"}), testing::HasSubstr("profile"));
+  EXPECT_THAT(complaint({"--lock-step", "--nvml-log=x"}), testing::HasSubstr("--nvml-log"));
+  EXPECT_THAT(complaint({"--lock-step", "--benchmark_format=json"}),
+              testing::HasSubstr("Google Benchmark"));
+}
+
 TEST(Options, RefuseANumberThatIsNone) {
   EXPECT_THROW((void)parse_options({"--size=12a"}, custom).integer("size"), Error);
 }

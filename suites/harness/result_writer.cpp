@@ -53,6 +53,7 @@ json kernels_json(const VariantMeasurement& variant) {
   json rows = json::array();
   for (const KernelUse& kernel : variant.kernels)
     rows.push_back({{"name", kernel.name},
+                    {"kind", name(kernel.kind)},
                     {"registers", kernel.registers},
                     {"spill_bytes", kernel.spill_bytes},
                     {"shared_bytes", kernel.shared_bytes},
@@ -64,6 +65,12 @@ json kernels_json(const VariantMeasurement& variant) {
 std::string kind_of_reading(const Case& one, const std::string& name) {
   for (const MetricDeclaration& declared : one.metrics)
     if (declared.name == name) return declared.kind;
+  return "advisory";
+}
+
+std::string kind_of_derived(const Case& one, const std::string& name) {
+  for (const Derived& derived : one.derived)
+    if (derived.name == name) return derived.kind;
   return "advisory";
 }
 
@@ -129,7 +136,7 @@ json case_json(const Measured& measured, const std::string& device) {
                                          metric.read(measurement, measurement.optimized),
                                          measurement.optimized.samples);
     for (const auto& [name, value] : measurement.derived)
-      derived[name] = metric_json(one, name, "advisory", value, 0);
+      derived[name] = metric_json(one, name, kind_of_derived(one, name), value, 0);
   }
   json out = {{"id", one.id},
               {"tier", name(one.tier)},
@@ -179,7 +186,7 @@ json list_json(const std::string& suite, const std::vector<Case>& cases) {
       devices[device] = {{"metrics", promised(one, device)}};
     rows.push_back({{"id", one.id},
                     {"tier", name(one.tier)},
-                    {"reference", one.reference},
+                    {"reference", one.reference && one.unreferenced.empty()},
                     {"devices", devices}});
   }
   return {{"schema", "holdfast-list/1"}, {"suite", suite}, {"cases", rows}};
@@ -218,7 +225,7 @@ void write_document(const std::filesystem::path& path, const std::string& text) 
   if (file && !problem) return;
   std::error_code ignored;
   std::filesystem::remove(written, ignored);
-  throw Error(Fault::bad_input, holdfast::text("--out=", path.string(), ": cannot be written (",
+  throw Error(Fault::bad_input, holdfast::text(path.string(), ": cannot be written (",
                                                problem ? problem.message() : "is the disk full?",
                                                "); choose another place"));
 }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 
+#include "harness/schema_check.hpp"
 #include "harness/toy.hpp"
 #include "runtime/error.hpp"
 
@@ -22,49 +23,6 @@ json report_of(const Case& one) {
   Report report{.suite = "toy", .tier = "smoke", .list_hash = "sha256:0"};
   report.cases.push_back({&one, measure(one, "host", quick)});
   return report_json(report, *backend);
-}
-
-// Enough of JSON Schema for our own two: type, const, enum, required, properties,
-// additionalProperties, items, $ref.
-void validate(const json& value, const json& schema, const json& root, const std::string& where) {
-  if (schema.contains("$ref")) {
-    const auto pointer = json::json_pointer(schema["$ref"].get<std::string>().substr(1));
-    return validate(value, root.at(pointer), root, where);
-  }
-  const json allowed =
-      schema.contains("const") ? json{schema["const"]} : schema.value("enum", json::array());
-  EXPECT_TRUE(allowed.empty() || std::find(allowed.begin(), allowed.end(), value) != allowed.end())
-      << where << " is " << value;
-  if (schema.contains("type")) {
-    const auto types = schema["type"].is_array() ? schema["type"].get<std::vector<std::string>>()
-                                                 : std::vector{schema["type"].get<std::string>()};
-    const std::string type = value.is_number_integer() ? "integer" : value.type_name();
-    const bool known =
-        std::find(types.begin(), types.end(), type) != types.end() ||
-        (type == "integer" && std::find(types.begin(), types.end(), "number") != types.end());
-    EXPECT_TRUE(known) << where << " is " << type;
-  }
-  if (value.is_object()) {
-    for (const auto& name : schema.value("required", json::array()))
-      EXPECT_TRUE(value.contains(name)) << where << " lacks " << name;
-    const json properties = schema.value("properties", json::object());
-    for (const auto& [name, member] : value.items()) {
-      if (properties.contains(name))
-        validate(member, properties[name], root, where + "/" + name);
-      else if (schema.value("additionalProperties", json(true)).is_object())
-        validate(member, schema["additionalProperties"], root, where + "/" + name);
-      else
-        EXPECT_NE(schema.value("additionalProperties", json(true)), json(false))
-            << where << " has " << name;
-    }
-  }
-  if (value.is_array() && schema.contains("items"))
-    for (const json& item : value) validate(item, schema["items"], root, where + "/[]");
-}
-
-json schema(const char* name) {
-  std::ifstream file(std::filesystem::path(HOLDFAST_SCHEMAS) / name);
-  return json::parse(file);
 }
 
 TEST(Results, ObeyTheirSchema) {
@@ -105,6 +63,23 @@ TEST(Results, RefuseANumberThatIsNotFiniteAndNameCaseAndMetric) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("toy/count/n:1/f64: the metric speedup"));
   }
+}
+
+TEST(Results, SayWhatKindOfKernelEachIs) {
+  const Case one = toy_case();
+  Measured measured{&one, measure(one, "host", quick)};
+  measured.measurement.optimized.kernels = {{.name = "edge", .kind = KernelKind::scatter}};
+  EXPECT_EQ(case_json(measured, "host")["variants"]["optimized"]["kernels"][0]["kind"], "scatter");
+}
+
+TEST(Results, WriteADerivedRatioAsOneProcessOfIt) {
+  Case one = toy_case();
+  one.derived = {{.name = "diag_ratio",
+                  .other = [](Backend& b) { return std::make_unique<Toy>(b); },
+                  .kind = "ratio"}};
+  const json derived = report_of(one)["cases"][0]["derived"]["diag_ratio"];
+  EXPECT_EQ(derived["kind"], "ratio");
+  EXPECT_EQ(derived["processes"].size(), 1);
 }
 
 TEST(Results, WriteCountsAsWholeNumbers) {

@@ -16,7 +16,7 @@ using Timer = std::function<double(int steps)>;
 Timer timer(Backend& backend, Computation& computation);
 
 struct TimingBudget {
-  double seconds = 0.5;  // rounds begin until it is spent
+  double seconds = 0.3;  // rounds begin until it is spent
   int fewest_rounds = 3;
   int most_rounds = 400;
 };

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profiling flags as a user types them: what is written, said, and which code the suite ends
+// with.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/schema_check.hpp"
+#include "harness/shell.hpp"
+
+namespace holdfast {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class ProfileCommand : public testing::Test {
+ protected:
+  static Said suite(const std::string& options) { return run(HOLDFAST_SUITE " " + options); }
+  static bool one_sentence(const Said& said) {
+    return std::count(said.words.begin(), said.words.end(), '\n') == 1 &&
+           said.words.starts_with("cubed_sphere_swe: ");
+  }
+  json document(const std::string& name) const { return json::parse(read(folder / name)); }
+
+  std::filesystem::path folder =
+      fresh_folder(std::string("profile_command_") +
+                   testing::UnitTest::GetInstance()->current_test_info()->name());
+  std::string in_folder = folder.string() + " ";
+};
+
+TEST_F(ProfileCommand, WritesADocumentPerVariantThatObeysItsSchema) {
+  const Said said =
+      suite("--filter='rhs/n:24/f64' --profile-steps=3 --variant=both --profile=" + in_folder +
+            "--trace=" + in_folder);
+  ASSERT_EQ(said.exit, 0) << said.words;
+  const json root = schema("profile.schema.json");
+  for (const std::string variant : {"reference", "optimized"}) {
+    const std::string stem = "cubed_sphere_swe.rhs.n_24.f64." + variant;
+    const json profile = document(stem + ".profile.json");
+    validate(profile, root, root, "");
+    EXPECT_EQ(profile["steps"], 3);
+    EXPECT_EQ(profile["clock"], "host");
+    EXPECT_EQ(profile["overview"]["step_s"].size(), 3);
+    EXPECT_GT(profile["floor_s"], 0);
+    EXPECT_EQ(profile["trace"], stem + ".trace.json");
+    EXPECT_FALSE(document(stem + ".trace.json")["traceEvents"].empty());
+  }
+  EXPECT_THAT(said.words, HasSubstr("https://ui.perfetto.dev"));
+  EXPECT_THAT(said.words, HasSubstr("cubed_sphere_swe/rhs/n:24/f64 reference on host"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 4);
+}
+
+TEST_F(ProfileCommand, ProfilesPeriodically) {
+  const Said said =
+      suite("--filter='rhs/n:24/f64' --profile-every=5 --profile-steps=2 --profile=" + in_folder);
+  ASSERT_EQ(said.exit, 0) << said.words;
+  const json profile = document("cubed_sphere_swe.rhs.n_24.f64.optimized.profile.json");
+  ASSERT_EQ(profile["windows"].size(), 3);
+  EXPECT_EQ(profile["windows"][2]["first_step"], 15);
+  EXPECT_EQ(profile["steps"], 6);
+}
+
+TEST_F(ProfileCommand, AMeanStepThatIsTooLongIsExitOneWithBothNumbers) {
+  const Said said = suite("--filter='rhs/n:24/f64' --assert-mean=1e-9");
+  EXPECT_EQ(said.exit, 1);
+  EXPECT_THAT(said.words, HasSubstr("the mean step took "));
+  EXPECT_THAT(said.words, HasSubstr("--assert-mean=1e-09 allows less"));
+}
+
+TEST_F(ProfileCommand, AMeanStepThatIsShortEnoughIsWell) {
+  EXPECT_EQ(suite("--filter='rhs/n:24/f64' --assert-mean=60").exit, 0);
+}
+
+TEST_F(ProfileCommand, AFolderThatCannotBeMadeIsKnownBeforeAnythingRuns) {
+  const Said said = suite("--profile=/proc/profiles");
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_TRUE(one_sentence(said)) << said.words;
+}
+
+TEST_F(ProfileCommand, AFileWhereAFolderIsWantedIsUsage) {
+  std::ofstream(folder / "file") << "not a folder";
+  const Said said = suite("--trace=" + (folder / "file").string());
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_TRUE(one_sentence(said)) << said.words;
+}
+
+TEST_F(ProfileCommand, WhatIsNotMadeOfStepsIsSkippedWithALine) {
+  const Said said =
+      suite("--tier=full --filter='(setup|rhs)/n:24/f64' --profile-steps=1 --trace=" + in_folder);
+  EXPECT_EQ(said.exit, 0) << said.words;
+  EXPECT_THAT(said.words, HasSubstr("setup/n:24/f64: not one repeated step"));
+}
+
+TEST_F(ProfileCommand, WhereNothingIsMadeOfStepsThereIsNothingToProfile) {
+  const Said said = suite("--tier=full --filter='setup/n:24/f64' --trace=" + in_folder);
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_THAT(said.words, HasSubstr("nothing was profiled"));
+}
+
+TEST_F(ProfileCommand, WithoutAGpuToSampleOneWarningIsAllThatChanges) {
+  const auto log = folder / "gpu.csv";
+  const Said said = suite("--filter='rhs/n:24/f64' --assert-mean=60 --nvml-log=" + log.string());
+  EXPECT_EQ(said.exit, 0) << said.words;
+  EXPECT_NE(std::filesystem::exists(log), said.words.find("is not written: ") != std::string::npos)
+      << said.words;
+}
+
+TEST_F(ProfileCommand, ALogSettingThatMeansNothingIsKnownAtOnce) {
+  const Said said = run("HOLDFAST_LOG=loud " HOLDFAST_SUITE " --trace=" + in_folder);
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_TRUE(one_sentence(said)) << said.words;
+}
+
+TEST_F(ProfileCommand, TheHostHasNoKernelsToDump) {
+  const Said said = suite("--filter='rhs/n:24/f64' --dump-kernels=" + in_folder);
+  EXPECT_EQ(said.exit, 0);
+  EXPECT_THAT(said.words, HasSubstr("compiles no kernels"));
+}
+
+#ifdef HOLDFAST_CUDA
+TEST_F(ProfileCommand, ADryDeviceTellsCountsLaunchesAndMemory) {
+  const Said said = suite(
+      "--device=cuda-dry:sm_90 --filter='rk4_step/n:24/f64' --profile=" + in_folder +
+      "--trace=" + in_folder + "--dump-kernels=" + in_folder + "--memory-profile=" + in_folder);
+  ASSERT_EQ(said.exit, 0) << said.words;
+  const std::string stem = "cubed_sphere_swe.rk4_step.n_24.f64.optimized";
+  const json profile = document(stem + ".profile.json");
+  const json root = schema("profile.schema.json");
+  validate(profile, root, root, "");
+  EXPECT_EQ(profile["executed"], false);
+  EXPECT_EQ(profile["overview"]["launches"], 4);
+  EXPECT_TRUE(profile["overview"]["mean_step_s"].is_null());
+  EXPECT_EQ(profile["compiles"].size(), 1);
+  std::int64_t sum = 0;
+  for (const json& bytes : profile["memory"]["peak_by_site"]) sum += bytes.get<std::int64_t>();
+  EXPECT_EQ(sum, profile["memory"]["peak_bytes"]);
+
+  const json launches = document(stem + "/launches.json");
+  EXPECT_EQ(launches, json({{{"name", "stage<double>"}, {"class", "fused"}, {"count", 4}}}));
+  for (const char* ending : {"cu", "ptx", "cubin"})
+    EXPECT_FALSE(
+        read(folder / stem / (std::string("cubed_sphere_swe.optimized.") + ending)).empty())
+        << ending;
+  EXPECT_TRUE(read(folder / (stem + ".pb.gz")).starts_with("\x1f\x8b"));
+}
+#endif
+
+}  // namespace
+}  // namespace holdfast
