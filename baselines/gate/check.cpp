@@ -8,10 +8,12 @@
 
 #include "gate/acceptance.hpp"
 #include "gate/common_options.hpp"
+#include "gate/detectors.hpp"
 #include "gate/git.hpp"
 #include "gate/gpu_driver.hpp"
 #include "gate/judge_part.hpp"
 #include "gate/patch.hpp"
+#include "gate/profiles.hpp"
 #include "gate/report.hpp"
 
 namespace holdfast::gate {
@@ -230,6 +232,10 @@ Checked check(const CheckRequest& request) {
                         std::make_move_iterator(found.rows.end()));
     append(verdict.notes, found.notes);
     append(verdict.not_checked, found.not_checked);
+    for (Detection& seen :
+         examine(part.results,
+                 read_root_profiles(request.directory, part.device_class(), part.results.suite)))
+      verdict.findings.push_back(std::move(seen));
     verdict.exit = worse_exit_code(verdict.exit, found.exit);
   }
   look_for_expected(request, root, verdict);
@@ -238,6 +244,7 @@ Checked check(const CheckRequest& request) {
     verdict.exit = exit_code(Fault::no_device);
   }
   for (const Row& row : verdict.rows) ++verdict.counts[row.verdict];
+  sort_by_severity(verdict.findings);
   return checked;
 }
 

@@ -60,6 +60,12 @@ std::string percent(double fraction) {
   return printed("%+.3g %%", 100 * fraction);
 }
 
+std::string unit_of_name(const std::string& metric) {
+  if (metric.ends_with("_per_s")) return "";
+  if (metric.ends_with("_s")) return "s";
+  return metric.ends_with("_bytes") || metric.find("_bytes_") != std::string::npos ? "B" : "";
+}
+
 std::string readable(const Value& value, const std::string& unit) {
   if (const auto* hash = std::get_if<std::string>(&value)) return hash->substr(0, 15);
   const double number = std::get<double>(value);

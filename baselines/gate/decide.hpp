@@ -61,6 +61,8 @@ std::optional<std::string> violation(const Bound& bound, double value, const std
 
 // 412 us, 1177856 B, 18.05, sha256:1a2b3c4d.
 std::string readable(const Value& value, const std::string& unit);
+// The unit that a metric's name tells: "s" of time_s, "B" of peak_bytes, else none.
+std::string unit_of_name(const std::string& metric);
 // "+8.5 %"
 std::string percent(double fraction);
 

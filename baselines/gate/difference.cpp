@@ -7,6 +7,7 @@
 #include <set>
 
 #include "gate/decide.hpp"
+#include "gate/installed.hpp"
 #include "gate/part.hpp"
 
 namespace holdfast::gate {
@@ -52,33 +53,48 @@ void compare_case(const CaseResult& before, const CaseResult& after,
   }
 }
 
-std::string shown(const std::optional<Value>& value) {
-  return value ? readable(*value, "") : "absent";
+std::string shown(const std::optional<Value>& value, const std::string& metric) {
+  return value ? readable(*value, unit_of_name(metric)) : "absent";
 }
 
 void print(const DifferenceRow& row) {
   std::cout << "  " << (row.must_agree() ? "differs  " : "         ") << row.case_id << "  "
-            << row.variant << "  " << row.metric << "  " << shown(row.before) << " -> "
-            << shown(row.after);
+            << row.variant << "  " << row.metric << "  " << shown(row.before, row.metric) << " -> "
+            << shown(row.after, row.metric);
   const double* before = row.before ? std::get_if<double>(&*row.before) : nullptr;
   const double* after = row.after ? std::get_if<double>(&*row.after) : nullptr;
   if (before && after && *before != 0) std::cout << "  " << percent(*after / *before - 1);
   std::cout << '\n';
 }
 
+// Of the build that measured both; empty where they were measured by different ones, or by hand.
+std::optional<List> list_beside(const StoredResults& before, const StoredResults& after) {
+  const auto path = [](const StoredResults& stored) {
+    return list_path(stored.file.parent_path(), stored.results.suite);
+  };
+  if (!std::filesystem::exists(path(before)) || !std::filesystem::exists(path(after)) ||
+      read_file(path(before)) != read_file(path(after)))
+    return std::nullopt;
+  return parse_list(Document(path(before).string(), read_file(path(before))));
+}
+
 // Whether the pair is equal.
 bool print(const Pair& pair) {
   if (!pair.before || !pair.after) {
-    const Results& there = *(pair.before ? pair.before : pair.after);
+    const Results& there = (pair.before ? pair.before : pair.after)->results;
     std::cout << there.suite << " on " << there.env.device_class << ": only in the "
               << (pair.before ? "first" : "second") << " folder\n";
     return false;
   }
-  const Difference difference = compare(*pair.before, *pair.after);
-  const std::string& left = pair.before->env.device_class;
-  const std::string& right = pair.after->env.device_class;
-  std::cout << pair.before->suite << " on " << left << (left == right ? "" : " against " + right)
-            << '\n';
+  const Results& before = pair.before->results;
+  const Results& after = pair.after->results;
+  Difference difference = compare(before, after);
+  if (const auto list = list_beside(*pair.before, *pair.after))
+    forget_undeclared(difference, *list, device_kind(before.env.device_name),
+                      device_kind(after.env.device_name));
+  const std::string& left = before.env.device_class;
+  const std::string& right = after.env.device_class;
+  std::cout << before.suite << " on " << left << (left == right ? "" : " against " + right) << '\n';
   for (const DifferenceRow& row : difference.rows) print(row);
   for (const std::string& id : difference.only_before)
     std::cout << "  only in the first   " << id << '\n';
@@ -91,6 +107,10 @@ bool print(const Pair& pair) {
             << (differing == 0 ? "counts and code are equal"
                                : text(plural(differing, "count or code metric"),
                                       differing == 1 ? " differs" : " differ"))
+            << (difference.declared_for_one == 0
+                    ? ""
+                    : text("; ", plural(difference.declared_for_one, "case"),
+                           " declared for one of the two devices left out"))
             << '\n';
   return difference.equal();
 }
@@ -130,6 +150,30 @@ Difference compare(const Results& before, const Results& after) {
   return difference;
 }
 
+void forget_undeclared(Difference& difference, const List& list, const std::string& before_kind,
+                       const std::string& after_kind) {
+  std::map<std::string, const ListedCase*> listed;
+  for (const ListedCase& one : list.cases) listed[one.id] = &one;
+  const auto lacks_case = [&](const std::string& id, const std::string& kind) {
+    const auto at = listed.find(id);
+    return at != listed.end() && !at->second->devices.contains(kind);
+  };
+  difference.declared_for_one +=
+      std::erase_if(difference.only_before,
+                    [&](const std::string& id) { return lacks_case(id, after_kind); }) +
+      std::erase_if(difference.only_after,
+                    [&](const std::string& id) { return lacks_case(id, before_kind); });
+  std::erase_if(difference.rows, [&](const DifferenceRow& row) {
+    if (row.before && row.after) return false;
+    const auto at = listed.find(row.case_id);
+    if (at == listed.end()) return false;
+    const auto declared = at->second->devices.find(row.before ? after_kind : before_kind);
+    return declared != at->second->devices.end() &&
+           std::find(declared->second.begin(), declared->second.end(), row.metric) ==
+               declared->second.end();
+  });
+}
+
 std::vector<Pair> pair_up(const std::vector<StoredResults>& before,
                           const std::vector<StoredResults>& after,
                           const std::vector<std::string>& classes) {
@@ -141,11 +185,12 @@ std::vector<Pair> pair_up(const std::vector<StoredResults>& before,
                   text("--class=", pair, ": give two device classes, --class=A=B"));
     renamed[pair.substr(0, equals)] = pair.substr(equals + 1);
   }
-  using Side = std::map<std::string, std::map<std::string, const Results*>>;  // by suite and class
+  using Side =
+      std::map<std::string, std::map<std::string, const StoredResults*>>;  // by suite and class
   const auto index = [](const std::vector<StoredResults>& all) {
     Side side;
     for (const StoredResults& stored : all)
-      side[stored.results.suite][stored.results.env.device_class] = &stored.results;
+      side[stored.results.suite][stored.results.env.device_class] = &stored;
     return side;
   };
   const Side left = index(before);

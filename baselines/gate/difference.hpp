@@ -30,15 +30,21 @@ struct Difference {
   std::vector<std::string> only_before = {};  // ids of cases
   std::vector<std::string> only_after = {};
   std::size_t common_cases = 0;
+  std::size_t declared_for_one = 0;  // cases taken out by forget_undeclared()
 
   bool equal() const;
 };
 
 Difference compare(const Results& before, const Results& after);
 
+// Takes out what the suite's list declares for one of the two kinds of device alone: a graph's case
+// has nothing to stand against on the host.
+void forget_undeclared(Difference& difference, const List& list, const std::string& before_kind,
+                       const std::string& after_kind);
+
 struct Pair {
-  const Results* before = nullptr;  // one is null where only the other side has the suite
-  const Results* after = nullptr;
+  const StoredResults* before = nullptr;  // one is null where only the other side has the suite
+  const StoredResults* after = nullptr;
 };
 
 // Pairs results by suite and device class. `classes` says which class of the left stands against

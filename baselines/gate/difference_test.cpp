@@ -35,6 +35,40 @@ TEST(Difference, EqualCountsAreEqualWhateverTheTimesAre) {
   EXPECT_EQ(difference.rows[0].metric, "time_s");
 }
 
+List list_of_toy(const std::map<std::string, std::vector<std::string>>& devices) {
+  return {.suite = "toy", .cases = {{.id = "toy/step/f64", .tier = "gate", .devices = devices}}};
+}
+
+TEST(Difference, ACaseDeclaredForOneDeviceHasNothingToStandAgainst) {
+  Results without = side(4, 1);
+  without.cases.clear();
+  const List one = list_of_toy({{"cuda", {"launches"}}});
+  Difference difference = compare(side(4, 1), without);
+  ASSERT_FALSE(difference.equal());
+  forget_undeclared(difference, one, "cuda", "cuda-dry");
+  EXPECT_TRUE(difference.equal());
+  EXPECT_EQ(difference.declared_for_one, 1);
+}
+
+TEST(Difference, ACaseDeclaredForBothDevicesIsMissed) {
+  Results without = side(4, 1);
+  without.cases.clear();
+  Difference difference = compare(side(4, 1), without);
+  forget_undeclared(difference, list_of_toy({{"cuda", {"launches"}}, {"cuda-dry", {"launches"}}}),
+                    "cuda", "cuda-dry");
+  EXPECT_FALSE(difference.equal());
+}
+
+TEST(Difference, ACountDeclaredForOneDeviceIsNoDifference) {
+  Results less = side(4, 1);
+  less.cases[0].variants["optimized"].metrics.erase("launches");
+  Difference difference = compare(side(4, 1), less);
+  ASSERT_FALSE(difference.equal());
+  forget_undeclared(difference, list_of_toy({{"cuda", {"launches"}}, {"cuda-dry", {}}}), "cuda",
+                    "cuda-dry");
+  EXPECT_TRUE(difference.equal());
+}
+
 TEST(Difference, ACountThatDiffersIsShownWithBothValues) {
   const Difference difference = compare(side(4, 1), side(5, 1));
   EXPECT_FALSE(difference.equal());
@@ -70,7 +104,7 @@ TEST(PairUp, EqualClassesArePairs) {
   const auto pairs = pair_up(left, right, {});
   ASSERT_THAT(pairs, SizeIs(2));
   for (const Pair& pair : pairs)
-    EXPECT_EQ(pair.before->env.device_class, pair.after->env.device_class);
+    EXPECT_EQ(pair.before->results.env.device_class, pair.after->results.env.device_class);
 }
 
 TEST(PairUp, TheOnlyClassesOfASuiteAreAPair) {
@@ -78,7 +112,7 @@ TEST(PairUp, TheOnlyClassesOfASuiteAreAPair) {
   const auto right = stored({"cuda-dry-sm_90"});
   const auto pairs = pair_up(left, right, {});
   ASSERT_THAT(pairs, SizeIs(1));
-  EXPECT_EQ(pairs[0].after->env.device_class, "cuda-dry-sm_90");
+  EXPECT_EQ(pairs[0].after->results.env.device_class, "cuda-dry-sm_90");
 }
 
 TEST(PairUp, ClassesThatAreNamedArePairs) {
@@ -87,8 +121,8 @@ TEST(PairUp, ClassesThatAreNamedArePairs) {
   const auto pairs = pair_up(left, right, {"nvidia-h200=cuda-dry-sm_90"});
   ASSERT_THAT(pairs, SizeIs(2));
   EXPECT_EQ(pairs[0].after, nullptr);
-  EXPECT_EQ(pairs[1].before->env.device_class, "nvidia-h200");
-  EXPECT_EQ(pairs[1].after->env.device_class, "cuda-dry-sm_90");
+  EXPECT_EQ(pairs[1].before->results.env.device_class, "nvidia-h200");
+  EXPECT_EQ(pairs[1].after->results.env.device_class, "cuda-dry-sm_90");
 }
 
 TEST(PairUp, AnUnknownClassIsAnError) {

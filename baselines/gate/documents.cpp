@@ -115,6 +115,29 @@ nlohmann::json to_json(const Row& row) {
           {"next", nullable(row.next)}};
 }
 
+Detection parse_finding(const Reader& reader) {
+  Object object = reader.object();
+  Detection finding{.case_id = object.take("case").string(),
+                    .device_class = object.take("device_class").string(),
+                    .variant = object.take("variant").string(),
+                    .detector = object.take("detector").string(),
+                    .sentence = object.take("sentence").string(),
+                    .value = object.take("value").number(),
+                    .threshold = object.take("threshold").number(),
+                    .fix = object.take("fix").string(),
+                    .source = object.take("source").one_of({"profile", "result"})};
+  object.close();
+  return finding;
+}
+
+nlohmann::json to_json(const Detection& finding) {
+  return {{"case", finding.case_id},        {"device_class", finding.device_class},
+          {"variant", finding.variant},     {"detector", finding.detector},
+          {"sentence", finding.sentence},   {"value", finding.value},
+          {"threshold", finding.threshold}, {"fix", finding.fix},
+          {"source", finding.source}};
+}
+
 }  // namespace
 
 Value parse_value(const Reader& reader) {
@@ -226,6 +249,8 @@ Verdict parse_verdict(const Document& document) {
   for (const Reader& row : object.take("rows").items()) verdict.rows.push_back(parse_row(row));
   verdict.notes = object.take("notes").strings();
   verdict.not_checked = object.take("not_checked").strings();
+  if (const auto findings = object.optional("findings"))  // an older verdict has none
+    for (const Reader& found : findings->items()) verdict.findings.push_back(parse_finding(found));
   object.close();
   return verdict;
 }
@@ -237,9 +262,15 @@ Verdict read_verdict(const std::filesystem::path& path) {
 nlohmann::json to_json(const Verdict& verdict) {
   nlohmann::json rows = nlohmann::json::array();
   for (const Row& row : verdict.rows) rows.push_back(to_json(row));
-  return {{"schema", "holdfast-verdict/1"}, {"exit", verdict.exit},
-          {"counts", verdict.counts},       {"rows", rows},
-          {"notes", verdict.notes},         {"not_checked", verdict.not_checked}};
+  nlohmann::json findings = nlohmann::json::array();
+  for (const Detection& finding : verdict.findings) findings.push_back(to_json(finding));
+  return {{"schema", "holdfast-verdict/1"},
+          {"exit", verdict.exit},
+          {"counts", verdict.counts},
+          {"rows", rows},
+          {"notes", verdict.notes},
+          {"not_checked", verdict.not_checked},
+          {"findings", findings}};
 }
 
 }  // namespace holdfast::gate

@@ -42,6 +42,7 @@ struct KernelRow {
   std::optional<std::int64_t> shared_bytes = {};
   std::optional<std::int64_t> launches = {};  // per step
   std::optional<std::string> cubin = {};      // hash of the machine code
+  std::optional<std::string> kind = {};       // fused, scatter, gemm ...; optional key
 };
 
 struct Variant {
@@ -226,6 +227,20 @@ struct Row {
   std::optional<std::string> next = {};              // the command to type next
 };
 
+// A symptom that a detector saw in one variant of a case: never a reason to fail, often the reason
+// why something failed.
+struct Detection {
+  std::string case_id;
+  std::string device_class;
+  std::string variant;
+  std::string detector;
+  std::string sentence;  // what was seen, with its numbers
+  double value = 0;
+  double threshold = 0;
+  std::string fix;
+  std::string source;  // profile or result: where the numbers come from
+};
+
 struct Verdict {
   int exit = 0;
   std::map<std::string, std::int64_t> counts = {};
@@ -233,6 +248,7 @@ struct Verdict {
   std::vector<std::string> notes =
       {};  // about parts as a whole: no baseline yet, environment moved
   std::vector<std::string> not_checked = {};  // what this verdict says nothing about, and why
+  std::vector<Detection> findings = {};       // the worst first
 };
 
 Verdict parse_verdict(const Document& document);

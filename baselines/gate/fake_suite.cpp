@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A suite for tests: it keeps the contract between `holdfast run` and its suites, or breaks it in
-// the one way that FAKE_SUITE names. It computes nothing; its second process is told from its first
-// by a file beside the results.
+// A suite for tests: it keeps the contract between `holdfast` and its suites, or breaks it in the
+// one way that FAKE_SUITE names. It computes nothing; its second process is told from its first by
+// a file beside the results, and one build of it from another by what is appended to its binary.
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <string>
+#include <vector>
+
+#include "gate/fake_profile.hpp"
 
 namespace {
 
@@ -65,20 +70,119 @@ int count_process(const std::string& path) {
   return count;
 }
 
+// What a suite writes for the case that --filter names as a whole, or for all: on a host, both
+// variants where they are asked for.
+struct Profiling {
+  std::string folder = {}, filter = {}, variant = "optimized", trace = {};
+  bool asserts = false;
+};
+
+void write_profiles(const Profiling& profiling, const std::string& behaviour) {
+  std::vector<std::string> variants = {profiling.variant};
+  if (profiling.variant == "both") variants = {"optimized", "reference"};
+  for (const std::string id : cases) {
+    if (!profiling.filter.empty() && profiling.filter != "^" + id + "$") continue;
+    for (const std::string& variant : variants) {
+      nlohmann::json made = holdfast::gate::toy::gpu_profile(id, variant);
+      made["suite"] = "fake_suite";
+      made["device"] = "host";
+      made["device_class"] = "host-fake-1t";
+      made["device_name"] = "fake";
+      made["clock"] = "host";
+      std::string stem = id;
+      std::replace(stem.begin(), stem.end(), '/', '.');
+      std::replace(stem.begin(), stem.end(), ':', '_');
+      stem += "." + variant;
+      if (!profiling.trace.empty()) {
+        made["trace"] = stem + ".trace.json";
+        std::ofstream(profiling.trace + "/" + stem + ".trace.json") << "[]";
+      }
+      if (behaviour == "profile_broken") made.erase("overview");
+      std::ofstream(profiling.folder + "/" + stem + ".profile.json") << made.dump(1);
+    }
+  }
+}
+
+int profile(const Profiling& profiling, const std::string& behaviour) {
+  if (behaviour == "profile_crash") {
+    std::cerr << "about to fall\n";
+    std::raise(SIGSEGV);
+  }
+  if (behaviour == "no_device") {
+    std::cerr << "fake_suite: this machine has no CUDA device; run on one\n";
+    return 77;
+  }
+  if (behaviour != "profile_silent") write_profiles(profiling, behaviour);
+  if (!profiling.asserts) return 0;
+  std::cerr << "fake_suite: the mean step of add takes 605 us, above --assert-mean\n";
+  return 1;
+}
+
+// What a test has appended to this build of the suite: "\nstep_seconds=0.0011".
+double step_seconds(const char* self) {
+  constexpr std::streamoff most = 64;
+  std::ifstream binary(self, std::ios::binary | std::ios::ate);
+  binary.seekg(-most, std::ios::end);
+  const std::string end(std::istreambuf_iterator<char>(binary), {});
+  const std::string name = "\nstep_seconds=";
+  const std::size_t at = end.find(name);
+  return at == std::string::npos ? 1e-3 : std::strtod(end.c_str() + at + name.size(), nullptr);
+}
+
+// Answers samples without taking any time. The CPU time is the same in every build, and FAKE_LOG
+// names a file that receives each sample's folder.
+int answer(const char* self, const std::string& behaviour) {
+  const double seconds = step_seconds(self);
+  const char* log = std::getenv("FAKE_LOG");
+  std::cout << (behaviour == "unready" ? "hello" : "ready 3") << std::endl;
+  int sample = 0;
+  for (std::string line; std::getline(std::cin, line); ++sample) {
+    if (behaviour == "dies" && sample == 5) {
+      std::cerr << "about to fall\n";
+      std::raise(SIGSEGV);
+    }
+    if (log && line == "optimized")
+      std::ofstream(log, std::ios::app)
+          << std::filesystem::path(self).parent_path().string() << '\n';
+    const double jitter = 1 + 1e-4 * (sample * 7 % 11);
+    if (line.starts_with("batch "))
+      std::cout << "ok" << std::endl;
+    else if (behaviour == "nonsense")
+      std::cout << "-1 x" << std::endl;
+    else if (line == "reference" && behaviour == "no_reference")
+      std::cout << "none" << std::endl;
+    else
+      std::cout << (line == "reference" ? 2e-3 : seconds) * jitter << " 1e-3" << std::endl;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const char* setting = std::getenv("FAKE_SUITE");
   const std::string behaviour = setting ? setting : "ok";
   std::string out;
+  bool lock_step = false;
+  Profiling profiling;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--list=json") {
       print_list();
       return 0;
     }
-    if (argument.starts_with("--out=")) out = argument.substr(6);
+    if (argument == "--lock-step") lock_step = true;
+    const std::size_t equals = std::min(argument.find('='), argument.size() - 1);
+    const std::string name = argument.substr(0, equals);
+    const std::string value = argument.substr(equals + 1);
+    if (name == "--out") out = value;
+    if (name == "--profile") profiling.folder = value;
+    if (name == "--trace") profiling.trace = value;
+    if (name == "--filter") profiling.filter = value;
+    if (name == "--variant") profiling.variant = value;
+    if (name == "--assert-mean") profiling.asserts = true;
   }
+  if (!profiling.folder.empty()) return profile(profiling, behaviour);
   if (behaviour == "refuse") {
     std::cerr << "fake_suite: there is no case of that name; see --list=json\n";
     return 2;
@@ -87,6 +191,7 @@ int main(int argc, char** argv) {
     std::cerr << "fake_suite: this machine has no CUDA device; run on one\n";
     return 77;
   }
+  if (lock_step) return answer(argv[0], behaviour);
   const int process = count_process(out);
   if (behaviour == "interrupt") ::kill(::getppid(), SIGINT);  // as Ctrl-C does to `holdfast run`
   if (behaviour == "hang" || behaviour == "interrupt") ::pause();

@@ -371,6 +371,12 @@ TEST_F(GateCommand, WhatIsTheSameForManyCasesIsToldOnce) {
   EXPECT_EQ(output_.find("it fell"), output_.rfind("it fell"));
 }
 
+TEST_F(GateCommand, DiffTellsTimesWithTheirUnit) {
+  store(toy::host());
+  EXPECT_EQ(holdfast({"diff", results_.string(), results_.string()}), 0);
+  EXPECT_THAT(output_, HasSubstr("optimized  time_s  600 us -> 600 us  +0 %"));
+}
+
 TEST_F(GateCommand, HeadlineNumbersReachCTest) {
   accepted(toy::host());
   EXPECT_EQ(check({"--ctest"}), 0);

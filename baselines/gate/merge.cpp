@@ -216,7 +216,10 @@ Results merge(const std::vector<Results>& processes) {
     for (const Results& process : processes)
       if (const auto at = process.ceilings.find(name); at != process.ceilings.end() && at->second)
         values.push_back(*at->second);
-    if (!values.empty()) ceiling = median(values);
+    if (values.empty()) continue;
+    // What the machine can do at best: the highest rate, the shortest latency.
+    const auto best = std::minmax_element(values.begin(), values.end());
+    ceiling = name.ends_with("_per_s") ? *best.second : *best.first;
   }
   merged.cases.clear();
   for (const CaseResult& first : processes.front().cases) {

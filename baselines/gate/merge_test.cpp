@@ -56,6 +56,19 @@ TEST(Merge, AnEvenNumberOfProcessesHasTheMeanOfTheMiddleTwo) {
   EXPECT_EQ(metric(merged, "time_s").median, 1.5);
 }
 
+TEST(Merge, CeilingsAreTheBestThatAnyProcessSaw) {
+  std::vector<Results> processes = {process({}), process({}), process({})};
+  const double bandwidths[] = {2e10, 3e10, 1e10}, latencies[] = {5e-6, 3e-6, 4e-6};
+  for (std::size_t i = 0; i < processes.size(); ++i)
+    processes[i].ceilings = {{"memory_bytes_per_s", bandwidths[i]},
+                             {"barrier_s", latencies[i]},
+                             {"l2_bytes_per_s", std::nullopt}};
+  const Results merged = merge(processes);
+  EXPECT_EQ(merged.ceilings.at("memory_bytes_per_s"), 3e10);
+  EXPECT_EQ(merged.ceilings.at("barrier_s"), 3e-6);
+  EXPECT_EQ(merged.ceilings.at("l2_bytes_per_s"), std::nullopt);
+}
+
 TEST(Merge, CountsThatAgreeStay) {
   const Results merged =
       merge({process({{"launches", exact(4)}}), process({{"launches", exact(4)}})});

@@ -2,8 +2,6 @@
 #include "gate/part.hpp"
 
 #include <algorithm>
-#include <array>
-#include <map>
 
 namespace holdfast::gate {
 namespace {
@@ -23,31 +21,6 @@ std::string kernel_table(const std::vector<KernelRow>& kernels) {
                 hash.substr(hash.find(':') + 1).substr(0, 8));
   }
   return out;
-}
-
-struct KernelFacts {
-  std::array<std::string, 3> resources = {};  // registers, spill, shared
-  std::string cubin = {};
-  bool operator==(const KernelFacts&) const = default;
-};
-
-std::map<std::string, KernelFacts> parse_table(const std::string& table) {
-  std::map<std::string, KernelFacts> kernels;
-  for (std::size_t begin = 0; begin < table.size();) {
-    const std::size_t end = std::min(table.find("; ", begin), table.size());
-    const std::string row = table.substr(begin, end - begin);
-    begin = end + 2;
-    // Names may hold spaces (template arguments); the two last words never do.
-    const std::size_t last = row.rfind(' ');
-    const std::size_t before =
-        last == std::string::npos || last == 0 ? std::string::npos : row.rfind(' ', last - 1);
-    if (before == std::string::npos) continue;
-    KernelFacts& facts = kernels[row.substr(0, before)];
-    facts.cubin = row.substr(last + 1);
-    std::istringstream resources(row.substr(before + 1, last - before - 1));
-    for (std::string& resource : facts.resources) std::getline(resources, resource, '/');
-  }
-  return kernels;
 }
 
 int rank_of_tier(const std::string& tier) {
@@ -126,10 +99,29 @@ std::vector<std::string> lost_metrics(const std::vector<NamedMetric>& all,
   return lost;
 }
 
+std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table) {
+  std::map<std::string, KernelFacts> kernels;
+  for (std::size_t begin = 0; begin < table.size();) {
+    const std::size_t end = std::min(table.find("; ", begin), table.size());
+    const std::string row = table.substr(begin, end - begin);
+    begin = end + 2;
+    // Names may hold spaces (template arguments); the two last words never do.
+    const std::size_t last = row.rfind(' ');
+    const std::size_t before =
+        last == std::string::npos || last == 0 ? std::string::npos : row.rfind(' ', last - 1);
+    if (before == std::string::npos) continue;
+    KernelFacts& facts = kernels[row.substr(0, before)];
+    facts.cubin = row.substr(last + 1);
+    std::istringstream resources(row.substr(before + 1, last - before - 1));
+    for (std::string& resource : facts.resources) std::getline(resources, resource, '/');
+  }
+  return kernels;
+}
+
 std::string compare_kernels(const std::string& before, const std::string& now) {
   constexpr std::array<const char*, 3> names = {"registers", "spill bytes", "shared bytes"};
-  const auto old_kernels = parse_table(before);
-  const auto new_kernels = parse_table(now);
+  const auto old_kernels = parse_kernel_table(before);
+  const auto new_kernels = parse_kernel_table(now);
   std::string out;
   std::size_t identical = 0;
   const auto add = [&](const std::string& clause) { out += (out.empty() ? "" : "; ") + clause; };

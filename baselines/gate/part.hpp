@@ -3,6 +3,8 @@
 // it is held against.
 #pragma once
 
+#include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,6 +57,14 @@ const NamedMetric* find_measured(const std::vector<NamedMetric>& all, const std:
 // The listed metrics that neither the case nor its optimized variant has.
 std::vector<std::string> lost_metrics(const std::vector<NamedMetric>& all,
                                       const std::vector<std::string>& listed);
+
+// A row of the kernel table; "-" is what the device could not tell.
+struct KernelFacts {
+  std::array<std::string, 3> resources = {};  // registers, spilled and shared bytes
+  std::string cubin = {};                     // the first digits of its hash
+  bool operator==(const KernelFacts&) const = default;
+};
+std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table);
 
 // What changed between two kernel tables: "stage: registers 64 -> 96, cubin changed; 4 other
 // kernels identical".

@@ -136,9 +136,10 @@ Waiver parse_waiver(const Reader& reader, const std::string& today) {
 }
 
 // Whether a class of `kind` (host, cuda, cuda-dry) can match the glob: decided by what stands
-// before its first star.
+// before its first star. Classes of real GPUs are called after the GPU, "nvidia-h200".
 bool kind_can_match(const std::string& device, const std::string& kind) {
   const std::string prefix = device.substr(0, device.find('*'));
+  if (kind == "cuda") return !prefix.starts_with("host") && !prefix.starts_with("cuda");
   return prefix.starts_with(kind) || kind.starts_with(prefix);
 }
 

@@ -98,6 +98,15 @@ TEST(Policy, AMetricThatTheDeviceDoesNotListMatchesNothing) {
   EXPECT_THROW(policy.check_against({toy::list()}, true), Error);
 }
 
+TEST(Policy, ARuleForAGpuByItsNameMatchesWhatCudaLists) {
+  const Policy policy =
+      with(R"({"match": "toy/**", "device": "nvidia-h200", "metric": "launches", "tolerance": 1})");
+  List list = toy::list();
+  EXPECT_THROW(policy.check_against({list}, true), Error);
+  list.cases.front().devices["cuda"] = {"launches"};
+  EXPECT_NO_THROW(policy.check_against({list}, true));
+}
+
 TEST(Policy, RulesForSuitesThatAreNotHereAreLeftAloneUnlessAllListsAre) {
   const Policy policy = with(R"({"match": "other/**", "metric": "launches", "tolerance": 1})");
   policy.check_against({toy::list()}, false);

@@ -36,17 +36,14 @@ void remember_interruption(int signal) {
   interruption = signal;
 }
 
-struct Pipe {
-  Descriptor read;
-  Descriptor write;
-};
-
-Pipe make_pipe() {
-  int ends[2] = {};
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail("make a pipe", errno);
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  for (std::string& string : strings) out.push_back(string.data());
+  out.push_back(nullptr);
+  return out;
 }
 
+// This process's variables with the task's own on top, as "NAME=value".
 std::vector<std::string> environment_of(const Task& task) {
   std::vector<std::string> variables;
   for (char** at = environ; *at; ++at) {
@@ -58,49 +55,18 @@ std::vector<std::string> environment_of(const Task& task) {
   return variables;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-  std::vector<char*> out;
-  for (std::string& string : strings) out.push_back(string.data());
-  out.push_back(nullptr);
-  return out;
-}
-
 // In the child, between fork and exec: only async-signal-safe calls.
-[[noreturn]] void become(const char* program, char** arguments, char** variables, int nothing,
+[[noreturn]] void become(const char* program, char** arguments, char** variables, int input,
                          int output, int complaints, int report) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(complaints, STDERR_FILENO);
   ::execve(program, arguments, variables);
   const int error = errno;
   (void)!::write(report, &error, sizeof error);
   ::_exit(127);
-}
-
-pid_t start(const Task& task, const Pipe& output, const Pipe& complaints) {
-  std::vector<std::string> arguments = {task.program.string()};
-  arguments.insert(arguments.end(), task.arguments.begin(), task.arguments.end());
-  std::vector<std::string> variables = environment_of(task);
-  const std::vector<char*> argument_pointers = pointers(arguments);
-  const std::vector<char*> variable_pointers = pointers(variables);
-  const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  Pipe report = make_pipe();  // closed by a successful exec; carries errno otherwise
-  const pid_t child = ::fork();
-  if (child < 0) fail(text("start ", task.program.string()), errno);
-  if (child == 0)
-    become(task.program.c_str(), const_cast<char**>(argument_pointers.data()),
-           const_cast<char**>(variable_pointers.data()), *nothing, *output.write, *complaints.write,
-           *report.write);
-  ::setpgid(child, child);  // here as well: whoever comes first
-  report.write.close();
-  int error = 0;
-  if (::read(*report.read, &error, sizeof error) == sizeof error) {
-    ::waitpid(child, nullptr, 0);
-    fail(text("start ", task.program.string()), error);
-  }
-  return child;
 }
 
 // Reads what is there; closes the descriptor at its end.
@@ -120,6 +86,38 @@ void drain(Descriptor& from, std::string& into) {
 }
 
 }  // namespace
+
+void throw_if_interrupted() {
+  if (interruption != 0) throw Interrupted{interruption};
+}
+
+Pipe make_pipe() {
+  int ends[2] = {};
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail("make a pipe", errno);
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+pid_t start(const Task& task, int input, int output, int complaints) {
+  std::vector<std::string> arguments = {task.program.string()};
+  arguments.insert(arguments.end(), task.arguments.begin(), task.arguments.end());
+  std::vector<std::string> variables = environment_of(task);
+  const std::vector<char*> argument_pointers = pointers(arguments);
+  const std::vector<char*> variable_pointers = pointers(variables);
+  Pipe report = make_pipe();  // closed by a successful exec; carries errno otherwise
+  const pid_t child = ::fork();
+  if (child < 0) fail(text("start ", task.program.string()), errno);
+  if (child == 0)
+    become(task.program.c_str(), const_cast<char**>(argument_pointers.data()),
+           const_cast<char**>(variable_pointers.data()), input, output, complaints, *report.write);
+  ::setpgid(child, child);  // here as well: whoever comes first
+  report.write.close();
+  int error = 0;
+  if (::read(*report.read, &error, sizeof error) == sizeof error) {
+    ::waitpid(child, nullptr, 0);
+    fail(text("start ", task.program.string()), error);
+  }
+  return child;
+}
 
 Descriptor::~Descriptor() {
   close();
@@ -143,7 +141,8 @@ Outcome run_task(const Task& task) {
   Pipe output = make_pipe();
   Pipe complaints = make_pipe();
   const auto begin = Clock::now();
-  const pid_t child = start(task, output, complaints);
+  const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const pid_t child = start(task, *nothing, *output.write, *complaints.write);
   output.write.close();
   complaints.write.close();
   for (const int end : {*output.read, *complaints.read}) ::fcntl(end, F_SETFL, O_NONBLOCK);
@@ -186,14 +185,17 @@ Outcome run_task(const Task& task) {
   }
   ::kill(-child, SIGKILL);  // whatever it left behind
   outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  if (outcome.ending == Ending::timed_out) return outcome;
+  if (outcome.ending != Ending::timed_out) note_status(outcome, status);
+  return outcome;
+}
+
+void note_status(Outcome& outcome, int status) {
   if (WIFSIGNALED(status)) {
     outcome.ending = Ending::killed;
     outcome.signal = WTERMSIG(status);
   } else {
     outcome.code = WEXITSTATUS(status);
   }
-  return outcome;
 }
 
 std::string describe(const Outcome& outcome, double timeout_seconds) {
@@ -250,7 +252,7 @@ MachineLock::MachineLock(std::string_view name, const std::function<void()>& on_
   on_wait();
   while (::flock(file, LOCK_EX) != 0) {
     if (errno != EINTR) fail(text("lock ", path.string()), errno);
-    if (interruption != 0) throw Interrupted{interruption};
+    throw_if_interrupted();
   }
 }
 

@@ -3,6 +3,8 @@
 // report.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -39,10 +41,10 @@ struct Interrupted {
   int signal = 0;
 };
 void catch_interruptions();
+void throw_if_interrupted();
 
-// Runs a task to its end. The child leads a process group of its own, which is killed whole when
-// the time is up, and dies with this process; it reads nothing. A program that cannot be started
-// throws Error(bad_input).
+// Runs a task, which reads nothing, to its end; its process group is killed whole when the time is
+// up.
 Outcome run_task(const Task& task);
 
 // "exited with code 3", "was killed by signal 11 (SIGSEGV)", "did not finish within 1 s".
@@ -67,6 +69,18 @@ class Descriptor {
  private:
   int number_;
 };
+
+struct Pipe {
+  Descriptor read, write;
+};
+Pipe make_pipe();  // closed in children
+
+// Starts a task with these descriptors as its standard streams, in a process group of its own; it
+// dies with this process. A program that cannot be started throws Error(bad_input).
+pid_t start(const Task& task, int input, int output, int complaints);
+
+// What waitpid() told of a child, in the words of an outcome.
+void note_status(Outcome& outcome, int status);
 
 // A new folder for the files of one command, removed with all its content at the end.
 class TemporaryFolder {

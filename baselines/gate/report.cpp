@@ -11,6 +11,7 @@
 
 #include "gate/decide.hpp"
 #include "gate/part.hpp"
+#include "gate/profile_report.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -25,6 +26,8 @@ constexpr std::array<const char*, 13> order = {
 std::size_t rank(const std::string& name) {
   return static_cast<std::size_t>(std::find(order.begin(), order.end(), name) - order.begin());
 }
+
+constexpr std::size_t most_findings = 10;
 
 const char* meaning(int exit) {
   switch (exit) {
@@ -99,8 +102,30 @@ std::string group_body(const Group& group) {
   return std::move(out).str();
 }
 
-void print_heading(const Group& group, bool color, std::ostream& out) {
-  const Row& head = *group.head;
+// One cause often takes many cases along (a crash, one program that is compiled anew): what is to
+// be said of all of them is said once, below their headings.
+struct Told {
+  std::vector<const Row*> heads = {};
+  std::string body = {};
+};
+
+std::vector<Told> told_once(const std::vector<Group>& found) {
+  std::vector<Told> all;
+  std::map<std::string, std::size_t> places;
+  for (const Group& group : found) {
+    std::string body = group_body(group);
+    const Row& head = *group.head;
+    const auto [place, is_new] =
+        places.try_emplace(text(head.verdict, '|', head.blocking, '|', head.device_class, '|',
+                                head.variant, '|', body),
+                           all.size());
+    if (is_new) all.push_back({.body = std::move(body)});
+    all[place->second].heads.push_back(group.head);
+  }
+  return all;
+}
+
+void print_heading(const Row& head, bool color, std::ostream& out) {
   const char* shade = head.blocking                                  ? "\033[1;31m"
                       : rank(head.verdict) < rank(verdict::improved) ? "\033[33m"
                                                                      : "\033[32m";
@@ -172,15 +197,13 @@ std::string summary(const Verdict& verdict) {
 }
 
 void print(const Verdict& verdict, const Printing& printing, std::ostream& out) {
-  // A crash takes all cases along: it is told once. Each changed metric has its own lines.
-  const std::vector<Group> found = groups(verdict, printing.quiet);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    print_heading(found[i], printing.color, out);
-    const std::string body = group_body(found[i]);
-    const bool shared =
-        found[i].head->metric.empty() && i + 1 < found.size() && group_body(found[i + 1]) == body;
-    if (!shared) out << body;
+  for (const Told& told : told_once(groups(verdict, printing.quiet))) {
+    for (const Row* head : told.heads) print_heading(*head, printing.color, out);
+    out << told.body;
   }
+  if (!printing.quiet && !verdict.findings.empty())
+    out << "what the detectors saw (never a reason to fail):\n"
+        << describe(verdict.findings, {.at_most = most_findings});
   for (const std::string& note : verdict.notes) out << "note: " << note << "\n";
   if (!printing.quiet)
     for (const std::string& line : verdict.not_checked) out << "not checked: " << line << "\n";
@@ -221,6 +244,9 @@ std::string markdown(const Verdict& verdict) {
       if (row->next) out += text("  - next: `", *row->next, "`\n");
     }
   }
+  if (!verdict.findings.empty())
+    out += text("\nWhat the detectors saw (never a reason to fail):\n\n```\n",
+                describe(verdict.findings, {.at_most = most_findings}), "```\n");
   if (!verdict.not_checked.empty()) out += "\nNot checked:\n\n";
   for (const std::string& line : verdict.not_checked) out += text("- ", line, "\n");
   return out;

@@ -89,17 +89,20 @@ KernelRow parse_kernel(const Reader& reader) {
     row.shared_bytes = integer_or_null(*value);
   if (const auto value = object.optional("launches")) row.launches = integer_or_null(*value);
   if (const auto value = object.optional("cubin")) row.cubin = value->string_or_null();
+  if (const auto value = object.optional("kind")) row.kind = value->string_or_null();
   object.close();
   return row;
 }
 
 nlohmann::json to_json(const KernelRow& row) {
-  return {{"name", row.name},
-          {"registers", nullable(row.registers)},
-          {"spill_bytes", nullable(row.spill_bytes)},
-          {"shared_bytes", nullable(row.shared_bytes)},
-          {"launches", nullable(row.launches)},
-          {"cubin", nullable(row.cubin)}};
+  nlohmann::json json = {{"name", row.name},
+                         {"registers", nullable(row.registers)},
+                         {"spill_bytes", nullable(row.spill_bytes)},
+                         {"shared_bytes", nullable(row.shared_bytes)},
+                         {"launches", nullable(row.launches)},
+                         {"cubin", nullable(row.cubin)}};
+  if (row.kind) json["kind"] = *row.kind;
+  return json;
 }
 
 Variant parse_variant(const Reader& reader) {

@@ -19,6 +19,8 @@
 #include "gate/installed.hpp"
 #include "gate/merge.hpp"
 #include "gate/process.hpp"
+#include "gate/profiles.hpp"
+#include "gate/suite_process.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -28,7 +30,6 @@ namespace fs = std::filesystem;
 constexpr std::int64_t host_processes = 5;
 constexpr std::int64_t dry_processes = 1;  // what a dry run says repeats exactly
 constexpr std::int64_t default_timeout_seconds = 300;
-constexpr double list_timeout_seconds = 60;
 constexpr std::size_t most_padding = 4096;
 
 struct Plan {
@@ -38,33 +39,8 @@ struct Plan {
   std::int64_t processes = 1;
   double timeout_seconds = 0;  // per process
   fs::path out = {};
+  bool profile = false;                  // one more process, which profiles
   std::vector<std::string> custom = {};  // handed on to the suite
-};
-
-// One line per process; on a terminal a line that follows the suite as well.
-class Progress {
- public:
-  explicit Progress(std::string suite) : suite_(std::move(suite)) {}
-  ~Progress() { clear(); }
-  void following(std::string_view line) {
-    if (!rewrites_ || line.empty()) return;
-    constexpr std::size_t columns = 100;
-    std::cerr << "\r\x1b[K" << line.substr(0, columns) << std::flush;
-    shown_ = true;
-  }
-  template <class... Parts>
-  void say(const Parts&... parts) {
-    clear();
-    std::cerr << suite_ << ": " << text(parts...) << std::endl;
-  }
-
- private:
-  std::string suite_;
-  const bool rewrites_ = ::isatty(STDERR_FILENO) == 1;
-  bool shown_ = false;
-  void clear() {
-    if (std::exchange(shown_, false)) std::cerr << "\r\x1b[K";
-  }
 };
 
 std::string utc_now() {
@@ -79,42 +55,6 @@ std::optional<double> load_average() {
   double load = 0;
   if (::getloadavg(&load, 1) != 1) return std::nullopt;
   return load;
-}
-
-// The suite's own sentence, without its name in front.
-std::string sentence_of(const Outcome& outcome, const std::string& suite) {
-  const std::string line = last_lines(outcome.complaints, 1);
-  const std::string prefix = suite + ": ";
-  if (line.empty()) return "it gave no reason";
-  return line.starts_with(prefix) ? line.substr(prefix.size()) : line;
-}
-
-// What a suite cannot do at all, as opposed to what goes wrong in a case.
-void pass_on_refusals(const Outcome& outcome, const std::string& suite) {
-  if (outcome.ending != Ending::exited) return;
-  for (const Fault fault : {Fault::bad_input, Fault::no_device})
-    if (outcome.code == exit_code(fault))
-      throw Error(fault, text(suite, ": ", sentence_of(outcome, suite)));
-}
-
-// The list as the suite prints it now. The build stored the same bytes beside it; another list is
-// another build's.
-std::string list_of(const fs::path& binary, const std::string& suite, const Plan& plan) {
-  Task task{
-      .program = binary, .arguments = {"--list=json"}, .timeout_seconds = list_timeout_seconds};
-  task.arguments.insert(task.arguments.end(), plan.custom.begin(), plan.custom.end());
-  const Outcome outcome = run_task(task);
-  pass_on_refusals(outcome, suite);
-  if (outcome.ending != Ending::exited || outcome.code != 0)
-    throw Error(Fault::incomplete,
-                text(suite, " --list=json ", describe(outcome, list_timeout_seconds), ": ",
-                     last_lines(outcome.complaints, 3)));
-  const fs::path stored = list_path(binary.parent_path(), suite);
-  if (plan.custom.empty() && fs::exists(stored) && read_file(stored) != outcome.output)
-    throw Error(Fault::bad_input,
-                text(stored.string(), " is not what ", binary.string(),
-                     " --list=json prints: it is another build's list; build again"));
-  return outcome.output;
 }
 
 // The single-process file of a suite. What only `run` can know (id, time, content, list) may be
@@ -138,17 +78,6 @@ Results read_process(const fs::path& path) {
 std::string padding() {
   static std::mt19937_64 random(std::random_device{}());
   return std::string(std::uniform_int_distribution<std::size_t>(1, most_padding)(random), 'x');
-}
-
-std::optional<MachineLock> lock_device(const std::string& device, Progress& progress) {
-  if (device_kind(device) != "cuda") return std::nullopt;
-  const auto colon = device.find(':');
-  const std::string gpu = colon == std::string::npos ? "0" : device.substr(colon + 1);
-  if (gpu.find_first_not_of("0123456789") != std::string::npos)
-    return std::nullopt;  // the suite says what is wrong with it
-  return std::optional<MachineLock>(std::in_place, "gpu-" + gpu, [&] {
-    progress.say("waiting for GPU ", gpu, ", which another run of holdfast is measuring");
-  });
 }
 
 struct Failure {
@@ -260,10 +189,69 @@ void summarise(const Results& results, const fs::path& file) {
   std::cout << file.string() << ": " << line << '\n';
 }
 
+// Why the profiles that a process left in `folder` cannot be kept; empty where they can.
+std::string profiling_problem(const Outcome& outcome, double timeout_seconds,
+                              const fs::path& folder) {
+  // A case that fails its check leaves the others' profiles as good as they are.
+  if (outcome.ending != Ending::exited ||
+      (outcome.code != 0 && outcome.code != exit_code(Fault::regression))) {
+    const std::string words = last_lines(outcome.complaints, 1);
+    return text(describe(outcome, timeout_seconds), words.empty() ? "" : ": ", words);
+  }
+  try {
+    return read_profiles(folder).empty() ? "wrote no profile" : "";
+  } catch (const Error& error) {
+    return text("wrote a broken document: ", error.what());
+  }
+}
+
+// Goes with all its content, unless it has been renamed by then; an interruption leaves no part.
+struct PartFolder {
+  fs::path path;
+  ~PartFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+};
+
+// One more process, apart from the timed ones, which profiles both variants of each case. Its
+// profiles take their place once they are whole; where it fails a line says why, and the run is
+// worth as much as without them.
+void profile_suite(const fs::path& binary, const Plan& plan, const fs::path& place,
+                   Progress& progress) {
+  const std::string suite = binary.filename().string();
+  const fs::path beside = place.parent_path() / ("." + suite + ".part");
+  std::error_code problem;
+  fs::remove_all(beside, problem);
+  fs::create_directories(beside, problem);
+  const PartFolder part{beside};
+  Task task{.program = binary,
+            .arguments = {"--device=" + plan.device, "--tier=" + plan.tier,
+                          "--profile=" + beside.string(), "--variant=both"},
+            .timeout_seconds = plan.timeout_seconds,
+            .on_line = [&](std::string_view line) { progress.following(line); }};
+  if (plan.filter) task.arguments.push_back("--filter=" + *plan.filter);
+  task.arguments.insert(task.arguments.end(), plan.custom.begin(), plan.custom.end());
+  progress.following(text(suite, ": profiling on ", plan.device, " ..."));
+  const Outcome outcome = run_task(task);
+  std::string why = profiling_problem(outcome, plan.timeout_seconds, beside);
+  if (why.empty()) {
+    fs::rename(beside, place, problem);
+    if (problem) why = "left profiles that cannot be kept: " + problem.message();
+  }
+  if (!why.empty()) {
+    progress.say("warning: the results stay without profiles: the profiling process ", why);
+  } else if (outcome.code != 0) {
+    progress.say("warning: not every case has a profile: ", last_lines(outcome.complaints, 1));
+  } else {
+    progress.say("profiled on ", plan.device, " in ", std::round(outcome.seconds * 10) / 10, " s");
+  }
+}
+
 void run_suite(const fs::path& binary, const Plan& plan) {
   const std::string suite = binary.filename().string();
   Progress progress(suite);
-  const std::string list_bytes = list_of(binary, suite, plan);
+  const std::string list_bytes = list_of(binary, plan.custom);
   const List list = parse_list(Document(text(suite, " --list=json"), list_bytes));
   const auto possible = expected_cases(list, plan.device, "full", std::nullopt);
   const auto expected = expected_cases(list, plan.device, plan.tier, plan.filter);
@@ -314,6 +302,11 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   fs::create_directories(folder, problem);  // write_file() says why, should this fail
   write_file(list_path(folder, suite), list_bytes);
   write_file(folder / (suite + ".json"), canonical(to_json(results)));
+  // Profiles belong to the run that they stand beside.
+  const fs::path profiles = profiles_folder(plan.out, results.env.device_class, suite);
+  std::error_code problem_of_old;
+  fs::remove_all(profiles, problem_of_old);
+  if (plan.profile && !done.failure) profile_suite(binary, plan, profiles, progress);
   summarise(results, folder / (suite + ".json"));
 }
 
@@ -332,7 +325,8 @@ int run(const Options& options) {
   Plan plan{.device = options.value_or("device", ""),
             .tier = options.value_or("tier", "gate"),
             .filter = options.value("filter"),
-            .out = options.value_or("out", "")};
+            .out = options.value_or("out", ""),
+            .profile = options.has("profile")};
   if (plan.device.empty())
     throw Error(Fault::bad_input,
                 "holdfast run needs --device=D: host, cuda, or cuda-dry:sm_90, which needs no GPU");
@@ -382,10 +376,13 @@ Command run_command() {
                        "only cases whose id contains it; with a leading - those that do not"},
                       {"processes", "N", "fresh processes (default 5, on cuda-dry 1)"},
                       {"timeout", "SECONDS", "given to each process (default 300)"},
+                      {"profile", "",
+                       "then profile each case in one more process, into <device "
+                       "class>/profiles/<suite>/"},
                       {"bin-dir", "DIR", "where the suites are (default: beside holdfast)"},
                       {"out", "DIR", "receives <device class>/<suite>.json and <suite>.list.json"}},
           .examples =
-              "  holdfast run cubed_sphere_swe --device=cuda-dry:sm_90 --out=results\n"
+              "  holdfast run cubed_sphere_swe --device=cuda-dry:sm_90 --profile --out=results\n"
               "  holdfast run ./my_suite --device=host --filter='rk4_step/n:48' --out=results\n",
           .run = run};
 }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases as people name them: by their whole id, or by enough of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace holdfast::gate {
+
+// The id among `ids` that is `word`, or the only one that contains it. Throws Error(bad_input):
+// with all that match where several do, else with the nearest names. `where` says whose ids they
+// are ("cubed_sphere_swe on host").
+std::string resolve_case(const std::string& word, const std::vector<std::string>& ids,
+                         const std::string& where);
+
+// A regular expression that matches this id alone.
+std::string pattern_of(const std::string& id);
+
+}  // namespace holdfast::gate
