@@ -133,7 +133,7 @@ def draw_page(arguments: list[str]) -> str:
         series, absent = trends_or_reason(options.holdfast, options.store)
     except Problem as found:  # the verdict is worth a page without trends
         problem, series, absent = found, [], str(found)
-    write(page, render(root, series, absent))
+    write(page, render(root, series, absent, options.out))
     if problem:
         raise Problem(f"{page} is written without trends: {problem}")
     return str(page)

@@ -5,14 +5,11 @@ from collections import Counter
 
 from holdfast_report.documents import Case
 from holdfast_report.root import Part, Root
+from holdfast_report.units import plural
 
 
 def device_kind(device_name: str) -> str:
     return device_name.partition(":")[0]
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def absent_readings(cases: list[Case]) -> Counter[tuple[str, str]]:
@@ -69,9 +66,27 @@ def gaps_of(part: Part) -> list[str]:
     return gaps
 
 
+def unprofiled(root: Root) -> list[str]:
+    """Where there are no profiles, or fewer times in them than a reader would expect."""
+    if root.parts and not root.profiles:
+        return [
+            "no step was profiled: no operations, scopes or memory over time; "
+            f"holdfast run SUITE --profile --out={root.place} adds them"
+        ]
+    silent: Counter[tuple[str, str]] = Counter()
+    for stored in root.profiles:
+        profile = stored.profile
+        if profile.silence:
+            silent[f"{profile.suite} on {profile.device_class}", profile.silence] += 1
+    return [
+        f"{title}: {plural(count, 'profile')} without the device's times: {reason}"
+        for (title, reason), count in sorted(silent.items())
+    ]
+
+
 def not_checked(root: Root, trends_absent: str | None) -> list[str]:
     gaps = [] if root.verdict is None else list(root.verdict.not_checked)
-    if root.verdict is None:
+    if root.verdict is None and (root.parts or not root.profiles):
         gaps.append(
             f"nothing was judged: {root.place} holds no verdict.json; "
             f"judge with: holdfast check {root.place}"
@@ -80,6 +95,7 @@ def not_checked(root: Root, trends_absent: str | None) -> list[str]:
         gaps.append(f"nothing was measured: {root.place} holds no results")
     for part in root.parts:
         gaps.extend(gaps_of(part))
+    gaps.extend(unprofiled(root))
     kinds = {device_kind(part.results.env.device_name) for part in root.parts}
     if root.parts and "cuda" not in kinds:
         gaps.append(

@@ -1,22 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON documents of the other rooms, as data. Reading is strict: an unknown key, a missing one,
-a number that is not finite or another schema version is a Problem that names file and key."""
+"""The JSON documents of the other rooms, as data."""
 
-import json
-from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from pydantic import Field
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from holdfast_report import Problem
-
-Number = Annotated[float, Field(allow_inf_nan=False)]
-Value = Number | str  # a string where the value is a hash
-
-
-class Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
+from holdfast_report.reading import Number, Record, Value
 
 # ---- holdfast-results/1: one suite on one device ----
 
@@ -37,6 +24,7 @@ class Metric(Record):
 
 class Kernel(Record):
     name: str
+    kind: str | None = None  # scatter, gemm, reduce, ...; absent in older results
     registers: int | None = None
     spill_bytes: int | None = None
     shared_bytes: int | None = None
@@ -187,6 +175,20 @@ class Row(Record):
     next: str | None
 
 
+class Detected(Record):
+    """One symptom in one case, and what cures it."""
+
+    case: str
+    device_class: str
+    variant: str
+    detector: str
+    sentence: str
+    value: Number
+    threshold: Number
+    fix: str
+    source: str  # profile or result
+
+
 class Verdict(Record):
     schema_name: str = Field(alias="schema")
     exit: int
@@ -194,6 +196,7 @@ class Verdict(Record):
     rows: list[Row]
     notes: list[str]
     not_checked: list[str]
+    findings: list[Detected] | None = None  # the worst first; absent where no detector ran
 
 
 # ---- holdfast-baseline/1: what was accepted ----
@@ -218,77 +221,15 @@ class Entry(Record):
     bootstrap: bool = False
 
 
+class Fingerprint(Record):
+    nvrtc: str | None
+    nvjitlink: str | None
+    driver: str | None
+    compiler: str | None
+
+
 class Baseline(Record):
     schema_name: str = Field(alias="schema")
     device_class: str
-    fingerprint: dict[str, str | None]
+    fingerprint: Fingerprint
     entries: dict[str, Entry]  # "case id|variant|metric"
-
-
-# ---- reading ----
-
-Model = TypeVar("Model", bound=Record)
-
-
-def without_comments(text: str) -> str:
-    """Blanks out // comments, which the policy may hold; strings may hold slashes of their own."""
-    kept = []
-    in_string = False
-    at = 0
-    while at < len(text):
-        if in_string and text[at] == "\\":
-            kept.append(text[at : at + 2])
-            at += 2
-            continue
-        if text[at] == '"':
-            in_string = not in_string
-        if not in_string and text.startswith("//", at):
-            while at < len(text) and text[at] != "\n":
-                at += 1
-            continue
-        kept.append(text[at])
-        at += 1
-    return "".join(kept)
-
-
-def load(path: Path, comments: bool = False) -> Any:
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise Problem(
-            f"{path}: cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8'})"
-        ) from error
-    return parse(without_comments(text) if comments else text, str(path))
-
-
-def parse(text: str, where: str) -> Any:
-    def refuse(constant: str) -> NoReturn:
-        raise Problem(
-            f"{where}: holds {constant}, and a document holds finite numbers only; write it again"
-        )
-
-    try:
-        return json.loads(text, parse_constant=refuse)
-    except json.JSONDecodeError as error:
-        raise Problem(
-            f"{where}:{error.lineno}: is not JSON ({error.msg}); was it cut short?"
-        ) from error
-
-
-def validate(model: type[Model], schema: str, data: Any, where: str) -> Model:
-    found = data.get("schema") if isinstance(data, dict) else None
-    if found != schema:
-        raise Problem(
-            f"{where}: the schema is {found!r}, and this page reads {schema!r}; "
-            "use the report of the build that wrote it"
-        )
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise Problem(f"{where}: {key}: {first['msg']}") from error
-
-
-def read(model: type[Model], schema: str, path: Path) -> Model:
-    return validate(model, schema, load(path), str(path))

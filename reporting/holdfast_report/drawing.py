@@ -15,6 +15,8 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from holdfast_report.slimming import slim
+
 ROLES = (
     "ink muted rule paper optimized reference good bad stage-1 stage-2 stage-3 stage-4 stage-5"
 ).split()
@@ -93,6 +95,7 @@ def inline(drawing: Drawing) -> Markup:
     body = re.sub(r'\bid="', f'id="{prefix}', body)
     body = re.sub(r"url\(#", f"url(#{prefix}", body)
     body = re.sub(r'href="#', f'href="#{prefix}', body)
+    body = slim(body)
     for role, mark in MARKS.items():
         body = body.replace(mark, f"var(--{role})")
     shape = box.group(1) if box else "0 0 1 1"

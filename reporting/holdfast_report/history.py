@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field
 
 from holdfast_report import Problem
-from holdfast_report.documents import Number, Record, parse, validate
+from holdfast_report.reading import Number, Record, parse, validate
 
 
 class Point(Record):
@@ -46,7 +46,6 @@ class Series(Record):
     case: str
     variant: str
     metric: str
-    unit: str | None = None
     points: list[Point]
     segments: list[Segment] = []
     change_points: list[ChangePoint] = []

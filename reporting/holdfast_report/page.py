@@ -1,25 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page: everything above put into one HTML file that needs nothing else."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from holdfast_report import judgement, tables, trends
-from holdfast_report.bars import Bar, bar_chart, stack_chart
+from holdfast_report import (
+    detections,
+    environment,
+    exhibits,
+    judgement,
+    profile_views,
+    tables,
+    trends,
+)
+from holdfast_report.cells import Table
 from holdfast_report.coverage import not_checked
 from holdfast_report.documents import Row
 from holdfast_report.drawing import inline
 from holdfast_report.history import Series
-from holdfast_report.root import Part, Root
-from holdfast_report.tables import Table
+from holdfast_report.root import Root
 from holdfast_report.units import percent, readable
 
 OPEN_PANELS = 12  # the rest is folded away
 OPEN_FAILURES = 20
+OPEN_RANKINGS = 6
+OPEN_TIMELINES = 6
+OPEN_PLACES = 3  # of one symptom
 
 
 def breakable(case: str) -> Markup:
@@ -34,45 +43,6 @@ class Panel:
     now: str
     verdict: str | None
     figure: Markup
-
-
-@dataclass(frozen=True)
-class Exhibit:
-    """A figure of one part, and its numbers as a table."""
-
-    title: str
-    figure: Markup | None
-    table: Table | None
-
-
-def exhibits(
-    root: Root,
-    draw: Callable[[Part], Markup | None],
-    table: Callable[[Part], Table | None] = lambda part: None,
-) -> list[Exhibit]:
-    found = []
-    for part in root.parts:
-        figure, numbers = draw(part), table(part)
-        if figure is not None or (numbers is not None and numbers.rows):
-            found.append(Exhibit(part.title, figure, numbers if numbers and numbers.rows else None))
-    return found
-
-
-def bars_or_none(bars: Sequence[Bar], alt: str, unit_line: float | None = None) -> Markup | None:
-    if not bars:
-        return None
-    said = "; ".join(f"{bar.name}: {bar.text}" for bar in bars)
-    return inline(bar_chart(bars, f"{alt}: {said}", unit_line))
-
-
-def stages_or_none(part: Part) -> Markup | None:
-    stacks = tables.stages(part)
-    if not stacks:
-        return None
-    said = "; ".join(f"{stack.name}: {stack.text}" for stack in stacks)
-    return inline(
-        stack_chart(stacks, list(tables.STAGES), f"Compile stages on {part.device_class}: {said}")
-    )
 
 
 def now_of(root: Root, series: Series, row: Row | None) -> float | None:
@@ -121,9 +91,10 @@ def panels(root: Root, series: list[Series]) -> tuple[list[Panel], Table]:
     return drawn, Table(head, flat, text_columns=4)
 
 
-def render(root: Root, series: list[Series], trends_absent: str | None = None) -> str:
-    """`trends_absent` says why there are no trends, where there are none."""
-    environment = Environment(
+def render(root: Root, series: list[Series], trends_absent: str | None, out: Path) -> str:
+    """`trends_absent` says why there are no trends, where there are none; `out` is the folder in
+    which the page will lie."""
+    engine = Environment(
         loader=PackageLoader("holdfast_report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -133,9 +104,16 @@ def render(root: Root, series: list[Series], trends_absent: str | None = None) -
     verdict = root.verdict
     failures = judgement.failures(verdict) if verdict else []
     drawn, flat = panels(root, series)
+    rankings = exhibits.rankings(root)
+    rooflines = exhibits.rooflines(root)
+    drawn_roofs = {exhibit.title for exhibit in rooflines}
+    ranked = {stored.profile.device_class for stored in root.profiles} if rankings else set()
+    timelines = exhibits.timelines(root)
+    optimized = [stored for stored in root.profiles if stored.profile.variant != "reference"]
+    suspects, profiles = profile_views.views(root.profiles, verdict, out)
     style = (Path(__file__).parent / "templates" / "page.css").read_text("utf-8")
-    environment.filters["breakable"] = breakable
-    return environment.get_template("page.html").render(
+    engine.filters["breakable"] = breakable
+    return engine.get_template("page.html").render(
         style=Markup(style),
         symbols=judgement.SYMBOLS,
         tone=judgement.tone,
@@ -147,56 +125,68 @@ def render(root: Root, series: list[Series], trends_absent: str | None = None) -
         more_failures=failures[OPEN_FAILURES:],
         improvements=judgement.improvements(verdict) if verdict else [],
         remarks=judgement.remarks(verdict) if verdict else [],
+        symptoms=detections.symptoms(detections.meant(verdict)) if verdict else [],
+        slow_symptoms=detections.symptoms(detections.meant(verdict, slow=True)) if verdict else [],
+        open_places=OPEN_PLACES,
+        silence=detections.silence(verdict, len(optimized)) if verdict else None,
         trends_absent=trends_absent,
         panels=drawn[:OPEN_PANELS],
         more_panels=drawn[OPEN_PANELS:],
         flat=flat,
-        speedups=exhibits(
+        speedups=exhibits.of_parts(
             root,
-            lambda part: bars_or_none(
+            lambda part: exhibits.bars_or_none(
                 tables.speedups(root, part),
                 f"Speedup of each case on {part.device_class}",
                 unit_line=1.0,
             ),
             lambda part: tables.speedup_table(root, part),
         ),
-        components=exhibits(
+        components=exhibits.of_parts(
             root,
-            lambda part: bars_or_none(
+            lambda part: exhibits.bars_or_none(
                 tables.component_shares(part),
                 f"Shares of a step's time, {part.title}",
                 unit_line=1.0,
             ),
             tables.other_ratios,
         ),
-        launches=exhibits(
+        rankings=rankings[:OPEN_RANKINGS],
+        more_rankings=rankings[OPEN_RANKINGS:],
+        launches=exhibits.of_parts(
             root,
-            lambda part: bars_or_none(
-                tables.launch_shares(part),
+            lambda part: exhibits.bars_or_none(
+                [] if part.device_class in ranked else tables.launch_shares(part),
                 f"Shares of launches per step, {part.title}",
                 unit_line=1.0,
             ),
         ),
-        floors=exhibits(
+        rooflines=rooflines,
+        floors=exhibits.of_parts(
             root,
-            lambda part: bars_or_none(
-                tables.floors(part),
+            lambda part: exhibits.bars_or_none(
+                [] if part.title in drawn_roofs else tables.floors(part),
                 f"Fraction of the roofline reached, {part.title}",
                 unit_line=1.0,
             ),
-            tables.ceilings,
+            lambda part: None if part.title in drawn_roofs else tables.ceilings(part),
         ),
-        stages=exhibits(root, stages_or_none, tables.stage_table),
+        stages=exhibits.of_parts(root, exhibits.stages_or_none, tables.stage_table),
+        programs=exhibits.programs(root),
         kernels=[
             (part.title, tables.kernels(part), tables.kernels_by_case(part))
             for part in root.parts
             if tables.kernels(part).rows
         ],
-        memory=exhibits(
+        memory=exhibits.of_parts(
             root,
-            lambda part: bars_or_none(tables.memory(part), f"Peak memory, {part.title}"),
+            lambda part: exhibits.bars_or_none(tables.memory(part), f"Peak memory, {part.title}"),
             tables.memory_table,
         ),
-        environments=[(part.title, tables.environment(part)) for part in root.parts],
+        timelines=timelines[:OPEN_TIMELINES],
+        more_timelines=timelines[OPEN_TIMELINES:],
+        suspects=suspects,
+        profiles=profiles,
+        environments=[(part.title, environment.facts_of(part)) for part in root.parts],
         gaps=not_checked(root, trends_absent),
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast_report import Problem
-from holdfast_report.documents import load
+from holdfast_report.reading import load
 
 
 @dataclass(frozen=True)

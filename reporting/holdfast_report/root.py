@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast_report import Problem
-from holdfast_report.documents import Baseline, Case, CaseList, Entry, Results, Verdict, read
+from holdfast_report.documents import Baseline, Case, CaseList, Entry, Results, Verdict
 from holdfast_report.policy import Bound, read_bounds
+from holdfast_report.profiles import ENDING, Stored, read_profiles
+from holdfast_report.reading import read
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Root:
     verdict: Verdict | None = None
     baselines: dict[tuple[str, str], Entry] = field(default_factory=dict)  # (class, key)
     bounds: list[Bound] = field(default_factory=list)
+    profiles: list[Stored] = field(default_factory=list)
 
     def verdicts(self) -> dict[tuple[str, str, str, str], str]:
         """The verdict on each metric, by class, case, variant and metric."""
@@ -71,8 +74,13 @@ def read_root(place: Path, baselines: Path | None) -> Root:
             f"there is no folder {place}; "
             f"measure first: holdfast run SUITE --device=host --out={place}"
         )
-    # A second dot marks what is not a result: lists, traces, files being written.
-    files = sorted(path for path in place.glob("*/*.json") if path.name.count(".") == 1)
+    # A second dot marks what is not a result: lists, traces, files being written. A folder named as
+    # a profile beside it holds the kernels of that case.
+    files = sorted(
+        path
+        for path in place.glob("*/*.json")
+        if path.name.count(".") == 1 and not (place / f"{path.parent.name}{ENDING}").exists()
+    )
     judged = place / "verdict.json"
     policy = baselines / "policy.json" if baselines else None
     return Root(
@@ -81,4 +89,5 @@ def read_root(place: Path, baselines: Path | None) -> Root:
         verdict=read(Verdict, "holdfast-verdict/1", judged) if judged.exists() else None,
         baselines=read_baselines(baselines) if baselines else {},
         bounds=read_bounds(policy) if policy and policy.exists() else [],
+        profiles=read_profiles(place),
     )

@@ -2,10 +2,8 @@
 """From documents to what the page shows of one part: rows of bars, stacks and cells, without a
 figure or a tag."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from holdfast_report.bars import Bar, Stack
+from holdfast_report.cells import DASH, Table, compact
 from holdfast_report.documents import Case, Kernel
 from holdfast_report.policy import bound_for
 from holdfast_report.root import Part, Root
@@ -24,13 +22,6 @@ TOP_KERNELS = 6
 SHORTEST_STACK = 0.01
 # A workload's own reading of what its README's formula says the peak is.
 FORMULA = "formula_peak_bytes"
-
-
-@dataclass(frozen=True)
-class Table:
-    head: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    text_columns: int = 1  # the first ones, aligned to the left
 
 
 def name_in(part: Part, case: str) -> str:
@@ -85,7 +76,7 @@ def speedup_table(root: Root, part: Part) -> Table:
             (
                 name_in(part, case.id),
                 times(metric.number),
-                f"\u00b1{share(spread)}" if spread is not None else "\u2013",
+                f"\u00b1{share(spread)}" if spread is not None else DASH,
                 str(len(metric.processes)),
                 readable(case.number("optimized", "time_s"), "s"),
                 readable(case.number("reference", "time_s"), "s"),
@@ -152,9 +143,15 @@ def floors(part: Part) -> list[Bar]:
     return bars
 
 
+def ceiling_name(key: str) -> str:
+    """Without its unit, which its value has: f64_flop_per_s -> f64, launch_s -> launch."""
+    bare = key.removesuffix("_per_s").removesuffix("_s")
+    return bare.removesuffix("_bytes").removesuffix("_flop").replace("_", " ")
+
+
 def ceilings(part: Part) -> Table:
     rows = [
-        (name.removesuffix("_per_s").replace("_", " "), readable(value, unit_of(name)))
+        (ceiling_name(name), readable(value, unit_of(name)))
         for name, value in part.results.ceilings.items()
         if value is not None
     ]
@@ -191,7 +188,7 @@ def code_cells(kernel: Kernel) -> tuple[str, ...]:
         readable(kernel.registers, "1"),
         readable(kernel.spill_bytes, "B"),
         readable(kernel.shared_bytes, "B"),
-        short_hash(kernel.cubin) if kernel.cubin else "\u2013",
+        short_hash(kernel.cubin) if kernel.cubin else DASH,
     )
 
 
@@ -201,7 +198,7 @@ def kernels(part: Part) -> Table:
     for case in part.measured:
         for variant in case.variants:
             for kernel in case.variants[variant].kernels:
-                key = (kernel.name, variant, *code_cells(kernel))
+                key = (kernel.name, variant, kernel.kind or DASH, *code_cells(kernel))
                 launches.setdefault(key, []).append(kernel.launches or 0)
     rows = []
     for (name, variant, *code), counts in sorted(launches.items()):
@@ -210,6 +207,7 @@ def kernels(part: Part) -> Table:
     head = (
         "kernel",
         "variant",
+        "kind",
         "registers",
         "spill",
         "shared",
@@ -217,7 +215,7 @@ def kernels(part: Part) -> Table:
         "launches per step",
         "cases",
     )
-    return Table(head, rows, text_columns=2)
+    return compact(Table(head, rows, text_columns=3))
 
 
 def kernels_by_case(part: Part) -> Table:
@@ -259,45 +257,7 @@ def memory_table(part: Part) -> Table:
                     name_in(part, case.id),
                     *(readable(peak, "B") for peak in peaks),
                     readable(formula, "B"),
-                    times(ratio) if ratio is not None else "\u2013",
+                    times(ratio) if ratio is not None else DASH,
                 )
             )
     return Table(("case", "optimized", "reference", "formula", "reference / optimized"), rows)
-
-
-def environment(part: Part) -> list[tuple[str, str]]:
-    """What a number depends on besides the code; what is not known is left out."""
-    run, env, quality = part.results.run, part.results.env, part.results.quality
-    device = env.device
-    yes_no = {True: "yes", False: "no", None: None}
-    facts = {
-        "measured": f"{run.utc}, {run.processes} process{'es' if run.processes != 1 else ''}, "
-        f"tier {part.results.tier}",
-        "commit": f"{run.git.sha[:12]}{' with changes' if run.git.dirty else ''}"
-        if run.git.sha
-        else None,
-        "content": short_hash(run.content),
-        "device": env.device_name
-        + (f" ({device.name})" if device.name not in (None, env.device_name) else ""),
-        "multiprocessors": str(device.sms) if device.sms is not None else None,
-        "device memory": readable(device.memory_bytes, "B") if device.memory_bytes else None,
-        "driver": env.driver,
-        "CUDA": env.cuda,
-        "NVRTC": env.nvrtc,
-        "nvJitLink": env.nvjitlink,
-        "compiler": env.compiler,
-        "flags": short_hash(env.flags) if env.flags else None,
-        "CPU": env.host.cpu,
-        "threads": str(env.host.threads) if env.host.threads is not None else None,
-        "instruction set": env.host.isa,
-        "fingerprint": short_hash(env.fingerprint),
-        "quality": "valid" if quality.valid else "INVALID: " + "; ".join(quality.reasons),
-        "load": digits(quality.load) if quality.load is not None else None,
-        "clock": f"{digits(quality.sm_clock_hz / 1e9)} GHz" if quality.sm_clock_hz else None,
-        "throttled": yes_no[quality.throttled],
-        "temperature": f"{digits(quality.temperature_c)} \u00b0C"
-        if quality.temperature_c is not None
-        else None,
-        "device code from": run.sources,
-    }
-    return [(name, fact) for name, fact in facts.items() if fact]

@@ -55,7 +55,7 @@ def advisory(series: Series, kind: str | None) -> bool:
     time_s."""
     if kind is not None:
         return kind == "advisory"
-    return series.metric not in SAMPLED and unit(series) in ("s", "1/s", "B/s")
+    return series.metric not in SAMPLED and (unit(series) == "s" or unit(series).endswith("/s"))
 
 
 def worth_a_panel(series: Series, verdict: str | None, kind: str | None = None) -> bool:
@@ -86,7 +86,7 @@ def short_commit(commit: str) -> str:
 
 
 def unit(series: Series) -> str:
-    return series.unit or unit_of(series.metric)
+    return unit_of(series.metric)
 
 
 def describe(series: Series, verdict: str | None) -> str:

@@ -2,7 +2,7 @@
 """Numbers as people read them. Documents hold seconds and bytes only; prefixes appear here and
 nowhere else."""
 
-from holdfast_report.documents import Value
+from holdfast_report.reading import Value
 
 SECONDS = [(1.0, "s"), (1e-3, "ms"), (1e-6, "\u00b5s"), (1e-9, "ns")]
 BYTES = [(2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")]
@@ -13,7 +13,8 @@ MINUS = "\u2212"
 def unit_of(metric: str) -> str:
     """The unit that a metric's name carries."""
     if metric.endswith("_per_s"):
-        return "B/s" if metric.startswith(("bytes", "memory", "l1", "l2", "l3", "h2d")) else "1/s"
+        what = metric.removesuffix("_per_s").rpartition("_")[2]
+        return {"bytes": "B/s", "flop": "flop/s"}.get(what, "1/s")
     if metric.endswith("_s"):
         return "s"
     return "B" if "bytes" in metric.split("_") else "1"
@@ -51,11 +52,9 @@ def readable(value: Value | None, unit: str) -> str:
         return "0 s" if value == 0 else "{} {}".format(*pair(scaled(value, SECONDS)))
     if unit == "B":
         return "{} {}".format(*pair(scaled(value, BYTES)))
-    if unit in ("B/s", "1/s"):
+    if unit.endswith("/s"):
         number, prefix = scaled(value, RATES)
-        return (
-            f"{digits(number)} {prefix}{unit}" if unit == "B/s" else f"{digits(number)} {prefix}/s"
-        )
+        return f"{digits(number)} {prefix}{unit.removeprefix('1')}"
     return digits(value) if unit in ("", "1") else f"{digits(value)} {unit}"
 
 
@@ -80,3 +79,7 @@ def short_hash(text: str) -> str:
     """sha256:1a2b3c4d5e... -> 1a2b3c4d; other texts stay."""
     algorithm, colon, value = text.partition(":")
     return value[:8] if colon and algorithm.startswith("sha") else text
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

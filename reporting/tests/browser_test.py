@@ -7,11 +7,14 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
+from functools import cache
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import builders
+import profile_builders
 import pytest
 from builders import HOST, Workplace
 
@@ -20,6 +23,7 @@ from holdfast_report.command import main
 pytestmark = pytest.mark.slow
 
 PHONE, DESKTOP = 390, 1280
+WAYS = [(PHONE, False), (PHONE, True), (DESKTOP, True)]  # width, with all sections open
 
 # Headless windows are never narrower than about 500 pixels; a frame of the wanted width is as
 # narrow as asked.
@@ -29,6 +33,7 @@ WRAPPER = """<!doctype html><meta charset="utf-8"><body style="margin:0">
 const frame = document.getElementById("page");
 frame.onload = () => {{
   const page = frame.contentDocument, root = page.documentElement;
+  if ({opened}) page.querySelectorAll("details").forEach((section) => {{ section.open = true; }});
   const own = (element) => !element.closest(".scroll") && !element.closest("svg");
   const wide = [...page.querySelectorAll("body *")]
     .filter((element) => own(element) && element.getBoundingClientRect().right > {width} + 0.5)
@@ -43,6 +48,7 @@ frame.onload = () => {{
     scroll: root.scrollWidth, width: root.clientWidth, wide, texts,
     heading: page.querySelector(".answer").textContent,
     figures: page.querySelectorAll("svg.figure").length,
+    hidden: [...page.querySelectorAll("table")].filter((table) => !table.checkVisibility()).length,
     ground: getComputedStyle(page.body).backgroundColor, ink: getComputedStyle(page.body).color}});
 }};
 frame.srcdoc = {page};
@@ -64,70 +70,97 @@ def chromium() -> str:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A failing run with long names, as a browser sees it."""
+    """A failing run with long names and profiles, as it is written."""
     workplace = Workplace(tmp_path_factory.mktemp("browser"))
     document = builders.host_results()
-    document["cases"][1]["id"] = "cubed_sphere_swe/" + "a_family_with_a_long_name/" * 4 + "n:96/f64"
+    named = "cubed_sphere_swe/" + "a_family_with_a_long_name/" * 4 + "n:96/f64"
+    document["cases"][1]["id"] = named
+    for case in document["cases"]:
+        for variant in case["variants"].values():
+            rates = {"flop_per_s": 5e9, "bytes_per_s": 2e9}
+            variant["metrics"] |= {
+                name: {"kind": "advisory", "value": value} for name, value in rates.items()
+            }
     workplace.measure(HOST, document)
-    long = builders.row(
-        "REGRESSION", case=document["cases"][1]["id"], evidence={"code": "x" * 300}, next="y" * 200
-    )
-    workplace.judge(builders.verdict(1, [long, builders.row("REGRESSION"), builders.improved()]))
+    program = profile_builders.compilation(program="a_program/" * 12, reason="a reason " * 12)
+    long = {"compiles": [program], "trace": "a.trace.json"}
+    for profile in (
+        profile_builders.host(named),
+        profile_builders.dry(named, "reference"),
+        profile_builders.gpu(),
+        profile_builders.gpu(named, **long),
+    ):
+        path = profile_builders.put(workplace, profile)
+    builders.put(path.with_name("a.trace.json"), "[]")
+    failed = builders.row("REGRESSION", case=named, evidence={"code": "x" * 300}, next="y" * 200)
+    verdict = builders.verdict(1, [failed, builders.row("REGRESSION"), builders.improved()])
+    found = profile_builders.finding(case=named, sentence="z" * 200)
+    workplace.judge(verdict | {"findings": [found, profile_builders.finding()]})
     assert main(workplace.options()) == 0
-    # The page forbids scripts; the wrapper's own, which measures it, has to be let in.
-    return re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", workplace.page())
+    return workplace.page()
 
 
-def run(chromium: str, folder: Path, *options: str) -> str:
+def run(chromium: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
     profile = f"--user-data-dir={folder / 'profile'}"
     done = subprocess.run(
         [*command, profile, *options], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done
 
 
-def measured(
-    chromium: str, folder: Path, page: str, width: int, dark: bool = False
-) -> dict[str, Any]:
-    quoted = json.dumps(page).replace("</", "<\\/")
-    wrapper = folder / "wrapper.html"
-    wrapper.write_text(WRAPPER.format(width=width, page=quoted), "utf-8")
-    scheme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
-    dom = run(
-        chromium, folder, scheme, "--virtual-time-budget=5000", "--dump-dom", wrapper.as_uri()
-    )
-    found = re.search(r'<pre id="measured">(.+?)</pre>', dom, flags=re.S)
-    assert found, "the page did not load in the browser"
-    return json.loads(unescape(found.group(1)))
+Look = Callable[..., dict[str, Any]]
 
 
-@pytest.mark.parametrize("width", [PHONE, DESKTOP])
-def test_the_body_never_scrolls_sideways(
-    chromium: str, page: str, tmp_path: Path, width: int
-) -> None:
-    found = measured(chromium, tmp_path, page, width)
+@pytest.fixture(scope="module")
+def look(chromium: str, page: str, tmp_path_factory: pytest.TempPathFactory) -> Look:
+    """The page as the browser measures it; each way of looking starts one browser."""
+    # The page forbids scripts; the wrapper's own, which measures it, has to be let in.
+    open_page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
+    quoted = json.dumps(open_page).replace("</", "<\\/")
+
+    @cache
+    def measured(width: int, opened: bool, dark: bool = False) -> dict[str, Any]:
+        folder = tmp_path_factory.mktemp("look")
+        wrapper = folder / "wrapper.html"
+        shown = WRAPPER.format(width=width, page=quoted, opened=str(opened).lower())
+        wrapper.write_text(shown, "utf-8")
+        scheme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
+        budget = "--virtual-time-budget=5000"
+        dom = run(chromium, folder, scheme, budget, "--dump-dom", wrapper.as_uri()).stdout
+        found = re.search(r'<pre id="measured">(.+?)</pre>', dom, flags=re.S)
+        assert found, "the page did not load in the browser"
+        return json.loads(unescape(found.group(1)))
+
+    return measured
+
+
+@pytest.mark.parametrize(("width", "opened"), WAYS)
+def test_the_body_never_scrolls_sideways(look: Look, width: int, opened: bool) -> None:
+    found = look(width, opened)
     assert found["width"] == width
     assert found["scroll"] <= width
     assert found["wide"] == []
 
 
-@pytest.mark.parametrize("width", [PHONE, DESKTOP])
-def test_no_text_of_a_figure_is_cut_off_or_tiny(
-    chromium: str, page: str, tmp_path: Path, width: int
-) -> None:
-    texts = measured(chromium, tmp_path, page, width)["texts"]
-    shown = [text for text in texts if text["height"] > 0]
+@pytest.mark.parametrize(("width", "opened"), WAYS)
+def test_no_text_of_a_figure_is_cut_off_or_tiny(look: Look, width: int, opened: bool) -> None:
+    shown = [text for text in look(width, opened)["texts"] if text["height"] > 0]
     assert len(shown) > 20
     assert [text for text in shown if text["out"] > 2] == []
     assert [text for text in shown if text["height"] < 9] == []
 
 
-def test_the_browser_shows_verdict_and_figures(chromium: str, page: str, tmp_path: Path) -> None:
-    found = measured(chromium, tmp_path, page, DESKTOP)
+def test_the_browser_shows_verdict_and_figures(look: Look) -> None:
+    found = look(DESKTOP, True)
     assert "Failed: a blocking regression (exit 1)" in found["heading"]
-    assert found["figures"] >= 7
+    assert found["figures"] >= 12
+
+
+def test_folded_sections_hide_their_tables_until_they_are_opened(look: Look) -> None:
+    assert look(PHONE, False)["hidden"] > 15
+    assert look(PHONE, True)["hidden"] == 0
 
 
 def luminance(colour: str) -> float:
@@ -141,24 +174,20 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_light_and_dark_are_both_readable(
-    chromium: str, page: str, tmp_path: Path, dark: bool
-) -> None:
-    found = measured(chromium, tmp_path, page, DESKTOP, dark)
+def test_light_and_dark_are_both_readable(look: Look, dark: bool) -> None:
+    found = look(DESKTOP, True, dark)
     ground, ink = luminance(found["ground"]), luminance(found["ink"])
     assert (ground < ink) is dark
     assert (max(ground, ink) + 0.05) / (min(ground, ink) + 0.05) >= 7
 
 
-def test_a_picture_of_the_page_can_be_taken(chromium: str, page: str, tmp_path: Path) -> None:
+def test_a_picture_can_be_taken_and_the_browser_complains_of_nothing(
+    chromium: str, page: str, tmp_path: Path
+) -> None:
     (tmp_path / "page.html").write_text(page, "utf-8")
     picture = tmp_path / "page.png"
-    run(
-        chromium,
-        tmp_path,
-        f"--screenshot={picture}",
-        "--window-size=1280,2000",
-        (tmp_path / "page.html").as_uri(),
-    )
+    options = [f"--screenshot={picture}", "--window-size=1280,2000", "--enable-logging=stderr"]
+    said = run(chromium, tmp_path, *options, (tmp_path / "page.html").as_uri()).stderr
     assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     assert picture.stat().st_size > 50_000
+    assert [line for line in said.splitlines() if "CONSOLE" in line] == []

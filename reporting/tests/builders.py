@@ -43,6 +43,7 @@ def kernel(name: str, launches: int, registers: int = 40) -> dict[str, Any]:
         "shared_bytes": 26624,
         "launches": launches,
         "cubin": hashed("c"),
+        "kind": "fused",
     }
 
 
@@ -230,6 +231,7 @@ def verdict(exit: int, rows: list[dict[str, Any]], passed: int = 40) -> dict[str
         "counts": counts,
         "rows": rows,
         "notes": [],
+        "findings": [],
         "not_checked": ["cubed_sphere_swe on cuda: no such device (no driver)"],
     }
 

@@ -1,44 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 import re
-from html.parser import HTMLParser
 
 import builders
 import pytest
 from builders import DRY, HOST, Workplace
+from page_reader import Reader, drawn
 
 from holdfast_report.command import main
-
-
-class Reader(HTMLParser):
-    """The page's text, headings, and all that an element would load."""
-
-    LOADING = ("src", "srcset", "href", "xlink:href", "data", "action", "poster")
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.text: list[str] = []
-        self.tags: list[str] = []
-        self.loaded: list[str] = []
-        self.figures: list[str | None] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.loaded += [value or "" for name, value in attributes if name in self.LOADING]
-        if tag == "svg":
-            self.figures.append(dict(attributes).get("aria-label"))
-
-    def handle_data(self, data: str) -> None:
-        self.text.append(data)
-
-    @property
-    def words(self) -> str:
-        return re.sub(r"\s+", " ", " ".join(self.text))
-
-
-def drawn(workplace: Workplace) -> Reader:
-    assert main(workplace.options()) == 0
-    return Reader(workplace.page())
 
 
 @pytest.fixture(scope="module")
@@ -206,9 +174,21 @@ def test_a_speedup_below_its_bound_is_drawn_with_the_bound(workplace: Workplace)
     assert "rk4_step/n:48/f64: 2\u00d7  (\u2265 3\u00d7)" in figure
 
 
+def test_the_kind_of_a_kernel_is_shown_where_the_results_have_it(workplace: Workplace) -> None:
+    assert "kernel variant kind registers" in drawn(workplace).words
+    older = builders.dry_results()
+    for case in older["cases"]:
+        for variant in case["variants"].values():
+            for kernel in variant["kernels"]:
+                del kernel["kind"]
+    workplace.measure(DRY, older)
+    assert "kernel variant registers" in drawn(workplace).words
+
+
 def test_every_section_of_a_full_run_is_there_in_order(failing: Workplace) -> None:
     assert re.findall(r"<h2>(.*?)</h2>", failing.page()) == [
         "What failed, and why",
+        "What the detectors found",
         "Improvements, proposed for acceptance",
         "Trends",
         "Speedup",

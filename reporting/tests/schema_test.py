@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import builders
+import profile_builders
 import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-from holdfast_report import documents, history
-from holdfast_report.documents import load
+from holdfast_report import documents, history, profiles
+from holdfast_report.reading import load
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = sorted(
@@ -30,6 +31,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "verdict": documents.Verdict,
     "baseline": documents.Baseline,
     "trend": history.Trend,
+    "profile": profiles.Profile,
 }
 SAMPLES: dict[str, dict[str, Any]] = {
     "results": builders.host_results(),
@@ -37,6 +39,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "verdict": builders.verdict(1, [builders.row("REGRESSION"), builders.improved()]),
     "baseline": builders.baseline(),
     "trend": builders.trend(),
+    "profile": profile_builders.gpu(),
 }
 
 
@@ -46,6 +49,20 @@ def schema(name: str) -> dict[str, Any]:
     if not found:
         pytest.skip(f"no {name}.schema.json in baselines/gate or suites/harness")
     return load(found[0])
+
+
+def key_sets(document: Any) -> set[frozenset[str]]:
+    """The keys of every object that a schema describes, wherever in it."""
+    found: set[frozenset[str]] = set()
+    if isinstance(document, dict):
+        properties = document.get("properties")
+        if isinstance(properties, dict) and properties:
+            found.add(frozenset(properties))
+        document = list(document.values())
+    if isinstance(document, list):
+        for part in document:
+            found |= key_sets(part)
+    return found
 
 
 def complaints(name: str, document: Any) -> list[str]:
@@ -62,6 +79,7 @@ def written() -> Iterator[Path]:
     place = os.environ.get("HOLDFAST_RESULTS")
     if place:
         yield from sorted(Path(place).glob("*/*.json"))
+        yield from sorted(Path(place).glob("*/profiles/*/*.profile.json"))
         yield from sorted(Path(place).glob("verdict.json"))
 
 
@@ -90,6 +108,12 @@ def test_the_schema_refuses_an_unknown_key(name: str) -> None:
 def test_the_page_knows_the_keys_of_the_schema_and_no_others(name: str) -> None:
     keys = {field.alias or known for known, field in MODELS[name].model_fields.items()}
     assert keys == set(schema(name)["properties"])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_page_knows_the_keys_of_each_part_of_a_document(name: str) -> None:
+    written, read = key_sets(schema(name)), key_sets(MODELS[name].model_json_schema())
+    assert written == read
 
 
 @pytest.mark.parametrize("path", BASELINES, ids=lambda path: "/".join(path.parts[-2:]))

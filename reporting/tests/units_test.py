@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from holdfast_report.documents import without_comments
 from holdfast_report.policy import Bound, bound_for, pattern
+from holdfast_report.reading import without_comments
 from holdfast_report.units import digits, percent, readable, short_hash, unit_of
 
 
@@ -18,6 +18,7 @@ from holdfast_report.units import digits, percent, readable, short_hash, unit_of
         (0.0, "B", "0 B"),
         (1.9e10, "B/s", "19 GB/s"),
         (9.6e10, "1/s", "96 G/s"),
+        (2.4e11, "flop/s", "240 Gflop/s"),
         (0.445, "%", "44.5 %"),
         (4.0, "1", "4"),
         (12_345_678.0, "1", "12,345,678"),
@@ -39,7 +40,11 @@ def test_values_are_read_with_their_unit(value: float | str | None, unit: str, t
         ("peak_bytes_warm", "B"),
         ("bytes_per_s", "B/s"),
         ("memory_bytes_per_s", "B/s"),
-        ("flop_per_s", "1/s"),
+        ("h2d_bytes_per_s", "B/s"),
+        ("flop_per_s", "flop/s"),
+        ("gemm_flop_per_s", "flop/s"),
+        ("specials_per_s", "1/s"),
+        ("barrier_s", "s"),
         ("launches", "1"),
         ("floor_fraction", "1"),
     ],

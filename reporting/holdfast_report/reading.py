@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading is strict: an unknown key, a missing one, a number that is not finite or another schema
+version is a Problem that names file and key."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from holdfast_report import Problem
+
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Value = Number | str  # a string where the value is a hash
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+Model = TypeVar("Model", bound=Record)
+
+
+def without_comments(text: str) -> str:
+    """Blanks out // comments, which the policy may hold; strings may hold slashes of their own."""
+    kept = []
+    in_string = False
+    at = 0
+    while at < len(text):
+        if in_string and text[at] == "\\":
+            kept.append(text[at : at + 2])
+            at += 2
+            continue
+        if text[at] == '"':
+            in_string = not in_string
+        if not in_string and text.startswith("//", at):
+            while at < len(text) and text[at] != "\n":
+                at += 1
+            continue
+        kept.append(text[at])
+        at += 1
+    return "".join(kept)
+
+
+def load(path: Path, comments: bool = False) -> Any:
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Problem(
+            f"{path}: cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8'})"
+        ) from error
+    return parse(without_comments(text) if comments else text, str(path))
+
+
+def parse(text: str, where: str) -> Any:
+    def refuse(constant: str) -> NoReturn:
+        raise Problem(
+            f"{where}: holds {constant}, and a document holds finite numbers only; write it again"
+        )
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        raise Problem(
+            f"{where}:{error.lineno}: is not JSON ({error.msg}); was it cut short?"
+        ) from error
+
+
+def validate(model: type[Model], schema: str, data: Any, where: str) -> Model:
+    found = data.get("schema") if isinstance(data, dict) else None
+    if found != schema:
+        raise Problem(
+            f"{where}: the schema is {found!r}, and this page reads {schema!r}; "
+            "use the report of the build that wrote it"
+        )
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise Problem(f"{where}: {key}: {first['msg']}") from error
+
+
+def read(model: type[Model], schema: str, path: Path) -> Model:
+    return validate(model, schema, load(path), str(path))

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is drawn of profiles, by the data in the axes: rankings, compilations, memory over time."""
+
+from itertools import pairwise
+from typing import Any
+
+import profile_builders
+import pytest
+from builders import STEP
+from matplotlib.colors import to_rgba
+from profile_builders import compilation, memory, op, scope, timeline
+
+from holdfast_report import compiles, components
+from holdfast_report.bars import bar_chart, stack_chart
+from holdfast_report.drawing import PAPER, Pen, inline
+from holdfast_report.profiles import Memory, Profile
+from holdfast_report.timeline import COLUMNS, OTHERS, bytes_at_peak, colour_of, course, panel
+
+
+def parsed(document: dict[str, Any]) -> Profile:
+    return Profile.model_validate(document)
+
+
+def remembered(changes: list[tuple[str, int]], **more: Any) -> Memory:
+    return Memory.model_validate(memory() | {"timeline": timeline(changes)} | more)
+
+
+# ---- component ranking ----
+
+
+def test_operations_are_ranked_by_their_mean_share_over_the_cases_of_a_family() -> None:
+    def case(size: int, first: float) -> Profile:
+        ops = [op("project", 1, 1 - first, 1.0), op("stage", 1, first, 1.0)]
+        return parsed(profile_builders.gpu(STEP.replace("48", str(size)), ops=ops))
+
+    (ranking,) = components.rankings([case(48, 0.9), case(96, 0.7)])
+    assert (ranking.family, ranking.cases, ranking.basis) == ("rk4_step", 2, "device time")
+    assert [bar.name for bar in ranking.bars] == ["stage", "project"]
+    assert ranking.bars[0].value == pytest.approx(0.8)
+    assert ranking.bars[0].dots == pytest.approx((0.9, 0.7))
+
+
+def test_the_chart_of_a_ranking_has_a_bar_as_long_as_each_share() -> None:
+    (ranking,) = components.rankings([parsed(profile_builders.gpu())])
+    axes = bar_chart(ranking.bars, "shares", unit_line=1.0).figure.axes[0]
+    assert [patch.get_width() for patch in axes.patches[1::2]] == pytest.approx([0.9, 0.1])
+
+
+def test_a_part_that_a_case_lacks_counts_as_nothing_there() -> None:
+    alone = profile_builders.gpu(ops=[op("stage", 4, 1.0, 1.0)])
+    (ranking,) = components.rankings([parsed(alone), parsed(profile_builders.gpu())])
+    assert sum(bar.value for bar in ranking.bars) == pytest.approx(1.0)
+    assert {bar.name: bar.dots for bar in ranking.bars}["project<double>"] == pytest.approx((0.1,))
+
+
+def test_a_host_is_ranked_by_the_own_time_of_its_scopes() -> None:
+    (ranking,) = components.rankings([parsed(profile_builders.host())])
+    assert ranking.basis == "own time"
+    assert {bar.name: bar.value for bar in ranking.bars} == pytest.approx(
+        {"rhs": 3.5 / 6, "rk4_step": 1 / 6, "project": 1 / 6, "sat": 0.5 / 6}
+    )
+
+
+def test_what_was_not_timed_is_ranked_by_its_calls_and_says_so() -> None:
+    (ranking,) = components.rankings([parsed(profile_builders.dry())])
+    assert ranking.basis == components.UNTIMED
+    assert [bar.value for bar in ranking.bars] == pytest.approx([0.8, 0.2])
+
+
+def test_a_family_of_a_single_part_has_no_ranking() -> None:
+    alone = profile_builders.gpu(ops=[op("stage", 4, 1.0, 1.0)])
+    assert components.rankings([parsed(alone)]) == []
+
+
+def test_families_and_variants_are_ranked_apart() -> None:
+    cases = [
+        (STEP, "optimized"),
+        (STEP, "reference"),
+        (STEP.replace("rk4_step", "rhs"), "optimized"),
+    ]
+    found = components.rankings([parsed(profile_builders.gpu(*case)) for case in cases])
+    assert {(one.family, one.variant) for one in found} == {
+        ("rk4_step", "optimized"),
+        ("rk4_step", "reference"),
+        ("rhs", "optimized"),
+    }
+
+
+def test_scopes_of_one_name_are_one_component() -> None:
+    scopes = [scope("step", 0.004, 0.0), scope("step/a/sat", 0.001, 0.001)]
+    scopes += [scope("step/a", 0.002, 0.001), scope("step/sat", 0.002, 0.002)]
+    (ranking,) = components.rankings([parsed(profile_builders.host(scopes=scopes))])
+    assert {bar.name: bar.value for bar in ranking.bars} == pytest.approx({"sat": 0.75, "a": 0.25})
+
+
+# ---- compilations ----
+
+
+def compiled(*ones: dict[str, Any]) -> list[compiles.Compilation]:
+    return compiles.compilations([parsed(profile_builders.dry(compiles=list(ones)))])
+
+
+def test_one_program_and_reason_is_one_row_however_many_cases_ask() -> None:
+    profiles = [
+        parsed(profile_builders.dry(STEP.replace("48", str(size)), compiles=[compilation(**more)]))
+        for size, more in ((48, {}), (96, {"compile_s": 0.5}))
+    ]
+    (found,) = compiles.compilations(profiles)
+    assert (found.times, found.cases) == (2, 2)
+    assert found.seconds == pytest.approx(0.901)
+
+
+def test_a_steady_compilation_comes_first_in_the_colour_of_an_alarm_and_says_so() -> None:
+    late = compilation(reason="constant n: 48 -> 49", steady=True, lower_s=0.01, compile_s=0.01)
+    stacks = compiles.stacks(compiled(compilation(), late))
+    assert stacks[0].alarm
+    assert "STEADY" in stacks[0].text
+    assert "constant n: 48 -> 49" in stacks[0].note
+    axes = stack_chart(stacks, compiles.STAGES, "stages", Pen(PAPER)).figure.axes[0]
+    assert {patch.get_facecolor() for patch in axes.patches[:4]} == {to_rgba(PAPER["bad"])}
+    assert to_rgba(PAPER["bad"]) not in [patch.get_facecolor() for patch in axes.patches[4:]]
+
+
+def test_a_program_from_the_cache_is_marked_and_pale() -> None:
+    (stack,) = compiles.stacks(compiled(compilation(from_cache=True)))
+    assert stack.text.startswith("cached")
+    axes = stack_chart([stack], compiles.STAGES, "stages").figure.axes[0]
+    assert all((patch.get_alpha() or 1) < 0.5 for patch in axes.patches)
+
+
+def test_the_parts_of_a_stack_are_the_stages_one_after_the_other() -> None:
+    stacks = compiles.stacks(compiled(compilation()))
+    axes = stack_chart(stacks, compiles.STAGES, "stages").figure.axes[0]
+    assert [patch.get_width() for patch in axes.patches] == pytest.approx([0.001, 0.4, 0.3, 0.0])
+    assert [patch.get_x() for patch in axes.patches] == pytest.approx([0, 0.001, 0.401, 0.701])
+
+
+# ---- memory over time ----
+
+
+def test_memory_is_drawn_as_steps_with_the_peak_marked() -> None:
+    found = course(Memory.model_validate(memory()))
+    assert found is not None
+    assert found.peak == (3, pytest.approx(0.03), 1_177_856.0)
+    axes = panel("a case", found).figure.axes[0]
+    total = next(line for line in axes.lines if line.get_drawstyle() == "steps-post")
+    mebibytes = 2.0**20
+    assert list(total.get_ydata())[:4] == pytest.approx(
+        [held / mebibytes for held in (340992, 490992, 831984, 1177856)]
+    )
+    mark = next(line for line in axes.lines if line.get_marker() == "v")
+    assert mark.get_ydata()[0] == pytest.approx(1177856 / mebibytes)
+    assert any("1.12 MiB" in text.get_text() for text in axes.texts)
+
+
+def test_a_burst_of_allocations_is_drawn_apart_above_its_times() -> None:
+    points = timeline([("a", 100), ("b", 50), ("a", 100)])
+    for point, seconds in zip(points, (0.5, 0.500001, 0.500002), strict=True):
+        point["s"] = seconds
+    found = course(Memory.model_validate(memory() | {"timeline": points}))
+    assert found is not None
+    axes = panel("a case", found).figure.axes[0]
+    total = next(line for line in axes.lines if line.get_drawstyle() == "steps-post")
+    assert list(total.get_xdata()) == [0, 1, 2, 3]
+    assert axes.get_xticklabels()[0].get_text() == "500 ms"
+
+
+def test_times_below_a_timeline_never_touch() -> None:
+    found = course(remembered([("a", 10)] * 41))
+    assert found is not None
+    ticks = list(panel("a case", found).figure.axes[0].get_xticks())
+    assert 2 <= len(ticks) <= 4
+    assert min(after - before for before, after in pairwise(ticks)) >= 10
+
+
+def test_layers_by_site_add_up_to_the_live_bytes() -> None:
+    found = course(Memory.model_validate(memory()))
+    assert found is not None
+    assert list(found.layers) == ["state", "stage work", "operators"]
+    summed = [sum(column) for column in zip(*found.layers.values(), strict=True)]
+    assert summed == found.total
+
+
+def test_a_timeline_with_points_left_out_has_no_layers_that_could_lie() -> None:
+    points = timeline([("a", 100), ("b", 50), ("a", 100), ("b", -50)])
+    thinned = Memory.model_validate(memory() | {"timeline": [points[0], points[2], points[3]]})
+    found = course(thinned)
+    assert found is not None
+    assert found.layers == {}
+    assert found.total == [100, 250, 200]
+
+
+def test_a_long_timeline_is_drawn_with_few_points_and_keeps_its_peak() -> None:
+    changes = [("a", 10), ("a", -10)] * 900
+    changes[700:700] = [("a", 5000), ("a", -5000)]
+    found = course(remembered(changes, peak_by_site={"a": 5000}))
+    assert found is not None
+    assert len(found.total) <= 2 * (COLUMNS + 1) + 1
+    assert max(found.total) == found.peak[2] == 5000
+
+
+def test_the_longest_timeline_weighs_little_on_the_page() -> None:
+    sites = "abcdefgh"
+    changes = [(sites[k % 8], 1000 + 37 * (k % 11)) for k in range(1000)]
+    changes += [(site, -held) for site, held in reversed(changes)]
+    found = course(remembered(changes, peak_by_site=dict.fromkeys(sites, 150_000)))
+    assert found is not None
+    assert len(found.layers) == 5
+    assert len(inline(panel("a case", found))) < 16_000
+
+
+def test_sites_without_a_colour_of_their_own_share_one() -> None:
+    sites = {name: 100 - index for index, name in enumerate("abcdef")}
+    found = course(remembered(list(sites.items()), peak_by_site=sites))
+    assert found is not None
+    assert list(found.layers) == ["a", "b", "c", "d", OTHERS]
+    colours = [colour_of(site, list(found.layers)) for site in sites]
+    assert colours == ["stage-1", "stage-2", "stage-3", "stage-4", "reference", "reference"]
+
+
+def test_an_estimate_is_a_line_within_the_axes() -> None:
+    found = course(Memory.model_validate(memory()))
+    assert found is not None
+    axes = panel("a case", found, estimate=3 * 2.0**20).figure.axes[0]
+    assert any(list(line.get_ydata()) == [3.0, 3.0] for line in axes.lines)
+    assert axes.get_ylim()[1] > 3.0
+
+
+def test_a_variant_that_holds_no_memory_has_no_timeline() -> None:
+    assert course(remembered([])) is None
+
+
+def test_what_no_site_claims_at_the_peak_is_shown() -> None:
+    claimed = Memory.model_validate(memory() | {"peak_by_site": {"state": 1_177_000}})
+    assert bytes_at_peak(claimed) == [("state", 1_177_000), ("no site", 856)]

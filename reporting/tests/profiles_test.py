@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading profiles, and one profile as facts and rows."""
+
+from pathlib import Path
+from typing import Any
+
+import builders
+import profile_builders
+import pytest
+from builders import STEP, Workplace
+from profile_builders import loop, op, scope
+
+from holdfast_report import Problem, profile_tables
+from holdfast_report.cells import Branch, Cell, Share, Table
+from holdfast_report.profiles import Profile, read_profiles
+from holdfast_report.root import read_root
+
+
+def parsed(document: dict[str, Any]) -> Profile:
+    return Profile.model_validate(document)
+
+
+def column(table: Table, name: str) -> list[Cell]:
+    return [row[table.head.index(name)] for row in table.rows]
+
+
+def refusal(workplace: Workplace, document: dict[str, Any]) -> str:
+    path = profile_builders.put(workplace, document)
+    with pytest.raises(Problem) as refused:
+        read_root(workplace.results, None)
+    said = str(refused.value)
+    assert path.name in said
+    assert "\n" not in said
+    return said
+
+
+def test_profiles_of_all_suites_and_devices_are_found_beside_the_results(
+    workplace: Workplace,
+) -> None:
+    for document in (profile_builders.host(), profile_builders.dry(), profile_builders.gpu()):
+        profile_builders.put(workplace, document)
+    root = read_root(workplace.results, None)
+    assert len(root.parts) == 2
+    assert {stored.profile.device_class for stored in root.profiles} == {
+        builders.HOST,
+        builders.DRY,
+        profile_builders.GPU,
+    }
+
+
+def test_a_root_without_profiles_is_read_as_before(workplace: Workplace) -> None:
+    assert read_root(workplace.results, None).profiles == []
+
+
+def test_the_folder_of_one_profiled_case_is_a_root_too(tmp_path: Path) -> None:
+    document = profile_builders.dry()
+    builders.put(tmp_path / "a_case.optimized.profile.json", document)
+    builders.put(tmp_path / "a_case.optimized" / "resources.json", {"kernels": []})
+    root = read_root(tmp_path, None)
+    assert [stored.profile.case for stored in root.profiles] == [STEP]
+    assert root.parts == []
+
+
+def test_an_unknown_key_of_a_profile_is_refused_by_name(workplace: Workplace) -> None:
+    document = profile_builders.dry()
+    document["overview"]["surprise"] = 1
+    assert "overview.surprise" in refusal(workplace, document)
+
+
+def test_a_missing_key_of_a_profile_is_refused_by_name(workplace: Workplace) -> None:
+    document = profile_builders.dry()
+    del document["memory"]["timeline"]
+    assert "memory.timeline" in refusal(workplace, document)
+
+
+def test_a_newer_profile_is_refused(workplace: Workplace) -> None:
+    document = profile_builders.dry() | {"schema": "holdfast-profile/2"}
+    assert "holdfast-profile/2" in refusal(workplace, document)
+
+
+def test_sizes_are_ordered_as_numbers_and_optimized_comes_first(workplace: Workplace) -> None:
+    for size, variant in ((192, "optimized"), (24, "reference"), (24, "optimized")):
+        case = STEP.replace("48", str(size))
+        profile_builders.put(workplace, profile_builders.dry(case, variant))
+    found = [stored.profile for stored in read_profiles(workplace.results)]
+    assert [(one.case.split("/")[2], one.variant) for one in found] == [
+        ("n:24", "optimized"),
+        ("n:24", "reference"),
+        ("n:192", "optimized"),
+    ]
+
+
+def test_a_trace_that_is_not_beside_its_profile_is_none(workplace: Workplace) -> None:
+    path = profile_builders.put(workplace, profile_builders.dry(trace="x.trace.json"))
+    (stored,) = read_profiles(workplace.results)
+    assert stored.trace is None
+    builders.put(path.with_name("x.trace.json"), "[]")
+    assert stored.trace == path.with_name("x.trace.json")
+
+
+def test_timed_operations_show_their_share_of_the_time() -> None:
+    table = profile_tables.ops(parsed(profile_builders.gpu()))
+    shares = [cell for cell in column(table, "share of time") if isinstance(cell, Share)]
+    assert [cell.fraction for cell in shares] == pytest.approx([0.9, 0.1])
+    assert [cell.text for cell in shares] == ["90 %", "10 %"]
+    assert column(table, "time")[0] == "3.60 ms"
+    assert column(table, "grid")[0] == "2\u00d74\u00d76"
+    assert column(table, "block")[0] == "512"
+    assert column(table, "spill") == ["0 B", "48 B"]
+
+
+def test_operations_that_did_not_run_show_their_share_of_the_calls_and_no_times() -> None:
+    table = profile_tables.ops(parsed(profile_builders.dry()))
+    assert column(table, "share of calls") == [Share(0.8, "80 %"), Share(0.2, "20 %")]
+    assert not {"time", "mean", "shortest", "longest"} & set(table.head)
+    assert column(table, "registers") == ["70", "26"]
+
+
+def test_static_and_dynamic_shared_memory_are_added() -> None:
+    document = profile_builders.dry(ops=[op("stage", 1, None, 1.0, dynamic_shared_bytes=1024)])
+    assert column(profile_tables.ops(parsed(document)), "shared") == ["27 KiB"]
+
+
+def test_a_loop_of_the_host_has_no_columns_of_kernels() -> None:
+    table = profile_tables.ops(parsed(profile_builders.host(ops=[loop("rhs", 4, 0.1, 0.1)])))
+    assert not {"grid", "block", "registers", "occupancy"} & set(table.head)
+
+
+def test_scopes_stand_below_their_parents_the_longest_first() -> None:
+    table = profile_tables.scope_table(parsed(profile_builders.host()))
+    assert column(table, "scope") == [
+        Branch(0, "rk4_step"),
+        Branch(1, "rhs"),
+        Branch(2, "project"),
+        Branch(2, "sat"),
+    ]
+
+
+def test_own_shares_of_all_scopes_add_up_to_the_outermost_one() -> None:
+    table = profile_tables.scope_table(parsed(profile_builders.host()))
+    own = [cell.fraction for cell in column(table, "itself") if isinstance(cell, Share)]
+    assert len(own) == 4
+    assert sum(own) == pytest.approx(1.0)
+
+
+def test_time_outside_of_all_scopes_is_nobody_s() -> None:
+    scopes = [scope("forward", 0.003, 0.003), scope("backward", 0.0012, 0.0012)]
+    table = profile_tables.scope_table(parsed(profile_builders.host(scopes=scopes)))
+    assert column(table, "itself") == [Share(0.5, "50 %"), Share(pytest.approx(0.2), "20 %")]
+
+
+def test_only_what_moved_is_listed_among_the_transfers() -> None:
+    table = profile_tables.transfers(parsed(profile_builders.gpu()))
+    assert table.rows == [("host to device", "10", "3.81 MiB", "400 \u00b5s", "10 GB/s")]
+
+
+def test_windows_are_told_by_their_steps_and_compared_with_the_slowest() -> None:
+    table = profile_tables.windows(parsed(profile_builders.gpu()))
+    assert column(table, "steps")[:2] == ["0 to 4", "100 to 104"]
+    assert column(table, "mean step")[-1] == Share(1.0, "900 \u00b5s")
+
+
+def test_a_single_window_is_no_periodic_profiling() -> None:
+    one = {"first_step": 0, "steps": 10, "mean_step_s": 0.1, "busy_fraction": None}
+    assert profile_tables.windows(parsed(profile_builders.host(windows=[one]))).rows == []
+
+
+def test_the_overview_leaves_out_what_is_zero_or_unknown() -> None:
+    facts = dict(profile_tables.overview(parsed(profile_builders.gpu())))
+    assert facts["device idle"] == "31 %"
+    assert facts["longest gap"] == "20.0 \u00b5s, between stage<double> and project<double>"
+    assert facts["mean step"] == "600 \u00b5s (588 \u00b5s to 606 \u00b5s in 10 steps)"
+    assert "bytes to the device per step" not in facts
+    dry = dict(profile_tables.overview(parsed(profile_builders.dry())))
+    assert "mean step" not in dry
+    assert dry["launches per step"] == "4"
+
+
+def test_the_device_s_own_counters_are_shown_where_it_has_some() -> None:
+    assert ("kernels", "50") in profile_tables.device_counts(parsed(profile_builders.gpu()))
+    assert profile_tables.device_counts(parsed(profile_builders.dry())) == []

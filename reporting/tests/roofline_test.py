@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
+import builders
+import profile_builders
+import pytest
+from builders import HOST, STEP
+from matplotlib.axes import Axes
+
+from holdfast_report import roofline, tables
+from holdfast_report.cells import DASH, Share
+from holdfast_report.documents import Results
+from holdfast_report.profiles import Profile
+from holdfast_report.root import Part
+
+
+def part(flops: float = 2.0e10, moved: float = 1.0e10, **ceilings: float) -> Part:
+    """One case whose optimized variant was timed."""
+    document = builders.host_results()
+    document["ceilings"] |= ceilings
+    document["cases"] = document["cases"][:1]
+    del document["cases"][0]["variants"]["reference"]
+    metrics = document["cases"][0]["variants"]["optimized"]["metrics"]
+    metrics["flop_per_s"] = {"kind": "advisory", "value": flops}
+    metrics["bytes_per_s"] = {"kind": "advisory", "value": moved}
+    return Part(Results.model_validate(document), None)
+
+
+def drawn(one: Part) -> Axes:
+    return roofline.chart(one, roofline.spots(one, {})).figure.axes[0]
+
+
+def points(axes: Axes) -> list[tuple[float, float]]:
+    marked = [line for line in axes.lines if line.get_marker() not in ("", "None")]
+    return [(line.get_xdata()[0], line.get_ydata()[0]) for line in marked]
+
+
+def test_a_case_lies_at_its_work_per_byte_and_work_per_second() -> None:
+    axes = drawn(part())
+    assert points(axes) == [(2.0, 2.0e10)]
+    assert axes.get_xscale() == axes.get_yscale() == "log"
+
+
+def test_its_label_is_its_number_and_the_fraction_of_the_floor() -> None:
+    assert "1: 31 %" in [text.get_text() for text in drawn(part()).texts]
+
+
+def test_bandwidths_are_slopes_that_end_at_the_highest_peak() -> None:
+    axes = drawn(part())
+    lines = [line for line in axes.lines if len(line.get_xdata()) == 2]
+    slopes = [line for line in lines if line.get_ydata()[0] != line.get_ydata()[1]]
+    rates = [line.get_ydata()[1] / line.get_xdata()[1] for line in slopes]
+    assert sorted(rates) == pytest.approx([1.9e10, 2.1e11])
+    assert all(line.get_ydata()[1] == pytest.approx(9.6e10) for line in slopes)
+
+
+def test_a_newly_calibrated_bandwidth_or_peak_is_a_roof_at_once() -> None:
+    one = part(l3_bytes_per_s=5.0e10, gemm_flop_per_s=2.0e11)
+    assert roofline.bandwidths(one) == {"l1": 2.1e11, "l3": 5.0e10, "memory": 1.9e10}
+    assert list(roofline.peaks(one)) == ["gemm", "f64"]
+
+
+def test_the_bus_is_no_roof_of_the_device() -> None:
+    assert "h2d" not in roofline.bandwidths(part(h2d_bytes_per_s=5.0e10))
+
+
+def test_other_ceilings_are_listed_with_the_unit_that_their_name_carries() -> None:
+    one = part(specials_per_s=2.2e9, barrier_s=3.1e-6, h2d_bytes_per_s=5.0e10)
+    listed = dict(tables.ceilings(one).rows)
+    assert listed["specials"] == "2.20 G/s"
+    assert listed["barrier"] == "3.10 \u00b5s"
+    assert listed["h2d"] == "50 GB/s"
+    assert listed["f64"] == "96 Gflop/s"
+
+
+def test_a_mere_copy_is_in_the_table_and_not_on_the_axes() -> None:
+    (spot,) = roofline.spots(part(flops=0.0), {})
+    assert spot.number == 0
+    (row,) = roofline.table([spot]).rows
+    assert row[0] == DASH
+    assert row[3] == Share(0.31, "31 %")
+
+
+def test_a_case_without_rates_of_its_own_takes_them_from_its_profile() -> None:
+    results = Results.model_validate(builders.host_results())
+    profile = Profile.model_validate(profile_builders.host())
+    found = roofline.spots(Part(results, None), {(HOST, STEP, "optimized"): profile})
+    (spot,) = [one for one in found if one.number]
+    assert spot.flops == pytest.approx(2.0e6 / 0.0006)
+    assert spot.intensity == pytest.approx(0.5)
+
+
+def test_no_label_hides_another() -> None:
+    one = part()
+    (spot,) = roofline.spots(one, {})
+    crowd: list[Any] = [
+        roofline.Spot(k, "c", "optimized", "f64", spot.flops * (1 + 0.001 * k), spot.bytes, 0.3)
+        for k in range(1, 30)
+    ]
+    axes = roofline.chart(one, crowd).figure.axes[0]
+    assert len(points(axes)) == 29
+    labels = [text.get_text() for text in axes.texts if ": 30 %" in text.get_text()]
+    assert 1 <= len(labels) < 29
