@@ -237,5 +237,14 @@ TEST(KernelTables, NameWhatChangedAndCountTheRest) {
   EXPECT_EQ(compare_kernels("a 1/0/0 x", "b 1/0/0 x"), "kernel b is new; kernel a is gone");
 }
 
+TEST(KernelTables, CountThoseThatOnlyShareANewCubin) {
+  EXPECT_EQ(
+      compare_kernels("a 64/0/0 x; b 20/0/0 x; c 8/0/0 x", "a 96/0/0 y; b 20/0/0 y; c 8/0/0 y"),
+      "a: registers 64 -> 96, cubin changed; 2 others: cubin changed, resources did not");
+  EXPECT_EQ(compare_kernels("a 64/0/0 x; b 20/0/0 x", "a 64/0/0 y; b 20/0/0 y"),
+            "2 kernels: cubin changed, resources did not");
+  EXPECT_EQ(compare_kernels("a 64/0/0 x", "a 64/0/0 y"), "a: cubin changed");
+}
+
 }  // namespace
 }  // namespace holdfast::gate

@@ -124,6 +124,7 @@ std::string compare_kernels(const std::string& before, const std::string& now) {
   const auto new_kernels = parse_kernel_table(now);
   std::string out;
   std::size_t identical = 0;
+  std::vector<std::string> recompiled;  // another cubin, the same resources
   const auto add = [&](const std::string& clause) { out += (out.empty() ? "" : "; ") + clause; };
   for (const auto& [name, facts] : new_kernels) {
     const auto old = old_kernels.find(name);
@@ -131,17 +132,23 @@ std::string compare_kernels(const std::string& before, const std::string& now) {
       add("kernel " + name + " is new");
     } else if (old->second == facts) {
       ++identical;
+    } else if (old->second.resources == facts.resources) {
+      recompiled.push_back(name);
     } else {
       std::string clause = name + ":";
       for (std::size_t i = 0; i < names.size(); ++i)
         if (old->second.resources[i] != facts.resources[i])
           clause += text(clause.back() == ':' ? " " : ", ", names[i], " ", old->second.resources[i],
                          " -> ", facts.resources[i]);
-      if (old->second.cubin != facts.cubin)
-        clause += clause.back() == ':' ? " cubin changed" : ", cubin changed";
+      if (old->second.cubin != facts.cubin) clause += ", cubin changed";
       add(clause);
     }
   }
+  // All kernels of a program share its cubin.
+  if (recompiled.size() == 1) add(recompiled.front() + ": cubin changed");
+  if (recompiled.size() > 1)
+    add(text(recompiled.size(), out.empty() ? " kernels" : " others",
+             ": cubin changed, resources did not"));
   for (const auto& [name, facts] : old_kernels)
     if (!new_kernels.contains(name)) add("kernel " + name + " is gone");
   if (out.empty()) return text("all ", identical, " kernels identical");

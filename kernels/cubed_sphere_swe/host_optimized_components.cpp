@@ -35,8 +35,8 @@ class OperatorApply final : public ByRows<P> {
                      !onto_vertices_   ? start.h
                      : direction_ == 1 ? start.v1
                                        : start.v2,
-                     "in");
-    out_.emplace_back(backend, onto_vertices_ ? height_count(n_) : velocity_count(n_), "out");
+                     "inputs");
+    out_.emplace_back(backend, onto_vertices_ ? height_count(n_) : velocity_count(n_), "result");
   }
 
  private:
@@ -90,8 +90,8 @@ class Project final : public ByRows<P> {
   using T = typename P::Value;
   Project(Backend& backend, const Problem& problem)
       : ByRows<P>(backend, problem, 0), neighbour_(backend, neighbours(n_), "neighbours") {
-    in_.emplace_back(backend, problem.start.h, "in");
-    out_.emplace_back(backend, height_count(n_), "out");
+    in_.emplace_back(backend, problem.start.h, "inputs");
+    out_.emplace_back(backend, height_count(n_), "result");
   }
 
  private:
@@ -116,9 +116,9 @@ class Gradient final : public ByRows<P> {
       : ByRows<P>(backend, problem, 0),
         scale_(static_cast<T>(-gravity / axis(n_).dx)),
         dvc_(to_centers<P>(Operator::dvc, operators.dvc, n_)) {
-    in_.emplace_back(backend, project(n_, problem.start.h), "in");
+    in_.emplace_back(backend, project(n_, problem.start.h), "inputs");
     for (int k = 0; k < problem.component.components; ++k)
-      out_.emplace_back(backend, velocity_count(n_), "out");
+      out_.emplace_back(backend, velocity_count(n_), "result");
   }
 
  private:
@@ -167,10 +167,10 @@ class Contravariant final : public ByRows<P> {
         inverse_j2_(table<T>(backend, inverse(std::move(tables.j2)), "metric")),
         pcv_(to_vertices<P>(Operator::pcv, operators.pcv, n_)),
         pvc_(to_centers<P>(Operator::pvc, operators.pvc, n_)) {
-    in_.emplace_back(backend, problem.start.v1, "in");
-    in_.emplace_back(backend, problem.start.v2, "in");
-    out_.emplace_back(backend, velocity_count(n_), "out");
-    out_.emplace_back(backend, velocity_count(n_), "out");
+    in_.emplace_back(backend, problem.start.v1, "inputs");
+    in_.emplace_back(backend, problem.start.v2, "inputs");
+    out_.emplace_back(backend, velocity_count(n_), "result");
+    out_.emplace_back(backend, velocity_count(n_), "result");
   }
   static std::vector<double> inverse(std::vector<double> values) {
     for (double& value : values) value = 1 / value;
@@ -245,9 +245,9 @@ class Divergence final : public ByRows<P> {
         scale_(static_cast<T>(1 / axis(n_).dx)),
         dcv_(to_vertices<P>(Operator::dcv, operators.dcv, n_)) {
     const ComponentInputs inputs = component_inputs(n_, problem.options.q12, problem.start);
-    in_.emplace_back(backend, inputs.u1, "in");
-    in_.emplace_back(backend, inputs.u2, "in");
-    out_.emplace_back(backend, height_count(n_), "out");
+    in_.emplace_back(backend, inputs.u1, "inputs");
+    in_.emplace_back(backend, inputs.u2, "inputs");
+    out_.emplace_back(backend, height_count(n_), "result");
   }
 
  private:

@@ -32,11 +32,11 @@ class Penalty final : public Shared {
  private:
   Penalty(Backend& backend, const Problem& problem, const ComponentInputs& inputs)
       : Shared(problem, 1, 2, 0),
-        u1_(backend, inputs.u1, "in"),
-        u2_(backend, inputs.u2, "in"),
-        v1_(backend, problem.start.v1, "in"),
-        v2_(backend, problem.start.v2, "in"),
-        divergence_(backend, inputs.divergence, "out"),
+        u1_(backend, inputs.u1, "inputs"),
+        u2_(backend, inputs.u2, "inputs"),
+        v1_(backend, problem.start.v1, "inputs"),
+        v2_(backend, problem.start.v2, "inputs"),
+        divergence_(backend, inputs.divergence, "result"),
         lines_(backend, static_cast<std::size_t>(panels) * 4 * lines_per_side * row_pitch<T>(n_),
                "scratch"),
         metric_(backend, border_metric(q12_sign(problem.options.q12)), "metric"),

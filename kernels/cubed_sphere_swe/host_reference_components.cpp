@@ -31,12 +31,12 @@ class OperatorApply final : public Outputs<T> {
       : direction_(problem.component.direction),
         products_(backend),
         op_(backend, problem.component.op, problem.n),
-        in_(table<T>(backend, input(problem), "in")) {
+        in_(table<T>(backend, input(problem), "inputs")) {
     const Operator op = problem.component.op;
     this->out_.emplace_back(backend,
                             op == Operator::dcv || op == Operator::pcv ? height_count(problem.n)
                                                                        : velocity_count(problem.n),
-                            "out");
+                            "result");
   }
   void step() override {
     const Scope scope("operator_apply");
@@ -63,8 +63,8 @@ template <class T>
 class Project final : public Outputs<T> {
  public:
   Project(Backend& backend, const Problem& problem)
-      : n_(problem.n), h_(table<T>(backend, problem.start.h, "in")) {
-    this->out_.emplace_back(backend, height_count(n_), "out");
+      : n_(problem.n), h_(table<T>(backend, problem.start.h, "inputs")) {
+    this->out_.emplace_back(backend, height_count(n_), "result");
   }
   void step() override {
     const Scope scope("project");
@@ -82,9 +82,9 @@ class Gradient final : public Outputs<T> {
   Gradient(Backend& backend, const Problem& problem)
       : products_(backend),
         dvc_(backend, Operator::dvc, problem.n),
-        hp_(table<T>(backend, project(problem.n, problem.start.h), "in")) {
+        hp_(table<T>(backend, project(problem.n, problem.start.h), "inputs")) {
     for (int k = 0; k < problem.component.components; ++k)
-      this->out_.emplace_back(backend, velocity_count(problem.n), "out");
+      this->out_.emplace_back(backend, velocity_count(problem.n), "result");
   }
   void step() override {
     const Scope scope("gradient");
@@ -107,9 +107,10 @@ class Contravariant final : public Outputs<T> {
         pcv_(backend, Operator::pcv, problem.n),
         pvc_(backend, Operator::pvc, problem.n),
         raise_index_(backend, problem.n, metric_tables(problem.n, problem.options.q12)),
-        v1_(table<T>(backend, problem.start.v1, "in")),
-        v2_(table<T>(backend, problem.start.v2, "in")) {
-    for (int k = 0; k < 2; ++k) this->out_.emplace_back(backend, velocity_count(problem.n), "out");
+        v1_(table<T>(backend, problem.start.v1, "inputs")),
+        v2_(table<T>(backend, problem.start.v2, "inputs")) {
+    for (int k = 0; k < 2; ++k)
+      this->out_.emplace_back(backend, velocity_count(problem.n), "result");
   }
   void step() override {
     const Scope scope("contravariant");
@@ -140,9 +141,9 @@ class Divergence final : public Outputs<T> {
   Divergence(Backend& backend, int n, const ComponentInputs& inputs)
       : products_(backend),
         dcv_(backend, Operator::dcv, n),
-        u1_(table<T>(backend, inputs.u1, "in")),
-        u2_(table<T>(backend, inputs.u2, "in")) {
-    this->out_.emplace_back(backend, height_count(n), "out");
+        u1_(table<T>(backend, inputs.u1, "inputs")),
+        u2_(table<T>(backend, inputs.u2, "inputs")) {
+    this->out_.emplace_back(backend, height_count(n), "result");
   }
 
   Products<T> products_;
@@ -168,11 +169,11 @@ class Penalised final : public Outputs<T> {
       : products_(backend),
         pcv_(backend, Operator::pcv, problem.n),
         penalties_(backend, problem.n, problem.options.q12),
-        u1_(table<T>(backend, inputs.u1, "in")),
-        u2_(table<T>(backend, inputs.u2, "in")),
-        v1_(table<T>(backend, problem.start.v1, "in")),
-        v2_(table<T>(backend, problem.start.v2, "in")) {
-    this->out_.push_back(table<T>(backend, inputs.divergence, "out"));
+        u1_(table<T>(backend, inputs.u1, "inputs")),
+        u2_(table<T>(backend, inputs.u2, "inputs")),
+        v1_(table<T>(backend, problem.start.v1, "inputs")),
+        v2_(table<T>(backend, problem.start.v2, "inputs")) {
+    this->out_.push_back(table<T>(backend, inputs.divergence, "result"));
   }
 
   Products<T> products_;
