@@ -193,8 +193,9 @@ void measure_steps(const Case& one, const std::string& device, const MeasureOpti
   optimized.measured.peak_bytes = optimized.backend->ledger.peak_bytes;
   if (reference) reference->measured.peak_bytes = reference->backend->ledger.peak_bytes;
   if (options.ceilings && measurement.executed)
+    // What was held once and what a step moves both bound the data that a step touches.
     measurement.floor_seconds = options.ceilings->floor_seconds(
-        one.work, static_cast<double>(optimized.measured.peak_bytes));
+        one.work, std::min(static_cast<double>(optimized.measured.peak_bytes), one.work.bytes));
   measurement.optimized = std::move(optimized.measured);
   if (reference) measurement.reference = std::move(reference->measured);
 }

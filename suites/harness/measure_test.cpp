@@ -32,6 +32,30 @@ TEST(Measure, AccountsThePeakOfTheVariantsOwnBackend) {
   EXPECT_EQ(measure(toy_case(), "host", quick).optimized.peak_bytes, sizeof(double));
 }
 
+// A floor that is too high makes an honest time look impossible.
+TEST(Measure, TheFloorsFootprintIsNoMoreThanAStepMoves) {
+  Case one = toy_case();
+  one.work = {.bytes = 1000};
+  steps_of(one).make = [](Backend& backend, Variant) {
+    struct Wide : Toy {
+      explicit Wide(Backend& b) : Toy(b), kept(b, 1 << 20, "kept") {}
+      Buffer<double> kept;
+    };
+    return std::make_unique<Wide>(backend);
+  };
+  const Ceilings ceilings = {.levels = {{.name = "l1",
+                                         .capacity_bytes = 32768,
+                                         .footprint_bytes = 16384,
+                                         .bytes_per_second = 1e12},
+                                        {.name = "memory",
+                                         .capacity_bytes = 1e18,
+                                         .footprint_bytes = 1e8,
+                                         .bytes_per_second = 1e10}}};
+  MeasureOptions options = quick;
+  options.ceilings = &ceilings;
+  EXPECT_NEAR(*measure(one, "host", options).floor_seconds, 1e-9, 1e-12);
+}
+
 TEST(Measure, ExpectsNoSpeedupWithoutAReference) {
   Case one = toy_case();
   one.reference = false;
