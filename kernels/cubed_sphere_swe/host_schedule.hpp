@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "runtime/scope.hpp"
+
 namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
 
 // Who does which part of which stage. A thread takes its own parts first and then what others have
@@ -42,6 +44,8 @@ class Schedule {
 
  private:
   void wait_until_done(int count) const {
+    if (done_.load(std::memory_order_acquire) >= count) return;
+    const Scope scope("wait");  // for parts that other threads have begun
     for (int turn = 0; done_.load(std::memory_order_acquire) < count; ++turn) {
       if (turn < 1000)
         __builtin_ia32_pause();
