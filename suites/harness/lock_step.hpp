@@ -17,8 +17,8 @@
 
 namespace holdfast {
 
-// Throws Error{bad_input} for a case that is not one repeated step, a device that executes nothing,
-// and a line that means nothing.
+// Throws Error{broken_rule} for a result that is wrong, Error{bad_input} for a case that is not one
+// repeated step, a device that executes nothing, and a line that means nothing.
 void serve_lock_step(const Case& one, const std::string& device, std::istream& in,
                      std::ostream& out);
 

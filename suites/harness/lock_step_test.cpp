@@ -28,13 +28,16 @@ class Sum final : public Computation {
   double sum_ = 1;
 };
 
-Case sum_case(bool reference) {
+Case sum_case(bool reference, double golden_error = 0) {
   return {.id = "fake/sum/n:1/f64",
           .recipe = Steps{.make =
                               [](Backend& backend, Variant variant) {
                                 return std::make_unique<Sum>(
                                     backend, variant == Variant::reference ? 4000 : 2000);
-                              }},
+                              },
+                          .oracle = {.name = "golden values",
+                                     .limit = 1e-12,
+                                     .golden = [=](Backend&, Variant) { return golden_error; }}},
           .reference = reference};
 }
 
@@ -75,6 +78,15 @@ TEST(LockStep, SaysThatThereIsNoReference) {
 TEST(LockStep, RefusesWhatMeansNothing) {
   for (const char* asked : {"faster\n", "batch 0\n", "batch x\n"})
     EXPECT_THROW(answers(sum_case(false), asked), Error) << asked;
+}
+
+TEST(LockStep, TimesNothingThatIsWrong) {
+  try {
+    (void)answers(sum_case(false, 0.5), "optimized\n");
+    FAIL() << "it was timed";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("wrong by 0.5"));
+  }
 }
 
 TEST(LockStep, RefusesACaseThatIsNoRepeatedStep) {
