@@ -2,6 +2,7 @@
 # The project's CMake vocabulary. Each room's CMakeLists.txt is a list of calls to these functions.
 
 include(${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/Python.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/bundle.cmake)
 
 add_library(holdfast_warnings INTERFACE)

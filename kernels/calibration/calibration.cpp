@@ -29,9 +29,10 @@ std::unique_ptr<Calibration> make_if_there(Backend& backend, const Size& size) {
 }  // namespace
 
 std::string_view name(Kind kind) {
-  constexpr std::string_view names[] = {
-      "copy",         "triad",          "read",     "memory_copy", "upload",  "multiply_add",
-      "exponentials", "matrix_product", "launches", "graph_nodes", "barriers"};
+  constexpr std::string_view names[] = {"copy",         "triad",          "read",
+                                        "memory_copy",  "upload",         "multiply_add",
+                                        "exponentials", "matrix_product", "split_products",
+                                        "launches",     "graph_nodes",    "barriers"};
   return names[static_cast<std::size_t>(kind)];
 }
 

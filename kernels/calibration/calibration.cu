@@ -3,6 +3,7 @@
 // as they are.
 #include "formulas.hpp"
 #include "runtime/grid_barrier.hpp"
+#include "runtime/tensor_core.hpp"
 
 namespace calibration = holdfast::calibration;
 
@@ -87,6 +88,34 @@ __global__ void FILLING multiply_add(T* sums, int iterations, T factor, T shift)
   T sum = 0;
 #pragma unroll
   for (int c = 0; c < calibration::device_chains; ++c) sum += value[c];
+  sums[thread] = sum;
+}
+
+// sums: one per thread, of what it holds of the tiles that its warp forms on the matrix unit. Every
+// factor is one: a product adds its depth to each element.
+__global__ void FILLING bf16_products(float* sums, int iterations) {
+  const int thread = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned ones = holdfast::pack_bf16(1.0f, 1.0f);
+  const unsigned a[4] = {ones, ones, ones, ones};
+  float tile[calibration::product_tiles][4];
+#pragma unroll
+  for (int c = 0; c < calibration::product_tiles; ++c)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) tile[c][i] = float(thread % 1024 + c);
+#pragma unroll 4
+  for (int k = 0; k < iterations; ++k)
+#pragma unroll
+    for (int c = 0; c < calibration::product_tiles; ++c)
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+      holdfast::mma_bf16(tile[c], a, ones, ones, tile[c]);
+#else
+      tile[c][0] += a[0];  // no such unit: never launched there
+#endif
+  float sum = 0;
+#pragma unroll
+  for (int c = 0; c < calibration::product_tiles; ++c)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) sum += tile[c][i];
   sums[thread] = sum;
 }
 

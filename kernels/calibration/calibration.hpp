@@ -23,6 +23,7 @@ enum class Kind {
   multiply_add,
   exponentials,
   matrix_product,  // by the backend's Blas: `edge` rows and columns
+  split_products,  // f32 products as three bf16 ones on the matrix unit (device)
   launches,        // of a kernel that does next to nothing (device)
   graph_nodes,     // the same kernel, replayed from a graph (device)
   barriers,        // host: a team of host_limits().threads is forked and joined; device: all blocks

@@ -20,13 +20,15 @@ constexpr unsigned warp = 32;
 
 Program program() {
   return {.code = sources::calibration_cu,
-          .headers = {sources::formulas_hpp, runtime::sources::grid_barrier_hpp},
+          .headers = {sources::formulas_hpp, runtime::sources::grid_barrier_hpp,
+                      runtime::sources::tensor_core_hpp},
           .entries = {"fill",
                       {"count_right", KernelKind::reduce},
                       {"copy", KernelKind::copy},
                       {"read", KernelKind::reduce},
                       "multiply_add<float>",
                       "multiply_add<double>",
+                      {"bf16_products", KernelKind::gemm},
                       "exponentials<float>",
                       "exponentials<double>",
                       "tick",
@@ -190,6 +192,36 @@ class MultiplyAdd final : public OnDevice {
   Buffer<T> sums_;
 };
 
+class SplitProducts final : public OnDevice {
+ public:
+  SplitProducts(Backend& backend, const Size& size)
+      : OnDevice(backend, size),
+        products_(module_.kernel<float*, int>("bf16_products")),
+        sums_(backend, thread_count(), "calibration") {}
+
+  void step() override { products_(everywhere(), sums_.data(), size_.repeats); }
+  std::vector<double> result() override {
+    const auto sums = sums_.to_host();
+    return {sums.begin(), sums.end()};
+  }
+  std::vector<double> expected() const override {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < thread_count(); ++i)
+      values.push_back(tile_sum(static_cast<int>(i), size_.repeats));
+    return values;
+  }
+  Work work() const override {
+    const double products =
+        product_tiles * static_cast<double>(thread_count() / warp) * size_.repeats;
+    return {.flops = flops_of_product * products / products_of_a_split,
+            .precision = Precision::f32};
+  }
+
+ private:
+  Kernel<float*, int> products_;
+  Buffer<float> sums_;
+};
+
 template <class T>
 class Exponentials final : public OnDevice {
  public:
@@ -301,6 +333,8 @@ std::unique_ptr<Calibration> make_on_device(Backend& backend, const Size& size) 
     case Kind::exponentials:
       return size.precision == Precision::f32 ? make_arithmetic<float>(backend, size)
                                               : make_arithmetic<double>(backend, size);
+    case Kind::split_products:
+      return std::make_unique<SplitProducts>(backend, size);
     case Kind::launches:
     case Kind::graph_nodes:
       return std::make_unique<Ticks>(backend, size);

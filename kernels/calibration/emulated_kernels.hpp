@@ -9,6 +9,7 @@
 #include "runtime/emulation_shim.hpp"
 
 #include "runtime/grid_barrier.hpp"
+#include "runtime/tensor_core.hpp"
 
 namespace holdfast::calibration::on_cpu {
 #include "calibration/calibration.cu"
@@ -24,6 +25,7 @@ inline EmulatedKernels emulated_kernels() {
   kernels.add("read", &on_cpu::read);
   kernels.add("multiply_add<float>", &on_cpu::multiply_add<float>);
   kernels.add("multiply_add<double>", &on_cpu::multiply_add<double>);
+  kernels.add("bf16_products", &on_cpu::bf16_products);
   kernels.add("exponentials<float>", &on_cpu::exponentials<float>);
   kernels.add("exponentials<double>", &on_cpu::exponentials<double>);
   kernels.add("tick", &on_cpu::tick);

@@ -38,6 +38,17 @@ HOLDFAST_BOTH constexpr int chain_sum(int thread, int iterations) {
   return device_chains * (thread % 1024 + iterations) + device_chains * (device_chains - 1) / 2;
 }
 
+// Products of 16 by 16 by 8 on the matrix unit: as many tiles of a warp's own as keep it busy. An
+// f32 product takes three of bf16: high times high, high times low and low times high.
+inline constexpr int product_tiles = 4, product_depth = 16, products_of_a_split = 3;
+inline constexpr double flops_of_product = 2. * 16 * 8 * product_depth;
+
+// Of what a thread holds of its warp's tiles after `iterations`: four elements of each.
+HOLDFAST_BOTH constexpr int tile_sum(int thread, int iterations) {
+  return 4 * (product_tiles * (thread % 1024 + product_depth * iterations) +
+              product_tiles * (product_tiles - 1) / 2);
+}
+
 // Exponentials: lane l of a warp starts at -l/32 and goes down in steps of 2^-10, exact in every
 // precision.
 inline constexpr double exponent_step = 0x1p-10;

@@ -1,103 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cubed_sphere_swe/axes.hpp"
 
-#include <array>
-#include <span>
-#include <string>
-
-#include "runtime/error.hpp"
+#include "runtime/words.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
 
-// In the order of the enumerators, from 0 on.
-constexpr std::array<std::string_view, 8> starts = {"seed", "face",  "edge",  "vertex",
-                                                    "tilt", "mode1", "mode2", "random"};
-constexpr std::array<std::string_view, 2> signs = {"correct", "upstream"};
-constexpr std::array<std::string_view, 4> launches = {"host", "graph_step", "graph", "persistent"};
-constexpr std::array<std::string_view, 3> diagnostic_modes = {"none", "device", "host"};
-constexpr std::array<std::string_view, 2> runge_kuttas = {"horner", "classical"};
-constexpr std::array<std::string_view, 2> metric_sources = {"table", "on_the_fly"};
-constexpr std::array<std::string_view, 2> gemm_sources = {"library", "tile"};
-constexpr std::array<std::string_view, 5> operator_names = {"dcv", "dvc", "pcv", "pvc", "adjoint"};
-constexpr std::array precisions = {holdfast::name(Precision::f32), holdfast::name(Precision::f64)};
-constexpr std::array<std::string_view, 6> kinds = {"operator_apply", "project",    "gradient",
-                                                   "contravariant",  "divergence", "sat"};
-
-template <class Enum>
-std::string_view name_in(std::span<const std::string_view> names, Enum value) {
-  return names[static_cast<std::size_t>(value)];
-}
-
-template <class Enum>
-Enum value_in(std::span<const std::string_view> names, std::string_view axis,
-              std::string_view wanted) {
-  for (std::size_t k = 0; k < names.size(); ++k)
-    if (names[k] == wanted) return static_cast<Enum>(k);
-  std::string list;
-  for (const std::string_view name : names) list += text(list.empty() ? "" : ", ", name);
-  throw Error(Fault::bad_input, text("unknown ", axis, " '", wanted, "'; use one of ", list));
-}
+constexpr Words<Start, 8> starts = {
+    "start", {"seed", "face", "edge", "vertex", "tilt", "mode1", "mode2", "random"}};
+constexpr Words<MetricSign, 2> signs = {"sign of Q12", {"correct", "upstream"}};
+constexpr Words<Launch, 4> launches = {"launch", {"host", "graph_step", "graph", "persistent"}};
+constexpr Words<Diagnostics, 3> diagnostic_modes = {"diagnostics", {"none", "device", "host"}};
+constexpr Words<RungeKutta, 2> runge_kuttas = {"Runge-Kutta form", {"horner", "classical"}};
+constexpr Words<MetricSource, 2> metric_sources = {"metric source", {"table", "on_the_fly"}};
+constexpr Words<GemmSource, 2> gemm_sources = {"matrix product", {"library", "tile"}};
+constexpr Words<Operator, 5> operator_words = {"operator", {"dcv", "dvc", "pcv", "pvc", "adjoint"}};
+constexpr Words<Component::Kind, 6> kinds = {
+    "component", {"operator_apply", "project", "gradient", "contravariant", "divergence", "sat"}};
+constexpr Words<Precision, 2> precisions = {
+    "dtype", {holdfast::name(Precision::f32), holdfast::name(Precision::f64)}};
 
 }  // namespace
 
 std::string_view name(Start value) {
-  return name_in(starts, value);
+  return starts.of(value);
 }
 std::string_view name(MetricSign value) {
-  return name_in(signs, value);
+  return signs.of(value);
 }
 std::string_view name(Launch value) {
-  return name_in(launches, value);
+  return launches.of(value);
 }
 std::string_view name(Diagnostics value) {
-  return name_in(diagnostic_modes, value);
+  return diagnostic_modes.of(value);
 }
 std::string_view name(RungeKutta value) {
-  return name_in(runge_kuttas, value);
+  return runge_kuttas.of(value);
 }
 std::string_view name(MetricSource value) {
-  return name_in(metric_sources, value);
+  return metric_sources.of(value);
 }
 std::string_view name(GemmSource value) {
-  return name_in(gemm_sources, value);
+  return gemm_sources.of(value);
 }
 std::string_view name(Operator value) {
-  return name_in(operator_names, value);
+  return operator_words.of(value);
 }
 std::string_view name(Component::Kind value) {
-  return name_in(kinds, value);
+  return kinds.of(value);
 }
 
 Start start(std::string_view name) {
-  return value_in<Start>(starts, "start", name);
+  return starts.read(name);
 }
 MetricSign metric_sign(std::string_view name) {
-  return value_in<MetricSign>(signs, "sign of Q12", name);
+  return signs.read(name);
 }
 Launch launch(std::string_view name) {
-  return value_in<Launch>(launches, "launch", name);
+  return launches.read(name);
 }
 Diagnostics diagnostics(std::string_view name) {
-  return value_in<Diagnostics>(diagnostic_modes, "diagnostics", name);
+  return diagnostic_modes.read(name);
 }
 RungeKutta runge_kutta(std::string_view name) {
-  return value_in<RungeKutta>(runge_kuttas, "Runge-Kutta form", name);
+  return runge_kuttas.read(name);
 }
 MetricSource metric_source(std::string_view name) {
-  return value_in<MetricSource>(metric_sources, "metric source", name);
+  return metric_sources.read(name);
 }
 GemmSource gemm_source(std::string_view name) {
-  return value_in<GemmSource>(gemm_sources, "matrix product", name);
+  return gemm_sources.read(name);
 }
 Operator operator_of(std::string_view name) {
-  return value_in<Operator>(operator_names, "operator", name);
+  return operator_words.read(name);
 }
 Precision precision(std::string_view name) {
-  return value_in<Precision>(precisions, "dtype", name);
+  return precisions.read(name);
 }
 Component::Kind component_kind(std::string_view name) {
-  return value_in<Component::Kind>(kinds, "component", name);
+  return kinds.read(name);
 }
 
 }  // namespace holdfast::cubed_sphere_swe

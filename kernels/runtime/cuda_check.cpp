@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda_check.hpp"
 
+#include "runtime/cublas_library.hpp"
 #include "runtime/error.hpp"
 
 namespace holdfast {
@@ -33,7 +34,7 @@ void check(nvJitLinkResult status, std::string_view doing, std::source_location 
 void check(cublasStatus_t status, std::string_view doing, std::source_location where) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   fail(Fault::device, doing,
-       text(cublasGetStatusName(status), " (", cublasGetStatusString(status), ")"), where);
+       text(cublas().status_name(status), " (", cublas().status_string(status), ")"), where);
 }
 
 void check(cufftResult status, std::string_view doing, std::source_location where) {

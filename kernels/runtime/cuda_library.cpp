@@ -11,7 +11,7 @@ namespace {
 
 cublasHandle_t make_blas() {
   cublasHandle_t handle = nullptr;
-  check(cublasCreate(&handle), "start cuBLAS");
+  check(cublas().create(&handle), "start cuBLAS");
   return handle;
 }
 
@@ -96,28 +96,28 @@ class CudaFft final : public FftPlan {
 }  // namespace
 
 CudaBlas::CudaBlas(cudaStream_t stream) : handle_(make_blas()) {
-  check(cublasSetStream(handle_.get(), stream), "put cuBLAS on the stream");
+  check(cublas().set_stream(handle_.get(), stream), "put cuBLAS on the stream");
 }
 
 // cuBLAS is column-major: it sees our row-major C as C^T = op(B)^T op(A)^T, so the operands change
 // places.
 void CudaBlas::operator()(const Gemm& p, const void* a, const void* b, void* c, void* work_area) {
   if (work_area != work_area_)
-    check(cublasSetWorkspace(handle_.get(), work_area, gemm_work_area_bytes),
+    check(cublas().set_workspace(handle_.get(), work_area, gemm_work_area_bytes),
           "give cuBLAS its work area");
   work_area_ = work_area;
   const auto ta = operation(p.transpose_a), tb = operation(p.transpose_b);
   const float alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
   const auto status =
       p.precision == Precision::f64
-          ? cublasDgemmStridedBatched(handle_.get(), tb, ta, p.n, p.m, p.k, &p.alpha,
-                                      static_cast<const double*>(b), p.ldb, p.stride_b,
-                                      static_cast<const double*>(a), p.lda, p.stride_a, &p.beta,
-                                      static_cast<double*>(c), p.ldc, p.stride_c, p.batch)
-          : cublasSgemmStridedBatched(handle_.get(), tb, ta, p.n, p.m, p.k, &alpha,
-                                      static_cast<const float*>(b), p.ldb, p.stride_b,
-                                      static_cast<const float*>(a), p.lda, p.stride_a, &beta,
-                                      static_cast<float*>(c), p.ldc, p.stride_c, p.batch);
+          ? cublas().multiply_f64(handle_.get(), tb, ta, p.n, p.m, p.k, &p.alpha,
+                                  static_cast<const double*>(b), p.ldb, p.stride_b,
+                                  static_cast<const double*>(a), p.lda, p.stride_a, &p.beta,
+                                  static_cast<double*>(c), p.ldc, p.stride_c, p.batch)
+          : cublas().multiply_f32(handle_.get(), tb, ta, p.n, p.m, p.k, &alpha,
+                                  static_cast<const float*>(b), p.ldb, p.stride_b,
+                                  static_cast<const float*>(a), p.lda, p.stride_a, &beta,
+                                  static_cast<float*>(c), p.ldc, p.stride_c, p.batch);
   // This path is timed: the sentence is put together only when it is needed.
   if (status != CUBLAS_STATUS_SUCCESS)
     check(status, text("multiply [", p.m, ", ", p.k, "] by [", p.k, ", ", p.n, "]"));

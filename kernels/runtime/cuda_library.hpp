@@ -2,12 +2,12 @@
 // cuBLAS and cuFFT on one stream, with work areas that the caller allocated and therefore counted.
 #pragma once
 
-#include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
 #include <memory>
 
 #include "runtime/blas.hpp"
+#include "runtime/cublas_library.hpp"
 #include "runtime/fft.hpp"
 #include "runtime/handle.hpp"
 
@@ -19,7 +19,8 @@ class CudaBlas {
   void operator()(const Gemm& problem, const void* a, const void* b, void* c, void* work_area);
 
  private:
-  Handle<cublasHandle_t, cublasDestroy> handle_;
+  static cublasStatus_t destroy(cublasHandle_t handle) { return cublas().destroy(handle); }
+  Handle<cublasHandle_t, destroy> handle_;
   void* work_area_ = nullptr;  // the one that cuBLAS has
 };
 

@@ -194,10 +194,12 @@ bool Block::all_wait_for(Wait what) const {
   return true;
 }
 
+// One warp at a time, the first that can: it runs ahead of the others until it must wait for them,
+// so that a barrier of the block that lacks shows.
 bool Block::release_warps() {
-  bool any = false;
-  for (std::size_t first = 0; first < threads_.size(); first += 32) {
-    const auto end = std::min(first + 32, threads_.size());
+  for (std::size_t i = 0; i < start_order_.size(); i += 32) {
+    const auto first = start_order_[i] / 32 * 32, end = std::min(first + 32, threads_.size());
+    bool any = false;
     for (auto thread = first; thread < end; ++thread) {
       if (threads_[thread].wait != Wait::warp) continue;
       const unsigned mask = threads_[thread].mask;
@@ -211,8 +213,9 @@ bool Block::release_warps() {
         if (mask >> (lane - first) & 1) release(lane);
       any = true;
     }
+    if (any) return true;
   }
-  return any;
+  return false;
 }
 
 void Block::report_divergence() const {

@@ -108,10 +108,17 @@ T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32,
 }
 inline unsigned __ballot_sync(unsigned mask, int predicate,
                               std::source_location where = std::source_location::current()) {
+  std::memcpy(holdfast::emulation::warp_slot(holdfast::emulation::lane_index()), &predicate,
+              sizeof predicate);
+  holdfast::emulation::warp_barrier(mask, where);
   unsigned votes = 0;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    if (mask >> lane & 1)
-      votes |= unsigned{holdfast_emulated_exchange(mask, predicate, lane, where) != 0} << lane;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    int its = 0;
+    std::memcpy(&its, holdfast::emulation::warp_slot(lane), sizeof its);
+    votes |= unsigned{its != 0} << lane;
+  }
+  holdfast::emulation::warp_barrier(mask, where);
   return votes;
 }
 inline int __any_sync(unsigned mask, int predicate,
@@ -121,6 +128,10 @@ inline int __any_sync(unsigned mask, int predicate,
 inline int __all_sync(unsigned mask, int predicate,
                       std::source_location where = std::source_location::current()) {
   return __ballot_sync(mask, predicate, where) == mask;
+}
+
+inline int __popc(unsigned bits) {
+  return std::popcount(bits);
 }
 
 template <class T>

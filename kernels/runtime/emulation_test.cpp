@@ -46,6 +46,16 @@ TWICE(
       x[threadIdx.x] = tile[63 - threadIdx.x];
     }
 
+    __global__ void with_warp_barriers(double* x) {
+      __shared__ double tile[64];
+      tile[threadIdx.x] = 0;
+      __syncthreads();
+      __syncwarp();
+      tile[threadIdx.x] = x[threadIdx.x];
+      __syncwarp();
+      x[threadIdx.x] = tile[63 - threadIdx.x];
+    }
+
     __global__ void divergent(double* x) {
       if (threadIdx.x < 5) {
         __syncthreads();
@@ -91,14 +101,15 @@ namespace {
 using testing::HasSubstr;
 
 const Program program{.code = {"test/emulation.cu", on_cpu::device_code},
-                      .entries = {"sum", "mirror", "without_barrier", "divergent", "warp_sum",
-                                  "relay", "put", "coordinates"}};
+                      .entries = {"sum", "mirror", "without_barrier", "with_warp_barriers",
+                                  "divergent", "warp_sum", "relay", "put", "coordinates"}};
 
 EmulatedKernels kernels() {
   EmulatedKernels result;
   result.add("sum", &on_cpu::sum);
   result.add("mirror", &on_cpu::mirror);
   result.add("without_barrier", &on_cpu::without_barrier);
+  result.add("with_warp_barriers", &on_cpu::with_warp_barriers);
   result.add("divergent", &on_cpu::divergent);
   result.add("warp_sum", &on_cpu::warp_sum);
   result.add("relay", &on_cpu::relay);
@@ -154,6 +165,18 @@ TEST_F(EmulatedDeviceTest, TheBackwardOrderVisitsTheLastThreadFirst) {
   const auto x = ascending(64);
   module.kernel<double*>("without_barrier")({.block = {64}}, x.data());
   EXPECT_EQ(x.to_host()[0], 64);
+}
+
+TEST_F(EmulatedDeviceTest, AWarpRunsAheadOfTheOthers) {
+  for (const auto order : {emulation::Order::forward, emulation::Order::backward}) {
+    backend = make_emulated_backend(kernels(), {.order = order});
+    module = backend->compiler->compile(program);
+    const auto x = ascending(64);
+    module.kernel<double*>("with_warp_barriers")({.block = {64}}, x.data());
+    const bool forward = order == emulation::Order::forward;
+    EXPECT_EQ(x.to_host()[forward ? 0 : 63], 0);
+    EXPECT_EQ(x.to_host()[forward ? 63 : 0], forward ? 1 : 64);
+  }
 }
 
 TEST_F(EmulatedDeviceTest, ADivergentBarrierIsReported) {

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clusterless_kde/clusterless_kde.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "clusterless_kde/variants.hpp"
+#include "runtime/error.hpp"
+
+namespace holdfast::clusterless_kde {
+namespace {
+
+bool is_device_arithmetic(Arithmetic arithmetic) {
+  return arithmetic == Arithmetic::bf16x3 || arithmetic == Arithmetic::tf32;
+}
+
+std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant, const Input& input,
+                                  const Options& options) {
+  validate(backend, variant, options);
+  check(input);
+  Problem problem = {.unit = unit, .input = input, .options = options};
+  const bool fused = variant == Variant::optimized && options.algorithm == Algorithm::fused;
+  if (fused) {
+    problem.plan = plan(backend, input, options);
+    problem.options = problem.plan.options;
+  } else if (variant == Variant::reference) {
+    problem.options.algorithm = Algorithm::linear;
+  }
+  if (backend.device) {
+#ifdef HOLDFAST_CUDA
+    return fused ? make_cuda_optimized(backend, std::move(problem))
+                 : make_cuda_reference(backend, std::move(problem));
+#else
+    throw Error(Fault::no_device, "this build has no device code; open the backend \"host\"");
+#endif
+  }
+  if (host_limits().isa == "x86-64-v4")
+    return fused ? isa_v4::make_host_optimized(backend, std::move(problem))
+                 : isa_v4::make_host_reference(backend, std::move(problem));
+  return fused ? isa_v3::make_host_optimized(backend, std::move(problem))
+               : isa_v3::make_host_reference(backend, std::move(problem));
+}
+
+}  // namespace
+
+void validate(const Options& options) {
+  const auto refuse = [](std::string_view what, std::int64_t value) {
+    throw Error(Fault::bad_input, text(what, " ", value,
+                                       " is not a size: give 1 or more, or 0 to "
+                                       "have it chosen"));
+  };
+  if (options.block < 0) refuse("block size", options.block);
+  if (options.position_tile < 0) refuse("tile size", options.position_tile);
+  if (options.encoding_tile < 0) refuse("tile size", options.encoding_tile);
+  if (options.chunks < 1)
+    throw Error(Fault::bad_input,
+                text("a decode in ", options.chunks, " time chunks: give 1 or more"));
+}
+
+void validate(const Backend& backend, Variant variant, const Options& options) {
+  validate(options);
+  const bool fused = variant == Variant::optimized && options.algorithm == Algorithm::fused;
+  if (!backend.device && is_device_arithmetic(options.arithmetic))
+    throw Error(Fault::bad_input, text("this arithmetic is not to be had on the backend '",
+                                       backend.name, "': the host computes in f32 or f64"));
+  if (fused) return;
+  if (options.consume || options.budget || options.chunks > 1)
+    throw Error(Fault::bad_input,
+                "only the fused algorithm decodes in time chunks, within a budget or into a "
+                "consumer: use algo:fused");
+}
+
+std::unique_ptr<Computation> make_encode(Backend& backend, Variant variant, const Input& input,
+                                         const Options& options) {
+  return make(Unit::encode, backend, variant, input, options);
+}
+
+std::unique_ptr<Computation> make_decode(Backend& backend, Variant variant, const Input& input,
+                                         const Options& options) {
+  return make(Unit::decode, backend, variant, input, options);
+}
+
+std::unique_ptr<Computation> make_total(Backend& backend, Variant variant, const Input& input,
+                                        const Options& options) {
+  return make(Unit::total, backend, variant, input, options);
+}
+
+std::unique_ptr<Computation> make_local(Backend& backend, Variant variant, const Input& input,
+                                        const Options& options) {
+  return make(Unit::local, backend, variant, input, options);
+}
+
+}  // namespace holdfast::clusterless_kde

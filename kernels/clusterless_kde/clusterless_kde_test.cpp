@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is refused before anything is allocated, and the ways of the optimized variant to decode
+// that the reference has not: time chunks, a consumer, a cut, a budget.
+#include "clusterless_kde/clusterless_kde.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "clusterless_kde/data.hpp"
+#include "clusterless_kde/golden_case.hpp"
+#include "clusterless_kde/reference_test_support.hpp"
+#include "clusterless_kde/variant_test_support.hpp"
+#include "runtime/error.hpp"
+
+namespace holdfast::clusterless_kde {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr Way single = {"optimized_f32", Variant::optimized, Arithmetic::f32, 1e-4};
+constexpr Way twice = {"optimized_f64", Variant::optimized, Arithmetic::f64, 1e-9};
+
+std::string refusal(Variant variant, const Options& options) {
+  const auto backend = open_backend("host");
+  try {
+    validate(*backend, variant, options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::bad_input);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(BadOptions, SizesBelowOneAreRefused) {
+  EXPECT_THAT(refusal(Variant::optimized, {.block = -1}), HasSubstr("block size"));
+  EXPECT_THAT(refusal(Variant::optimized, {.position_tile = -5}), HasSubstr("tile size"));
+  EXPECT_THAT(refusal(Variant::optimized, {.encoding_tile = -5}), HasSubstr("tile size"));
+  EXPECT_THAT(refusal(Variant::optimized, {.chunks = 0}), HasSubstr("time chunks"));
+  EXPECT_EQ(refusal(Variant::optimized, {.block = 1, .position_tile = 1, .encoding_tile = 1}),
+            "accepted");
+}
+
+TEST(BadOptions, ArithmeticOfTensorCoresIsRefusedOnTheHost) {
+  for (const Arithmetic arithmetic : {Arithmetic::bf16x3, Arithmetic::tf32})
+    EXPECT_THAT(refusal(Variant::optimized, {.arithmetic = arithmetic}),
+                HasSubstr("the host computes in f32 or f64"));
+}
+
+TEST(BadOptions, ChunksBudgetsAndConsumersAreOfTheFusedAlgorithm) {
+  for (const Options& options :
+       {Options{.chunks = 2}, Options{.budget = 1 << 30}, Options{.consume = true}}) {
+    EXPECT_THAT(refusal(Variant::reference, options), HasSubstr("fused"));
+    EXPECT_EQ(refusal(Variant::optimized, options), "accepted");
+  }
+}
+
+TEST(BadInput, IsRefusedBeforeAnythingIsAllocated) {
+  const auto backend = open_backend("host");
+  Input input = golden::input();
+  input.decoding_spikes[0].features[0] = std::numeric_limits<double>::quiet_NaN();
+  for (const Variant variant : {Variant::reference, Variant::optimized}) {
+    EXPECT_THROW(make_encode(*backend, variant, input), Error);
+    EXPECT_THROW(make_decode(*backend, variant, input), Error);
+    EXPECT_THROW(make_total(*backend, variant, input), Error);
+    EXPECT_THROW(make_local(*backend, variant, input), Error);
+  }
+  EXPECT_EQ(backend->ledger.counts.allocations, 0);
+}
+
+TEST(Budget, BelowTheLeastPlanIsRefusedWithWhatItNeeds) {
+  const auto backend = open_backend("host");
+  EXPECT_THAT([&] { make_decode(*backend, Variant::optimized, golden::input(), {.budget = 16}); },
+              ThrowsMessage<Error>(HasSubstr("needs at least")));
+  EXPECT_EQ(backend->ledger.counts.allocations, 0);
+}
+
+TEST(Chunks, GiveTheSameResultToTheBit) {
+  for (const Size size : {Size::small, Size::medium}) {
+    const Input input = make_input({.size = size, .marks = Marks::cells});
+    const std::vector<double> whole = decode(single, input);
+    for (const int chunks : {2, 3, 7})
+      EXPECT_EQ(decode(single, input, {.chunks = chunks}), whole) << chunks;
+  }
+}
+
+// ln sum_p exp(out)[T], then argmax_p[T].
+TEST(Consumer, SumsUpTheRowsOfTheWholeResult) {
+  const Input input = make_input({.size = Size::small, .marks = Marks::cells});
+  for (const Way& way : {single, twice}) {
+    const std::vector<double> out = decode(way, input),
+                              consumed = decode(way, input, {.consume = true});
+    ASSERT_EQ(consumed.size(), 2u * static_cast<std::size_t>(input.rows()));
+    for (std::int64_t t = 0; t < input.rows(); ++t) {
+      const auto row = out.begin() + t * input.bins(), end = row + input.bins();
+      const double most = *std::max_element(row, end);
+      double sum = 0;
+      for (auto l = row; l != end; ++l) sum += std::exp(*l - most);
+      const double expected = most + std::log(sum);
+      EXPECT_NEAR(consumed[t], expected, 2e-6 * std::max(1., std::abs(expected))) << t;
+      const auto likeliest = static_cast<std::int64_t>(consumed[input.rows() + t]);
+      EXPECT_EQ(row[likeliest], most) << t;
+    }
+  }
+}
+
+TEST(Consumer, InChunksGivesTheSameToTheBit) {
+  for (const Size size : {Size::small, Size::medium}) {
+    const Input input = make_input({.size = size, .marks = Marks::cells});
+    const std::vector<double> whole = decode(single, input, {.consume = true});
+    for (const int chunks : {2, 5})
+      EXPECT_EQ(decode(single, input, {.chunks = chunks, .consume = true}), whole) << chunks;
+  }
+}
+
+TEST(Cut, ChangesNoSpikeByMoreThanItsBound) {
+  for (const Size size : {Size::hpc1d, Size::hpc2d}) {
+    const Input input =
+        one_spike_per_row(make_input({.size = size, .marks = Marks::cells, .scale = 64}), 300);
+    const std::vector<double> whole = decode(twice, input);
+    // Sums change by 1e-6 of themselves at most, logarithms by as much.
+    EXPECT_LT(largest_difference(decode(twice, input, {.cut = true}), whole), 1.1e-6);
+  }
+}
+
+TEST(Cut, LeavesTilesOut) {
+  const auto backend = open_backend("host");
+  const auto computation = make_decode(
+      *backend, Variant::optimized,
+      make_input({.size = Size::hpc1d, .marks = Marks::cells, .scale = 64}), {.cut = true});
+  computation->step();
+  double visited = 1;
+  for (const NamedReading& reading : computation->readings())
+    if (reading.name == "tiles_visited_fraction") visited = reading.value;
+  EXPECT_LT(visited, 0.7);
+  EXPECT_GT(visited, 0);
+}
+
+TEST(RangeFallback, SavesWhatSinglePrecisionCannotReach) {
+  Input input = one_spike_per_row(
+      make_input({.size = Size::tiny, .marks = Marks::whiten, .features = 10}), 40);
+  for (auto* phase : {&input.encoding_spikes, &input.decoding_spikes})
+    for (Spikes& spikes : *phase)
+      for (double& feature : spikes.features) feature *= 0.001;
+  input.feature_bandwidth.assign(10, 0.001);
+  const auto backend = open_backend("host");
+  EXPECT_TRUE(plan(*backend, input, {}).range_fallback);
+  EXPECT_LT(largest_difference(decode(single, input), oracle_decoding(input).likelihood), 1e-4);
+}
+
+TEST(RangeFallback, IsNotNeededByTheData) {
+  const auto backend = open_backend("host");
+  for (const Marks marks : {Marks::profile, Marks::cells, Marks::whiten})
+    EXPECT_FALSE(
+        plan(*backend, make_input({.size = Size::small, .marks = marks}), {}).range_fallback);
+}
+
+}  // namespace
+}  // namespace holdfast::clusterless_kde

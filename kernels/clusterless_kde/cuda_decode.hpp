@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the optimized variant on a device: a decode, from the host's spikes to out. One upload
+// per decode, two launches per time chunk, three where a consumer takes the rows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "clusterless_kde/cuda_model.hpp"
+#include "clusterless_kde/decode_kernels.hpp"
+#include "clusterless_kde/packing.hpp"
+#include "clusterless_kde/preparation.hpp"
+
+namespace holdfast::clusterless_kde {
+
+// Where a decode's uploaded arrays lie. Features by electrode, order and rows in time.
+template <class T>
+struct DecodeParts {
+  DecodeParts(const Shape& shape, std::int64_t tile_count);
+
+  Packing packing = {};
+  Part<T> features;          // [M, D], in Gaussian units
+  Part<std::int32_t> order;  // [M]: where a spike of `features` stands in time
+  Part<std::int32_t> rows;   // [M]: of the spikes in the order of time
+  Part<SpikeTile> tiles;     // of all chunks
+};
+
+template <class T, class V>
+class CudaDecoder {
+ public:
+  // `input` and `model` are read by each step: they outlive it.
+  CudaDecoder(Backend& backend, const Input& input, const Shape& shape, const Plan& plan,
+              CudaModel<T, V>& model);
+
+  void step();
+  std::vector<double> result() const;
+  std::vector<NamedReading> readings() const;
+
+  // Exactly what the constructor allocates.
+  static std::int64_t bytes(const Shape& shape, const Plan& plan);
+
+ private:
+  // What the scratch and the output hold.
+  struct Sizes {
+    Sizes(const Shape& shape, const Plan& plan, const DecodeTiling& tiling);
+    std::size_t sums = 0, out = 0, consumed = 0;  // elements of T
+  };
+  // Of time. first_row + rows, first + spikes, first_tile + tiles are the next one's.
+  struct Chunk {
+    int first_row = 0, rows = 0, first = 0, spikes = 0, first_tile = 0, tiles = 0;
+    std::vector<int> batch_tiles = {};  // [batches]: of these
+  };
+
+  void prepare();
+  void place_spikes(std::int64_t begin, std::int64_t end);
+  void tile_chunk(Chunk& chunk, const std::vector<std::int64_t>& before);
+  void launch_marks(const Chunk& chunk);
+  void launch_tiles(const Chunk& chunk, int first_tile, int tiles);
+  void launch_places(const Chunk& chunk);
+  void launch_consumer(const Chunk& chunk);
+  double visited_fraction() const;
+
+  const Input& input_;
+  Shape shape_;
+  Plan plan_;
+  CudaModel<T, V>& model_;
+  DecodeTiling tiling_;
+  DecodeKernels<T, V> kernels_;
+  DecodeParts<T> parts_;
+  Parcel parcel_;
+  Buffer<T> sums_;                          // [R, stride]: of hop_a
+  Buffer<T> out_;                           // [T, P], or of the longest chunk where consumed
+  std::optional<Buffer<T>> consumed_ = {};  // [2, T]: ln sum exp, likeliest bin
+  bool cuts_;
+  std::vector<double> units_ = {};  // [D]
+  Order order_ = {};
+  std::vector<std::int64_t> next_ = {};  // per electrode: where its next spike goes in `features`
+  std::vector<Chunk> chunks_ = {};
+};
+
+}  // namespace holdfast::clusterless_kde

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of a decode are given, spelled alike on host and device. Includes nothing from
+// the standard, because device code has no such headers.
+#pragma once
+
+#include "values.hpp"
+
+#ifdef __CUDACC__
+#define HOLDFAST_BOTH __host__ __device__
+#else
+#define HOLDFAST_BOTH
+#endif
+
+namespace holdfast::clusterless_kde {
+
+// Consecutive decoding spikes of one electrode, and its groups of 16 encoding spikes.
+struct SpikeTile {
+  int spike, spikes;
+  int group, groups;
+};
+
+// Where hop_a's right-hand factor comes from.
+enum ValueSource {
+  stored_nodes,  // Psi, as the model keeps it
+  formed_nodes,  // the same, formed tile by tile
+  formed_places  // kernels at the places themselves: the dense path
+};
+
+// hop_a: of every decoding spike with every column (node or place), the sum over its electrode's
+// encoding spikes. Coordinates in Gaussian units.
+template <class T, class V>
+struct MarkProduct {
+  const SpikeTile* tiles;    // [grid.x]
+  const T* spikes;           // [M, D]: features, by electrode
+  const int* order;          // [M]: where each stands in the order of time
+  const Quad<T>* features;   // [groups, D, 4]
+  const Quad<V>* values;     // [groups, width, 4] of stored_nodes
+  const Quad<T>* positions;  // [groups, d, 4] where values are formed
+  const T* places;           // [width, d] of formed_places
+  T spacing;                 // of formed_nodes
+  const T* boxes;            // [groups, lowest and highest, d]: with a cut
+  T cut;              // squared distance beyond which one of 2^0 encoding spikes changes nothing
+  T* sums;            // [spikes of the chunk, stride], in the order of time
+  int first;          // of the chunk's spikes, in the order of time
+  int width, stride;  // columns in all, and from row to row of `sums`; even
+  int stage_groups;   // encoding spikes in shared memory at a time, in groups
+};
+
+// hop_b and sum_rows: log-likelihoods summed per row of a time chunk. Spikes and rows count from
+// the begin of the decode.
+template <class T, class V>
+struct PlaceProduct {
+  const T* sums;       // [spikes of the chunk, stride]: hop_a's
+  const int* rows;     // [M] in the order of time
+  const Quad<V>* phi;  // [width / 16, bins, 4] of two hops
+  const T* beta;       // [bins]
+  const T* ground;     // [bins]
+  T* out;              // [rows of the chunk, bins]
+  int first, end;      // spikes of the chunk
+  int first_row, end_row;
+  int rows_per_warp;
+  int stride, bins;
+  int node_groups;  // Q / 16
+  int slab_groups;  // of those in shared memory at a time
+};
+
+// Squared distance of two boxes; low and high: [2, d] of one, [d] of the other.
+template <int d, class T>
+HOLDFAST_BOTH constexpr T box_distance(const T* box, const T (&lowest)[d], const T (&highest)[d]) {
+  T sum = 0;
+  for (int j = 0; j < d; ++j) {
+    const T above = box[j] - highest[j], below = lowest[j] - box[d + j];
+    const T gap = above > below ? above : below;
+    sum += gap > 0 ? gap * gap : T(0);
+  }
+  return sum;
+}
+
+}  // namespace holdfast::clusterless_kde
+
+#undef HOLDFAST_BOTH

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the optimized variant on a device: programs made of optimized.cu, whose kernels are
+// all templates, so that each program compiles what it names and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "clusterless_kde/sources.hpp"
+#include "clusterless_kde/values.hpp"
+#include "runtime/compiler.hpp"
+#include "runtime/sources.hpp"
+
+namespace holdfast::clusterless_kde {
+
+inline Program optimized_program(std::vector<WantedKernel> entries) {
+  return {.code = sources::optimized_cu,
+          .headers = {sources::formulas_hpp, sources::values_hpp, sources::value_quads_hpp,
+                      sources::optimized_model_hpp, sources::decode_arguments_hpp,
+                      sources::local_arguments_hpp, sources::optimized_local_hpp,
+                      sources::optimized_consumer_hpp, sources::optimized_marks_hpp,
+                      sources::optimized_places_hpp, sources::warp_product_hpp,
+                      runtime::sources::tensor_core_hpp},
+          .entries = std::move(entries)};
+}
+
+// A type as the device code spells it.
+template <class V>
+constexpr std::string_view spelled() {
+  if constexpr (std::is_same_v<V, SplitBf16>) return "kde::SplitBf16";
+  if constexpr (std::is_same_v<V, Tf32>) return "kde::Tf32";
+  if constexpr (std::is_same_v<V, float>) return "float";
+  return "double";
+}
+
+constexpr unsigned blocks(std::int64_t count, std::int64_t each) {
+  return static_cast<unsigned>((count + each - 1) / each);
+}
+
+}  // namespace holdfast::clusterless_kde

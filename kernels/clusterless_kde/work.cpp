@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each computation must at least do, and what a published rule of thumb says of its memory.
+#include <algorithm>
+#include <cmath>
+
+#include "clusterless_kde/clusterless_kde.hpp"
+
+namespace holdfast::clusterless_kde {
+namespace {
+
+// The letters of README.md.
+struct Letters {
+  Letters(const Shape& shape, const Options& options)
+      : precision(precision_of(options.arithmetic)),
+        two_hop(path(shape, precision) == Path::two_hop),
+        on_track(shape.dimensions == 1),
+        E(shape.electrodes),
+        D(shape.features),
+        d(shape.dimensions),
+        K(static_cast<double>(shape.samples)),
+        T(static_cast<double>(shape.rows)),
+        P(static_cast<double>(shape.bins)),
+        N(static_cast<double>(shape.encoding_total())),
+        M(static_cast<double>(shape.decoding_total())),
+        pairs(static_cast<double>(shape.pairs())),
+        Q(on_track ? nodes(shape, precision).count : 0),
+        near(on_track ? near_share(shape, nodes(shape, precision)) : 1) {}
+
+  // Of the nodes those within six bandwidths: what is further from a spike or a place than that is
+  // below what rounding keeps of a likelihood that is not floored.
+  static double near_share(const Shape& shape, const Nodes& nodes) {
+    return std::min(1., 12 * shape.position_bandwidth[0] / ((nodes.count - 1) * nodes.spacing));
+  }
+
+  Work work(double flops, double values, double phases, double specials) const {
+    return {.flops = flops,
+            .bytes = (precision == Precision::f32 ? 4 : 8) * values,
+            .phases = phases,
+            .specials = specials,
+            .precision = precision};
+  }
+
+  Precision precision = Precision::f32;
+  bool two_hop = false, on_track = false;
+  double E = 0, D = 0, d = 0, K = 0, T = 0, P = 0, N = 0, M = 0, pairs = 0, Q = 0, near = 1;
+};
+
+// A mark's exponential serves so many places before it is formed again.
+constexpr double places_per_mark = 128;
+
+}  // namespace
+
+// Densities at the places: directly, or on a track through sums at the nodes. A Gaussian of a plane
+// is a product of two, and no grid of P places has fewer than 2 sqrt P coordinates.
+Work encode_work(const Shape& shape, const Options& options) {
+  const Letters n(shape, options);
+  const double points = n.K + n.N;
+  const double model = n.N * (n.D + n.d) + (n.two_hop ? n.N * n.Q + n.Q * n.P : 0) + 3 * n.P;
+  const double values = (n.K + n.N) * n.d + model;
+  if (!n.on_track) return n.work(2 * points * n.P, values, 1, points * 2 * std::sqrt(n.P));
+  return n.work(std::min(points * n.P, points * n.Q + 2 * (n.E + 1) * n.Q * n.P), values,
+                n.two_hop ? 2 : 1, std::min(points * n.P, (points + n.P) * n.Q));
+}
+
+// Marks times places or nodes; then, spike by spike, what a row of the result sums up.
+Work decode_work(const Shape& shape, const Options& options) {
+  const Letters n(shape, options);
+  const double columns = n.two_hop ? n.Q : n.P;
+  const double flops = n.two_hop ? n.near * 2 * (n.pairs + n.M * n.P) * n.Q : 2 * n.pairs * n.P;
+  const double marks = n.pairs * (n.two_hop ? 1 : std::ceil(n.P / places_per_mark));
+  const double read = n.N * (n.D + n.d) + n.M * (n.D + 2) + (n.two_hop ? n.N * n.Q : 0);
+  const double written = options.consume ? 2 * n.T : n.T * n.P;
+  return n.work(flops, read + 2 * n.M * columns + written, 2, marks + n.M * n.P);
+}
+
+Work total_work(const Shape& shape, const Options& options) {
+  Work total = encode_work(shape, options);
+  const Work decode = decode_work(shape, options);
+  total.flops += decode.flops;
+  total.bytes += decode.bytes;
+  total.phases += decode.phases;
+  total.specials += decode.specials;
+  return total;
+}
+
+// One exponential per pair, and densities where the animal was at each spike and each edge.
+Work local_work(const Shape& shape, const Options& options) {
+  const Letters n(shape, options);
+  const double points = n.K + n.N, at = n.M + n.T;
+  const double through_nodes = (points + at) * n.Q, direct = n.K * at + n.N * n.T;
+  const double densities = n.on_track ? std::min(through_nodes, direct) : direct;
+  const double values = (n.K + n.T) * n.d + n.N * (n.D + n.d) + n.M * (n.D + 2) + n.T;
+  return n.work(n.pairs * (3 * (n.D + n.d) + 1) + densities, values, n.on_track ? 2 : 1,
+                n.pairs + n.M + densities);
+}
+
+// 4 (P + E (N P + N M + M P) + 2 N): totals of all electrodes, once more times the electrodes.
+std::int64_t rule_of_thumb_bytes(const Shape& shape) {
+  const std::int64_t n = shape.encoding_total(), m = shape.decoding_total(), p = shape.bins;
+  return 4 * (p + shape.electrodes * (n * p + n * m + m * p) + 2 * n);
+}
+
+}  // namespace holdfast::clusterless_kde

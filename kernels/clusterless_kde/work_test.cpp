@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step must at least do, against the numbers that were counted by hand.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "clusterless_kde/clusterless_kde.hpp"
+#include "clusterless_kde/data.hpp"
+
+namespace holdfast::clusterless_kde {
+namespace {
+
+struct Row {
+  Size size = Size::medium;
+  double pairs = 0, flops = 0, specials = 0;  // to three, three and two digits, through all nodes
+  double near = 1;                            // share of the nodes that a spike or a place reaches
+};
+const Row table[] = {
+    {Size::medium, 3.21e5, 1.43e8, 1.1e6, 0.3552},    {Size::large, 4.80e6, 1.85e9, 1.5e7, 0.3552},
+    {Size::realistic, 2.58e7, 9.89e9, 7.7e7, 0.3552}, {Size::tet64, 9.15e9, 2.07e12, 9.3e9, 0.1933},
+    {Size::hpc1d, 8.79e9, 3.08e12, 1.8e10},           {Size::hpc2d, 8.79e9, 1.26e13, 5.3e10},
+};
+
+class DecodeWork : public ::testing::TestWithParam<Row> {};
+
+TEST_P(DecodeWork, IsThatOfTheTable) {
+  const auto& [size, pairs, flops, specials, near] = GetParam();
+  const Shape numbers = shape(Recipe{.size = size});
+  EXPECT_NEAR(static_cast<double>(numbers.pairs()), pairs, 0.005 * pairs);
+  EXPECT_NEAR(decode_work(numbers).flops, near * flops, 0.005 * near * flops);
+  EXPECT_NEAR(decode_work(numbers).specials, specials, 0.05 * specials);
+}
+INSTANTIATE_TEST_SUITE_P(Sizes, DecodeWork, ::testing::ValuesIn(table));
+
+TEST(Work, OfARealisticDecodeMovesFortySevenMegabytes) {
+  EXPECT_NEAR(decode_work(shape(Recipe{.size = Size::realistic})).bytes, 47e6, 0.5e6);
+}
+
+TEST(Work, InDoubleIsOfDoubleAndOfMoreNodes) {
+  const Shape numbers = shape(Recipe{.size = Size::realistic});
+  const Work f32 = decode_work(numbers),
+             f64 = decode_work(numbers, {.arithmetic = Arithmetic::f64});
+  EXPECT_EQ(f32.precision, Precision::f32);
+  EXPECT_EQ(f64.precision, Precision::f64);
+  EXPECT_GT(f64.bytes, 2 * f32.bytes);
+  EXPECT_GT(f64.flops, f32.flops);
+}
+
+TEST(Work, DoesNotDependOnHowItIsDone) {
+  const Shape numbers = shape(Recipe{.size = Size::realistic});
+  for (const Options& options :
+       {Options{.arithmetic = Arithmetic::bf16x3}, Options{.algorithm = Algorithm::linear},
+        Options{.values = Values::recomputed}, Options{.block = 10, .cut = true, .chunks = 4}}) {
+    EXPECT_EQ(decode_work(numbers, options).flops, decode_work(numbers).flops);
+    EXPECT_EQ(decode_work(numbers, options).bytes, decode_work(numbers).bytes);
+    EXPECT_EQ(encode_work(numbers, options).bytes, encode_work(numbers).bytes);
+    EXPECT_EQ(local_work(numbers, options).specials, local_work(numbers).specials);
+  }
+}
+
+TEST(Work, AConsumedDecodeWritesTwoNumbersPerRow) {
+  const Shape numbers = shape(Recipe{.size = Size::realistic});
+  EXPECT_EQ(decode_work(numbers).bytes - decode_work(numbers, {.consume = true}).bytes,
+            4. * 2000 * (2000 - 2));
+}
+
+TEST(Work, OfTheTotalIsThatOfBothPhases) {
+  const Shape numbers = shape(Recipe{.size = Size::large});
+  const Work encode = encode_work(numbers), decode = decode_work(numbers),
+             total = total_work(numbers);
+  EXPECT_EQ(total.flops, encode.flops + decode.flops);
+  EXPECT_EQ(total.bytes, encode.bytes + decode.bytes);
+  EXPECT_EQ(total.phases, encode.phases + decode.phases);
+  EXPECT_EQ(total.specials, encode.specials + decode.specials);
+}
+
+TEST(Work, NodesSaveExponentialsOfARealisticEncode) {
+  const Shape numbers = shape(Recipe{.size = Size::realistic});
+  EXPECT_EQ(encode_work(numbers).specials, (10000. + 64017 + 2000) * 64);
+  EXPECT_EQ(encode_work(numbers).phases, 2);
+}
+
+TEST(Work, InAPlaneHasNoNodes) {
+  const Shape numbers = shape(Recipe{.size = Size::hpc2d, .scale = 512});
+  const double points = 1385 + 840, at = 860 + 1385;
+  EXPECT_EQ(encode_work(numbers).flops, 2 * points * 719);
+  EXPECT_EQ(local_work(numbers).specials,
+            static_cast<double>(numbers.pairs()) + 860 + 1385 * at + 840 * 1385);
+}
+
+// So many mebibytes, as they were published.
+TEST(RuleOfThumb, GivesThePublishedTotals) {
+  const auto megabytes = [](int electrodes, std::int64_t n, std::int64_t m, std::int64_t bins) {
+    Shape shape = {.electrodes = electrodes, .bins = bins};
+    shape.encoding.assign(electrodes, n / electrodes);
+    shape.decoding.assign(electrodes, m / electrodes);
+    return static_cast<double>(rule_of_thumb_bytes(shape)) / (1 << 20);
+  };
+  EXPECT_NEAR(megabytes(8, 800, 400, 200), 17.1, 0.05);
+  EXPECT_NEAR(megabytes(16, 3200, 1600, 500), 459, 0.5);
+  EXPECT_NEAR(megabytes(32, 16000, 6400, 1000), 15234, 0.6);
+  EXPECT_NEAR(megabytes(64, 64000, 25600, 2000), 443750, 1);
+}
+
+}  // namespace
+}  // namespace holdfast::clusterless_kde
