@@ -159,4 +159,12 @@ Subject account(const Steps& steps, Variant variant, const std::string& device) 
   return subject;
 }
 
+void verify(const Steps& steps, const Subject& subject, const std::string& device) {
+  const double error = steps.oracle.golden ? golden_error(steps, subject.variant, device)
+                                           : error_of(steps.oracle, subject.warm_result,
+                                                      steps.oracle.expected(steps.warm_up));
+  if (const auto fault = wrong(steps, subject.variant, error))
+    throw Error(Fault::broken_rule, text(*fault, "; what is wrong is not measured"));
+}
+
 }  // namespace holdfast

@@ -24,6 +24,10 @@ struct Subject {
 // its counts differ from step to step.
 Subject account(const Steps& steps, Variant variant, const std::string& device);
 
+// Throws Error{broken_rule} for a variant whose result is wrong: by golden values, where the case
+// has some, which cost less than its oracle.
+void verify(const Steps& steps, const Subject& subject, const std::string& device);
+
 // Steps accounted to prove that the state is steady.
 inline constexpr int accounted_steps = 3;
 

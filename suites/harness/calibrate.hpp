@@ -16,6 +16,7 @@ struct DeviceEffort {
   std::size_t cache_bytes = 0;                    // 0: a quarter of the device's L2
   int passes = 20;                                // through the cache
   int multiply_adds = 4000, exponentials = 2000;  // per thread
+  int split_products = 4000;                      // per warp and tile
   int edge = 2048;                                // of a matrix product
   int few = 100, many = 1000;                     // launches, graph nodes, barriers
 };

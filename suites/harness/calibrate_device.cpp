@@ -67,8 +67,12 @@ class Measuring {
       return rate({.kind = kind, .precision = precision, .edge = effort_.edge, .repeats = repeats},
                   amount);
     };
+    const bool split = precision == Precision::f32 && backend_.device->architecture().sm >= 80;
     return {.flop_per_second = of(Kind::multiply_add, &Work::flops, effort_.multiply_adds),
             .gemm_flop_per_second = of(Kind::matrix_product, &Work::flops, 1),
+            .split_flop_per_second = split ? std::optional(of(Kind::split_products, &Work::flops,
+                                                              effort_.split_products))
+                                           : std::nullopt,
             .specials_per_second = of(Kind::exponentials, &Work::specials, effort_.exponentials)};
   }
 

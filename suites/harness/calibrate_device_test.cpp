@@ -16,6 +16,7 @@ constexpr DeviceEffort little{.seconds = 0,
                               .passes = 2,
                               .multiply_adds = 20,
                               .exponentials = 20,
+                              .split_products = 1,
                               .edge = 64,
                               .few = 4,
                               .many = 60};

@@ -42,13 +42,18 @@ struct Axis {
 // characters an id must not have.
 std::string id(std::string_view family, const std::vector<Axis>& axes, std::string_view dtype);
 
-// Who knows the right answer, and how far from it a result may be, relative to the largest expected
-// magnitude of each part.
+// Who knows the right answer, and how far from it a result may be: relative to the largest expected
+// magnitude of each part, or by a measure of the oracle's own.
 struct Oracle {
+  using Distance =
+      std::function<double(const std::vector<double>& result, const std::vector<double>& expected)>;
+
   std::string name = {};
   double limit = 0;
-  std::function<std::vector<double>(int steps)> expected = {};  // the result after so many step()s
+  std::function<std::vector<double>(int steps)> expected = {};  // after so many step()s
   std::vector<std::size_t> parts = {};  // lengths of the result's fields; empty: one field
+  // Optional; with it `expected` may be what is known of the result, in any form.
+  Distance distance = {};
   std::function<double(Backend&, Variant)> golden = {};  // error against published values; optional
 };
 

@@ -48,7 +48,7 @@ Floor rate_floor(double amount, std::optional<double> per_second, const char* bo
 
 // A matrix product may do more flops than multiply-adds elsewhere: no step can beat both.
 std::optional<double> best_flop_rate(const Ceilings::Peak& peak) {
-  return std::max(peak.flop_per_second, peak.gemm_flop_per_second);
+  return std::max({peak.flop_per_second, peak.gemm_flop_per_second, peak.split_flop_per_second});
 }
 
 // Threads of a host can hand a part over without a barrier of all, so a phase costs nothing there.
@@ -106,6 +106,7 @@ std::map<std::string, std::optional<double>> Ceilings::named() const {
     out[std::string(precision) + "_gemm_flop_per_s"] = peak->gemm_flop_per_second;
     out[std::string(precision) + "_specials_per_s"] = peak->specials_per_second;
   }
+  out["f32_split_flop_per_s"] = f32.split_flop_per_second;
   for (const auto& [name, value] : names) out[name] = this->*value;
   return out;
 }

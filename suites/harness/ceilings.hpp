@@ -24,7 +24,8 @@ struct Ceilings {
   struct Peak {
     std::optional<double> flop_per_second = {};       // multiply-adds, two each
     std::optional<double> gemm_flop_per_second = {};  // on a GPU by units that nothing else can use
-    std::optional<double> specials_per_second = {};   // exponentials
+    std::optional<double> split_flop_per_second = {};  // the same as three bf16 products for each
+    std::optional<double> specials_per_second = {};    // exponentials
   };
 
   std::vector<Level> levels = {};  // innermost first, memory last

@@ -29,6 +29,9 @@ Ceilings gpu() {
   return {.levels = {{.name = "l2", .capacity_bytes = 50e6, .bytes_per_second = 5e12},
                      {.name = "memory", .bytes_per_second = 4e12}},
           .f64 = {.flop_per_second = 30e12, .gemm_flop_per_second = 60e12},
+          .f32 = {.flop_per_second = 60e12,
+                  .gemm_flop_per_second = 50e12,
+                  .split_flop_per_second = 240e12},
           .launch_seconds = 2e-6,
           .graph_node_seconds = 1.5e-6,
           .grid_barrier_seconds = 1e-6};
@@ -38,6 +41,13 @@ TEST(Floor, OfASmallFootprintIsThatOfItsCache) {
   const auto floor = host().floor({.bytes = 400e3}, 50e3);
   EXPECT_DOUBLE_EQ(floor.seconds, 1e-6);
   EXPECT_EQ(floor.bound, "l1");
+}
+
+// f32 by three bf16 products is honest work: its floor must not accuse it.
+TEST(Floor, OfF32ProductsIsThatOfTheMatrixUnitsThatCanFormThem) {
+  const auto floor = gpu().floor({.flops = 240e6, .precision = Precision::f32}, 1);
+  EXPECT_EQ(floor.bound, "flops");
+  EXPECT_DOUBLE_EQ(floor.seconds, 1e-6);
 }
 
 TEST(Floor, OfALargeFootprintIsAlmostThatOfMemory) {

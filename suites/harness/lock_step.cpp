@@ -25,16 +25,6 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Each process lives for a third of a second: golden values, where the case has some, cost least.
-void verify(const Steps& steps, const Subject& subject, const std::string& device) {
-  const double error = steps.oracle.golden ? golden_error(steps, subject.variant, device)
-                                           : relative_error(subject.warm_result,
-                                                            steps.oracle.expected(steps.warm_up),
-                                                            steps.oracle.parts);
-  if (const auto fault = wrong(steps, subject.variant, error))
-    throw Error(Fault::broken_rule, text(*fault, "; what is wrong is not timed"));
-}
-
 // One variant, warm, verified, in its steady phase.
 class Side {
  public:

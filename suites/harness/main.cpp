@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runs when one types a suite's name, from top to bottom: options, list, device, cases, then
-// serving a paired comparison, or profiling, or measuring under Google Benchmark's report, and the
-// result file.
+// serving a paired comparison, or counting instructions, or profiling, or measuring under Google
+// Benchmark's report, and the result file.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -14,6 +14,7 @@
 #include <regex>
 
 #include "harness/case.hpp"
+#include "harness/instruction_count.hpp"
 #include "harness/lock_step.hpp"
 #include "harness/measure.hpp"
 #include "harness/nvml_log.hpp"
@@ -188,6 +189,8 @@ int run(char* program, const std::vector<std::string>& arguments) {
     serve_lock_step(the_only(chosen), options.device, std::cin, std::cout);
     return 0;
   }
+  if (options.count_instructions)
+    return count_instructions(chosen, options.device) ? 0 : exit_failed_case;
   if (!options.out.empty()) check_writable(options.out);
   if (!options.benchmark_out.empty()) check_writable(options.benchmark_out, "benchmark_out");
   prepare_profile(options.profiling);

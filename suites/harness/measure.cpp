@@ -43,7 +43,7 @@ class SteadyPhase {
 // Whether the variant computes what the oracle says. Remembers the worst error of the case.
 bool check(const Steps& steps, const std::string& device, const std::vector<double>& expected,
            Subject& subject, Measurement& measurement) {
-  double error = std::max(relative_error(subject.warm_result, expected, steps.oracle.parts),
+  double error = std::max(error_of(steps.oracle, subject.warm_result, expected),
                           golden_error(steps, subject.variant, device));
   // JSON has no infinity; a result that is not a number is as wrong as can be.
   if (!std::isfinite(error)) error = std::numeric_limits<double>::max();
@@ -276,6 +276,12 @@ double relative_error(const std::vector<double>& result, const std::vector<doubl
     begin += length;
   }
   return worst;
+}
+
+double error_of(const Oracle& oracle, const std::vector<double>& result,
+                const std::vector<double>& expected) {
+  return oracle.distance ? oracle.distance(result, expected)
+                         : relative_error(result, expected, oracle.parts);
 }
 
 }  // namespace holdfast

@@ -83,4 +83,8 @@ std::optional<std::string> wrong(const Steps& steps, Variant variant, double err
 double relative_error(const std::vector<double>& result, const std::vector<double>& expected,
                       const std::vector<std::size_t>& parts);
 
+// The same, or the oracle's own measure where it has one.
+double error_of(const Oracle& oracle, const std::vector<double>& result,
+                const std::vector<double>& expected);
+
 }  // namespace holdfast

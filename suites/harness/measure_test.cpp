@@ -85,6 +85,19 @@ TEST(Measure, AReferenceThatIsWrongFailsTheCaseToo) {
   EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("reference variant is wrong"));
 }
 
+TEST(Measure, AnOracleMayMeasureAnErrorItself) {
+  Case one = toy_case();
+  Oracle& oracle = steps_of(one).oracle;
+  oracle.expected = [](int) { return std::vector<double>(2); };
+  oracle.distance = [](const std::vector<double>& result, const std::vector<double>& expected) {
+    return result.at(0) + static_cast<double>(expected.size());
+  };
+  oracle.limit = 1;
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.check, CheckStatus::failed);
+  EXPECT_EQ(measured.check_error, 22);
+}
+
 TEST(Measure, AGoldenValueThatIsMissedFails) {
   Case one = toy_case();
   steps_of(one).oracle.golden = [](Backend&, Variant) { return 0.5; };

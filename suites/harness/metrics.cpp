@@ -82,6 +82,9 @@ const Metric table[] = {
        if (!v.estimated_bytes) return std::nullopt;
        return static_cast<double>(v.peak_bytes) / static_cast<double>(*v.estimated_bytes);
      }},
+    // Counted by processes of their own (instruction_count.hpp), which `holdfast run` adds.
+    {"instructions", "1", "exact", lower, on_host, Of::variant, Needs::small_steps,
+     [](const M&, const V&) -> Reading { return std::nullopt; }},
     {"compile_warm", "programs", "exact", lower, gpu, Of::variant, Needs::steps,
      warm<&Counts::programs>},
     {"compile_steady", "programs", "exact", lower, gpu, Of::variant, Needs::steps,
@@ -160,6 +163,8 @@ bool applies(const Metric& metric, const Case& one, std::string_view device) {
       return steps && one.has_reference(device);
     case Needs::estimate:
       return steps && steps->estimate_bytes;
+    case Needs::small_steps:
+      return steps && one.tier <= Tier::gate;
   }
   return false;
 }

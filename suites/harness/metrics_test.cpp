@@ -74,6 +74,14 @@ TEST(Metrics, OfTheHostHoldNoLaunches) {
   EXPECT_THAT(promised(toy_case(), "host"), Contains("speedup"));
 }
 
+TEST(Metrics, InstructionsAreCountedOfSmallCasesOnTheHost) {
+  Case one = toy_case();
+  EXPECT_THAT(promised(one, "host"), Contains("instructions"));
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("instructions")));
+  one.tier = Tier::full;
+  EXPECT_THAT(promised(one, "host"), Not(Contains("instructions")));
+}
+
 TEST(Metrics, WithoutAReferencePromiseNoRatioToIt) {
   Case one = toy_case();
   one.reference = false;

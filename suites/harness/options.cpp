@@ -16,6 +16,7 @@ constexpr OptionRow common[] = {
     {"out", "FILE", "write the results there, as holdfast-results/1"},
     {"list", "FORMAT", "print the cases and stop: json, or people (default)"},
     {"lock-step", "", "time one case a sample at a time, as standard input asks; for holdfast ab"},
+    {"count-instructions", "", "count those of a step, inside callgrind; for holdfast run"},
     {"help", "", "print this"},
 };
 
@@ -47,18 +48,21 @@ void take_benchmark_flag(std::string_view flag, SuiteOptions& options) {
   options.benchmark_flags.emplace_back(flag);
 }
 
-// What it is asked for goes to the standard output, a line at a time, and nothing else does.
-void check_lock_step(const SuiteOptions& options) {
-  if (!options.lock_step) return;
+// Serving a comparison and counting take the place of measuring, and of all that goes with it.
+void check_alone(const SuiteOptions& options) {
+  if (!options.lock_step && !options.count_instructions) return;
   const std::string_view other = !options.out.empty()                  ? "--out"
                                  : options.profiling.profiles()        ? "a profile"
                                  : !options.profiling.nvml_log.empty() ? "--nvml-log"
                                  : !options.benchmark_flags.empty() ? "a flag of Google Benchmark"
-                                                                    : "";
-  if (!other.empty())
-    throw Error(Fault::bad_input, text("--lock-step times one case as standard input asks and has "
-                                       "no use for ",
-                                       other, "; leave it out"));
+                                 : options.lock_step && options.count_instructions
+                                     ? "--count-instructions"
+                                     : "";
+  if (other.empty()) return;
+  throw Error(Fault::bad_input,
+              text(options.lock_step ? "--lock-step times one case as standard input asks"
+                                     : "--count-instructions counts single steps",
+                   " and has no use for ", other, "; leave it out"));
 }
 
 Error unknown_option(std::string_view name, const std::vector<OptionRow>& rows) {
@@ -96,6 +100,10 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
                                                             {"tier", &options.tier},
                                                             {"filter", &options.filter},
                                                             {"out", &options.out}};
+  const std::map<std::string_view, bool*> switches = {
+      {"help", &options.help},
+      {"lock-step", &options.lock_step},
+      {"count-instructions", &options.count_instructions}};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view argument = arguments[i];
     if (argument.starts_with("--benchmark_") || argument.starts_with("--v=")) {
@@ -113,8 +121,8 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
       if (each.name == name) row = &each;
     if (!row) throw unknown_option(name, rows);
 
-    if (name == "help" || name == "lock-step") {
-      (name == "help" ? options.help : options.lock_step) = true;
+    if (const auto known = switches.find(name); known != switches.end()) {
+      *known->second = true;
       continue;
     }
     std::optional<std::string> value;
@@ -145,7 +153,7 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
     throw Error(Fault::bad_input, text("--filter=", options.filter, ": not a regular expression"));
   }
   check_together(options.profiling, options.device, options.out);
-  check_lock_step(options);
+  check_alone(options);
   if (options.profiling.profiles() && !options.benchmark_flags.empty())
     throw Error(Fault::bad_input, text(options.benchmark_flags.front(),
                                        ": Google Benchmark has no part in a run that is profiled; "

@@ -26,7 +26,8 @@ struct SuiteOptions {
   std::string out = {};     // result file; empty: none
   std::string list = {};    // "json" or "people"; empty: measure
   ProfileOptions profiling = {};
-  bool lock_step = false;  // serve one case to a paired comparison instead of measuring
+  bool lock_step = false;           // serve one case to a paired comparison instead of measuring
+  bool count_instructions = false;  // of single steps, under callgrind, instead of measuring
   bool help = false;
   std::map<std::string, std::string> custom = {};  // the suite's own options that were given
   std::string benchmark_out = {}, benchmark_format = "console";  // seen on their way to it

@@ -78,6 +78,17 @@ TEST(Options, HaveASwitchForTheLockStep) {
   EXPECT_TRUE(parse_options({"--lock-step", "--device=cuda"}, custom).lock_step);
 }
 
+TEST(Options, HaveASwitchForCounting) {
+  EXPECT_FALSE(parse_options({}, custom).count_instructions);
+  EXPECT_TRUE(parse_options({"--count-instructions"}, custom).count_instructions);
+}
+
+TEST(Options, RefuseWhatCountingHasNoUseFor) {
+  EXPECT_THAT(complaint({"--count-instructions", "--out=x.json"}), testing::HasSubstr("--out"));
+  EXPECT_THAT(complaint({"--count-instructions", "--lock-step"}),
+              testing::HasSubstr("--count-instructions; leave it out"));
+}
+
 TEST(Options, RefuseWhatALockStepHasNoUseFor) {
   EXPECT_THAT(complaint({"--lock-step", "--out=x.json"}), testing::HasSubstr("--out"));
   EXPECT_THAT(complaint({"--lock-step", "--trace=x"}), testing::HasSubstr("profile"));

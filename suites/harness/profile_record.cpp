@@ -140,7 +140,7 @@ ProfiledSubject record(const std::string& suite, const Case& one, Variant varian
   StepRecorder recorder(*subject.backend, subject.data.recorded);
   build_and_warm_up(steps, variant, recorder, subject);
   const std::vector<double> warm_result = subject.computation->result();
-  if (expected) check(steps, variant, relative_error(warm_result, *expected, steps.oracle.parts));
+  if (expected) check(steps, variant, error_of(steps.oracle, warm_result, *expected));
 
   step_through(plan, recorder, subject);
   describe(subject.data, *subject.backend);

@@ -16,27 +16,29 @@ namespace holdfast::planted {
 // `run` into a folder, `baseline accept` once, `check` after each change.
 class Gate {
  public:
-  Gate(std::string suite, std::string device, const std::filesystem::path& folder)
-      : suite_(std::move(suite)), device_(std::move(device)), folder_(folder) {}
+  Gate(std::string suite, std::string device, const std::filesystem::path& folder,
+       const std::filesystem::path& policy = HOLDFAST_POLICY)
+      : suite_(std::move(suite)), device_(std::move(device)), folder_(folder), policy_(policy) {}
 
   // `environment` is what stands before a command in a shell, "NAME=value".
   Said measure(const std::string& environment, const std::string& results) const {
     return run("env " + environment + " " HOLDFAST_BINARY " run " + suite_ +
                " --device=" + device_ + " --out=" + (folder_ / results).string());
   }
-  Said accept(const std::string& results) const {
+  // `lists` are where the suite is in no build of its own: beside the gate.
+  Said accept(const std::string& results, const std::filesystem::path& lists = {}) const {
     return run(HOLDFAST_BINARY " baseline accept " + (folder_ / results).string() + judged_by() +
-               " --why='as built'");
+               (lists.empty() ? "" : " --lists=" + lists.string()) + " --why='as built'");
   }
-  Said check(const std::string& results) const {
-    return run(HOLDFAST_BINARY " check " + (folder_ / results).string() + judged_by());
+  Said check(const std::string& results, const std::string& more = "") const {
+    return run(HOLDFAST_BINARY " check " + (folder_ / results).string() + judged_by() + ' ' + more);
   }
 
  private:
   std::string suite_, device_;
-  std::filesystem::path folder_;
+  std::filesystem::path folder_, policy_;
   std::string judged_by() const {
-    return " --baselines=" + (folder_ / "baselines").string() + " --policy=" HOLDFAST_POLICY;
+    return " --baselines=" + (folder_ / "baselines").string() + " --policy=" + policy_.string();
   }
 };
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planted/planted_workload.hpp"
 
-#include <array>
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "runtime/buffer.hpp"
@@ -15,14 +18,28 @@
 namespace holdfast::planted {
 namespace {
 
-constexpr std::pair<std::string_view, Plant> plants[] = {{"", Plant::nothing},
-                                                         {"launch", Plant::launch},
-                                                         {"allocation", Plant::allocation},
-                                                         {"recompile", Plant::recompile},
-                                                         {"undeclared", Plant::undeclared},
-                                                         {"slow", Plant::slow},
-                                                         {"coefficient", Plant::coefficient},
-                                                         {"crash", Plant::crash}};
+using Kind = Plant::Kind;
+
+constexpr std::pair<std::string_view, Kind> plants[] = {{"", Kind::nothing},
+                                                        {"launch", Kind::launch},
+                                                        {"allocation", Kind::allocation},
+                                                        {"recompile", Kind::recompile},
+                                                        {"undeclared", Kind::undeclared},
+                                                        {"slow", Kind::slow},
+                                                        {"coefficient", Kind::coefficient},
+                                                        {"crash", Kind::crash}};
+constexpr std::string_view variable = "HOLDFAST_PLANT";
+
+// What follows "\nHOLDFAST_PLANT=" at the end of this program.
+std::string appended_plant() {
+  constexpr std::streamoff most = 64;
+  std::ifstream binary("/proc/self/exe", std::ios::binary | std::ios::ate);
+  binary.seekg(-most, std::ios::end);
+  const std::string end(std::istreambuf_iterator<char>(binary), {});
+  const std::string name = text('\n', variable, '=');
+  const std::size_t at = end.find(name);
+  return at == std::string::npos ? "" : end.substr(at + name.size());
+}
 
 constexpr double center = 0.5, wrong_center = 0.51;
 
@@ -44,31 +61,40 @@ void smooth_reference(const double* x, double* y, std::ptrdiff_t n) {
   y[n - 1] += 0.25 * x[0];
 }
 
+// Not inlined, so that planted elements cost what the others do.
+[[gnu::noinline]] void smooth_inner(const double* x, double* y, std::ptrdiff_t end, double middle) {
+  for (std::ptrdiff_t i = 1; i < end; ++i) y[i] = 0.25 * x[i - 1] + middle * x[i] + 0.25 * x[i + 1];
+}
+
 void smooth_optimized(const double* x, double* y, std::ptrdiff_t n, double middle) {
   y[0] = 0.25 * x[n - 1] + middle * x[0] + 0.25 * x[1];
-  for (std::ptrdiff_t i = 1; i < n - 1; ++i)
-    y[i] = 0.25 * x[i - 1] + middle * x[i] + 0.25 * x[i + 1];
+  smooth_inner(x, y, n - 1, middle);
   y[n - 1] = 0.25 * x[n - 2] + middle * x[n - 1] + 0.25 * x[0];
 }
 
 class HostSmooth : public Computation {
  public:
   HostSmooth(Backend& backend, Variant variant, int n)
-      : plant_(variant == Variant::optimized ? plant() : Plant::nothing),
+      : plant_(variant == Variant::optimized ? plant() : Plant{}),
         reference_(variant == Variant::reference),
+        more_(more_work(plant_.percent, n)),
         x_(backend, start(n), "x"),
         y_(backend, x_.size(), "y") {
-    if (plant_ == Plant::allocation) spare_.emplace(backend, x_.size(), "planted");
+    if (plant_.kind == Kind::allocation) spare_.emplace(backend, x_.size(), "planted");
   }
 
   void step() override {
-    if (plant_ == Plant::crash) std::abort();
+    if (plant_.kind == Kind::crash) std::abort();
     const auto n = static_cast<std::ptrdiff_t>(x_.size());
-    const double middle = plant_ == Plant::coefficient ? wrong_center : center;
-    if (reference_) smooth_reference(x_.data(), y_.data(), n);
-    for (int times = reference_ ? 0 : plant_ == Plant::slow ? 2 : 1; times > 0; --times) {
-      smooth_optimized(x_.data(), y_.data(), n, middle);
-      asm volatile("" ::: "memory");  // the planted repetitions are work, not something to remove
+    const double middle = plant_.kind == Kind::coefficient ? wrong_center : center;
+    if (reference_) {
+      smooth_reference(x_.data(), y_.data(), n);
+    } else {
+      for (int pass = 0; pass <= more_.passes; ++pass) {
+        smooth_optimized(x_.data(), y_.data(), n, middle);
+        asm volatile("" ::: "memory");  // planted passes are work, not something to remove
+      }
+      if (more_.elements > 0) smooth_inner(x_.data(), y_.data(), 1 + more_.elements, middle);
     }
     std::swap(x_, y_);
   }
@@ -77,6 +103,7 @@ class HostSmooth : public Computation {
  private:
   Plant plant_;
   bool reference_;
+  MoreWork more_;
   Buffer<double> x_, y_;
   std::optional<Buffer<double>> spare_ = {};
 };
@@ -106,7 +133,7 @@ class DeviceSmooth : public Computation {
  public:
   DeviceSmooth(Backend& backend, Variant variant, int n)
       : backend_(backend),
-        plant_(variant == Variant::optimized ? plant() : Plant::nothing),
+        plant_(variant == Variant::optimized ? plant() : Plant{}),
         reference_(variant == Variant::reference),
         n_(n),
         module_(backend.compiler->compile(
@@ -116,24 +143,26 @@ class DeviceSmooth : public Computation {
         middle_(module_.kernel<const double*, double*, int>("middle")),
         x_(backend, start(n), "x"),
         y_(backend, x_.size(), "y") {
-    if (plant_ == Plant::allocation) spare_.emplace(backend, x_.size(), "planted");
+    if (plant_.kind == Kind::allocation) spare_.emplace(backend, x_.size(), "planted");
   }
 
   void step() override {
-    if (plant_ == Plant::crash) std::abort();
+    if (plant_.kind == Kind::crash) std::abort();
     const LaunchShape shape = {.grid = {static_cast<unsigned>(n_ + 127) / 128}, .block = {128}};
-    if (plant_ == Plant::recompile || plant_ == Plant::undeclared) compile_another();
+    if (plant_.kind == Kind::recompile || plant_.kind == Kind::undeclared) compile_another();
     if (reference_) {
       sides_(shape, x_.data(), y_.data(), n_);
       middle_(shape, x_.data(), y_.data(), n_);
     } else {
-      for (int times = plant_ == Plant::launch ? 2 : 1; times > 0; --times)
+      for (int times = plant_.kind == Kind::launch ? 2 : 1; times > 0; --times)
         smooth_(shape, x_.data(), y_.data(), n_);
     }
     std::swap(x_, y_);
   }
   std::vector<double> result() override { return x_.to_host(); }
-  Permissions permissions() const override { return {.may_compile = plant_ == Plant::recompile}; }
+  Permissions permissions() const override {
+    return {.may_compile = plant_.kind == Kind::recompile};
+  }
 
  private:
   Backend& backend_;
@@ -155,11 +184,38 @@ class DeviceSmooth : public Computation {
 
 }  // namespace
 
+MoreWork more_work(double percent, int n) {
+  // Counted instructions, in elements: a step costs as much as n + 40 of them, a further call 5.
+  constexpr int step_cost = 40, call_cost = 5;
+  const double whole = std::floor(percent / 100);
+  const double more = (percent / 100 - whole) * (n + step_cost);
+  return {.passes = static_cast<int>(whole),
+          .elements = std::clamp(static_cast<int>(std::lround(more)) - call_cost, 0, n - 2)};
+}
+
 Plant plant() {
-  const char* name = std::getenv("HOLDFAST_PLANT");
-  for (const auto& [word, what] : plants)
-    if (word == (name ? name : "")) return what;
-  throw Error(Fault::bad_input, text("HOLDFAST_PLANT is '", name, "', which plants nothing known"));
+  const char* set = std::getenv(variable.data());
+  return parse_plant(set && *set ? std::string(set) : appended_plant());
+}
+
+Plant parse_plant(std::string_view words) {
+  const std::size_t colon = std::min(words.find(':'), words.size());
+  const std::string_view name = words.substr(0, colon);
+  for (const auto& [word, kind] : plants) {
+    if (word != name) continue;
+    if (kind != Kind::slow && colon < words.size()) break;
+    if (kind != Kind::slow || colon == words.size()) return {kind, kind == Kind::slow ? 100. : 0.};
+    double percent = 0;
+    const std::string_view digits = words.substr(colon + 1);
+    const auto [end, fault] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), percent);
+    if (fault == std::errc() && end == digits.data() + digits.size() && percent >= 0 &&
+        percent <= 1000)
+      return {kind, percent};
+  }
+  throw Error(Fault::bad_input, text(variable, " is '", words,
+                                     "', which plants nothing known; slow:5 plants 5 % more "
+                                     "work into the host's optimized variant"));
 }
 
 std::unique_ptr<Computation> make_smooth(Backend& backend, Variant variant, int n) {

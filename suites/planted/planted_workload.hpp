@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A workload that can be made worse on purpose, for the tests that prove that the gate notices: a
-// smoothing stencil on a ring, host and device, and what HOLDFAST_PLANT makes of its optimized
-// variant.
+// smoothing stencil on a ring, host and device, and what is planted into its optimized variant:
+// HOLDFAST_PLANT=<plant> in the environment, or, so that a build carries its plant with it,
+// "\nHOLDFAST_PLANT=<plant>" appended to the binary.
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "computation.hpp"
@@ -12,17 +14,32 @@
 
 namespace holdfast::planted {
 
-enum class Plant {
-  nothing,
-  launch,       // one more kernel per step
-  allocation,   // one more buffer
-  recompile,    // a program compiled in every step, as permitted
-  undeclared,   // the same without permission
-  slow,         // half the speed on host
-  coefficient,  // a wrong one
-  crash,        // the process ends in the first step
+struct Plant {
+  enum class Kind {
+    nothing,
+    launch,       // one more kernel per step
+    allocation,   // one more buffer
+    recompile,    // a program compiled in every step, as permitted
+    undeclared,   // the same without permission
+    slow,         // more work on host
+    coefficient,  // a wrong one
+    crash,        // the process ends in the first step
+  };
+  Kind kind = Kind::nothing;
+  double percent = 0;  // of slow: so much more work; "slow:5" is 5 %, "slow" is 100 %
+  bool operator==(const Plant&) const = default;
 };
-Plant plant();  // from the environment; Error{bad_input} for an unknown one
+
+// What `percent` more work is in each step over n elements: passes over all of them, and over so
+// many of the inner ones.
+struct MoreWork {
+  int passes = 0, elements = 0;
+  bool operator==(const MoreWork&) const = default;
+};
+MoreWork more_work(double percent, int n);
+
+Plant plant();                              // of this process
+Plant parse_plant(std::string_view words);  // Error{bad_input} for an unknown one
 
 // step(): x_i <- (x_{i-1} + 2 x_i + x_{i+1}) / 4 on a ring of n; result(): x.
 std::unique_ptr<Computation> make_smooth(Backend& backend, Variant variant, int n);

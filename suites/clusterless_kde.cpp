@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases of kernels/clusterless_kde: one row per claim, in the order of the list.
+#include "clusterless_kde/clusterless_kde.hpp"
+
+#include <set>
+#include <utility>
+
+#include "clusterless_kde/axes.hpp"
+#include "clusterless_kde/row.hpp"
+#include "harness/case.hpp"
+#include "runtime/error.hpp"
+
+namespace holdfast {
+namespace {
+
+using namespace clusterless_kde;
+
+using Rows = std::vector<Row>;
+
+const std::vector<std::string> gpu = {"cuda", "cuda-dry"}, executing = {"host", "cuda"};
+constexpr Size tracks[] = {Size::tiny, Size::small, Size::medium, Size::large, Size::realistic};
+
+Recipe cells(Size size) {
+  return {.size = size, .marks = Marks::cells};
+}
+
+// The published sizes, each with the two halves of the work and their sum, at the animal's own
+// position too. Large ones gate where a minute suffices for five processes of them.
+void add_sizes(Rows& rows) {
+  const auto tier = [](Size size, Size largest) {
+    return size == Size::tiny ? Tier::smoke : size <= largest ? Tier::gate : Tier::full;
+  };
+  for (const Size size : tracks) {
+    const Recipe profile = {.size = size};
+    const bool in_gate = size != Size::tiny && size != Size::realistic;
+    rows.push_back(
+        {.family = Family::encode, .recipe = profile, .tier = in_gate ? Tier::gate : Tier::full});
+    rows.push_back({.recipe = profile, .tier = tier(size, Size::large)});
+    rows.push_back({.family = Family::total,
+                    .recipe = profile,
+                    .tier = size == Size::medium ? Tier::gate : Tier::full});
+    rows.push_back({.family = Family::local,
+                    .recipe = profile,
+                    .tier = size == Size::medium ? Tier::gate : Tier::full});
+    if (size == Size::realistic) continue;
+    for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::f64})
+      rows.push_back({.recipe = cells(size),
+                      .tier = size == Size::medium ? Tier::gate : Tier::full,
+                      .options = {.arithmetic = arithmetic}});
+  }
+}
+
+// Which algorithm when: the published test of one electrode, and whole sizes. Two passes over all
+// encoding spikes for each decoding one take minutes beyond medium.
+void add_strategies(Rows& rows) {
+  Recipe published = cells(Size::medium);
+  published.features = 2;
+  published.encoding_spikes = 200;
+  published.decoding_spikes = 100;
+  for (const Algorithm algorithm :
+       {Algorithm::linear, Algorithm::log_sum_exp, Algorithm::matmul, Algorithm::fused}) {
+    const auto add = [&](const Recipe& recipe, int tile, Tier tier) {
+      // The published one of two passes expands its mark distances.
+      const bool expands = algorithm == Algorithm::log_sum_exp;
+      rows.push_back({.family = Family::strategy,
+                      .recipe = recipe,
+                      .tier = tier,
+                      .options = {.algorithm = algorithm,
+                                  .distance = expands ? Distance::expanded : Distance::difference,
+                                  .position_tile = tile},
+                      .only = executing});
+    };
+    const bool slow = algorithm == Algorithm::log_sum_exp || algorithm == Algorithm::matmul;
+    add(published, 0, slow ? Tier::full : Tier::gate);
+    add(published, 100, Tier::full);
+    for (const Size size : tracks)
+      if (algorithm != Algorithm::log_sum_exp || size <= Size::medium)
+        add({.size = size}, 0, Tier::full);
+  }
+}
+
+// The form of the mark distance, where features are many and in units of the bandwidth.
+void add_features(Rows& rows) {
+  for (const int features : {2, 4, 6, 8, 10})
+    for (const Distance distance : {Distance::difference, Distance::expanded})
+      rows.push_back({.family = Family::features,
+                      .recipe = {.size = Size::medium,
+                                 .marks = Marks::whiten,
+                                 .features = features,
+                                 .encoding_spikes = 200,
+                                 .decoding_spikes = 100},
+                      .tier = features == 8 ? Tier::gate : Tier::full,
+                      .options = {.distance = distance}});
+}
+
+Options with_knob(Knob knob, int value) {
+  Options options;
+  (knob == Knob::block           ? options.block
+   : knob == Knob::position_tile ? options.position_tile
+                                 : options.encoding_tile) = value;
+  return options;
+}
+
+void add_knobs(Rows& rows) {
+  const auto sweep = [&](Knob knob, const std::vector<int>& values) {
+    for (const auto& [size, bins] :
+         {std::pair{Size::medium, 500}, {Size::realistic, 2000}, {Size::realistic, 4000}})
+      for (const int value : values)
+        if (bins != 4000 || knob == Knob::position_tile)
+          rows.push_back({.family = Family::tune,
+                          .recipe = {.size = size, .bins = bins},
+                          .tier = Tier::full,
+                          .options = with_knob(knob, value),
+                          .knob = knob});
+  };
+  sweep(Knob::block, {10, 25, 50, 100, 200, 500});
+  sweep(Knob::position_tile, {64, 128, 200, 256, 500, 1000, 2000});
+  sweep(Knob::encoding_tile, {128, 512, 2048});
+  for (const int bins : {250, 500, 1000, 2000})
+    rows.push_back({.family = Family::grid,
+                    .recipe = {.size = Size::medium, .bins = bins},
+                    .tier = Tier::full});
+}
+
+void add_arithmetics(Rows& rows) {
+  for (const Marks marks : {Marks::cells, Marks::profile})
+    for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::ffma, Arithmetic::bf16x3,
+                                        Arithmetic::tf32, Arithmetic::f64}) {
+      const bool gates = marks == Marks::cells &&
+                         (arithmetic == Arithmetic::bf16x3 || arithmetic == Arithmetic::tf32);
+      rows.push_back({.family = Family::precision,
+                      .recipe = {.size = Size::medium, .marks = marks},
+                      .tier = gates ? Tier::gate : Tier::full,
+                      .options = {.arithmetic = arithmetic}});
+    }
+}
+
+// Long recordings, thinned so that every machine can decode them; whole on a GPU alone.
+void add_production(Rows& rows) {
+  for (const Size size : {Size::tet64, Size::hpc1d, Size::hpc2d})
+    for (const int scale : {64, 16, 1})
+      for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::f64})
+        for (const bool cut : {false, true}) {
+          if (cut && size == Size::tet64) continue;  // of the dense path
+          const bool gates =
+              scale == 64 && arithmetic == Arithmetic::f32 && (!cut || size == Size::hpc1d);
+          rows.push_back({.family = Family::production,
+                          .recipe = {.size = size, .marks = Marks::cells, .scale = scale},
+                          .tier = gates ? Tier::gate : Tier::full,
+                          .options = {.arithmetic = arithmetic, .cut = cut},
+                          .only = scale == 1 ? gpu : std::vector<std::string>{}});
+        }
+  // So little that time is cut into chunks, and at last electrodes into batches.
+  constexpr std::int64_t kibi = 1024, mebi = 1024 * kibi, least = 2400 * kibi;
+  for (const int scale : {16, 1})
+    for (const std::int64_t bytes : {8192 * mebi, 2048 * mebi, 512 * mebi, least}) {
+      if (bytes == least && scale == 1) continue;
+      const bool gates = scale == 16 && bytes <= 512 * mebi;
+      rows.push_back({.family = Family::budget,
+                      .recipe = {.size = Size::hpc2d, .marks = Marks::cells, .scale = scale},
+                      .tier = gates ? Tier::gate : Tier::full,
+                      .options = {.budget = bytes},
+                      .only = gpu});
+    }
+}
+
+void add_protocols(Rows& rows) {
+  rows.push_back({.family = Family::first_call});
+  rows.push_back({.family = Family::shape_change});
+  for (const Size size : {Size::hpc1d, Size::hpc2d, Size::tet64})
+    rows.push_back(
+        {.family = Family::matrix, .recipe = {.size = size, .marks = Marks::cells, .scale = 64}});
+  for (const Size size : tracks)
+    rows.push_back({.family = Family::memory,
+                    .recipe = {.size = size},
+                    .tier = size == Size::medium ? Tier::gate : Tier::full});
+  struct Micro {
+    int encoding, decoding, bins;
+  };
+  for (const auto& [encoding, decoding, bins] :
+       {Micro{50, 25, 100}, Micro{200, 100, 500}, Micro{500, 250, 1000}})
+    rows.push_back({.family = Family::micro,
+                    .recipe = {.size = Size::medium,
+                               .bins = bins,
+                               .encoding_spikes = encoding,
+                               .decoding_spikes = decoding},
+                    .tier = bins == 500 ? Tier::gate : Tier::full});
+}
+
+// What the suite's own options make of a row, where they apply to it.
+Row with(const SuiteOptions& given, Row row) {
+  const auto word = [&](const char* option) -> const std::string* {
+    const auto found = given.custom.find(option);
+    return found == given.custom.end() ? nullptr : &found->second;
+  };
+  if (const auto* size = word("size")) row.recipe.size = size_of(*size), row.tier = Tier::smoke;
+  if (const auto* marks = word("data")) row.recipe.marks = marks_of(*marks);
+  if (const auto seed = given.integer("seed")) row.recipe.seed = static_cast<std::uint64_t>(*seed);
+  if (const auto scale = given.integer("scale")) row.recipe.scale = *scale;
+  if (const auto bins = given.integer("bins")) row.recipe.bins = *bins;
+  if (const auto features = given.integer("features")) row.recipe.features = *features;
+  if (const auto* arithmetic = word("arithmetic"))
+    row.options.arithmetic = arithmetic_of(*arithmetic);
+  if (const auto* algorithm = word("algo")) row.options.algorithm = algorithm_of(*algorithm);
+  if (const auto* distance = word("distance")) row.options.distance = distance_of(*distance);
+  if (const auto block = given.integer("block-size")) row.options.block = *block;
+  if (const auto tile = given.integer("pos-tile-size")) row.options.position_tile = *tile;
+  if (const auto tile = given.integer("enc-tile-size")) row.options.encoding_tile = *tile;
+  if (const auto mebibytes = given.integer("budget-mib"))
+    if (row.family == Family::budget)
+      row.options.budget = static_cast<std::int64_t>(*mebibytes) << 20;
+  if (word("cut")) row.options.cut = true;
+  return row;
+}
+
+std::vector<Case> cases(const SuiteOptions& given) {
+  Rows rows;
+  add_sizes(rows);
+  add_strategies(rows);
+  add_features(rows);
+  add_knobs(rows);
+  add_arithmetics(rows);
+  add_production(rows);
+  rows.push_back({.family = Family::sparse, .recipe = {.size = Size::small, .sparse = true}});
+  add_protocols(rows);
+
+  std::vector<Case> all;
+  std::set<std::string> ids;
+  for (const Row& each : rows) {
+    const Row row = with(given, each);
+    validate(row.options);
+    validate(row.recipe);
+    if (devices_of(row).empty() || !ids.insert(id_of(row)).second) continue;
+    all.push_back(is_protocol(row) ? protocol(row) : stepped(row));
+  }
+  return all;
+}
+
+}  // namespace
+
+Suite suite() {
+  return {.name = "clusterless_kde",
+          .options = {{"size", "NAME",
+                       "one size of: tiny, small, medium, large, realistic, tet64, hpc1d or hpc2d"},
+                      {"data", "NAME", "marks of the spikes: profile, cells or whiten"},
+                      {"seed", "N", "of the generated data (42)"},
+                      {"scale", "N", "thins recordings: spikes, samples and rows divided by N"},
+                      {"bins", "P", "places on a track"},
+                      {"features", "D", "waveform features of a spike"},
+                      {"arithmetic", "NAME",
+                       "of the optimized variant: f32, ffma, bf16x3, tf32 or f64"},
+                      {"algo", "NAME", "of the optimized variant: linear, lse, clm or fused"},
+                      {"distance", "FORM", "of marks: difference or expanded"},
+                      {"block-size", "N", "decoding spikes at a time"},
+                      {"pos-tile-size", "N", "places at a time"},
+                      {"enc-tile-size", "N", "encoding spikes at a time"},
+                      {"budget-mib", "N", "of budget cases: memory that a decode may use"},
+                      {"cut", "", "leave out pairs that certainly change nothing"}},
+          .cases = cases};
+}
+
+}  // namespace holdfast

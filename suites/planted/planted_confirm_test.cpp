@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Suspicions and what the comparison of two real builds makes of them: holdfast check --confirm,
+// and holdfast ab.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/schema_check.hpp"
+#include "planted/gate.hpp"
+
+namespace holdfast::planted {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+// <folder>/bin/planted and its list: the suite as it was built, with a plant in it.
+fs::path build(const fs::path& folder, const std::string& plant = "") {
+  fs::create_directories(folder / "bin");
+  const fs::path binary = folder / "bin" / "planted";
+  fs::copy_file(PLANTED_SUITE, binary);
+  fs::copy_file(PLANTED_SUITE ".list.json", folder / "bin" / "planted.list.json");
+  if (!plant.empty())
+    std::ofstream(binary, std::ios::app | std::ios::binary) << "\nHOLDFAST_PLANT=" << plant;
+  return binary;
+}
+
+// Rules speak of other suites, which these builds have not.
+fs::path policy_without_rules(const fs::path& folder) {
+  nlohmann::json policy = nlohmann::json::parse(read(HOLDFAST_POLICY), nullptr, true, true);
+  policy["rules"] = policy["waivers"] = nlohmann::json::array();
+  fs::create_directories(folder);
+  std::ofstream(folder / "policy.json") << policy;
+  return folder / "policy.json";
+}
+
+class PlantedConfirm : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder = fresh_folder("planted_confirm");
+    const fs::path base = build(folder / "base");
+    gate = std::make_unique<Gate>(base, "host", folder, policy_without_rules(folder / "baselines"));
+    const Said measured = gate->measure("HOLDFAST_PLANT=", "unplanted");
+    ASSERT_EQ(measured.exit, 0) << measured.words;
+    const Said accepted = gate->accept("unplanted", folder / "base" / "bin");
+    ASSERT_EQ(accepted.exit, 0) << accepted.words;
+  }
+  static void TearDownTestSuite() { gate.reset(); }
+
+  // Results of a build in `name`, measured with HOLDFAST_PLANT=`plant`.
+  static void measure(const std::string& name, const std::string& plant) {
+    const Gate measuring((folder / name / "bin" / "planted").string(), "host", folder,
+                         folder / "baselines" / "policy.json");
+    const Said said = measuring.measure("HOLDFAST_PLANT=" + plant, name + "_results");
+    ASSERT_EQ(said.exit, 0) << said.words;
+  }
+  static Said confirm(const std::string& name, const fs::path& base) {
+    return gate->check(name + "_results", "--lists=" + (folder / name / "bin").string() +
+                                              " --confirm=" + base.string());
+  }
+  static std::string verdict(const std::string& name) {
+    return read(folder / (name + "_results") / "verdict.json");
+  }
+  static inline fs::path folder = {};
+  static inline std::unique_ptr<Gate> gate = {};
+};
+
+TEST_F(PlantedConfirm, ASlowerBuildIsConfirmed) {
+  build(folder / "slower", "slow:30");
+  measure("slower", "");
+  const Said said = confirm("slower", folder / "base");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(
+      said.words,
+      AllOf(ContainsRegex("REGRESSION +planted/smooth/n:2001/f64 .*\\(blocking, confirmed\\)"),
+            ContainsRegex("speedup +fell from .* confirmed: A/B of [0-9]+ units: \\+"),
+            ContainsRegex("screening +[A-Z]+ "), ContainsRegex("-> not the machine")));
+  EXPECT_THAT(verdict("slower"), AllOf(HasSubstr("\"A/B\""), HasSubstr("\"screening\"")));
+}
+
+TEST_F(PlantedConfirm, ASlowMeasurementOfAnEqualBuildIsRefuted) {
+  build(folder / "equal");
+  measure("equal", "slow");  // what the build itself does not do
+  const Said said = confirm("equal", folder / "base");
+  EXPECT_EQ(said.exit, 0) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex("note: screening suspected, the comparison did not find: "
+                                        ".*speedup fell from .*; not so: A/B of [0-9]+ units"));
+  EXPECT_THAT(verdict("equal"), AllOf(HasSubstr("\"A/B\""), HasSubstr("\"screening\"")));
+}
+
+TEST_F(PlantedConfirm, ABaseWithoutTheSuiteLeavesScreeningsWord) {
+  build(folder / "alone");
+  measure("alone", "slow");
+  fs::create_directories(folder / "empty" / "bin");
+  const Said said = confirm("alone", folder / "empty");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, AllOf(HasSubstr("screening's REGRESSION stands"),
+                                ContainsRegex("empty/bin has no suite planted")));
+  const Said none = confirm("alone", folder / "none");
+  EXPECT_EQ(none.exit, 2) << none.words;
+  EXPECT_THAT(none.words, HasSubstr("none/bin; give the build folder to compare with"));
+}
+
+TEST_F(PlantedConfirm, WhatAnAbKeepsIsWhatItsSchemaSays) {
+  const fs::path kept = folder / "ab.json";
+  const std::string base = (folder / "base" / "bin" / "planted").string();
+  const Said said = run(HOLDFAST_BINARY " ab " + base + ' ' + base +
+                        " --budget=5 --unit=0.05 --out=" + kept.string());
+  ASSERT_TRUE(fs::exists(kept)) << said.words;
+  const nlohmann::json root = schema("ab.schema.json");
+  const nlohmann::json found = nlohmann::json::parse(read(kept));
+  validate(found, root, root, "ab");
+  EXPECT_FALSE(found.at("cases").at(0).at("control").is_null());
+}
+
+}  // namespace
+}  // namespace holdfast::planted
