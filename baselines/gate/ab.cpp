@@ -2,7 +2,6 @@
 #include "gate/ab.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iostream>
 #include <iterator>
@@ -22,17 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t default_trials = 20;
 constexpr std::int64_t most_trials = 100000;
-
-double positive(const Options& options, std::string_view name, double otherwise) {
-  const auto given = options.value(name);
-  if (!given) return otherwise;
-  double value = 0;
-  const auto [end, fault] = std::from_chars(given->data(), given->data() + given->size(), value);
-  if (fault != std::errc() || end != given->data() + given->size() || !(value > 0) ||
-      !std::isfinite(value))
-    throw Error(Fault::bad_input, text("--", name, "=", *given, ": give a positive number"));
-  return value;
-}
 
 // Cases that both builds time on the device.
 std::vector<std::string> common_cases(const fs::path& base, const fs::path& head,
@@ -62,26 +50,29 @@ std::vector<std::string> common_cases(const fs::path& base, const fs::path& head
   return both;
 }
 
-const char* word(Paired decision) {
-  switch (decision) {
-    case Paired::regression:
-      return verdict::regression;
-    case Paired::improved:
-      return verdict::improved;
-    case Paired::pass:
-      return verdict::pass;
-    case Paired::undecided:
-      break;
-  }
-  return verdict::noisy;
+nlohmann::json finite(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
 }
 
-nlohmann::json to_json(const std::string& case_id, const Comparison& found) {
-  return {{"case", case_id},
-          {"verdict", word(found.decision)},
-          {"log_ratio", found.shift.estimate},
-          {"units", found.units},
-          {"seconds", found.seconds}};
+nlohmann::json to_json(const Shift& shift, const std::vector<double>& units) {
+  return {{"log_ratio", shift.estimate},
+          {"lower", finite(shift.lower)},
+          {"upper", finite(shift.upper)},
+          {"units", units}};
+}
+
+nlohmann::json to_json(const std::string& case_id, const Comparison& found, double tolerance) {
+  nlohmann::json made = to_json(found.shift, found.units);
+  made["case"] = case_id;
+  made["verdict"] = name_of(of_time(found));
+  made["reason"] = nullptr;
+  made["clock"] = found.clock == Clock::cpu ? "cpu" : "real";
+  made["log_ratio_by_other_clock"] = found.by_other_clock;
+  made["others"] = found.others;
+  made["control"] = found.control ? to_json(*found.control, found.control_units) : nullptr;
+  made["seconds"] = found.seconds;
+  made["smallest_shown"] = finite(smallest_shown(found.shift, tolerance));
+  return made;
 }
 
 struct Asked {
@@ -97,9 +88,9 @@ Comparison compare_one(const Asked& asked, const std::string& case_id, Progress&
                                 std::lround(so_far.seconds), " s"));
       });
   progress.clear();
-  std::cout << word(found.decision)
-            << std::string(12 - std::string(word(found.decision)).size(), ' ') << case_id << "  "
-            << describe(found, asked.plan.tolerance) << std::endl;
+  const std::string decided = name_of(of_time(found));
+  std::cout << decided << std::string(12 - decided.size(), ' ') << case_id << "  "
+            << describe(found, asked.plan.decision.tolerance) << std::endl;
   return found;
 }
 
@@ -108,7 +99,7 @@ int self_test(const Asked& asked, int trials, Progress& progress) {
   int alarms = 0, undecided = 0;
   for (int trial = 0; trial < trials; ++trial) {
     const auto& case_id = asked.cases[static_cast<std::size_t>(trial) % asked.cases.size()];
-    const Paired decision = compare_one(asked, case_id, progress).decision;
+    const Paired decision = of_time(compare_one(asked, case_id, progress));
     alarms += decision == Paired::regression || decision == Paired::improved;
     undecided += decision == Paired::undecided;
   }
@@ -133,11 +124,16 @@ int run(const Options& options) {
   if (base.filename() != head.filename())
     throw Error(Fault::bad_input, text(base.filename().string(), " and ", head.filename().string(),
                                        " are different suites; compare builds of one"));
-  ComparisonPlan plan{.device = options.value_or("device", "host"),
-                      .tolerance = positive(options, "tolerance", 2) / 100,
-                      .budget_seconds = positive(options, "budget", 60),
-                      .unit_seconds = positive(options, "unit", 0.3),
-                      .cpu_clock = options.has("cpu-time")};
+  if (options.has("cpu-time") && options.has("real-time"))
+    throw Error(Fault::bad_input, "--cpu-time and --real-time exclude each other");
+  const ComparisonPlan plan{
+      .device = options.value_or("device", "host"),
+      .unit_seconds = options.positive("unit").value_or(0.3),
+      .decision = {.tolerance = options.positive("tolerance").value_or(2) / 100,
+                   .budget_seconds = options.positive("budget").value_or(60),
+                   .clock = options.has("cpu-time")    ? Clock::cpu
+                            : options.has("real-time") ? Clock::real
+                                                       : Clock::by_load}};
   if (device_kind(plan.device) == "cuda-dry")
     throw Error(Fault::bad_input,
                 "a dry device executes nothing, so there is no time to compare; "
@@ -167,8 +163,8 @@ int run(const Options& options) {
       code = worse_exit_code(code, exit_code(Fault::incomplete));
       continue;  // the other cases can still be decided
     }
-    all.push_back(to_json(case_id, found));
-    if (found.decision == Paired::regression)
+    all.push_back(to_json(case_id, found, plan.decision.tolerance));
+    if (of_time(found) == Paired::regression)
       code = worse_exit_code(code, exit_code(Fault::regression));
     if (found.decision == Paired::undecided)
       code = worse_exit_code(code, exit_code(Fault::undecided));
@@ -177,7 +173,7 @@ int run(const Options& options) {
     write_file(*out, canonical({{"schema", "holdfast-ab/1"},
                                 {"suite", base.filename().string()},
                                 {"device", plan.device},
-                                {"tolerance", plan.tolerance},
+                                {"tolerance", plan.decision.tolerance},
                                 {"cases", all}}));
   return code;
 }
@@ -196,7 +192,8 @@ Command ab_command() {
                       {"budget", "SECONDS", "for each case (default 60)"},
                       {"unit", "SECONDS", "of samples from each pair of processes (default 0.3)"},
                       {"tolerance", "PERCENT", "a slowdown that may pass (default 2)"},
-                      {"cpu-time", "", "decide by the processes' CPU time, where others compute"},
+                      {"cpu-time", "", "decide by CPU time (default: where others compute)"},
+                      {"real-time", "", "decide by real time, whatever others do"},
                       {"selftest", "", "one build against itself: prints the alarm rate it saw"},
                       {"trials", "N", "decisions of a self-test (default 20)"},
                       {"out", "FILE", "write the decisions and their units there, as JSON"}},

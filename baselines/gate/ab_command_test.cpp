@@ -32,7 +32,7 @@ class AbCommand : public testing::Test {
   // One case of a build against another, whose step takes `head_seconds` instead of 1 ms.
   Outcome compared(double head_seconds, std::vector<std::string> more = {}) {
     std::vector<std::string> arguments = {build("base"), build("head", head_seconds),
-                                          "--filter=add", "--unit=0.001"};
+                                          "--filter=add", "--unit=0.001", "--real-time"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return holdfast(std::move(arguments));
   }
@@ -99,12 +99,22 @@ TEST_F(AbCommand, ASelfTestThatDecidesNothingIsUndecided) {
   EXPECT_EQ(outcome.code, 4) << outcome.output;
 }
 
+TEST_F(AbCommand, TheClockMayBeChosen) {
+  EXPECT_EQ(
+      holdfast({build("base"), build("head", 1.1e-3), "--filter=add", "--unit=0.001", "--cpu-time"})
+          .code,
+      0);  // the fake suite's CPU time is the same in every build
+  EXPECT_EQ(compared(1.1e-3).code, 1);
+}
+
 TEST_F(AbCommand, TheDecisionsAndTheirUnitsCanBeKept) {
   const fs::path kept = folder_.path() / "ab.json";
   ASSERT_EQ(compared(1.1e-3, {"--out=" + kept.string()}).code, 1);
   const nlohmann::json found = nlohmann::json::parse(read_file(kept));
   EXPECT_EQ(found.at("cases").at(0).at("verdict"), "REGRESSION");
   EXPECT_EQ(found.at("cases").at(0).at("units").size(), 14u);
+  EXPECT_EQ(found.at("cases").at(0).at("control").at("units").size(), 7u);
+  EXPECT_EQ(found.at("cases").at(0).at("clock"), "real");
 }
 
 TEST_F(AbCommand, NonsenseArgumentsAreRefused) {
@@ -113,6 +123,7 @@ TEST_F(AbCommand, NonsenseArgumentsAreRefused) {
     expect_refusal({one, one, text("--tolerance=", number)}, "give a positive number");
   expect_refusal({one, one, "--budget=0"}, "--budget=0");
   expect_refusal({one, one, "--unit=0"}, "--unit=0");
+  expect_refusal({one, one, "--cpu-time", "--real-time"}, "exclude each other");
   expect_refusal({one, "--selftest", "--trials=0"}, "--trials=0");
   expect_refusal({one}, "takes two builds");
   expect_refusal({one, one, "--selftest"}, "takes one suite binary");

@@ -10,8 +10,9 @@
 namespace holdfast::gate {
 namespace {
 
-constexpr std::size_t most_runs = 20;          // kept per entry
-constexpr std::size_t runs_without_doubt = 5;  // fewer are a bootstrap
+constexpr std::size_t most_runs = 20;           // kept per entry
+constexpr std::size_t runs_without_doubt = 5;   // fewer are a bootstrap,
+constexpr std::int64_t days_without_doubt = 2;  // and so are those of one day, which are alike
 constexpr double widest_spread =
     0.10;  // of a gated ratio between processes, as a fraction of its median
 
@@ -49,7 +50,7 @@ Entry with_run(const Entry& before, const Measured& measured, const Results& res
   if (runs.size() > most_runs) runs.erase(runs.begin());
   entry.value = median(entry.medians);
   entry.days = distinct_days(runs);
-  entry.bootstrap = entry.medians.size() < runs_without_doubt;
+  entry.bootstrap = entry.medians.size() < runs_without_doubt || entry.days < days_without_doubt;
   return entry;
 }
 
@@ -57,52 +58,90 @@ bool is_gated(const CaseResult& result) {
   return result.status == "ok" && tier_includes("gate", result.tier);
 }
 
+// What one acceptance has in hand while it goes through the metrics.
+struct Accepting {
+  const Results& results;
+  const std::optional<Baseline>& existing;
+  const Policy& policy;
+  const std::string& why;
+
+  // The entry that a metric gets, and the change that this is; empty for what is not stored.
+  std::optional<Entry> entry(const CaseResult& result, const NamedMetric& metric,
+                             const std::string& key, std::vector<Change>& changes) const {
+    const bool evidence = metric.name == kernels_metric;
+    const Standard standard = evidence ? Standard{.kind = "codegen", .better = Better::same}
+                                       : policy.standard(result.id, results.env.device_class,
+                                                         metric.variant, metric.name, metric.kind);
+    const Entry* before = nullptr;
+    if (existing)
+      if (const auto at = existing->entries.find(key); at != existing->entries.end())
+        before = &at->second;
+    // Nobody asked for it in this run: what was accepted stays.
+    if (!metric.measured && !standard.on_request.empty() && before) return *before;
+    if (!metric.measured || !standard.stored() || (!evidence && standard.gate == Gate::off))
+      return std::nullopt;
+    const bool timed = standard.kind == "ratio" || standard.kind == "time";
+    if (before) return next_entry(standard, metric, *before, timed, key, changes);
+    const Entry first =
+        first_entry(*metric.measured, timed, results, reason(existing ? "new" : "first baseline"));
+    changes.push_back({.key = key, .after = first.value});
+    return first;
+  }
+
+ private:
+  std::string reason(const char* plain) const { return why.empty() ? std::string(plain) : why; }
+
+  // Between patch levels of one compiler a value may move without being worse; the next check holds
+  // it against the new compiler's.
+  std::string judged(const Standard& standard, const Measured& measured, const Entry& before,
+                     bool& worsens) const {
+    const Judgement judgement = judge(standard, measured, before);
+    worsens = judgement.verdict != verdict::improved && judgement.verdict != verdict::drift;
+    if (!standard.patch_tolerance ||
+        !differ_in_patch_level(existing->fingerprint.compiler, results.env.compiler))
+      return judgement.verdict;
+    Standard patched = standard;
+    patched.tolerance = std::max(standard.tolerance, *standard.patch_tolerance);
+    worsens = judge(patched, measured, before).verdict == verdict::regression;
+    return measured.value == before.value ? verdict::pass : verdict::drift;
+  }
+
+  Entry next_entry(const Standard& standard, const NamedMetric& metric, const Entry& before,
+                   bool timed, const std::string& key, std::vector<Change>& changes) const {
+    const Measured& measured = *metric.measured;
+    const auto& runs = before.accepted.runs;
+    if (std::find(runs.begin(), runs.end(), results.run.id) != runs.end()) return before;
+    bool worsens = false;
+    const std::string verdict = judged(standard, measured, before, worsens);
+    if (verdict == verdict::pass || (timed && verdict == verdict::drift))
+      return timed && !before.medians.empty() ? with_run(before, measured, results) : before;
+    Entry entry = first_entry(measured, timed, results, reason("changed for the better"));
+    entry.accepted.previous = before.value;
+    worsens = worsens && metric.name != kernels_metric;
+    // What was lost with a reason still counts as drift; what was won is where drift begins.
+    if (timed && worsens && before.anchor) entry.anchor = before.anchor;
+    changes.push_back(
+        {.key = key, .before = before.value, .after = entry.value, .worsens = worsens});
+    return entry;
+  }
+};
+
 }  // namespace
 
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
-                  const Policy& policy, const std::string& why) {
+                  const Policy& policy, const std::string& why, Anchor anchor) {
   Acceptable accepted{.baseline = {.device_class = results.env.device_class,
                                    .fingerprint = fingerprint(results.env)}};
-  const auto reason = [&](const char* plain) { return why.empty() ? std::string(plain) : why; };
+  const Accepting accepting{results, existing, policy, why};
   for (const CaseResult& result : results.cases) {
     if (!is_gated(result)) continue;
     for (const NamedMetric& metric : named_metrics(result)) {
-      const bool evidence = metric.name == kernels_metric;
-      const Standard standard = evidence
-                                    ? Standard{.kind = "codegen", .better = Better::same}
-                                    : policy.standard(result.id, results.env.device_class,
-                                                      metric.variant, metric.name, metric.kind);
-      if (!metric.measured || !standard.stored() || (!evidence && standard.gate == Gate::off))
-        continue;
-      const bool timed = standard.kind == "ratio" || standard.kind == "time";
       const std::string key = entry_key(result.id, metric.variant, metric.name);
-      Entry& entry = accepted.baseline.entries[key];
-      const Entry* before = nullptr;
-      if (existing)
-        if (const auto at = existing->entries.find(key); at != existing->entries.end())
-          before = &at->second;
-      if (!before) {
-        entry = first_entry(*metric.measured, timed, results,
-                            reason(existing ? "new" : "first baseline"));
-        accepted.changes.push_back({.key = key, .after = entry.value});
-        continue;
-      }
-      const auto& runs = before->accepted.runs;
-      if (std::find(runs.begin(), runs.end(), results.run.id) != runs.end()) {
-        entry = *before;
-        continue;
-      }
-      const std::string verdict = judge(standard, *metric.measured, *before).verdict;
-      if (verdict == verdict::pass || (timed && verdict == verdict::drift)) {
-        entry = timed && !before->medians.empty() ? with_run(*before, *metric.measured, results)
-                                                  : *before;
-        continue;
-      }
-      entry = first_entry(*metric.measured, timed, results, reason("changed for the better"));
-      entry.accepted.previous = before->value;
-      const bool worsens = !evidence && verdict != verdict::improved && verdict != verdict::drift;
-      accepted.changes.push_back(
-          {.key = key, .before = before->value, .after = entry.value, .worsens = worsens});
+      const auto entry = accepting.entry(result, metric, key, accepted.changes);
+      if (!entry) continue;
+      accepted.baseline.entries[key] = *entry;
+      if (anchor == Anchor::here && entry->anchor)
+        accepted.baseline.entries[key].anchor = std::get<double>(entry->value);
     }
   }
   if (!existing) return accepted;
@@ -132,7 +171,7 @@ std::vector<Refusal> refusals(const Results& results, const List& list, const Po
     refuse(incomplete, "the measurement is invalid");
   if (results.quality.throttled.value_or(false)) refuse(incomplete, "the device was throttled");
   for (const CaseResult& result : results.cases) {
-    if (result.check.status == "failed" || result.status == "failed")
+    if (is_wrong(result, results.env.device_name))
       refuse(exit_code(Fault::regression),
              text(result.id, ": the result is wrong or was not verified"));
     else if (result.status != "ok" && result.status != "skipped")

@@ -24,10 +24,14 @@ struct Acceptable {
   std::vector<Change> changes = {};
 };
 
+// Where drift is measured from: the first accepted value, or since a later one was better that one;
+// or, at a release, what this run makes of the entries.
+enum class Anchor { kept, here };
+
 // Entries that the measurement agrees with stay as they are; a ratio or a time that agrees adds its
 // run to them. An empty `why` gives each entry a plain reason of its own.
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
-                  const Policy& policy, const std::string& why);
+                  const Policy& policy, const std::string& why, Anchor anchor = Anchor::kept);
 
 struct Refusal {
   int exit = 3;

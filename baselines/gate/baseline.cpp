@@ -5,10 +5,15 @@
 #include <iostream>
 
 #include "gate/acceptance.hpp"
+#include "gate/aliases.hpp"
 #include "gate/check.hpp"
 #include "gate/common_options.hpp"
 #include "gate/decide.hpp"
+#include "gate/installed.hpp"
+#include "gate/part.hpp"
+#include "gate/prune.hpp"
 #include "gate/root.hpp"
+#include "gate/written_file.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -48,8 +53,28 @@ void print_changes(const Plan& plan, const Policy& policy, std::ostream& out) {
   }
 }
 
+// An entry keeps its value while nobody measures it, but not under a compiler that did not make it.
+void refuse_stale(const Plan& plan, const Results& results, const Policy& policy) {
+  if (!plan.existing || plan.existing->fingerprint.compiler == results.env.compiler) return;
+  for (const CaseResult& result : results.cases)
+    for (const NamedMetric& metric : named_metrics(result)) {
+      const auto row = policy.metrics().find(metric.name);
+      if (metric.measured || row == policy.metrics().end() || row->second.on_request.empty() ||
+          !plan.existing->entries.contains(entry_key(result.id, metric.variant, metric.name)))
+        continue;
+      throw Error(Fault::incomplete, text("the accepted ", metric.name, " of ", result.id,
+                                          " are of another compiler (",
+                                          plan.existing->fingerprint.compiler.value_or("none"),
+                                          ", now ", results.env.compiler.value_or("none"),
+                                          "); measure again with ", row->second.on_request));
+    }
+}
+
 std::vector<Plan> make_plans(const fs::path& directory, const fs::path& baselines, const Root& root,
-                             const Policy& policy, const std::string& why) {
+                             const Policy& policy, const std::string& why,
+                             Anchor anchor = Anchor::kept) {
+  const Aliases aliases = Aliases::read(baselines);
+  aliases.check_against(root.lists, root.complete);
   std::vector<Plan> plans;
   std::size_t without_device = 0;
   for (const MeasuredPart& part : root.parts) {
@@ -59,7 +84,9 @@ std::vector<Plan> make_plans(const fs::path& directory, const fs::path& baseline
     }
     Plan plan{.file = baselines / baseline_file(part.results.env.device_class, part.results.suite)};
     plan.existing = read_baseline_if_any(plan.file);
-    plan.accepted = accept(part.results, plan.existing, policy, why);
+    if (plan.existing) aliases.rename(*plan.existing);
+    refuse_stale(plan, part.results, policy);
+    plan.accepted = accept(part.results, plan.existing, policy, why, anchor);
     plans.push_back(std::move(plan));
   }
   if (!plans.empty()) return plans;
@@ -70,12 +97,26 @@ std::vector<Plan> make_plans(const fs::path& directory, const fs::path& baseline
               text("there are no results in ", directory.string(), " to accept"));
 }
 
+// A baseline is of the code that it stands beside: what was measured of another is refused. Empty
+// where they are the same, or `lists` is not the folder of a build that has the suite.
+std::vector<Refusal> other_content(const Results& results, const fs::path& lists) {
+  if (!fs::exists(lists / "content.json") || !fs::exists(list_path(lists, results.suite)))
+    return {};
+  const std::string built = provenance(lists / results.suite).content;
+  if (built == results.run.content) return {};
+  return {{.exit = exit_code(Fault::incomplete),
+           .why = text("it was measured of other code (content ", readable(results.run.content, ""),
+                       ", built ", readable(built, ""), "); measure again")}};
+}
+
 // All or nothing: one part that must not be accepted keeps the others out as well.
-int refuse(const Root& root, const Policy& policy, bool bootstrap) {
+int refuse(const Root& root, const Policy& policy, const fs::path& lists, bool bootstrap) {
   int exit = 0;
   for (const MeasuredPart& part : root.parts) {
     if (part.no_device()) continue;
-    for (const Refusal& refusal : refusals(part.results, part.list, policy, bootstrap)) {
+    std::vector<Refusal> found = refusals(part.results, part.list, policy, bootstrap);
+    for (Refusal& other : other_content(part.results, lists)) found.push_back(std::move(other));
+    for (const Refusal& refusal : found) {
       std::cerr << "holdfast: not accepted: " << part.results.suite << " on "
                 << part.results.env.device_class << ": " << refusal.why << "\n";
       exit = worse_exit_code(exit, refusal.exit);
@@ -87,10 +128,13 @@ int refuse(const Root& root, const Policy& policy, bool bootstrap) {
 int accept_verb(const Options& options, const fs::path& directory, const fs::path& baselines) {
   const Policy policy = read_policy(baselines, options);
   const Root root = read_root(directory, root_options(options));
-  if (const int refused = refuse(root, policy, options.has("bootstrap")); refused != 0)
+  const fs::path lists = options.value_or("lists", binary_folder().string());
+  if (const int refused = refuse(root, policy, lists, options.has("bootstrap")); refused != 0)
     return refused;
   const std::string why = options.value_or("why", "");
-  const std::vector<Plan> plans = make_plans(directory, baselines, root, policy, why);
+  const std::vector<Plan> plans =
+      make_plans(directory, baselines, root, policy, why,
+                 options.has("new-anchor") ? Anchor::here : Anchor::kept);
   for (const Plan& plan : plans) {
     const auto& changes = plan.accepted.changes;
     const auto worse = std::find_if(changes.begin(), changes.end(),
@@ -101,19 +145,23 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
                 text("accepting this makes ", worse->key,
                      " worse (or removes it), which needs a reason: --why=\"...\""));
   }
+  std::vector<WrittenFile> files;
+  std::ostringstream told;
   for (const Plan& plan : plans) {
     const std::string content = baseline_text(plan.accepted.baseline);
     if (plan.existing && read_file(plan.file) == content) {
-      std::cout << plan.file.string() << ": nothing to change\n";
+      told << plan.file.string() << ": nothing to change\n";
       continue;
     }
     std::error_code problem;
     fs::create_directories(plan.file.parent_path(), problem);
-    write_file(plan.file, content);
-    std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
-              << count_entries(plan) << " changed\n";
-    if (plan.existing) print_changes(plan, policy, std::cout);
+    files.emplace_back(plan.file).append(content);
+    told << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
+         << count_entries(plan) << " changed\n";
+    if (plan.existing) print_changes(plan, policy, told);
   }
+  publish_together(files);
+  std::cout << told.str();
   return 0;
 }
 
@@ -169,9 +217,17 @@ int run(const Options& options) {
   const bool has_operand = options.operands().size() > 1;
   if (verb == "show")
     return show_verb(options, has_operand ? options.operands()[1] : "", baselines);
+  if (verb == "prune") {
+    if (has_operand)
+      throw Error(Fault::bad_input,
+                  "holdfast baseline prune takes no DIR: it asks the build's lists");
+    return prune({.baselines = baselines,
+                  .lists = options.value_or("lists", binary_folder().string()),
+                  .write = options.has("yes")});
+  }
   if (verb != "accept" && verb != "diff")
-    throw Error(Fault::bad_input,
-                text("holdfast baseline has no verb '", verb, "'; it has accept, show and diff"));
+    throw Error(Fault::bad_input, text("holdfast baseline has no verb '", verb,
+                                       "'; it has accept, show, diff and prune"));
   if (!has_operand)
     throw Error(Fault::bad_input, text("holdfast baseline ", verb, " needs DIR, a results root"));
   const fs::path directory = options.operands()[1];
@@ -185,12 +241,15 @@ Command baseline_command() {
   return {
       .name = "baseline",
       .summary =
-          "Accepts measurements as baselines, shows them, or tells what accepting would change.",
-      .operands = "accept DIR | show [CASE] | diff DIR",
+          "Accepts measurements as baselines, shows them, tells what accepting would change, "
+          "prunes.",
+      .operands = "accept DIR | show [CASE] | diff DIR | prune",
       .fewest_operands = 1,
       .most_operands = 2,
       .options = {{"why", "TEXT", "the reason, which a worsening needs"},
                   {"bootstrap", "", "accept ratios from fewer than five processes"},
+                  {"new-anchor", "", "accept: measure drift from these values on, as at a release"},
+                  {"yes", "", "prune: remove what no list speaks of, instead of telling it"},
                   common::baselines,
                   common::policy,
                   common::only,
@@ -200,7 +259,8 @@ Command baseline_command() {
       .examples =
           "  holdfast baseline accept build/release/results --why=\"one kernel per stage\"\n"
           "  holdfast baseline show cubed_sphere_swe/rk4_step/n:48/f64\n"
-          "  holdfast baseline diff build/release/results\n",
+          "  holdfast baseline diff build/release/results\n"
+          "  holdfast baseline prune --yes\n",
       .run = run};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast baseline accept|show|diff`.
+// `holdfast baseline accept|show|diff|prune`.
 #pragma once
 
 #include "gate/options.hpp"

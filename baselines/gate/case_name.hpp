@@ -3,9 +3,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace holdfast::gate {
+
+// "gpt_train" of "gpt_train/step/layers:2/f32".
+inline std::string_view suite_of(std::string_view case_id) {
+  return case_id.substr(0, case_id.find('/'));
+}
 
 // The id among `ids` that is `word`, or the only one that contains it. Throws Error(bad_input):
 // with all that match where several do, else with the nearest names. `where` says whose ids they

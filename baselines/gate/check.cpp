@@ -4,16 +4,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 
 #include "gate/acceptance.hpp"
+#include "gate/aliases.hpp"
 #include "gate/common_options.hpp"
+#include "gate/confirm.hpp"
 #include "gate/detectors.hpp"
 #include "gate/git.hpp"
 #include "gate/gpu_driver.hpp"
+#include "gate/installed.hpp"
 #include "gate/judge_part.hpp"
 #include "gate/patch.hpp"
+#include "gate/process.hpp"
 #include "gate/profiles.hpp"
+#include "gate/ratchet.hpp"
 #include "gate/report.hpp"
 
 namespace holdfast::gate {
@@ -23,7 +29,7 @@ namespace fs = std::filesystem;
 
 // The accepted state to judge against, and the working copy's where they differ.
 void load_baselines(const CheckRequest& request, const std::optional<std::string>& commit,
-                    Part& part) {
+                    const Aliases& aliases, Part& part) {
   const Results& results = part.results;
   const std::string relative = baseline_file(results.env.device_class, results.suite);
   const fs::path path = request.baselines / relative;
@@ -36,24 +42,46 @@ void load_baselines(const CheckRequest& request, const std::optional<std::string
       part.baseline =
           parse_baseline(Document(text(relative, " at ", commit->substr(0, 12)), *content));
   }
-  for (const auto* baseline : {&part.baseline, &part.proposed})
-    if (*baseline && (*baseline)->device_class != results.env.device_class)
+  for (auto* baseline : {&part.baseline, &part.proposed}) {
+    if (!*baseline) continue;
+    aliases.rename(**baseline);
+    if ((*baseline)->device_class != results.env.device_class)
       throw Error(Fault::bad_input,
                   text(path.string(), ": holds the baseline of the device class '",
                        (*baseline)->device_class, "', and its folder says '",
                        results.env.device_class, "'; move it to its place"));
+  }
 }
 
-// Empty where the measurement could not be accepted.
-std::string proposed_patch(const CheckRequest& request, const Part& part, const Policy& policy) {
-  if (!refusals(part.results, part.list, policy, false).empty()) return "";
+// The change of the working copy's baseline file that makes it `proposed`.
+std::string patch_to(const CheckRequest& request, const Part& part, const Baseline& proposed) {
   const std::string relative = baseline_file(part.results.env.device_class, part.results.suite);
   const fs::path path = request.baselines / relative;
-  const auto existing = read_baseline_if_any(path);
-  const Acceptable accepted =
-      accept(part.results, existing, policy, "proposed by holdfast check; say why");
   return unified_diff((path_in_repository(request.baselines) / relative).generic_string(),
-                      existing ? read_file(path) : "", baseline_text(accepted.baseline));
+                      fs::exists(path) ? read_file(path) : "", baseline_text(proposed));
+}
+
+// Where the part fails, all that accepting it would change; else what became better for good. Empty
+// where the measurement could not be accepted.
+std::string proposed_patch(const CheckRequest& request, const Part& part, const Policy& policy,
+                           const Aliases& aliases, PartVerdict& found) {
+  if (!refusals(part.results, part.list, policy, false).empty()) return "";
+  const std::optional<Baseline>& existing = request.baseline_ref ? part.proposed : part.baseline;
+  if (found.exit != 0)
+    return patch_to(
+        request, part,
+        accept(part.results, existing, policy, "proposed by holdfast check; say why").baseline);
+  if (!existing) return "";
+  const Ratchet better = ratchet(part.results, *existing, policy,
+                                 other_runs(part.results, request.store, request.again, aliases));
+  for (Row& row : found.rows)
+    if (const auto told = better.told.find(entry_key(row.case_id, row.variant, row.metric));
+        told != better.told.end() && row.verdict == verdict::improved)
+      row.evidence["ratchet"] = told->second;
+  if (better.changes.empty()) return "";
+  found.notes.push_back(text(plural(better.changes.size(), "improvement"), " of ", part.name(),
+                             ": proposed as the next baseline; nothing accepts it by itself"));
+  return patch_to(request, part, better.baseline);
 }
 
 void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
@@ -126,7 +154,7 @@ void write_verdict(const CheckRequest& request, const Checked& checked) {
   write_file(request.directory / "verdict.md", markdown(checked.verdict), Sync::no);
   write_file(request.directory / "verdict.xml", junit(checked.verdict), Sync::no);
   const fs::path patch = request.directory / "proposed-baseline.patch";
-  if (checked.verdict.exit != 0 && !checked.patch.empty()) {
+  if (!checked.patch.empty()) {
     write_file(patch, checked.patch, Sync::no);
   } else {
     std::error_code problem;
@@ -146,6 +174,20 @@ void write_refusal(const CheckRequest& request, const Error& error) {
   }
 }
 
+// Empty where nothing is to be confirmed, or the device executes nothing and its counts are exact.
+SecondOpinion second_opinion(const CheckRequest& request, const Part& part, const Policy& policy) {
+  if (!request.confirm || device_kind(part.results.env.device_name) == "cuda-dry") return {};
+  const fs::path head = request.root.lists.value_or(binary_folder());
+  const ConfirmPlan plan{.base = base_folder(*request.confirm, head),
+                         .head = head,
+                         .budget_seconds = request.confirm_budget_seconds,
+                         .undecided_fails = request.undecided_fails};
+  return
+      [plan, &part, &policy](const std::vector<Row*>& suspects, std::vector<std::string>& notes) {
+        confirm(plan, part, policy, suspects, notes);
+      };
+}
+
 CheckRequest parse_request(const Options& options) {
   CheckRequest request{.directory = options.operands().front()};
   request.baselines = options.value_or("baselines", "baselines");
@@ -156,6 +198,11 @@ CheckRequest parse_request(const Options& options) {
   if (undecided != "fail" && undecided != "warn")
     throw Error(Fault::bad_input, text("--undecided=", undecided, ": it is fail or warn"));
   request.undecided_fails = undecided == "fail";
+  request.store = options.value_or("store", "");
+  for (const std::string& root : options.values("again")) request.again.push_back(root);
+  if (const auto build = options.value("confirm")) request.confirm = *build;
+  request.confirm_budget_seconds =
+      options.positive("budget").value_or(request.confirm_budget_seconds);
   request.root.only = options.value("only");
   request.root.device = options.value("device");
   if (const auto lists = options.value("lists")) request.root.lists = *lists;
@@ -163,8 +210,14 @@ CheckRequest parse_request(const Options& options) {
   return request;
 }
 
+bool runs_on_github() {
+  const char* there = std::getenv("GITHUB_ACTIONS");
+  return there && std::string_view(there) == "true";
+}
+
 int run(const Options& options) {
   const CheckRequest request = parse_request(options);
+  if (request.confirm) catch_interruptions();
   Checked checked;
   try {
     checked = check(request);
@@ -174,10 +227,13 @@ int run(const Options& options) {
   }
   print(checked.verdict, {.color = ::isatty(STDOUT_FILENO) == 1, .quiet = options.has("quiet")},
         std::cout);
+  if (options.has("annotations") || runs_on_github())
+    std::cout << github_annotations(checked.verdict,
+                                    path_in_repository(request.baselines).generic_string());
   if (options.has("ctest")) std::cout << ctest_measurements(checked.verdict);
   if (request.whole()) {
     write_verdict(request, checked);
-    if (checked.verdict.exit != 0 && !checked.patch.empty())
+    if (!checked.patch.empty())
       std::cout << "proposed: git apply "
                 << (request.directory / "proposed-baseline.patch").string()
                 << ", once it is clear why\n";
@@ -208,6 +264,8 @@ Checked check(const CheckRequest& request) {
       Policy::read(policy_file, request.today.empty() ? today_utc() : request.today);
   const Root root = read_root(request.directory, request.root);
   policy.check_against(root.lists, root.complete);
+  const Aliases aliases = Aliases::read(request.baselines);
+  aliases.check_against(root.lists, root.complete);
   std::optional<std::string> commit;
   if (request.baseline_ref) commit = merge_base(request.baselines, *request.baseline_ref);
 
@@ -225,9 +283,10 @@ Checked check(const CheckRequest& request) {
     Part part{.results = measured.results,
               .list = measured.list,
               .directory = request.directory.string()};
-    load_baselines(request, commit, part);
-    PartVerdict found = judge_part(part, policy, request.require_baseline, request.undecided_fails);
-    if (found.exit != 0) checked.patch += proposed_patch(request, part, policy);
+    load_baselines(request, commit, aliases, part);
+    PartVerdict found = judge_part(part, policy, request.require_baseline, request.undecided_fails,
+                                   second_opinion(request, part, policy));
+    checked.patch += proposed_patch(request, part, policy, aliases, found);
     verdict.rows.insert(verdict.rows.end(), std::make_move_iterator(found.rows.begin()),
                         std::make_move_iterator(found.rows.end()));
     append(verdict.notes, found.notes);
@@ -255,23 +314,31 @@ Command check_command() {
       .operands = "DIR",
       .fewest_operands = 1,
       .most_operands = 1,
-      .options = {common::baselines,
-                  common::policy,
-                  {"baseline-ref", "REF", "judge against the baselines at the merge base with REF"},
-                  {"require-baseline", "",
-                   "a device class without baselines is incomplete (exit 3)"},
-                  {"undecided", "fail|warn",
-                   "whether the undecidable fails (exit 4; default) or warns"},
-                  common::only,
-                  common::device,
-                  {"expect", "SUITE:DEVICE", "results that must be there", true},
-                  common::lists,
-                  {"quiet", "", "print what blocks, and the summary"},
-                  {"ctest", "", "print the headline numbers as CTest's measurements as well"}},
+      .options =
+          {common::baselines,
+           common::policy,
+           {"baseline-ref", "REF", "judge against the baselines at the merge base with REF"},
+           {"require-baseline", "", "a device class without baselines is incomplete (exit 3)"},
+           {"undecided", "fail|warn", "whether the undecidable fails (exit 4; default) or warns"},
+           {"store", "DIR",
+            "the history, whose last runs tell whether an improvement is one for good"},
+           {"again", "DIR", "a second run of this build, which tells the same", true},
+           {"confirm", "BUILD",
+            "decide suspect times and ratios by timing that build and this one in turn"},
+           {"budget", "SECONDS", "of a confirmation, for each case (default 60)"},
+           common::only,
+           common::device,
+           {"expect", "SUITE:DEVICE", "results that must be there", true},
+           common::lists,
+           {"quiet", "", "print what blocks, and the summary"},
+           {"annotations", "",
+            "print what GitHub shows beside the files (by itself where GITHUB_ACTIONS is true)"},
+           {"ctest", "", "print the headline numbers as CTest's measurements as well"}},
       .examples =
           "  holdfast check build/release/results\n"
           "  holdfast check results --only=cubed_sphere_swe --device=cuda-dry:sm_90\n"
-          "  holdfast check results --baseline-ref=origin/main --require-baseline\n",
+          "  holdfast check results --baseline-ref=origin/main --require-baseline\n"
+          "  holdfast check results --confirm=../base/build/release\n",
       .run = run};
 }
 

@@ -4,29 +4,27 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <random>
+#include <optional>
 #include <sstream>
+#include <vector>
 
 #include "gate/case_name.hpp"
 #include "gate/conversation.hpp"
-#include "gate/decide.hpp"
 #include "gate/error.hpp"
+#include "gate/machine_load.hpp"
 
 namespace holdfast::gate {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t most_padding = 4096;
 constexpr std::size_t fewest_rounds = 5;
-// The control is told beside the decision and decides nothing: some units suffice for it.
-constexpr std::size_t units_per_control = 4;
 constexpr int control_samples = 4;
-constexpr double control_alpha = 0.05;
 
-double since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+double since(Steady::time_point begin) {
+  return std::chrono::duration<double>(Steady::now() - begin).count();
 }
 
 fs::path copied(const fs::path& binary, const fs::path& folder) {
@@ -50,12 +48,35 @@ double first_quartile(std::vector<double> values) {
   return rest == 0 ? values[below] : values[below] * (1 - rest) + values[below + 1] * rest;
 }
 
+// By either clock: seconds per step, or the log ratio of two.
+struct Reading {
+  double real = 0, cpu = 0;
+};
+
+// Samples of both builds.
+struct Samples {
+  std::vector<Reading> base = {}, head = {};
+
+  // ln(head / base) of first quartiles.
+  Reading log_ratio() const {
+    const auto of = [&](double Reading::*clock) {
+      const auto quartile = [&](const std::vector<Reading>& samples) {
+        std::vector<double> seconds;
+        for (const Reading& sample : samples) seconds.push_back(sample.*clock);
+        return first_quartile(std::move(seconds));
+      };
+      return std::log(quartile(head) / quartile(base));
+    };
+    return {of(&Reading::real), of(&Reading::cpu)};
+  }
+};
+
 // One process that holds the case ready.
 class Holder {
  public:
   Holder(const Builds::Build& build, const std::string& case_id, const ComparisonPlan& plan,
          const std::string& padding)
-      : cpu_clock_(plan.cpu_clock), conversation_([&] {
+      : conversation_([&] {
           Task task{.program = build.binary,
                     .arguments = {"--lock-step", "--device=" + plan.device, "--tier=full",
                                   "--filter=" + pattern_of(case_id)},
@@ -78,25 +99,25 @@ class Holder {
   }
   void set_batch(int batch) { (void)conversation_.ask(text("batch ", batch)); }
 
-  // Seconds per step; empty where the case has no such variant.
-  std::optional<double> sample(std::string_view variant) {
+  // Empty where the case has no such variant.
+  std::optional<Reading> sample(std::string_view variant) {
     const std::string line = conversation_.ask(variant);
     if (line == "none") return std::nullopt;
-    double real = 0, cpu = 0;
-    if (!(std::istringstream(line) >> real >> cpu) || !(real > 0) || !(cpu > 0))
+    Reading found;
+    if (!(std::istringstream(line) >> found.real >> found.cpu) || !(found.real > 0) ||
+        !(found.cpu > 0))
       throw Error(Fault::incomplete, text("a suite answered '", line, "' when asked for a sample"));
-    return cpu_clock_ ? cpu : real;
+    return found;
   }
 
  private:
-  bool cpu_clock_;
   Conversation conversation_;
 };
 
 // A pair of fresh processes, and what is drawn at random about them.
-class Unit {
+class Pair {
  public:
-  Unit(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
+  Pair(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
        std::mt19937_64& random)
       : random_(random) {
     const std::string padding(std::uniform_int_distribution<std::size_t>(1, most_padding)(random_),
@@ -109,31 +130,33 @@ class Unit {
     head_->set_batch(batch);
   }
 
-  // ln(head / base) of first quartiles; one sample each in turn.
-  double optimized(double seconds) {
-    std::vector<double> base, head;
-    const auto begin = Clock::now();
-    while (base.size() < fewest_rounds || since(begin) < seconds) {
+  Reading optimized(double seconds) {
+    Samples samples;
+    const auto begin = Steady::now();
+    while (samples.base.size() < fewest_rounds || since(begin) < seconds) {
       throw_if_interrupted();
-      in_turn("optimized", base, head);
+      in_turn("optimized", samples);
     }
-    return std::log(first_quartile(head) / first_quartile(base));
+    return samples.log_ratio();
   }
 
-  std::optional<double> reference() {
-    std::vector<double> base, head;
-    for (int i = 0; i < control_samples; ++i) in_turn("reference", base, head);
-    if (base.empty() || head.empty()) return std::nullopt;
-    return std::log(first_quartile(head) / first_quartile(base));
+  std::optional<UnitValue::Control> reference() {
+    const auto begin = Steady::now();
+    Samples samples;
+    for (int i = 0; i < control_samples; ++i) in_turn("reference", samples);
+    if (samples.base.empty() || samples.head.empty()) return std::nullopt;
+    const Reading found = samples.log_ratio();
+    return UnitValue::Control{.real = found.real, .cpu = found.cpu, .seconds = since(begin)};
   }
 
  private:
   bool coin() { return std::bernoulli_distribution()(random_); }
-  void in_turn(std::string_view variant, std::vector<double>& base, std::vector<double>& head) {
+  // One sample each, in an order drawn at random.
+  void in_turn(std::string_view variant, Samples& samples) {
     const bool base_first = coin();
     for (const bool is_base : {base_first, !base_first})
-      if (const auto seconds = (is_base ? base_ : head_)->sample(variant))
-        (is_base ? base : head).push_back(*seconds);
+      if (const auto sample = (is_base ? base_ : head_)->sample(variant))
+        (is_base ? samples.base : samples.head).push_back(*sample);
   }
 
   std::mt19937_64& random_;
@@ -149,47 +172,32 @@ Builds::Builds(const Build& base, const Build& head)
   for (Build* build : {&base_, &head_}) build->environment["HOLDFAST_FFTW_WISDOM"] = wisdom;
 }
 
+UnitValue measure_unit(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
+                       bool control, std::mt19937_64& random) {
+  const auto begin = Steady::now();
+  const OthersWatch others;
+  UnitValue unit;
+  {
+    Pair pair(builds, case_id, plan, random);
+    const Reading found = pair.optimized(plan.unit_seconds);
+    unit.real = found.real;
+    unit.cpu = found.cpu;
+    if (control) unit.control = pair.reference();
+  }
+  unit.others = others.share();
+  unit.seconds = since(begin) - (unit.control ? unit.control->seconds : 0);
+  return unit;
+}
+
 Comparison compare(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
                    const std::function<void(const Comparison&)>& watch) {
   std::mt19937_64 random(std::random_device{}());
-  std::vector<double> control;
-  Comparison found;
-  const auto begin = Clock::now();
-  while (found.decision == Paired::undecided &&
-         found.units.size() < static_cast<std::size_t>(plan.looks.units.back()) &&
-         (found.units.empty() || since(begin) < plan.budget_seconds)) {
-    Unit unit(builds, case_id, plan, random);
-    found.units.push_back(unit.optimized(plan.unit_seconds));
-    if (found.units.size() % units_per_control == 1)
-      if (const auto moved = unit.reference()) control.push_back(*moved);
-    if (const auto alpha = plan.looks.alpha_at(static_cast<int>(found.units.size()))) {
-      found.shift = shift(found.units, *alpha);
-      found.decision = decide(found.shift, plan.tolerance);
-    }
-    found.seconds = since(begin);
-    if (watch) watch(found);
+  Sequence sequence(plan.decision);
+  while (sequence.wants_unit()) {
+    sequence.add(measure_unit(builds, case_id, plan, sequence.wants_control(), random));
+    if (watch) watch(sequence.found());
   }
-  // The budget can end between two looks: what is shown then is what all units say.
-  if (found.decision == Paired::undecided) found.shift = shift(found.units, plan.looks.alpha);
-  if (!control.empty()) found.control = shift(control, control_alpha);
-  found.modes = two_modes(found.units);
-  return found;
-}
-
-std::string describe(const Comparison& comparison, double tolerance) {
-  const auto shown = [](double log_ratio) {
-    return std::isfinite(log_ratio) ? percent(std::expm1(log_ratio)) : std::string("unbounded");
-  };
-  const Shift& shift = comparison.shift;
-  std::string sentence = text(shown(shift.estimate), " (", shown(shift.lower), " .. ",
-                              shown(shift.upper), "), ", plural(comparison.units.size(), "unit"),
-                              " in ", std::round(comparison.seconds * 10) / 10, " s");
-  if (comparison.control) sentence += text(", the reference ", shown(comparison.control->estimate));
-  if (std::isfinite(shift.lower))
-    sentence += text("; the smallest slowdown that this run could have shown: ",
-                     percent(smallest_shown(shift, tolerance)).substr(1));
-  if (comparison.modes) sentence += "; " + *comparison.modes;
-  return sentence;
+  return sequence.found();
 }
 
 }  // namespace holdfast::gate

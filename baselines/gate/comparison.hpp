@@ -3,16 +3,14 @@
 // for each unit. What the machine does meanwhile happens to both.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <optional>
+#include <random>
 #include <string>
-#include <vector>
 
-#include "gate/paired.hpp"
 #include "gate/process.hpp"
+#include "gate/sequence.hpp"
 
 namespace holdfast::gate {
 
@@ -36,29 +34,18 @@ class Builds {
 
 struct ComparisonPlan {
   std::string device = "host";
-  double tolerance = 0.02;
-  double budget_seconds = 60;
   double unit_seconds = 0.3;  // that a pair of processes is asked for samples
   double answer_seconds = 120;
-  bool cpu_clock = false;  // the process's CPU time decides, not the real time
-  Looks looks = {};
+  SequencePlan decision = {};
 };
 
-struct Comparison {
-  Paired decision = Paired::undecided;
-  Shift shift = {};                   // of ln(head / base), at the last look
-  std::optional<Shift> control = {};  // the same of the reference variant
-  std::vector<double> units = {};     // ln(head / base), one per pair of processes
-  double seconds = 0;                 // spent
-  std::optional<std::string> modes = {};
-};
+// Two fresh processes, one of each build, timed in turn; `control` asks for the reference variant
+// as well. Throws Error(incomplete) where a build cannot time the case.
+UnitValue measure_unit(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
+                       bool control, std::mt19937_64& random);
 
-// Throws Error(incomplete) where a build cannot time the case. `watch` is called after each unit.
+// Throws as measure_unit() does. `watch` is called after each unit.
 Comparison compare(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
                    const std::function<void(const Comparison&)>& watch = {});
-
-// "+8.3 % (+8.1 % .. +8.6 %), 20 units in 7.1 s, the reference +0.1 %; the smallest slowdown that
-// this run could have shown: 2.3 %".
-std::string describe(const Comparison& comparison, double tolerance);
 
 }  // namespace holdfast::gate

@@ -105,10 +105,11 @@ Judgement judge_exact(const Standard& standard, const Measured& measured, const 
 
 double screening_limit(double tolerance, const Entry& entry) {
   const double middle = std::abs(std::get<double>(entry.value));
-  const double spread = entry.medians.size() >= runs_for_student
-                            ? prediction_half_width(entry.medians)
-                            : 4 * mad_to_sd * entry.mad_between.value_or(0) / middle;
-  return std::max(std::log1p(tolerance), spread);
+  const double within = 4 * mad_to_sd * entry.mad_between.value_or(0) / middle;
+  if (entry.medians.size() < runs_for_student) return std::max(std::log1p(tolerance), within);
+  const double between = prediction_half_width(entry.medians);
+  // Runs of one day are more alike than the next day's will be.
+  return std::max({std::log1p(tolerance), between, entry.bootstrap ? within : 0});
 }
 
 Judgement judge_screened(const Standard& standard, const Measured& measured, const Entry& entry) {

@@ -36,7 +36,7 @@ constexpr ToolkitRow toolkit[] = {
     {"libnvrtc.so.13", "compiles device code", true},
     {"libnvJitLink.so.13", "links device code", true},
     {"libcudart.so.13", "runs device code", true},
-    {"libcublas.so.13", "matrix products on cuda", true},
+    {"libcublas.so.13", "matrix products on cuda", false},
     {"libcufft.so.12", "Fourier transforms on cuda", true},
     {"libcupti.so.13", "profiles on cuda", false},
 };
@@ -53,15 +53,6 @@ std::optional<fs::path> above(const fs::path& path) {
   for (fs::path folder = binary_folder(); folder != folder.parent_path();
        folder = folder.parent_path())
     if (std::error_code ignored; fs::exists(folder / path, ignored)) return folder / path;
-  return std::nullopt;
-}
-
-std::optional<fs::path> program(const std::string& name) {
-  const char* variable = std::getenv("PATH");
-  std::istringstream folders(variable ? variable : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (const fs::path candidate = fs::path(folder) / name; ::access(candidate.c_str(), X_OK) == 0)
-      return candidate;
   return std::nullopt;
 }
 
@@ -157,7 +148,7 @@ bool can_load(const std::string& library) {
 
 Finding python() {
   const auto own = above(".venv/bin/python3");
-  const auto found = own ? own : program("python3");
+  const auto found = own ? own : find_program("python3");
   const char* fix = "./cmake/bootstrap.sh (reports are drawn with it; all else works without)";
   if (!found) return {"python", Health::absent, "there is no python3", fix};
   constexpr double patience_seconds = 20;
@@ -172,7 +163,7 @@ Finding python() {
 }
 
 Finding tool(const std::string& name, const std::string& purpose) {
-  if (const auto found = program(name)) return {name, Health::ok, found->string()};
+  if (const auto found = find_program(name)) return {name, Health::ok, found->string()};
   return {name, Health::absent, "not installed", text("./cmake/bootstrap.sh (", purpose, ")")};
 }
 

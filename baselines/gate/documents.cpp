@@ -3,6 +3,7 @@
 #include "gate/documents.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "gate/merge.hpp"
@@ -29,25 +30,33 @@ Acceptance parse_acceptance(const Reader& reader) {
 Entry parse_entry(const Reader& reader) {
   Object object = reader.object();
   Entry entry{.value = parse_value(object.take("value"))};
-  if (const auto* number = std::get_if<double>(&entry.value); number && *number < 0)
-    throw reader.wrong("an accepted value cannot be negative");
+  const auto* number = std::get_if<double>(&entry.value);
+  if (number && *number < 0) throw reader.wrong("an accepted value cannot be negative");
   if (const auto medians = object.optional("medians")) {
     entry.medians = medians->numbers();
     entry.mad_between = object.take("mad_between").number();
-    entry.days = object.take("days").integer();
+    const Reader days = object.take("days");
+    entry.days = days.integer();
     entry.anchor = object.take("anchor").number();
     entry.bootstrap = object.take("bootstrap").boolean();
     const Reader runs = object.take("runs");
     if (runs.integer() != static_cast<std::int64_t>(entry.medians.size()))
       throw runs.wrong(
           text("'runs' is ", runs.integer(), " and 'medians' holds ", entry.medians.size()));
-    const auto* value = std::get_if<double>(&entry.value);
+    if (entry.days < 1 || entry.days > runs.integer())
+      throw days.wrong(
+          text("'days' is ", entry.days, " for ", plural(entry.medians.size(), "run")));
     const double middle = entry.medians.empty() ? 0 : median(entry.medians);
-    if (!value || middle <= 0 || std::abs(*value - middle) > 1e-9 * middle)
+    if (!number || middle <= 0 || std::abs(*number - middle) > 1e-9 * middle)
       throw reader.wrong("'value' must be the median of 'medians', and positive");
     if (*entry.mad_between < 0 || *entry.anchor <= 0)
       throw reader.wrong("'mad_between' cannot be negative, and 'anchor' must be positive");
+    for (const double median : entry.medians)
+      if (median <= 0) throw reader.wrong("'medians' are positive");
+    for (const double held : {middle, *entry.mad_between, *entry.anchor})
+      refuse_absurd(reader, held, false);
   }
+  if (number) refuse_absurd(reader, *number, entry.medians.empty());
   entry.accepted = parse_acceptance(object.take("accepted"));
   object.close();
   return entry;
@@ -138,7 +147,21 @@ nlohmann::json to_json(const Detection& finding) {
           {"source", finding.source}};
 }
 
+void refuse_repeated(const Reader& where, std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end()) throw where.wrong(text("'", *twice, "' stands twice here"));
+}
+
 }  // namespace
+
+void refuse_absurd(const Reader& where, double number, bool counted) {
+  constexpr double largest_count = 9007199254740992;  // beyond it not every count has a double
+  constexpr double largest = 1e18;                    // more than any machine does in a second
+  if (std::abs(number) < (counted ? largest_count : largest)) return;
+  throw where.wrong(text("the number ", number, " is larger than anything that is ",
+                         counted ? "counted" : "measured"));
+}
 
 Value parse_value(const Reader& reader) {
   if (reader.is_string()) return reader.string();
@@ -160,7 +183,9 @@ List parse_list(const Document& document) {
     listed.reference = row.take("reference").boolean();
     for (const auto& [kind, reader] : row.take("devices").object().rest()) {
       Object device = reader.object();
-      listed.devices[kind] = device.take("metrics").strings();
+      const Reader metrics = device.take("metrics");
+      listed.devices[kind] = metrics.strings();
+      refuse_repeated(metrics, listed.devices[kind]);
       device.close();
     }
     row.close();
@@ -243,7 +268,11 @@ std::string entry_key(const std::string& case_id, const std::string& variant,
 
 Verdict parse_verdict(const Document& document) {
   Object object = open_schema(document, "holdfast-verdict/1");
-  Verdict verdict{.exit = static_cast<int>(object.take("exit").integer())};
+  const Reader exit = object.take("exit");
+  constexpr std::array<std::int64_t, 6> codes = {0, 1, 2, 3, 4, 77};
+  if (std::find(codes.begin(), codes.end(), exit.integer()) == codes.end())
+    throw exit.wrong(text("'exit' is ", exit.integer(), ", which is no exit code of holdfast"));
+  Verdict verdict{.exit = static_cast<int>(exit.integer())};
   for (const auto& [name, count] : object.take("counts").object().rest())
     verdict.counts[name] = count.integer();
   for (const Reader& row : object.take("rows").items()) verdict.rows.push_back(parse_row(row));

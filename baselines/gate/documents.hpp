@@ -163,6 +163,10 @@ using Value = std::variant<double, std::string>;
 Value parse_value(const Reader& reader);
 nlohmann::json value_json(const Value& value);
 
+// Throws for a number that nothing measured has: a count of 2^53 or more, any other of 1e18 or
+// more. Held against such a value, everything would be an improvement.
+void refuse_absurd(const Reader& where, double number, bool counted);
+
 struct Acceptance {
   std::string utc;
   std::string content;
@@ -179,7 +183,7 @@ struct Entry {
       {};                 // time and ratio: the median of each accepted run, oldest first
   std::int64_t days = 1;  // distinct days among those runs
   std::optional<double> anchor = {};  // the first accepted value, which drift is measured from
-  bool bootstrap = false;             // accepted from fewer than five runs
+  bool bootstrap = false;             // accepted from fewer than five runs, or on one day
   Acceptance accepted = {};
 };
 

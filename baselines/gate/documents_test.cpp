@@ -122,5 +122,25 @@ TEST(Documents, TheKindOfADeviceIsWhatStandsBeforeTheColon) {
   EXPECT_EQ(device_kind("host"), "host");
 }
 
+TEST(Documents, ACheckThatPassedTellsHowFarItWasFromItsLimit) {
+  EXPECT_THAT(complaint(toy::host(), "\"error\": 1e-15", "\"error\": null"),
+              HasSubstr("tells its 'error' and its 'limit'"));
+  EXPECT_THAT(complaint(toy::host(), "\"limit\": 1e-12", "\"limit\": 1e300"),
+              HasSubstr("larger than anything that is measured"));
+}
+
+TEST(Documents, AValueBeyondAllMeasureIsAnErrorAndNotABaselineToImproveOn) {
+  Baseline baseline{.device_class = "host"};
+  baseline.entries["a|optimized|launches"] = {.value = 1e16};
+  EXPECT_THAT([&] { (void)parse_baseline(Document("b.json", baseline_text(baseline))); },
+              ThrowsMessage<Error>(HasSubstr("larger than anything that is counted")));
+}
+
+TEST(Documents, AVerdictEndsInAnExitCodeOfTheCommand) {
+  EXPECT_THAT(
+      [] { (void)parse_verdict(Document("v.json", canonical(to_json(Verdict{.exit = 5})))); },
+      ThrowsMessage<Error>(HasSubstr("no exit code of holdfast")));
+}
+
 }  // namespace
 }  // namespace holdfast::gate

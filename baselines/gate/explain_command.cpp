@@ -5,6 +5,7 @@
 #include <iostream>
 #include <set>
 
+#include "gate/aliases.hpp"
 #include "gate/case_name.hpp"
 #include "gate/check.hpp"
 #include "gate/common_options.hpp"
@@ -97,10 +98,11 @@ Evidence compare_case(const Options& options, const fs::path& directory, const R
     made.before = side_of(*other, read_all_results(*other), device_class, result.id);
     return made;
   }
-  const fs::path file = fs::path(options.value_or("baselines", "baselines")) /
-                        baseline_file(device_class, results.suite);
+  const fs::path baselines = options.value_or("baselines", "baselines");
+  const fs::path file = baselines / baseline_file(device_class, results.suite);
   made.against = text("the baseline ", file.string());
-  if (const auto baseline = read_baseline_if_any(file)) {
+  if (auto baseline = read_baseline_if_any(file)) {
+    Aliases::read(baselines).rename(*baseline);
     Side side = baseline_side(*baseline, result.id);
     if (!side.values.empty()) made.before = std::move(side);
   }

@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <set>
+
 #include "gate/gate_command.hpp"
 
 namespace holdfast::gate {
@@ -76,6 +79,79 @@ TEST(Export, LeavesOutCasesThatAreNotWell) {
   std::vector<StoredResults> all = host();
   all[0].results.cases[0].status = "failed";
   EXPECT_THAT(google_benchmark(all)["benchmarks"], SizeIs(2 * 5));
+}
+
+// What a test of an export reads of the real command.
+class Exported : public GateCommand {
+ protected:
+  nlohmann::json exported(const std::string& format, const std::vector<std::string>& more = {}) {
+    store(toy::host());
+    store(toy::dry());
+    std::vector<std::string> arguments = {"export", results_.string(), "--format=" + format,
+                                          "--baselines=" + baselines_.string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(holdfast(std::move(arguments)), 0) << complaints_;
+    return nlohmann::json::parse(output_);
+  }
+};
+
+// compare.py groups rows by name and unit, tests repetitions of one name against each other, scales
+// by time_unit, and takes what is no field of its own for a counter, which is a number.
+TEST_F(Exported, GoogleBenchmarkRowsHaveWhatItsToolsRead) {
+  const nlohmann::json made = exported("gbench");
+  EXPECT_TRUE(made["context"]["date"].is_string());
+  EXPECT_TRUE(made["context"]["num_cpus"].is_number_integer());
+  std::map<std::string, std::set<int>> repetitions;
+  for (const nlohmann::json& row : made["benchmarks"]) {
+    EXPECT_EQ(row["run_type"], "iteration") << "aggregates are computed by their readers";
+    EXPECT_EQ(row["time_unit"], "ns");
+    EXPECT_TRUE(row["iterations"].is_number_integer());
+    EXPECT_GT(row["real_time"].get<double>(), 0);
+    EXPECT_GT(row["cpu_time"].get<double>(), 0);
+    EXPECT_LT(row["repetition_index"].get<int>(), row["repetitions"].get<int>());
+    EXPECT_TRUE(repetitions[row["name"]].insert(row["repetition_index"].get<int>()).second);
+    const std::set<std::string> words = {"name", "run_name", "run_type", "time_unit", "label"};
+    for (const auto& [field, value] : row.items())
+      EXPECT_EQ(value.is_string(), words.contains(field)) << field;
+  }
+  for (const auto& [name, indices] : repetitions) EXPECT_THAT(indices, SizeIs(5)) << name;
+}
+
+// Bencher's metric format: benchmark -> measure (a slug) -> value, and bounds around it.
+TEST_F(Exported, BencherHasSlugsAndBoundsAroundEachValue) {
+  const std::regex slug("[a-z0-9]+(-[a-z0-9]+)*");
+  const nlohmann::json made = exported("bmf");
+  EXPECT_FALSE(made.empty());
+  for (const auto& [benchmark, measures] : made.items()) {
+    EXPECT_LE(benchmark.size(), 1024u);
+    for (const auto& [measure, value] : measures.items()) {
+      EXPECT_TRUE(std::regex_match(measure, slug)) << measure;
+      for (const auto& [field, number] : value.items()) {
+        EXPECT_TRUE(field == "value" || field == "lower_value" || field == "upper_value") << field;
+        EXPECT_TRUE(number.is_number());
+      }
+      EXPECT_LE(value.value("lower_value", value["value"].get<double>()), value["value"]);
+      EXPECT_GE(value.value("upper_value", value["value"].get<double>()), value["value"]);
+    }
+  }
+}
+
+// customSmallerIsBetter and customBiggerIsBetter: a list of name, unit and value, with an optional
+// range and extra; a name stands for a series, so it is there once.
+TEST_F(Exported, ActionBenchmarkHasEachNameOnceWithItsUnit) {
+  std::set<std::string> names;
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--bigger"}}) {
+    const nlohmann::json made = exported("gha", more);
+    ASSERT_TRUE(made.is_array());
+    EXPECT_FALSE(made.empty());
+    for (const nlohmann::json& one : made) {
+      EXPECT_TRUE(one["name"].is_string() && one["unit"].is_string());
+      EXPECT_TRUE(one["value"].is_number());
+      EXPECT_TRUE(names.insert(one["name"].get<std::string>()).second) << one["name"];
+      for (const auto& [field, value] : one.items())
+        EXPECT_TRUE(field == "value" || value.is_string()) << field;
+    }
+  }
 }
 
 TEST_F(GateCommand, ExportPrintsJsonForPrograms) {

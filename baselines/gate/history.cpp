@@ -7,9 +7,11 @@
 #include <set>
 #include <tuple>
 
+#include "gate/case_name.hpp"
 #include "gate/part.hpp"
 #include "gate/process.hpp"
 #include "gate/result_files.hpp"
+#include "gate/written_file.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -23,25 +25,34 @@ std::string commit_of(const Run& run) {
 using RunKey =
     std::tuple<std::string, std::string, std::string, std::string>;  // class, commit, utc, suite
 
-RunKey key_of(const HistoryLine& line) {
-  return {line.device_class, line.commit, line.utc, line.case_id.substr(0, line.case_id.find('/'))};
-}
-
 // What the store has already.
-struct Known {
-  std::map<std::string, std::int64_t> orders = {};  // by commit
-  std::set<RunKey> runs = {};
-
-  explicit Known(const std::vector<HistoryLine>& lines) {
-    for (const HistoryLine& line : lines) {
-      orders[line.commit] = line.order;
-      runs.insert(key_of(line));
-    }
+class Known {
+ public:
+  explicit Known(const fs::path& store) {
+    for_each_line(store, [this](const HistoryView& line) { add(line); });
   }
+
+  bool has(const RunKey& run) const { return runs_.contains(run); }
+
   std::int64_t order_of(const std::string& commit) {
     std::int64_t last = 0;
-    for (const auto& [name, order] : orders) last = std::max(last, order);
-    return orders.emplace(commit, last + 1).first->second;
+    for (const auto& [name, order] : orders_) last = std::max(last, order);
+    return orders_.emplace(commit, last + 1).first->second;
+  }
+
+ private:
+  std::map<std::string, std::int64_t, std::less<>> orders_ = {};  // by commit
+  std::set<RunKey> runs_ = {};
+  RunKey last_ = {};
+
+  // The lines of a run follow one another: all but the first bring nothing new.
+  void add(const HistoryView& line) {
+    const std::string_view suite = suite_of(line.case_id);
+    if (std::tie(line.device_class, line.commit, line.utc, suite) == last_) return;
+    last_ = {std::string(line.device_class), std::string(line.commit), std::string(line.utc),
+             std::string(suite)};
+    runs_.insert(last_);
+    orders_[std::string(line.commit)] = line.order;
   }
 };
 
@@ -77,25 +88,19 @@ int history(const Options& options) {
 
 }  // namespace
 
-std::string begin_history(const fs::path& store) {
-  return text("begin a history with holdfast history append DIR --store=", store.string());
-}
-
-HistoryLine parse_history_line(const Document& document) {
-  Object object = document.root().object();
-  HistoryLine line{.utc = object.take("utc").string(),
-                   .commit = object.take("commit").string(),
-                   .order = object.take("order").integer(),
-                   .device_class = object.take("class").string(),
-                   .fingerprint = object.take("fp").string(),
-                   .case_id = object.take("case").string(),
-                   .variant = object.take("variant").string(),
-                   .metric = object.take("metric").string(),
-                   .value = object.take("value").number(),
-                   .mad = object.take("mad").number_or_null(),
-                   .verdict = object.take("verdict").string_or_null()};
-  object.close();
-  return line;
+HistoryLine kept(const HistoryView& line) {
+  HistoryLine made{.utc = std::string(line.utc),
+                   .commit = std::string(line.commit),
+                   .order = line.order,
+                   .device_class = std::string(line.device_class),
+                   .fingerprint = std::string(line.fingerprint),
+                   .case_id = std::string(line.case_id),
+                   .variant = std::string(line.variant),
+                   .metric = std::string(line.metric),
+                   .value = line.value,
+                   .mad = line.mad};
+  if (line.verdict) made.verdict = std::string(*line.verdict);
+  return made;
 }
 
 nlohmann::json to_json(const HistoryLine& line) {
@@ -112,18 +117,33 @@ nlohmann::json to_json(const HistoryLine& line) {
           {"verdict", nullable(line.verdict)}};
 }
 
-std::vector<HistoryLine> read_history(const fs::path& store) {
-  require_folder(store, begin_history(store));
+std::vector<HistoryLine> read_history(const fs::path& store,
+                                      const std::function<bool(const HistoryView&)>& wanted) {
   std::vector<HistoryLine> lines;
-  for (const fs::path& file : files_by_class(store, ".ndjson")) {
-    std::istringstream content(read_file(file));
-    std::size_t number = 0;
-    for (std::string line; std::getline(content, line);)
-      lines.push_back(parse_history_line(Document(text(file.string(), ':', ++number), line)));
-  }
+  for_each_line(store, [&](const HistoryView& line) {
+    if (wanted(line)) lines.push_back(kept(line));
+  });
   std::stable_sort(lines.begin(), lines.end(), [](const HistoryLine& a, const HistoryLine& b) {
     return std::tie(a.order, a.utc) < std::tie(b.order, b.utc);
   });
+  return lines;
+}
+
+std::vector<HistoryLine> last_runs(const fs::path& store, const Results& now, std::size_t runs) {
+  std::vector<HistoryLine> lines;
+  std::set<std::string, std::less<>> times;
+  for_each_line_from_end(store, now.env.device_class, [&](const HistoryView& line) {
+    if (line.fingerprint != now.env.fingerprint || line.utc >= now.run.utc ||
+        suite_of(line.case_id) != now.suite)
+      return true;
+    if (!times.contains(line.utc)) {
+      if (times.size() == runs) return false;
+      times.emplace(line.utc);
+    }
+    lines.push_back(kept(line));
+    return true;
+  });
+  std::reverse(lines.begin(), lines.end());
   return lines;
 }
 
@@ -174,12 +194,12 @@ Appended append_history(const fs::path& root, const fs::path& store) {
   const std::string name =
       sha256(fs::canonical(store).string()).substr(std::string("sha256:").size(), 16);
   const MachineLock lock("history-" + name, [] {});
-  Known known(read_history(store));
+  Known known(store);
   Appended appended;
   std::map<fs::path, std::string> additions;  // by file
   for (const auto& [file, results] : measured) {
     const std::string commit = commit_of(results.run);
-    if (known.runs.contains({results.env.device_class, commit, results.run.utc, results.suite})) {
+    if (known.has({results.env.device_class, commit, results.run.utc, results.suite})) {
       ++appended.known;
       continue;
     }
@@ -192,10 +212,14 @@ Appended append_history(const fs::path& root, const fs::path& store) {
         store / results.env.device_class / (results.run.utc.substr(0, 4) + ".ndjson");
     for (const HistoryLine& line : lines) additions[year] += canonical_line(to_json(line)) + '\n';
   }
+  std::vector<WrittenFile> files;
   for (const auto& [file, content] : additions) {
-    fs::create_directories(file.parent_path(), problem);  // write_file() says why, should this fail
-    write_file(file, (fs::exists(file) ? read_file(file) : std::string()) + content);
+    fs::create_directories(file.parent_path(), problem);  // writing says why, should this fail
+    WrittenFile& written = files.emplace_back(file);
+    if (fs::exists(file)) written.append_copy_of(file);
+    written.append(content);
   }
+  publish_together(files);
   return appended;
 }
 

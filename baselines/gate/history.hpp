@@ -4,11 +4,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "gate/documents.hpp"
+#include "gate/history_file.hpp"
 #include "gate/options.hpp"
 
 namespace holdfast::gate {
@@ -28,15 +30,19 @@ struct HistoryLine {
   std::optional<std::string> verdict = {};
 };
 
-HistoryLine parse_history_line(const Document& document);
+HistoryLine kept(const HistoryView& line);  // with texts of its own
 nlohmann::json to_json(const HistoryLine& line);
 
-// What to do where there is no history yet.
-std::string begin_history(const std::filesystem::path& store);
+// The lines of a store that are `wanted` (by default all), sorted by order and time; the others are
+// read as strictly, and take no memory. Throws as for_each_line() does.
+std::vector<HistoryLine> read_history(
+    const std::filesystem::path& store, const std::function<bool(const HistoryView&)>& wanted =
+                                            [](const HistoryView&) { return true; });
 
-// All lines of a store, sorted by order and time. An absent folder throws Error(bad_input), a
-// malformed line "FILE:LINE: ..".
-std::vector<HistoryLine> read_history(const std::filesystem::path& store);
+// The lines of the last `runs` runs of this suite, device class and fingerprint that began before
+// `now`, oldest first.
+std::vector<HistoryLine> last_runs(const std::filesystem::path& store, const Results& now,
+                                   std::size_t runs);
 
 // The lines of one result, all with this order. Cases that are not ok, and metrics without a
 // number, have none.

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "gate/mutants.hpp"
 #include "gate/process.hpp"
 #include "gate/trend.hpp"
 
@@ -130,6 +131,68 @@ TEST_F(History, AMalformedLineIsAnErrorWithItsNumber) {
               ThrowsMessage<Error>(HasSubstr("2026.ndjson:3:")));
 }
 
+// One edit of a line each, which would otherwise be drawn as a point.
+TEST_F(History, EverySpoiltLineIsRefused) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  append();
+  const std::string whole = read_file(file_);
+  const std::string line = whole.substr(0, whole.find('\n'));
+  toy::for_each_mutant(line, [&](const toy::Mutant& mutant) {
+    if (mutant.path == "/value" && mutant.edit != "NaN") return;  // another measurement
+    const bool optional = mutant.path == "/mad" || mutant.path == "/verdict";
+    if (optional && (mutant.edit == "null" || mutant.edit == "a text" ||
+                     mutant.edit == "a number" || mutant.edit.starts_with("huge")))
+      return;
+    write_file(file_, mutant.content + '\n', Sync::no);
+    EXPECT_THROW((void)read_history(store_), Error) << mutant.path << ' ' << mutant.edit;
+  });
+}
+
+TEST_F(History, AFileCutWithinALineIsRefused) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  append();
+  const std::string whole = read_file(file_);
+  for (std::size_t length = 1; length < whole.size(); ++length) {
+    if (whole[length - 1] == '\n') continue;  // a shorter history
+    write_file(file_, whole.substr(0, length), Sync::no);
+    EXPECT_THROW((void)read_history(store_), Error) << length;
+    EXPECT_THROW((void)last_runs(store_, run_of("def", "2026-11-22T12:00:00Z"), 2), Error)
+        << length;
+  }
+}
+
+TEST_F(History, TheLastRunsAreThoseOfTheSameSuiteMachineAndTools) {
+  for (int day = 1; day <= 5; ++day) {
+    Results results = run_of(text("c", day), text("2026-11-0", day, "T12:00:00Z"), day);
+    if (day == 4) results.env.fingerprint = "sha256:other";
+    measure(results);
+    append();
+  }
+  std::vector<double> launches;
+  for (const HistoryLine& line : last_runs(store_, run_of("c5", "2026-11-05T12:00:00Z"), 2))
+    if (line.metric == "launches") launches.push_back(line.value);
+  EXPECT_THAT(launches, ElementsAre(2, 3));
+}
+
+TEST_F(History, ALineThatStandsTwiceIsRefusedWhereItWouldBeDrawnTwice) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  append();
+  const std::string whole = read_file(file_);
+  write_file(file_, whole + whole, Sync::no);
+  const std::vector<HistoryLine> lines = read_history(store_);
+  EXPECT_THAT([&] { (void)find_trends(lines, {}); }, ThrowsMessage<Error>(HasSubstr("twice")));
+}
+
+TEST_F(History, AnUnfinishedFileIsTakenOverByTheNextAppend) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  append();
+  std::ofstream(file_.parent_path() / ".2026.ndjson.part") << std::string(100000, 'x');
+  measure(run_of("def", "2026-11-22T12:00:00Z"));
+  append();
+  EXPECT_THAT(read_history(store_), SizeIs(4));
+  EXPECT_FALSE(fs::exists(file_.parent_path() / ".2026.ndjson.part"));
+}
+
 // `counts` launches at one level after the other.
 std::vector<HistoryLine> lines_of(const std::vector<std::pair<int, double>>& levels,
                                   const std::string& fingerprint = "f") {
@@ -182,7 +245,7 @@ TEST(Trend, DriftCountsFromTheAnchorThatIsAskedFor) {
 TEST(Trend, AnotherMachineIsNoChange) {
   auto lines = lines_of({{20, 100}});
   for (std::size_t i = 10; i < 20; ++i) {
-    lines[i].fingerprint = "g";
+    lines[i].fingerprint = std::string("g");
     lines[i].value = 200;
   }
   const auto series = find_trends(lines, {});

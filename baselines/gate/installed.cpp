@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
 
 #include "gate/json.hpp"
 #include "gate/options.hpp"
@@ -63,6 +65,15 @@ fs::path find_suite(const std::string& suite, const fs::path& folder) {
                    : names.empty()
                        ? "no suite is built there: build them, or name their folder with --bin-dir"
                        : text("it has ", known)));
+}
+
+std::optional<fs::path> find_program(const std::string& name) {
+  const char* variable = std::getenv("PATH");
+  std::istringstream folders(variable ? variable : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (const fs::path candidate = fs::path(folder) / name; ::access(candidate.c_str(), X_OK) == 0)
+      return candidate;
+  return std::nullopt;
 }
 
 Provenance provenance(const fs::path& suite_binary) {

@@ -22,6 +22,9 @@ std::filesystem::path list_path(const std::filesystem::path& folder, const std::
 // Error(bad_input).
 std::filesystem::path find_suite(const std::string& suite, const std::filesystem::path& folder);
 
+// The program of that name in PATH.
+std::optional<std::filesystem::path> find_program(const std::string& name);
+
 struct Provenance {
   std::string content;
   std::optional<std::string> git_sha = {};

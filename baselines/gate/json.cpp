@@ -54,7 +54,10 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return add(static_cast<std::int64_t>(value), 1);
   }
   bool number_float(double value, const std::string&) override { return add(value, 1); }
-  bool string(std::string& value) override { return add(std::move(value)); }
+  bool string(std::string& value) override {
+    refuse_nul(value);
+    return add(std::move(value));
+  }
   bool binary(nlohmann::json::binary_t&) override { return false; }
   bool start_object(std::size_t) override { return open(Node::Map{}); }
   bool start_array(std::size_t) override { return open(Node::Array{}); }
@@ -63,6 +66,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 
   bool key(std::string& name) override {
     auto& members = std::get<Node::Map>(open_.back()->value);
+    refuse_nul(name);
     const auto [at, is_new] = members.try_emplace(name);
     if (!is_new) throw fault(line(0), text("the key '", name, "' stands twice in one object"));
     slot_ = &at->second;
@@ -98,6 +102,11 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     lines_ += static_cast<std::size_t>(std::count(counted_, reached_, '\n'));
     counted_ = reached_;
     return ahead > 0 && lines_ > 1 && *(reached_ - ahead) == '\n' ? lines_ - 1 : lines_;
+  }
+
+  // Sentences end at a NUL wherever they are passed on, and would tell only half.
+  void refuse_nul(const std::string& value) {
+    if (value.find('\0') != std::string::npos) throw fault(line(0), "a text with a NUL in it");
   }
 
   Error fault(std::size_t at, std::string_view what) const {

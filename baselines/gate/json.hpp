@@ -120,9 +120,9 @@ nlohmann::json nullable(const std::optional<T>& value) {
 void require_folder(const std::filesystem::path& path, std::string_view advice);
 
 std::string read_file(const std::filesystem::path& path);
-// Writes beside, syncs and renames: readers see the old file or the new one, and a failure leaves
-// nothing behind. Without syncing that holds as long as the machine does not stop, which is enough
-// for what can be computed again.
+// Readers see the old file or the new one, and a failure leaves nothing behind (WrittenFile).
+// Without syncing that holds as long as the machine does not stop, which is enough for what can be
+// computed again.
 enum class Sync { yes, no };
 void write_file(const std::filesystem::path& path, std::string_view text, Sync sync = Sync::yes);
 

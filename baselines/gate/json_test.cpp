@@ -177,5 +177,15 @@ TEST(ExitCodes, AreOrderedByWhatTheyHide) {
   EXPECT_EQ(worse_exit_code(0, 77), 77);
 }
 
+TEST(JsonReading, ATextWithANulInItIsAnErrorBecauseSentencesWouldEndThere) {
+  for (const char* text : {R"({"a": "b\u0000c"})", R"({"a\u0000b": 1})"})
+    EXPECT_THAT([&] { Document("x.json", text); },
+                testing::ThrowsMessage<Error>(testing::HasSubstr("x.json:1: a text with a NUL")));
+}
+
+TEST(JsonWriting, ANegativeZeroIsWrittenAsTheZeroThatItIsReadAs) {
+  EXPECT_EQ(canonical_line(-0.0), "0");
+}
+
 }  // namespace
 }  // namespace holdfast::gate

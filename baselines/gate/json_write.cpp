@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writing half of json.hpp.
-#include <fcntl.h>
 #include <openssl/sha.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -24,7 +21,8 @@ std::string number_text(double value) {
     throw Error(Fault::bad_input,
                 text("refusing to write the number ", value, ", which JSON cannot hold"));
   std::array<char, 32> buffer = {};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  // Adding 0 makes a negative zero a plain one, which is what its text would be read as.
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value + 0.0).ptr;
   return std::string(buffer.data(), end);
 }
 
@@ -74,11 +72,6 @@ void write_pretty(const nlohmann::json& value, std::size_t depth, std::size_t le
   out += '\n' + std::string(2 * depth, ' ') + (value.is_object() ? '}' : ']');
 }
 
-[[noreturn]] void cannot_write(const std::filesystem::path& path, int error) {
-  throw Error(Fault::bad_input, text("cannot write ", path.string(), ": ", std::strerror(error),
-                                     "; choose a folder that you may write to"));
-}
-
 }  // namespace
 
 std::string canonical_line(const nlohmann::json& value) {
@@ -113,27 +106,6 @@ std::string read_file(const std::filesystem::path& path) {
   content << in.rdbuf();
   if (in.bad()) throw Error(Fault::bad_input, text("cannot read ", path.string(), " to its end"));
   return std::move(content).str();
-}
-
-void write_file(const std::filesystem::path& path, std::string_view content, Sync sync) {
-  const auto beside =
-      path.parent_path() / text(".", path.filename().string(), ".", ::getpid(), ".part");
-  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) cannot_write(path, errno);
-  int error = 0;
-  while (!content.empty() && error == 0) {
-    const ssize_t written = ::write(file, content.data(), content.size());
-    if (written >= 0)
-      content.remove_prefix(static_cast<std::size_t>(written));
-    else if (errno != EINTR)
-      error = errno;
-  }
-  if (error == 0 && sync == Sync::yes && ::fsync(file) != 0) error = errno;
-  if (::close(file) != 0 && error == 0) error = errno;
-  if (error == 0 && ::rename(beside.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return;
-  ::unlink(beside.c_str());
-  cannot_write(path, error);
 }
 
 std::string sha256(std::string_view content) {

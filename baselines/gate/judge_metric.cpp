@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/judge_metric.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -36,6 +37,13 @@ const Entry* find_entry(const std::optional<Baseline>& baseline, const std::stri
   return at == baseline->entries.end() ? nullptr : &at->second;
 }
 
+void waive(const Standard& standard, Row& row) {
+  if (!standard.waiver || !row.blocking) return;
+  row.verdict = verdict::waived;
+  row.blocking = false;
+  row.sentence += text("; waived until ", standard.waiver->until, ": ", standard.waiver->why);
+}
+
 Row MetricJudge::new_row(const std::string& case_id, const std::string& variant,
                          const std::string& metric) const {
   return {.case_id = case_id,
@@ -51,8 +59,10 @@ void MetricJudge::say(Row& row, const std::string& because) const {
 
 JudgedMetric MetricJudge::judge(const CaseResult& result, const NamedMetric& metric,
                                 const std::vector<NamedMetric>& all) const {
-  const Standard standard =
+  Standard standard =
       policy_.standard(result.id, part_.device_class(), metric.variant, metric.name, metric.kind);
+  if (is_other_patch_level(standard))
+    standard.tolerance = std::max(standard.tolerance, *standard.patch_tolerance);
   JudgedMetric judged{.row = new_row(result.id, metric.variant, metric.name)};
   Row& row = judged.row;
   row.kind = standard.kind;
@@ -77,11 +87,7 @@ JudgedMetric MetricJudge::judge(const CaseResult& result, const NamedMetric& met
     if (row.verdict != verdict::pass && row.verdict != verdict::fresh && !standard.set_by.empty())
       row.evidence["rule"] = standard.set_by;
   }
-  if (standard.waiver && row.blocking) {
-    row.verdict = verdict::waived;
-    row.blocking = false;
-    row.sentence += text("; waived until ", standard.waiver->until, ": ", standard.waiver->why);
-  }
+  waive(standard, row);
   return judged;
 }
 
@@ -143,6 +149,7 @@ void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) c
     judge_new(context, row);
     return;
   }
+  judged.screened = context.timed();
   row.baseline = base->value;
   Judgement judgement = gate::judge(standard, context.measured, *base);
   if (context.timed() && !part_.results.quality.valid && judgement.verdict != verdict::pass) {
@@ -164,6 +171,10 @@ void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) c
   row.blocking =
       worse && standard.gate == Gate::block && (row.verdict != verdict::noisy || undecided_fails_);
   row.next = row.verdict == verdict::noisy ? part_.run_again() : part_.accept_command();
+  if (row.verdict == verdict::drift && context.timed()) {
+    row.blocking = standard.drift_blocks && standard.gate == Gate::block;
+    row.next = part_.accept_command() + " --new-anchor";
+  }
   add_code_evidence(context, row);
   if (context.timed() && judgement.suspect())
     judge_control(context, judgement, judged);
@@ -237,10 +248,11 @@ void MetricJudge::judge_control(const Context& context, const Judgement& judgeme
   judged.suspect = false;
 }
 
+// Device code has a hash; of host code the instructions that a step executes tell as much.
 bool MetricJudge::code_is_unchanged(const Context& context) const {
   std::size_t seen = 0;
   for (const NamedMetric& metric : context.all) {
-    if (metric.name != "identity" || !metric.measured) continue;
+    if ((metric.name != "identity" && metric.name != "instructions") || !metric.measured) continue;
     const Entry* before =
         find_entry(part_.baseline, entry_key(context.result.id, metric.variant, metric.name));
     if (!before || before->value != metric.measured->value) return false;
@@ -258,6 +270,12 @@ void MetricJudge::add_code_evidence(const Context& context, Row& row) const {
                                          std::get<std::string>(now->measured->value));
 }
 
+// Whether the compilers of now and of the baseline are that alike, for a metric that allows for it.
+bool MetricJudge::is_other_patch_level(const Standard& standard) const {
+  return standard.patch_tolerance && part_.baseline &&
+         differ_in_patch_level(part_.baseline->fingerprint.compiler, part_.results.env.compiler);
+}
+
 // A metric that depends on a tool's version says nothing about our code once that version has
 // changed.
 void MetricJudge::excuse_changed_tools(const Standard& standard, Row& row) const {
@@ -272,6 +290,7 @@ void MetricJudge::excuse_changed_tools(const Standard& standard, Row& row) const
   for (const std::string& name : standard.same) {
     for (const auto& [known, member] : members) {
       if (name != known || before.*member == now.*member) continue;
+      if (name == "compiler" && is_other_patch_level(standard)) continue;
       row.verdict = verdict::environment;
       row.blocking = false;
       row.sentence += text("; environment changed: ", name, " ", (before.*member).value_or("none"),

@@ -17,6 +17,7 @@ struct JudgedMetric {
   // cause.
   bool suspect = false;
   bool machine_possible = false;
+  bool screened = false;  // a time or a ratio against its baseline, not against a bound
 };
 
 class MetricJudge {
@@ -47,6 +48,7 @@ class MetricJudge {
                      JudgedMetric& judged) const;
   bool code_is_unchanged(const Context& context) const;
   void add_code_evidence(const Context& context, Row& row) const;
+  bool is_other_patch_level(const Standard& standard) const;
   void excuse_changed_tools(const Standard& standard, Row& row) const;
 
   const Part& part_;
@@ -56,5 +58,8 @@ class MetricJudge {
 
 // The entry of a baseline, if there is a baseline and it has one.
 const Entry* find_entry(const std::optional<Baseline>& baseline, const std::string& key);
+
+// Makes a row that blocks WAIVED, where the policy excuses it until a date.
+void waive(const Standard& standard, Row& row);
 
 }  // namespace holdfast::gate

@@ -2,6 +2,7 @@
 #include "gate/judge_part.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -10,10 +11,10 @@
 namespace holdfast::gate {
 namespace {
 
-// More suspects than this at once, or more than a third of the cases (and of a handful): the
+// More suspects than the policy says, or than a third of the cases (and of a handful), are the
 // machine, not the code.
-constexpr std::size_t most_suspects = 12;
 constexpr std::size_t fewest_for_a_third = 4;
+constexpr std::size_t fewest_to_compare = 3;  // before many suspects are put down to the machine
 
 std::string first_line(const std::string& content) {
   return content.substr(0, content.find('\n'));
@@ -33,10 +34,14 @@ class PartJudge {
   PartJudge(const Part& part, const Policy& policy, bool undecided_fails)
       : part_(part), policy_(policy), judge_(part, policy, undecided_fails) {}
 
-  PartVerdict run(bool require_baseline) {
+  PartVerdict run(bool require_baseline, const SecondOpinion& second_opinion) {
     describe(require_baseline);
     std::map<std::string, const CaseResult*> measured;
-    for (const CaseResult& result : part_.results.cases) measured[result.id] = &result;
+    for (const CaseResult& result : part_.results.cases) {
+      measured[result.id] = &result;
+      for (const NamedMetric& metric : named_metrics(result))
+        if (metric.measured) measured_.insert(metric.name);
+    }
     for (const ListedCase& listed : part_.list.cases) {
       const auto device = listed.devices.find(device_kind(part_.results.env.device_name));
       if (device == listed.devices.end()) continue;
@@ -53,8 +58,10 @@ class PartJudge {
       throw Error(Fault::bad_input, text(part_.name(), " holds the case ", measured.begin()->first,
                                          ", which its list does not have there; run it again"));
     look_for_lost_entries();
+    tell_unrequested();
     for (const char* kind : {"ratio", "time"})
-      if (has_environment_moved(kind)) break;
+      if (has_environment_moved(kind, second_opinion)) break;
+    if (second_opinion) ask(second_opinion, screened_.size());
     for (const Row& row : verdict_.rows)
       verdict_.exit = worse_exit_code(verdict_.exit, code_of(row));
     return std::move(verdict_);
@@ -65,12 +72,16 @@ class PartJudge {
   const Policy& policy_;
   const MetricJudge judge_;
   PartVerdict verdict_ = {};
-  std::set<std::string> judged_ = {};  // entry keys
+  std::set<std::size_t> asked_ = {};                     // rows with a second opinion
+  std::set<std::string> judged_ = {};                    // entry keys
+  std::set<std::string> measured_ = {};                  // names of metrics that any case has
+  std::map<std::string, std::string> unrequested_ = {};  // metrics, and the option that asks
   struct Suspect {
     std::size_t row;
     bool machine_possible;
   };
   std::vector<Suspect> suspects_ = {};
+  std::vector<std::size_t> screened_ = {};  // rows
 
   void describe(bool require_baseline) {
     const Results& results = part_.results;
@@ -121,7 +132,7 @@ class PartJudge {
       throw Error(Fault::bad_input,
                   text(part_.name(), ": the case ", result.id, " is of the tier ", result.tier,
                        ", and its list says ", listed.tier, "; run it again: ", part_.run_again()));
-    if (is_wrong(result)) {
+    if (is_wrong(result, part_.results.env.device_name)) {
       judge_wrong(result, reason);
       excuse_entries(result.id);
     } else if (result.status == "skipped") {
@@ -140,19 +151,6 @@ class PartJudge {
       judge_metrics(result);
       look_for_listed(result, listed, names);
     }
-  }
-
-  // Where a device executes, a result that was not verified counts as little as a wrong one.
-  bool is_wrong(const CaseResult& result) const {
-    const ResultCheck& check = result.check;
-    const bool executes = device_kind(part_.results.env.device_name) != "cuda-dry";
-    return result.status == "failed" || check.status == "failed" ||
-           (result.status == "ok" && executes &&
-            (!result.executed || check.status != "passed" || is_beyond(check)));
-  }
-
-  static bool is_beyond(const ResultCheck& check) {
-    return check.error && check.limit && !(*check.error <= *check.limit);
   }
 
   void judge_wrong(const CaseResult& result, const std::string& reason) {
@@ -187,12 +185,35 @@ class PartJudge {
     const std::vector<NamedMetric> all = named_metrics(result);
     for (const NamedMetric& metric : all) {
       judged_.insert(entry_key(result.id, metric.variant, metric.name));
-      if (metric.name == kernels_metric) continue;
+      if (metric.name == kernels_metric || is_unrequested(result, metric)) continue;
       JudgedMetric judged = judge_.judge(result, metric, all);
+      if (judged.screened) screened_.push_back(verdict_.rows.size());
       if (judged.suspect) suspects_.push_back({verdict_.rows.size(), judged.machine_possible});
       verdict_.rows.push_back(std::move(judged.row));
     }
     for (Row& row : judge_.judge_sums(result, all)) verdict_.rows.push_back(std::move(row));
+  }
+
+  // What is measured on request alone may be absent from a part as a whole, which is told, and not
+  // from single cases of it.
+  bool is_unrequested(const CaseResult& result, const NamedMetric& metric) {
+    if (metric.measured) return false;
+    const Standard standard =
+        policy_.standard(result.id, part_.device_class(), metric.variant, metric.name, metric.kind);
+    if (standard.on_request.empty()) return false;
+    if (measured_.contains(metric.name))
+      missing(result.id, metric.variant, metric.name, "was asked for and not measured",
+              part_.run_again() + ' ' + standard.on_request);
+    else
+      unrequested_[metric.name] = standard.on_request;
+    return true;
+  }
+
+  void tell_unrequested() {
+    for (const auto& [name, option] : unrequested_)
+      verdict_.not_checked.push_back(text(part_.name(), ": ", name,
+                                          ", which this run was not asked ", "for; measure with ",
+                                          option));
   }
 
   void look_for_listed(const CaseResult& result, const ListedCase& listed,
@@ -247,10 +268,37 @@ class PartJudge {
     });
   }
 
+  static bool is_suspect(const Row& row) {
+    return row.verdict == verdict::regression || row.verdict == verdict::noisy;
+  }
+
+  // About the suspects that moved most, `most` of them, each once.
+  void ask(const SecondOpinion& second_opinion, std::size_t most) {
+    std::vector<Row*> rows;
+    for (const std::size_t number : screened_)
+      if (Row& row = verdict_.rows[number]; is_suspect(row) && !asked_.contains(number))
+        rows.push_back(&row);
+    std::stable_sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) {
+      return std::abs(a->change.value_or(0)) > std::abs(b->change.value_or(0));
+    });
+    rows.resize(std::min(rows.size(), most));
+    for (const Row* row : rows) asked_.insert(static_cast<std::size_t>(row - verdict_.rows.data()));
+    if (!rows.empty()) second_opinion(rows, verdict_.notes);
+  }
+
+  // A machine that moved is no news to a paired comparison: one suspect that it confirms is enough
+  // to excuse none.
+  bool is_confirmed_in_part(const SecondOpinion& second_opinion) {
+    ask(second_opinion, fewest_to_compare);
+    return std::any_of(asked_.begin(), asked_.end(), [&](std::size_t number) {
+      return verdict_.rows[number].verdict == verdict::regression;
+    });
+  }
+
   // Many suspects at once have one cause. Code that became slower leaves its reference where it
   // was, so only suspects whose reference moved as well, or is unknown, count and are excused.
   // Times excuse times; ratios excuse both.
-  bool has_environment_moved(const std::string& kind) {
+  bool has_environment_moved(const std::string& kind, const SecondOpinion& second_opinion) {
     std::set<std::string> cases;
     for (const Suspect& suspect : suspects_) {
       const Row& row = verdict_.rows[suspect.row];
@@ -258,7 +306,8 @@ class PartJudge {
     }
     const std::size_t total = part_.results.cases.size();
     const bool third = cases.size() >= fewest_for_a_third && 3 * cases.size() > total;
-    if (cases.size() <= most_suspects && !third) return false;
+    if (cases.size() <= policy_.most_suspects() && !third) return false;
+    if (second_opinion && is_confirmed_in_part(second_opinion)) return false;
     const bool times_only = kind == "time";
     verdict_.notes.push_back(text("the environment moved: ", cases.size(), " of ", total,
                                   " cases of ", part_.name(), " are suspect at once; their times ",
@@ -266,6 +315,7 @@ class PartJudge {
     for (const Suspect& suspect : suspects_) {
       Row& row = verdict_.rows[suspect.row];
       if (!suspect.machine_possible || (times_only && row.kind != "time")) continue;
+      if (asked_.contains(suspect.row)) continue;
       row.verdict = verdict::environment;
       row.next = part_.run_again();
       row.blocking = false;
@@ -277,8 +327,8 @@ class PartJudge {
 }  // namespace
 
 PartVerdict judge_part(const Part& part, const Policy& policy, bool require_baseline,
-                       bool undecided_fails) {
-  return PartJudge(part, policy, undecided_fails).run(require_baseline);
+                       bool undecided_fails, const SecondOpinion& second_opinion) {
+  return PartJudge(part, policy, undecided_fails).run(require_baseline, second_opinion);
 }
 
 }  // namespace holdfast::gate

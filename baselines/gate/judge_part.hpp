@@ -3,6 +3,7 @@
 // there, and what all of them together say about the machine.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,11 @@ struct PartVerdict {
   int exit = 0;
 };
 
+// Decides again the rows of times and ratios that screening found worse or could not decide.
+using SecondOpinion =
+    std::function<void(const std::vector<Row*>& suspects, std::vector<std::string>& notes)>;
+
 PartVerdict judge_part(const Part& part, const Policy& policy, bool require_baseline,
-                       bool undecided_fails);
+                       bool undecided_fails, const SecondOpinion& second_opinion = {});
 
 }  // namespace holdfast::gate

@@ -229,6 +229,142 @@ TEST(JudgePart, AChangeIsHeldAgainstTheBaselineThatItCarries) {
   EXPECT_EQ(judge(judged).exit, 1);
 }
 
+// Counted on a host, with the policy's row for such a metric.
+struct Counted {
+  Results results = toy::host();
+  List list = toy::list();
+  Counted() {
+    for (ListedCase& listed : list.cases) listed.devices["host"].push_back("instructions");
+    count(1'000'000);
+  }
+  void count(std::optional<double> instructions) {
+    for (CaseResult& result : results.cases)
+      for (auto& [variant, content] : result.variants)
+        content.metrics["instructions"] =
+            instructions ? toy::exact(*instructions)
+                         : Metric{.kind = "exact", .reason = "there is no such reading"};
+  }
+  static Policy policy() {
+    std::string with_row = toy::policy_text;
+    const std::string before = "\"peak_bytes\":";
+    with_row.insert(with_row.find(before),
+                    R"("instructions": {"kind": "exact", "better": "lower", "unit": "1",
+                        "tolerance": 0.005, "patch_tolerance": 0.02, "same": ["compiler"],
+                        "on_request": "--count-instructions"}, )");
+    return Policy::parse(Document("policy.json", with_row, Comments::allowed), "2026-11-21");
+  }
+  PartVerdict against(const Counted& before) const {
+    return judge_part({.results = results,
+                       .list = list,
+                       .baseline = accept(before.results, std::nullopt, policy(), "").baseline,
+                       .directory = "results"},
+                      policy(), false, true);
+  }
+};
+
+TEST(Instructions, OnePercentMoreIsARegressionAndATenthOfItIsNoNews) {
+  Counted now;
+  now.count(1'010'000);
+  EXPECT_EQ(row(now.against({}), "instructions").verdict, "REGRESSION");
+  now.count(1'001'000);
+  EXPECT_EQ(row(now.against({}), "instructions").verdict, "PASS");
+}
+
+TEST(Instructions, AnotherPatchLevelHasATolerance) {
+  Counted now;
+  now.results.env.compiler = "g++ 12.3.0";
+  now.count(1'015'000);
+  EXPECT_EQ(row(now.against({}), "instructions").verdict, "PASS");
+  now.count(1'030'000);
+  EXPECT_EQ(row(now.against({}), "instructions").verdict, "REGRESSION");
+}
+
+TEST(Instructions, AnotherCompilerIsTheEnvironment) {
+  Counted now;
+  now.results.env.compiler = "g++ 13.1.0";
+  now.count(1'030'000);
+  const PartVerdict verdict = now.against({});
+  EXPECT_EQ(row(verdict, "instructions").verdict, "ENV");
+  EXPECT_EQ(verdict.exit, 0);
+}
+
+TEST(Instructions, ThatNobodyAskedForAreToldAndNotMissing) {
+  Counted now;
+  now.count({});
+  const PartVerdict verdict = now.against({});
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_THAT(verdict.not_checked, testing::ElementsAre(HasSubstr("--count-instructions")));
+  EXPECT_THAT(verdicts(verdict, "SKIPPED"), IsEmpty());
+}
+
+TEST(Instructions, ThatOneCaseAloneLacksAreMissing) {
+  Counted now;
+  now.results.cases.back().variants["optimized"].metrics["instructions"] = {
+      .kind = "exact", .reason = "there is no such reading"};
+  EXPECT_EQ(now.against({}).exit, 3);
+}
+
+TEST(Instructions, ThatAreGoneFromTheResultsAreMissing) {
+  Counted now;
+  for (CaseResult& result : now.results.cases)
+    for (auto& [variant, content] : result.variants) content.metrics.erase("instructions");
+  EXPECT_EQ(now.against({}).exit, 3);
+}
+
+// The same instructions as before, and a reference that moved as much as its speedup.
+TEST(Instructions, ThatAreTheSameTellThatTheHostsCodeIs) {
+  Counted now;
+  toy::metric(now.results, "case", "speedup") = toy::timed("ratio", 8);
+  toy::metric(now.results, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
+  EXPECT_EQ(row(now.against({}), "speedup", "case").verdict, "ENV");
+  now.count(1'001'000);
+  EXPECT_EQ(row(now.against({}), "speedup", "case").verdict, "REGRESSION");
+}
+
+TEST(Instructions, OfAnotherPatchLevelAreRenewedWhenTheyAreAccepted) {
+  Counted now;
+  now.results.env.compiler = "g++ 12.3.0";
+  now.results.run.id = "2026-11-22T12:00:00Z-0001";
+  now.count(1'015'000);
+  const std::optional<Baseline> before =
+      accept(Counted().results, std::nullopt, Counted::policy(), "").baseline;
+  const Acceptable accepted = accept(now.results, before, Counted::policy(), "");
+  const std::string key = std::string(toy::step_id) + "|optimized|instructions";
+  EXPECT_EQ(accepted.baseline.entries.at(key).value, Value(1'015'000.0));
+  for (const Change& change : accepted.changes) EXPECT_FALSE(change.worsens) << change.key;
+}
+
+TEST(JudgePart, ThePolicySaysHowManySuspectsAreTheMachine) {
+  Many many(20);
+  const Baseline before = baseline_of(many.results);
+  for (int i = 0; i < 5; ++i) {
+    many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
+    many.results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
+  }
+  const Part judged{.results = many.results, .list = many.list, .baseline = before};
+  EXPECT_EQ(judge(judged).exit, 1);
+  std::string fewer = toy::policy_text;
+  fewer.insert(fewer.find("\"rules\""), "\"most_suspects\": 4, ");
+  const PartVerdict verdict = judge_part(
+      judged, Policy::parse(Document("policy.json", fewer, Comments::allowed), "2026-11-21"), false,
+      true);
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_THAT(verdict.notes, testing::ElementsAre(HasSubstr("the environment moved: 5 of 20")));
+}
+
+TEST(JudgePart, ThirteenSuspectsAreTheMachineByDefault) {
+  for (const int suspects : {12, 13}) {
+    Many many(60);
+    const Baseline before = baseline_of(many.results);
+    for (int i = 0; i < suspects; ++i) {
+      many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
+      many.results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
+    }
+    EXPECT_EQ(judge({.results = many.results, .list = many.list, .baseline = before}).exit,
+              suspects == 12 ? 1 : 0);
+  }
+}
+
 TEST(KernelTables, NameWhatChangedAndCountTheRest) {
   EXPECT_EQ(compare_kernels("a<f64, 4> 64/0/1024 1a; b 20/0/0 2b",
                             "a<f64, 4> 96/48/1024 3c; b 20/0/0 2b"),

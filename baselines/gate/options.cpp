@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 
 #include "gate/error.hpp"
@@ -65,6 +66,17 @@ std::optional<std::int64_t> Options::integer(std::string_view name) const {
   if (problem != std::errc() || stop != end || number < 0)
     throw Error(Fault::bad_input,
                 text("--", name, "=", *given, ": give a whole number that is not negative"));
+  return number;
+}
+
+std::optional<double> Options::positive(std::string_view name) const {
+  const auto given = value(name);
+  if (!given) return std::nullopt;
+  double number = 0;
+  const char* end = given->data() + given->size();
+  const auto [stop, problem] = std::from_chars(given->data(), end, number);
+  if (problem != std::errc() || stop != end || !(number > 0) || !std::isfinite(number))
+    throw Error(Fault::bad_input, text("--", name, "=", *given, ": give a positive number"));
   return number;
 }
 

@@ -26,6 +26,7 @@ class Options {
   std::vector<std::string> values(std::string_view name) const;
   std::optional<std::int64_t> integer(
       std::string_view name) const;  // throws for anything but a whole number >= 0
+  std::optional<double> positive(std::string_view name) const;  // throws unless finite and > 0
   const std::vector<std::string>& operands() const { return operands_; }
 
  private:

@@ -99,6 +99,13 @@ std::optional<double> Looks::alpha_at(int units_so_far) const {
   return alpha * units_so_far / std::accumulate(units.begin(), units.end(), 0.0);
 }
 
+double Looks::rest_after(int units_so_far) const {
+  double rest = 0;
+  for (const int n : units)
+    if (n > units_so_far) rest += *alpha_at(n);
+  return rest;
+}
+
 Paired decide(const Shift& shift, double tolerance) {
   const double limit = std::log1p(tolerance);
   if (shift.lower > limit) return Paired::regression;

@@ -25,9 +25,16 @@ struct Looks {
 
   // The part of alpha for the look at so many units; empty where there is no look.
   std::optional<double> alpha_at(int units_so_far) const;
+
+  // What the looks at up to so many units have left of alpha, for one last look where the budget
+  // ends there. The parts still sum up to alpha, and the chance that any look errs is at most their
+  // sum, whatever the number of units at the end, because the budget's clock ends it and not what
+  // the units say.
+  double rest_after(int units_so_far) const;
 };
 
-enum class Paired { regression, improved, pass, undecided };
+// environment: both variants moved as much, so it is not the code that was changed.
+enum class Paired { regression, improved, pass, environment, undecided };
 
 // What one look says of ln(head / base), given the tolerance: 0.02 lets 2 % pass.
 Paired decide(const Shift& shift, double tolerance);

@@ -65,6 +65,17 @@ TEST(Looks, ShareAlphaInProportionToTheUnits) {
   EXPECT_FALSE(looks.alpha_at(15).has_value());
 }
 
+TEST(Looks, ALastLookHasWhatTheOthersLeft) {
+  const Looks looks;
+  for (const int end : {3, 14, 15, 60, 159}) {
+    double spent = 0;
+    for (const int n : looks.units)
+      if (n <= end) spent += *looks.alpha_at(n);
+    EXPECT_NEAR(spent + looks.rest_after(end), looks.alpha, 1e-15) << end;
+  }
+  EXPECT_EQ(looks.rest_after(160), 0);
+}
+
 TEST(Looks, FirstLookCanDecide) {
   const std::vector<double> slow(14, 0.1);
   EXPECT_EQ(decide(shift(slow, *Looks{}.alpha_at(14)), 0.02), Paired::regression);

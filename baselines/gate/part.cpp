@@ -87,6 +87,18 @@ std::vector<NamedMetric> named_metrics(const CaseResult& result) {
   return all;
 }
 
+bool is_beyond(const ResultCheck& check) {
+  return check.error && check.limit && !(*check.error <= *check.limit);
+}
+
+bool is_wrong(const CaseResult& result, const std::string& device_name) {
+  const ResultCheck& check = result.check;
+  const bool executes = device_kind(device_name) != "cuda-dry";
+  return result.status == "failed" || check.status == "failed" ||
+         (result.status == "ok" && executes &&
+          (!result.executed || check.status != "passed" || is_beyond(check)));
+}
+
 std::vector<std::string> lost_metrics(const std::vector<NamedMetric>& all,
                                       const std::vector<std::string>& listed) {
   std::vector<std::string> lost;

@@ -54,6 +54,13 @@ std::vector<NamedMetric> named_metrics(const CaseResult& result);
 const NamedMetric* find_measured(const std::vector<NamedMetric>& all, const std::string& variant,
                                  const std::string& name);
 
+// Whether the error of a result is beyond the oracle's limit.
+bool is_beyond(const ResultCheck& check);
+
+// Whether the result of a case is wrong; where a device executes, one that was not verified counts
+// as little.
+bool is_wrong(const CaseResult& result, const std::string& device_name);
+
 // The listed metrics that neither the case nor its optimized variant has.
 std::vector<std::string> lost_metrics(const std::vector<NamedMetric>& all,
                                       const std::vector<std::string>& listed);

@@ -23,9 +23,19 @@ Better parse_better(const Reader& reader) {
   throw reader.wrong(text("'better' is lower, higher or same, and not '", reader.string(), "'"));
 }
 
+// A limit that nothing could be beyond is no limit.
+double parse_absolute(const Reader& reader) {
+  const double value = reader.number();
+  if (value < 0) throw reader.wrong(text("a limit of ", value, ", below zero, holds for nothing"));
+  refuse_absurd(reader, value, false);
+  return value;
+}
+
 double parse_tolerance(const Reader& reader) {
   const double value = reader.number();
-  if (value < 0) throw reader.wrong("a tolerance is not negative");
+  if (value < 0 || value > 1)
+    throw reader.wrong(text("a tolerance lies between 0 and 1, and is ", value,
+                            "; what may double needs no gate"));
   return value;
 }
 
@@ -48,6 +58,8 @@ KindRow parse_kind(const Reader& reader) {
   if (const auto value = object.optional("same")) row.same = parse_versions(*value);
   if (const auto value = object.optional("two_sided"))
     for (const Reader& item : value->items()) row.two_sided.push_back(item.one_of(variants));
+  if (const auto value = object.optional("drift"))
+    row.drift_blocks = value->one_of({"warn", "block"}) == "block";
   object.close();
   return row;
 }
@@ -58,9 +70,17 @@ MetricRow parse_metric(const Reader& reader) {
                 .better = parse_better(object.take("better")),
                 .unit = object.take("unit").string()};
   if (const auto value = object.optional("gate")) row.gate = parse_gate(*value);
+  if (const auto value = object.optional("tolerance")) row.tolerance = parse_tolerance(*value);
+  if (const auto value = object.optional("patch_tolerance"))
+    row.patch_tolerance = parse_tolerance(*value);
   if (const auto value = object.optional("same")) row.same = parse_versions(*value);
   if (const auto value = object.optional("impossible_above"))
-    row.impossible_above = value->number();
+    row.impossible_above = parse_absolute(*value);
+  if (const auto value = object.optional("on_request")) {
+    row.on_request = value->string();
+    if (!row.on_request.starts_with("--"))
+      throw value->wrong("'on_request' is the option of holdfast run that asks for the metric");
+  }
   object.close();
   return row;
 }
@@ -87,8 +107,8 @@ void parse_scope(Object& object, Scope& scope) {
 Bound parse_bound(const Reader& reader) {
   Object object = reader.object();
   Bound bound;
-  if (const auto value = object.optional("min")) bound.min = value->number();
-  if (const auto value = object.optional("max")) bound.max = value->number();
+  if (const auto value = object.optional("min")) bound.min = parse_absolute(*value);
+  if (const auto value = object.optional("max")) bound.max = parse_absolute(*value);
   bound.source = object.take("source").string();
   object.close();
   if (!bound.min && !bound.max) throw reader.wrong("a bound has a min or a max");
@@ -147,7 +167,8 @@ bool matches_something(const Scope& scope, const std::vector<List>& lists) {
   for (const List& list : lists) {
     for (const ListedCase& listed : list.cases) {
       if (!matches_glob(scope.match, listed.id)) continue;
-      for (const auto& [kind, metrics] : listed.devices) {
+      for (const auto& [kind, named] : listed.devices) {
+        const std::vector<std::string>& metrics = named;
         if (!scope.device.empty() && !kind_can_match(scope.device, kind)) continue;
         const bool all =
             std::all_of(scope.metrics.begin(), scope.metrics.end(), [&](const std::string& name) {
@@ -185,6 +206,15 @@ bool matches_glob(std::string_view pattern, std::string_view text) {
   }
   return !text.empty() && pattern.front() == text.front() &&
          matches_glob(pattern.substr(1), text.substr(1));
+}
+
+bool differ_in_patch_level(const std::optional<std::string>& compiler,
+                           const std::optional<std::string>& other) {
+  if (!compiler || !other || *compiler == *other) return false;
+  const auto branch = [](const std::string& version) {
+    return version.substr(0, version.find('.'));
+  };
+  return branch(*compiler) == branch(*other);
 }
 
 std::string today_utc() {
@@ -229,6 +259,10 @@ Policy Policy::parse(const Document& document, const std::string& today) {
       throw reader.wrong(text("the metric ", name, " is of the kind '", policy.metrics_[name].kind,
                               "', which 'kinds' does not have"));
   }
+  if (const auto most = object.optional("most_suspects")) {
+    if (most->integer() < 1) throw most->wrong("'most_suspects' is at least 1");
+    policy.most_suspects_ = static_cast<std::size_t>(most->integer());
+  }
   for (const Reader& reader : object.take("rules").items())
     policy.rules_.push_back(parse_rule(reader));
   for (const Reader& reader : object.take("waivers").items())
@@ -255,16 +289,25 @@ Standard Policy::standard(const std::string& case_id, const std::string& device_
                            : kind->second.tolerance;
   standard.same = kind->second.same;
   standard.two_sided = contains(kind->second.two_sided, variant);
+  standard.drift_blocks = kind->second.drift_blocks;
   if (row != metrics_.end()) {
     standard.better = row->second.better;
     standard.unit = row->second.unit;
     standard.gate = row->second.gate.value_or(standard.gate);
+    standard.tolerance = row->second.tolerance.value_or(standard.tolerance);
+    standard.patch_tolerance = row->second.patch_tolerance;
+    standard.on_request = row->second.on_request;
     standard.same = row->second.same.value_or(standard.same);
     standard.impossible_above = row->second.impossible_above;
   }
   standard.sources.push_back(text("kind ", standard.kind, ": gate ", name_of(standard.gate),
                                   ", tolerance ", 100 * standard.tolerance, " %",
                                   standard.two_sided ? ", both ways" : ""));
+  if (standard.patch_tolerance)
+    standard.sources.push_back(text("between patch levels of one compiler: tolerance ",
+                                    100 * *standard.patch_tolerance, " %"));
+  if (!standard.on_request.empty())
+    standard.sources.push_back(text("measured where ", standard.on_request, " asks for it"));
   const auto covers = [&](const Scope& scope) {
     return scope.metrics.size() == 1 && scope.metrics.front() == metric &&
            (scope.variant.empty() || scope.variant == variant) &&
@@ -275,6 +318,7 @@ Standard Policy::standard(const std::string& case_id, const std::string& device_
     std::string said;
     if (rule.tolerance) {
       standard.tolerance = *rule.tolerance;
+      standard.own_tolerance = true;
       said += text(", tolerance ", 100 * *rule.tolerance, " %");
     }
     if (rule.bound) {

@@ -21,6 +21,7 @@ struct KindRow {
   std::optional<double> host_tolerance = {};  // on host classes, where it differs
   std::vector<std::string> same = {};  // versions of the fingerprint without which it cannot block
   std::vector<std::string> two_sided = {};  // variants that must not change in either direction
+  bool drift_blocks = false;                // many small steps away from the anchor fail
 };
 
 struct MetricRow {
@@ -28,8 +29,12 @@ struct MetricRow {
   Better better = Better::lower;
   std::string unit;
   std::optional<Gate> gate = {};
+  std::optional<double> tolerance = {};
+  // Where the compilers differ in nothing but what follows the first number of their version.
+  std::optional<double> patch_tolerance = {};
   std::optional<std::vector<std::string>> same = {};
   std::optional<double> impossible_above = {};  // a value beyond it is SUSPECT-FAST
+  std::string on_request = {};  // the option of `holdfast run` without which it is not measured
 };
 
 struct Bound {
@@ -68,9 +73,13 @@ struct Standard {
   std::string unit = {};
   Gate gate = Gate::off;
   double tolerance = 0;
+  bool own_tolerance = false;  // a rule's, not the kind's
   bool two_sided = false;
+  bool drift_blocks = false;
   std::vector<std::string> same = {};
   std::optional<double> impossible_above = {};
+  std::optional<double> patch_tolerance = {};
+  std::string on_request = {};
   std::vector<const Rule*> bounds = {};
   const Waiver* waiver = nullptr;
   std::string set_by = {};  // the rule that set gate or tolerance, where it is not the kind
@@ -102,6 +111,8 @@ class Policy {
   void check_against(const std::vector<List>& lists, bool complete) const;
 
   const std::map<std::string, MetricRow>& metrics() const { return metrics_; }
+  // More suspect cases at once than this are the machine's doing, not the code's.
+  std::size_t most_suspects() const { return most_suspects_; }
   const std::string& file() const { return file_; }
 
  private:
@@ -110,10 +121,15 @@ class Policy {
   std::map<std::string, MetricRow> metrics_;
   std::vector<Rule> rules_;
   std::vector<Waiver> waivers_;
+  std::size_t most_suspects_ = 12;
 };
 
 // Whether `text` matches `pattern`: * stands for anything but '/', ** for anything.
 bool matches_glob(std::string_view pattern, std::string_view text);
+
+// "g++ 12.2.0" and "g++ 12.3.0": another patch level of one compiler.
+bool differ_in_patch_level(const std::optional<std::string>& compiler,
+                           const std::optional<std::string>& other);
 
 // Today's date in UTC, YYYY-MM-DD.
 std::string today_utc();

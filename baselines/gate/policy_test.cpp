@@ -55,6 +55,42 @@ TEST(Policy, HostClassesHaveAToleranceOfTheirOwn) {
   EXPECT_EQ(of(with(""), "speedup", "case", "cuda-h200").tolerance, 0.03);
 }
 
+// The toy's policy with more members of the row of `launches`, or of the whole.
+Policy with_more(const std::string& of_row, const std::string& of_policy = "") {
+  std::string content = toy::policy_text;
+  const std::string row = "\"launches\": {";
+  content.insert(content.find(row) + row.size(), of_row);
+  content.insert(content.find("\"rules\""), of_policy);
+  return Policy::parse(Document("policy.json", content, Comments::allowed), today);
+}
+
+TEST(Policy, AMetricMayHaveTolerancesOfItsOwn) {
+  const Standard launches =
+      of(with_more(R"("tolerance": 0.005, "patch_tolerance": 0.02, )"), "launches");
+  EXPECT_EQ(launches.tolerance, 0.005);
+  EXPECT_EQ(launches.patch_tolerance, 0.02);
+}
+
+TEST(Policy, AMetricOnRequestNamesTheOptionThatAsksForIt) {
+  EXPECT_EQ(of(with_more(R"("on_request": "--count", )"), "launches").on_request, "--count");
+  EXPECT_THAT([] { (void)with_more(R"("on_request": "count", )"); },
+              ThrowsMessage<Error>(HasSubstr("is the option of holdfast run")));
+}
+
+TEST(Policy, MoreSuspectsThanThePolicySaysAreTheMachine) {
+  EXPECT_EQ(with("").most_suspects(), 12u);
+  EXPECT_EQ(with_more("", R"("most_suspects": 3, )").most_suspects(), 3u);
+  EXPECT_THAT([] { (void)with_more("", R"("most_suspects": 0, )"); },
+              ThrowsMessage<Error>(HasSubstr("at least 1")));
+}
+
+TEST(Compilers, DifferInThePatchLevelWhereTheFirstNumberIsTheSame) {
+  EXPECT_TRUE(differ_in_patch_level("g++ 12.2.0", "g++ 12.3.0"));
+  EXPECT_FALSE(differ_in_patch_level("g++ 12.2.0", "g++ 12.2.0"));
+  EXPECT_FALSE(differ_in_patch_level("g++ 12.2.0", "g++ 13.2.0"));
+  EXPECT_FALSE(differ_in_patch_level("g++ 12.2.0", std::nullopt));
+}
+
 TEST(Policy, ALaterRuleOverridesAnEarlierOne) {
   const Policy policy = with(R"({"match": "toy/**", "metric": "launches", "tolerance": 0.1},
                                 {"match": "toy/step/**", "metric": "launches", "gate": "warn"})");

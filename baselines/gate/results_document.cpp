@@ -27,12 +27,17 @@ const std::vector<std::string_view> check_statuses = {"passed", "failed", "not_e
 const std::vector<std::string_view> run_statuses = {"ok", "no_device"};
 
 // The median must be that of the processes, so that no edit moves what is judged alone.
-void check_median(const Reader& reader, const Metric& metric) {
+void check_numbers(const Reader& reader, const Metric& metric) {
   if (metric.mad_between && *metric.mad_between < 0)
     throw reader.wrong("'mad_between' is a spread and cannot be negative");
   const bool positive = metric.kind == "ratio" || metric.kind == "time";
-  for (const double value : metric.processes)
+  const bool counted = metric.kind == "exact" || metric.kind == "codegen";
+  for (const auto& number : {metric.value, metric.median, metric.mad_between})
+    if (number) refuse_absurd(reader, *number, counted);
+  for (const double value : metric.processes) {
+    refuse_absurd(reader, value, false);
     if (positive && value <= 0) throw reader.wrong("a time or ratio of a process is positive");
+  }
   if (metric.processes.empty() || !metric.median) return;
   const double middle = median(metric.processes);
   if (std::abs(*metric.median - middle) > 1e-9 * std::abs(middle))
@@ -50,7 +55,7 @@ Metric parse_metric(const Reader& reader) {
   if (const auto mad = object.optional("mad_between")) metric.mad_between = mad->number_or_null();
   if (const auto samples = object.optional("samples")) metric.samples = integer_or_null(*samples);
   object.close();
-  check_median(reader, metric);
+  check_numbers(reader, metric);
   if (!metric.number() && !metric.reason)
     throw reader.wrong("a metric has neither a value, nor a median, nor a reason for having none");
   return metric;
@@ -130,6 +135,11 @@ ResultCheck parse_check(const Reader& reader) {
                     .limit = object.take("limit").number_or_null(),
                     .oracle = object.take("oracle").string_or_null()};
   object.close();
+  const bool passed = check.status == "passed";
+  if (passed && (!check.error || !check.limit))
+    throw reader.wrong("a check that passed tells its 'error' and its 'limit'");
+  if (check.error.value_or(0) < 0) throw reader.wrong("'error' is a distance, and not negative");
+  if (check.limit) refuse_absurd(reader, *check.limit, false);
   return check;
 }
 
@@ -181,7 +191,9 @@ Run parse_run(const Reader& reader) {
   if (const auto custom = object.optional("custom")) run.custom = custom->strings();
   git.close();
   object.close();
-  if (run.processes < 1) throw reader.wrong("a run has at least one process");
+  constexpr std::int64_t most_processes = 100'000;
+  if (run.processes < 1 || run.processes > most_processes)
+    throw reader.wrong(text("a run has one process at least, and not ", run.processes));
   return run;
 }
 
@@ -266,6 +278,14 @@ nlohmann::json to_json(const Quality& quality) {
           {"other_processes", nullable(quality.other_processes)}};
 }
 
+void check_processes(const Metrics& metrics, const CaseResult& result, std::int64_t processes,
+                     const Reader& reader) {
+  for (const auto& [name, metric] : metrics)
+    if (static_cast<std::int64_t>(metric.processes.size()) > processes)
+      throw reader.wrong(text(result.id, ": ", name, " has numbers of ", metric.processes.size(),
+                              " processes, and the run had ", processes));
+}
+
 }  // namespace
 
 Results parse_results(const Document& document) {
@@ -286,6 +306,10 @@ Results parse_results(const Document& document) {
     results.cases.push_back(parse_case(reader));
     if (!ids.insert(results.cases.back().id).second)
       throw reader.wrong(text("the case ", results.cases.back().id, " stands twice in this file"));
+    const CaseResult& result = results.cases.back();
+    for (const auto& [name, variant] : result.variants)
+      check_processes(variant.metrics, result, results.run.processes, reader);
+    check_processes(result.metrics, result, results.run.processes, reader);
   }
   object.close();
   return results;

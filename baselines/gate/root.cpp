@@ -68,6 +68,12 @@ Error other_build(const fs::path& file, const fs::path& list, const Results& res
 
 }  // namespace
 
+std::vector<List> lists_of_build(const fs::path& folder) {
+  std::vector<List> lists;
+  for (auto& [suite, file] : build_lists(folder)) lists.push_back(std::move(file.list));
+  return lists;
+}
+
 Root read_root(const fs::path& directory, const RootOptions& options) {
   require_folder(directory, text("measure first: holdfast run SUITE --device=host --out=",
                                  directory.string()));

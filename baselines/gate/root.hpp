@@ -32,6 +32,9 @@ struct Root {
   bool complete = false;                 // whether the lists of the whole build are known
 };
 
+// The lists that a build wrote into `folder`, sorted by suite.
+std::vector<List> lists_of_build(const std::filesystem::path& folder);
+
 // Throws for an absent folder, a file that is not what its place says, and a list of another build.
 Root read_root(const std::filesystem::path& directory, const RootOptions& options);
 

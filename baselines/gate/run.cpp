@@ -17,6 +17,7 @@
 #include "gate/documents.hpp"
 #include "gate/host_class.hpp"
 #include "gate/installed.hpp"
+#include "gate/instruction_counts.hpp"
 #include "gate/merge.hpp"
 #include "gate/process.hpp"
 #include "gate/profiles.hpp"
@@ -31,6 +32,7 @@ constexpr std::int64_t host_processes = 5;
 constexpr std::int64_t dry_processes = 1;  // what a dry run says repeats exactly
 constexpr std::int64_t default_timeout_seconds = 300;
 constexpr std::size_t most_padding = 4096;
+constexpr double slowness_of_valgrind = 10;  // of a whole suite, whose steps alone are counted
 
 struct Plan {
   std::string device;
@@ -39,8 +41,9 @@ struct Plan {
   std::int64_t processes = 1;
   double timeout_seconds = 0;  // per process
   fs::path out = {};
-  bool profile = false;                  // one more process, which profiles
-  std::vector<std::string> custom = {};  // handed on to the suite
+  bool profile = false;                   // one more process, which profiles
+  std::optional<fs::path> valgrind = {};  // one more process, which counts instructions
+  std::vector<std::string> custom = {};   // handed on to the suite
 };
 
 std::string utc_now() {
@@ -248,6 +251,24 @@ void profile_suite(const fs::path& binary, const Plan& plan, const fs::path& pla
   }
 }
 
+// One more process, apart from the timed ones, inside valgrind. Counts that it does not bring are
+// missing from the results, which the gate then finds incomplete.
+void count_suite(const fs::path& binary, const Plan& plan, Results& results, Progress& progress) {
+  Counting counting{.valgrind = *plan.valgrind,
+                    .binary = binary,
+                    .arguments = {"--tier=" + plan.tier},
+                    .timeout_seconds = slowness_of_valgrind * plan.timeout_seconds,
+                    .on_line = [&](std::string_view line) { progress.following(line); }};
+  if (plan.filter) counting.arguments.push_back("--filter=" + *plan.filter);
+  counting.arguments.insert(counting.arguments.end(), plan.custom.begin(), plan.custom.end());
+  progress.following(text(results.suite, ": counting instructions ..."));
+  const auto start = std::chrono::steady_clock::now();
+  for (const std::string& complaint : count_instructions(counting, results))
+    progress.say("warning: not counted: ", complaint);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  progress.say("counted instructions in ", std::round(spent.count() * 10) / 10, " s");
+}
+
 void run_suite(const fs::path& binary, const Plan& plan) {
   const std::string suite = binary.filename().string();
   Progress progress(suite);
@@ -290,6 +311,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
     complete(results, expected, "missing",
              "the suite ended well and did not report this case in every process");
   }
+  if (plan.valgrind && !done.failure) count_suite(binary, plan, results, progress);
   results.partial = results.partial || plan.filter.has_value();
   results.list_hash = sha256(list_bytes);
   // Of the options handed on, the suite knows which make the run a custom one.
@@ -356,6 +378,13 @@ int run(const Options& options) {
   }
   if (suites.empty())
     throw Error(Fault::bad_input, "holdfast run needs a suite; see holdfast list");
+  if (options.has("count-instructions")) {
+    if (plan.device != "host")
+      throw Error(Fault::bad_input,
+                  text("--count-instructions counts what the host executes, and --device=",
+                       plan.device, " is another; its launches and bytes are counted always"));
+    plan.valgrind = find_valgrind();
+  }
   prepare_output(plan.out);
   catch_interruptions();
   for (const fs::path& suite : suites) run_suite(suite, plan);
@@ -379,10 +408,13 @@ Command run_command() {
                       {"profile", "",
                        "then profile each case in one more process, into <device "
                        "class>/profiles/<suite>/"},
+                      {"count-instructions", "",
+                       "on host: count the instructions of a step too, in valgrind's callgrind"},
                       {"bin-dir", "DIR", "where the suites are (default: beside holdfast)"},
                       {"out", "DIR", "receives <device class>/<suite>.json and <suite>.list.json"}},
           .examples =
               "  holdfast run cubed_sphere_swe --device=cuda-dry:sm_90 --profile --out=results\n"
+              "  holdfast run cubed_sphere_swe --device=host --count-instructions --out=results\n"
               "  holdfast run ./my_suite --device=host --filter='rk4_step/n:48' --out=results\n",
           .run = run};
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "gate/aliases.hpp"
 #include "gate/change_points.hpp"
 #include "gate/decide.hpp"
 #include "gate/policy.hpp"
@@ -70,6 +71,15 @@ void analyse(TrendSeries& series, const std::optional<std::string>& anchor) {
       [](const TrendChange& a, const TrendChange& b) { return a.line->order < b.line->order; });
 }
 
+// Lines come in the order of commits and times, so that a repeated one follows the first.
+void refuse_twice(const HistoryLine& before, const HistoryLine& line) {
+  if (before.order != line.order || before.utc != line.utc || before.commit != line.commit) return;
+  throw Error(
+      Fault::bad_input,
+      text("the history holds ", line.metric, " of ", line.case_id, ' ', line.variant, " on ",
+           line.device_class, " twice for the run of ", line.utc, "; remove one of the two lines"));
+}
+
 std::string short_commit(const std::string& commit) {
   const std::string hash =
       commit.starts_with("sha256:") ? commit.substr(std::string("sha256:").size()) : commit;
@@ -100,12 +110,19 @@ int trend(const Options& options) {
   const TrendOptions chosen{.match = options.value("case"),
                             .metric = options.value("metric"),
                             .anchor = options.value("anchor")};
-  const std::vector<HistoryLine> lines = read_history(*store);
-  if (lines.empty())
+  bool empty = true;
+  bool has_anchor = !chosen.anchor;
+  const Aliases aliases = Aliases::read(options.value_or("baselines", "baselines"));
+  std::vector<HistoryLine> lines = read_history(*store, [&](const HistoryView& line) {
+    empty = false;
+    has_anchor = has_anchor || line.commit.starts_with(*chosen.anchor);
+    return aliases.empty() ? chosen.covers(line.case_id, line.metric)
+                           : chosen.covers(aliases.current(std::string(line.case_id)), line.metric);
+  });
+  for (HistoryLine& line : lines) line.case_id = aliases.current(line.case_id);
+  if (empty)
     throw Error(Fault::bad_input, text(*store, " holds no history; ", begin_history(*store)));
-  if (chosen.anchor && std::none_of(lines.begin(), lines.end(), [&](const HistoryLine& line) {
-        return line.commit.starts_with(*chosen.anchor);
-      }))
+  if (!has_anchor)
     throw Error(Fault::bad_input,
                 text("--anchor=", *chosen.anchor, ": ", *store, " has no such commit"));
   const std::vector<TrendSeries> series = find_trends(lines, chosen);
@@ -132,14 +149,19 @@ int trend(const Options& options) {
 
 }  // namespace
 
+bool TrendOptions::covers(std::string_view case_id, std::string_view named) const {
+  return (!match || matches_glob(*match, case_id)) && (!metric || *metric == named);
+}
+
 std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
                                      const TrendOptions& options) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, TrendSeries> by_name;
   for (const HistoryLine& line : lines) {
-    if (options.match && !matches_glob(*options.match, line.case_id)) continue;
-    if (options.metric && *options.metric != line.metric) continue;
-    by_name[{line.device_class, line.case_id, line.variant, line.metric}].points.push_back(
-        {.line = &line});
+    if (!options.covers(line.case_id, line.metric)) continue;
+    std::vector<TrendPoint>& points =
+        by_name[{line.device_class, line.case_id, line.variant, line.metric}].points;
+    if (!points.empty()) refuse_twice(*points.back().line, line);
+    points.push_back({.line = &line});
   }
   std::vector<TrendSeries> all;
   for (auto& [name, series] : by_name) {
@@ -198,6 +220,8 @@ Command trend_command() {
                       {"metric", "NAME", "only this metric"},
                       {"anchor", "COMMIT",
                        "where drift counts from (default: the last accepted baseline)"},
+                      {"baselines", "DIR",
+                       "whose aliases.json tells which cases were renamed (default: baselines)"},
                       {"json", "", "as JSON (holdfast-trend/1)"}},
           .examples =
               "  holdfast trend --store=history --case='cubed_sphere_swe/rk4_step/**' "

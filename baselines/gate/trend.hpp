@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gate/history.hpp"
@@ -48,9 +49,11 @@ struct TrendSeries {
 };
 
 struct TrendOptions {
-  std::optional<std::string> match = {};  // glob on the case id
-  std::optional<std::string> metric = {};
+  std::optional<std::string> match = {};   // glob on the case id
+  std::optional<std::string> metric = {};  // its name
   std::optional<std::string> anchor = {};  // the commit that drift counts from
+
+  bool covers(std::string_view case_id, std::string_view named) const;
 };
 
 // Drift is measured from the anchor's segment; without an anchor given, from the segment of the

@@ -13,6 +13,7 @@ set(archive ${PLACE}/${NAME}.tar.gz)
 
 # Every machine has the C library; the driver and CUDA are the target's own.
 set(of_glibc "^(ld-linux-x86-64|lib(c|m|mvec|dl|pthread|rt|util|resolv|anl))\\.so")
+set(opened_at_run_time libcublas.so.13 libcublasLt.so.13)
 set(of_cuda "^lib(cuda|cudart|nvrtc|nvJitLink|cublas|cublasLt|cufft|cupti|nvidia-[a-z]+)\\.so")
 
 # run(<what it does> COMMAND...): fails with the command's words. The output is in `said`.
@@ -61,6 +62,7 @@ function(install_libraries)
       endif()
     endforeach()
   endforeach()
+  list(APPEND cuda ${opened_at_run_time})
   list(REMOVE_DUPLICATES cuda)
   list(JOIN cuda "\n" cuda)
   file(WRITE ${root}/lib/cuda-libraries "${cuda}\n")

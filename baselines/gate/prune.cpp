@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/prune.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+#include "gate/aliases.hpp"
+#include "gate/decide.hpp"
+#include "gate/installed.hpp"
+#include "gate/part.hpp"
+#include "gate/policy.hpp"
+#include "gate/root.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Classes of real GPUs are called after the GPU, "nvidia-h200".
+std::string kind_of_class(const std::string& device_class) {
+  if (is_host_class(device_class)) return "host";
+  return device_class.starts_with("cuda-dry") ? "cuda-dry" : "cuda";
+}
+
+// Identity and kernels are evidence that every case of device code has; no list names them.
+bool is_evidence(const std::string& metric) {
+  return metric == kernels_metric || metric == "identity";
+}
+
+std::set<std::string> metrics_of(const std::vector<List>& lists) {
+  std::set<std::string> names;
+  for (const List& list : lists)
+    for (const ListedCase& listed : list.cases)
+      for (const auto& [kind, metrics] : listed.devices)
+        names.insert(metrics.begin(), metrics.end());
+  return names;
+}
+
+std::string why_orphaned(const std::string& case_id, const std::string& metric, const List& list,
+                         const std::string& kind, const std::set<std::string>& metrics) {
+  const auto listed = std::find_if(list.cases.begin(), list.cases.end(),
+                                   [&](const ListedCase& row) { return row.id == case_id; });
+  if (listed == list.cases.end()) return "no such case";
+  if (!listed->devices.contains(kind)) return text("the case does not run on ", kind);
+  if (!tier_includes("gate", listed->tier))
+    return text("the case is of the tier ", listed->tier, ", which baselines do not hold");
+  return is_evidence(metric) || metrics.contains(metric) ? "" : "no case has such a metric";
+}
+
+// Returns how many entries go.
+std::size_t prune_file(const fs::path& file, const List& list, const std::set<std::string>& metrics,
+                       const Aliases& aliases, bool write) {
+  Baseline baseline = read_baseline(file);
+  Baseline renamed = baseline;
+  aliases.rename(renamed);
+  const std::vector<Orphan> found = orphans(renamed, list, metrics);
+  if (found.empty()) return 0;
+  std::cout << file.string() << ": " << found.size() << " of " << baseline.entries.size()
+            << " entries go\n";
+  for (const Orphan& orphan : found) {
+    const std::string metric = orphan.key.substr(orphan.key.rfind('|') + 1);
+    std::cout << "  " << orphan.key << "  "
+              << readable(renamed.entries.at(orphan.key).value, unit_of_name(metric)) << "  ("
+              << orphan.why << ")\n";
+    renamed.entries.erase(orphan.key);
+  }
+  if (!write) return found.size();
+  if (renamed.entries.empty())
+    fs::remove(file);
+  else
+    write_file(file, baseline_text(renamed));
+  return found.size();
+}
+
+}  // namespace
+
+std::vector<Orphan> orphans(const Baseline& baseline, const List& list,
+                            const std::set<std::string>& metrics) {
+  std::vector<Orphan> found;
+  const std::string kind = kind_of_class(baseline.device_class);
+  for (const auto& [key, entry] : baseline.entries) {
+    const std::string why = why_orphaned(key.substr(0, key.find('|')),
+                                         key.substr(key.rfind('|') + 1), list, kind, metrics);
+    if (!why.empty()) found.push_back({.key = key, .why = why});
+  }
+  return found;
+}
+
+int prune(const PruneRequest& request) {
+  require_folder(request.baselines / "devices", "name the accepted baselines with --baselines");
+  require_folder(request.lists, "name the folder of the build's lists with --lists");
+  const std::vector<List> lists = lists_of_build(request.lists);
+  if (lists.empty())
+    throw Error(Fault::bad_input, text("the folder ", request.lists.string(),
+                                       " has no lists of a build; name it with --lists"));
+  const std::set<std::string> metrics = metrics_of(lists);
+  const Aliases aliases = Aliases::read(request.baselines);
+  aliases.check_against(lists, false);
+  std::vector<fs::path> files;
+  for (const auto& file : fs::recursive_directory_iterator(request.baselines / "devices"))
+    if (file.path().extension() == ".json") files.push_back(file.path());
+  std::sort(files.begin(), files.end());
+  std::size_t going = 0;
+  for (const fs::path& file : files) {
+    const auto list = std::find_if(lists.begin(), lists.end(),
+                                   [&](const List& one) { return one.suite == file.stem(); });
+    if (list == lists.end())
+      std::cout << file.string() << ": left as it is, this build has no suite "
+                << file.stem().string() << "\n";
+    else
+      going += prune_file(file, *list, metrics, aliases, request.write);
+  }
+  if (going == 0)
+    std::cout << "every entry has its case and metric\n";
+  else if (!request.write)
+    std::cout << "nothing is written yet; holdfast baseline prune --yes removes what goes\n";
+  return 0;
+}
+
+}  // namespace holdfast::gate
