@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from holdfast_report import compiles, components, roofline, tables, timeline
+from holdfast_report import compiles, components, curves, roofline, sweeps, tables, timeline
 from holdfast_report.bars import Bar, bar_chart, stack_chart
 from holdfast_report.cells import Table
 from holdfast_report.documents import Case
@@ -122,6 +122,37 @@ def rooflines(root: Root) -> list[Exhibit]:
             numbers = roofline.table(spots)
             found.append(Exhibit(part.title, figure, numbers, tables.ceilings(part)))
     return found
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A metric of the cases that differ in one axis alone."""
+
+    rest: str
+    about: str
+    figure: Markup
+
+
+def sweeps_of(root: Root) -> list[Sweep]:
+    """Curves over many points first."""
+    found = [(part, curve) for part in root.parts for curve in sweeps.curves(part)]
+    found.sort(key=lambda item: -max(len(points) for points in item[1].points.values()))
+    return [
+        Sweep(
+            rest=curve.rest,
+            about=f"{curve.metric} along {curve.axis}, {part.title}",
+            figure=inline(curves.panel(f"{part.title}, {curve.rest}", curve)),
+        )
+        for part, curve in found
+    ]
+
+
+def choices(root: Root) -> list[Exhibit]:
+    return [
+        Exhibit(f"{axis}", None, table, note=part.title)
+        for part in root.parts
+        for axis, table in sweeps.choices(part)
+    ]
 
 
 def estimate_of(case: Case | None, variant: str) -> float | None:

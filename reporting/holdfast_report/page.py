@@ -28,6 +28,7 @@ OPEN_PANELS = 12  # the rest is folded away
 OPEN_FAILURES = 20
 OPEN_RANKINGS = 6
 OPEN_TIMELINES = 6
+OPEN_SWEEPS = 6
 OPEN_PLACES = 3  # of one symptom
 
 
@@ -109,6 +110,7 @@ def render(root: Root, series: list[Series], trends_absent: str | None, out: Pat
     drawn_roofs = {exhibit.title for exhibit in rooflines}
     ranked = {stored.profile.device_class for stored in root.profiles} if rankings else set()
     timelines = exhibits.timelines(root)
+    sweeps = exhibits.sweeps_of(root)
     optimized = [stored for stored in root.profiles if stored.profile.variant != "reference"]
     suspects, profiles = profile_views.views(root.profiles, verdict, out)
     style = (Path(__file__).parent / "templates" / "page.css").read_text("utf-8")
@@ -142,6 +144,9 @@ def render(root: Root, series: list[Series], trends_absent: str | None, out: Pat
             ),
             lambda part: tables.speedup_table(root, part),
         ),
+        sweeps=sweeps[:OPEN_SWEEPS],
+        more_sweeps=sweeps[OPEN_SWEEPS:],
+        choices=exhibits.choices(root),
         components=exhibits.of_parts(
             root,
             lambda part: exhibits.bars_or_none(

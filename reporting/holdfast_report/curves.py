@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A metric along an axis of case ids, both variants in one panel, on logarithmic scales where the
+values span more than an order of magnitude."""
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+
+from holdfast_report.drawing import FONT, Drawing, Pen
+from holdfast_report.sweeps import Curve, said
+from holdfast_report.units import digits, readable
+
+WIDTH, HEIGHT = 3.5, 1.75  # inches
+SPAN = 8.0  # from here on a scale is logarithmic
+TICKS = 4
+
+
+def spans(values: list[float]) -> bool:
+    return min(values) > 0 and max(values) / min(values) >= SPAN
+
+
+def ticked(values: list[float]) -> list[float]:
+    """The values themselves, thinned until their labels fit."""
+    known = sorted(set(values))
+    step = -(-len(known) // (TICKS + 2))
+    return known[::step]
+
+
+def scale(axes: Axes, curve: Curve) -> None:
+    xs = [x for points in curve.points.values() for x, _ in points]
+    ys = [y for points in curve.points.values() for _, y in points]
+    if spans(xs):
+        axes.set_xscale("log")
+    if spans(ys):
+        axes.set_yscale("log")
+        axes.set_ylim(min(ys) / 1.6, max(ys) * 1.6)
+        low, high = min(ys), max(ys)
+        marks = [low * (high / low) ** (index / (TICKS - 1)) for index in range(TICKS)]
+        axes.yaxis.set_major_locator(FixedLocator(marks))
+    else:
+        axes.set_ylim(0, max(ys) * 1.12)
+        axes.yaxis.set_major_locator(MaxNLocator(TICKS))
+    axes.xaxis.set_major_locator(FixedLocator(ticked(xs)))
+    for one in (axes.xaxis, axes.yaxis):
+        one.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: digits(x)))
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda y, _: readable(float(f"{y:.2g}"), curve.unit))
+    )
+
+
+def panel(title: str, curve: Curve, pen: Pen = Pen()) -> Drawing:
+    figure, axes = pen.figure(WIDTH, HEIGHT)
+    axes.set_position((0.2, 0.2, 0.77, 0.74))
+    for variant in ("reference", "optimized"):
+        points = curve.points.get(variant)
+        if points:
+            xs, ys = zip(*points, strict=True)
+            axes.plot(xs, ys, "o-", color=pen[variant], ms=3.6, lw=1.3)
+    scale(axes, curve)
+    axes.grid(axis="y", color=pen["rule"], lw=0.6)
+    axes.set_axisbelow(True)
+    axes.set_xlabel(curve.axis, color=pen["muted"], fontsize=FONT - 1, parse_math=False)
+    return Drawing(figure, f"{title}: {curve.metric} along {curve.axis}: {said(curve)}")

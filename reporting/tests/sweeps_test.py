@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
+import builders
+from builders import Workplace
+from page_reader import drawn
+
+from holdfast_report.documents import Results
+from holdfast_report.root import Part
+from holdfast_report.sweeps import choices, curves, said, taken_apart
+
+
+def host_case(id: str, seconds: float, peak: int = 1024) -> dict[str, Any]:
+    return builders.case(id, True, {"optimized": builders.host_variant([seconds], peak, 0.5)}, {})
+
+
+def part_of(cases: list[dict[str, Any]]) -> Part:
+    results = Results.model_validate(builders.results(builders.HOST, "host", cases))
+    return Part(results, None)
+
+
+def algorithms(size: str, **seconds: float) -> list[dict[str, Any]]:
+    return [
+        host_case(f"toy/decode/algo:{algo}/size:{size}/f32", time) for algo, time in seconds.items()
+    ]
+
+
+def test_a_case_id_is_taken_apart_with_its_dtype_as_an_axis() -> None:
+    name = taken_apart("toy/compile/matrix/size:tiny/n:3/f32")
+    assert name.family == "compile/matrix"
+    assert name.axes == {"size": "tiny", "n": "3", "dtype": "f32"}
+    assert name.without("n") == "compile/matrix/size:tiny/f32"
+
+
+def test_three_points_along_a_number_are_a_curve_in_ascending_order() -> None:
+    part = part_of([host_case(f"toy/step/n:{n}/f64", 1e-3 * n) for n in (96, 24, 48)])
+    (curve,) = curves(part)
+    assert (curve.axis, curve.rest, curve.metric) == ("n", "step/f64", "time_s")
+    assert said(curve) == "optimized 24: 24 ms, 48: 48 ms, 96: 96 ms"
+
+
+def test_two_points_or_points_of_different_families_are_no_curve() -> None:
+    two = [host_case(f"toy/step/n:{n}/f64", 1e-3 * n) for n in (24, 48)]
+    other = host_case("toy/other/n:96/f64", 1e-3)
+    assert curves(part_of([*two, other])) == []
+
+
+def test_a_value_that_never_moves_is_no_curve() -> None:
+    cases = [
+        builders.case(f"toy/a/n:{n}/f64", False, {"optimized": builders.dry_variant(1, 64, [])}, {})
+        for n in (1, 2, 3)
+    ]
+    assert curves(part_of(cases)) == []
+
+
+def test_a_choice_names_the_fastest_way_for_each_size() -> None:
+    part = part_of(
+        algorithms("tiny", linear=1e-3, fused=2e-3) + algorithms("large", linear=8e-3, fused=2e-3)
+    )
+    by_axis = dict(choices(part))
+    assert by_axis["algo"].head[3:] == ("linear", "fused")
+    assert [row[:3] for row in by_axis["algo"].rows] == [
+        ("decode/size:tiny/f32", "linear", "2\u00d7"),
+        ("decode/size:large/f32", "fused", "4\u00d7"),
+    ]
+
+
+def test_nobody_chooses_among_inputs() -> None:
+    part = part_of(algorithms("tiny", fused=1e-3) + algorithms("large", fused=2e-3))
+    assert choices(part) == []
+
+
+def test_ways_within_five_percent_are_all_named() -> None:
+    (row,) = dict(choices(part_of(algorithms("tiny", linear=1e-3, fused=1.04e-3))))["algo"].rows
+    assert row[1] == "linear or fused"
+
+
+def test_the_page_shows_sweeps_and_choices(workplace: Workplace) -> None:
+    cases = algorithms("tiny", linear=1e-3, fused=2e-3)
+    cases += [host_case(f"toy/step/n:{n}/f64", 1e-3 * n) for n in (96, 24, 48)]
+    workplace.measure(builders.HOST, builders.results(builders.HOST, "host", cases))
+    reader = drawn(workplace)
+    assert "which one to use when" in reader.words
+    assert any("time_s along n: optimized 24: 24 ms" in (said or "") for said in reader.figures)
