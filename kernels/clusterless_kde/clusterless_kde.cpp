@@ -45,15 +45,17 @@ std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant, 
 
 }  // namespace
 
+int given_size(std::string_view what, int size) {
+  if (size >= 1) return size;
+  throw Error(Fault::bad_input, text(what, " ", size,
+                                     " is not a size: give 1 or more, or leave it out to have it "
+                                     "chosen"));
+}
+
 void validate(const Options& options) {
-  const auto refuse = [](std::string_view what, std::int64_t value) {
-    throw Error(Fault::bad_input, text(what, " ", value,
-                                       " is not a size: give 1 or more, or 0 to "
-                                       "have it chosen"));
-  };
-  if (options.block < 0) refuse("block size", options.block);
-  if (options.position_tile < 0) refuse("tile size", options.position_tile);
-  if (options.encoding_tile < 0) refuse("tile size", options.encoding_tile);
+  if (options.block != 0) given_size("block size", options.block);
+  if (options.position_tile != 0) given_size("tile size", options.position_tile);
+  if (options.encoding_tile != 0) given_size("tile size", options.encoding_tile);
   if (options.chunks < 1)
     throw Error(Fault::bad_input,
                 text("a decode in ", options.chunks, " time chunks: give 1 or more"));
@@ -61,15 +63,34 @@ void validate(const Options& options) {
 
 void validate(const Backend& backend, Variant variant, const Options& options) {
   validate(options);
-  const bool fused = variant == Variant::optimized && options.algorithm == Algorithm::fused;
-  if (!backend.device && is_device_arithmetic(options.arithmetic))
-    throw Error(Fault::bad_input, text("this arithmetic is not to be had on the backend '",
-                                       backend.name, "': the host computes in f32 or f64"));
-  if (fused) return;
-  if (options.consume || options.budget || options.chunks > 1)
-    throw Error(Fault::bad_input,
-                "only the fused algorithm decodes in time chunks, within a budget or into a "
-                "consumer: use algo:fused");
+  const bool optimized = variant == Variant::optimized;
+  const bool fused = optimized && options.algorithm == Algorithm::fused;
+  const bool other = optimized && !fused, recomputes = options.values == Values::recomputed;
+  const auto refuse_if = [](bool refused, auto... why) {
+    if (refused) throw Error(Fault::bad_input, text(why...));
+  };
+  refuse_if(!backend.device && is_device_arithmetic(options.arithmetic),
+            "this arithmetic is not to be had on the backend '", backend.name,
+            "': the host computes in f32 or f64");
+  refuse_if(!fused && (options.consume || options.budget || options.chunks > 1),
+            "only the fused algorithm decodes in time chunks, within a budget or into a consumer: "
+            "use algo:fused");
+  refuse_if(other && options.cut,
+            "only the fused algorithm leaves out pairs: use algo:fused, or no cut");
+  refuse_if(other && options.encoding_tile != 0,
+            "only the fused algorithm goes through encoding spikes in tiles: use algo:fused, or no "
+            "enc-tile-size");
+  refuse_if(
+      optimized && options.algorithm == Algorithm::linear && options.distance == Distance::expanded,
+      "the linear algorithm has no expanded distances: use distance:difference, or one of "
+      "algo:lse, algo:clm, algo:fused");
+  refuse_if(optimized && recomputes && (other || !backend.device),
+            "only the fused algorithm on a device forms Psi tile by tile: use psi:stored");
+  constexpr int first_with_matrix_units = 80;  // those of tensor_core.hpp
+  const int sm = backend.device ? backend.device->architecture().sm : first_with_matrix_units;
+  refuse_if(fused && sm < first_with_matrix_units,
+            "the fused algorithm needs the matrix units of sm_", first_with_matrix_units,
+            " or later, and this device is sm_", sm, ": use algo:linear, algo:lse or algo:clm");
 }
 
 std::unique_ptr<Computation> make_encode(Backend& backend, Variant variant, const Input& input,

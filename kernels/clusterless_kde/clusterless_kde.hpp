@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "clusterless_kde/input.hpp"
 #include "clusterless_kde/nodes.hpp"
@@ -37,15 +38,18 @@ enum class Distance { difference, expanded };
 
 enum class Values { stored, recomputed };  // Psi on a device: kept by the model, or formed per tile
 
+// Of Variant::optimized, and most of them of a decode. The reference is the same whatever they say,
+// but for the precision, `block` and `local_floor`.
 struct Options {
   Arithmetic arithmetic = Arithmetic::f32;
-  Algorithm algorithm = Algorithm::fused;  // of Variant::optimized
-  Distance distance = Distance::difference;
-  Values values = Values::stored;
-  int block = 0;            // decoding spikes at a time; 0: 100 in the reference, else chosen
-  int position_tile = 0;    // places at a time; 0: chosen
-  int encoding_tile = 0;    // encoding spikes at a time; 0: chosen
-  bool cut = false;         // leave out pairs that certainly change nothing (optimized, dense)
+  Algorithm algorithm = Algorithm::fused;
+  Distance distance = Distance::difference;  // linear has differences alone
+  Values values = Values::stored;            // fused, on a device
+  int block = 0;  // decoding spikes at a time; 0: chosen if fused, else 100
+  // Places at a time; 0: chosen. As in the published programs linear and clm take all at once.
+  int position_tile = 0;
+  int encoding_tile = 0;    // encoding spikes at a time; 0: chosen (fused)
+  bool cut = false;         // leave out pairs that certainly change nothing (fused, dense)
   bool local_floor = true;  // of the local likelihood's spike term
   int chunks = 1;           // time chunks of a decode
   std::optional<std::int64_t> budget = {};  // bytes of memory a decode may use: the planner decides
@@ -56,6 +60,9 @@ struct Options {
 constexpr Precision precision_of(Arithmetic arithmetic) {
   return arithmetic == Arithmetic::f64 ? Precision::f64 : Precision::f32;
 }
+
+// A size of Options that somebody gave, who cannot mean "chosen" by 0. `what`: "block size".
+int given_size(std::string_view what, int size);
 
 // Throw Error{bad_input} for what cannot be computed, before anything is allocated.
 void validate(const Options& options);
@@ -71,7 +78,7 @@ struct Plan {
   Options options = {};
   // Parts of the encoding that a device holds one at a time, of as many electrodes each.
   int electrode_batches = 1;
-  std::int64_t chunk_rows = 0;      // R: most spikes of a time chunk, in the scratch
+  std::int64_t chunk_spikes = 0;    // most of a time chunk, rows of the scratch
   std::int64_t estimate_bytes = 0;  // the high-water mark, by formula
 };
 // Throws Error{bad_input} "needs at least N bytes" where no plan fits the budget.

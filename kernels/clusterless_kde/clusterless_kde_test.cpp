@@ -46,6 +46,62 @@ TEST(BadOptions, SizesBelowOneAreRefused) {
             "accepted");
 }
 
+TEST(BadOptions, ASizeThatIsGivenIsOneOrMore) {
+  EXPECT_EQ(given_size("block size", 1), 1);
+  for (const int size : {0, -3}) {
+    EXPECT_THAT([=] { given_size("block size", size); },
+                ThrowsMessage<Error>(HasSubstr(text("block size ", size, " is not a size"))));
+    EXPECT_THAT([=] { given_size("tile size", size); }, ThrowsMessage<Error>(HasSubstr("tile")));
+  }
+}
+
+constexpr Algorithm unfused[] = {Algorithm::linear, Algorithm::log_sum_exp, Algorithm::matmul};
+
+TEST(BadOptions, CutsAndTilesOfEncodingSpikesAreOfTheFusedAlgorithm) {
+  for (const Algorithm algorithm : unfused) {
+    EXPECT_THAT(refusal(Variant::optimized, {.algorithm = algorithm, .cut = true}),
+                HasSubstr("use algo:fused, or no cut"));
+    EXPECT_THAT(refusal(Variant::optimized, {.algorithm = algorithm, .encoding_tile = 128}),
+                HasSubstr("use algo:fused, or no enc-tile-size"));
+  }
+  EXPECT_EQ(refusal(Variant::optimized, {.encoding_tile = 128, .cut = true}), "accepted");
+}
+
+TEST(BadOptions, TheLinearAlgorithmExpandsNoDistances) {
+  const auto expanded = [](Algorithm algorithm) {
+    return refusal(Variant::optimized, {.algorithm = algorithm, .distance = Distance::expanded});
+  };
+  EXPECT_THAT(expanded(Algorithm::linear), HasSubstr("use distance:difference"));
+  for (const Algorithm algorithm : {Algorithm::log_sum_exp, Algorithm::matmul, Algorithm::fused})
+    EXPECT_EQ(expanded(algorithm), "accepted");
+}
+
+TEST(BadOptions, TheHostKeepsPsi) {
+  EXPECT_THAT(refusal(Variant::optimized, {.values = Values::recomputed}),
+              HasSubstr("use psi:stored"));
+}
+
+// What the optimized variant does otherwise is no reason to refuse what it is put beside.
+TEST(BadOptions, TheReferenceStaysWhatItIs) {
+  EXPECT_EQ(refusal(Variant::reference, {.distance = Distance::expanded,
+                                         .block = 50,
+                                         .position_tile = 200,
+                                         .encoding_tile = 128,
+                                         .cut = true}),
+            "accepted");
+}
+
+TEST(BadOptions, ACutIsRefusedWherePairsGoThroughNodes) {
+  const auto backend = open_backend("host");
+  for (const Factory make : {make_encode, make_decode, make_total})
+    EXPECT_THAT(
+        [&] {
+          make(*backend, Variant::optimized, make_input({.size = Size::medium}), {.cut = true});
+        },
+        ThrowsMessage<Error>(HasSubstr("64 nodes: decode without the cut")));
+  EXPECT_EQ(backend->ledger.counts.allocations, 0);
+}
+
 TEST(BadOptions, ArithmeticOfTensorCoresIsRefusedOnTheHost) {
   for (const Arithmetic arithmetic : {Arithmetic::bf16x3, Arithmetic::tf32})
     EXPECT_THAT(refusal(Variant::optimized, {.arithmetic = arithmetic}),

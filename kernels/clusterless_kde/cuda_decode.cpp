@@ -11,11 +11,6 @@
 #include "runtime/scope.hpp"
 
 namespace holdfast::clusterless_kde {
-namespace {
-
-constexpr unsigned place_threads = 128;  // of hop_b, sum_rows and consume
-
-}  // namespace
 
 template <class T>
 DecodeParts<T>::DecodeParts(const Shape& shape, std::int64_t tile_count) {
@@ -29,7 +24,7 @@ DecodeParts<T>::DecodeParts(const Shape& shape, std::int64_t tile_count) {
 
 template <class T, class V>
 CudaDecoder<T, V>::Sizes::Sizes(const Shape& shape, const Plan& plan, const DecodeTiling& tiling)
-    : sums(static_cast<std::size_t>(std::max<std::int64_t>(plan.chunk_rows, 1)) *
+    : sums(static_cast<std::size_t>(std::max<std::int64_t>(plan.chunk_spikes, 1)) *
            static_cast<std::size_t>(tiling.stride)),
       out(static_cast<std::size_t>(plan.options.consume
                                        ? most_chunk_rows(plan.options.chunks, shape.rows)
@@ -50,7 +45,8 @@ std::int64_t CudaDecoder<T, V>::bytes(const Shape& shape, const Plan& plan) {
 template <class T, class V>
 CudaDecoder<T, V>::CudaDecoder(Backend& backend, const Input& input, const Shape& shape,
                                const Plan& plan, CudaModel<T, V>& model)
-    : input_(input),
+    : device_(*backend.device),
+      input_(input),
       shape_(shape),
       plan_(plan),
       model_(model),
@@ -77,6 +73,14 @@ void CudaDecoder<T, V>::step() {
     const Scope scope("upload");
     parcel_.send();
   }
+  if (chunks_.size() == 1 || model_.layout().batches() > 1) return launch_chunks();
+  const Scope scope("chunks");
+  if (!graph_) graph_ = device_.capture([&] { launch_chunks(); });
+  device_.replay(*graph_);
+}
+
+template <class T, class V>
+void CudaDecoder<T, V>::launch_chunks() {
   for (const Chunk& chunk : chunks_) {
     launch_marks(chunk);
     launch_places(chunk);
@@ -206,14 +210,14 @@ void CudaDecoder<T, V>::launch_places(const Chunk& chunk) {
             .rows_per_warp = tiling_.rows_per_warp,
             .stride = tiling_.stride,
             .bins = static_cast<int>(shape_.bins),
-            .node_groups = tiling_.width / 16,
+            .node_groups = tiling_.width / group_items,
             .slab_groups = tiling_.slab_groups};
   };
-  const auto rows_per_block = std::int64_t{tiling_.rows_per_warp} * (place_threads / 32);
+  const auto rows_per_block = std::int64_t{tiling_.rows_per_warp} * place_warps;
   const LaunchShape shape = {
       .grid = {blocks(chunk.rows, rows_per_block),
                blocks(shape_.bins, two_hop ? tiling_.bins : sum_rows_columns)},
-      .block = {place_threads},
+      .block = {32 * place_warps},
       .shared_bytes = two_hop ? tiling_.place_bytes : 0};
   if (two_hop)
     (*kernels_.hop_b)(shape, arguments(model_.phi()));
@@ -224,7 +228,7 @@ void CudaDecoder<T, V>::launch_places(const Chunk& chunk) {
 template <class T, class V>
 void CudaDecoder<T, V>::launch_consumer(const Chunk& chunk) {
   const Scope scope("consume");
-  (*kernels_.consume)({.grid = {blocks(chunk.rows, place_threads / 32)}, .block = {place_threads}},
+  (*kernels_.consume)({.grid = {blocks(chunk.rows, place_warps)}, .block = {32 * place_warps}},
                       out_.data(), chunk.first_row, chunk.rows, static_cast<int>(shape_.bins),
                       consumed_->data(), consumed_->data() + shape_.rows);
 }

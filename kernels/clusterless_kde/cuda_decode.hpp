@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the optimized variant on a device: a decode, from the host's spikes to out. One upload
-// per decode, two launches per time chunk, three where a consumer takes the rows.
+// of spikes per decode; per time chunk two launches, a third one where a consumer takes the rows.
+// Where the encoding does not fit at once, each of its batches is another upload and another launch
+// of a chunk. Otherwise the launches of several chunks are recorded once and replayed as a graph.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include "clusterless_kde/decode_kernels.hpp"
 #include "clusterless_kde/packing.hpp"
 #include "clusterless_kde/preparation.hpp"
+#include "runtime/device.hpp"
 
 namespace holdfast::clusterless_kde {
 
@@ -53,6 +56,7 @@ class CudaDecoder {
   };
 
   void prepare();
+  void launch_chunks();
   void place_spikes(std::int64_t begin, std::int64_t end);
   void tile_chunk(Chunk& chunk, const std::vector<std::int64_t>& before);
   void launch_marks(const Chunk& chunk);
@@ -61,6 +65,7 @@ class CudaDecoder {
   void launch_consumer(const Chunk& chunk);
   double visited_fraction() const;
 
+  Device& device_;
   const Input& input_;
   Shape shape_;
   Plan plan_;
@@ -76,7 +81,8 @@ class CudaDecoder {
   std::vector<double> units_ = {};  // [D]
   Order order_ = {};
   std::vector<std::int64_t> next_ = {};  // per electrode: where its next spike goes in `features`
-  std::vector<Chunk> chunks_ = {};
+  std::vector<Chunk> chunks_ = {};       // the same in every step, for the input is
+  std::optional<Graph> graph_ = {};      // of launch_chunks()
 };
 
 }  // namespace holdfast::clusterless_kde

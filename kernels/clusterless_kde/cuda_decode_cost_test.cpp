@@ -21,6 +21,16 @@ TEST(DryDecode, TwoLaunchesPerTimeChunkAndThreeWithAConsumer) {
     }
 }
 
+TEST(DryDecode, SeveralChunksAreOneGraph) {
+  const Input input = make_input({.size = Size::small, .marks = Marks::cells});
+  EXPECT_EQ(DryRun(Unit::decode, input).step().graph_nodes, 0);
+  for (const Unit unit : {Unit::decode, Unit::total}) {
+    DryRun run(unit, input, {.chunks = 4, .consume = true});
+    EXPECT_EQ(run.step().graph_nodes, 4 * 3);
+    EXPECT_EQ(run.step().graph_nodes, 4 * 3);
+  }
+}
+
 TEST(DryDecode, AStepUploadsSpikesAndTilesAndMakesNothing) {
   for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::f64}) {
     const Input input = make_input({.size = Size::small, .marks = Marks::cells});

@@ -231,10 +231,6 @@ std::size_t sum_count(const Shape& shape, std::int64_t columns, Totals totals) {
   const int groups[] = {0, shape.electrodes + 1, 2};
   return static_cast<std::size_t>(groups[static_cast<int>(totals)] * columns);
 }
-// Doubles, so many that their bytes are those that the device hands out.
-std::size_t whole_units(std::size_t doubles) {
-  return rounded_up(doubles * sizeof(double)) / sizeof(double);
-}
 
 }  // namespace
 
@@ -245,16 +241,16 @@ ColumnSums<T>::ColumnSums(Backend& backend, const Shape& shape, std::int64_t col
       columns_(static_cast<int>(columns)),
       layout_(shape, batches),
       parcel_(backend, pack(shape, totals, parts_), "trajectory"),
-      partial_(backend, whole_units(partial_count(shape, columns)), "partial sums"),
-      sums_(backend, whole_units(sum_count(shape, columns, totals)), "node sums") {}
+      partial_(backend, whole_units<double>(partial_count(shape, columns)), "partial sums"),
+      sums_(backend, whole_units<double>(sum_count(shape, columns, totals)), "node sums") {}
 
 template <class T>
 std::int64_t ColumnSums<T>::bytes(const Shape& shape, std::int64_t columns, Totals totals) {
   Parts parts;
   return static_cast<std::int64_t>(pack(shape, totals, parts).bytes() +
                                    sizeof(double) *
-                                       (whole_units(partial_count(shape, columns)) +
-                                        whole_units(sum_count(shape, columns, totals))));
+                                       (whole_units<double>(partial_count(shape, columns)) +
+                                        whole_units<double>(sum_count(shape, columns, totals))));
 }
 
 template <class T>

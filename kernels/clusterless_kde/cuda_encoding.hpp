@@ -28,7 +28,6 @@ struct NodeGrid {
   T weight = 0;
 };
 
-inline constexpr int group_items = 16;  // of spikes or samples
 // A padding item's position: squares of distances from it are finite, their Gaussians 0.
 inline constexpr double far_position = 1e15;
 

@@ -31,8 +31,7 @@ std::size_t at_least_one(std::int64_t count) {
 
 // Of local_spikes and local_rows: a warp for each.
 LaunchShape warps(std::int64_t count) {
-  constexpr unsigned each = 4;
-  return {.grid = {blocks(count, each)}, .block = {32 * each}};
+  return {.grid = {blocks(count, local_warps)}, .block = {32 * local_warps}};
 }
 
 }  // namespace

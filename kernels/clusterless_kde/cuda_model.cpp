@@ -22,15 +22,9 @@ std::size_t phi_quads(const Shape& shape, int nodes) {
   return static_cast<std::size_t>(shape.bins * nodes) / 4;
 }
 
-// In elements, so that the bytes are those that a device hands out.
-template <class E>
-std::size_t whole_units(std::size_t elements) {
-  return rounded_up(elements * sizeof(E)) / sizeof(E);
-}
-
 Columns columns_of(const Plan& plan) {
-  if (plan.path == Path::dense) return Columns::at_places;
-  return plan.options.values == Values::stored ? Columns::at_stored_nodes : Columns::at_nodes;
+  if (plan.path == Path::dense) return at_places;
+  return plan.options.values == Values::stored ? at_stored_nodes : at_nodes;
 }
 
 Totals totals_of(const Plan& plan) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimized variant on a device as a whole: what its units compute, on the emulated device, and
 // what programs, launches and transfers they cost, on the dry one.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -89,6 +90,35 @@ TEST(Readings, TellThePathAndThePairs) {
   EXPECT_EQ(reading(*run.computation, "pairs"), static_cast<double>(shape(input).pairs()));
   EXPECT_EQ(reading(*run.computation, "n_chunks"), 1);
   EXPECT_EQ(reading(*DryRun(Unit::decode, golden::input()).computation, "spikes_dropped"), 2);
+}
+
+TEST(Turing, IsToldThatTheFusedAlgorithmNeedsLaterMatrixUnits) {
+  const auto backend = open_backend("cuda-dry:sm_75");
+  for (const Arithmetic arithmetic :
+       {Arithmetic::f32, Arithmetic::ffma, Arithmetic::tf32, Arithmetic::f64})
+    for (const Unit unit : {Unit::encode, Unit::decode, Unit::total, Unit::local})
+      EXPECT_THAT(
+          [&] { make_unit(*backend, unit, golden::input(), {.arithmetic = arithmetic}); },
+          testing::ThrowsMessage<Error>(testing::HasSubstr(
+              "matrix units of sm_80 or later, and this device is sm_75: use algo:linear")));
+  EXPECT_EQ(backend->ledger.counts.programs, 0);
+}
+
+TEST(Turing, HasTheOtherAlgorithms) {
+  for (const Algorithm algorithm : {Algorithm::linear, Algorithm::log_sum_exp, Algorithm::matmul}) {
+    DryRun run(Unit::decode, golden::input(), {.algorithm = algorithm}, 75);
+    EXPECT_GT(run.step().launches, 0);
+  }
+}
+
+TEST(BadOptions, OnlyTheFusedAlgorithmFormsPsiTileByTile) {
+  const auto backend = open_backend("cuda-dry:sm_90");
+  const auto with = [&](Algorithm algorithm) {
+    validate(*backend, Variant::optimized, {.algorithm = algorithm, .values = Values::recomputed});
+  };
+  EXPECT_NO_THROW(with(Algorithm::fused));
+  EXPECT_THAT([&] { with(Algorithm::matmul); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("use psi:stored")));
 }
 
 // The others are in programs_slow_test.cpp.

@@ -44,6 +44,11 @@ class DeviceVerbs {
   using Value = T;
   using Size = std::int64_t;
 
+  // The device flushes denormal numbers, or not, without being asked.
+  struct Step {
+    explicit Step(double) {}
+  };
+
   DeviceVerbs(Backend& backend, bool multiplies)
       : device_(backend.device.get()), do_(*backend.compiler) {
     if (multiplies) blas_.emplace(backend);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of a decode are given, spelled alike on host and device. Includes nothing from
-// the standard, because device code has no such headers.
+// What the kernels of a decode are given, and how their blocks are made, spelled alike on host and
+// device. Includes nothing from the standard, because device code has no such headers.
 #pragma once
 
 #include "values.hpp"
@@ -18,6 +18,34 @@ struct SpikeTile {
   int spike, spikes;
   int group, groups;
 };
+
+// Warps of a block of hop_a, at most; of hop_b, sum_rows and consume. Columns of one of sum_rows.
+inline constexpr int most_mark_warps = 8, place_warps = 4, sum_rows_columns = 64;
+
+// Quads from column to column of a right-hand factor in shared memory: four of them count. Without
+// matrix units a lane reads eight columns at once, which then lie in different banks.
+template <class V>
+inline constexpr int column_quads = 4;
+template <>
+inline constexpr int column_quads<float> = 5;
+
+// Without matrix units a warp passes its left-hand factor, `tiles` times 16 rows, round in shared
+// memory: quads of float for each of 16 columns, and for all.
+HOLDFAST_BOTH constexpr int exchange_pitch(int tiles) {
+  return 4 * tiles + 1;
+}
+template <class V>
+HOLDFAST_BOTH constexpr int exchange_quads(int) {
+  return 0;
+}
+template <>
+HOLDFAST_BOTH constexpr int exchange_quads<float>(int tiles) {
+  return group_items * exchange_pitch(tiles);
+}
+// Of the sums that hop_b passes round in shared memory: values from spike to spike.
+HOLDFAST_BOTH constexpr int place_pitch(int bins) {
+  return bins + 8;
+}
 
 // Where hop_a's right-hand factor comes from.
 enum ValueSource {

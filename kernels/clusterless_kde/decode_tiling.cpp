@@ -7,8 +7,8 @@
 namespace holdfast::clusterless_kde {
 namespace {
 
-constexpr int group = 16;
-constexpr int most_columns = 128, most_cut_columns = 64, most_warps = 8, default_warps = 4;
+constexpr int group = group_items;
+constexpr int most_columns = 128, most_cut_columns = 64, default_warps = 4;
 // Blocks that keep a device busy, and bytes of shared memory that a block of any architecture can
 // have (99 KiB), with the exchange buffers: constants, so that grids are the same on all of them.
 constexpr std::int64_t enough_blocks = 264;
@@ -26,13 +26,13 @@ constexpr int rounded_up(std::int64_t value, int unit) {
 template <class V>
 constexpr bool few_rows = std::is_same_v<V, double> || std::is_same_v<V, float>;
 
-// Of one group of 16 in a column: its quads, as warp_product.hpp spaces them.
+// Of one group of 16 in a column.
 template <class V>
-constexpr std::size_t column_bytes = (std::is_same_v<V, float> ? 5 : 4) * sizeof(Quad<V>);
-// Per warp, what WarpProduct<float> passes through shared memory.
+constexpr std::size_t column_bytes = column_quads<V> * sizeof(Quad<V>);
+// Per warp, what it passes round in shared memory.
 template <class V>
 constexpr std::size_t exchange_bytes(int tiles) {
-  return std::is_same_v<V, float> ? static_cast<std::size_t>(group * (4 * tiles + 1) * 16) : 0;
+  return static_cast<std::size_t>(exchange_quads<V>(tiles)) * sizeof(Quad<float>);
 }
 
 // Nodes split evenly over as few passes as registers allow. Runs of places of a cut are shorter:
@@ -51,7 +51,7 @@ int columns_per_block(const DecodeTiling& tiling, const Options& options) {
 int warps_per_block(const DecodeTiling& tiling, const Shape& shape, const Options& options) {
   const int each = group * tiling.row_tiles;
   if (options.block > 0)
-    return static_cast<int>(std::min<std::int64_t>(parts(options.block, each), most_warps));
+    return static_cast<int>(std::min<std::int64_t>(parts(options.block, each), most_mark_warps));
   for (int warps = default_warps; warps > 1; warps /= 2) {
     const auto tiles = most_spike_tiles(shape, options.chunks, each * warps);
     if (tiles * parts(tiling.width, tiling.columns) >= enough_blocks) return warps;
@@ -92,7 +92,6 @@ DecodeTiling decode_tiling(const Shape& shape, const Plan& plan) {
   tiling.stage_groups = std::max(1, std::min(wanted, room));
   tiling.mark_bytes = 2 * static_cast<std::size_t>(tiling.stage_groups) * per_group + exchange;
 
-  constexpr int place_warps = 4;
   tiling.bins = options.position_tile == 0                                 ? 64
                 : options.position_tile <= 32                              ? 32
                 : options.position_tile <= 64 || std::is_same_v<T, double> ? 64
@@ -100,10 +99,10 @@ DecodeTiling decode_tiling(const Shape& shape, const Plan& plan) {
   tiling.place_tiles = few_rows<V> || tiling.bins == 128 ? 1 : 2;
   const std::size_t slab_group = static_cast<std::size_t>(tiling.bins) * column_bytes<V>;
   tiling.slab_groups = std::min(tiling.width / group, static_cast<int>(slab_bytes / slab_group));
-  tiling.place_bytes =
-      static_cast<std::size_t>(tiling.slab_groups) * slab_group +
-      static_cast<std::size_t>(place_warps * group * tiling.place_tiles * (tiling.bins + 8)) *
-          sizeof(T);
+  tiling.place_bytes = static_cast<std::size_t>(tiling.slab_groups) * slab_group +
+                       static_cast<std::size_t>(place_warps * group * tiling.place_tiles *
+                                                place_pitch(tiling.bins)) *
+                           sizeof(T);
 
   // About 128 spikes per warp, fewer where that leaves multiprocessors idle.
   const std::int64_t rows = shape.rows, spikes = std::max<std::int64_t>(shape.decoding_total(), 1);

@@ -11,8 +11,6 @@
 
 namespace holdfast::clusterless_kde {
 
-inline constexpr int sum_rows_columns = 64;  // of a block of sum_rows
-
 struct DecodeTiling {
   ValueSource source = formed_places;
   int width = 0;   // of hop_a's result: nodes or places

@@ -82,6 +82,8 @@ class EagerReference final : public Computation {
   }
 
   void compute() {
+    const double pairs = static_cast<double>(shape_.pairs() * shape_.bins);
+    const typename Verbs::Step step(multiplies() && !arena_->rehearsing() ? 2 * pairs : 0);
     EagerProgram<Verbs> steps = program(*arena_);
     if (encodes()) {
       const Scope scope("encode");

@@ -14,6 +14,7 @@
 #include "clusterless_kde/host_hop.hpp"
 #include "clusterless_kde/host_rows.hpp"
 #include "clusterless_kde/preparation.hpp"
+#include "runtime/flush_to_zero.hpp"
 #include "runtime/scope.hpp"
 
 namespace holdfast::clusterless_kde::HOLDFAST_ISA {
@@ -100,6 +101,7 @@ class Decoder {
     const int threads = static_cast<int>(sizes_.threads);
 #pragma omp parallel num_threads(threads) if (sizes_.shared) reduction(+ : all, visited)
     {
+      const FlushToZero<T> flush;
       T* tiles = tiles_.data() + omp_get_thread_num() * sizes_.tiles();
       {
         const Scope scope("hop_a");

@@ -9,6 +9,7 @@
 #include "clusterless_kde/host_finish.hpp"
 #include "clusterless_kde/host_model.hpp"
 #include "clusterless_kde/host_spikes.hpp"
+#include "runtime/flush_to_zero.hpp"
 #include "runtime/scope.hpp"
 
 namespace holdfast::clusterless_kde::HOLDFAST_ISA {
@@ -28,19 +29,23 @@ class Encoder {
     if (model_.bin_coordinates.size() > 0) place_bins();
     const int threads = static_cast<int>(sizes_.threads);
     const std::int64_t parts = sizes_.electrodes + sizes_.sample_blocks;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (sizes_.encode_shared)
-    for (std::int64_t part = 0; part < parts; ++part) {
-      if (part < sizes_.sample_blocks)
-        sum_samples(part);
-      else
-        place_electrode(static_cast<int>(part - sizes_.sample_blocks));
+    const std::int64_t panels = sizes_.local ? 0 : sizes_.pitch / panel_columns;
+#pragma omp parallel num_threads(threads) if (sizes_.encode_shared)
+    {
+      const FlushToZero<T> flush;
+#pragma omp for schedule(dynamic)
+      for (std::int64_t part = 0; part < parts; ++part) {
+        if (part < sizes_.sample_blocks)
+          sum_samples(part);
+        else
+          place_electrode(static_cast<int>(part - sizes_.sample_blocks));
+      }
+#pragma omp single
+      if (sizes_.sums() > 0) add_up();
+#pragma omp for schedule(dynamic)
+      for (std::int64_t panel = 0; panel < panels; ++panel) finisher_.panel(panel * panel_columns);
     }
-    if (sizes_.sums() > 0) add_up();
-    if (sizes_.local) return;
-    const std::int64_t panels = sizes_.pitch / panel_columns;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (sizes_.encode_shared)
-    for (std::int64_t panel = 0; panel < panels; ++panel) finisher_.panel(panel * panel_columns);
-    finisher_.find_reach();
+    if (!sizes_.local) finisher_.find_reach();
   }
 
  private:

@@ -13,6 +13,7 @@
 #include "clusterless_kde/follower.hpp"
 #include "clusterless_kde/host_model.hpp"
 #include "clusterless_kde/preparation.hpp"
+#include "runtime/flush_to_zero.hpp"
 #include "runtime/scope.hpp"
 
 namespace holdfast::clusterless_kde::HOLDFAST_ISA {
@@ -39,6 +40,7 @@ class LocalDecoder {
     const int threads = static_cast<int>(sizes_.threads);
 #pragma omp parallel num_threads(threads) if (sizes_.shared)
     {
+      const FlushToZero<T> flush;
 #pragma omp for schedule(dynamic)
       for (std::int64_t part = 0; part < parts; ++part)
         add_spikes(part * at_a_time, std::min((part + 1) * at_a_time, spikes));

@@ -3,13 +3,16 @@
 // namespace of its own.
 #pragma once
 
-#include <xmmintrin.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
+#include <vector>
 
 #include "runtime/backend.hpp"
+#include "runtime/flush_to_zero.hpp"
 
 namespace holdfast::clusterless_kde::HOLDFAST_ISA {
 
@@ -17,24 +20,29 @@ namespace holdfast::clusterless_kde::HOLDFAST_ISA {
 // on two cores: a decode of medium size is a fifth slower when its arrays of 10^5 are shared).
 inline constexpr std::int64_t worth_sharing = 1 << 18;
 
-// While one lives, this thread takes denormal numbers of single precision for zero, as array
-// libraries do: the tails of Gaussians are full of them. It never spans a parallel region.
+// FlushToZero around work that a library shares among threads by itself: on all of them, or on this
+// one alone, where waking them would cost more than it brings. The others have been started before.
 template <class T>
-class FlushToZero {
+class FlushTeamToZero {
  public:
-  FlushToZero() {
-    if constexpr (flushes) _mm_setcsr(before_ | flush_to_zero | denormals_are_zero);
+  explicit FlushTeamToZero(bool all)
+      : threads_(all && std::is_same_v<T, float> ? host_limits().threads : 1) {
+#pragma omp parallel num_threads(team()) if (team() > 1)
+    threads_[omp_get_thread_num()].emplace();
   }
-  ~FlushToZero() {
-    if constexpr (flushes) _mm_setcsr(before_);
+  ~FlushTeamToZero() {
+#pragma omp parallel num_threads(team()) if (team() > 1)
+    threads_[omp_get_thread_num()].reset();
   }
-  FlushToZero(const FlushToZero&) = delete;
-  FlushToZero& operator=(const FlushToZero&) = delete;
+  FlushTeamToZero(const FlushTeamToZero&) = delete;
+  FlushTeamToZero& operator=(const FlushTeamToZero&) = delete;
 
  private:
-  static constexpr bool flushes = std::is_same_v<T, float>;
-  static constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
-  unsigned before_ = flushes ? _mm_getcsr() : 0;
+  int team() const {
+    return static_cast<int>(threads_.size());
+  }
+
+  std::vector<std::optional<FlushToZero<T>>> threads_;
 };
 
 // Columns of a tile.

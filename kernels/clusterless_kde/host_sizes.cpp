@@ -37,7 +37,7 @@ HostSizes::HostSizes(const Shape& shape, const Plan& plan, Unit unit)
       pitch(rounded_up(shape.bins, panel_columns)),
       chunks(plan.options.chunks),
       chunk_rows(most_chunk_rows(plan.options.chunks, shape.rows)),
-      chunk_spikes(plan.options.chunks > 1 ? plan.chunk_rows : decoding) {
+      chunk_spikes(plan.options.chunks > 1 ? plan.chunk_spikes : decoding) {
   const bool in_double = plan.range_fallback || plan.options.arithmetic == Arithmetic::f64;
   value_bytes = in_double ? 8 : 4;
   if (through_nodes)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must hold of a decoder whatever its numbers are, for every variant on the host.
 #include <gtest/gtest.h>
+#include <xmmintrin.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,12 +9,14 @@
 #include <numeric>
 #include <string>
 
+#include "clusterless_kde/axes.hpp"
 #include "clusterless_kde/data.hpp"
 #include "clusterless_kde/formulas.hpp"
 #include "clusterless_kde/golden_case.hpp"
 #include "clusterless_kde/oracle.hpp"
 #include "clusterless_kde/reference_test_support.hpp"
 #include "clusterless_kde/variant_test_support.hpp"
+#include "runtime/recording.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -176,6 +179,23 @@ TEST_P(Invariant, AnEvenRunIsEvenlyOccupied) {
   for (std::size_t p = 100; p < 400; ++p) EXPECT_NEAR(o[p], 0.01, 1e-5) << p;
 }
 
+// What decodes finds its model made; steps of both variants do the same.
+TEST_P(Invariant, OnlyEncodeAndTotalEncodeInAStep) {
+  const auto encodes = [&](Factory make) {
+    const auto backend = open_backend("host");
+    const auto computation = make(*backend, way.variant, golden::input(), way.with({}));
+    Recording recording(*backend);
+    computation->step();
+    recording.stop();
+    return std::ranges::any_of(recording.scopes(),
+                               [](const ScopeRecord& scope) { return scope.name == "encode"; });
+  };
+  EXPECT_TRUE(encodes(make_encode));
+  EXPECT_TRUE(encodes(make_total));
+  EXPECT_FALSE(encodes(make_decode));
+  EXPECT_FALSE(encodes(make_local));
+}
+
 TEST_P(Invariant, TwoRunsAreTheSameToTheBit) {
   for (const Size size : sizes())
     for (const Factory make : {Factory{make_encode}, Factory{make_decode}, Factory{make_local}}) {
@@ -287,6 +307,26 @@ TEST_P(Invariant, AnElectrodeWithoutEncodingSpikesAddsTheFloor) {
       const int k = t * golden::bins + p;
       EXPECT_NEAR(after[k], before[k] + (t == 3 ? log_rate_floor : 0), 1e-5) << k;
     }
+}
+
+// A denormal number costs some CPUs a hundred cycles. What a thread met is in its flags; a loop
+// that flushes gives back the flags that it found.
+TEST(SinglePrecision, MeetsNoDenormalNumbersInAStep) {
+  constexpr unsigned flags = _MM_EXCEPT_DENORM | _MM_EXCEPT_UNDERFLOW;
+  for (const Way& way : {ways[0], ways[2]})
+    for (const Size size : {Size::small, Size::medium})
+      for (const Factory make : {make_total, make_local}) {
+        const auto backend = open_backend("host");
+        const auto computation =
+            make(*backend, way.variant, make_input({.size = size, .marks = Marks::cells}), {});
+#pragma omp parallel
+        _mm_setcsr(_mm_getcsr() & ~flags);
+        computation->step();
+        unsigned met = 0;
+#pragma omp parallel reduction(| : met)
+        met |= _mm_getcsr() & flags;
+        EXPECT_EQ(met, 0u) << way << " " << name(size);
+      }
 }
 
 // Far enough for single precision to lose all kernels, near enough for their ratio to matter. The

@@ -23,25 +23,23 @@ namespace holdfast::clusterless_kde {
 namespace {
 
 // Encoding.
-template <class T, class V, int d, on_cpu::Columns at>
+template <class T, class V, int d, Columns at>
 void add_column_sums(EmulatedKernels& kernels) {
-  kernels.add(column_sums_name<T, V>(d, static_cast<Columns>(at)),
-              &on_cpu::column_sums<T, V, d, at>);
+  kernels.add(column_sums_name<T, V>(d, at), &on_cpu::column_sums<T, V, d, at>);
 }
-template <class T, class V, int d, on_cpu::Columns at>
+template <class T, class V, int d, Columns at>
 void add_finish(EmulatedKernels& kernels) {
-  kernels.add(ModelKernels<T, V>::finish_name(d, static_cast<Columns>(at)),
-              &on_cpu::finish<T, V, d, at>);
+  kernels.add(ModelKernels<T, V>::finish_name(d, at), &on_cpu::finish<T, V, d, at>);
 }
 template <class T, class V>
 void add_encoding(EmulatedKernels& kernels) {
-  add_column_sums<T, V, 1, on_cpu::at_places>(kernels);
-  add_column_sums<T, V, 2, on_cpu::at_places>(kernels);
-  add_column_sums<T, V, 1, on_cpu::at_nodes>(kernels);
-  add_column_sums<T, V, 1, on_cpu::at_stored_nodes>(kernels);
-  add_finish<T, V, 1, on_cpu::at_places>(kernels);
-  add_finish<T, V, 2, on_cpu::at_places>(kernels);
-  add_finish<T, V, 1, on_cpu::at_nodes>(kernels);
+  add_column_sums<T, V, 1, at_places>(kernels);
+  add_column_sums<T, V, 2, at_places>(kernels);
+  add_column_sums<T, V, 1, at_nodes>(kernels);
+  add_column_sums<T, V, 1, at_stored_nodes>(kernels);
+  add_finish<T, V, 1, at_places>(kernels);
+  add_finish<T, V, 2, at_places>(kernels);
+  add_finish<T, V, 1, at_nodes>(kernels);
 }
 
 // Decoding.

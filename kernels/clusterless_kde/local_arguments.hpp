@@ -6,6 +6,9 @@
 
 namespace holdfast::clusterless_kde {
 
+// Of a block of local_spikes and of local_rows: a warp for each spike, for each row.
+inline constexpr int local_warps = 4;
+
 // Encoding as the local likelihood needs it. Coordinates in Gaussian units.
 template <class T>
 struct LocalModel {

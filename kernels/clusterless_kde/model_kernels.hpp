@@ -8,27 +8,25 @@
 #include <string_view>
 #include <vector>
 
+#include "clusterless_kde/model_arguments.hpp"
 #include "clusterless_kde/optimized_program.hpp"
 #include "runtime/error.hpp"
 
 namespace holdfast::clusterless_kde {
 
-// What sums are at, as optimized_model.hpp has it.
-enum class Columns { at_places, at_nodes, at_stored_nodes };
 constexpr std::string_view spelled(Columns columns) {
-  constexpr std::string_view names[] = {"at_places", "at_nodes", "at_stored_nodes"};
-  return names[static_cast<int>(columns)];
+  constexpr std::string_view names[] = {"kde::at_places", "kde::at_nodes", "kde::at_stored_nodes"};
+  return names[columns];
 }
 
-// Of column_sums: four quads of 64 columns.
+// Of column_sums.
 inline LaunchShape column_tiles(unsigned tiles, int columns) {
-  constexpr unsigned width = 64;
-  return {.grid = {tiles, blocks(columns, width)}, .block = {4, width}};
+  return {.grid = {tiles, blocks(columns, summed_columns)}, .block = {group_quads, summed_columns}};
 }
-// Of group_sums and finish: eight lanes of 32 columns.
+// Of group_sums and finish.
 inline LaunchShape column_lanes(int columns, int groups) {
-  constexpr unsigned width = 32, lanes = 8;
-  return {.grid = {blocks(columns, width), static_cast<unsigned>(groups)}, .block = {width, lanes}};
+  return {.grid = {blocks(columns, finish_columns), static_cast<unsigned>(groups)},
+          .block = {finish_columns, finish_lanes}};
 }
 
 template <class T, class V>
@@ -62,16 +60,15 @@ struct ModelKernels {
       : ModelKernels(compiler.compile(program(dimensions, columns)), dimensions, columns) {}
 
   static std::string finish_name(int dimensions, Columns columns) {
-    const bool places = columns == Columns::at_places;
+    const bool places = columns == at_places;
     return text("finish<", spelled<T>(), ", ", spelled<V>(), ", ", dimensions, ", ",
-                spelled(places ? columns : Columns::at_nodes), ">");
+                spelled(places ? columns : at_nodes), ">");
   }
   static Program program(int dimensions, Columns columns) {
     std::vector<WantedKernel> entries = {
         {column_sums_name<T, V>(dimensions, columns), KernelKind::reduce},
         {finish_name(dimensions, columns), KernelKind::fused}};
-    if (columns != Columns::at_places)
-      entries.push_back({group_sums_name<T>(), KernelKind::reduce});
+    if (columns != at_places) entries.push_back({group_sums_name<T>(), KernelKind::reduce});
     return optimized_program(std::move(entries));
   }
 
@@ -84,7 +81,7 @@ struct ModelKernels {
       : column_sums(column_sums_of<T, V>(module, dimensions, columns)),
         finish(module.kernel<const double*, const int*, const T*, int, int, int, T, T, double,
                              Quad<V>*, T*, T*>(finish_name(dimensions, columns))) {
-    if (columns != Columns::at_places) group_sums = group_sums_of<T>(module);
+    if (columns != at_places) group_sums = group_sums_of<T>(module);
   }
 };
 
@@ -94,7 +91,7 @@ struct NodeSumKernels {
   explicit NodeSumKernels(Compiler& compiler) : NodeSumKernels(compiler.compile(program())) {}
 
   static Program program() {
-    return optimized_program({{column_sums_name<T, T>(1, Columns::at_nodes), KernelKind::reduce},
+    return optimized_program({{column_sums_name<T, T>(1, at_nodes), KernelKind::reduce},
                               {group_sums_name<T>(), KernelKind::reduce}});
   }
 
@@ -103,7 +100,7 @@ struct NodeSumKernels {
 
  private:
   explicit NodeSumKernels(const Module& module)
-      : column_sums(column_sums_of<T, T>(module, 1, Columns::at_nodes)),
+      : column_sums(column_sums_of<T, T>(module, 1, at_nodes)),
         group_sums(group_sums_of<T>(module)) {}
 };
 

@@ -2,10 +2,12 @@
 // Private to optimized.cu: what a filter wants of a row of log-likelihoods.
 #pragma once
 
+#include "decode_arguments.hpp"
+
 // Rows first_row .. first_row + rows - 1 of the decode, out: [rows, bins] -> ln of the sum of
 // exp(out) over bins, and the first of the likeliest bins. Grid: a warp per row.
 template <class T>
-__global__ void __launch_bounds__(128)
+__global__ void __launch_bounds__(32 * kde::place_warps)
     consume(const T* __restrict__ out, int first_row, int rows, int bins, T* log_sums, T* best) {
   const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
   if (row >= rows) return;

@@ -8,8 +8,6 @@
 #include "local_arguments.hpp"
 #include "value_quads.hpp"
 
-constexpr int local_warps = 4;  // per block
-
 // The same for all lanes: the sum's order does not depend on which.
 __device__ inline double warp_sum(double mine) {
   for (int lanes = 16; lanes > 0; lanes /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, lanes);
@@ -77,9 +75,9 @@ __device__ inline double density(const kde::LocalModel<T>& model, const T (&plac
 // logs: [M], ln(r J / o) of each spike, floored or, where it has encoding spikes and the animal was
 // ever seen there, however small. Grid and block: a warp per spike.
 template <class T, int D, int d, bool floor>
-__global__ void __launch_bounds__(32 * local_warps)
+__global__ void __launch_bounds__(32 * kde::local_warps)
     local_spikes(kde::LocalModel<T> model, kde::LocalDecoding<T> heard, T* logs) {
-  const int spike = blockIdx.x * local_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int spike = blockIdx.x * kde::local_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (spike >= heard.spikes) return;
   T mark[D], place[d];
   for (int f = 0; f < D; ++f) mark[f] = heard.features[static_cast<size_t>(spike) * D + f];
@@ -115,10 +113,10 @@ __global__ void __launch_bounds__(32 * local_warps)
 
 // out: [T]. The row's spikes in their order, less the ground there. Grid and block: a warp per row.
 template <class T, int d>
-__global__ void __launch_bounds__(32 * local_warps)
+__global__ void __launch_bounds__(32 * kde::local_warps)
     local_rows(kde::LocalModel<T> model, kde::LocalDecoding<T> heard, const T* __restrict__ logs,
                T* out) {
-  const int row = blockIdx.x * local_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int row = blockIdx.x * kde::local_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (row >= heard.rows) return;
   T place[d];
   for (int j = 0; j < d; ++j) place[j] = heard.at_edges[static_cast<size_t>(row) * d + j];

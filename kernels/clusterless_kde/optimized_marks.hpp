@@ -127,7 +127,7 @@ __device__ inline void fill(const Stage<T, V>& stage, const kde::MarkProduct<T, 
     holdfast::copy_async(to + i, from + i);
   for (int i = threadIdx.x; i < count * columns * 4; i += blockDim.x) {
     const int t = i % 4, column = i / 4 % columns, of = i / 4 / columns;
-    kde::Quad<V>* value = stage.values + (of * columns + column) * column_quads<V> + t;
+    kde::Quad<V>* value = stage.values + (of * columns + column) * kde::column_quads<V> + t;
     if (column >= (used + 7) / 8 * 8) continue;
     if constexpr (source == kde::stored_nodes) {
       const kde::Quad<V>* stored =
@@ -164,10 +164,10 @@ __device__ inline void fill(const Stage<T, V>& stage, const kde::MarkProduct<T, 
 // Shared memory: two stages, and what WarpProduct exchanges.
 template <class T, class V, int features, int d, kde::ValueSource source, int columns, int tiles,
           bool expanded, bool cut>
-__global__ void __launch_bounds__(256) hop_a(kde::MarkProduct<T, V> a) {
+__global__ void __launch_bounds__(32 * kde::most_mark_warps) hop_a(kde::MarkProduct<T, V> a) {
   using Product = WarpProduct<V, tiles, columns>;
   constexpr int mark_rows = 2 * tiles, feature_quads = features * 4,
-                value_quads = columns * column_quads<V>;
+                value_quads = columns * kde::column_quads<V>;
   const kde::SpikeTile tile = a.tiles[blockIdx.x];
   const int first_column = blockIdx.y * columns, used = min(columns, a.width - first_column);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, first_row = warp * 16 * tiles;
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(256) hop_a(kde::MarkProduct<T, V> a) {
   };
   kde::Quad<float>* exchange =
       reinterpret_cast<kde::Quad<float>*>(stage(0).values + 2 * a.stage_groups * value_quads) +
-      warp * Product::exchange_quads;
+      warp * kde::exchange_quads<V>(tiles);
 
   Marks<T, features, mark_rows, expanded> marks;
 #pragma unroll

@@ -5,29 +5,27 @@
 #pragma once
 
 #include "formulas.hpp"
+#include "model_arguments.hpp"
 #include "value_quads.hpp"
 
 namespace kde = holdfast::clusterless_kde;
 
-// Of encoding: at places, at nodes, or at nodes with the spikes' values kept as Psi.
-enum Columns { at_places, at_nodes, at_stored_nodes };
-
 // Gaussians of four items at column `number`, without their weight.
-template <class T, int d, Columns columns>
+template <class T, int d, kde::Columns columns>
 struct Column {
   int number;
   T spacing;
   T place[d];
 
   __device__ Column(const T* places, T spacing, int number) : number(number), spacing(spacing) {
-    for (int j = 0; j < d && columns == at_places; ++j) place[j] = places[number * d + j];
+    for (int j = 0; j < d && columns == kde::at_places; ++j) place[j] = places[number * d + j];
   }
   // items: [d, 4 quads], from the quad on.
   __device__ void values(const kde::Quad<T>* items, T (&value)[4]) const {
     kde::Quad<T> at[d];
     for (int j = 0; j < d; ++j) at[j] = items[4 * j];
     for (int k = 0; k < 4; ++k) {
-      if (columns == at_places) {
+      if (columns == kde::at_places) {
         T square = 0;
         for (int j = 0; j < d; ++j) {
           const T distance = at[j].values[k] - place[j];
@@ -44,8 +42,8 @@ struct Column {
 // spikes: [groups, d, 4 quads], samples: the same of the trajectory, places: [P, d]; psi: [groups,
 // count, 4 quads], null where it is not kept; partial: [tiles, count]. Grid: tiles, 64 columns
 // each. Block: 4 quads, 64 columns. 16 terms add up in T, their sums in double.
-template <class T, class V, int d, Columns columns>
-__global__ void __launch_bounds__(256)
+template <class T, class V, int d, kde::Columns columns>
+__global__ void __launch_bounds__(kde::group_quads* kde::summed_columns)
     column_sums(const kde::Quad<T>* __restrict__ spikes, const kde::Quad<T>* __restrict__ samples,
                 const kde::ItemTile* __restrict__ tiles, int electrodes,
                 const T* __restrict__ places, T spacing, int count, kde::Quad<V>* psi,
@@ -64,7 +62,7 @@ __global__ void __launch_bounds__(256)
       T value[4];
       here.values(items + static_cast<size_t>(group) * d * 4 + quad, value);
       part += (value[0] + value[1]) + (value[2] + value[3]);
-      if (columns == at_stored_nodes && of_spikes && wanted < count)
+      if (columns == kde::at_stored_nodes && of_spikes && wanted < count)
         kde::store_quad(psi + (static_cast<size_t>(tile.begin + group) * count + column) * 4 + quad,
                         value[0], value[1], value[2], value[3]);
     }
@@ -75,36 +73,35 @@ __global__ void __launch_bounds__(256)
   if (quad == 0 && wanted < count) partial[static_cast<size_t>(blockIdx.x) * count + column] = sum;
 }
 
-constexpr int finish_width = 32, finish_lanes = 8;
-
 // Of the eight partial sums of a column, in their order, for all of its threads.
-__device__ inline double sum_of_lanes(double (&parts)[finish_lanes][finish_width], double mine) {
+__device__ inline double sum_of_lanes(double (&parts)[kde::finish_lanes][kde::finish_columns],
+                                      double mine) {
   __syncthreads();
   parts[threadIdx.y][threadIdx.x] = mine;
   __syncthreads();
   double sum = 0;
-  for (int lane = 0; lane < finish_lanes; ++lane) sum += parts[lane][threadIdx.x];
+  for (int lane = 0; lane < kde::finish_lanes; ++lane) sum += parts[lane][threadIdx.x];
   return sum;
 }
 
 // sums: [groups, count] over the tiles first[group] .. first[group + 1] of a group. Grid: groups of
 // 32 columns, groups. Block: 32 columns, 8 tiles at a time.
 template <class T>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(kde::finish_columns* kde::finish_lanes)
     group_sums(const double* __restrict__ partial, const int* __restrict__ first, int count,
                double* sums) {
-  __shared__ double parts[finish_lanes][finish_width];
-  const int column = blockIdx.x * finish_width + threadIdx.x, group = blockIdx.y;
+  __shared__ double parts[kde::finish_lanes][kde::finish_columns];
+  const int column = blockIdx.x * kde::finish_columns + threadIdx.x, group = blockIdx.y;
   double mine = 0;
   if (column < count)
-    for (int tile = first[group] + threadIdx.y; tile < first[group + 1]; tile += finish_lanes)
+    for (int tile = first[group] + threadIdx.y; tile < first[group + 1]; tile += kde::finish_lanes)
       mine += partial[static_cast<size_t>(tile) * count + column];
   const double sum = sum_of_lanes(parts, mine);
   if (threadIdx.y == 0 && column < count) sums[static_cast<size_t>(group) * count + column] = sum;
 }
 
 // Unnormalised densities at one place, shared by the eight lanes of its column.
-template <class T, class V, Columns columns>
+template <class T, class V, kde::Columns columns>
 struct Densities {
   const double* sums;  // at places: [tiles, bins]; at nodes: [groups, nodes]
   const int* first;    // at places: the tiles of a group
@@ -119,12 +116,13 @@ struct Densities {
   // nodes at a time: [nodes / 16, bins, 4 quads].
   __device__ double occupancy(int group, int bin, double place, kde::Quad<V>* kept) const {
     double mine = 0;
-    if (columns == at_places) {
-      for (int tile = first[group] + threadIdx.y; tile < first[group + 1]; tile += finish_lanes)
+    if (columns == kde::at_places) {
+      for (int tile = first[group] + threadIdx.y; tile < first[group + 1];
+           tile += kde::finish_lanes)
         mine += sums[static_cast<size_t>(tile) * bins + bin];
       return mine;
     }
-    for (int quad = threadIdx.y; 4 * quad < nodes; quad += finish_lanes) {
+    for (int quad = threadIdx.y; 4 * quad < nodes; quad += kde::finish_lanes) {
       T factor[4];
       for (int k = 0; k < 4; ++k) {
         const double exact = phi(place, 4 * quad + k);
@@ -141,7 +139,7 @@ struct Densities {
   __device__ void spikes(int group, int electrodes, int bin, double place,
                          double (&density)[width]) const {
     for (int j = 0; j < width; ++j) density[j] = 0;
-    if (columns == at_places) {
+    if (columns == kde::at_places) {
       for (int j = 0; j < width && group + j < electrodes; ++j)
         for (int tile = first[group + j]; tile < first[group + j + 1]; ++tile)
           density[j] += sums[static_cast<size_t>(tile) * bins + bin];
@@ -158,14 +156,14 @@ struct Densities {
 
 // beta = lcw - ln O and G = sum_e max(floor, density_e / O) of each place, and on the way Phi.
 // Grid: groups of 32 bins. Block: 32 bins, 8 lanes.
-template <class T, class V, int d, Columns columns>
-__global__ void __launch_bounds__(256)
+template <class T, class V, int d, kde::Columns columns>
+__global__ void __launch_bounds__(kde::finish_columns* kde::finish_lanes)
     finish(const double* __restrict__ sums, const int* __restrict__ first,
            const T* __restrict__ places, int electrodes, int bins, int nodes, T spacing, T weight,
            double log_mark_norm, kde::Quad<V>* phi, T* beta, T* ground) {
-  __shared__ double parts[finish_lanes][finish_width];
+  __shared__ double parts[kde::finish_lanes][kde::finish_columns];
   constexpr int width = 4;  // electrodes per pass over the nodes
-  const int bin = blockIdx.x * finish_width + threadIdx.x, lane = threadIdx.y;
+  const int bin = blockIdx.x * kde::finish_columns + threadIdx.x, lane = threadIdx.y;
   const bool inside = bin < bins;
   const double place = inside ? places[static_cast<size_t>(bin) * d] : 0;
   const Densities<T, V, columns> densities = {sums, first, bins, nodes, spacing, weight};
@@ -174,7 +172,7 @@ __global__ void __launch_bounds__(256)
       sum_of_lanes(parts, inside ? densities.occupancy(electrodes, bin, place, phi) : 0);
   double mine = 0;
   if (inside) {
-    for (int group = lane * width; group < electrodes; group += finish_lanes * width) {
+    for (int group = lane * width; group < electrodes; group += kde::finish_lanes * width) {
       double density[width];
       densities.template spikes<width>(group, electrodes, bin, place, density);
       for (int j = 0; j < width && group + j < electrodes; ++j)

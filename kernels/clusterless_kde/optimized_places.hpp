@@ -91,7 +91,7 @@ __device__ inline void fill_slab(kde::Quad<V>* slab, const kde::PlaceProduct<T, 
   for (int i = threadIdx.x; i < (end - group) * bins * 4; i += blockDim.x) {
     const int t = i % 4, column = i / 4 % bins, of = i / 4 / bins;
     const int from = first_column + min(column, used - 1);
-    slab[(of * bins + column) * column_quads<V> + t] =
+    slab[(of * bins + column) * kde::column_quads<V> + t] =
         a.phi[((group + of) * static_cast<long long>(a.bins) + from) * 4 + t];
   }
 }
@@ -100,14 +100,14 @@ __device__ inline void fill_slab(kde::Quad<V>* slab, const kde::PlaceProduct<T, 
 // runs of rows, runs of `bins` columns. Shared memory: the slab of phi, then 16 tiles rows of S per
 // warp. Where phi does not fit, all warps go through its slabs together for each batch of spikes.
 template <class T, class V, int bins, int tiles>
-__global__ void __launch_bounds__(128) hop_b(kde::PlaceProduct<T, V> a) {
+__global__ void __launch_bounds__(32 * kde::place_warps) hop_b(kde::PlaceProduct<T, V> a) {
   using Product = WarpProduct<V, tiles, bins>;
-  constexpr int batch = 16 * tiles, width = bins + 8, mark_rows = 2 * tiles;
+  constexpr int batch = 16 * tiles, width = kde::place_pitch(bins), mark_rows = 2 * tiles;
   const int first_column = blockIdx.y * bins, used = min(bins, a.bins - first_column);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   auto* slab = reinterpret_cast<kde::Quad<V>*>(shared_memory);
-  T* exchange =
-      reinterpret_cast<T*>(slab + a.slab_groups * bins * column_quads<V>) + warp * batch * width;
+  T* exchange = reinterpret_cast<T*>(slab + a.slab_groups * bins * kde::column_quads<V>) +
+                warp * batch * width;
 
   const WarpRange range = warp_range(a, warp);
   const bool whole = a.slab_groups >= a.node_groups;
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(128) hop_b(kde::PlaceProduct<T, V> a) {
 #pragma unroll
           for (int k = 0; k < 4; ++k) values[r][k] = from.values[k];
         }
-        product.multiply(values, slab + (of - group) * bins * column_quads<V>, used,
+        product.multiply(values, slab + (of - group) * bins * kde::column_quads<V>, used,
                          reinterpret_cast<kde::Quad<float>*>(exchange));
       }
     }
@@ -167,8 +167,8 @@ __global__ void __launch_bounds__(128) hop_b(kde::PlaceProduct<T, V> a) {
 
 // The same without a second hop: S as hop_a left it. Grid: runs of rows, runs of 64 columns.
 template <class T>
-__global__ void __launch_bounds__(128) sum_rows(kde::PlaceProduct<T, T> a) {
-  constexpr int lane_columns = 2, ahead = 8;
+__global__ void __launch_bounds__(32 * kde::place_warps) sum_rows(kde::PlaceProduct<T, T> a) {
+  constexpr int lane_columns = kde::sum_rows_columns / 32, ahead = 8;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int column = blockIdx.y * 32 * lane_columns + lane;
   const WarpRange range = warp_range(a, warp);

@@ -19,11 +19,11 @@ namespace holdfast::clusterless_kde {
 inline Program optimized_program(std::vector<WantedKernel> entries) {
   return {.code = sources::optimized_cu,
           .headers = {sources::formulas_hpp, sources::values_hpp, sources::value_quads_hpp,
-                      sources::optimized_model_hpp, sources::decode_arguments_hpp,
-                      sources::local_arguments_hpp, sources::optimized_local_hpp,
-                      sources::optimized_consumer_hpp, sources::optimized_marks_hpp,
-                      sources::optimized_places_hpp, sources::warp_product_hpp,
-                      runtime::sources::tensor_core_hpp},
+                      sources::model_arguments_hpp, sources::optimized_model_hpp,
+                      sources::decode_arguments_hpp, sources::local_arguments_hpp,
+                      sources::optimized_local_hpp, sources::optimized_consumer_hpp,
+                      sources::optimized_marks_hpp, sources::optimized_places_hpp,
+                      sources::warp_product_hpp, runtime::sources::tensor_core_hpp},
           .entries = std::move(entries)};
 }
 

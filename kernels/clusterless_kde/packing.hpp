@@ -18,6 +18,12 @@ constexpr std::size_t rounded_up(std::size_t bytes) {
   return (bytes + allocation_unit - 1) / allocation_unit * allocation_unit;
 }
 
+// So many elements or some more, whose bytes are those that a device hands out.
+template <class E>
+constexpr std::size_t whole_units(std::size_t elements) {
+  return rounded_up(elements * sizeof(E)) / sizeof(E);
+}
+
 // `count` elements of T within a packed allocation, from the byte `offset` on.
 template <class T>
 struct Part {

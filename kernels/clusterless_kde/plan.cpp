@@ -32,6 +32,10 @@ class Planner {
     const Precision precision = single && !first_.range_fallback ? Precision::f32 : Precision::f64;
     first_.path = path(shape_, precision);
     if (first_.path == Path::two_hop) first_.node_count = nodes(shape_, precision).count;
+    if (options.cut && first_.path == Path::two_hop)
+      throw Error(Fault::bad_input,
+                  text("a cut leaves out pairs of a spike and a place, and these go through ",
+                       first_.node_count, " nodes: decode without the cut"));
   }
 
   // As the options have it.
@@ -65,7 +69,7 @@ class Planner {
     plan.options.chunks = chunks;
     plan.options.values = values;
     plan.electrode_batches = batches;
-    plan.chunk_rows = most_chunk_spikes(order_, chunks, shape_.rows);
+    plan.chunk_spikes = most_chunk_spikes(order_, chunks, shape_.rows);
     plan.estimate_bytes = estimate(backend_, shape_, plan);
     return plan;
   }

@@ -150,7 +150,7 @@ TEST(AnEstimate, IsThePeakOfEverySizeAndArithmetic) {
 
 TEST(AnEstimate, IsThePeakOfEveryOption) {
   for (const Options& options :
-       {Options{.values = Values::recomputed}, Options{.cut = true}, Options{.chunks = 7},
+       {Options{.values = Values::recomputed}, Options{.chunks = 7},
         Options{.chunks = 3, .consume = true}, Options{.block = 50}, Options{.position_tile = 200}})
     expect_exact({.size = Size::medium}, options);
   expect_exact({.size = Size::hpc2d, .marks = Marks::cells, .scale = 64}, {.cut = true});

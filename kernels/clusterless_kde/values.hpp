@@ -15,6 +15,8 @@ struct Tf32 {
   float value;
 };
 
+inline constexpr int group_items = 16;  // encoding spikes or samples of a group
+
 // Four values that follow one another along the axis a matrix product sums over: what a lane reads
 // at a time. An operand is kept as [groups of 16 along that axis, columns, 4 quads].
 template <class V>

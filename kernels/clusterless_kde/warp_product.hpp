@@ -5,17 +5,10 @@
 // both factors agree, so that a lane's share of the right-hand factor is one quad.
 #pragma once
 
+#include "decode_arguments.hpp"
 #include "value_quads.hpp"
-#include "values.hpp"
 
 namespace kde = holdfast::clusterless_kde;
-
-// Quads from column to column of a right-hand factor in shared memory: four of them count. Without
-// matrix units a lane reads eight columns at once, which then lie in different banks.
-template <class V>
-inline constexpr int column_quads = 4;
-template <>
-inline constexpr int column_quads<float> = 5;
 
 inline constexpr float no_sums[4] = {0, 0, 0, 0};
 
@@ -28,7 +21,7 @@ struct WarpProduct;
 // units cut sums off: what 16 k give is added up outside of them.
 template <int tiles, int columns>
 struct WarpProduct<kde::SplitBf16, tiles, columns> {
-  static constexpr int rows = 2 * tiles, adjacent = 2, exchange_quads = 0;
+  static constexpr int rows = 2 * tiles, adjacent = 2;
   float sums[tiles][columns / 8][4] = {};
 
   __device__ static int row(int r) { return threadIdx.x % 32 / 4 + 8 * r; }
@@ -78,7 +71,7 @@ struct WarpProduct<kde::SplitBf16, tiles, columns> {
 
 template <int tiles, int columns>
 struct WarpProduct<kde::Tf32, tiles, columns> {
-  static constexpr int rows = 2 * tiles, adjacent = 2, exchange_quads = 0;
+  static constexpr int rows = 2 * tiles, adjacent = 2;
   float sums[tiles][columns / 8][4] = {};
 
   __device__ static int row(int r) { return threadIdx.x % 32 / 4 + 8 * r; }
@@ -123,7 +116,7 @@ struct WarpProduct<kde::Tf32, tiles, columns> {
 
 template <int tiles, int columns>
 struct WarpProduct<double, tiles, columns> {
-  static constexpr int rows = 2 * tiles, adjacent = 2, exchange_quads = 0;
+  static constexpr int rows = 2 * tiles, adjacent = 2;
   double sums[rows][columns / 8][2] = {};
 
   __device__ static int row(int r) { return threadIdx.x % 32 / 4 + 8 * r; }
@@ -155,8 +148,7 @@ struct WarpProduct<double, tiles, columns> {
 // blocks of 4 tiles rows and columns / 8 columns.
 template <int tiles, int columns>
 struct WarpProduct<float, tiles, columns> {
-  static constexpr int rows = 4 * tiles, adjacent = 1;
-  static constexpr int row_quads = 4 * tiles + 1, exchange_quads = 16 * row_quads;
+  static constexpr int rows = 4 * tiles, adjacent = 1, pitch = kde::exchange_pitch(tiles);
   float sums[rows][columns / 8] = {};
 
   __device__ static int row(int r) { return threadIdx.x % 32 / 8 * rows + r; }
@@ -170,7 +162,7 @@ struct WarpProduct<float, tiles, columns> {
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
         const int i = lane / 4 + 8 * r;
-        exchange[(lane % 4 * 4 + k) * row_quads + i / 4].values[i % 4] = a[r][k];
+        exchange[(lane % 4 * 4 + k) * pitch + i / 4].values[i % 4] = a[r][k];
       }
     __syncwarp();
     const kde::Quad<float>* left = exchange + lane / 8 * tiles;
@@ -179,11 +171,11 @@ struct WarpProduct<float, tiles, columns> {
       kde::Quad<float> x[4][tiles];
 #pragma unroll
       for (int i = 0; i < 4 * tiles; ++i)
-        x[i / tiles][i % tiles] = left[(4 * t + i / tiles) * row_quads + i % tiles];
+        x[i / tiles][i % tiles] = left[(4 * t + i / tiles) * pitch + i % tiles];
 #pragma unroll
       for (int n = 0; n < columns / 8; ++n) {
         if (8 * n >= used) continue;
-        const kde::Quad<float> y = b[(8 * n + lane % 8) * column_quads<float> + t];
+        const kde::Quad<float> y = b[(8 * n + lane % 8) * kde::column_quads<float> + t];
 #pragma unroll
         for (int r = 0; r < rows; ++r)
 #pragma unroll

@@ -83,15 +83,16 @@ Work total_work(const Shape& shape, const Options& options) {
   return total;
 }
 
-// One exponential per pair, and densities where the animal was at each spike and each edge.
+// One exponential per pair, and densities where the animal was: at each spike of samples, at each
+// edge of spikes as well. Sums at the nodes are the model's.
 Work local_work(const Shape& shape, const Options& options) {
   const Letters n(shape, options);
-  const double points = n.K + n.N, at = n.M + n.T;
-  const double through_nodes = (points + at) * n.Q, direct = n.K * at + n.N * n.T;
-  const double densities = n.on_track ? std::min(through_nodes, direct) : direct;
-  const double values = (n.K + n.T) * n.d + n.N * (n.D + n.d) + n.M * (n.D + 2) + n.T;
-  return n.work(n.pairs * (3 * (n.D + n.d) + 1) + densities, values, n.on_track ? 2 : 1,
-                n.pairs + n.M + densities);
+  const double at = n.M + n.T, through_nodes = at * n.Q, direct = n.K * at + n.N * n.T;
+  const bool nodes = n.on_track && through_nodes < direct;
+  const double densities = nodes ? through_nodes : direct;
+  const double seen = nodes ? 2 * n.Q : n.K * n.d;
+  const double values = seen + n.T * n.d + n.N * (n.D + n.d) + n.M * (n.D + 2) + n.T;
+  return n.work(n.pairs * (3 * (n.D + n.d) + 1) + densities, values, 1, n.pairs + n.M + densities);
 }
 
 // 4 (P + E (N P + N M + M P) + 2 N): totals of all electrodes, once more times the electrodes.

@@ -80,6 +80,14 @@ TEST(Work, NodesSaveExponentialsOfARealisticEncode) {
   EXPECT_EQ(encode_work(numbers).phases, 2);
 }
 
+TEST(Work, OfTheAnimalsOwnPositionFindsTheNodesSumsMade) {
+  const Shape numbers = shape(Recipe{.size = Size::realistic});
+  const Work local = local_work(numbers);
+  EXPECT_EQ(local.specials, static_cast<double>(numbers.pairs()) + 25760 + (25760. + 2000) * 64);
+  EXPECT_EQ(local.bytes, 4 * (2. * 64 + 2000 + 64017. * 3 + 25760. * 4 + 2000));
+  EXPECT_EQ(local.phases, 1);
+}
+
 TEST(Work, InAPlaneHasNoNodes) {
   const Shape numbers = shape(Recipe{.size = Size::hpc2d, .scale = 512});
   const double points = 1385 + 840, at = 860 + 1385;

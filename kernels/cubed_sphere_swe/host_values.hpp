@@ -3,38 +3,15 @@
 // instruction set in a namespace of its own.
 #pragma once
 
-#include <xmmintrin.h>
-
 #include <algorithm>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include "cubed_sphere_swe/sphere.hpp"
 #include "runtime/buffer.hpp"
+#include "runtime/flush_to_zero.hpp"
 
 namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
-
-// While one lives, this thread takes denormal numbers of single precision for zero: the front of a
-// bump is full of them, and each costs some CPUs a hundred cycles. Double precision stays exact.
-// Threads that are started meanwhile would inherit the mode: it never spans a parallel region.
-template <class T>
-class FlushToZero {
- public:
-  FlushToZero() {
-    if constexpr (flushes) _mm_setcsr(before_ | flush_to_zero | denormals_are_zero);
-  }
-  ~FlushToZero() {
-    if constexpr (flushes) _mm_setcsr(before_);
-  }
-  FlushToZero(const FlushToZero&) = delete;
-  FlushToZero& operator=(const FlushToZero&) = delete;
-
- private:
-  static constexpr bool flushes = std::is_same_v<T, float>;
-  static constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
-  unsigned before_ = flushes ? _mm_getcsr() : 0;
-};
 
 // Rows are read in whole vectors up to three columns beyond either end, against zero coefficients;
 // what lies there must be finite. One cache line.

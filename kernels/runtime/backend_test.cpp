@@ -48,6 +48,13 @@ TEST(Backend, AGpuThatThisMachineLacksIsNoDevice) {
 }
 
 #ifdef HOLDFAST_CUDA
+TEST(Backend, WithoutAGpuTheDryDeviceIsRecommended) {
+  const std::string sentence = refusal("cuda:4095").what();
+  if (sentence.find("counted from 0") != std::string::npos)
+    GTEST_SKIP() << "this machine has a GPU";
+  EXPECT_THAT(sentence, testing::HasSubstr("use cuda-dry:sm_90"));
+}
+
 TEST(Backend, DryDoesNotExecuteAndNamesItsClass) {
   const auto backend = open_backend("cuda-dry:sm_90");
   EXPECT_FALSE(backend->executes());

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "runtime/spoil.hpp"
+
 namespace holdfast {
 namespace {
 
@@ -51,6 +55,23 @@ TEST_F(HostBuffer, MoveAssignmentKeepsBothAccounts) {
     EXPECT_EQ(first.size(), 5u);
   }
   EXPECT_EQ(backend->ledger.live_bytes, 0);
+}
+
+TEST_F(HostBuffer, SpoiltHoldsNoNumberAndNothingElseIsTouched) {
+  Buffer<double> out(*backend, 3, "out");
+  Buffer<float> model(*backend, 2, "model"), again(*backend, 2, "out");
+  model.upload(std::vector<float>{1, 2});
+  EXPECT_EQ(spoil(*backend, "out"), 3 * sizeof(double) + 2 * sizeof(float));
+  for (const double value : out.to_host()) EXPECT_TRUE(std::isnan(value));
+  for (const float value : again.to_host()) EXPECT_TRUE(std::isnan(value));
+  EXPECT_THAT(model.to_host(), ElementsAre(1, 2));
+}
+
+TEST_F(HostBuffer, SpoiltIsOnlyWhatLivesOnThisBackend) {
+  { const Buffer<double> gone(*backend, 3, "out"); }
+  const auto other = open_backend("host");
+  const Buffer<double> theirs(*other, 5, "out");
+  EXPECT_EQ(spoil(*backend, "out"), 0u);
 }
 
 TEST_F(HostBuffer, MayBeEmpty) {
