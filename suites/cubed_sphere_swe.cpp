@@ -51,8 +51,9 @@ void add_grids(Rows& rows) {
     rows.push_back({.family = Family::rhs,
                     .n = n,
                     .tier = tier,
-                    .ranks_components = n == 48 || tier == Tier::full});
-    rows.push_back({.family = Family::rk4_step, .n = n, .tier = tier});
+                    .ranks_components = n == 48 || tier == Tier::full,
+                    .counted = n <= 48});
+    rows.push_back({.family = Family::rk4_step, .n = n, .tier = tier, .counted = n <= 24});
     const Row launched = loop(n, tier, Launch::host);
     rows.push_back(n == 48 ? launched : confined(launched, host));
     rows.push_back(loop(n, tier, Launch::graph));
@@ -93,7 +94,11 @@ void add_forms(Rows& rows) {
 // of variants: the reference writes edge by edge, the optimized one in one kernel.
 void add_components(Rows& rows) {
   const auto add = [&](const Component& component, int n, Tier tier) {
-    rows.push_back({.family = Family::component, .n = n, .tier = tier, .component = component});
+    rows.push_back({.family = Family::component,
+                    .n = n,
+                    .tier = tier,
+                    .component = component,
+                    .counted = tier == Tier::gate});
   };
   for (const auto& [n, tier] : {Grid{48, Tier::gate}, Grid{384, Tier::full}}) {
     for (const Operator op : {Operator::dvc, Operator::dcv, Operator::pvc, Operator::pcv})

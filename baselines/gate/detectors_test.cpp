@@ -366,6 +366,19 @@ INSTANTIATE_TEST_SUITE_P(
             "each step makes 888 launches"}),
     [](const auto& one) { return std::string(one.param.detector); });
 
+TEST(Detectors, TellOnlyOfUploadsBesideThoseThatAStepIsMadeOf) {
+  Results results = gpu_results();
+  optimized(results.cases.front())["h2d_bytes"] = toy::exact(2304);
+  optimized(results.cases.front())["upload_ratio"] = advisory(1.125);
+  EXPECT_THAT(names(seen_in(results)), IsEmpty());
+  optimized(results.cases.front())["h2d_bytes"] = toy::exact(6144);
+  optimized(results.cases.front())["upload_ratio"] = advisory(3);
+  const auto found = seen_in(results);
+  ASSERT_THAT(names(found), ElementsAre("transfers_in_the_loop"));
+  EXPECT_THAT(found[0].sentence,
+              HasSubstr("copies 4096 B to the device beside what it must bring and 0 B back"));
+}
+
 TEST(Detectors, HoldALoopAgainstItsIsolatedStep) {
   Results results = gpu_results();
   results.cases[0].id = "toy/loop/n:64/steps:100/f64";
@@ -408,6 +421,20 @@ TEST(Detectors, TellTheWorstFirstAndReferencesLast) {
   EXPECT_THAT(names(examine(results, {})),
               ElementsAre("slow_gradient", "many_launches", "many_launches"));
   EXPECT_EQ(examine(results, {}).back().variant, "reference");
+}
+
+TEST(Detectors, TellManyBytesBeforeFewWhereNoneShouldBe) {
+  std::vector<Detection> found(4);
+  found[0].value = 8;  // bytes, of which there should be none
+  found[1].value = 1e6;
+  found[2].value = 300;
+  found[2].threshold = 3;
+  found[3].value = 0;  // of a floor's speed
+  found[3].threshold = 0.1;
+  sort_by_severity(found);
+  std::vector<double> values;
+  for (const Detection& one : found) values.push_back(one.value);
+  EXPECT_THAT(values, ElementsAre(0, 1e6, 300, 8));
 }
 
 TEST(Detectors, HaveNamesOfTheirOwn) {

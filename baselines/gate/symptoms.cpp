@@ -81,47 +81,6 @@ std::string longest_gap(const Profile& profile) {
               between.size() == 2 ? text(", lies between ", between[0], " and ", between[1]) : "");
 }
 
-// The time of one step() of another case of the same run.
-std::optional<double> time_of(const Sighting& seen, const std::string& id) {
-  for (const CaseResult& other : seen.part->cases) {
-    if (other.id != id) continue;
-    const auto variant = other.variants.find(seen.variant);
-    if (variant == other.variants.end()) return std::nullopt;
-    const auto time = variant->second.metrics.find("time_s");
-    if (time == variant->second.metrics.end()) return std::nullopt;
-    return time->second.number();
-  }
-  return std::nullopt;
-}
-
-std::set<std::string> segments(const std::string& id) {
-  std::set<std::string> all;
-  for (std::size_t at = 0; at <= id.size();) {
-    const std::size_t end = std::min(id.find('/', at), id.size());
-    all.insert(id.substr(at, end - at));
-    at = end + 1;
-  }
-  return all;
-}
-
-// The isolated step of a loop: a case of the suite whose family ends in "step" and whose axes the
-// loop has as well.
-std::optional<std::string> isolated_step(const Sighting& seen) {
-  const std::set<std::string> loop = segments(seen.case_id);
-  for (const CaseResult& other : seen.part->cases) {
-    const std::set<std::string> own = segments(other.id);
-    std::size_t foreign = 0;
-    bool is_step = false;
-    for (const std::string& segment : own) {
-      if (loop.contains(segment)) continue;
-      ++foreign;
-      is_step = segment.ends_with("step");
-    }
-    if (foreign == 1 && is_step) return other.id;
-  }
-  return std::nullopt;
-}
-
 double scatter_launches(const Sighting& seen, std::string& source) {
   double launches = 0;
   if (seen.profile) {
@@ -181,13 +140,18 @@ std::optional<Symptom> low_utilisation(const Sighting& seen, double threshold) {
 }
 
 std::optional<Symptom> transfers_in_the_loop(const Sighting& seen, double threshold) {
-  const auto up = per_step(seen, &ProfileOverview::h2d_bytes, "h2d_bytes");
+  auto up = per_step(seen, &ProfileOverview::h2d_bytes, "h2d_bytes");
   auto down = per_step(seen, &ProfileOverview::d2h_bytes, "d2h_bytes");
   if (!is_gpu(seen) || !up || !down) return std::nullopt;
   if (syncs_once_at_the_end(seen)) down->value = 0;
+  // What a case declares that a step must bring is work; what comes to half of it beside is not.
+  constexpr double much_more = 1.5;
+  const auto ratio = seen.metric("upload_ratio");
+  if (ratio && *ratio > 0) up->value *= *ratio < much_more ? 0 : 1 - 1 / *ratio;
   if (up->value + down->value <= threshold) return std::nullopt;
-  std::string words = text("each step copies ", bytes(up->value), " to the device and ",
-                           bytes(down->value), " back");
+  std::string words =
+      text("each step copies ", bytes(up->value), " to the device",
+           ratio ? " beside what it must bring" : "", " and ", bytes(down->value), " back");
   double spent = 0;
   if (seen.profile)
     for (const char* way : {"h2d", "d2h"})
@@ -259,47 +223,6 @@ std::optional<Symptom> compile_dominates(const Sighting& seen, double threshold)
                   seconds(*first_call), ")");
   if (const auto step = seen.metric("time_s")) words += text("; a step takes ", seconds(*step));
   return Symptom{spent, words, seen.profile ? "profile" : "result"};
-}
-
-std::optional<Symptom> slow_gradient(const Sighting& seen, double threshold) {
-  std::optional<double> ratio = seen.metric("grad_over_forward");
-  std::string compared;
-  const std::size_t at = seen.case_id.find("_grad/");
-  if (const auto time = seen.metric("time_s");
-      !ratio && time && seen.part && at != std::string::npos) {
-    const std::string forward = seen.case_id.substr(0, at) + seen.case_id.substr(at + 5);
-    if (const auto other = time_of(seen, forward); other && *other > 0) {
-      ratio = *time / *other;
-      compared = text(" (", seconds(*time), " against ", seconds(*other), " of ", forward, ")");
-    }
-  }
-  if (!ratio || *ratio <= threshold) return std::nullopt;
-  return Symptom{
-      *ratio,
-      text("the gradient takes ", readable(*ratio, ""), " times the forward pass", compared),
-      "result"};
-}
-
-std::optional<Symptom> slow_loop(const Sighting& seen, double threshold) {
-  std::optional<double> ratio = seen.metric("overhead_ratio");
-  std::string compared;
-  if (const auto speedup = seen.metric("loop_speedup"); !ratio && speedup && *speedup > 0)
-    ratio = 1 / *speedup;
-  const double steps = seen.inner_steps();
-  if (const auto time = seen.metric("time_s"); !ratio && time && seen.part && steps > 1) {
-    const auto isolated = isolated_step(seen);
-    const auto other = isolated ? time_of(seen, *isolated) : std::nullopt;
-    if (other && *other > 0) {
-      ratio = *time / steps / *other;
-      compared =
-          text(" (", seconds(*time / steps), " against ", seconds(*other), " of ", *isolated, ")");
-    }
-  }
-  if (!ratio || *ratio <= threshold) return std::nullopt;
-  return Symptom{
-      *ratio,
-      text("a step of the loop takes ", readable(*ratio, ""), " times the isolated step", compared),
-      "result"};
 }
 
 std::optional<Symptom> peak_over_estimate(const Sighting& seen, double threshold) {

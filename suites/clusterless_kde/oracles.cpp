@@ -9,9 +9,11 @@
 #include <map>
 #include <numeric>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 
+#include "clusterless_kde/lone_spikes.hpp"
 #include "clusterless_kde/oracle.hpp"
 #include "harness/measure.hpp"
 #include "runtime/error.hpp"
@@ -19,16 +21,17 @@
 namespace holdfast::clusterless_kde {
 namespace {
 
-constexpr int samples = 4096;              // entries of out that are formed anew
-constexpr std::int64_t lone_spikes = 256;  // that are looked at one by one
+constexpr int samples = 4096;  // entries of out that are formed anew
 constexpr std::int64_t consumed_rows = 16;
+constexpr std::int64_t few_places = 16;  // of as many rows, in processes that live shortly
 
 // Whole columns besides: their means depend on every row. As fractions of the last place.
 constexpr double columns[] = {0.5, 0, 0.25, 1};
 
-// One alone of a whole long recording, where a column takes a minute and more.
+// One alone of large inputs, where a column costs as much as all samples, and of whole long
+// recordings a minute and more.
 std::span<const double> columns_of(const Row& row) {
-  constexpr std::int64_t many_pairs = 1'000'000'000;
+  constexpr std::int64_t many_pairs = 1'000'000;
   return std::span(columns).first(shape(row.recipe).pairs() < many_pairs ? std::size(columns) : 1);
 }
 
@@ -74,6 +77,15 @@ std::vector<double> compute_known(const Row& row) {
   return both;
 }
 
+// Of a decode, in all corners of it.
+std::vector<Entry> few_entries(const Input& input) {
+  std::vector<Entry> entries;
+  for (std::int64_t i = 0; i < consumed_rows; ++i)
+    for (std::int64_t k = 0; k < few_places; ++k)
+      entries.push_back({consumed_row(input, i), k * (input.bins() - 1) / (few_places - 1)});
+  return entries;
+}
+
 // What is known of a result does not depend on the variant, the arithmetic or a knob: it is formed
 // once per process.
 const std::vector<double>& known(const Row& row) {
@@ -103,45 +115,8 @@ Allowed allowed(const Row& row) {
   return row.family == Family::encode ? Allowed{1e-6, 1e-5} : Allowed{1e-5, 1e-4};
 }
 
-// Measured over all sizes: f32 1.1e-5, bf16x3 2.5e-5, tf32 1.1e-3 when it rounds and 1.9e-3 when it
-// truncates; the expanded form of the mark distance adds its cancellation.
-double spike_limit(const Options& options) {
-  if (options.arithmetic == Arithmetic::tf32) return 1.5e-3;
-  if (options.arithmetic == Arithmetic::f64) return 1e-9;
-  return options.distance == Distance::expanded ? 1e-3 : 1e-4;
-}
-
-// Spikes in rows of their own, and what is known of them; made once per process.
-struct Lone {
-  Input input = {};
-  Decoding known = {};
-};
-const Lone& lone(const Recipe& recipe) {
-  static std::map<Recipe, Lone> all;
-  const auto found = all.find(recipe);
-  if (found != all.end()) return found->second;
-  Lone made = {.input = one_spike_per_row(input_of(recipe), lone_spikes)};
-  made.known = oracle_decoding(made.input);
-  return all.emplace(recipe, std::move(made)).first->second;
-}
-
-// In nats. What a budget or a consumer makes of the likelihoods is another question.
-double spike_error(const Row& row, Backend& backend, Variant variant) {
-  const auto& [input, known] = lone(row.recipe);
-  Options options = row.options;
-  options.budget.reset();
-  options.consume = false;
-  const auto decode = make_decode(backend, variant, input, options);
-  decode->step();
-  const std::vector<double> result = decode->result();
-  if (result.size() != known.likelihood.size()) return std::numeric_limits<double>::infinity();
-  double worst = 0;
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    const double error = std::abs(result[i] - known.likelihood[i]);
-    if (!std::isfinite(error)) return std::numeric_limits<double>::infinity();
-    worst = std::max(worst, error);
-  }
-  return worst;
+double at(const Input& input, const std::vector<double>& result, const Entry& entry) {
+  return result.at(static_cast<std::size_t>(entry.row * input.bins() + entry.bin));
 }
 
 // Where a result says something of which the answer is known, and that answer, one after another.
@@ -155,15 +130,13 @@ void visit_known(const Row& row, const std::vector<double>& result,
   const Input& input = input_of(row.recipe);
   const auto entries = sampled_entries(input, row.recipe.seed, samples);
   for (std::size_t i = 0; i < entries.size(); ++i)
-    visit(result.at(static_cast<std::size_t>(entries[i].row * input.bins() + entries[i].bin)),
-          expected[i]);
+    visit(at(input, result, entries[i]), expected[i]);
   const auto rows = static_cast<std::size_t>(input.rows());
   auto begin = expected.begin() + static_cast<std::ptrdiff_t>(entries.size());
   for (const double fraction : columns_of(row)) {
-    const auto bin = static_cast<std::size_t>(column(input, fraction));
     double sum = 0;
-    for (std::size_t t = 0; t < rows; ++t)
-      sum += result.at(t * static_cast<std::size_t>(input.bins()) + bin);
+    for (std::int64_t t = 0; t < input.rows(); ++t)
+      sum += at(input, result, {t, column(input, fraction)});
     const auto end = begin + static_cast<std::ptrdiff_t>(rows);
     visit(sum / static_cast<double>(rows),
           std::accumulate(begin, end, 0.0) / static_cast<double>(rows));
@@ -222,6 +195,39 @@ double distance(const Row& row, const std::vector<double>& result) {
   return worst;
 }
 
+double few_distance(const Row& row, const std::vector<double>& result) {
+  if (result.size() != expected_size(row)) return std::numeric_limits<double>::infinity();
+  const Input& input = input_of(row.recipe);
+  const std::vector<Entry> entries = few_entries(input);
+  const std::vector<double> expected = oracle_entries(input, entries);
+  double worst = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    worst = std::max(worst, allowed(row).fraction(at(input, result, entries[i]), expected[i]));
+  return worst;
+}
+
+// How values compare with others, as the published profile prints it.
+class Comparison {
+ public:
+  explicit Comparison(const Row& row) : allowed_(allowed(row)) {}
+  void add(double a, double b) {
+    most_ = std::max(most_, std::abs(a - b));
+    sum_ += std::abs(a - b);
+    ++count_;
+    close_ = close_ && allowed_.fraction(a, b) <= 1;
+  }
+  std::vector<NamedReading> readings(const std::string& prefix) const {
+    return {{prefix + "max_abs_diff", most_},
+            {prefix + "mean_abs_diff", count_ > 0 ? sum_ / count_ : 0},
+            {prefix + "allclose", close_ ? 1. : 0.}};
+  }
+
+ private:
+  Allowed allowed_;
+  double most_ = 0, sum_ = 0, count_ = 0;
+  bool close_ = true;
+};
+
 }  // namespace
 
 bool is_decoding(const Row& row) {
@@ -238,10 +244,12 @@ Oracle oracle(const Row& row, const std::shared_ptr<Found>& found) {
     one.name = "every sum formed in f64";
   if (!is_decoding(row)) return one;
   one.name += ", and spike by spike";
+  if (row.family != Family::budget)
+    one.few = [=](const std::vector<double>& result) { return few_distance(row, result); };
   one.golden = [=](Backend& backend, Variant variant) {
     const double error = spike_error(row, backend, variant);
     found->spike_error[variant == Variant::reference] = error;
-    return error / spike_limit(row.options);
+    return error / spike_limit(row);
   };
   return one;
 }
@@ -260,20 +268,16 @@ Invariant repeats_itself() {
 }
 
 std::vector<NamedReading> comparison(const Row& row, const std::vector<double>& result) {
-  const Allowed tolerance = allowed(row);
-  double most = 0, sum = 0, count = 0;
-  bool close = true;
-  visit(row, result, [&](double a, double b) {
-    most = std::max(most, std::abs(a - b));
-    sum += std::abs(a - b);
-    ++count;
-    close = close && tolerance.fraction(a, b) <= 1;
-  });
-  return {{"max_abs_diff", most}, {"mean_abs_diff", sum / count}, {"allclose", close ? 1. : 0.}};
+  Comparison compared(row);
+  visit(row, result, [&](double a, double b) { compared.add(a, b); });
+  return compared.readings("");
 }
 
-double floored_fraction(const Row& row) {
-  return lone(row.recipe).known.floored_fraction;
+std::vector<NamedReading> agreement(const Row& row, const std::vector<double>& optimized,
+                                    const std::vector<double>& reference) {
+  Comparison compared(row);
+  for (std::size_t i = 0; i < reference.size(); ++i) compared.add(optimized.at(i), reference[i]);
+  return compared.readings("reference_");
 }
 
 }  // namespace holdfast::clusterless_kde

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "clusterless_kde/row.hpp"
 
@@ -12,6 +14,7 @@ namespace holdfast::clusterless_kde {
 // What verifying a case found, for its readings.
 struct Found {
   std::array<std::optional<double>, 2> spike_error = {};  // in nats, by variant
+  std::vector<double> reference = {};  // its result, until the optimized variant's was held to it
 };
 
 // An error is told as a fraction of what is allowed, so that 1 is the limit: that of each known
@@ -24,8 +27,9 @@ Invariant repeats_itself();
 // How a result compares with what is known of it, as the published profile prints it.
 std::vector<NamedReading> comparison(const Row& row, const std::vector<double>& result);
 
-// Share of the likelihoods of the spikes that are looked at one by one that are floored.
-double floored_fraction(const Row& row);
+// The same for the optimized variant's result and all of the reference's.
+std::vector<NamedReading> agreement(const Row& row, const std::vector<double>& optimized,
+                                    const std::vector<double>& reference);
 
 // Whether the row's results are likelihoods of single spikes, added up.
 bool is_decoding(const Row& row);

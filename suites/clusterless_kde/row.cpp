@@ -82,6 +82,8 @@ std::string id_of(const Row& row) {
       return family("compile/first_call", {size});
     case Family::shape_change:
       return family("compile/shape_change", {size});
+    case Family::in_turn:
+      return family("in_turn", {size, marks});
     case Family::matrix:
       return family("compile/matrix", {size});
     case Family::memory:
@@ -115,6 +117,7 @@ bool has_reference(const Row& row) {
     case Family::features:
     case Family::grid:
     case Family::sparse:
+    case Family::in_turn:
     case Family::memory:
     case Family::micro:
       return true;
@@ -144,6 +147,7 @@ bool is_protocol(const Row& row) {
   switch (row.family) {
     case Family::first_call:
     case Family::shape_change:
+    case Family::in_turn:
     case Family::matrix:
     case Family::memory:
     case Family::micro:

@@ -27,6 +27,7 @@ enum class Family {
   sparse,        // electrodes without spikes
   first_call,    // what the first call costs, and the next
   shape_change,  // what must not be compiled again
+  in_turn,       // two inputs that must not be taken for one another
   matrix,        // compiling for the shapes of long recordings
   memory,
   micro,  // memory of one electrode
@@ -42,6 +43,7 @@ struct Row {
   Options options = {};
   Knob knob = Knob::block;
   std::vector<std::string> only = {};  // kinds of devices it is confined to; empty: all that can
+  bool counted = false;                // small enough for its instructions to be counted
 };
 
 std::string id_of(const Row& row);

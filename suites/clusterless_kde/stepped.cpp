@@ -1,35 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cases that step a computation.
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
 #include <utility>
 
+#include "clusterless_kde/lone_spikes.hpp"
 #include "clusterless_kde/oracles.hpp"
+#include "clusterless_kde/packing.hpp"
 #include "clusterless_kde/row.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
 
-const std::vector<std::string> executing = {"host", "cuda"};
+const std::vector<std::string> executing = {"host", "cuda"}, gpu = {"cuda", "cuda-dry"};
 
-// A computation that can also say how far from the truth its result is.
+// A computation that can also say how far from the truth its result is, and the optimized one how
+// far from all of the reference's.
 class Compared : public Computation {
  public:
-  Compared(std::unique_ptr<Computation> inner, Row row, bool executes, Variant variant,
-           std::shared_ptr<Found> found)
-      : inner_(std::move(inner)),
-        row_(std::move(row)),
-        executes_(executes),
+  Compared(Backend& backend, Variant variant, const Row& row, std::shared_ptr<Found> found)
+      : inner_(make(row, backend, variant)),
+        backend_(&backend),
+        row_(row),
         variant_(variant),
         found_(std::move(found)) {}
 
-  void step() override { inner_->step(); }
-  std::vector<double> result() override { return inner_->result(); }
+  void step() override {
+    const std::int64_t before = backend_->ledger.counts.launches;
+    inner_->step();
+    launches_ = backend_->ledger.counts.launches - before;
+  }
+  std::vector<double> result() override {
+    std::vector<double> values = inner_->result();
+    if (variant_ == Variant::reference && backend_->executes()) found_->reference = values;
+    return values;
+  }
   Permissions permissions() const override { return inner_->permissions(); }
 
   std::vector<NamedReading> readings() override {
     std::vector<NamedReading> all = inner_->readings();
-    if (!executes_) return all;
-    for (NamedReading& reading : comparison(row_, inner_->result()))
-      all.push_back(std::move(reading));
+    for (const auto& [name, value] : std::vector(all))
+      if (name == "n_chunks")
+        all.push_back({"launches_per_chunk", static_cast<double>(launches_) / value});
+    if (!backend_->executes()) return all;
+    const auto add = [&](std::vector<NamedReading> more) {
+      std::move(more.begin(), more.end(), std::back_inserter(all));
+    };
+    const std::vector<double> values = inner_->result();
+    add(comparison(row_, values));
+    if (variant_ == Variant::optimized && !found_->reference.empty())
+      add(agreement(row_, values, std::exchange(found_->reference, {})));
     if (!is_decoding(row_)) return all;
     all.push_back({"floored_fraction", floored_fraction(row_)});
     if (const auto error = found_->spike_error[variant_ == Variant::reference])
@@ -39,10 +60,11 @@ class Compared : public Computation {
 
  private:
   std::unique_ptr<Computation> inner_;
+  Backend* backend_;
   Row row_;
-  bool executes_;
   Variant variant_;
   std::shared_ptr<Found> found_;
+  std::int64_t launches_ = 0;  // of the last step
 };
 
 Work work(const Row& row) {
@@ -57,6 +79,39 @@ Work work(const Row& row) {
     default:
       return decode_work(numbers, row.options);
   }
+}
+
+// Of the host's arrays, where a step begins; each is padded to a unit where the optimized variant
+// packs them.
+double upload_bytes(const Row& row, Variant variant) {
+  const Shape numbers = shape(row.recipe);
+  const auto d = static_cast<std::int64_t>(numbers.dimensions),
+             marks = static_cast<std::int64_t>(numbers.features);
+  const std::int64_t known = numbers.encoding_total(), heard = numbers.decoding_total();
+  const std::int64_t value = precision_of(row.options.arithmetic) == Precision::f32 ? 4 : 8;
+  constexpr std::int64_t index = 4, tile = 16;
+  const bool fused = variant == Variant::optimized && row.options.algorithm == Algorithm::fused;
+  std::vector<std::int64_t> arrays;
+  const auto add = [&](std::initializer_list<std::int64_t> more) {
+    arrays.insert(arrays.end(), more);
+  };
+  if (row.family == Family::encode || row.family == Family::total)
+    add({value * known * marks, value * known * d, value * numbers.samples * d,
+         value * numbers.bins * d});
+  // Features, and which row or electrode a spike is of.
+  if (row.family != Family::encode) add({value * heard * marks, index * heard});
+  if (row.family == Family::local) {
+    add({value * heard * d, value * numbers.rows * d});
+    if (fused) add({index * (numbers.electrodes + 1), index * (numbers.rows + 1)});
+  } else if (fused && row.family != Family::encode) {
+    // One order of all spikes, and a tile at least for each electrode that has some.
+    add({index * heard, tile * std::count_if(numbers.decoding.begin(), numbers.decoding.end(),
+                                             [](std::int64_t spikes) { return spikes > 0; })});
+  }
+  double bytes = 0;
+  for (const std::int64_t array : arrays)
+    bytes += static_cast<double>(fused ? rounded_up(static_cast<std::size_t>(array)) : array);
+  return bytes;
 }
 
 Derived over(std::string name, Row other, Derived::Form form) {
@@ -98,6 +153,10 @@ std::vector<MetricDeclaration> metrics_of(const Row& row) {
       {.name = "max_abs_diff", .devices = executing},
       {.name = "mean_abs_diff", .devices = executing},
       {.name = "allclose", .kind = "bound", .devices = executing}};
+  if (has_reference(row))
+    all.insert(all.end(), {{.name = "reference_max_abs_diff", .devices = executing},
+                           {.name = "reference_mean_abs_diff", .devices = executing},
+                           {.name = "reference_allclose", .kind = "bound", .devices = executing}});
   if (!is_decoding(row)) return all;
   const Shape numbers = shape(row.recipe);
   all.insert(all.end(),
@@ -114,8 +173,15 @@ std::vector<MetricDeclaration> metrics_of(const Row& row) {
   if (row.options.cut) all.push_back({.name = "tiles_visited_fraction", .kind = "exact"});
   if (row.family == Family::budget)
     all.insert(all.end(), {{.name = "n_chunks", .kind = "exact"},
-                           {.name = "electrode_batches", .kind = "exact"}});
+                           {.name = "electrode_batches", .kind = "exact"},
+                           {.name = "launches_per_chunk", .kind = "bound", .devices = gpu}});
   return all;
+}
+
+// Who holds a result, by variant and device.
+std::vector<std::string> rewritten(const Row& row) {
+  if (row.family == Family::encode) return {"model", "occupancy", "ground", "beta and ground"};
+  return {row.family == Family::budget ? "consumed" : "out"};
 }
 
 // The optimized variant's memory is planned to the byte.
@@ -129,12 +195,14 @@ Case stepped(const Row& row) {
   const auto found = std::make_shared<Found>();
   Steps steps = {.make =
                      [=](Backend& backend, Variant variant) {
-                       return std::make_unique<Compared>(make(row, backend, variant), row,
-                                                         backend.executes(), variant, found);
+                       return std::make_unique<Compared>(backend, variant, row, found);
                      },
                  .oracle = oracle(row, found),
                  .invariant = repeats_itself(),
-                 .warm_up = 2};
+                 .upload_bytes = [=](Variant variant) { return upload_bytes(row, variant); },
+                 .rewritten = rewritten(row),
+                 .warm_up = 2,
+                 .sample_seconds = 2e-3};
   if (is_planned(row))
     steps.estimate_bytes = [=](const Backend& backend, Variant) {
       return plan(backend, input_of(row.recipe), row.options).estimate_bytes;
@@ -145,6 +213,7 @@ Case stepped(const Row& row) {
           .work = work(row),
           .recipe = std::move(steps),
           .reference = has_reference(row),
+          .counted = row.counted,
           .metrics = metrics_of(row),
           .derived = derived(row)};
 }

@@ -23,6 +23,7 @@ struct Row {
   std::vector<std::string> only = {};  // kinds of devices it is confined to; empty: all that can
   bool large = false;                  // the host measures large grids too, with the reference
   bool ranks_components = false;       // of Family::rhs: with the share of each component
+  bool counted = false;                // small enough for its instructions to be counted
 };
 
 // Grids from here on are large: a step of the dense reference takes the host a second.

@@ -139,6 +139,7 @@ Case stepped(const Row& row) {
           .recipe = std::move(steps),
           .reference = has_reference(row),
           .unreferenced = unreferenced(row),
+          .counted = row.counted,
           .metrics = metrics_of(row),
           .derived = derived(row)};
 }

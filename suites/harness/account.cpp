@@ -8,6 +8,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/sha256.hpp"
+#include "runtime/spoil.hpp"
 
 namespace holdfast {
 namespace {
@@ -131,6 +132,15 @@ double seconds_until_done(Backend& backend, const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+void spoil_rewritten(const Steps& steps, Backend& backend) {
+  if (steps.rewritten.empty() || !backend.executes()) return;
+  std::size_t spoilt = 0;
+  for (const std::string& site : steps.rewritten) spoilt += spoil(backend, site);
+  if (spoilt == 0)
+    throw Error(Fault::broken_rule, text("it says that each step writes '", steps.rewritten.front(),
+                                         "' anew, and nobody holds memory of that name"));
+}
+
 Subject account(const Steps& steps, Variant variant, const std::string& device) {
   Subject subject{.variant = variant, .backend = open_backend(device)};
   Backend& backend = *subject.backend;
@@ -142,7 +152,10 @@ Subject account(const Steps& steps, Variant variant, const std::string& device) 
   });
   Computation& computation = *subject.computation;
   measured.warm_up_seconds = measured.first_call_seconds + seconds_until_done(backend, [&] {
-                               for (int i = 1; i < steps.warm_up; ++i) computation.step();
+                               for (int i = 1; i < steps.warm_up; ++i) {
+                                 spoil_rewritten(steps, backend);
+                                 computation.step();
+                               }
                              });
   measured.warm = backend.ledger.counts;
   measured.peak_bytes_warm = backend.ledger.peak_bytes;
@@ -156,13 +169,17 @@ Subject account(const Steps& steps, Variant variant, const std::string& device) 
   if (backend.compiler) read_programs(backend, launches, accounted_steps, measured);
   measured.peak_bytes = backend.ledger.peak_bytes;
   if (steps.estimate_bytes) measured.estimated_bytes = steps.estimate_bytes(backend, variant);
+  if (steps.upload_bytes) measured.least_upload_bytes = steps.upload_bytes(variant);
   return subject;
 }
 
 void verify(const Steps& steps, const Subject& subject, const std::string& device) {
-  const double error = steps.oracle.golden ? golden_error(steps, subject.variant, device)
-                                           : error_of(steps.oracle, subject.warm_result,
-                                                      steps.oracle.expected(steps.warm_up));
+  const Oracle& oracle = steps.oracle;
+  const double own = oracle.few
+                         ? oracle.few(subject.warm_result)
+                         : error_of(oracle, subject.warm_result, oracle.expected(steps.warm_up));
+  // In this order what is no number is not dropped.
+  const double error = std::max(own, golden_error(steps, subject.variant, device));
   if (const auto fault = wrong(steps, subject.variant, error))
     throw Error(Fault::broken_rule, text(*fault, "; what is wrong is not measured"));
 }

@@ -71,6 +71,20 @@ TEST(Kernels, KeepTheirKindAndTheirLaunchesPerStep) {
   EXPECT_EQ(kernels[0].launches, 2);
 }
 
+TEST(Uploads, AreHeldAgainstWhatTheCaseSaysThatAStepMustBring) {
+  struct Uploading : Fill {
+    explicit Uploading(Backend& backend) : Fill(backend, {base}), in_(backend, 8, "in") {}
+    void step() override { in_.upload(std::vector<double>(8)); }
+    Buffer<double> in_;
+  };
+  const Steps steps = {
+      .make = [](Backend& backend, Variant) { return std::make_unique<Uploading>(backend); },
+      .upload_bytes = [](Variant) { return 48; }};
+  const auto measured = account(steps, Variant::optimized, "cuda-dry:sm_90").measured;
+  EXPECT_EQ(measured.step.h2d_bytes, 64);
+  EXPECT_EQ(measured.least_upload_bytes, 48);
+}
+
 TEST(Stages, AreOfAllProgramsOfABackend) {
   const auto backend = open_backend("cuda-dry:sm_90");
   backend->compiler->bypass_caches();

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <time.h>
 
+#include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,15 +28,31 @@ constexpr bool sanitized = true;
 constexpr bool sanitized = false;
 #endif
 
+// Whoever else is on the machine only lowers what a calibration finds.
+Ceilings higher(Ceilings a, const Ceilings& b) {
+  for (std::size_t i = 0; i < a.levels.size(); ++i)
+    a.levels[i].bytes_per_second =
+        std::max(a.levels[i].bytes_per_second, b.levels[i].bytes_per_second);
+  for (const auto precision : {&Ceilings::f64, &Ceilings::f32})
+    for (const auto rate : {&Ceilings::Peak::flop_per_second, &Ceilings::Peak::gemm_flop_per_second,
+                            &Ceilings::Peak::specials_per_second})
+      a.*precision.*rate = std::max(a.*precision.*rate, b.*precision.*rate);
+  return a;
+}
+
 struct HostCeilings : testing::Test {
   static void SetUpTestSuite() {
     const double start = cpu_seconds();
-    first = calibrate_host();
+    runs = {calibrate_host()};
     seconds = cpu_seconds() - start;
-    second = calibrate_host();
+    runs.push_back(calibrate_host());
+    runs.push_back(calibrate_host());
+    first = runs.front();
+    best = higher(higher(runs[0], runs[1]), runs[2]);
   }
 
-  static inline Ceilings first = {}, second = {};
+  static inline std::vector<Ceilings> runs = {};
+  static inline Ceilings first = {}, best = {};
   static inline double seconds = 0;
   const double threads = host_limits().threads;
 };
@@ -53,32 +71,32 @@ TEST_F(HostCeilings, OfFootprintsFitTheirCaches) {
 
 TEST_F(HostCeilings, FallFromLevelToLevel) {
   if (sanitized) GTEST_SKIP() << "sanitizers distort it";
-  for (std::size_t i = 0; i + 1 < first.levels.size(); ++i)
-    EXPECT_GT(1.2 * first.levels[i].bytes_per_second, first.levels[i + 1].bytes_per_second)
-        << first.levels[i].name;
-  EXPECT_GT(first.levels[0].bytes_per_second, 2 * first.levels.back().bytes_per_second);
+  for (std::size_t i = 0; i + 1 < best.levels.size(); ++i)
+    EXPECT_GT(1.2 * best.levels[i].bytes_per_second, best.levels[i + 1].bytes_per_second)
+        << best.levels[i].name;
+  EXPECT_GT(best.levels[0].bytes_per_second, 2 * best.levels.back().bytes_per_second);
 }
 
 // Two 64-byte reads and a write per cycle at 6 GHz; two multiply-adds of 64 bytes.
 TEST_F(HostCeilings, AreWithinWhatACoreCanDo) {
   constexpr double fastest_clock = 6e9, slowest_clock = 0.5e9;
-  EXPECT_LT(first.levels[0].bytes_per_second, threads * 4 * 64 * fastest_clock);
-  EXPECT_GT(first.levels[0].bytes_per_second, threads * 16 * slowest_clock);
-  EXPECT_GT(first.levels.back().bytes_per_second, 0.5e9);
-  EXPECT_LT(*first.f64.flop_per_second, threads * 2 * 2 * 8 * fastest_clock);
-  EXPECT_GT(*first.f64.flop_per_second, threads * 2 * 4 * slowest_clock);
+  EXPECT_LT(best.levels[0].bytes_per_second, threads * 4 * 64 * fastest_clock);
+  EXPECT_GT(best.levels[0].bytes_per_second, threads * 16 * slowest_clock);
+  EXPECT_GT(best.levels.back().bytes_per_second, 0.5e9);
+  EXPECT_LT(*best.f64.flop_per_second, threads * 2 * 2 * 8 * fastest_clock);
+  EXPECT_GT(*best.f64.flop_per_second, threads * 2 * 4 * slowest_clock);
 }
 
 TEST_F(HostCeilings, OfHalfThePrecisionAreHigher) {
   if (sanitized) GTEST_SKIP() << "sanitizers distort it";
-  EXPECT_GT(*first.f32.flop_per_second, 1.5 * *first.f64.flop_per_second);
-  EXPECT_GT(*first.f32.specials_per_second, 1.5 * *first.f64.specials_per_second);
-  EXPECT_GT(*first.f32.gemm_flop_per_second, 1.3 * *first.f64.gemm_flop_per_second);
+  EXPECT_GT(*best.f32.flop_per_second, 1.5 * *best.f64.flop_per_second);
+  EXPECT_GT(*best.f32.specials_per_second, 1.5 * *best.f64.specials_per_second);
+  EXPECT_GT(*best.f32.gemm_flop_per_second, 1.3 * *best.f64.gemm_flop_per_second);
 }
 
 // The library cannot beat the multiply-adds that it consists of, nor should it be far behind.
 TEST_F(HostCeilings, OfAMatrixProductAreThoseOfMultiplyAddsAtBest) {
-  for (const auto* peak : {&first.f64, &first.f32}) {
+  for (const auto* peak : {&best.f64, &best.f32}) {
     EXPECT_LT(*peak->gemm_flop_per_second, 1.3 * *peak->flop_per_second);
     EXPECT_GT(*peak->gemm_flop_per_second, 0.2 * *peak->flop_per_second);
   }
@@ -86,8 +104,8 @@ TEST_F(HostCeilings, OfAMatrixProductAreThoseOfMultiplyAddsAtBest) {
 
 // An exponential takes 13 multiply-adds and a few more instructions.
 TEST_F(HostCeilings, OfExponentialsAreThoseOfTheirArithmeticAtBest) {
-  EXPECT_LT(13 * 2 * *first.f64.specials_per_second, *first.f64.flop_per_second);
-  EXPECT_GT(100 * 2 * *first.f64.specials_per_second, *first.f64.flop_per_second);
+  EXPECT_LT(13 * 2 * *best.f64.specials_per_second, *best.f64.flop_per_second);
+  EXPECT_GT(100 * 2 * *best.f64.specials_per_second, *best.f64.flop_per_second);
 }
 
 TEST_F(HostCeilings, OfATeamIsLongerThanACacheMissAndShorterThanATimeSlice) {
@@ -96,14 +114,15 @@ TEST_F(HostCeilings, OfATeamIsLongerThanACacheMissAndShorterThanATimeSlice) {
   EXPECT_LT(*first.barrier_seconds, 1e-3);
 }
 
-// Caches and memory are shared with whoever else is on the machine, arithmetic is not.
+// Caches and memory are shared with whoever else is on the machine, arithmetic is not. One run of
+// three may have met him.
 TEST_F(HostCeilings, RepeatWithinAFactor) {
-  const auto once = first.named(), again = second.named();
-  for (const auto& [name, value] : once) {
+  for (const auto& [name, value] : first.named()) {
     if (!value || name == "barrier_s") continue;  // a team waits for its last thread
-    const double factor = name.find("bytes") == std::string::npos ? 2 : 3;
-    EXPECT_LT(*again.at(name), factor * *value) << name;
-    EXPECT_GT(factor * *again.at(name), *value) << name;
+    std::vector<double> values;
+    for (const Ceilings& run : runs) values.push_back(*run.named().at(name));
+    std::sort(values.begin(), values.end(), std::greater<>());
+    EXPECT_LT(values[0], (name.find("bytes") == std::string::npos ? 2 : 3) * values[1]) << name;
   }
 }
 

@@ -54,6 +54,9 @@ struct Oracle {
   std::vector<std::size_t> parts = {};  // lengths of the result's fields; empty: one field
   // Optional; with it `expected` may be what is known of the result, in any form.
   Distance distance = {};
+  // Optional: the error at a few places of a result after the warm-up, for processes that live for
+  // a third of a second, where `expected` takes longer than that.
+  std::function<double(const std::vector<double>& result)> few = {};
   std::function<double(Backend&, Variant)> golden = {};  // error against published values; optional
 };
 
@@ -68,9 +71,18 @@ struct Steps {
   Oracle oracle = {};
   Invariant invariant = {};
   std::function<std::int64_t(const Backend&, Variant)> estimate_bytes =
-      {};           // the peak by formula; optional
+      {};  // the peak by formula; optional
+  // Optional: bytes that each step must bring to the device, by the size alone, because bringing
+  // them is part of the work. Fewer mean that something was kept from an earlier step.
+  std::function<double(Variant)> upload_bytes = {};
+  // Holders of what each step writes anew, all of it, by any of the variants. That is spoilt before
+  // a step whose result is looked at.
+  std::vector<std::string> rewritten = {};
   int warm_up = 1;  // steps before anything is accounted; also how many the oracle is asked for
   int batch = 0;    // steps per timed sample; 0: enough for a sample
+  // Least length of a sample, where caches and threads need longer than usual to settle after the
+  // other variant; 0: what the clock of the device needs.
+  double sample_seconds = 0;
 };
 
 // Measured by a function of its own: what is not one repeated step.
@@ -109,6 +121,9 @@ struct Case {
   // Whether Variant::reference is measured too; without it no speedup is expected.
   bool reference = true;
   std::vector<std::string> unreferenced = {};  // kinds of devices on which it would take too long
+  // Whether the instructions of its steps are counted on a host: valgrind takes some hundred times
+  // as long, and a suite should be counted in a minute.
+  bool counted = false;
   std::vector<MetricDeclaration> metrics = {};
   std::vector<Derived> derived = {};
 

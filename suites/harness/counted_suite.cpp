@@ -41,18 +41,20 @@ class Spin : public Computation {
 };
 
 Case spin_case(std::string id, Tier tier) {
-  return {
-      .id = std::move(id),
-      .tier = tier,
-      .devices = {"host"},
-      .work = {.flops = 1, .bytes = 8},
-      .recipe = Steps{
-          .make = [](Backend& backend, Variant variant) -> std::unique_ptr<Computation> {
-            return std::make_unique<Spin>(backend, variant);
-          },
-          .oracle = {.name = "arithmetic",
-                     .limit = 1e-15,
-                     .expected = [](int steps) -> std::vector<double> { return {10. * steps}; }}}};
+  return {.id = std::move(id),
+          .tier = tier,
+          .devices = {"host"},
+          .work = {.flops = 1, .bytes = 8},
+          .recipe =
+              Steps{.make = [](Backend& backend, Variant variant) -> std::unique_ptr<Computation> {
+                      return std::make_unique<Spin>(backend, variant);
+                    },
+                    .oracle = {.name = "arithmetic",
+                               .limit = 1e-15,
+                               .expected = [](int steps) -> std::vector<double> {
+                                 return {10. * steps};
+                               }}},
+          .counted = true};
 }
 
 }  // namespace

@@ -68,8 +68,9 @@ void count_variant(const Case& one, Variant variant, const std::string& device) 
   for (int number = 0; number < 3; ++number)
     names.push_back(text(one.id, '|', variant_name(variant), '|', number));
   subject.backend->ledger.enter(Ledger::Phase::steady, subject.computation->permissions());
-  // What only the first counted step of a process executes belongs to none.
-  dump(*subject.computation, 1, "the first");
+  // What only the first counted step of a process executes belongs to none, nor does tidying up a
+  // heap in which others have freed memory.
+  dump(*subject.computation, 2, "the first");
   dump(*subject.computation, 1, names[0]);
   dump(*subject.computation, 2, names[1]);
   dump(*subject.computation, 1, names[2]);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <sstream>
+#include <stdexcept>
 
 #include "runtime/error.hpp"
 
@@ -28,6 +29,7 @@ class Sum final : public Computation {
   double sum_ = 1;
 };
 
+// The oracle knows that a sum is positive.
 Case sum_case(bool reference, double golden_error = 0) {
   return {.id = "fake/sum/n:1/f64",
           .recipe = Steps{.make =
@@ -37,6 +39,12 @@ Case sum_case(bool reference, double golden_error = 0) {
                               },
                           .oracle = {.name = "golden values",
                                      .limit = 1e-12,
+                                     .expected = [](int) { return std::vector{0.}; },
+                                     .distance =
+                                         [](const std::vector<double>& result,
+                                            const std::vector<double>& expected) {
+                                           return result.at(0) > expected.at(0) ? 0. : 1.;
+                                         },
                                      .golden = [=](Backend&, Variant) { return golden_error; }}},
           .reference = reference};
 }
@@ -87,6 +95,22 @@ TEST(LockStep, TimesNothingThatIsWrong) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("wrong by 0.5"));
   }
+}
+
+TEST(LockStep, TimesNothingThatIsWrongAtItsOwnSizeAndRightAtASmallOne) {
+  Case one = sum_case(false);
+  std::get<Steps>(one.recipe).oracle.expected = [](int) { return std::vector{1e9}; };
+  EXPECT_THROW((void)answers(one, "optimized\n"), Error);
+}
+
+TEST(LockStep, LooksAtAFewPlacesOfAResultWhereTheOracleSaysWhich) {
+  Case one = sum_case(false);
+  Oracle& oracle = std::get<Steps>(one.recipe).oracle;
+  oracle.expected = [](int) -> std::vector<double> { throw std::runtime_error("too expensive"); };
+  oracle.few = [](const std::vector<double>& result) { return result.at(0) > 0 ? 0. : 1.; };
+  EXPECT_EQ(answers(one, "optimized\n").size(), 2);
+  oracle.few = [](const std::vector<double>&) { return NAN; };
+  EXPECT_THROW((void)answers(one, "optimized\n"), Error);
 }
 
 TEST(LockStep, RefusesACaseThatIsNoRepeatedStep) {

@@ -16,8 +16,8 @@ namespace {
 
 // On host short against a time slice of the scheduler, so that few samples are interrupted; on a
 // GPU long against an event. Both are long against their clock.
-double sample_seconds(const Backend& backend) {
-  return backend.device ? 2e-3 : 2e-4;
+double sample_seconds(const Steps& steps, const Backend& backend) {
+  return std::max(steps.sample_seconds, backend.device ? 2e-3 : 2e-4);
 }
 
 void fail(Measurement& measurement, std::string reason) {
@@ -62,15 +62,22 @@ Timer counting_timer(Subject& subject) {
   };
 }
 
-int batch(const Steps& steps, const Timer& timer, const Backend& backend) {
-  return steps.batch > 0 ? steps.batch : batch_for(timer, sample_seconds(backend));
+// One step where those of the warm-up took far longer than a sample must: a probe of a slow one
+// would tell nothing more.
+int batch(const Steps& steps, const Timer& timer, const Subject& subject) {
+  if (steps.batch > 0) return steps.batch;
+  const double wanted = sample_seconds(steps, *subject.backend);
+  const VariantMeasurement& measured = subject.measured;
+  const double warm = measured.warm_up_seconds - measured.first_call_seconds;
+  if (steps.warm_up > 1 && warm > 20 * wanted * (steps.warm_up - 1)) return 1;
+  return batch_for(timer, wanted);
 }
 
 void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* reference,
                    Subject& optimized, Measurement& measurement) {
   const Timer ours = counting_timer(optimized);
   const SteadyPhase steady(optimized);
-  const int our_batch = batch(steps, ours, *optimized.backend);
+  const int our_batch = batch(steps, ours, optimized);
   if (!reference) {
     const auto seconds = time_alone(ours, our_batch, options.budget);
     optimized.measured.seconds = median(seconds);
@@ -79,7 +86,7 @@ void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* r
   }
   const SteadyPhase steady_reference(*reference);
   const Timer theirs = counting_timer(*reference);
-  const int their_batch = batch(steps, theirs, *reference->backend);
+  const int their_batch = batch(steps, theirs, *reference);
   const auto rounds = time_in_turn(ours, our_batch, theirs, their_batch, options.budget);
   optimized.measured.seconds = median(rounds.a);
   reference->measured.seconds = median(rounds.b);
@@ -97,7 +104,7 @@ void time_derived(const Steps& steps, const Derived& derived, const std::string&
   (void)theirs(1);
   const SteadyPhase steady(subject);
   // A step of one may be many of the other's: samples of unlike length meet unlike interruptions.
-  const double sample = std::max({sample_seconds(*other.backend), ours(1), theirs(1)});
+  const double sample = std::max({sample_seconds(steps, *other.backend), ours(1), theirs(1)});
   const int our_batch = steps.batch > 0 ? steps.batch : batch_for(ours, sample);
   const auto rounds = time_in_turn(ours, our_batch, theirs, batch_for(theirs, sample),
                                    {.seconds = options.budget.seconds / 3,
@@ -126,10 +133,15 @@ void check_timed_counts(const Subject& subject) {
   }
 }
 
-// The state after the timed section: a variant that skipped or spoiled steps shows here.
+// The state after the timed section: a variant that skipped or spoiled steps shows here. What each
+// step writes anew has to come from one more of the same steps.
 void check_afterwards(const Steps& steps, Subject& subject, Measurement& measurement) {
   check_timed_counts(subject);
   if (!steps.invariant) return;
+  if (!steps.rewritten.empty()) {
+    spoil_rewritten(steps, *subject.backend);
+    subject.computation->step();
+  }
   const auto broken = steps.invariant(subject.warm_result, subject.computation->result());
   if (!broken) return;
   measurement.check = CheckStatus::failed;

@@ -32,6 +32,7 @@ struct VariantMeasurement {
   Counts step = {};  // one step in steady state
   std::int64_t peak_bytes_warm = 0, peak_bytes = 0;
   std::optional<std::int64_t> estimated_bytes = {};  // what the peak should be by formula
+  std::optional<double> least_upload_bytes = {};     // of a step, by formula
   double first_call_seconds = 0;  // construction and the first step, until it is done
   double warm_up_seconds = 0;     // the same and the other steps of the warm-up
   StageSeconds stages = {};       // of all its programs

@@ -155,6 +155,41 @@ TEST(Measure, AnInvariantSeesAVariantThatStopsWorking) {
   EXPECT_FALSE(measured.check_error);
 }
 
+// Writes the same result in each of its first steps, and then leaves it as it is.
+class Idler : public Computation {
+ public:
+  explicit Idler(Backend& backend) : out_(backend, 1, "out") {}
+  void step() override {
+    if (made_++ < 8) out_.data()[0] = 20;
+  }
+  std::vector<double> result() override { return {out_.data()[0]}; }
+
+ private:
+  Buffer<double> out_;
+  int made_ = 0;
+};
+
+TEST(Measure, AVariantThatKeepsAnEarlierResultIsFoundWhereEachStepWritesAnew) {
+  Case one = toy_case();
+  steps_of(one).make = [](Backend& backend, Variant) { return std::make_unique<Idler>(backend); };
+  steps_of(one).invariant = [](const auto& before,
+                               const auto& after) -> std::optional<std::string> {
+    if (after[0] == before[0]) return std::nullopt;
+    return "the result is another";
+  };
+  EXPECT_EQ(measure(one, "host", quick).status, Measurement::Status::ok);
+  steps_of(one).rewritten = {"out"};
+  EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("the result is another"));
+}
+
+TEST(Measure, WhatEachStepWritesAnewIsSpoiltBeforeItIsVerified) {
+  Case one = toy_case();
+  steps_of(one).rewritten = {"state"};  // which a Toy adds to
+  EXPECT_EQ(measure(one, "host", quick).check, CheckStatus::failed);
+  steps_of(one).rewritten = {"result"};
+  EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("nobody holds memory of that name"));
+}
+
 TEST(Measure, TheStateIsChainedThroughAccountingAndTiming) {
   Case one = toy_case();
   double last = 0;
@@ -167,6 +202,21 @@ TEST(Measure, TheStateIsChainedThroughAccountingAndTiming) {
   (void)measure(one, "host", quick);
   EXPECT_EQ(last,
             10 * (2 + 3 + 2 * 3 * 5));  // warm-up, accounting, three rounds of two samples of five
+}
+
+TEST(Measure, AStepThatTakesFarLongerThanASampleIsNotProbedForItsBatch) {
+  Case one = toy_case([](Backend&, int) {
+    const auto begin = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(6)) continue;
+  });
+  double last = 0;
+  one.reference = false;
+  steps_of(one).invariant = [&](const auto&, const auto& after) -> std::optional<std::string> {
+    last = after[0];
+    return std::nullopt;
+  };
+  (void)measure(one, "host", quick);
+  EXPECT_EQ(last, 10 * (2 + 3 + 2 * 3));  // warm-up, accounting, three rounds of two samples of one
 }
 
 TEST(Measure, ADerivedRatioIsTheOtherOverTheCase) {

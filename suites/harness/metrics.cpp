@@ -82,8 +82,12 @@ const Metric table[] = {
        if (!v.estimated_bytes) return std::nullopt;
        return static_cast<double>(v.peak_bytes) / static_cast<double>(*v.estimated_bytes);
      }},
+    {"upload_ratio", "1", "bound", lower, gpu, Of::variant, Needs::upload,
+     [](const M&, const V& v) {
+       return ratio(static_cast<double>(v.step.h2d_bytes), v.least_upload_bytes);
+     }},
     // Counted by processes of their own (instruction_count.hpp), which `holdfast run` adds.
-    {"instructions", "1", "exact", lower, on_host, Of::variant, Needs::small_steps,
+    {"instructions", "1", "exact", lower, on_host, Of::variant, Needs::counted_steps,
      [](const M&, const V&) -> Reading { return std::nullopt; }},
     {"compile_warm", "programs", "exact", lower, gpu, Of::variant, Needs::steps,
      warm<&Counts::programs>},
@@ -163,8 +167,10 @@ bool applies(const Metric& metric, const Case& one, std::string_view device) {
       return steps && one.has_reference(device);
     case Needs::estimate:
       return steps && steps->estimate_bytes;
-    case Needs::small_steps:
-      return steps && one.tier <= Tier::gate;
+    case Needs::upload:
+      return steps && steps->upload_bytes;
+    case Needs::counted_steps:
+      return steps && one.counted;
   }
   return false;
 }

@@ -74,11 +74,12 @@ TEST(Metrics, OfTheHostHoldNoLaunches) {
   EXPECT_THAT(promised(toy_case(), "host"), Contains("speedup"));
 }
 
-TEST(Metrics, InstructionsAreCountedOfSmallCasesOnTheHost) {
+TEST(Metrics, InstructionsAreCountedOfMarkedCasesOnTheHost) {
   Case one = toy_case();
+  one.counted = true;
   EXPECT_THAT(promised(one, "host"), Contains("instructions"));
   EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("instructions")));
-  one.tier = Tier::full;
+  one.counted = false;
   EXPECT_THAT(promised(one, "host"), Not(Contains("instructions")));
 }
 
@@ -150,6 +151,19 @@ TEST(Metrics, OfCodeSpeakOfTheKernelsThatWereLaunched) {
   };
   EXPECT_EQ(read("registers_max"), 64);
   EXPECT_EQ(read("spill_bytes"), 8);
+}
+
+TEST(Metrics, HoldAnUploadAgainstTheLeastWhereTheCaseSaysWhatThatIs) {
+  Case one = toy_case();
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("upload_ratio")));
+  std::get<Steps>(one.recipe).upload_bytes = [](Variant) { return 512; };
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Contains("upload_ratio"));
+  EXPECT_THAT(promised(one, "host"), Not(Contains("upload_ratio")));
+  const VariantMeasurement variant = {.step = {.h2d_bytes = 768}, .least_upload_bytes = 512};
+  const auto row = std::find_if(metrics().begin(), metrics().end(), [](const Metric& metric) {
+    return metric.name == std::string_view("upload_ratio");
+  });
+  EXPECT_EQ(row->read({}, variant), 1.5);
 }
 
 TEST(Metrics, TakeThePeakRatioFromBothPeaks) {

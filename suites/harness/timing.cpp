@@ -91,7 +91,8 @@ double median(std::vector<double> values) {
 
 double trimmed_mean(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const auto cut = static_cast<std::ptrdiff_t>(values.size() / 5);
+  const std::size_t least = values.size() < 3 ? 0 : 1;
+  const auto cut = static_cast<std::ptrdiff_t>(std::max(values.size() / 5, least));
   return std::accumulate(values.begin() + cut, values.end() - cut, 0.0) /
          static_cast<double>(values.size() - 2 * static_cast<std::size_t>(cut));
 }

@@ -35,7 +35,8 @@ Rounds time_in_turn(const Timer& a, int batch_a, const Timer& b, int batch_b,
 std::vector<double> time_alone(const Timer& timer, int batch, const TimingBudget& budget);
 
 double median(std::vector<double> values);
-// Without the lowest and highest fifth.
+// Without the lowest and highest fifth; of three values or more without one of each at least, so
+// that a single interrupted round of a slow computation is left out.
 double trimmed_mean(std::vector<double> values);
 
 }  // namespace holdfast

@@ -68,5 +68,10 @@ TEST(Statistics, TheTrimmedMeanDropsAFifthOnEachSide) {
   EXPECT_DOUBLE_EQ(trimmed_mean({1, 3}), 2);
 }
 
+TEST(Statistics, TheTrimmedMeanOfAFewDropsOneOnEachSide) {
+  EXPECT_DOUBLE_EQ(trimmed_mean({1, 1000, 2}), 2);
+  EXPECT_DOUBLE_EQ(trimmed_mean({1, 3, 1000, 2}), 2.5);
+}
+
 }  // namespace
 }  // namespace holdfast

@@ -13,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
@@ -36,6 +37,9 @@ fs::path policy_without_rules(const fs::path& folder) {
   return folder / "policy.json";
 }
 
+// The base is accepted as four times as fast as it is, so that every measurement of any build is
+// suspect, however the machine feels. What the comparison then finds depends on it: an honest
+// "undecided" is right wherever the units cannot tell.
 class PlantedConfirm : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -44,16 +48,17 @@ class PlantedConfirm : public testing::Test {
     gate = std::make_unique<Gate>(base, "host", folder, policy_without_rules(folder / "baselines"));
     const Said measured = gate->measure("HOLDFAST_PLANT=", "unplanted");
     ASSERT_EQ(measured.exit, 0) << measured.words;
+    calm(folder / "unplanted", 4);
     const Said accepted = gate->accept("unplanted", folder / "base" / "bin");
     ASSERT_EQ(accepted.exit, 0) << accepted.words;
   }
   static void TearDownTestSuite() { gate.reset(); }
 
-  // Results of a build in `name`, measured with HOLDFAST_PLANT=`plant`.
-  static void measure(const std::string& name, const std::string& plant) {
+  // Results of the build in `name`.
+  static void measure(const std::string& name) {
     const Gate measuring((folder / name / "bin" / "planted").string(), "host", folder,
                          folder / "baselines" / "policy.json");
-    const Said said = measuring.measure("HOLDFAST_PLANT=" + plant, name + "_results");
+    const Said said = measuring.measure("HOLDFAST_PLANT=", name + "_results");
     ASSERT_EQ(said.exit, 0) << said.words;
   }
   static Said confirm(const std::string& name, const fs::path& base) {
@@ -67,32 +72,41 @@ class PlantedConfirm : public testing::Test {
   static inline std::unique_ptr<Gate> gate = {};
 };
 
-TEST_F(PlantedConfirm, ASlowerBuildIsConfirmed) {
-  build(folder / "slower", "slow:30");
-  measure("slower", "");
+TEST_F(PlantedConfirm, ABuildThatTakesTwiceAsLongDoesNotPass) {
+  build(folder / "slower", "slow:100");
+  measure("slower");
   const Said said = confirm("slower", folder / "base");
-  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.exit, AnyOf(1, 4)) << said.words;
   EXPECT_THAT(
       said.words,
-      AllOf(ContainsRegex("REGRESSION +planted/smooth/n:2001/f64 .*\\(blocking, confirmed\\)"),
-            ContainsRegex("speedup +fell from .* confirmed: A/B of [0-9]+ units: \\+"),
-            ContainsRegex("screening +[A-Z]+ "), ContainsRegex("-> not the machine")));
+      AllOf(ContainsRegex(said.exit == 1 ? "REGRESSION +planted/smooth/n:2001/f64 .*confirmed\\)"
+                                         : "NOISY +planted/smooth/n:2001/f64 .*\\(blocking\\)"),
+            ContainsRegex("speedup +fell from .*: A/B of [0-9]+ units?: "),
+            ContainsRegex("screening +[A-Z]+ ")));
   EXPECT_THAT(verdict("slower"), AllOf(HasSubstr("\"A/B\""), HasSubstr("\"screening\"")));
 }
 
-TEST_F(PlantedConfirm, ASlowMeasurementOfAnEqualBuildIsRefuted) {
-  build(folder / "equal");
-  measure("equal", "slow");  // what the build itself does not do
+TEST_F(PlantedConfirm, ABuildThatDoesTheSameWorkIsNoConfirmedRegression) {
+  build(folder / "equal", "slow:0");
+  measure("equal");
   const Said said = confirm("equal", folder / "base");
-  EXPECT_EQ(said.exit, 0) << said.words;
-  EXPECT_THAT(said.words, ContainsRegex("note: screening suspected, the comparison did not find: "
-                                        ".*speedup fell from .*; not so: A/B of [0-9]+ units"));
+  EXPECT_THAT(said.exit, AnyOf(0, 4)) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex("fell from .*: A/B of [0-9]+ units?: "));
   EXPECT_THAT(verdict("equal"), AllOf(HasSubstr("\"A/B\""), HasSubstr("\"screening\"")));
+}
+
+TEST_F(PlantedConfirm, AMeasurementOfTheAcceptedBuildIsTheMachines) {
+  build(folder / "same");
+  measure("same");
+  const Said said = confirm("same", folder / "base");
+  EXPECT_EQ(said.exit, 0) << said.words;
+  EXPECT_THAT(said.words, AllOf(ContainsRegex("ENV +planted/smooth/n:2001/f64 "),
+                                HasSubstr("accepted from this very content")));
 }
 
 TEST_F(PlantedConfirm, ABaseWithoutTheSuiteLeavesScreeningsWord) {
   build(folder / "alone");
-  measure("alone", "slow");
+  measure("alone");
   fs::create_directories(folder / "empty" / "bin");
   const Said said = confirm("alone", folder / "empty");
   EXPECT_EQ(said.exit, 1) << said.words;

@@ -8,6 +8,7 @@
 namespace holdfast::planted {
 namespace {
 
+using testing::AnyOf;
 using testing::ContainsRegex;
 
 // How a sentence about the optimized variant begins.
@@ -20,10 +21,11 @@ class PlantedHost : public Planted {
 
 TEST_F(PlantedHost, AKernelSlowedUntilItsSpeedupHalvesFailsTheBuild) {
   const Said said = judge("slow");
-  EXPECT_EQ(said.exit, 1);
+  // 4 where its own processes differ so much on this machine that it shows nothing.
+  EXPECT_THAT(said.exit, AnyOf(1, 4)) << said.words;
   EXPECT_THAT(said.words,
-              ContainsRegex(
-                  "REGRESSION +planted/smooth/n:2001/f64 .*speedup +fell from [0-9.]+ to [0-9.]+"));
+              ContainsRegex(std::string(said.exit == 4 ? "NOISY" : "REGRESSION") +
+                            " +planted/smooth/n:2001/f64 .*speedup +fell from [0-9.]+ to [0-9.]+"));
 }
 
 TEST_F(PlantedHost, AWrongCoefficientFailsTheBuild) {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real binary as a user types it: what its list holds, and what it says to nonsense.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/shell.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::HasSubstr;
+
+Said suite(const std::string& options) {
+  return run(HOLDFAST_SUITE " " + options);
+}
+
+std::set<std::string> listed(const std::string& options = "") {
+  std::set<std::string> ids;
+  const auto list = nlohmann::json::parse(suite("--list=json " + options).words);
+  for (const auto& one : list.at("cases"))
+    ids.insert(one.at("id").get<std::string>().substr(sizeof("clusterless_kde")));
+  return ids;
+}
+
+using Words = std::vector<std::string>;
+
+// Every combination of the words put in place of the %s of a name.
+Words names(const std::string& pattern, const std::vector<Words>& words) {
+  Words all = {""};
+  std::size_t begin = 0;
+  for (const Words& some : words) {
+    const std::size_t end = pattern.find('%', begin);
+    Words longer;
+    for (const std::string& name : all)
+      for (const std::string& word : some)
+        longer.push_back(name + pattern.substr(begin, end - begin) + word);
+    all = std::move(longer);
+    begin = end + 1;
+  }
+  for (std::string& name : all) name += pattern.substr(begin);
+  return all;
+}
+
+TEST(Cases, AreAllThatTheSpecificationNames) {
+  const Words sizes = {"tiny", "small", "medium", "large", "realistic"},
+              cells = {"tiny", "small", "medium", "large"}, types = {"f32", "f64"};
+  const std::set<std::string> ids = listed();
+  for (const Words& family :
+       {names("encode/size:%/data:profile/f32", {sizes}),
+        names("decode/size:%/data:profile/f32", {sizes}),
+        names("total/size:%/data:profile/f32", {sizes}),
+        names("decode/size:%/data:cells/%", {cells, types}),
+        names("local/size:%/data:profile/f32", {sizes}),
+        names("strategy/algo:%/tile:%/size:medium/electrodes:1/f32",
+              {{"linear", "lse", "clm", "fused"}, {"0", "100"}}),
+        names("strategy/algo:%/tile:0/size:%/electrodes:%/f32", {{"fused"}, {"medium"}, {"16"}}),
+        names("features/features:%/distance:%/f32",
+              {{"2", "4", "6", "8", "10"}, {"difference", "expanded"}}),
+        names("tune/block:%/size:medium/bins:500/f32", {{"10", "25", "50", "100", "200", "500"}}),
+        names("tune/block:%/size:realistic/bins:2000/f32",
+              {{"10", "25", "50", "100", "200", "500"}}),
+        names("tune/pos_tile:%/size:realistic/bins:%/f32",
+              {{"64", "128", "200", "256", "500", "1000", "2000"}, {"2000", "4000"}}),
+        names("tune/enc_tile:%/size:realistic/bins:2000/f32", {{"128", "512", "2048"}}),
+        names("grid/size:medium/bins:%/f32", {{"250", "500", "1000", "2000"}}),
+        names("precision/arithmetic:%/size:medium/data:%/f32",
+              {{"f32", "bf16x3", "tf32"}, {"profile", "cells"}}),
+        names("precision/arithmetic:f64/size:medium/data:%/f64", {{"profile", "cells"}}),
+        names("compile/%/size:medium/f32", {{"first_call", "shape_change"}}),
+        names("compile/matrix/size:%/f32", {{"hpc1d", "hpc2d", "tet64"}}),
+        names("memory/size:%/data:profile/f32", {sizes}),
+        names("memory/micro/encoding:%/decoding:25/bins:100/f32", {{"50"}}),
+        names("memory/micro/encoding:%/decoding:100/bins:500/f32", {{"200"}}),
+        names("memory/micro/encoding:%/decoding:250/bins:1000/f32", {{"500"}}),
+        names("production/size:%/scale:%/cut:0/%",
+              {{"tet64", "hpc1d", "hpc2d"}, {"1", "16", "64"}, types}),
+        names("production/size:%/scale:%/cut:1/%", {{"hpc1d", "hpc2d"}, {"1", "16", "64"}, types}),
+        names("budget/limit:%/size:hpc2d/scale:%/f32", {{"8gib", "2gib", "512mib"}, {"1", "16"}}),
+        names("sparse/size:small/f32", {}),
+        names("in_turn/size:medium/data:profile/f32", {})})
+    for (const std::string& id : family) EXPECT_TRUE(ids.contains(id)) << id;
+}
+
+struct Nonsense {
+  const char* name;
+  const char* options;
+  std::vector<const char*> words;
+};
+void PrintTo(const Nonsense& nonsense, std::ostream* out) {
+  *out << nonsense.options;
+}
+
+struct Refused : testing::TestWithParam<Nonsense> {};
+
+TEST_P(Refused, IsOneSentenceAndUsage) {
+  const Said said = suite(GetParam().options);
+  EXPECT_EQ(said.exit, 2);
+  for (const char* words : GetParam().words) EXPECT_THAT(said.words, HasSubstr(words));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, Refused,
+    testing::Values(
+        Nonsense{"size", "--size=giant", {"unknown size", "giant", "realistic", "hpc2d"}},
+        Nonsense{"data", "--data=noise", {"noise", "profile", "cells", "whiten"}},
+        Nonsense{"arithmetic", "--arithmetic=f16", {"f16", "f32", "bf16x3", "f64"}},
+        Nonsense{"algorithm", "--algo=fast", {"unknown algo", "linear", "lse", "clm", "fused"}},
+        Nonsense{"distance", "--distance=far", {"far", "difference", "expanded"}},
+        Nonsense{"device", "--device=tpu", {"tpu", "host", "cuda-dry"}},
+        Nonsense{"block", "--block-size=0", {"block size 0"}},
+        Nonsense{"places", "--pos-tile-size=-1", {"tile size -1"}},
+        Nonsense{"spikes", "--enc-tile-size=0", {"tile size 0"}},
+        Nonsense{"scale", "--scale=0", {"scale"}},
+        Nonsense{"linear_expanded",
+                 "--algo=linear --distance=expanded --filter=decode/size:tiny",
+                 {"linear", "expanded"}}),
+    [](const auto& one) { return one.param.name; });
+
+TEST(Options, LeaveOutTheRowsThatHaveNoRoomForThem) {
+  const auto some = [](const std::set<std::string>& ids, const char* words) {
+    return std::any_of(ids.begin(), ids.end(),
+                       [&](const std::string& id) { return id.find(words) != std::string::npos; });
+  };
+  EXPECT_TRUE(some(listed("--size=tiny"), "decode/size:tiny"));
+  EXPECT_FALSE(some(listed("--size=tiny"), "production"));
+  EXPECT_TRUE(some(listed("--algo=clm"), "production"));
+  EXPECT_FALSE(some(listed("--algo=clm"), "cut:1"));
+}
+
+#ifdef HOLDFAST_CUDA
+TEST(Budget, ThatIsTooSmallSaysHowMuchADecodeNeeds) {
+  const Said said =
+      suite("--device=cuda-dry:sm_90 --filter=budget/limit:.*/scale:16 --budget-mib=1");
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_THAT(said.words, testing::ContainsRegex("needs at least [0-9]+ bytes"));
+}
+#endif
+
+}  // namespace
+}  // namespace holdfast

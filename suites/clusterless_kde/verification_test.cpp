@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// A result that is not what the mathematics says is found, wherever it is wrong.
+#include <gmock/gmock.h>
+
+#include <array>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "clusterless_kde/oracle.hpp"
+#include "clusterless_kde/oracles.hpp"
+#include "clusterless_kde/row.hpp"
+#include "harness/account.hpp"
+#include "harness/measure.hpp"
+#include "runtime/error.hpp"
+
+namespace holdfast::clusterless_kde {
+namespace {
+
+using testing::HasSubstr;
+
+using Change = std::function<void(std::vector<double>&)>;
+
+class Changed : public Computation {
+ public:
+  Changed(std::unique_ptr<Computation> inner, Change change)
+      : inner_(std::move(inner)), change_(std::move(change)) {}
+  void step() override { inner_->step(); }
+  std::vector<double> result() override {
+    std::vector<double> values = inner_->result();
+    change_(values);
+    return values;
+  }
+  std::vector<NamedReading> readings() override { return inner_->readings(); }
+
+ private:
+  std::unique_ptr<Computation> inner_;
+  Change change_;
+};
+
+Row row_of(Family family, Arithmetic arithmetic = Arithmetic::f32) {
+  return {.family = family,
+          .recipe = {.size = Size::tiny, .marks = Marks::cells},
+          .options = {.arithmetic = arithmetic}};
+}
+
+// The case of a row whose optimized variant hands out something else.
+Case changed(const Row& row, const Change& change) {
+  Case one = stepped(row);
+  auto& steps = std::get<Steps>(one.recipe);
+  steps.make = [change, made = steps.make](Backend& backend,
+                                           Variant variant) -> std::unique_ptr<Computation> {
+    auto inner = made(backend, variant);
+    if (variant == Variant::reference) return inner;
+    return std::make_unique<Changed>(std::move(inner), change);
+  };
+  return one;
+}
+
+Measurement measured(const Case& one) {
+  return measure(one, "host", {.budget = {.seconds = 0, .fewest_rounds = 1, .most_rounds = 1}});
+}
+
+void a_thousandth_more(std::vector<double>& values) {
+  for (double& value : values) value *= 1.001;
+}
+
+struct EachFamily : testing::TestWithParam<Family> {};
+
+TEST_P(EachFamily, IsRightAsItIs) {
+  const Measurement found = measured(stepped(row_of(GetParam())));
+  EXPECT_EQ(found.status, Measurement::Status::ok) << found.reason;
+  EXPECT_EQ(found.optimized.readings.at("allclose"), 1);
+  EXPECT_EQ(found.optimized.readings.at("reference_allclose"), 1);
+}
+
+TEST_P(EachFamily, IsNotTimedWhereItIsAThousandthMore) {
+  const Measurement found = measured(changed(row_of(GetParam()), a_thousandth_more));
+  EXPECT_EQ(found.check, CheckStatus::failed);
+  EXPECT_THAT(found.reason, HasSubstr("the optimized variant is wrong by"));
+  EXPECT_FALSE(found.speedup);
+}
+
+TEST_P(EachFamily, IsNotTimedInLockStepWhereItIsAThousandthMore) {
+  const Case one = changed(row_of(GetParam()), a_thousandth_more);
+  const auto& steps = std::get<Steps>(one.recipe);
+  EXPECT_THROW(verify(steps, account(steps, Variant::optimized, "host"), "host"), Error);
+  EXPECT_NO_THROW(verify(steps, account(steps, Variant::reference, "host"), "host"));
+}
+
+std::string family_name(const testing::TestParamInfo<Family>& one) {
+  constexpr std::array names = {"encode", "decode", "total", "local"};
+  return names.at(static_cast<std::size_t>(one.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, EachFamily,
+                         testing::Values(Family::encode, Family::decode, Family::total,
+                                         Family::local),
+                         family_name);
+
+TEST(Verification, HoldsDoubleToMoreThanSingle) {
+  const auto slightly = [](std::vector<double>& values) {
+    for (double& value : values) value *= 1 + 1e-7;
+  };
+  EXPECT_EQ(measured(changed(row_of(Family::decode), slightly)).check, CheckStatus::passed);
+  EXPECT_EQ(measured(changed(row_of(Family::decode, Arithmetic::f64), slightly)).check,
+            CheckStatus::failed);
+}
+
+TEST(Verification, FindsARowThatIsLeftOut) {
+  const Measurement found = measured(changed(row_of(Family::decode), [](std::vector<double>& out) {
+    out.resize(out.size() - 100);  // places of the last row
+  }));
+  EXPECT_EQ(found.check, CheckStatus::failed);
+}
+
+double reading(const std::vector<NamedReading>& readings, std::string_view name) {
+  for (const NamedReading& one : readings)
+    if (one.name == name) return one.value;
+  throw Error(Fault::bad_input, text("nothing reads ", name));
+}
+
+// What lies beside the oracle's samples and columns the reference sees.
+TEST(Verification, HoldsAllOfAResultToTheReference) {
+  const Row row = row_of(Family::decode);
+  const Input& input = input_of(row.recipe);
+  const std::int64_t bins = input.bins();
+  std::set<std::int64_t> seen;
+  for (const auto& [t, p] : sampled_entries(input, row.recipe.seed, 4096))
+    seen.insert(t * bins + p);
+  const auto in_a_column = [&](std::int64_t p) {
+    return p == 0 || p == (bins - 1) / 4 || p == (bins - 1) / 2 || p == bins - 1;
+  };
+  std::int64_t unseen = 0;
+  while (seen.contains(unseen) || in_a_column(unseen % bins)) ++unseen;
+
+  const auto backend = open_backend("host");
+  const auto decode = make(row, *backend, Variant::reference);
+  decode->step();
+  const std::vector<double> reference = decode->result();
+  std::vector<double> spoilt = reference;
+  spoilt.at(static_cast<std::size_t>(unseen)) += 1;
+  EXPECT_EQ(reading(comparison(row, spoilt), "allclose"), 1);
+  EXPECT_EQ(reading(agreement(row, spoilt, reference), "reference_allclose"), 0);
+  EXPECT_EQ(reading(agreement(row, spoilt, reference), "reference_max_abs_diff"), 1);
+  EXPECT_EQ(reading(agreement(row, reference, reference), "reference_allclose"), 1);
+}
+
+}  // namespace
+}  // namespace holdfast::clusterless_kde
