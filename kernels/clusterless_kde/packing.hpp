@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/buffer.hpp"
+#include "runtime/pinned_bytes.hpp"
 
 namespace holdfast::clusterless_kde {
 
@@ -49,8 +50,9 @@ class Packing {
 class Parcel {
  public:
   Parcel(Backend& backend, const Packing& packing, std::string site, int contents = 1)
-      : staging_(contents, std::vector<std::byte>(packing.bytes())),
-        buffer_(backend, packing.bytes(), std::move(site)) {}
+      : buffer_(backend, packing.bytes(), std::move(site)) {
+    for (int i = 0; i < contents; ++i) staging_.emplace_back(*backend.device, packing.bytes());
+  }
 
   template <class T>
   std::span<T> host(Part<T> part, int content = 0) {
@@ -60,11 +62,13 @@ class Parcel {
   T* device(Part<T> part) const {
     return reinterpret_cast<T*>(buffer_.data() + part.offset);
   }
-  void send(int content = 0) { buffer_.upload(staging_[content]); }
+  void send(int content = 0) {
+    buffer_.upload({staging_[content].data(), staging_[content].size()});
+  }
 
  private:
-  std::vector<std::vector<std::byte>> staging_;
   Buffer<std::byte> buffer_;
+  std::vector<PinnedBytes> staging_ = {};
 };
 
 }  // namespace holdfast::clusterless_kde

@@ -3,7 +3,9 @@
 // nothing else.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,11 +33,18 @@ inline constexpr double flops_worth_sharing = 2e6;
 
 HostLimits read_host_limits();  // anew; throws Error{bad_input} naming a variable that is no number
 
+// Memory that a backend holds, and who asked for it.
+struct Holding {
+  std::size_t bytes = 0;
+  std::string site = {};
+};
+
 struct Backend {
   std::string name = {};                    // "host", "cuda", "cuda:1", "cuda-dry:sm_90"
   Ledger ledger = {};                       // outlives device and compiler
   std::unique_ptr<Device> device = {};      // null on host
   std::unique_ptr<Compiler> compiler = {};  // null on host
+  std::map<void*, Holding> holdings = {};   // of all buffers that live
 
   bool executes() const { return device == nullptr || device->executes(); }
 };

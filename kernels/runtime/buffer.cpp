@@ -2,11 +2,8 @@
 #include "runtime/buffer.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <map>
-#include <mutex>
 #include <new>
-#include <string>
+#include <vector>
 
 #include "runtime/recorder.hpp"
 #include "runtime/spoil.hpp"
@@ -35,51 +32,17 @@ void* allocate_on_host(Ledger& ledger, std::size_t bytes, std::string_view site)
                                      "': this machine has no more; choose a smaller size"));
 }
 
-// Who holds which memory, of all backends.
-class Holders {
- public:
-  struct Held {
-    std::size_t bytes = 0;
-    std::string site = {};
-  };
-
-  void add(const Backend& backend, void* memory, std::size_t bytes, std::string_view site) {
-    const std::lock_guard guard(mutex_);
-    held_[{&backend, memory}] = {bytes, std::string(site)};
-  }
-  void remove(const Backend& backend, void* memory) noexcept {
-    const std::lock_guard guard(mutex_);
-    held_.erase({&backend, memory});
-  }
-  std::map<void*, std::size_t> of(const Backend& backend, std::string_view site) {
-    const std::lock_guard guard(mutex_);
-    std::map<void*, std::size_t> found;
-    for (const auto& [where, held] : held_)
-      if (where.first == &backend && held.site == site) found[where.second] = held.bytes;
-    return found;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::pair<const Backend*, void*>, Held> held_ = {};
-};
-
-Holders& holders() {
-  static Holders all;
-  return all;
-}
-
 }  // namespace
 
 void* allocate(Backend& backend, std::size_t bytes, std::string_view site) {
   void* memory = backend.device ? backend.device->allocate(bytes, site)
                                 : allocate_on_host(backend.ledger, bytes, site);
-  holders().add(backend, memory, bytes, site);
+  backend.holdings[memory] = {bytes, std::string(site)};
   return memory;
 }
 
 void release(Backend& backend, void* memory, std::size_t bytes, std::string_view site) noexcept {
-  holders().remove(backend, memory);
+  backend.holdings.erase(memory);
   if (backend.device) return backend.device->release(memory, bytes, site);
   const Verb verb(backend.ledger.recorder, [&](Recorder& recorder) {
     return recorder.open(Activity::Kind::release, site, bytes);
@@ -92,12 +55,14 @@ std::size_t spoil(Backend& backend, std::string_view site) {
   if (!backend.executes()) return 0;
   std::size_t spoilt = 0;
   const Counts counted = backend.ledger.counts;
-  for (const auto& [memory, bytes] : holders().of(backend, site)) {
+  for (const auto& [memory, holding] : backend.holdings) {
+    if (holding.site != site) continue;
+    const std::vector<unsigned char> ones(holding.bytes, 0xff);
     if (backend.device)
-      backend.device->upload(memory, std::vector<unsigned char>(bytes, 0xff).data(), bytes);
+      backend.device->upload(memory, ones.data(), ones.size());
     else
-      std::memset(memory, 0xff, bytes);
-    spoilt += bytes;
+      std::copy(ones.begin(), ones.end(), static_cast<unsigned char*>(memory));
+    spoilt += ones.size();
   }
   backend.ledger.counts = counted;
   return spoilt;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda_device.hpp"
 
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -105,6 +106,14 @@ class CudaDevice final : public Device {
     return memory;
   }
   void do_release(void* memory) noexcept override { (void)cudaFree(memory); }
+
+  void* do_allocate_pinned(std::size_t bytes) override {
+    void* memory = nullptr;
+    check(cudaMallocHost(&memory, bytes > 0 ? bytes : 1),
+          text("allocate ", bytes, " bytes of pinned host memory"));
+    return std::memset(memory, 0, bytes);
+  }
+  void do_release_pinned(void* memory) noexcept override { (void)cudaFreeHost(memory); }
 
   // The caller may free `from` at once. Where the GPU reads pageable memory itself, the driver need
   // not have staged it by then, so this waits.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "runtime/error.hpp"
 #include "runtime/log.hpp"
 #include "runtime/recorder.hpp"
@@ -117,6 +120,24 @@ void* Device::allocate(std::size_t bytes, std::string_view site) {
                      " bytes are held already): ", error.what()),
                 error.where());
   }
+}
+
+void* Device::allocate_pinned(std::size_t bytes) {
+  forbid_in_capture("allocates pinned host memory");
+  return do_allocate_pinned(bytes);
+}
+
+void* Device::do_allocate_pinned(std::size_t bytes) {
+  void* memory = std::calloc(std::max<std::size_t>(bytes, 1), 1);
+  if (!memory)
+    throw Error(Fault::device, text("failed to allocate ", bytes,
+                                    " bytes on the host: this machine has no more; choose a "
+                                    "smaller size"));
+  return memory;
+}
+
+void Device::do_release_pinned(void* memory) noexcept {
+  std::free(memory);
 }
 
 void Device::release(void* memory, std::size_t bytes, std::string_view site) noexcept {

@@ -99,6 +99,9 @@ class Device {
 
   void* allocate(std::size_t bytes, std::string_view site);
   void release(void* memory, std::size_t bytes, std::string_view site) noexcept;
+  // Memory of the host, zero at first, that an upload reads without staging it once more.
+  void* allocate_pinned(std::size_t bytes);
+  void release_pinned(void* memory) noexcept { do_release_pinned(memory); }
   void upload(void* to, const void* from, std::size_t bytes);
   void download(void* to, const void* from, std::size_t bytes);  // waits; zeros on a dry device
   void copy(void* to, const void* from, std::size_t bytes);
@@ -133,6 +136,9 @@ class Device {
  private:
   virtual void* do_allocate(std::size_t bytes) = 0;
   virtual void do_release(void* memory) noexcept = 0;
+  // Plain memory where no hardware copies.
+  virtual void* do_allocate_pinned(std::size_t bytes);
+  virtual void do_release_pinned(void* memory) noexcept;
   virtual void do_upload(void* to, const void* from, std::size_t bytes) = 0;
   virtual void do_download(void* to, const void* from, std::size_t bytes) = 0;
   virtual void do_copy(void* to, const void* from, std::size_t bytes) = 0;

@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdlib>
+#include <vector>
 
 #include "runtime/buffer.hpp"
 #include "runtime/error.hpp"
+#include "runtime/pinned_bytes.hpp"
 #include "runtime/scope.hpp"
 
 namespace holdfast {
@@ -44,6 +47,17 @@ TEST_F(DryDeviceTest, PeakIsTheHighestSumOfLiveBuffers) {
   Buffer<float> c(*backend, 120, "c");
   EXPECT_EQ(ledger.peak_bytes, 600);
   EXPECT_EQ(ledger.live_bytes, 480);
+}
+
+TEST_F(DryDeviceTest, PinnedBytesAreZeroAndNoMemoryOfTheDevice) {
+  const PinnedBytes bytes(device, 300);
+  EXPECT_THAT(std::vector(bytes.data(), bytes.data() + bytes.size()), testing::Each(std::byte{0}));
+  EXPECT_EQ(ledger.live_bytes, 0);
+}
+
+TEST_F(DryDeviceTest, PinnedBytesInACaptureAreRefused) {
+  EXPECT_THAT(error_of([&] { device.capture([&] { PinnedBytes(device, 300); }); }).what(),
+              HasSubstr("allocates pinned host memory"));
 }
 
 TEST_F(DryDeviceTest, BuffersDoNotOverlap) {
