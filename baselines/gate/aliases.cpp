@@ -72,7 +72,9 @@ void Aliases::rename(Baseline& baseline) const {
 }
 
 void Aliases::check_against(const std::vector<List>& lists, bool complete) const {
-  for (const auto& [from, target] : renamed_) {
+  for (const auto& alias : renamed_) {
+    const std::string& from = alias.first;
+    const Target& target = alias.second;
     const auto list = std::find_if(lists.begin(), lists.end(),
                                    [&](const List& one) { return one.suite == suite_of(from); });
     const auto refuse = [&](const std::string& because) {

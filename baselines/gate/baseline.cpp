@@ -13,7 +13,7 @@
 #include "gate/part.hpp"
 #include "gate/prune.hpp"
 #include "gate/root.hpp"
-#include "gate/written_file.hpp"
+#include "gate/store.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -21,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Plan {
-  fs::path file;
+  std::string place = {};  // in the store
+  fs::path file = {};
   std::optional<Baseline> existing = {};
   Acceptable accepted = {};
 };
@@ -70,10 +71,10 @@ void refuse_stale(const Plan& plan, const Results& results, const Policy& policy
     }
 }
 
-std::vector<Plan> make_plans(const fs::path& directory, const fs::path& baselines, const Root& root,
+std::vector<Plan> make_plans(const fs::path& directory, const Store& store, const Root& root,
                              const Policy& policy, const std::string& why,
                              Anchor anchor = Anchor::kept) {
-  const Aliases aliases = Aliases::read(baselines);
+  const Aliases aliases = Aliases::read(store.folder());
   aliases.check_against(root.lists, root.complete);
   std::vector<Plan> plans;
   std::size_t without_device = 0;
@@ -82,8 +83,9 @@ std::vector<Plan> make_plans(const fs::path& directory, const fs::path& baseline
       ++without_device;
       continue;
     }
-    Plan plan{.file = baselines / baseline_file(part.results.env.device_class, part.results.suite)};
-    plan.existing = read_baseline_if_any(plan.file);
+    Plan plan{.place = baseline_file(part.results.env.device_class, part.results.suite)};
+    plan.file = store.folder() / plan.place;
+    plan.existing = read_baseline_if_any(store, plan.place);
     if (plan.existing) aliases.rename(*plan.existing);
     refuse_stale(plan, part.results, policy);
     plan.accepted = accept(part.results, plan.existing, policy, why, anchor);
@@ -132,9 +134,9 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
   if (const int refused = refuse(root, policy, lists, options.has("bootstrap")); refused != 0)
     return refused;
   const std::string why = options.value_or("why", "");
-  const std::vector<Plan> plans =
-      make_plans(directory, baselines, root, policy, why,
-                 options.has("new-anchor") ? Anchor::here : Anchor::kept);
+  Store store(baselines, Store::Use::writing);
+  const std::vector<Plan> plans = make_plans(
+      directory, store, root, policy, why, options.has("new-anchor") ? Anchor::here : Anchor::kept);
   for (const Plan& plan : plans) {
     const auto& changes = plan.accepted.changes;
     const auto worse = std::find_if(changes.begin(), changes.end(),
@@ -145,7 +147,6 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
                 text("accepting this makes ", worse->key,
                      " worse (or removes it), which needs a reason: --why=\"...\""));
   }
-  std::vector<WrittenFile> files;
   std::ostringstream told;
   for (const Plan& plan : plans) {
     const std::string content = baseline_text(plan.accepted.baseline);
@@ -153,14 +154,12 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
       told << plan.file.string() << ": nothing to change\n";
       continue;
     }
-    std::error_code problem;
-    fs::create_directories(plan.file.parent_path(), problem);
-    files.emplace_back(plan.file).append(content);
+    store.write(plan.place).append(content);
     told << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
          << count_entries(plan) << " changed\n";
     if (plan.existing) print_changes(plan, policy, told);
   }
-  publish_together(files);
+  store.publish();
   std::cout << told.str();
   return 0;
 }
@@ -168,7 +167,9 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
 int diff_verb(const Options& options, const fs::path& directory, const fs::path& baselines) {
   const Policy policy = read_policy(baselines, options);
   const Root root = read_root(directory, root_options(options));
-  for (const Plan& plan : make_plans(directory, baselines, root, policy, "")) {
+  const std::vector<Plan> plans =
+      make_plans(directory, Store(baselines, Store::Use::reading), root, policy, "");
+  for (const Plan& plan : plans) {
     std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
               << count_entries(plan) << " would change\n";
     print_changes(plan, policy, std::cout);
@@ -176,17 +177,19 @@ int diff_verb(const Options& options, const fs::path& directory, const fs::path&
   return 0;
 }
 
+std::vector<Baseline> all_baselines(const fs::path& baselines) {
+  const Store store(baselines, Store::Use::reading);
+  std::vector<Baseline> all;
+  for (const std::string& place : store.places("devices/", ".json"))
+    all.push_back(*read_baseline_if_any(store, place));
+  return all;
+}
+
 int show_verb(const Options& options, const std::string& wanted, const fs::path& baselines) {
   const Policy policy = read_policy(baselines, options);
-  const fs::path folder = baselines / "devices";
-  require_folder(folder, "name the accepted baselines with --baselines");
-  std::vector<fs::path> files;
-  for (const auto& file : fs::recursive_directory_iterator(folder))
-    if (file.path().extension() == ".json") files.push_back(file.path());
-  std::sort(files.begin(), files.end());
+  require_folder(baselines / "devices", "name the accepted baselines with --baselines");
   std::size_t shown = 0;
-  for (const fs::path& file : files) {
-    const Baseline baseline = read_baseline(file);
+  for (const Baseline& baseline : all_baselines(baselines)) {
     if (const auto device_class = options.value("device-class");
         device_class && *device_class != baseline.device_class)
       continue;

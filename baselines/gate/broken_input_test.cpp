@@ -88,6 +88,12 @@ TEST_F(GateCommand, AnAbsentFolderIsABadArgument) {
   EXPECT_THAT(complaints_, HasSubstr("there are no results in"));
 }
 
+TEST_F(GateCommand, ABuildToConfirmWithThatIsAbsentIsABadArgumentEvenOfDryParts) {
+  accepted(toy::dry());
+  EXPECT_EQ(check({"--confirm=" + (folder_.path() / "typo").string()}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("typo/bin; give the build folder to compare with"));
+}
+
 TEST_F(GateCommand, AnExpectedPartThatIsAbsentIsIncomplete) {
   accepted(toy::dry());
   EXPECT_EQ(check({"--expect=toy:cuda-dry:sm_90"}), 0);

@@ -27,14 +27,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A part's baseline file in the working copy; no bytes where there is none.
+struct WorkingCopy {
+  std::string bytes = {};
+  std::optional<Baseline> baseline = {};
+};
+
+// Of all parts at once, so that no change of the store comes in between.
+std::vector<WorkingCopy> read_working_copies(const CheckRequest& request, const Root& root) {
+  const Store store(request.baselines, Store::Use::reading);
+  std::vector<WorkingCopy> copies;
+  for (const MeasuredPart& part : root.parts) {
+    WorkingCopy& copy = copies.emplace_back();
+    const auto content =
+        store.content_of(baseline_file(part.results.env.device_class, part.results.suite));
+    if (!content || part.no_device()) continue;
+    copy.bytes = read_file(*content);
+    copy.baseline = parse_baseline(Document(content->string(), copy.bytes));
+  }
+  return copies;
+}
+
 // The accepted state to judge against, and the working copy's where they differ.
-void load_baselines(const CheckRequest& request, const std::optional<std::string>& commit,
-                    const Aliases& aliases, Part& part) {
+void load_baselines(const CheckRequest& request, const WorkingCopy& copy,
+                    const std::optional<std::string>& commit, const Aliases& aliases, Part& part) {
   const Results& results = part.results;
   const std::string relative = baseline_file(results.env.device_class, results.suite);
   const fs::path path = request.baselines / relative;
   part.baseline_path = path.string();
-  part.baseline = read_baseline_if_any(path);
+  part.baseline = copy.baseline;
   if (commit) {
     part.proposed = std::move(part.baseline);
     part.baseline.reset();
@@ -54,22 +75,22 @@ void load_baselines(const CheckRequest& request, const std::optional<std::string
 }
 
 // The change of the working copy's baseline file that makes it `proposed`.
-std::string patch_to(const CheckRequest& request, const Part& part, const Baseline& proposed) {
+std::string patch_to(const CheckRequest& request, const WorkingCopy& copy, const Part& part,
+                     const Baseline& proposed) {
   const std::string relative = baseline_file(part.results.env.device_class, part.results.suite);
-  const fs::path path = request.baselines / relative;
   return unified_diff((path_in_repository(request.baselines) / relative).generic_string(),
-                      fs::exists(path) ? read_file(path) : "", baseline_text(proposed));
+                      copy.bytes, baseline_text(proposed));
 }
 
 // Where the part fails, all that accepting it would change; else what became better for good. Empty
 // where the measurement could not be accepted.
-std::string proposed_patch(const CheckRequest& request, const Part& part, const Policy& policy,
-                           const Aliases& aliases, PartVerdict& found) {
+std::string proposed_patch(const CheckRequest& request, const WorkingCopy& copy, const Part& part,
+                           const Policy& policy, const Aliases& aliases, PartVerdict& found) {
   if (!refusals(part.results, part.list, policy, false).empty()) return "";
   const std::optional<Baseline>& existing = request.baseline_ref ? part.proposed : part.baseline;
   if (found.exit != 0)
     return patch_to(
-        request, part,
+        request, copy, part,
         accept(part.results, existing, policy, "proposed by holdfast check; say why").baseline);
   if (!existing) return "";
   const Ratchet better = ratchet(part.results, *existing, policy,
@@ -81,7 +102,7 @@ std::string proposed_patch(const CheckRequest& request, const Part& part, const 
   if (better.changes.empty()) return "";
   found.notes.push_back(text(plural(better.changes.size(), "improvement"), " of ", part.name(),
                              ": proposed as the next baseline; nothing accepts it by itself"));
-  return patch_to(request, part, better.baseline);
+  return patch_to(request, copy, part, better.baseline);
 }
 
 void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
@@ -174,17 +195,23 @@ void write_refusal(const CheckRequest& request, const Error& error) {
   }
 }
 
-// Empty where nothing is to be confirmed, or the device executes nothing and its counts are exact.
-SecondOpinion second_opinion(const CheckRequest& request, const Part& part, const Policy& policy) {
-  if (!request.confirm || device_kind(part.results.env.device_name) == "cuda-dry") return {};
+// Empty where nothing is to be confirmed.
+std::optional<ConfirmPlan> confirm_plan(const CheckRequest& request) {
+  if (!request.confirm) return std::nullopt;
   const fs::path head = request.root.lists.value_or(binary_folder());
-  const ConfirmPlan plan{.base = base_folder(*request.confirm, head),
-                         .head = head,
-                         .budget_seconds = request.confirm_budget_seconds,
-                         .undecided_fails = request.undecided_fails};
+  return ConfirmPlan{.base = base_folder(*request.confirm, head),
+                     .head = head,
+                     .budget_seconds = request.confirm_budget_seconds,
+                     .undecided_fails = request.undecided_fails};
+}
+
+// Empty as well where the device executes nothing, so that its counts are exact.
+SecondOpinion second_opinion(const std::optional<ConfirmPlan>& plan, const Part& part,
+                             const Policy& policy) {
+  if (!plan || device_kind(part.results.env.device_name) == "cuda-dry") return {};
   return
-      [plan, &part, &policy](const std::vector<Row*>& suspects, std::vector<std::string>& notes) {
-        confirm(plan, part, policy, suspects, notes);
+      [&plan, &part, &policy](const std::vector<Row*>& suspects, std::vector<std::string>& notes) {
+        confirm(*plan, part, policy, suspects, notes);
       };
 }
 
@@ -247,9 +274,10 @@ std::string baseline_file(const std::string& device_class, const std::string& su
   return "devices/" + device_class + '/' + suite + ".json";
 }
 
-std::optional<Baseline> read_baseline_if_any(const fs::path& path) {
-  if (!fs::exists(path)) return std::nullopt;
-  return read_baseline(path);
+std::optional<Baseline> read_baseline_if_any(const Store& store, const std::string& place) {
+  const auto content = store.content_of(place);
+  if (!content) return std::nullopt;
+  return read_baseline(*content);
 }
 
 Policy read_policy(const fs::path& baselines, const Options& options) {
@@ -258,6 +286,7 @@ Policy read_policy(const fs::path& baselines, const Options& options) {
 }
 
 Checked check(const CheckRequest& request) {
+  const std::optional<ConfirmPlan> plan = confirm_plan(request);
   const fs::path policy_file =
       request.policy.empty() ? request.baselines / "policy.json" : request.policy;
   const Policy policy =
@@ -272,7 +301,9 @@ Checked check(const CheckRequest& request) {
   Checked checked;
   Verdict& verdict = checked.verdict;
   std::size_t judged = 0;
-  for (const MeasuredPart& measured : root.parts) {
+  const std::vector<WorkingCopy> copies = read_working_copies(request, root);
+  for (std::size_t i = 0; i < root.parts.size(); ++i) {
+    const MeasuredPart& measured = root.parts[i];
     const std::string name = text(measured.results.suite, " on ", measured.results.env.device_name);
     if (measured.no_device()) {
       verdict.not_checked.push_back(text(name, ": no such device (",
@@ -283,10 +314,10 @@ Checked check(const CheckRequest& request) {
     Part part{.results = measured.results,
               .list = measured.list,
               .directory = request.directory.string()};
-    load_baselines(request, commit, aliases, part);
+    load_baselines(request, copies[i], commit, aliases, part);
     PartVerdict found = judge_part(part, policy, request.require_baseline, request.undecided_fails,
-                                   second_opinion(request, part, policy));
-    checked.patch += proposed_patch(request, part, policy, aliases, found);
+                                   second_opinion(plan, part, policy));
+    checked.patch += proposed_patch(request, copies[i], part, policy, aliases, found);
     verdict.rows.insert(verdict.rows.end(), std::make_move_iterator(found.rows.begin()),
                         std::make_move_iterator(found.rows.end()));
     append(verdict.notes, found.notes);

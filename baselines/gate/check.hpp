@@ -11,6 +11,7 @@
 #include "gate/options.hpp"
 #include "gate/policy.hpp"
 #include "gate/root.hpp"
+#include "gate/store.hpp"
 
 namespace holdfast::gate {
 
@@ -43,7 +44,7 @@ Command check_command();
 
 // <baselines>/devices/<device_class>/<suite>.json, and the same relative to <baselines>.
 std::string baseline_file(const std::string& device_class, const std::string& suite);
-std::optional<Baseline> read_baseline_if_any(const std::filesystem::path& path);
+std::optional<Baseline> read_baseline_if_any(const Store& store, const std::string& place);
 
 // The policy that the options name, with today's date.
 Policy read_policy(const std::filesystem::path& baselines, const Options& options);

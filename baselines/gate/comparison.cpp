@@ -12,6 +12,7 @@
 #include "gate/conversation.hpp"
 #include "gate/error.hpp"
 #include "gate/machine_load.hpp"
+#include "gate/suite_process.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -19,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using Steady = std::chrono::steady_clock;
 
-constexpr std::size_t most_padding = 4096;
 constexpr std::size_t fewest_rounds = 5;
 constexpr int control_samples = 4;
 
@@ -74,9 +74,10 @@ struct Samples {
 // One process that holds the case ready.
 class Holder {
  public:
-  Holder(const Builds::Build& build, const std::string& case_id, const ComparisonPlan& plan,
+  Holder(const Builds& builds, bool is_head, const std::string& case_id, const ComparisonPlan& plan,
          const std::string& padding)
-      : conversation_([&] {
+      : is_head_(is_head), conversation_([&] {
+          const Builds::Build& build = is_head ? builds.head() : builds.base();
           Task task{.program = build.binary,
                     .arguments = {"--lock-step", "--device=" + plan.device, "--tier=full",
                                   "--filter=" + pattern_of(case_id)},
@@ -89,29 +90,43 @@ class Holder {
         }()) {}
 
   int ready() {
-    const std::string line = conversation_.hear();
+    const std::string line = heard([&] { return conversation_.hear(); });
     int batch = 0;
     if (!line.starts_with("ready ") || !(std::istringstream(line.substr(6)) >> batch))
-      throw Error(Fault::incomplete, text("a suite answered '", line,
-                                          "' instead of being ready; "
-                                          "is it of another version?"));
+      throw BuildError(
+          is_head_, Fault::incomplete,
+          text("suite answered '", line, "' instead of being ready; is it of another version?"));
     return batch;
   }
-  void set_batch(int batch) { (void)conversation_.ask(text("batch ", batch)); }
+  void set_batch(int batch) { (void)ask(text("batch ", batch)); }
 
   // Empty where the case has no such variant.
   std::optional<Reading> sample(std::string_view variant) {
-    const std::string line = conversation_.ask(variant);
+    const std::string line = ask(variant);
     if (line == "none") return std::nullopt;
     Reading found;
     if (!(std::istringstream(line) >> found.real >> found.cpu) || !(found.real > 0) ||
         !(found.cpu > 0))
-      throw Error(Fault::incomplete, text("a suite answered '", line, "' when asked for a sample"));
+      throw BuildError(is_head_, Fault::incomplete,
+                       text("suite answered '", line, "' when asked for a sample"));
     return found;
   }
 
  private:
+  bool is_head_;
   Conversation conversation_;
+
+  std::string ask(std::string_view line) {
+    return heard([&] { return conversation_.ask(line); });
+  }
+  template <class Hear>
+  std::string heard(Hear hear) const {
+    try {
+      return hear();
+    } catch (const Error& error) {
+      throw BuildError(is_head_, error.fault(), error.what());
+    }
+  }
 };
 
 // A pair of fresh processes, and what is drawn at random about them.
@@ -120,11 +135,10 @@ class Pair {
   Pair(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
        std::mt19937_64& random)
       : random_(random) {
-    const std::string padding(std::uniform_int_distribution<std::size_t>(1, most_padding)(random_),
-                              'x');
+    const std::string padding = gate::padding(random_);
     const bool base_first = coin();
-    for (const bool base : {base_first, !base_first})
-      (base ? base_ : head_).emplace(base ? builds.base() : builds.head(), case_id, plan, padding);
+    for (const bool is_base : {base_first, !base_first})
+      (is_base ? base_ : head_).emplace(builds, !is_base, case_id, plan, padding);
     const int batch = std::max(base_->ready(), head_->ready());
     base_->set_batch(batch);
     head_->set_batch(batch);

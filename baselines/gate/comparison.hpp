@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 
+#include "gate/error.hpp"
 #include "gate/process.hpp"
 #include "gate/sequence.hpp"
 
@@ -32,6 +33,17 @@ class Builds {
   Build base_, head_;
 };
 
+// What one of the builds did instead of answering.
+class BuildError : public Error {
+ public:
+  BuildError(bool of_head, Fault fault, const std::string& sentence)
+      : Error(fault, text(of_head ? "the head's " : "the base's ", sentence)), of_head_(of_head) {}
+  bool is_of_head() const noexcept { return of_head_; }
+
+ private:
+  bool of_head_;
+};
+
 struct ComparisonPlan {
   std::string device = "host";
   double unit_seconds = 0.3;  // that a pair of processes is asked for samples
@@ -40,7 +52,7 @@ struct ComparisonPlan {
 };
 
 // Two fresh processes, one of each build, timed in turn; `control` asks for the reference variant
-// as well. Throws Error(incomplete) where a build cannot time the case.
+// as well. Throws BuildError where a build cannot time the case.
 UnitValue measure_unit(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
                        bool control, std::mt19937_64& random);
 

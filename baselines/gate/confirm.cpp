@@ -80,14 +80,19 @@ class Confirming {
       else
         comparisons[{row->case_id, tolerance(*row)}].push_back(row);
     }
-    const std::string why = comparisons.empty() ? "" : hindrance(plan_, part_);
+    if (comparisons.empty()) return;
+    const std::string why = hindrance(plan_, part_);
+    if (why.empty()) base_content_ = provenance(plan_.base / part_.results.suite).content;
+    const bool unchanged = base_content_ == part_.results.run.content;
     std::size_t number = 0;
     for (const auto& [what, rows] : comparisons) {
-      if (why.empty())
+      if (!why.empty())
+        for (Row* row : rows) note(*row, why);
+      else if (unchanged)
+        for (Row* row : rows) decide_unchanged(*row);
+      else
         compare_case(text("A/B ", ++number, " of ", comparisons.size(), ", ", what.first),
                      what.first, what.second, rows);
-      else
-        for (Row* row : rows) note(*row, why);
     }
   }
 
@@ -97,6 +102,7 @@ class Confirming {
   const Policy& policy_;
   std::vector<std::string>& notes_;
   Progress progress_;
+  std::string base_content_ = {};
   std::optional<Builds> builds_ = {};
   std::optional<List> base_list_ = {};
   std::optional<MachineLock> lock_ = {};
@@ -105,6 +111,14 @@ class Confirming {
     row.evidence["not confirmed"] = why;
     notes_.push_back(text("not confirmed, so screening's ", row.verdict, " stands: ", row.case_id,
                           ' ', row.metric, ": ", why));
+  }
+
+  const Entry* entry(const Row& row) const {
+    return find_entry(part_.baseline, entry_key(row.case_id, row.variant, row.metric));
+  }
+
+  bool is_accepted_from_base(const Row& row) const {
+    return entry(row) && entry(row)->accepted.content == base_content_;
   }
 
   Standard standard(const Row& row) const {
@@ -143,16 +157,84 @@ class Confirming {
       });
       progress_.say(title, ": ", describe(found, tolerance));
       for (Row* row : rows) decide(*row, found, tolerance);
+    } catch (const BuildError& error) {
+      const bool lost = error.is_of_head() && error.fault() == Fault::incomplete;
+      for (Row* row : rows)
+        if (lost)
+          lose(*row, error.what());
+        else
+          note(*row, error.what());
     } catch (const Error& error) {
       for (Row* row : rows) note(*row, error.what());
     }
   }
 
-  void decide(Row& row, const Comparison& found, double tolerance) {
+  static void keep_screening(Row& row) {
     std::string screened = text(row.verdict, row.blocking ? " (blocking)" : "");
     if (const auto control = row.evidence.find("control"); control != row.evidence.end())
       screened += "; " + control->second;
     row.evidence["screening"] = screened;
+  }
+
+  // The build that was measured fell, hung or talked nonsense when it was to be timed again: where
+  // screening has not failed it already, that leaves a case without a measurement to trust.
+  void lose(Row& row, const std::string& why) {
+    if (row.verdict == verdict::regression && row.blocking) {
+      note(row, why);
+      return;
+    }
+    keep_screening(row);
+    row.evidence["not confirmed"] = why;
+    row.verdict = verdict::missing;
+    row.blocking = true;
+    row.next = part_.run_again();
+    row.sentence += "; it could not be confirmed: " + why;
+  }
+
+  // Two builds of one content: comparing them would say nothing. What was accepted from that very
+  // content was not lost by an edit; what was accepted from another may have been, before the base.
+  void decide_unchanged(Row& row) {
+    if (!is_accepted_from_base(row)) {
+      note(row, text(plan_.base.string(), " is built from the very content that was measured (",
+                     readable(base_content_, ""), "), and the value was not accepted from it; ",
+                     "give the build of an earlier content"));
+      return;
+    }
+    keep_screening(row);
+    row.verdict = verdict::environment;
+    row.blocking = false;
+    row.next = part_.run_again();
+    row.sentence += text("; the value was accepted from this very content (",
+                         readable(base_content_, ""), "), so it is the machine or the tools");
+    keep_drift(row, 0);
+  }
+
+  // A comparison speaks of what changed since the base. Where the value was accepted from the base
+  // too, that is all there is, and the value has moved by so much (log worsening); where it was
+  // not, the measurement alone knows what came between, and its distance from the anchor stays.
+  void keep_drift(Row& row, double worsening) {
+    const Entry* accepted = entry(row);
+    if (!accepted || !row.value) return;
+    const Standard policy_says = standard(row);
+    const double sign = policy_says.better == Better::higher ? -1 : 1;
+    const bool since_base = is_accepted_from_base(row);
+    const double value = since_base ? std::get<double>(accepted->value) * std::exp(sign * worsening)
+                                    : std::get<double>(*row.value);
+    if (!since_base)
+      row.evidence["base"] =
+          text("built from ", readable(base_content_, ""), ", the value was accepted from ",
+               readable(accepted->accepted.content, ""), ": what came between is not compared");
+    const auto because = drift(policy_says, *accepted, value);
+    if (!because) return;
+    row.verdict = verdict::drift;
+    row.blocking = policy_says.drift_blocks && policy_says.gate == Gate::block;
+    row.next = since_base ? part_.accept_command() + " --new-anchor" : part_.run_again();
+    row.sentence += "; but it " + *because;
+    waive(policy_says, row);
+  }
+
+  void decide(Row& row, const Comparison& found, double tolerance) {
+    keep_screening(row);
     row.evidence[confirmation_evidence] = describe(found, tolerance);
     if (found.control)
       row.evidence["control"] = text(
@@ -193,11 +275,15 @@ class Confirming {
       case Paired::pass:
         row.verdict = verdict::pass;
         row.sentence += "; not so: " + said;
-        // Rows that pass are told in no list, and this one was suspected.
-        notes_.push_back(text("screening suspected, the comparison did not find: ", row.sentence));
     }
     row.blocking = false;
     row.next.reset();
+    const bool is_ratio = row.metric != "time_s";
+    const double of_reference = is_ratio && found.control ? found.control->estimate : 0;
+    keep_drift(row, found.shift.estimate - of_reference);
+    // Rows that pass are told in no list, and this one was suspected.
+    if (row.verdict == verdict::pass)
+      notes_.push_back(text("screening suspected, the comparison did not find: ", row.sentence));
   }
 };
 

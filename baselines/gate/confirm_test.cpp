@@ -32,6 +32,8 @@ class Confirming : public testing::Test {
                     .clock = Clock::real};
   std::vector<std::string> notes_;
   std::string policy_ = toy::policy_text;
+  std::optional<std::string> accepted_from_ = {};  // a content; by default the base's
+  double anchor_ = 10;                             // of the speedup, which was accepted as 10
 
   void builds(double head_seconds, double base_seconds = 1e-3) {
     toy::fake_build(plan_.head, head_seconds);
@@ -40,9 +42,22 @@ class Confirming : public testing::Test {
   Part part() const {
     Part made{.results = toy::empty_results("host", "host-x86_64-v4-2t"), .list = toy::list()};
     made.results.suite = "fake_suite";
-    made.results.run.content = provenance(plan_.head / "fake_suite").content;
+    made.results.run.content = content(plan_.head);
     made.directory = "results";
+    const fs::path base = fs::exists(plan_.base / "fake_suite") ? plan_.base : plan_.head;
+    const Acceptance accepted{.utc = "2026-11-20T12:00:00Z",
+                              .content = accepted_from_.value_or(content(base)),
+                              .why = "first"};
+    made.baseline.emplace();
+    for (const auto& [metric, variant, value, anchor] :
+         {std::tuple("speedup", case_variant, 10., anchor_),
+          std::tuple("time_s", "optimized", 1e-3, 1e-3)})
+      made.baseline->entries[entry_key(add, variant, metric)] = {
+          .value = value, .medians = {value}, .anchor = anchor, .accepted = accepted};
     return made;
+  }
+  static std::string content(const fs::path& build) {
+    return provenance(build / "fake_suite").content;
   }
   // A row that screening called worse.
   static Row suspect(const std::string& metric = "speedup", const std::string& case_id = add) {
@@ -53,6 +68,7 @@ class Confirming : public testing::Test {
             .kind = metric == "speedup" ? "ratio" : "time"};
     row.verdict = verdict::regression;
     row.blocking = metric == "speedup";
+    row.value = metric == "speedup" ? 8 : 1.25e-3;
     row.sentence = "it fell";
     row.evidence["control"] = "screening's control";
     return row;
@@ -87,13 +103,59 @@ TEST_F(Confirming, ScreeningIsKeptBesideIt) {
             "REGRESSION (blocking); screening's control");
 }
 
-TEST_F(Confirming, AnEqualBuildRefutesTheSuspicion) {
-  builds(1e-3);
+TEST_F(Confirming, ABuildThatIsNoSlowerRefutesTheSuspicion) {
+  builds(1.0001e-3);
   const Row row = after(suspect());
   EXPECT_EQ(row.verdict, verdict::pass);
   EXPECT_FALSE(row.blocking);
   EXPECT_THAT(row.evidence, AllOf(Contains(Key("A/B")), Contains(Key("screening"))));
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("did not find: it fell; not so: A/B of 14 units")));
+}
+
+TEST_F(Confirming, WhatCameBeforeTheBaseStaysDrift) {
+  builds(1.0001e-3);
+  accepted_from_ = "sha256:0123456789";
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::drift);
+  EXPECT_FALSE(row.blocking);
+  EXPECT_THAT(row.sentence, HasSubstr("it has drifted from its first accepted value, 10, to 8"));
+  EXPECT_THAT(row.evidence.at("base"), HasSubstr("accepted from sha256:01234567: what came"));
+  EXPECT_THAT(*row.next, HasSubstr("holdfast run fake_suite"));
+}
+
+TEST_F(Confirming, DriftBlocksWhereThePolicySaysSo) {
+  builds(1.0001e-3);
+  accepted_from_ = "sha256:0123456789";
+  policy_.replace(policy_.find(R"("ratio": {)"), 10, R"("ratio": {"drift": "block",)");
+  EXPECT_TRUE(after(suspect()).blocking);
+}
+
+TEST_F(Confirming, ALittleLossFromADriftedValueIsDrift) {
+  builds(1.0001e-3);
+  anchor_ = 12;
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::drift);
+  EXPECT_THAT(row.sentence, HasSubstr("first accepted value, 12, to 9.99"));
+  EXPECT_THAT(*row.next, HasSubstr("--new-anchor"));
+}
+
+TEST_F(Confirming, TheSlowMeasurementOfTheAcceptedContentIsTheMachine) {
+  builds(1e-3);
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::environment);
+  EXPECT_FALSE(row.blocking);
+  EXPECT_THAT(row.sentence, HasSubstr("accepted from this very content"));
+  EXPECT_THAT(row.evidence, AllOf(Contains(Key("screening")), Not(Contains(Key("A/B")))));
+}
+
+TEST_F(Confirming, ABaseOfTheSameContentRefutesNothing) {
+  builds(1e-3);
+  accepted_from_ = "sha256:0123456789";
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::regression);
+  EXPECT_TRUE(row.blocking);
+  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("screening's REGRESSION stands"),
+                                        HasSubstr("is built from the very content"))));
 }
 
 TEST_F(Confirming, ASpentBudgetLeavesItUndecided) {
@@ -152,6 +214,28 @@ TEST_F(Confirming, ABaseThatDiesLeavesScreeningsWord) {
   const Row row = after(suspect());
   EXPECT_EQ(row.verdict, verdict::regression);
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("falling")));
+}
+
+TEST_F(Confirming, AHeadThatDiesLeavesWhatWasUndecidedMissing) {
+  builds(1.1e-3);
+  std::ofstream(plan_.head / "fake_suite") << "#!/bin/sh\necho falling >&2\nexit 9\n";
+  Row undecided = suspect();
+  undecided.verdict = verdict::noisy;
+  undecided.blocking = false;
+  const Row row = after(undecided);
+  EXPECT_EQ(row.verdict, verdict::missing);
+  EXPECT_TRUE(row.blocking);
+  EXPECT_THAT(row.sentence, AllOf(HasSubstr("the head's fake_suite"), HasSubstr("falling")));
+  EXPECT_THAT(notes_, IsEmpty());
+}
+
+TEST_F(Confirming, AHeadThatDiesLeavesARegressionOne) {
+  builds(1.1e-3);
+  std::ofstream(plan_.head / "fake_suite") << "#!/bin/sh\necho falling >&2\nexit 9\n";
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::regression);
+  EXPECT_TRUE(row.blocking);
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("the head's fake_suite")));
 }
 
 TEST_F(Confirming, ResultsOfAnotherBuildAreNotCompared) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands that write what must last, killed with SIGKILL at random system calls: every file is
-// the old or the new one, byte for byte, and the same command then finishes what was begun.
+// The commands that write what must last, killed with SIGKILL at random system calls and at every
+// one of the last: the next reader sees the old store or the new one as a whole, leaves it so, byte
+// for byte, and the same command then finishes what was begun.
 #include <fcntl.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -22,8 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int moments = 100;
-constexpr int forbidden = 126;  // exit code of a child that may not be traced
+constexpr std::size_t moments = 100;
+constexpr std::size_t last_moments = 80;  // they reach back to before the journal is written
+constexpr int forbidden = 126;            // exit code of a child that may not be traced
 
 // The child's half: stops at once, and then at every entry and every exit of a system call.
 [[noreturn]] void run_traced(std::vector<char*>& arguments) {
@@ -70,40 +71,20 @@ Files files_below(const fs::path& folder) {
   return files;
 }
 
-bool is_unfinished(const fs::path& file) {
-  return file.extension() == ".part";
+// What no command has committed to: of what is left so, nothing is read.
+Files without_unfinished(Files files) {
+  std::erase_if(files, [](const auto& file) { return file.first.extension() == ".part"; });
+  return files;
 }
 
 class Crash : public GateCommand {
  protected:
-  std::size_t old_stores_ = 0, new_stores_ = 0, mixed_stores_ = 0, unfinished_ = 0;
+  std::size_t old_stores_ = 0, new_stores_ = 0, finished_ = 0, unfinished_ = 0;
 
   static void restore(const fs::path& folder, const Files& files) {
     for (const auto& [file, content] : files_below(folder))
       if (!files.contains(file)) fs::remove(file);
     for (const auto& [file, content] : files) write_file(file, content, Sync::no);
-  }
-
-  void expect_old_or_new(const fs::path& folder, const Files& before, const Files& after) {
-    std::size_t as_new = 0;
-    Files found = files_below(folder);
-    for (auto at = found.begin(); at != found.end();) {
-      const bool drop = is_unfinished(at->first);
-      unfinished_ += drop;
-      at = drop ? found.erase(at) : std::next(at);
-    }
-    for (const auto& [file, content] : after) {
-      const bool is_old = before.contains(file)
-                              ? found.contains(file) && found[file] == before.at(file)
-                              : !found.contains(file);
-      const bool is_new = found.contains(file) && found[file] == content;
-      EXPECT_TRUE(is_old || is_new) << file;
-      as_new += is_new && !is_old;
-      found.erase(file);
-    }
-    EXPECT_THAT(found, testing::IsEmpty()) << "files that neither store has";
-    const bool whole = as_new == changed(before, after);
-    ++(as_new == 0 ? old_stores_ : whole ? new_stores_ : mixed_stores_);
   }
 
   static std::size_t changed(const Files& before, const Files& after) {
@@ -113,34 +94,73 @@ class Crash : public GateCommand {
     return count;
   }
 
-  // `readable` is asked after every kill whether the next command would find its way.
-  void kill_at_random_moments(const fs::path& folder, const std::vector<std::string>& command,
-                              const std::function<void()>& readable) {
-    const Files before = files_below(folder);
-    const auto stops = run_until(command, SIZE_MAX);
+  // A store as its files and as what a reader tells of it.
+  struct Seen {
+    Files files;
+    std::string told;
+  };
+
+  Seen look(const fs::path& folder, const std::vector<std::string>& reader) {
+    EXPECT_EQ(holdfast(reader), 0) << complaints_;
+    return {without_unfinished(files_below(folder)), output_};
+  }
+
+  // `command` changes the store `folder` from `before` to `after`, and `reader` tells what it is.
+  struct Change {
+    fs::path folder;
+    std::vector<std::string> command;
+    std::vector<std::string> reader;
+    Seen before = {};
+    Seen after = {};
+  };
+
+  void kill(const Change& change, std::size_t moment) {
+    restore(change.folder, change.before.files);
+    run_until(change.command, moment);
+    const Files left = files_below(change.folder);
+    const bool begun = fs::exists(journal_path(change.folder));
+    const Seen seen = look(change.folder, change.reader);
+    const bool is_old = seen.files == change.before.files && seen.told == change.before.told;
+    const bool is_new = seen.files == change.after.files && seen.told == change.after.told;
+    EXPECT_NE(is_old, is_new) << "the store is of two changes after a kill at stop " << moment
+                              << (begun ? ", with" : ", without") << " a journal:\n"
+                              << seen.told;
+    if (begun) {
+      EXPECT_TRUE(is_new) << "the journal was written, and stop " << moment << " undid it";
+    } else {
+      EXPECT_EQ(without_unfinished(left), seen.files) << "no journal, and the reader changed files";
+    }
+    old_stores_ += is_old;
+    new_stores_ += is_new;
+    finished_ += begun;
+    unfinished_ += without_unfinished(left).size() < left.size();
+    ASSERT_EQ(holdfast(change.command), 0)
+        << "after a kill at stop " << moment << ": " << complaints_;
+    EXPECT_EQ(files_below(change.folder), change.after.files) << "after a kill at stop " << moment;
+  }
+
+  void kill_at_random_moments(Change change) {
+    change.before = look(change.folder, change.reader);
+    const auto stops = run_until(change.command, SIZE_MAX);
     if (!stops) GTEST_SKIP() << "this machine forbids tracing a child";
-    const Files after = files_below(folder);
-    ASSERT_GE(changed(before, after), 2u);
+    change.after = look(change.folder, change.reader);
+    ASSERT_GE(changed(change.before.files, change.after.files), 2u);
+    ASSERT_NE(change.before.told, change.after.told);
     std::mt19937 random(20261121);
-    for (int i = 0; i < moments; ++i) {
-      restore(folder, before);
+    for (std::size_t i = 0; i < moments && !HasFailure(); ++i) {
       // Every other kill among the last calls, which write; half of all calls start the program.
       const std::size_t first = i % 2 == 0 ? 1 : *stops - *stops / 4;
-      const std::size_t moment = first + random() % (*stops - first);
-      run_until(command, moment);
-      expect_old_or_new(folder, before, after);
-      readable();
-      ASSERT_EQ(holdfast(command), 0) << "after a kill at stop " << moment << ": " << complaints_;
-      EXPECT_EQ(files_below(folder), after) << "after a kill at stop " << moment;
-      if (HasFailure()) return;
+      kill(change, first + random() % (*stops - first));
     }
+    for (std::size_t i = 1; i <= last_moments && !HasFailure(); ++i) kill(change, *stops - i);
     // A test whose kills all come too early or too late shows nothing.
-    EXPECT_GT(old_stores_, 10u);
-    EXPECT_GT(new_stores_, 1u);
+    EXPECT_GT(old_stores_, 50u);
+    EXPECT_GT(new_stores_, 5u);
+    EXPECT_GT(finished_, 5u);
     EXPECT_GT(unfinished_, 5u);
-    std::cout << old_stores_ << " old, " << new_stores_ << " new, " << mixed_stores_
-              << " between two files, " << unfinished_ << " unfinished files left by " << moments
-              << " kills among " << *stops << " stops\n";
+    std::cout << old_stores_ << " old, " << new_stores_ << " new, " << finished_
+              << " of them finished by the reader, " << unfinished_ << " with unfinished files, "
+              << moments + last_moments << " kills among " << *stops << " stops\n";
   }
 };
 
@@ -152,29 +172,26 @@ TEST_F(Crash, AnAcceptThatIsKilledLeavesTheOldBaselineOrTheNewOne) {
     toy::metric(now, "optimized", "peak_bytes") = toy::exact(17);
     store(now);
   }
-  kill_at_random_moments(
-      baselines_,
-      {"baseline", "accept", results_.string(), "--baselines=" + baselines_.string(),
-       "--lists=" + lists_.string(), "--why=fewer bytes"},
-      [&] {
-        for (const Results& results : {toy::dry(), toy::host()})
-          EXPECT_THAT(read_baseline(baseline(results)).entries, testing::Not(testing::IsEmpty()));
-      });
+  const std::string place = "--baselines=" + baselines_.string();
+  kill_at_random_moments({.folder = baselines_,
+                          .command = {"baseline", "accept", results_.string(), place,
+                                      "--lists=" + lists_.string(), "--why=fewer bytes"},
+                          .reader = {"baseline", "show", place}});
 }
 
 TEST_F(Crash, AnAppendThatIsKilledLeavesTheOldHistoryOrTheNewOne) {
   const fs::path history = folder_.path() / "history";
   for (const Results& results : {toy::dry(), toy::host()}) store(results);
   append_history(results_, history);
-  const std::size_t lines = read_history(history).size();
   for (Results now : {toy::dry(), toy::host()}) {
     now.run.utc = "2026-11-22T12:00:00Z";
     now.run.content = "sha256:c1";
     store(now);
   }
-  kill_at_random_moments(history,
-                         {"history", "append", results_.string(), "--store=" + history.string()},
-                         [&] { EXPECT_GE(read_history(history).size(), lines); });
+  const std::string place = "--store=" + history.string();
+  kill_at_random_moments({.folder = history,
+                          .command = {"history", "append", results_.string(), place},
+                          .reader = {"trend", place, "--json"}});
 }
 
 }  // namespace

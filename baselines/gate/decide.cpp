@@ -153,16 +153,21 @@ Judgement judge_screened(const Standard& standard, const Measured& measured, con
   } else if (judged.worsening < -judged.log_limit) {
     judged.verdict = verdict::improved;
     judged.because = numbers;
-  } else if (entry.anchor && *entry.anchor > 0) {
-    const double drifted = sign * std::log(*now / *entry.anchor);
-    if (drifted > std::max(std::log1p(drift_tolerance), judged.log_limit)) {
-      judged.verdict = verdict::drift;
-      judged.because =
-          text("has drifted from its first accepted value, ",
-               readable(*entry.anchor, standard.unit), ", to ", readable(*now, standard.unit));
-    }
+  } else if (const auto because = drift(standard, entry, *now)) {
+    judged.verdict = verdict::drift;
+    judged.because = *because;
   }
   return judged;
+}
+
+std::optional<std::string> drift(const Standard& standard, const Entry& entry, double value) {
+  if (!entry.anchor || *entry.anchor <= 0 || value <= 0) return std::nullopt;
+  const double sign = standard.better == Better::higher ? -1 : 1;
+  const double limit =
+      std::max(std::log1p(drift_tolerance), screening_limit(standard.tolerance, entry));
+  if (sign * std::log(value / *entry.anchor) <= limit) return std::nullopt;
+  return text("has drifted from its first accepted value, ", readable(*entry.anchor, standard.unit),
+              ", to ", readable(value, standard.unit));
 }
 
 Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry) {

@@ -54,6 +54,10 @@ Judgement judge_exact(const Standard& standard, const Measured& measured, const 
 // limit.
 Judgement judge_screened(const Standard& standard, const Measured& measured, const Entry& entry);
 
+// A time or a ratio against the entry's anchor: completes "<metric> ..." where many small steps
+// have led too far from it; empty where they have not.
+std::optional<std::string> drift(const Standard& standard, const Entry& entry, double value);
+
 Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry);
 
 // The sentence about a violated bound, which completes "<metric> ...".

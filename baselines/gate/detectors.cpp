@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <tuple>
 
 #include "gate/symptoms.hpp"
@@ -24,10 +23,12 @@ Detection finding(const Sighting& seen, const Detector& detector, const Symptom&
           .source = symptom.source};
 }
 
-// How far beyond the threshold, whichever side of it is the bad one.
+// How far beyond the threshold, whichever side of it is the bad one, in logarithms. Of what should
+// not be there at all, one byte, wait or program is hardly beyond it.
 double severity(const Detection& finding) {
-  if (finding.value == 0 || finding.threshold == 0) return std::numeric_limits<double>::infinity();
-  return std::abs(std::log(finding.value / finding.threshold));
+  constexpr double farthest = 50;
+  if (finding.threshold == 0) return std::log1p(finding.value);
+  return std::min(farthest, std::abs(std::log(finding.value / finding.threshold)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "gate/case_name.hpp"
 #include "gate/decide.hpp"
 #include "gate/explain.hpp"
 #include "gate/part.hpp"
@@ -25,13 +26,13 @@ const std::vector<std::string_view> count_names = {
     "compile_warm",   "compile_steady", "peak_bytes",    "peak_bytes_warm"};
 
 std::string profile_command_for(const Evidence& c) {
-  return text("holdfast profile ", c.case_id.substr(0, c.case_id.find('/')), " ", c.case_id,
-              " --device=", c.device_name, " --out=profile");
+  return text("holdfast profile ", suite_of(c.case_id), " ", c.case_id, " --device=", c.device_name,
+              " --out=profile");
 }
 
 std::string run_again(const Evidence& c) {
-  return text("holdfast run ", c.case_id.substr(0, c.case_id.find('/')),
-              " --device=", c.device_name, " --profile --out=", c.directory);
+  return text("holdfast run ", suite_of(c.case_id), " --device=", c.device_name,
+              " --profile --out=", c.directory);
 }
 
 // Whether the gate has judged the case and found nothing against it.

@@ -99,9 +99,9 @@ Evidence compare_case(const Options& options, const fs::path& directory, const R
     return made;
   }
   const fs::path baselines = options.value_or("baselines", "baselines");
-  const fs::path file = baselines / baseline_file(device_class, results.suite);
-  made.against = text("the baseline ", file.string());
-  if (auto baseline = read_baseline_if_any(file)) {
+  const std::string place = baseline_file(device_class, results.suite);
+  made.against = text("the baseline ", (baselines / place).string());
+  if (auto baseline = read_baseline_if_any(Store(baselines, Store::Use::reading), place)) {
     Aliases::read(baselines).rename(*baseline);
     Side side = baseline_side(*baseline, result.id);
     if (!side.values.empty()) made.before = std::move(side);

@@ -6,16 +6,16 @@ endif()
 
 # The parsers and what they need, not the whole gate.
 holdfast_add_library(holdfast_parser_promises
-  decide.cpp documents.cpp error.cpp history.cpp history_file.cpp json.cpp json_write.cpp merge.cpp options.cpp
-  parser_promises.cpp part.cpp policy.cpp process.cpp profile_document.cpp result_files.cpp results_document.cpp
-  written_file.cpp
+  aliases.cpp case_name.cpp decide.cpp documents.cpp error.cpp history.cpp history_file.cpp json.cpp json_write.cpp
+  merge.cpp options.cpp parser_promises.cpp part.cpp policy.cpp process.cpp profile_document.cpp result_files.cpp
+  results_document.cpp store.cpp written_file.cpp
   USES nlohmann_json::nlohmann_json OpenSSL::Crypto GTest::gtest)
 add_executable(fuzz_seeds fuzz_seeds.cpp)
 target_link_libraries(fuzz_seeds PRIVATE holdfast_parser_promises)
 add_custom_target(fuzzers)
 file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/findings)
 
-foreach(parser results list verdict baseline policy profile history options)
+foreach(parser results list verdict baseline policy aliases profile history journal options)
   set(corpus ${CMAKE_CURRENT_BINARY_DIR}/corpus/${parser})
   add_executable(fuzz.${parser} fuzz_parser.cpp)
   target_compile_definitions(fuzz.${parser} PRIVATE HOLDFAST_PARSER="${parser}")

@@ -9,9 +9,8 @@
 
 #include "gate/case_name.hpp"
 #include "gate/part.hpp"
-#include "gate/process.hpp"
 #include "gate/result_files.hpp"
-#include "gate/written_file.hpp"
+#include "gate/store.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -28,7 +27,7 @@ using RunKey =
 // What the store has already.
 class Known {
  public:
-  explicit Known(const fs::path& store) {
+  explicit Known(const Store& store) {
     for_each_line(store, [this](const HistoryView& line) { add(line); });
   }
 
@@ -120,7 +119,7 @@ nlohmann::json to_json(const HistoryLine& line) {
 std::vector<HistoryLine> read_history(const fs::path& store,
                                       const std::function<bool(const HistoryView&)>& wanted) {
   std::vector<HistoryLine> lines;
-  for_each_line(store, [&](const HistoryView& line) {
+  for_each_line(open_history(store), [&](const HistoryView& line) {
     if (wanted(line)) lines.push_back(kept(line));
   });
   std::stable_sort(lines.begin(), lines.end(), [](const HistoryLine& a, const HistoryLine& b) {
@@ -132,7 +131,9 @@ std::vector<HistoryLine> read_history(const fs::path& store,
 std::vector<HistoryLine> last_runs(const fs::path& store, const Results& now, std::size_t runs) {
   std::vector<HistoryLine> lines;
   std::set<std::string, std::less<>> times;
-  for_each_line_from_end(store, now.env.device_class, [&](const HistoryView& line) {
+  std::size_t looked_at = 0;
+  for_each_line_from_end(open_history(store), now.env.device_class, [&](const HistoryView& line) {
+    if (++looked_at > newest_lines) return false;
     if (line.fingerprint != now.env.fingerprint || line.utc >= now.run.utc ||
         suite_of(line.case_id) != now.suite)
       return true;
@@ -180,23 +181,16 @@ std::vector<HistoryLine> history_lines(const Results& results, std::int64_t orde
   return lines;
 }
 
-Appended append_history(const fs::path& root, const fs::path& store) {
+Appended append_history(const fs::path& root, const fs::path& folder) {
   const std::vector<StoredResults> measured = read_all_results(root);
   for (const auto& [file, results] : measured) refuse_what_no_commit_has(results, file);
   std::optional<Verdict> verdict;
   if (fs::exists(root / "verdict.json")) verdict = read_verdict(root / "verdict.json");
 
-  std::error_code problem;
-  fs::create_directories(store, problem);
-  if (problem)
-    throw Error(Fault::bad_input, text("cannot make the folder --store=", store.string(), ": ",
-                                       problem.message(), "; name a folder that you may write to"));
-  const std::string name =
-      sha256(fs::canonical(store).string()).substr(std::string("sha256:").size(), 16);
-  const MachineLock lock("history-" + name, [] {});
+  Store store(folder, Store::Use::writing);
   Known known(store);
   Appended appended;
-  std::map<fs::path, std::string> additions;  // by file
+  std::map<std::string, std::string> additions;  // by place
   for (const auto& [file, results] : measured) {
     const std::string commit = commit_of(results.run);
     if (known.has({results.env.device_class, commit, results.run.utc, results.suite})) {
@@ -208,18 +202,16 @@ Appended append_history(const fs::path& root, const fs::path& store) {
     if (lines.empty()) continue;
     ++appended.runs;
     appended.lines += lines.size();
-    const fs::path year =
-        store / results.env.device_class / (results.run.utc.substr(0, 4) + ".ndjson");
+    const std::string year =
+        text(results.env.device_class, '/', results.run.utc.substr(0, 4), ".ndjson");
     for (const HistoryLine& line : lines) additions[year] += canonical_line(to_json(line)) + '\n';
   }
-  std::vector<WrittenFile> files;
-  for (const auto& [file, content] : additions) {
-    fs::create_directories(file.parent_path(), problem);  // writing says why, should this fail
-    WrittenFile& written = files.emplace_back(file);
-    if (fs::exists(file)) written.append_copy_of(file);
+  for (const auto& [place, content] : additions) {
+    WrittenFile& written = store.write(place);
+    if (const auto old = store.content_of(place)) written.append_copy_of(*old);
     written.append(content);
   }
-  publish_together(files);
+  store.publish();
   return appended;
 }
 

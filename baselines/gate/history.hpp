@@ -39,8 +39,12 @@ std::vector<HistoryLine> read_history(
     const std::filesystem::path& store, const std::function<bool(const HistoryView&)>& wanted =
                                             [](const HistoryView&) { return true; });
 
+// 40 runs of 10 000 metrics: how far back the last runs of a suite are looked for, so that this
+// takes no longer where the tools have changed and no run is comparable.
+inline constexpr std::size_t newest_lines = 400'000;
+
 // The lines of the last `runs` runs of this suite, device class and fingerprint that began before
-// `now`, oldest first.
+// `now`, oldest first; among the newest lines of the class.
 std::vector<HistoryLine> last_runs(const std::filesystem::path& store, const Results& now,
                                    std::size_t runs);
 

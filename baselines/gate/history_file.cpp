@@ -12,7 +12,6 @@
 #include <cstring>
 
 #include "gate/process.hpp"
-#include "gate/result_files.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -104,6 +103,12 @@ Error cut_short(const fs::path& path) {
   return cannot_read(path, "its last line has no end, so it is cut short; restore the file");
 }
 
+// No line is nearly as long: a file in which one seems to be has lost its content.
+Error no_line(const fs::path& path) {
+  return cannot_read(path,
+                     text("it holds no line within ", block_bytes, " bytes; restore the file"));
+}
+
 Descriptor open_to_read(const fs::path& path) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (*file < 0) throw cannot_read(path, std::strerror(errno));
@@ -144,6 +149,7 @@ void for_each_text_line(const fs::path& path, const std::function<void(std::stri
       begin = end + 1;
     }
     held.erase(0, begin);
+    if (held.size() > block_bytes) throw no_line(path);
   }
   if (!held.empty()) throw cut_short(path);
 }
@@ -165,16 +171,26 @@ bool for_each_text_line_from_end(const fs::path& path,
       if (!use(std::string_view(held).substr(end + 1))) return false;
       held.resize(end);
     }
+    if (held.size() > block_bytes) throw no_line(path);
   }
   return use(held);
 }
 
-// What the place of a file says about its lines.
+// A file of the history, and what its place says about its lines.
 struct Place {
   fs::path file;
-  std::string device_class = file.parent_path().filename();
-  std::string year = file.stem().string() + '-';
+  std::string device_class;
+  std::string year;
 };
+
+std::vector<Place> places_of(const Store& store) {
+  std::vector<Place> all;
+  for (const std::string& place : store.places("", ".ndjson"))
+    all.push_back({.file = *store.content_of(place),
+                   .device_class = fs::path(place).parent_path().filename(),
+                   .year = fs::path(place).stem().string() + '-'});
+  return all;
+}
 
 // What a line must be besides well-formed; empty where nothing is wrong.
 std::string what_is_wrong(const HistoryView& line, const Place& place) {
@@ -218,10 +234,9 @@ auto show_line(std::string_view content, const Place& place, std::optional<std::
   return show(parse_history_line(document));
 }
 
-void show_file(const fs::path& file, const std::function<void(const HistoryView&)>& use) {
-  const Place place{.file = file};
+void show_file(const Place& place, const std::function<void(const HistoryView&)>& use) {
   std::size_t number = 0;
-  for_each_text_line(file,
+  for_each_text_line(place.file,
                      [&](std::string_view content) { show_line(content, place, ++number, use); });
 }
 
@@ -266,26 +281,28 @@ HistoryView parse_history_line(const Document& document) {
   return line;
 }
 
-void for_each_line(const fs::path& store, const std::function<void(const HistoryView&)>& use) {
+Store open_history(const fs::path& store) {
   require_folder(store, begin_history(store));
-  for (const fs::path& file : files_by_class(store, ".ndjson")) show_file(file, use);
+  return Store(store, Store::Use::reading);
 }
 
-void for_each_line_from_end(const fs::path& store, const std::string& device_class,
+void for_each_line(const Store& store, const std::function<void(const HistoryView&)>& use) {
+  for (const Place& place : places_of(store)) show_file(place, use);
+}
+
+void for_each_line_from_end(const Store& store, const std::string& device_class,
                             const std::function<bool(const HistoryView&)>& use) {
-  require_folder(store, begin_history(store));
-  std::vector<fs::path> files = files_by_class(store, ".ndjson");
-  std::reverse(files.begin(), files.end());
-  for (const fs::path& file : files) {
-    const Place place{.file = file};
+  std::vector<Place> places = places_of(store);
+  std::reverse(places.begin(), places.end());
+  for (const Place& place : places) {
     if (place.device_class != device_class) continue;
     try {
-      const bool more = for_each_text_line_from_end(file, [&](std::string_view content) {
+      const bool more = for_each_text_line_from_end(place.file, [&](std::string_view content) {
         return show_line(content, place, std::nullopt, use);
       });
       if (!more) return;
     } catch (const Error&) {
-      show_file(file, [](const HistoryView&) {});  // throws the same with the line's number
+      show_file(place, [](const HistoryView&) {});  // throws the same with the line's number
       throw;
     }
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "gate/json.hpp"
+#include "gate/store.hpp"
 
 namespace holdfast::gate {
 
@@ -31,15 +32,17 @@ struct HistoryView {
 // What to do where there is no history yet.
 std::string begin_history(const std::filesystem::path& store);
 
+// Opens a history; an absent folder throws Error(bad_input).
+Store open_history(const std::filesystem::path& store);
+
 // Shows `use` every line of <store>/<device_class>/<year>.ndjson, by device class and year, each in
-// the order of its file. An absent folder throws Error(bad_input), a malformed line, or one that
-// stands in another class's folder or another year's file, "FILE:LINE: ..".
-void for_each_line(const std::filesystem::path& store,
-                   const std::function<void(const HistoryView&)>& use);
+// the order of its file. A malformed line throws Error(bad_input), and so does one that stands in
+// another class's folder or another year's file, "FILE:LINE: ..".
+void for_each_line(const Store& store, const std::function<void(const HistoryView&)>& use);
 
 // The same for one device class, the newest year first and each file from its end, until `use` says
 // false: what is asked of the newest runs costs the same however long the history is.
-void for_each_line_from_end(const std::filesystem::path& store, const std::string& device_class,
+void for_each_line_from_end(const Store& store, const std::string& device_class,
                             const std::function<bool(const HistoryView&)>& use);
 
 // A line in the very form that `history append` writes, which is read ten times as fast as JSON in

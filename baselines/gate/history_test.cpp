@@ -193,6 +193,21 @@ TEST_F(History, AnUnfinishedFileIsTakenOverByTheNextAppend) {
   EXPECT_FALSE(fs::exists(file_.parent_path() / ".2026.ndjson.part"));
 }
 
+// As a disk may leave a file after the power went: of its size, and with nothing in it.
+TEST_F(History, AFileOfNothingButZerosIsRefusedAtItsFirstBytes) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  append();
+  const std::string line = read_file(file_);
+  fs::resize_file(file_, 0);
+  fs::resize_file(file_, std::uintmax_t{1} << 30);
+  EXPECT_THAT([&] { (void)read_history(store_); },
+              ThrowsMessage<Error>(HasSubstr("it holds no line within 262144 bytes")));
+  std::ofstream(file_, std::ios::app) << '\n' << line;
+  const Results later = run_of("def", "2026-11-22T12:00:00Z");
+  EXPECT_THAT([&] { (void)last_runs(store_, later, 2); },
+              ThrowsMessage<Error>(HasSubstr("it holds no line within 262144 bytes")));
+}
+
 // `counts` launches at one level after the other.
 std::vector<HistoryLine> lines_of(const std::vector<std::pair<int, double>>& levels,
                                   const std::string& fingerprint = "f") {

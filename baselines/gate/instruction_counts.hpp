@@ -17,6 +17,8 @@
 namespace holdfast::gate {
 
 inline constexpr const char* instructions_metric = "instructions";
+// The code that is counted on every machine, because valgrind executes no AVX-512.
+inline constexpr std::string_view counted_isa = "x86-64-v3";
 
 // Throws Error(bad_input) where PATH has no valgrind.
 std::filesystem::path find_valgrind();
@@ -38,6 +40,9 @@ Dumps read_dumps(const std::filesystem::path& folder);
 
 // What a further step adds. Empty where a dump is missing or the steps differ; then `why` says so.
 std::optional<double> count_of_a_step(const std::array<double, 3>& dumps, std::string& why);
+
+// Why nobody counted, in the place of each count that the results promise.
+void leave_uncounted(Results& results, const std::string& why);
 
 // Gives each variant that promises the metric its count, and takes the promise out where it was not
 // kept: the gate then finds it missing. One sentence for each of those.

@@ -29,13 +29,14 @@ TEST(InstructionCounts, AStepIsWhatAFurtherStepAdds) {
 
 TEST(InstructionCounts, AStateThatIsNotSteadyHasNone) {
   std::string why;
-  EXPECT_FALSE(count_of_a_step({110, 210, 112}, why));
+  EXPECT_FALSE(count_of_a_step({110'000, 210'000, 112'000}, why));
   EXPECT_THAT(why, HasSubstr("one step executes 110"));
 }
 
 TEST(InstructionCounts, WhatAnAllocatorFindsMayDiffer) {
   std::string why;
-  EXPECT_EQ(count_of_a_step({100'000, 200'050, 100'090}, why), 100'050);
+  EXPECT_EQ(count_of_a_step({1'000'000, 2'000'050, 1'000'990}, why), 1'000'050);
+  EXPECT_EQ(count_of_a_step({100'000, 200'050, 100'390}, why), 100'050);
 }
 
 TEST(InstructionCounts, AMissingDumpIsToldApart) {
@@ -138,7 +139,7 @@ TEST_F(CountedSuite, CountsRepeatExactlyAndShowAPlantedPercentExactly) {
   // What nobody asked for is told, and neither missing nor lost when a run without it is accepted.
   ASSERT_EQ(run({}, {}).code, 0);
   EXPECT_EQ(check(), 0) << output_;
-  EXPECT_THAT(output_, HasSubstr("instructions, which this run was not asked for; measure with "
+  EXPECT_THAT(output_, HasSubstr("instructions: this run was not asked for it; measure with "
                                  "--count-instructions"));
   ASSERT_EQ(accept({"--bootstrap"}), 0) << complaints_;
   EXPECT_EQ(read_baseline(stored()).entries.at(text(spin, "|optimized|instructions")).value,
@@ -159,6 +160,13 @@ TEST_F(CountedSuite, WithoutValgrindNothingIsMeasured) {
   EXPECT_THAT(outcome.complaints,
               AllOf(HasSubstr("needs valgrind, and there is none in PATH"),
                     HasSubstr("./cmake/bootstrap.sh"), Not(HasSubstr("process"))));
+}
+
+TEST_F(CountedSuite, WithoutValgrindARunThatMayDoWithoutSaysWhy) {
+  ASSERT_EQ(run({{"PATH", "/nonexistent"}}, {"--count-instructions-if-possible"}).code, 0);
+  EXPECT_EQ(check(), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("not checked: counted_suite on "),
+                             HasSubstr("needs valgrind, and there is none in PATH")));
 }
 
 TEST_F(CountedSuite, OnlyTheHostHasInstructionsToCount) {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "gate/instruction_counts.hpp"
+
 namespace holdfast::gate {
 
 struct MetricJudge::Context {
@@ -201,9 +203,20 @@ void MetricJudge::judge_new(const Context& context, Row& row) const {
     say(row, now + "; nothing is accepted yet for this device class");
     return;
   }
-  row.blocking = true;  // whatever its gate: what is stored for one is stored for all
   row.next = part_.accept_command();
+  if (!context.standard.on_request.empty() && !is_stored(context.metric.name)) {
+    say(row, now + "; nothing is accepted yet of this metric, which not every run measures");
+    return;
+  }
+  row.blocking = true;  // whatever its gate: what is stored for one is stored for all
   say(row, text(now, " and has no entry in ", part_.baseline_path));
+}
+
+// For any case.
+bool MetricJudge::is_stored(const std::string& metric) const {
+  const auto& entries = part_.baseline->entries;
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const auto& entry) { return entry.first.ends_with('|' + metric); });
 }
 
 // The change set itself carries another value, with its reason, and the measurement agrees with it.
@@ -239,7 +252,13 @@ void MetricJudge::judge_control(const Context& context, const Judgement& judgeme
                                  explained                 ? " -> it moved as much"
                                  : judged.machine_possible ? " -> the machine may have a part in it"
                                                            : " -> not the machine");
-  if (!explained || !code_is_unchanged(context)) return;
+  if (!explained) return;
+  const SameCode same = compare_code(context);
+  if (same == SameCode::as_counted)
+    row.evidence["code"] = text("a step executes the same instructions in the ", counted_isa,
+                                " code, which tells little of the ",
+                                part_.results.env.isa.value_or("other"), " code that was timed");
+  if (same != SameCode::yes) return;
   row.verdict = verdict::environment;
   row.next = part_.run_again();
   row.blocking = false;
@@ -248,17 +267,19 @@ void MetricJudge::judge_control(const Context& context, const Judgement& judgeme
   judged.suspect = false;
 }
 
-// Device code has a hash; of host code the instructions that a step executes tell as much.
-bool MetricJudge::code_is_unchanged(const Context& context) const {
-  std::size_t seen = 0;
+// Device code has a hash. Of host code the instructions that a step executes tell as much, where
+// the code that was counted is the one that was timed.
+MetricJudge::SameCode MetricJudge::compare_code(const Context& context) const {
+  SameCode same = SameCode::unknown;
   for (const NamedMetric& metric : context.all) {
-    if ((metric.name != "identity" && metric.name != "instructions") || !metric.measured) continue;
+    const bool counted = metric.name == instructions_metric;
+    if ((metric.name != "identity" && !counted) || !metric.measured) continue;
     const Entry* before =
         find_entry(part_.baseline, entry_key(context.result.id, metric.variant, metric.name));
-    if (!before || before->value != metric.measured->value) return false;
-    ++seen;
+    if (!before || before->value != metric.measured->value) return SameCode::no;
+    same = counted && part_.results.env.isa != counted_isa ? SameCode::as_counted : SameCode::yes;
   }
-  return seen > 0;
+  return same;
 }
 
 void MetricJudge::add_code_evidence(const Context& context, Row& row) const {

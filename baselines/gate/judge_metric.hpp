@@ -43,10 +43,13 @@ class MetricJudge {
   void add_accepted(const Context& context, Row& row) const;
   void judge_relative(const Context& context, JudgedMetric& judged) const;
   void judge_new(const Context& context, Row& row) const;
+  bool is_stored(const std::string& metric) const;
   bool is_accepted_here(const Context& context, const Entry& base, Row& row) const;
   void judge_control(const Context& context, const Judgement& judgement,
                      JudgedMetric& judged) const;
-  bool code_is_unchanged(const Context& context) const;
+  // as_counted: in the code of another instruction set than the one that was timed.
+  enum class SameCode { unknown, no, as_counted, yes };
+  SameCode compare_code(const Context& context) const;
   void add_code_evidence(const Context& context, Row& row) const;
   bool is_other_patch_level(const Standard& standard) const;
   void excuse_changed_tools(const Standard& standard, Row& row) const;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "gate/judge_metric.hpp"
 
@@ -72,10 +73,11 @@ class PartJudge {
   const Policy& policy_;
   const MetricJudge judge_;
   PartVerdict verdict_ = {};
-  std::set<std::size_t> asked_ = {};                     // rows with a second opinion
-  std::set<std::string> judged_ = {};                    // entry keys
-  std::set<std::string> measured_ = {};                  // names of metrics that any case has
-  std::map<std::string, std::string> unrequested_ = {};  // metrics, and the option that asks
+  std::set<std::size_t> asked_ = {};     // rows with a second opinion
+  std::set<std::string> judged_ = {};    // entry keys
+  std::set<std::string> measured_ = {};  // names of metrics that any case has
+  // Metrics, why they are absent, and the option that asks for them.
+  std::map<std::string, std::pair<std::string, std::string>> unrequested_ = {};
   struct Suspect {
     std::size_t row;
     bool machine_possible;
@@ -205,15 +207,14 @@ class PartJudge {
       missing(result.id, metric.variant, metric.name, "was asked for and not measured",
               part_.run_again() + ' ' + standard.on_request);
     else
-      unrequested_[metric.name] = standard.on_request;
+      unrequested_[metric.name] = {metric.reason, standard.on_request};
     return true;
   }
 
   void tell_unrequested() {
-    for (const auto& [name, option] : unrequested_)
-      verdict_.not_checked.push_back(text(part_.name(), ": ", name,
-                                          ", which this run was not asked ", "for; measure with ",
-                                          option));
+    for (const auto& [name, asking] : unrequested_)
+      verdict_.not_checked.push_back(
+          text(part_.name(), ": ", name, ": ", asking.first, "; measure with ", asking.second));
   }
 
   void look_for_listed(const CaseResult& result, const ListedCase& listed,

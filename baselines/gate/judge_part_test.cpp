@@ -297,6 +297,21 @@ TEST(Instructions, ThatNobodyAskedForAreToldAndNotMissing) {
   EXPECT_THAT(verdicts(verdict, "SKIPPED"), IsEmpty());
 }
 
+TEST(Instructions, ThatNoEntryHasYetAreNew) {
+  Counted before;
+  before.count({});
+  const PartVerdict verdict = Counted().against(before);
+  EXPECT_EQ(row(verdict, "instructions").verdict, "NEW");
+  EXPECT_EQ(verdict.exit, 0);
+}
+
+TEST(Instructions, ThatOtherCasesHaveInTheBaselineMustBeAccepted) {
+  Counted before;
+  before.count({});
+  before.results.cases.back().variants["optimized"].metrics["instructions"] = toy::exact(1e6);
+  EXPECT_EQ(Counted().against(before).exit, 3);
+}
+
 TEST(Instructions, ThatOneCaseAloneLacksAreMissing) {
   Counted now;
   now.results.cases.back().variants["optimized"].metrics["instructions"] = {
@@ -314,11 +329,24 @@ TEST(Instructions, ThatAreGoneFromTheResultsAreMissing) {
 // The same instructions as before, and a reference that moved as much as its speedup.
 TEST(Instructions, ThatAreTheSameTellThatTheHostsCodeIs) {
   Counted now;
+  now.results.env.isa = "x86-64-v3";
   toy::metric(now.results, "case", "speedup") = toy::timed("ratio", 8);
   toy::metric(now.results, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
   EXPECT_EQ(row(now.against({}), "speedup", "case").verdict, "ENV");
   now.count(1'001'000);
   EXPECT_EQ(row(now.against({}), "speedup", "case").verdict, "REGRESSION");
+}
+
+TEST(Instructions, OfOtherCodeThanWasTimedAreEvidenceAlone) {
+  Counted now;
+  now.results.env.isa = "x86-64-v4";
+  toy::metric(now.results, "case", "speedup") = toy::timed("ratio", 8);
+  toy::metric(now.results, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
+  const PartVerdict verdict = now.against({});
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "REGRESSION");
+  EXPECT_THAT(row(verdict, "speedup", "case").evidence.at("code"),
+              HasSubstr("the same instructions in the x86-64-v3 code, which tells little of the "
+                        "x86-64-v4 code"));
 }
 
 TEST(Instructions, OfAnotherPatchLevelAreRenewedWhenTheyAreAccepted) {

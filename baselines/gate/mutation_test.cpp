@@ -21,6 +21,8 @@ namespace fs = std::filesystem;
 using toy::Mutant;
 
 constexpr const char* today = "2026-11-21";
+constexpr const char* inputs[] = {"results", "baseline", "policy", "aliases", "profile"};
+constexpr const char* old_id = "toy/total/n:64/f64";
 
 // A mutant that may pass, and why that is right. Every one of them must be needed.
 struct Exception {
@@ -78,6 +80,29 @@ const std::vector<Exception> exceptions = {
     {"policy of host", "/metrics/identity/gate", "deleted", "nobody measured it here"},
     {"policy of *", "/rules/0", "deleted, twice", "its bound is kept by what was measured"},
     {"policy of host", "/rules/0/variant", "deleted", "nobody measured it here"},
+    {"policy of *", "/most_suspects", "deleted", "12 where it is not told, which says the same"},
+    // Profiles: they explain and never judge. Rows may be fewer, and what a device cannot tell is
+    // null; whatever has no sense at all is noticed.
+    {"profile of *", "/ops/*", "deleted, twice", "an operation explains"},
+    {"profile of *", "/ops/*/*", "null, a number", "no device tells all of an operation"},
+    {"profile of *", "/scopes/*", "deleted, twice", "a scope explains"},
+    {"profile of *", "/scopes/*/fraction", "null", "nothing is timed on every device"},
+    {"profile of *", "/compiles/*", "deleted, twice", "a compilation explains"},
+    {"profile of host", "/gaps/*", "deleted, twice", "a gap explains"},
+    {"profile of host", "/gaps/*/at_s", "negative", "time counts from any moment"},
+    {"profile of host", "/windows/*", "deleted, twice", "a window explains"},
+    {"profile of host", "/windows/*/*", "null", "nothing is timed on every device"},
+    {"profile of *", "/overview/*", "null, a number, a text", "no device tells all of a step"},
+    {"profile of host", "/overview/step_s/*", "deleted, twice",
+     "how many steps were timed is told"},
+    {"profile of *", "/transfers/*/*", "a number", "how long a copy took is told"},
+    {"profile of *", "/memory/device_total_bytes", "null, a number", "the device is described"},
+    {"profile of *", "/memory/peak_by_site/*", "deleted, renamed", "who allocates is told"},
+    {"profile of *", "/memory/timeline/*", "deleted, twice", "memory over time is told"},
+    {"profile of *", "/memory/timeline/*/*", "negative",
+     "time counts from any moment, and some of "
+     "the memory is given back"},
+    {"profile of *", "/*", "a text, null, a number", "no device tells all: silence, trace, floor"},
     // Lists as a suite might print them: what is measured is judged, whether listed or not.
     {"list of *", "/cases/*/devices/*/metrics/*", "deleted", "what is measured is judged"},
     {"list of dry", "/cases/*/devices/host", "", "another device is asked another time"},
@@ -142,20 +167,46 @@ class Mutation : public GateCommand, public testing::WithParamInterface<Scenario
     std::string policy = toy::policy_text;
     policy.replace(policy.find("\"warn\", \"tolerance\""), 6, "\"block\"");
     nlohmann::json plain = nlohmann::json::parse(policy, nullptr, true, true);
+    plain["most_suspects"] = 12;
     put(baselines_ / "policy.json", canonical(plain));
     const Policy read = Policy::read(baselines_ / "policy.json", today);
     fs::create_directories(baseline(scenario.accepted).parent_path());
     put(baseline(scenario.accepted),
-        baseline_text(gate::accept(scenario.accepted, std::nullopt, read, "first").baseline));
+        baseline_text(with_an_old_name(
+            gate::accept(scenario.accepted, std::nullopt, read, "first").baseline)));
+    put(baselines_ / "aliases.json",
+        canonical({{"schema", "holdfast-aliases/1"}, {"aliases", {{old_id, toy::sum_id}}}}));
     store(scenario.measured);
+    toy::store_profile(results_, profile());
     ASSERT_EQ(exit_of_check(), scenario.exit);
+  }
+
+  // Of the device class that was measured.
+  static nlohmann::json profile() {
+    const Environment& env = GetParam().measured.env;
+    if (env.device_name != "host") return toy::dry_profile();
+    nlohmann::json made = toy::gpu_profile();
+    made["device"] = "host";
+    made["device_class"] = env.device_class;
+    return made;
+  }
+
+  // One case was accepted under another name, so that its entries need the alias.
+  static Baseline with_an_old_name(const Baseline& accepted) {
+    Baseline renamed = accepted;
+    renamed.entries.clear();
+    const std::string id = toy::sum_id;
+    for (const auto& [key, entry] : accepted.entries)
+      renamed.entries[key.starts_with(id + '|') ? old_id + key.substr(id.size()) : key] = entry;
+    return renamed;
   }
 
   fs::path file_of(const std::string& what) const {
     const Results& measured = GetParam().measured;
-    return what == "results"    ? result_path(measured)
-           : what == "baseline" ? baseline(measured)
-                                : baselines_ / "policy.json";
+    if (what == "results") return result_path(measured);
+    if (what == "baseline") return baseline(measured);
+    if (what == "profile") return toy::profile_path(results_, profile());
+    return baselines_ / (what + ".json");
   }
 
   int exit_of_check() {
@@ -239,7 +290,7 @@ class Mutation : public GateCommand, public testing::WithParamInterface<Scenario
 };
 
 TEST_P(Mutation, OfAnyInputIsNoticed) {
-  for (const char* what : {"results", "baseline", "policy"}) spoil_every_thing(what);
+  for (const char* what : inputs) spoil_every_thing(what);
   expect_no_survivors();
 }
 
@@ -261,14 +312,14 @@ TEST_P(Mutation, OfAListIsNoticed) {
 
 TEST_P(Mutation, ByCuttingIsNoticed) {
   const fs::path results = result_path(GetParam().measured);
-  for (const char* what : {"results", "baseline", "policy"}) cut_everywhere(file_of(what), true);
+  for (const char* what : inputs) cut_everywhere(file_of(what), true);
   cut_everywhere(results.parent_path() / "toy.list.json", false);
   cut_everywhere(lists_ / "toy.list.json", false);
 }
 
 // What the exceptions are measured against: another order and other space say the same.
 TEST_P(Mutation, ThatChangesOnlySpaceAndOrderChangesNothing) {
-  for (const char* what : {"results", "baseline", "policy"}) {
+  for (const char* what : inputs) {
     const fs::path path = file_of(what);
     const std::string whole = read_file(path);
     put(path, nlohmann::json::parse(whole).dump(7) + "\n \n");

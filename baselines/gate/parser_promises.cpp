@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/parser_promises.hpp"
 
+#include "gate/aliases.hpp"
 #include "gate/fake_profile.hpp"
 #include "gate/history.hpp"
 #include "gate/options.hpp"
 #include "gate/policy.hpp"
 #include "gate/profile_document.hpp"
+#include "gate/store.hpp"
 #include "gate/test_root.hpp"
 
 namespace holdfast::gate {
@@ -80,6 +82,23 @@ bool policy(std::string_view bytes) {
       (void)read.standard(toy::step_id, "host-x86_64-v4-2t", "optimized", name, row.kind);
     (void)read.sums(toy::step_id, "cuda-dry-sm_90");
   });
+}
+
+bool aliases(std::string_view bytes) {
+  return accepts_canonical(bytes, Comments::allowed, [](const Document& document) {
+    const Aliases read = Aliases::parse(document);
+    (void)refuses([&] { read.check_against({toy::list()}, true); });
+    if (read.current(read.current(toy::step_id)) != read.current(toy::step_id))
+      throw BrokenPromise("a case has two present names");
+    Baseline baseline{.device_class = "host"};
+    for (const char* id : {toy::step_id, toy::sum_id})
+      baseline.entries[entry_key(id, "optimized", "launches")].value = 4.0;
+    (void)refuses([&] { read.rename(baseline); });
+  });
+}
+
+bool journal(std::string_view bytes) {
+  return round_trip(bytes, parse_journal, as_json);
 }
 
 bool profile(std::string_view bytes) {
@@ -213,6 +232,18 @@ std::vector<std::string> policy_seeds() {
   return {toy::policy_text};
 }
 
+std::vector<std::string> aliases_seeds() {
+  return {canonical({{"schema", "holdfast-aliases/1"},
+                     {"aliases",
+                      {{"toy/older/n:64/f64", "toy/old/n:64/f64"},
+                       {"toy/old/n:64/f64", toy::step_id},
+                       {"toy/total/n:64/f64", toy::sum_id}}}})};
+}
+
+std::vector<std::string> journal_seeds() {
+  return {as_json(Journal{{"devices/host/toy.json", 4096}, {"devices/host/gone.json", {}}})};
+}
+
 std::vector<std::string> profile_seeds() {
   return {canonical(toy::gpu_profile())};
 }
@@ -235,8 +266,9 @@ const std::vector<ParserPromise>& parser_promises() {
   static const std::vector<ParserPromise> table = {
       {"results", results, results_seeds}, {"list", list, list_seeds},
       {"verdict", verdict, verdict_seeds}, {"baseline", baseline, baseline_seeds},
-      {"policy", policy, policy_seeds},    {"profile", profile, profile_seeds},
-      {"history", history, history_seeds}, {"options", options, options_seeds}};
+      {"policy", policy, policy_seeds},    {"aliases", aliases, aliases_seeds},
+      {"profile", profile, profile_seeds}, {"history", history, history_seeds},
+      {"journal", journal, journal_seeds}, {"options", options, options_seeds}};
   return table;
 }
 

@@ -29,16 +29,22 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr int sizes[] = {0, 2, 3, 5, 10};  // percent
+constexpr int found_for_sure = 5;          // percent, and more, on a machine that is not too noisy
+constexpr double surely = 0.9;
 constexpr const char* case_id = "planted/smooth/n:2001/f64";
+// Planted into the base; another content than "0", so that the two are compared.
+constexpr const char* nothing = "0.0";
 
 struct Asked {
   fs::path planted, holdfast, policy;
   double budget_seconds = 60;
   std::int64_t units = 0, decisions = 0, live = 0;
+  std::optional<double> noise = {};  // in percent: units are made up with it, and none recorded
+  bool expect = false;
 };
 
 // <folder>/bin/planted with the plant in it, and its list.
-fs::path plant(const fs::path& original, const fs::path& folder, int percent) {
+fs::path plant(const fs::path& original, const fs::path& folder, const std::string& percent) {
   fs::create_directories(folder / "bin");
   const fs::path binary = folder / "bin" / original.filename();
   fs::copy_file(original, binary, fs::copy_options::overwrite_existing);
@@ -54,11 +60,12 @@ using Series = std::map<int, std::vector<UnitValue>>;  // by size
 // The sizes in turns, in an order drawn anew for each turn, so that all of them meet the machine's
 // moods alike.
 Series record(const Asked& asked, const fs::path& folder) {
-  const fs::path base = plant(asked.planted, folder / "base", 0);
+  const fs::path base = plant(asked.planted, folder / "base", nothing);
   std::map<int, Builds> builds;
   for (const int size : sizes)
-    builds.try_emplace(size, Builds::Build{base},
-                       Builds::Build{plant(asked.planted, folder / text("head", size), size)});
+    builds.try_emplace(
+        size, Builds::Build{base},
+        Builds::Build{plant(asked.planted, folder / text("head", size), text(size))});
   std::mt19937_64 random(std::random_device{}());
   Progress progress("planted_slowdowns");
   Series series;
@@ -69,6 +76,22 @@ Series record(const Asked& asked, const fs::path& folder) {
     for (const int size : order)
       series[size].push_back(measure_unit(builds.at(size), case_id, {}, true, random));
   }
+  return series;
+}
+
+// Units that only noise sets apart, normal in the logarithm.
+Series make_up(const Asked& asked) {
+  std::mt19937_64 random(2);
+  std::normal_distribution<double> noise(0, *asked.noise / 100);
+  Series series;
+  for (const int size : sizes)
+    for (std::int64_t unit = 0; unit < asked.units; ++unit) {
+      const double value = std::log1p(size / 100.) + noise(random), control = noise(random);
+      series[size].push_back({.real = value,
+                              .cpu = value,
+                              .seconds = 0.5,
+                              .control = UnitValue::Control{.real = control, .cpu = control}});
+    }
   return series;
 }
 
@@ -130,20 +153,22 @@ void multiply(Entry& entry, double factor) {
   if (entry.anchor) *entry.anchor *= factor;
 }
 
-// Results of a build, and a baseline of which every check of them suspects something.
+// Results of a build, and a baseline, accepted from the base, by which every check of them suspects
+// something.
 class LiveGate {
  public:
   LiveGate(const Asked& asked, const fs::path& folder, int size)
       : asked_(asked), base_(folder / "base"), head_(folder / text("head", size)) {
-    plant(asked.planted, base_, 0);
-    const fs::path binary = plant(asked.planted, head_, size);
+    const fs::path base = plant(asked.planted, base_, nothing);
+    const fs::path binary = plant(asked.planted, head_, text(size));
     json policy = json::parse(read_file(asked.policy), nullptr, true, true);
     policy["rules"] = policy["waivers"] = json::array();  // they speak of other suites
     fs::create_directories(head_ / "baselines");
     write_file(head_ / "baselines" / "policy.json", policy.dump(1));
     run({"run", binary.string(), "--device=host", "--out=" + results().string()}, {0});
     for (const auto& part : fs::directory_iterator(results())) {
-      const Results measured = read_results(part.path() / "planted.json");
+      Results measured = read_results(part.path() / "planted.json");
+      measured.run.content = provenance(base).content;
       const Policy read = Policy::read(head_ / "baselines" / "policy.json", today_utc());
       Baseline baseline = accept(measured, std::nullopt, read, "four times as fast").baseline;
       for (auto& [key, entry] : baseline.entries)
@@ -192,8 +217,20 @@ double quantile(std::vector<double> values, double q) {
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
 }
 
+// Without a cause as rarely as the looks promise, and a clear loss as surely, as far as so many
+// decisions tell.
+void expect_promised(int size, int alarms, int trials) {
+  const Chance rate = chance(alarms, trials);
+  const std::string seen = text("+", size, " %: ", alarms, " alarms in ", trials, " decisions");
+  if (size == 0 && rate.lower > Looks{}.alpha)
+    throw Error(Fault::regression, text(seen, ", where ", in_percent(Looks{}.alpha), " may be"));
+  if (size >= found_for_sure && rate.upper < surely)
+    throw Error(Fault::regression, text(seen, ", where ", in_percent(surely), " should be"));
+}
+
 // One line of a Markdown table.
-void print_row(const std::string& how, int size, const std::vector<Decided>& decisions) {
+void print_row(const std::string& how, int size, const std::vector<Decided>& decisions,
+               bool expect) {
   std::map<std::string, int> counts;
   std::vector<double> seconds;
   for (const Decided& decision : decisions) {
@@ -210,6 +247,7 @@ void print_row(const std::string& how, int size, const std::vector<Decided>& dec
             << counts[verdict::improved] + counts[verdict::environment] << " | "
             << std::round(10 * quantile(seconds, 0.5)) / 10 << " | "
             << std::round(10 * quantile(seconds, 0.9)) / 10 << " |" << std::endl;
+  if (expect) expect_promised(size, alarms, trials);
 }
 
 void print_heading(const Series& series) {
@@ -237,12 +275,16 @@ int run(const Options& options) {
   asked.units = options.integer("units").value_or(300);
   asked.decisions = options.integer("decisions").value_or(1000);
   asked.live = options.integer("live").value_or(10);
+  asked.noise = options.positive("noise");
+  asked.expect = options.has("expect");
   catch_interruptions();
   const TemporaryFolder folder("planted-slowdowns");
 
   Series series;
   if (const auto from = options.value("from"))
     series = read_series(*from);
+  else if (asked.noise)
+    series = make_up(asked);
   else if (asked.units > 0)
     series = record(asked, folder.path());
   if (const auto out = options.value("out")) write_file(*out, canonical(to_json(series)));
@@ -254,14 +296,15 @@ int run(const Options& options) {
       for (std::int64_t i = 0; i < asked.decisions; ++i)
         decisions.push_back(decide_from(units, in_a_row, asked, random));
       if (!decisions.empty())
-        print_row(in_a_row ? "from units in a row" : "from units drawn", size, decisions);
+        print_row(in_a_row ? "from units in a row" : "from units drawn", size, decisions,
+                  asked.expect);
     }
   for (const int size : sizes) {
     if (asked.live == 0) break;
     const LiveGate gate(asked, folder.path() / text("live", size), size);
     std::vector<Decided> decisions;
     for (std::int64_t i = 0; i < asked.live; ++i) decisions.push_back(gate.check());
-    print_row("live", size, decisions);
+    print_row("live", size, decisions, asked.expect);
   }
   return 0;
 }
@@ -277,6 +320,9 @@ const Command command = {
                 {"decisions", "N", "made of each size from what was recorded (default 1000)"},
                 {"live", "N", "made of each size by holdfast check --confirm (default 10)"},
                 {"budget", "SECONDS", "of a decision (default 60)"},
+                {"noise", "PERCENT", "make units up with such a spread instead of recording any"},
+                {"expect", "",
+                 "exit 1 unless nothing is found where nothing is, and 5 and 10 % in 9 of 10"},
                 {"out", "FILE", "keep the recorded series"},
                 {"from", "FILE", "take a series that was kept"}},
     .run = run};

@@ -260,7 +260,9 @@ Policy Policy::parse(const Document& document, const std::string& today) {
                               "', which 'kinds' does not have"));
   }
   if (const auto most = object.optional("most_suspects")) {
-    if (most->integer() < 1) throw most->wrong("'most_suspects' is at least 1");
+    constexpr std::int64_t cases_of_a_fleet = 1'000'000;
+    if (most->integer() < 1 || most->integer() > cases_of_a_fleet)
+      throw most->wrong(text("'most_suspects' lies between 1 and ", cases_of_a_fleet));
     policy.most_suspects_ = static_cast<std::size_t>(most->integer());
   }
   for (const Reader& reader : object.take("rules").items())

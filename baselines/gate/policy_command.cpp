@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "gate/case_name.hpp"
 #include "gate/check.hpp"
 #include "gate/common_options.hpp"
 #include "gate/installed.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 // A case of a suite that this build does not have may be known elsewhere; others must be listed.
 void refuse_unknown(const std::string& case_id) {
-  const std::string suite = case_id.substr(0, case_id.find('/'));
+  const std::string suite(suite_of(case_id));
   if (suite.empty() || suite == case_id)
     throw Error(Fault::bad_input, text("'", case_id, "' is no case id; holdfast list shows them"));
   const std::filesystem::path list = list_path(binary_folder(), suite);

@@ -81,7 +81,7 @@ TEST(Policy, MoreSuspectsThanThePolicySaysAreTheMachine) {
   EXPECT_EQ(with("").most_suspects(), 12u);
   EXPECT_EQ(with_more("", R"("most_suspects": 3, )").most_suspects(), 3u);
   EXPECT_THAT([] { (void)with_more("", R"("most_suspects": 0, )"); },
-              ThrowsMessage<Error>(HasSubstr("at least 1")));
+              ThrowsMessage<Error>(HasSubstr("lies between 1 and 1000000")));
 }
 
 TEST(Compilers, DifferInThePatchLevelWhereTheFirstNumberIsTheSame) {

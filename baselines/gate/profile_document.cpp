@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "gate/documents.hpp"
+
 namespace holdfast::gate {
 namespace {
 
@@ -11,14 +13,27 @@ const std::vector<std::string_view> op_kinds = {"fused",    "scatter", "gemm", "
                                                 "reduce",   "copy",    "fill", "upload",
                                                 "download", "loop",    "scope"};
 
-double not_negative(const Reader& reader) {
+// Times and bytes that go up and down count from where recording began.
+double measured(const Reader& reader) {
   const double value = reader.number();
+  refuse_absurd(reader, value, false);
+  return value;
+}
+
+double not_negative(const Reader& reader) {
+  const double value = measured(reader);
   if (value < 0) throw reader.wrong("a profile holds no negative number here");
   return value;
 }
 
-std::int64_t count(const Reader& reader) {
+std::int64_t change(const Reader& reader) {
   const std::int64_t value = reader.integer();
+  refuse_absurd(reader, static_cast<double>(value), true);
+  return value;
+}
+
+std::int64_t count(const Reader& reader) {
+  const std::int64_t value = change(reader);
   if (value < 0) throw reader.wrong("a profile holds no negative number here");
   return value;
 }
@@ -131,7 +146,7 @@ ProfileGap parse_gap(const Reader& reader) {
   ProfileGap gap{.after = object.take("after").string(),
                  .before = object.take("before").string(),
                  .seconds = not_negative(object.take("seconds")),
-                 .at_s = object.take("at_s").number()};
+                 .at_s = measured(object.take("at_s"))};
   object.close();
   return gap;
 }
@@ -145,9 +160,9 @@ ProfileMemory parse_memory(const Reader& reader) {
   memory.device_total_bytes = count_or_null(object.take("device_total_bytes"));
   for (const Reader& item : object.take("timeline").items()) {
     Object point = item.object();
-    memory.timeline.push_back({.seconds = point.take("s").number(),
+    memory.timeline.push_back({.seconds = measured(point.take("s")),
                                .bytes = count(point.take("bytes")),
-                               .delta = point.take("delta").integer(),
+                               .delta = change(point.take("delta")),
                                .site = point.take("site").string()});
     point.close();
   }
@@ -200,7 +215,7 @@ void parse_identity(Object& object, Profile& profile) {
   profile.clock = object.take("clock").one_of(clocks);
   profile.silence = object.take("silence").string_or_null();
   const Reader steps = object.take("steps");
-  profile.steps = steps.integer();
+  profile.steps = count(steps);
   if (profile.steps < 1) throw steps.wrong("a profile is of one step at least");
   profile.dropped = count(object.take("dropped"));
 }

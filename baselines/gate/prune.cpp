@@ -10,6 +10,7 @@
 #include "gate/part.hpp"
 #include "gate/policy.hpp"
 #include "gate/root.hpp"
+#include "gate/store.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -47,29 +48,49 @@ std::string why_orphaned(const std::string& case_id, const std::string& metric, 
   return is_evidence(metric) || metrics.contains(metric) ? "" : "no case has such a metric";
 }
 
-// Returns how many entries go.
-std::size_t prune_file(const fs::path& file, const List& list, const std::set<std::string>& metrics,
-                       const Aliases& aliases, bool write) {
-  Baseline baseline = read_baseline(file);
+// Tells what goes, takes it out of the store where `write` is set, and returns how many entries go.
+std::size_t prune_file(Store& store, const std::string& place, const List& list,
+                       const std::set<std::string>& metrics, const Aliases& aliases, bool write,
+                       std::ostream& told) {
+  const Baseline baseline = read_baseline(*store.content_of(place));
   Baseline renamed = baseline;
   aliases.rename(renamed);
   const std::vector<Orphan> found = orphans(renamed, list, metrics);
   if (found.empty()) return 0;
-  std::cout << file.string() << ": " << found.size() << " of " << baseline.entries.size()
-            << " entries go\n";
+  told << (store.folder() / place).string() << ": " << found.size() << " of "
+       << baseline.entries.size() << " entries go\n";
   for (const Orphan& orphan : found) {
     const std::string metric = orphan.key.substr(orphan.key.rfind('|') + 1);
-    std::cout << "  " << orphan.key << "  "
-              << readable(renamed.entries.at(orphan.key).value, unit_of_name(metric)) << "  ("
-              << orphan.why << ")\n";
+    told << "  " << orphan.key << "  "
+         << readable(renamed.entries.at(orphan.key).value, unit_of_name(metric)) << "  ("
+         << orphan.why << ")\n";
     renamed.entries.erase(orphan.key);
   }
   if (!write) return found.size();
   if (renamed.entries.empty())
-    fs::remove(file);
+    store.remove(place);
   else
-    write_file(file, baseline_text(renamed));
+    store.write(place).append(baseline_text(renamed));
   return found.size();
+}
+
+std::size_t prune_store(const PruneRequest& request, const std::vector<List>& lists,
+                        const std::set<std::string>& metrics, const Aliases& aliases,
+                        std::ostream& told) {
+  Store store(request.baselines, request.write ? Store::Use::writing : Store::Use::reading);
+  std::size_t going = 0;
+  for (const std::string& place : store.places("devices/", ".json")) {
+    const fs::path suite = fs::path(place).stem();
+    const auto list = std::find_if(lists.begin(), lists.end(),
+                                   [&](const List& one) { return one.suite == suite; });
+    if (list == lists.end())
+      told << (store.folder() / place).string() << ": left as it is, this build has no suite "
+           << suite.string() << "\n";
+    else
+      going += prune_file(store, place, *list, metrics, aliases, request.write, told);
+  }
+  store.publish();
+  return going;
 }
 
 }  // namespace
@@ -96,20 +117,9 @@ int prune(const PruneRequest& request) {
   const std::set<std::string> metrics = metrics_of(lists);
   const Aliases aliases = Aliases::read(request.baselines);
   aliases.check_against(lists, false);
-  std::vector<fs::path> files;
-  for (const auto& file : fs::recursive_directory_iterator(request.baselines / "devices"))
-    if (file.path().extension() == ".json") files.push_back(file.path());
-  std::sort(files.begin(), files.end());
-  std::size_t going = 0;
-  for (const fs::path& file : files) {
-    const auto list = std::find_if(lists.begin(), lists.end(),
-                                   [&](const List& one) { return one.suite == file.stem(); });
-    if (list == lists.end())
-      std::cout << file.string() << ": left as it is, this build has no suite "
-                << file.stem().string() << "\n";
-    else
-      going += prune_file(file, *list, metrics, aliases, request.write);
-  }
+  std::ostringstream told;
+  const std::size_t going = prune_store(request, lists, metrics, aliases, told);
+  std::cout << told.str();
   if (going == 0)
     std::cout << "every entry has its case and metric\n";
   else if (!request.write)

@@ -20,6 +20,7 @@
 #include "gate/instruction_counts.hpp"
 #include "gate/merge.hpp"
 #include "gate/process.hpp"
+#include "gate/profile_process.hpp"
 #include "gate/profiles.hpp"
 #include "gate/suite_process.hpp"
 
@@ -31,7 +32,6 @@ namespace fs = std::filesystem;
 constexpr std::int64_t host_processes = 5;
 constexpr std::int64_t dry_processes = 1;  // what a dry run says repeats exactly
 constexpr std::int64_t default_timeout_seconds = 300;
-constexpr std::size_t most_padding = 4096;
 constexpr double slowness_of_valgrind = 10;  // of a whole suite, whose steps alone are counted
 
 struct Plan {
@@ -43,8 +43,18 @@ struct Plan {
   fs::path out = {};
   bool profile = false;                   // one more process, which profiles
   std::optional<fs::path> valgrind = {};  // one more process, which counts instructions
-  std::vector<std::string> custom = {};   // handed on to the suite
+  bool must_count = false;                // else the results may say why they hold no counts
+  std::string uncounted = "this run was not asked for it";  // where there is no valgrind
+  std::vector<std::string> custom = {};                     // handed on to the suite
 };
+
+// What each process of the run is told besides its device: which cases, with which options.
+std::vector<std::string> chosen(const Plan& plan) {
+  std::vector<std::string> arguments = {"--tier=" + plan.tier};
+  if (plan.filter) arguments.push_back("--filter=" + *plan.filter);
+  arguments.insert(arguments.end(), plan.custom.begin(), plan.custom.end());
+  return arguments;
+}
 
 std::string utc_now() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -76,13 +86,6 @@ Results read_process(const fs::path& path) {
                 : parse_results(strict);
 }
 
-// Environments of different length move stacks and mappings, so that no process profits from a
-// lucky alignment.
-std::string padding() {
-  static std::mt19937_64 random(std::random_device{}());
-  return std::string(std::uniform_int_distribution<std::size_t>(1, most_padding)(random), 'x');
-}
-
 struct Failure {
   std::string status;  // crashed or timeout
   std::string reason;
@@ -97,18 +100,18 @@ struct Processes {
 Processes run_processes(const fs::path& binary, const std::string& suite, const Plan& plan,
                         Progress& progress) {
   const TemporaryFolder folder("run");
+  std::mt19937_64 random(std::random_device{}());
   Processes done;
   for (std::int64_t i = 1; i <= plan.processes; ++i) {
     const fs::path file = folder.path() / text("process-", i, ".json");
-    Task task{
-        .program = binary,
-        .arguments = {"--device=" + plan.device, "--tier=" + plan.tier, "--out=" + file.string()},
-        .environment = {{"HOLDFAST_PADDING", padding()},
-                        {"HOLDFAST_FFTW_WISDOM", (folder.path() / "wisdom").string()}},
-        .timeout_seconds = plan.timeout_seconds,
-        .on_line = [&](std::string_view line) { progress.following(line); }};
-    if (plan.filter) task.arguments.push_back("--filter=" + *plan.filter);
-    task.arguments.insert(task.arguments.end(), plan.custom.begin(), plan.custom.end());
+    Task task{.program = binary,
+              .arguments = {"--device=" + plan.device, "--out=" + file.string()},
+              .environment = {{"HOLDFAST_PADDING", padding(random)},
+                              {"HOLDFAST_FFTW_WISDOM", (folder.path() / "wisdom").string()}},
+              .timeout_seconds = plan.timeout_seconds,
+              .on_line = [&](std::string_view line) { progress.following(line); }};
+    const std::vector<std::string> what = chosen(plan);
+    task.arguments.insert(task.arguments.end(), what.begin(), what.end());
     progress.following(
         text(suite, ": process ", i, " of ", plan.processes, " on ", plan.device, " ..."));
     const Outcome outcome = run_task(task);
@@ -192,79 +195,25 @@ void summarise(const Results& results, const fs::path& file) {
   std::cout << file.string() << ": " << line << '\n';
 }
 
-// Why the profiles that a process left in `folder` cannot be kept; empty where they can.
-std::string profiling_problem(const Outcome& outcome, double timeout_seconds,
-                              const fs::path& folder) {
-  // A case that fails its check leaves the others' profiles as good as they are.
-  if (outcome.ending != Ending::exited ||
-      (outcome.code != 0 && outcome.code != exit_code(Fault::regression))) {
-    const std::string words = last_lines(outcome.complaints, 1);
-    return text(describe(outcome, timeout_seconds), words.empty() ? "" : ": ", words);
-  }
-  try {
-    return read_profiles(folder).empty() ? "wrote no profile" : "";
-  } catch (const Error& error) {
-    return text("wrote a broken document: ", error.what());
-  }
-}
-
-// Goes with all its content, unless it has been renamed by then; an interruption leaves no part.
-struct PartFolder {
-  fs::path path;
-  ~PartFolder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-};
-
-// One more process, apart from the timed ones, which profiles both variants of each case. Its
-// profiles take their place once they are whole; where it fails a line says why, and the run is
-// worth as much as without them.
-void profile_suite(const fs::path& binary, const Plan& plan, const fs::path& place,
-                   Progress& progress) {
-  const std::string suite = binary.filename().string();
-  const fs::path beside = place.parent_path() / ("." + suite + ".part");
-  std::error_code problem;
-  fs::remove_all(beside, problem);
-  fs::create_directories(beside, problem);
-  const PartFolder part{beside};
-  Task task{.program = binary,
-            .arguments = {"--device=" + plan.device, "--tier=" + plan.tier,
-                          "--profile=" + beside.string(), "--variant=both"},
-            .timeout_seconds = plan.timeout_seconds,
-            .on_line = [&](std::string_view line) { progress.following(line); }};
-  if (plan.filter) task.arguments.push_back("--filter=" + *plan.filter);
-  task.arguments.insert(task.arguments.end(), plan.custom.begin(), plan.custom.end());
-  progress.following(text(suite, ": profiling on ", plan.device, " ..."));
-  const Outcome outcome = run_task(task);
-  std::string why = profiling_problem(outcome, plan.timeout_seconds, beside);
-  if (why.empty()) {
-    fs::rename(beside, place, problem);
-    if (problem) why = "left profiles that cannot be kept: " + problem.message();
-  }
-  if (!why.empty()) {
-    progress.say("warning: the results stay without profiles: the profiling process ", why);
-  } else if (outcome.code != 0) {
-    progress.say("warning: not every case has a profile: ", last_lines(outcome.complaints, 1));
-  } else {
-    progress.say("profiled on ", plan.device, " in ", std::round(outcome.seconds * 10) / 10, " s");
-  }
-}
-
 // One more process, apart from the timed ones, inside valgrind. Counts that it does not bring are
 // missing from the results, which the gate then finds incomplete.
 void count_suite(const fs::path& binary, const Plan& plan, Results& results, Progress& progress) {
-  Counting counting{.valgrind = *plan.valgrind,
-                    .binary = binary,
-                    .arguments = {"--tier=" + plan.tier},
-                    .timeout_seconds = slowness_of_valgrind * plan.timeout_seconds,
-                    .on_line = [&](std::string_view line) { progress.following(line); }};
-  if (plan.filter) counting.arguments.push_back("--filter=" + *plan.filter);
-  counting.arguments.insert(counting.arguments.end(), plan.custom.begin(), plan.custom.end());
+  const Counting counting{.valgrind = *plan.valgrind,
+                          .binary = binary,
+                          .arguments = chosen(plan),
+                          .timeout_seconds = slowness_of_valgrind * plan.timeout_seconds,
+                          .on_line = [&](std::string_view line) { progress.following(line); }};
   progress.following(text(results.suite, ": counting instructions ..."));
   const auto start = std::chrono::steady_clock::now();
-  for (const std::string& complaint : count_instructions(counting, results))
-    progress.say("warning: not counted: ", complaint);
+  try {
+    for (const std::string& complaint : count_instructions(counting, results))
+      progress.say("warning: not counted: ", complaint);
+  } catch (const Error& error) {
+    if (plan.must_count) throw;
+    leave_uncounted(results, error.what());
+    progress.say("not counted: ", error.what());
+    return;
+  }
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   progress.say("counted instructions in ", std::round(spent.count() * 10) / 10, " s");
 }
@@ -311,7 +260,10 @@ void run_suite(const fs::path& binary, const Plan& plan) {
     complete(results, expected, "missing",
              "the suite ended well and did not report this case in every process");
   }
-  if (plan.valgrind && !done.failure) count_suite(binary, plan, results, progress);
+  if (!plan.valgrind)
+    leave_uncounted(results, plan.uncounted);
+  else if (!done.failure)
+    count_suite(binary, plan, results, progress);
   results.partial = results.partial || plan.filter.has_value();
   results.list_hash = sha256(list_bytes);
   // Of the options handed on, the suite knows which make the run a custom one.
@@ -328,7 +280,13 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   const fs::path profiles = profiles_folder(plan.out, results.env.device_class, suite);
   std::error_code problem_of_old;
   fs::remove_all(profiles, problem_of_old);
-  if (plan.profile && !done.failure) profile_suite(binary, plan, profiles, progress);
+  if (plan.profile && !done.failure)
+    profile_suite({.binary = binary,
+                   .device = plan.device,
+                   .arguments = chosen(plan),
+                   .timeout_seconds = plan.timeout_seconds,
+                   .place = profiles},
+                  progress);
   summarise(results, folder / (suite + ".json"));
 }
 
@@ -378,12 +336,18 @@ int run(const Options& options) {
   }
   if (suites.empty())
     throw Error(Fault::bad_input, "holdfast run needs a suite; see holdfast list");
-  if (options.has("count-instructions")) {
+  plan.must_count = options.has("count-instructions");
+  if (plan.must_count || options.has("count-instructions-if-possible")) {
     if (plan.device != "host")
       throw Error(Fault::bad_input,
                   text("--count-instructions counts what the host executes, and --device=",
                        plan.device, " is another; its launches and bytes are counted always"));
-    plan.valgrind = find_valgrind();
+    try {
+      plan.valgrind = find_valgrind();
+    } catch (const Error& error) {
+      if (plan.must_count) throw;
+      plan.uncounted = error.what();
+    }
   }
   prepare_output(plan.out);
   catch_interruptions();
@@ -410,6 +374,8 @@ Command run_command() {
                        "class>/profiles/<suite>/"},
                       {"count-instructions", "",
                        "on host: count the instructions of a step too, in valgrind's callgrind"},
+                      {"count-instructions-if-possible", "",
+                       "the same; where valgrind is missing the results say so"},
                       {"bin-dir", "DIR", "where the suites are (default: beside holdfast)"},
                       {"out", "DIR", "receives <device class>/<suite>.json and <suite>.list.json"}},
           .examples =

@@ -10,6 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double list_timeout_seconds = 60;
+constexpr std::size_t most_padding = 4096;
 
 // The suite's own sentence, without its name in front.
 std::string sentence_of(const Outcome& outcome, const std::string& suite) {
@@ -26,6 +27,10 @@ void pass_on_refusals(const Outcome& outcome, const std::string& suite) {
   for (const Fault fault : {Fault::bad_input, Fault::no_device})
     if (outcome.code == exit_code(fault))
       throw Error(fault, text(suite, ": ", sentence_of(outcome, suite)));
+}
+
+std::string padding(std::mt19937_64& random) {
+  return std::string(std::uniform_int_distribution<std::size_t>(1, most_padding)(random), 'x');
 }
 
 std::string list_of(const fs::path& binary, const std::vector<std::string>& custom) {

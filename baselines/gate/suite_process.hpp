@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,6 +47,10 @@ class Progress {
 // Throws the suite's own sentence where it said that it cannot do what it was asked (exit 2) or has
 // no such device (77), as opposed to what goes wrong in a case.
 void pass_on_refusals(const Outcome& outcome, const std::string& suite);
+
+// The value of HOLDFAST_PADDING for a fresh process: environments of different length move stacks
+// and mappings, so that none profits from a lucky alignment.
+std::string padding(std::mt19937_64& random);
 
 // The list as the suite prints it now. The build stored the same bytes beside it; another list is
 // another build's. `custom` are the suite's own options, which may change its list.

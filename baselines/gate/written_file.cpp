@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "gate/json.hpp"
 
@@ -31,8 +32,7 @@ int lock(int file) {
 }  // namespace
 
 WrittenFile::WrittenFile(std::filesystem::path place)
-    : place_(std::move(place)),
-      beside_(place_.parent_path() / text(".", place_.filename().string(), ".part")) {
+    : place_(std::move(place)), beside_(part_of(place_)) {
   do {
     file_ = Descriptor(::open(beside_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
     if (*file_ < 0) fail(errno);
@@ -97,9 +97,12 @@ void WrittenFile::publish() {
   file_ = Descriptor();
 }
 
-void publish_together(std::vector<WrittenFile>& files) {
-  for (WrittenFile& file : files) file.sync();
-  for (WrittenFile& file : files) file.publish();
+void WrittenFile::leave_beside() {
+  file_ = Descriptor();
+}
+
+std::filesystem::path part_of(const std::filesystem::path& place) {
+  return place.parent_path() / text(".", place.filename().string(), ".part");
 }
 
 void write_file(const std::filesystem::path& path, std::string_view content, Sync sync) {

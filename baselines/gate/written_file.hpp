@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <string_view>
-#include <vector>
 
 #include "gate/process.hpp"
 
@@ -25,6 +24,7 @@ class WrittenFile {
   void append_copy_of(const std::filesystem::path& file);  // copied by the kernel, not through here
   void sync();  // so that the machine may stop as well, not only this process
   void publish();
+  void leave_beside();  // complete: somebody else gives it its place
 
  private:
   std::filesystem::path place_;
@@ -33,8 +33,7 @@ class WrittenFile {
   [[noreturn]] void fail(int error) const;
 };
 
-// Publishes files that belong together, all of which are written and synced before: one that cannot
-// be written keeps the others out as well.
-void publish_together(std::vector<WrittenFile>& files);
+// ".NAME.part" beside NAME.
+std::filesystem::path part_of(const std::filesystem::path& place);
 
 }  // namespace holdfast::gate

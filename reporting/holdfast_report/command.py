@@ -11,6 +11,7 @@ from holdfast_report import Problem
 from holdfast_report.history import Series, ask
 from holdfast_report.page import render
 from holdfast_report.root import read_baselines, read_root
+from holdfast_report.store import journal_of
 from holdfast_report.trends import draw_all
 
 EXAMPLES = """examples:
@@ -83,7 +84,8 @@ def baselines_of(given: Path | None) -> Path | None:
 
 
 def is_empty(store: Path) -> bool:
-    return not store.is_dir() or not any(store.glob("*/*.ndjson"))
+    begun = journal_of(store).exists()  # whoever reads it finishes it
+    return not store.is_dir() or not (begun or any(store.glob("*/*.ndjson")))
 
 
 def prepare(out: Path) -> None:

@@ -9,6 +9,7 @@ from holdfast_report.documents import Baseline, Case, CaseList, Entry, Results, 
 from holdfast_report.policy import Bound, read_bounds
 from holdfast_report.profiles import ENDING, Stored, read_profiles
 from holdfast_report.reading import read
+from holdfast_report.store import stored
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,11 @@ def read_part(path: Path) -> Part:
 
 def read_baselines(folder: Path) -> dict[tuple[str, str], Entry]:
     entries: dict[tuple[str, str], Entry] = {}
-    for path in sorted(folder.glob("devices/*/*.json")):
-        baseline = read(Baseline, "holdfast-baseline/1", path)
-        for key, entry in baseline.entries.items():
-            entries[baseline.device_class, key] = entry
+    with stored(folder, "devices/*/*.json") as paths:
+        for path in paths:
+            baseline = read(Baseline, "holdfast-baseline/1", path)
+            for key, entry in baseline.entries.items():
+                entries[baseline.device_class, key] = entry
     return entries
 
 

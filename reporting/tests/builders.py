@@ -309,6 +309,10 @@ def baseline() -> dict[str, Any]:
     }
 
 
+def journal(files: dict[str, int | None]) -> dict[str, Any]:
+    return {"schema": "holdfast-journal/1", "files": files}
+
+
 def put(path: Path, document: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(document if isinstance(document, str) else json.dumps(document), "utf-8")

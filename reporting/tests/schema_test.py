@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-from holdfast_report import documents, history, profiles
+from holdfast_report import documents, history, profiles, store
 from holdfast_report.reading import load
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +32,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "baseline": documents.Baseline,
     "trend": history.Trend,
     "profile": profiles.Profile,
+    "journal": store.Journal,
 }
 SAMPLES: dict[str, dict[str, Any]] = {
     "results": builders.host_results(),
@@ -40,6 +41,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "baseline": builders.baseline(),
     "trend": builders.trend(),
     "profile": profile_builders.gpu(),
+    "journal": builders.journal({"devices/host/toy.json": 7, "devices/host/gone.json": None}),
 }
 
 
