@@ -9,6 +9,14 @@ add_library(holdfast_warnings INTERFACE)
 target_compile_options(holdfast_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                                                    -Wno-sign-conversion)
 
+# What the build is made of. Each suite's binary waits for it, so that a hash beside it is never an older one's.
+add_custom_target(
+  holdfast_content ALL
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR}
+          -DOUTPUT=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/content.json -P ${PROJECT_SOURCE_DIR}/cmake/content.cmake
+  BYPRODUCTS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/content.json
+  COMMENT "Hashing the content of kernels, suites, cmake and the CMake files beside them")
+
 # holdfast_add_library(<name> SOURCES... [USES <library>...]): a static library with the project's warnings.
 function(holdfast_add_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES")
@@ -104,6 +112,7 @@ endfunction()
 function(holdfast_add_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEVICES")
   add_executable(${name} ${name}.cpp)
+  add_dependencies(${name} holdfast_content)
   target_link_libraries(${name} PRIVATE holdfast_harness holdfast_${name} holdfast_warnings)
   set(list ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}.list.json)
   add_custom_command(
@@ -150,7 +159,7 @@ function(holdfast_add_suite name)
   endforeach()
 endfunction()
 
-# After all rooms: the whole verdict as a test, the daily targets, and what the build is made of.
+# After all rooms: the whole verdict as a test, and the daily targets.
 function(holdfast_finish)
   get_property(parts GLOBAL PROPERTY HOLDFAST_PARTS)
   get_property(checks GLOBAL PROPERTY HOLDFAST_CHECKS)
@@ -182,13 +191,6 @@ function(holdfast_finish)
     COMMAND holdfast baseline accept ${results} --baselines=${baselines} --policy=${baselines}/policy.json
     COMMENT "Accepting ${results} as the baseline of its device classes"
     USES_TERMINAL)
-
-  add_custom_target(
-    holdfast_content ALL
-    COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR}
-            -DOUTPUT=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/content.json -P ${PROJECT_SOURCE_DIR}/cmake/content.cmake
-    BYPRODUCTS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/content.json
-    COMMENT "Hashing the content of kernels, suites and cmake")
 
   holdfast_add_bundle()
 endfunction()

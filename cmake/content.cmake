@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DSOURCE=<root> -DOUTPUT=<file> -P content.cmake
-# Which content a build is made of: one hash over what git tracks (or would track) in kernels, suites and cmake, the same
-# before and after the commit, so that code and the baseline it earned land together.
+# Which content a build is made of: one hash over what git tracks (or would track) in kernels, suites and cmake and the
+# CMake files beside them, the same before and after the commit, so that code and the baseline it earned land together.
 
+set(parts kernels suites cmake CMakeLists.txt CMakePresets.json)
 find_package(Git QUIET)
 set(files "")
 set(sha "")
 set(dirty false)
 if(GIT_FOUND)
   execute_process(
-    COMMAND ${GIT_EXECUTABLE} ls-files --cached --others --exclude-standard kernels suites cmake
+    COMMAND ${GIT_EXECUTABLE} ls-files --cached --others --exclude-standard ${parts}
     WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE files RESULT_VARIABLE failed ERROR_QUIET)
   if(NOT failed)
     execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse --verify --quiet HEAD WORKING_DIRECTORY ${SOURCE}
                     OUTPUT_VARIABLE sha OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-    execute_process(COMMAND ${GIT_EXECUTABLE} status --porcelain -- kernels suites cmake
+    execute_process(COMMAND ${GIT_EXECUTABLE} status --porcelain -- ${parts}
                     WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE changes ERROR_QUIET)
     if(changes)
       set(dirty true)
@@ -24,7 +25,14 @@ if(GIT_FOUND)
   string(REPLACE "\n" ";" files "${files}")
 endif()
 if(NOT files)  # an unpacked archive
-  file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/kernels/* ${SOURCE}/suites/* ${SOURCE}/cmake/*)
+  foreach(part IN LISTS parts)
+    if(IS_DIRECTORY ${SOURCE}/${part})
+      file(GLOB_RECURSE inside RELATIVE ${SOURCE} ${SOURCE}/${part}/*)
+      list(APPEND files ${inside})
+    else()
+      list(APPEND files ${part})
+    endif()
+  endforeach()
 endif()
 
 list(SORT files)

@@ -136,6 +136,18 @@ TEST_F(GateCommand, ARefusalTakesThePlaceOfAnOlderVerdict) {
   EXPECT_THAT(read_file(results_ / "verdict.xml"), HasSubstr("failures=\"1\""));
 }
 
+// A list that is a link to itself, which no sentence of ours speaks of.
+TEST_F(GateCommand, WhateverStopsACheckTakesThePlaceOfAnOlderVerdict) {
+  accepted(toy::dry());
+  ASSERT_EQ(check(), 0) << output_;
+  const std::filesystem::path list = results_ / "cuda-dry-sm_90" / "toy.list.json";
+  std::filesystem::remove(list);
+  std::filesystem::create_symlink("toy.list.json", list);
+  EXPECT_EQ(check(), 2);
+  EXPECT_EQ(verdict().exit, 2);
+  EXPECT_THAT(verdict().notes, testing::ElementsAre(HasSubstr("toy.list.json")));
+}
+
 TEST_F(GateCommand, AnExpectedPartMustBeWhole) {
   accepted(toy::dry());
   Results filtered = toy::dry();

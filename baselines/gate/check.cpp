@@ -184,12 +184,11 @@ void write_verdict(const CheckRequest& request, const Checked& checked) {
 }
 
 // What stopped the check takes the place of an older verdict, which no longer holds.
-void write_refusal(const CheckRequest& request, const Error& error) {
+void write_refusal(const CheckRequest& request, Fault fault, const std::string& sentence) {
   std::error_code problem;
   if (!request.whole() || fs::is_empty(request.directory, problem) || problem) return;
   try {
-    write_verdict(request,
-                  {.verdict = {.exit = exit_code(error.fault()), .notes = {error.what()}}});
+    write_verdict(request, {.verdict = {.exit = exit_code(fault), .notes = {sentence}}});
   } catch (const Error&) {
     return;  // the first complaint is the one to tell
   }
@@ -249,7 +248,10 @@ int run(const Options& options) {
   try {
     checked = check(request);
   } catch (const Error& error) {
-    write_refusal(request, error);
+    write_refusal(request, error.fault(), error.what());
+    throw;
+  } catch (const std::exception& error) {
+    write_refusal(request, Fault::bad_input, error.what());
     throw;
   }
   print(checked.verdict, {.color = ::isatty(STDOUT_FILENO) == 1, .quiet = options.has("quiet")},

@@ -83,16 +83,23 @@ class Confirming {
     if (comparisons.empty()) return;
     const std::string why = hindrance(plan_, part_);
     if (why.empty()) base_content_ = provenance(plan_.base / part_.results.suite).content;
-    const bool unchanged = base_content_ == part_.results.run.content;
     std::size_t number = 0;
     for (const auto& [what, rows] : comparisons) {
-      if (!why.empty())
-        for (Row* row : rows) note(*row, why);
-      else if (unchanged)
-        for (Row* row : rows) decide_unchanged(*row);
-      else
-        compare_case(text("A/B ", ++number, " of ", comparisons.size(), ", ", what.first),
-                     what.first, what.second, rows);
+      ++number;
+      std::vector<Row*> compared;
+      for (Row* row : rows)
+        if (!why.empty())
+          note(*row, why);
+        else if (is_unchanged() && !is_accepted_from_base(*row))
+          note(*row,
+               text(plan_.base.string(), " is built from the very content that was measured (",
+                    readable(base_content_, ""), "), and the value was not accepted from ",
+                    "it; give the build of an earlier content"));
+        else
+          compared.push_back(row);
+      if (compared.empty()) continue;
+      compare_case(text("A/B ", number, " of ", comparisons.size(), ", ", what.first), what.first,
+                   what.second, compared);
     }
   }
 
@@ -116,6 +123,10 @@ class Confirming {
   const Entry* entry(const Row& row) const {
     return find_entry(part_.baseline, entry_key(row.case_id, row.variant, row.metric));
   }
+
+  // A comparison of two builds of one content says nothing of a value that was lost before it.
+  // Where it was accepted from that content, flags or an old hash may still set the builds apart.
+  bool is_unchanged() const { return base_content_ == part_.results.run.content; }
 
   bool is_accepted_from_base(const Row& row) const {
     return entry(row) && entry(row)->accepted.content == base_content_;
@@ -191,24 +202,6 @@ class Confirming {
     row.sentence += "; it could not be confirmed: " + why;
   }
 
-  // Two builds of one content: comparing them would say nothing. What was accepted from that very
-  // content was not lost by an edit; what was accepted from another may have been, before the base.
-  void decide_unchanged(Row& row) {
-    if (!is_accepted_from_base(row)) {
-      note(row, text(plan_.base.string(), " is built from the very content that was measured (",
-                     readable(base_content_, ""), "), and the value was not accepted from it; ",
-                     "give the build of an earlier content"));
-      return;
-    }
-    keep_screening(row);
-    row.verdict = verdict::environment;
-    row.blocking = false;
-    row.next = part_.run_again();
-    row.sentence += text("; the value was accepted from this very content (",
-                         readable(base_content_, ""), "), so it is the machine or the tools");
-    keep_drift(row, 0);
-  }
-
   // A comparison speaks of what changed since the base. Where the value was accepted from the base
   // too, that is all there is, and the value has moved by so much (log worsening); where it was
   // not, the measurement alone knows what came between, and its distance from the anchor stays.
@@ -273,8 +266,11 @@ class Confirming {
         break;
       case Paired::improved:
       case Paired::pass:
-        row.verdict = verdict::pass;
+        row.verdict = is_unchanged() ? verdict::environment : verdict::pass;
         row.sentence += "; not so: " + said;
+        if (is_unchanged())
+          row.sentence += text(", and the value was accepted from this very content (",
+                               readable(base_content_, ""), "), so it is the machine or the tools");
     }
     row.blocking = false;
     row.next.reset();

@@ -39,6 +39,14 @@ class Confirming : public testing::Test {
     toy::fake_build(plan_.head, head_seconds);
     toy::fake_build(plan_.base, base_seconds);
   }
+  // As a build whose flags alone differ, or one of a target whose content was hashed before an
+  // edit.
+  void builds_of_one_content(double head_seconds) {
+    builds(head_seconds);
+    for (const fs::path& build : {plan_.head, plan_.base})
+      write_file(build / "content.json",
+                 R"({"content": "sha256:0f0f", "git": {"dirty": false, "sha": ""}})");
+  }
   Part part() const {
     Part made{.results = toy::empty_results("host", "host-x86_64-v4-2t"), .list = toy::list()};
     made.results.suite = "fake_suite";
@@ -140,20 +148,31 @@ TEST_F(Confirming, ALittleLossFromADriftedValueIsDrift) {
 }
 
 TEST_F(Confirming, TheSlowMeasurementOfTheAcceptedContentIsTheMachine) {
-  builds(1e-3);
+  builds_of_one_content(1.0001e-3);
   const Row row = after(suspect());
   EXPECT_EQ(row.verdict, verdict::environment);
   EXPECT_FALSE(row.blocking);
-  EXPECT_THAT(row.sentence, HasSubstr("accepted from this very content"));
-  EXPECT_THAT(row.evidence, AllOf(Contains(Key("screening")), Not(Contains(Key("A/B")))));
+  EXPECT_THAT(row.sentence, AllOf(HasSubstr("it fell; not so: A/B of 14 units"),
+                                  HasSubstr("accepted from this very content")));
+  EXPECT_THAT(row.evidence, AllOf(Contains(Key("screening")), Contains(Key("A/B"))));
+  EXPECT_THAT(notes_, IsEmpty());
+}
+
+TEST_F(Confirming, OneContentIsNotYetOneBuild) {
+  builds_of_one_content(1.1e-3);
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::regression);
+  EXPECT_TRUE(row.blocking);
+  EXPECT_THAT(row.sentence, HasSubstr("it fell; confirmed: A/B of 14 units"));
 }
 
 TEST_F(Confirming, ABaseOfTheSameContentRefutesNothing) {
-  builds(1e-3);
+  builds_of_one_content(1.0001e-3);
   accepted_from_ = "sha256:0123456789";
   const Row row = after(suspect());
   EXPECT_EQ(row.verdict, verdict::regression);
   EXPECT_TRUE(row.blocking);
+  EXPECT_THAT(row.evidence, Not(Contains(Key("A/B"))));
   EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("screening's REGRESSION stands"),
                                         HasSubstr("is built from the very content"))));
 }

@@ -68,7 +68,8 @@ const std::vector<Detector>& detectors() {
        "floor_fraction failed, break the chain of dependent kernels: fuse them, or give each more "
        "independent work (blocks, a batch)",
        low_utilisation},
-      {"transfers_in_the_loop", "copies between host and device in the loop", 0, "B per step",
+      {"transfers_in_the_loop",
+       "copies between host and device in the loop, beside what a step must bring", 0, "B per step",
        "keep the data on the device: copy once before the loop, and read a result back after it, "
        "not in every step",
        transfers_in_the_loop},

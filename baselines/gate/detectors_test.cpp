@@ -8,6 +8,7 @@
 
 #include <set>
 
+#include "gate/test_findings.hpp"
 #include "gate/test_profile.hpp"
 
 namespace holdfast::gate {
@@ -17,7 +18,11 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using toy::advisory;
+using toy::gpu_results;
 using toy::json;
+using toy::names;
+using toy::seen_in;
 
 Sighting sighting(const Profile& profile) {
   return {.case_id = profile.case_id,
@@ -26,45 +31,13 @@ Sighting sighting(const Profile& profile) {
           .profile = &profile};
 }
 
-std::vector<std::string> names(const std::vector<Detection>& found) {
-  std::vector<std::string> all;
-  for (const Detection& one : found) all.push_back(one.detector);
-  return all;
+Metrics& optimized(CaseResult& result) {
+  return result.variants["optimized"].metrics;
 }
 
 std::vector<Detection> seen_in(const json& document) {
   const Profile profile = toy::parsed(document);
   return examine(sighting(profile));
-}
-
-// Results of the toy suite on a GPU, without profiles; the first case alone is looked at.
-Results gpu_results() {
-  Results made = toy::dry();
-  made.env.device_class = "nvidia-h200";
-  made.env.device_name = "cuda";
-  for (CaseResult& result : made.cases) {
-    result.executed = true;
-    result.metrics["peak_ratio"] = toy::exact(3);
-    for (auto& [variant, content] : result.variants) {
-      content.metrics["launches"] = toy::exact(12);
-      content.metrics["time_s"] = toy::timed("time", variant == "optimized" ? 6e-4 : 6e-3);
-      for (const char* zero : {"h2d_bytes", "d2h_bytes", "syncs", "compile_steady", "graph_nodes"})
-        content.metrics[zero] = toy::exact(0);
-    }
-  }
-  return made;
-}
-
-std::vector<Detection> seen_in(const Results& results) {
-  std::vector<Detection> found = examine(results, {});
-  std::erase_if(found, [&](const Detection& one) {
-    return one.case_id != results.cases.front().id || one.variant == "reference";
-  });
-  return found;
-}
-
-Metric advisory(double value) {
-  return {.kind = "advisory", .value = value};
 }
 
 // ---- in profiles ----
@@ -249,6 +222,19 @@ TEST(Detectors, HoldThePeakOfAStepOnEdgesAgainstAllThatItKeeps) {
   EXPECT_THAT(seen_in(profile)[0].sentence, HasSubstr("10 times the data that the case keeps"));
 }
 
+TEST(Detectors, TellTheSecondsOfTheUploadsThatTheyTellAlone) {
+  Results results = gpu_results();
+  optimized(results.cases.front())["upload_ratio"] = advisory(4);
+  json document = toy::gpu_profile();
+  document["overview"]["h2d_bytes"] = 4096;
+  document["transfers"]["h2d"] = {
+      {"count", 10}, {"bytes", 40960}, {"total_s", 4e-5}, {"bytes_per_s", 1e9}};
+  const auto found = examine(results, {toy::parsed(document)});
+  ASSERT_THAT(names(found), ElementsAre("transfers_in_the_loop"));
+  EXPECT_THAT(found[0].sentence, AllOf(HasSubstr("copies 3072 B to the device beside"),
+                                       HasSubstr("which takes 3 us")));
+}
+
 TEST(Detectors, CallCopiesOnTheHostNoTransfers) {
   json profile = toy::gpu_profile();
   profile["device"] = "host";
@@ -289,10 +275,6 @@ TEST_P(PlantedInResult, IsNotSeenOnTheGoodSideOfItsThreshold) {
   Results results = gpu_results();
   GetParam().spoil(results.cases.front(), false);
   EXPECT_THAT(names(seen_in(results)), IsEmpty());
-}
-
-Metrics& optimized(CaseResult& result) {
-  return result.variants["optimized"].metrics;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -377,30 +359,6 @@ TEST(Detectors, TellOnlyOfUploadsBesideThoseThatAStepIsMadeOf) {
   ASSERT_THAT(names(found), ElementsAre("transfers_in_the_loop"));
   EXPECT_THAT(found[0].sentence,
               HasSubstr("copies 4096 B to the device beside what it must bring and 0 B back"));
-}
-
-TEST(Detectors, HoldALoopAgainstItsIsolatedStep) {
-  Results results = gpu_results();
-  results.cases[0].id = "toy/loop/n:64/steps:100/f64";
-  results.cases[1].id = "toy/rk4_step/n:64/f64";
-  results.cases[0].variants["optimized"].metrics["time_s"] = toy::timed("time", 1.2e-1);
-  const auto found = seen_in(results);
-  ASSERT_THAT(names(found), ElementsAre("slow_loop"));
-  EXPECT_THAT(found[0].sentence,
-              AllOf(HasSubstr("2 times the isolated step"),
-                    HasSubstr("1.2 ms against 600 us of toy/rk4_step/n:64/f64")));
-  results.cases[0].variants["optimized"].metrics["time_s"] = toy::timed("time", 8e-2);
-  EXPECT_THAT(names(seen_in(results)), IsEmpty());
-}
-
-TEST(Detectors, HoldAGradientAgainstItsForwardPass) {
-  Results results = gpu_results();
-  results.cases[0].id = "toy/render_grad/fft:128/f64";
-  results.cases[1].id = "toy/render/fft:128/f64";
-  results.cases[0].variants["optimized"].metrics["time_s"] = toy::timed("time", 2.4e-2);
-  const auto found = seen_in(results);
-  ASSERT_THAT(names(found), ElementsAre("slow_gradient"));
-  EXPECT_THAT(found[0].sentence, HasSubstr("40 times the forward pass (24 ms against 600 us"));
 }
 
 TEST(Detectors, ReadTheProfileThatBelongsToTheCase) {

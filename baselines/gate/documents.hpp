@@ -73,7 +73,7 @@ struct CaseResult {
 struct Run {
   std::string id;
   std::string utc;
-  std::string content;  // hash of the tracked content of kernels, suites and cmake
+  std::string content;  // hash of kernels, suites, cmake and the CMake files beside them
   std::optional<std::string> git_sha = {};
   bool git_dirty = false;
   std::int64_t processes = 1;

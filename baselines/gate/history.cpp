@@ -66,6 +66,14 @@ void refuse_what_no_commit_has(const Results& results, const fs::path& file) {
                      " ...); run the suite without its own options"));
 }
 
+// The year names the file in which the run's lines stand.
+void refuse_what_no_year_has(const Results& results, const fs::path& file) {
+  const std::string& utc = results.run.utc;
+  if (utc.size() > 4 && utc[4] == '-' && utc.find_first_not_of("0123456789") == 4) return;
+  throw Error(Fault::bad_input, text(file.string(), ": 'utc' is '", utc,
+                                     "', which begins with no year; measure again"));
+}
+
 int history(const Options& options) {
   const std::string& verb = options.operands()[0];
   if (verb != "append")
@@ -183,7 +191,11 @@ std::vector<HistoryLine> history_lines(const Results& results, std::int64_t orde
 
 Appended append_history(const fs::path& root, const fs::path& folder) {
   const std::vector<StoredResults> measured = read_all_results(root);
-  for (const auto& [file, results] : measured) refuse_what_no_commit_has(results, file);
+  for (const auto& [file, results] : measured) {
+    check_place(file, results);
+    refuse_what_no_commit_has(results, file);
+    refuse_what_no_year_has(results, file);
+  }
   std::optional<Verdict> verdict;
   if (fs::exists(root / "verdict.json")) verdict = read_verdict(root / "verdict.json");
 

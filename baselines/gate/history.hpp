@@ -61,7 +61,8 @@ struct Appended {
 
 // Adds the results below `root`, with the verdicts of its verdict.json where there is one. What the
 // store already has of a run is not added again, so that an interrupted or repeated call does no
-// harm. Throws for runs that no commit or content stands for: custom runs and HOLDFAST_SOURCES.
+// harm. Throws for runs that no commit or content stands for (custom runs and HOLDFAST_SOURCES),
+// and for files that are not named as what they hold.
 Appended append_history(const std::filesystem::path& root, const std::filesystem::path& store);
 
 Command history_command();

@@ -117,6 +117,30 @@ TEST_F(History, DeviceCodeFromOutsideTheBuildIsRefusedAndNothingIsWritten) {
   EXPECT_FALSE(fs::exists(store_));
 }
 
+TEST_F(History, ResultsThatAreNotWhatTheirPlaceSaysAreRefusedAndNothingIsWritten) {
+  for (const char* device_class : {"", "..", "../outside", "a/b", ".hidden", "cuda-dry-sm_80"}) {
+    Results elsewhere = run_of("abc", "2026-11-21T12:00:00Z");
+    elsewhere.env.device_class = device_class;
+    fs::create_directories(root_ / "cuda-dry-sm_90");
+    write_file(root_ / "cuda-dry-sm_90" / "toy.json", canonical(to_json(elsewhere)), Sync::no);
+    EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("and its folder says")))
+        << device_class;
+  }
+  Results another = run_of("abc", "2026-11-21T12:00:00Z");
+  another.suite = "other";
+  measure(another);
+  EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("and its name says")));
+  EXPECT_FALSE(fs::exists(store_));
+}
+
+TEST_F(History, ARunOfNoYearIsRefusedAndNothingIsWritten) {
+  for (const char* utc : {"", "2026", "20/6-11-21T12:00:00Z", "../6-11", "02026-11-21", "now"}) {
+    measure(run_of("abc", utc));
+    EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("begins with no year"))) << utc;
+  }
+  EXPECT_FALSE(fs::exists(store_));
+}
+
 TEST_F(History, AnAbsentFolderIsAnErrorWithTheCommandThatMakesIt) {
   EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("measure first: holdfast run")));
   EXPECT_THAT([&] { (void)read_history(store_); },

@@ -76,11 +76,11 @@ std::string what_ended(const Outcome& outcome, double timeout_seconds) {
 
 }  // namespace
 
-fs::path find_valgrind() {
+fs::path find_valgrind(const std::string& option) {
   if (const auto found = find_program("valgrind")) return *found;
   throw Error(Fault::bad_input,
-              "--count-instructions needs valgrind, and there is none in PATH; install it: "
-              "./cmake/bootstrap.sh, or apt-get install valgrind");
+              text(option, " needs valgrind, and there is none in PATH; install it: ",
+                   "./cmake/bootstrap.sh, or apt-get install valgrind"));
 }
 
 Dumps read_dumps(const fs::path& folder) {
@@ -113,6 +113,12 @@ void leave_uncounted(Results& results, const std::string& why) {
       if (const auto promise = content.metrics.find(instructions_metric);
           promise != content.metrics.end())
         promise->second = {.kind = promise->second.kind, .reason = why};
+}
+
+Results without_counts(Results results) {
+  for (CaseResult& result : results.cases)
+    for (auto& [variant, content] : result.variants) content.metrics.erase(instructions_metric);
+  return results;
 }
 
 std::vector<std::string> count_instructions(const Counting& counting, Results& results) {

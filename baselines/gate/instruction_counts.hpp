@@ -20,8 +20,8 @@ inline constexpr const char* instructions_metric = "instructions";
 // The code that is counted on every machine, because valgrind executes no AVX-512.
 inline constexpr std::string_view counted_isa = "x86-64-v3";
 
-// Throws Error(bad_input) where PATH has no valgrind.
-std::filesystem::path find_valgrind();
+// Throws Error(bad_input) where PATH has no valgrind, which `option` of holdfast run needs.
+std::filesystem::path find_valgrind(const std::string& option);
 
 struct Counting {
   std::filesystem::path valgrind;
@@ -43,6 +43,9 @@ std::optional<double> count_of_a_step(const std::array<double, 3>& dumps, std::s
 
 // Why nobody counted, in the place of each count that the results promise.
 void leave_uncounted(Results& results, const std::string& why);
+
+// The results without the counts that they promise, which the gate then finds missing.
+Results without_counts(Results results);
 
 // Gives each variant that promises the metric its count, and takes the promise out where it was not
 // kept: the gate then finds it missing. One sentence for each of those.

@@ -87,7 +87,7 @@ class CountedSuite : public GateCommand {
     write_file(lists_ / "counted_suite.list.json", listed.output);
     fs::remove(lists_ / "toy.list.json");
     try {
-      (void)find_valgrind();
+      (void)find_valgrind("this test");
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }
@@ -166,7 +166,29 @@ TEST_F(CountedSuite, WithoutValgrindARunThatMayDoWithoutSaysWhy) {
   ASSERT_EQ(run({{"PATH", "/nonexistent"}}, {"--count-instructions-if-possible"}).code, 0);
   EXPECT_EQ(check(), 0) << output_;
   EXPECT_THAT(output_, AllOf(HasSubstr("not checked: counted_suite on "),
-                             HasSubstr("needs valgrind, and there is none in PATH")));
+                             HasSubstr("--count-instructions-if-possible needs valgrind, and there "
+                                       "is none in PATH; install it"),
+                             Not(HasSubstr("measure with"))));
+}
+
+// Something else of that name, first in PATH.
+TEST_F(CountedSuite, AValgrindThatFailsIsNoValgrindThatIsMissing) {
+  const auto run_with = [&](const std::string& script) {
+    const fs::path fake = folder_.path() / "fake";
+    fs::create_directories(fake);
+    write_file(fake / "valgrind", "#!/bin/sh\n" + script);
+    fs::permissions(fake / "valgrind", fs::perms::owner_all);
+    return run({{"PATH", fake.string() + ":" + std::getenv("PATH")}},
+               {"--count-instructions-if-possible"});
+  };
+  const Outcome refused = run_with("echo 'counted_suite: this case cannot be' >&2\nexit 2\n");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.complaints, HasSubstr("this case cannot be"));
+  EXPECT_EQ(check(), 3) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("MISSING"), HasSubstr("instructions")));
+  // A run that is killed while it counts leaves the same.
+  EXPECT_EQ(run_with("kill -9 $PPID\n").ending, Ending::killed);
+  EXPECT_EQ(check(), 3) << output_;
 }
 
 TEST_F(CountedSuite, OnlyTheHostHasInstructionsToCount) {
@@ -176,6 +198,14 @@ TEST_F(CountedSuite, OnlyTheHostHasInstructionsToCount) {
                               "--count-instructions", "--out=" + results_.string()}});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.complaints, HasSubstr("counts what the host executes"));
+  const Outcome possible =
+      run_task({.program = HOLDFAST_BINARY,
+                .arguments = {"run", COUNTED_SUITE, "--device=cuda-dry:sm_90",
+                              "--count-instructions-if-possible", "--out=" + results_.string()}});
+  EXPECT_EQ(possible.code, 2);
+  EXPECT_THAT(
+      possible.complaints,
+      HasSubstr("holdfast: --count-instructions-if-possible counts what the host executes"));
 }
 
 TEST_F(CountedSuite, OutsideValgrindTheSuiteSaysHowToCount) {

@@ -31,6 +31,12 @@ void refuse_negative(const Standard& standard, const Row& row) {
                    " is ", *number, ", which cannot be negative; run the suite again"));
 }
 
+// A number that has a logarithm.
+std::optional<double> positive(const Value& value) {
+  const auto* number = std::get_if<double>(&value);
+  return number && *number > 0 ? std::optional(*number) : std::nullopt;
+}
+
 }  // namespace
 
 const Entry* find_entry(const std::optional<Baseline>& baseline, const std::string& key) {
@@ -108,17 +114,19 @@ bool MetricJudge::judge_absolute(const Standard& standard, Row& row) const {
   }
   for (const Rule* rule : standard.bounds) {
     const auto broken = violation(*rule->bound, *number, row.unit);
-    if (!broken || rule->gate == Gate::off) continue;
+    const Gate gate = rule->gate.value_or(Gate::block);
+    // Of several the first is told, unless a later one blocks and it does not.
+    if (!broken || gate == Gate::off || (row.limit && (row.blocking || gate == Gate::warn)))
+      continue;
     row.verdict = verdict::regression;
-    row.blocking = rule->gate.value_or(Gate::block) == Gate::block;
+    row.blocking = gate == Gate::block;
     row.limit =
         rule->bound->min && *number < *rule->bound->min ? rule->bound->min : rule->bound->max;
     row.evidence["rule"] = text(policy_.file(), ":", rule->line);
     row.next = text("holdfast policy ", row.case_id);
     say(row, *broken);
-    return true;
   }
-  return false;
+  return row.limit.has_value();
 }
 
 // What was accepted, beside a violated bound: the limit is then a change, as the verdict's readers
@@ -151,7 +159,7 @@ void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) c
     judge_new(context, row);
     return;
   }
-  judged.screened = context.timed();
+  judged.screened = context.timed() && positive(context.measured.value) && positive(base->value);
   row.baseline = base->value;
   Judgement judgement = gate::judge(standard, context.measured, *base);
   if (context.timed() && !part_.results.quality.valid && judgement.verdict != verdict::pass) {
@@ -212,11 +220,14 @@ void MetricJudge::judge_new(const Context& context, Row& row) const {
   say(row, text(now, " and has no entry in ", part_.baseline_path));
 }
 
-// For any case.
+// For any case, before the change or with it.
 bool MetricJudge::is_stored(const std::string& metric) const {
-  const auto& entries = part_.baseline->entries;
-  return std::any_of(entries.begin(), entries.end(),
-                     [&](const auto& entry) { return entry.first.ends_with('|' + metric); });
+  const auto holds = [&](const std::optional<Baseline>& baseline) {
+    return baseline &&
+           std::any_of(baseline->entries.begin(), baseline->entries.end(),
+                       [&](const auto& entry) { return entry.first.ends_with('|' + metric); });
+  };
+  return holds(part_.baseline) || holds(part_.proposed);
 }
 
 // The change set itself carries another value, with its reason, and the measurement agrees with it.
@@ -241,8 +252,9 @@ void MetricJudge::judge_control(const Context& context, const Judgement& judgeme
       find_entry(part_.baseline, entry_key(context.result.id, "reference", "time_s"));
   const NamedMetric* control = find_measured(context.all, "reference", "time_s");
   if (!before || !control || row.variant == "reference") return;
-  const double moved =
-      std::log(std::get<double>(control->measured->value) / std::get<double>(before->value));
+  const auto then = positive(before->value), now = positive(control->measured->value);
+  if (!then || !now) return;
+  const double moved = std::log(*now / *then);
   // A reference that became faster lowers the speedup; one that became slower excuses a slower
   // variant.
   const double excuse = context.standard.kind == "ratio" ? -moved : moved;
@@ -277,7 +289,10 @@ MetricJudge::SameCode MetricJudge::compare_code(const Context& context) const {
     const Entry* before =
         find_entry(part_.baseline, entry_key(context.result.id, metric.variant, metric.name));
     if (!before || before->value != metric.measured->value) return SameCode::no;
-    same = counted && part_.results.env.isa != counted_isa ? SameCode::as_counted : SameCode::yes;
+    if (counted && part_.results.env.isa != counted_isa)
+      same = SameCode::as_counted;
+    else if (same == SameCode::unknown)
+      same = SameCode::yes;
   }
   return same;
 }
@@ -324,27 +339,27 @@ void MetricJudge::excuse_changed_tools(const Standard& standard, Row& row) const
 std::vector<Row> MetricJudge::judge_sums(const CaseResult& result,
                                          const std::vector<NamedMetric>& all) const {
   std::vector<Row> rows;
-  for (const Rule* rule : policy_.sums(result.id, part_.device_class())) {
-    for (const auto& [variant, content] : result.variants) {
-      if (!rule->variant.empty() && rule->variant != variant) continue;
-      double sum = 0;
+  for (const auto& [variant, content] : result.variants) {
+    for (const Sum& sum : policy_.sums(result.id, part_.device_class(), variant)) {
+      double total = 0;
       std::size_t found = 0;
-      Row row = new_row(result.id, variant, rule->metric_name());
-      row.kind = "bound";
-      for (const std::string& name : rule->metrics) {
+      Row row = new_row(result.id, variant, sum.name);
+      row.kind = sum.standard.kind;
+      for (const std::string& name : sum.metrics) {
         const NamedMetric* metric = find_measured(all, variant, name);
         if (!metric) continue;
-        sum += std::get<double>(metric->measured->value);
+        total += std::get<double>(metric->measured->value);
         row.unit =
             policy_.standard(result.id, part_.device_class(), variant, name, metric->kind).unit;
         ++found;
       }
-      if (found != rule->metrics.size()) continue;
-      row.value = sum;
-      if (!judge_absolute({.kind = "bound", .unit = row.unit, .bounds = {rule}}, row)) {
+      if (found != sum.metrics.size()) continue;
+      row.value = total;
+      if (!judge_absolute(sum.standard, row)) {
         row.verdict = verdict::pass;
-        say(row, text("is ", readable(sum, row.unit), ", within its bound"));
+        say(row, text("is ", readable(total, row.unit), ", within its bound"));
       }
+      waive(sum.standard, row);
       rows.push_back(std::move(row));
     }
   }

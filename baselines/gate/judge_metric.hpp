@@ -17,7 +17,8 @@ struct JudgedMetric {
   // cause.
   bool suspect = false;
   bool machine_possible = false;
-  bool screened = false;  // a time or a ratio against its baseline, not against a bound
+  // A time or a ratio against its baseline, not against a bound, and both have a logarithm.
+  bool screened = false;
 };
 
 class MetricJudge {

@@ -212,9 +212,13 @@ class PartJudge {
   }
 
   void tell_unrequested() {
-    for (const auto& [name, asking] : unrequested_)
-      verdict_.not_checked.push_back(
-          text(part_.name(), ": ", name, ": ", asking.first, "; measure with ", asking.second));
+    for (const auto& [name, asking] : unrequested_) {
+      const auto& [reason, option] = asking;
+      std::string told = text(part_.name(), ": ", name, ": ", reason);
+      // A reason that speaks of the option says itself what it lacks.
+      if (reason.find(option) == std::string::npos) told += "; measure with " + option;
+      verdict_.not_checked.push_back(std::move(told));
+    }
   }
 
   void look_for_listed(const CaseResult& result, const ListedCase& listed,

@@ -80,7 +80,7 @@ bool policy(std::string_view bytes) {
     (void)refuses([&] { read.check_against({toy::list()}, true); });
     for (const auto& [name, row] : read.metrics())
       (void)read.standard(toy::step_id, "host-x86_64-v4-2t", "optimized", name, row.kind);
-    (void)read.sums(toy::step_id, "cuda-dry-sm_90");
+    (void)read.sums(toy::step_id, "cuda-dry-sm_90", "optimized");
   });
 }
 
@@ -241,7 +241,8 @@ std::vector<std::string> aliases_seeds() {
 }
 
 std::vector<std::string> journal_seeds() {
-  return {as_json(Journal{{"devices/host/toy.json", 4096}, {"devices/host/gone.json", {}}})};
+  return {
+      as_json(Journal{{"devices/host/toy.json", sha256("new")}, {"devices/host/gone.json", {}}})};
 }
 
 std::vector<std::string> profile_seeds() {

@@ -344,11 +344,24 @@ Standard Policy::standard(const std::string& case_id, const std::string& device_
   return standard;
 }
 
-std::vector<const Rule*> Policy::sums(const std::string& case_id,
-                                      const std::string& device_class) const {
-  std::vector<const Rule*> found;
-  for (const Rule& rule : rules_)
-    if (rule.metrics.size() > 1 && rule.covers_case(case_id, device_class)) found.push_back(&rule);
+std::vector<Sum> Policy::sums(const std::string& case_id, const std::string& device_class,
+                              const std::string& variant) const {
+  const auto covers = [&](const Scope& scope) {
+    return (scope.variant.empty() || scope.variant == variant) &&
+           scope.covers_case(case_id, device_class);
+  };
+  std::vector<Sum> found;
+  for (const Rule& rule : rules_) {
+    if (rule.metrics.size() == 1 || !covers(rule)) continue;
+    auto sum = std::find_if(found.begin(), found.end(),
+                            [&](const Sum& one) { return one.metrics == rule.metrics; });
+    if (sum == found.end())
+      sum = found.insert(sum, {.name = rule.metric_name(), .metrics = rule.metrics});
+    sum->standard.bounds.push_back(&rule);
+  }
+  for (const Waiver& waiver : waivers_)
+    for (Sum& sum : found)
+      if (sum.metrics == waiver.metrics && covers(waiver)) sum.standard.waiver = &waiver;
   return found;
 }
 

@@ -91,6 +91,12 @@ struct Standard {
   }
 };
 
+struct Sum {
+  std::string name;                       // "a+b"
+  std::vector<std::string> metrics = {};  // a and b
+  Standard standard = {.kind = "bound"};  // its bounds and its waiver
+};
+
 class Policy {
  public:
   // `today` (YYYY-MM-DD) decides which waivers have expired; an expired one throws.
@@ -103,8 +109,9 @@ class Policy {
                     const std::string& variant, const std::string& metric,
                     const std::string& declared_kind) const;
 
-  // The rules with a bound on a sum of metrics that cover a case.
-  std::vector<const Rule*> sums(const std::string& case_id, const std::string& device_class) const;
+  // The sums of metrics that have bounds for a variant of a case.
+  std::vector<Sum> sums(const std::string& case_id, const std::string& device_class,
+                        const std::string& variant) const;
 
   // Throws for the first rule or waiver that matches no case and metric of these lists. Unless the
   // lists are `complete`, what speaks of a suite that is not among them is left alone.

@@ -49,10 +49,16 @@ int run(const Options& options) {
         std::cout << std::string(34, ' ') << standard.sources[i] << "\n";
     }
   }
-  for (const Rule* rule : policy.sums(case_id, device_class)) {
-    std::cout << "  " << (rule->variant.empty() ? "every variant" : rule->variant) << ' '
-              << rule->metric_name() << "  " << policy.file() << ":" << rule->line << ": "
-              << rule->bound->source << "\n";
+  for (const char* variant : {"optimized", "reference"}) {
+    for (const Sum& sum : policy.sums(case_id, device_class, variant)) {
+      for (const Rule* rule : sum.standard.bounds)
+        std::cout << "  " << variant << ' ' << sum.name << "  " << policy.file() << ":"
+                  << rule->line << ": " << rule->bound->source << "\n";
+      if (const Waiver* waiver = sum.standard.waiver)
+        std::cout << "  " << variant << ' ' << sum.name << "  " << policy.file() << ":"
+                  << waiver->line << ": waived until " << waiver->until << ": " << waiver->why
+                  << "\n";
+    }
   }
   return 0;
 }

@@ -116,7 +116,7 @@ TEST(Policy, TheGateBesideABoundSpeaksOfTheBound) {
 TEST(Policy, ASumOfMetricsHasABound) {
   const Policy policy = with(
       R"({"match": "toy/**", "metric": "launches+peak_bytes", "bound": {"max": 9, "source": "s"}})");
-  EXPECT_EQ(policy.sums(toy::step_id, "host").size(), 1u);
+  EXPECT_EQ(policy.sums(toy::step_id, "host", "optimized").size(), 1u);
   EXPECT_TRUE(of(policy, "launches").bounds.empty());
 }
 

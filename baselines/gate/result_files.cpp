@@ -18,6 +18,18 @@ std::vector<fs::path> files_by_class(const fs::path& root, std::string_view endi
   return files;
 }
 
+void check_place(const fs::path& file, const Results& results) {
+  if (results.suite != file.stem())
+    throw Error(Fault::bad_input,
+                text(file.string(), ": holds results of the suite '", results.suite,
+                     "', and its name says '", file.stem().string(), "'"));
+  const std::string folder = file.parent_path().filename();
+  if (results.env.device_class != folder)
+    throw Error(Fault::bad_input,
+                text(file.string(), ": holds results of the device class '",
+                     results.env.device_class, "', and its folder says '", folder, "'"));
+}
+
 std::vector<StoredResults> read_all_results(const fs::path& root) {
   const std::string make =
       text("measure first: holdfast run SUITE --device=host --out=", root.string());

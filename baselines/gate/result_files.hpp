@@ -20,6 +20,10 @@ struct StoredResults {
 std::vector<std::filesystem::path> files_by_class(const std::filesystem::path& root,
                                                   std::string_view ending);
 
+// Throws Error(bad_input) unless the file and its folder are named as the suite and the device
+// class of the results in it.
+void check_place(const std::filesystem::path& file, const Results& results);
+
 // All results of a root, sorted by device class and suite. Throws Error(bad_input) for an absent or
 // empty root.
 std::vector<StoredResults> read_all_results(const std::filesystem::path& root);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "gate/installed.hpp"
+#include "gate/result_files.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -43,18 +44,6 @@ std::vector<fs::path> result_files(const fs::path& directory) {
   }
   std::sort(files.begin(), files.end());
   return files;
-}
-
-void check_place(const fs::path& file, const Results& results) {
-  if (results.suite != file.stem())
-    throw Error(Fault::bad_input,
-                text(file.string(), ": holds results of the suite '", results.suite,
-                     "', and its name says '", file.stem().string(), "'"));
-  const std::string folder = file.parent_path().filename();
-  if (results.env.device_class != folder)
-    throw Error(Fault::bad_input,
-                text(file.string(), ": holds results of the device class '",
-                     results.env.device_class, "', and its folder says '", folder, "'"));
 }
 
 Error other_build(const fs::path& file, const fs::path& list, const Results& results) {

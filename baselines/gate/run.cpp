@@ -33,6 +33,7 @@ constexpr std::int64_t host_processes = 5;
 constexpr std::int64_t dry_processes = 1;  // what a dry run says repeats exactly
 constexpr std::int64_t default_timeout_seconds = 300;
 constexpr double slowness_of_valgrind = 10;  // of a whole suite, whose steps alone are counted
+constexpr double longest_counting_seconds = 300;
 
 struct Plan {
   std::string device;
@@ -43,7 +44,6 @@ struct Plan {
   fs::path out = {};
   bool profile = false;                   // one more process, which profiles
   std::optional<fs::path> valgrind = {};  // one more process, which counts instructions
-  bool must_count = false;                // else the results may say why they hold no counts
   std::string uncounted = "this run was not asked for it";  // where there is no valgrind
   std::vector<std::string> custom = {};                     // handed on to the suite
 };
@@ -201,19 +201,13 @@ void count_suite(const fs::path& binary, const Plan& plan, Results& results, Pro
   const Counting counting{.valgrind = *plan.valgrind,
                           .binary = binary,
                           .arguments = chosen(plan),
-                          .timeout_seconds = slowness_of_valgrind * plan.timeout_seconds,
+                          .timeout_seconds = std::min(slowness_of_valgrind * plan.timeout_seconds,
+                                                      longest_counting_seconds),
                           .on_line = [&](std::string_view line) { progress.following(line); }};
   progress.following(text(results.suite, ": counting instructions ..."));
   const auto start = std::chrono::steady_clock::now();
-  try {
-    for (const std::string& complaint : count_instructions(counting, results))
-      progress.say("warning: not counted: ", complaint);
-  } catch (const Error& error) {
-    if (plan.must_count) throw;
-    leave_uncounted(results, error.what());
-    progress.say("not counted: ", error.what());
-    return;
-  }
+  for (const std::string& complaint : count_instructions(counting, results))
+    progress.say("warning: not counted: ", complaint);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   progress.say("counted instructions in ", std::round(spent.count() * 10) / 10, " s");
 }
@@ -260,10 +254,6 @@ void run_suite(const fs::path& binary, const Plan& plan) {
     complete(results, expected, "missing",
              "the suite ended well and did not report this case in every process");
   }
-  if (!plan.valgrind)
-    leave_uncounted(results, plan.uncounted);
-  else if (!done.failure)
-    count_suite(binary, plan, results, progress);
   results.partial = results.partial || plan.filter.has_value();
   results.list_hash = sha256(list_bytes);
   // Of the options handed on, the suite knows which make the run a custom one.
@@ -275,11 +265,20 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   std::error_code problem;
   fs::create_directories(folder, problem);  // write_file() says why, should this fail
   write_file(list_path(folder, suite), list_bytes);
-  write_file(folder / (suite + ".json"), canonical(to_json(results)));
   // Profiles belong to the run that they stand beside.
   const fs::path profiles = profiles_folder(plan.out, results.env.device_class, suite);
   std::error_code problem_of_old;
   fs::remove_all(profiles, problem_of_old);
+  const auto keep = [&](const Results& measured) {
+    write_file(folder / (suite + ".json"), canonical(to_json(measured)));
+  };
+  if (plan.valgrind && !done.failure) {
+    keep(without_counts(results));  // stays where counting does not come to its end
+    count_suite(binary, plan, results, progress);
+  } else if (!plan.valgrind) {
+    leave_uncounted(results, plan.uncounted);
+  }
+  keep(results);
   if (plan.profile && !done.failure)
     profile_suite({.binary = binary,
                    .device = plan.device,
@@ -336,16 +335,16 @@ int run(const Options& options) {
   }
   if (suites.empty())
     throw Error(Fault::bad_input, "holdfast run needs a suite; see holdfast list");
-  plan.must_count = options.has("count-instructions");
-  if (plan.must_count || options.has("count-instructions-if-possible")) {
+  for (const std::string name : {"count-instructions", "count-instructions-if-possible"}) {
+    if (!options.has(name) || plan.valgrind) continue;
     if (plan.device != "host")
       throw Error(Fault::bad_input,
-                  text("--count-instructions counts what the host executes, and --device=",
-                       plan.device, " is another; its launches and bytes are counted always"));
+                  text("--", name, " counts what the host executes, and --device=", plan.device,
+                       " is another; its launches and bytes are counted always"));
     try {
-      plan.valgrind = find_valgrind();
+      plan.valgrind = find_valgrind("--" + name);
     } catch (const Error& error) {
-      if (plan.must_count) throw;
+      if (name == "count-instructions") throw;
       plan.uncounted = error.what();
     }
   }

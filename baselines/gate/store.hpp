@@ -3,7 +3,6 @@
 // of a change or nothing of it, whenever its writer was killed.
 #pragma once
 
-#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -19,9 +18,9 @@
 
 namespace holdfast::gate {
 
-// What a change consists of, by the files' places in the store: how many bytes lie beside a place
-// to take it (see WrittenFile); empty where the file goes.
-using Journal = std::map<std::string, std::optional<std::int64_t>>;
+// What a change consists of, by the files' places in the store: the sha256() of what lies beside a
+// place to take it (see WrittenFile); empty where the file goes.
+using Journal = std::map<std::string, std::optional<std::string>>;
 
 Journal parse_journal(const Document& document);
 nlohmann::json to_json(const Journal& journal);
@@ -46,7 +45,8 @@ class Store {
   // The places of all files <under>/<class>/<name><ending>, sorted; `under` is "" or ends with '/'.
   std::vector<std::string> places(const std::string& under, std::string_view ending) const;
 
-  // For writers: the files of one change, and their publication.
+  // For writers: the files of one change, and their publication. What is no place inside the store
+  // throws Error(bad_input).
   WrittenFile& write(const std::string& place);
   void remove(const std::string& place);
   void publish();
@@ -61,6 +61,7 @@ class Store {
 
   void lock(Use use);
   void settle(Use use);
+  bool may_finish(const Journal& journal) const;
   int finish(const Journal& journal) const;
 };
 

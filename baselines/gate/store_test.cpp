@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/store.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
+#include <future>
 #include <iterator>
+#include <map>
 
 namespace holdfast::gate {
 namespace {
@@ -51,10 +56,14 @@ class AStore : public testing::Test {
   }
   void TearDown() override { set_modes(0755, 0755); }
 
-  // What a writer leaves that was killed when it had written its journal.
-  void leave(const Journal& journal) {
-    for (const auto& [place, bytes] : journal)
-      if (bytes) put(part_of(folder_ / place), std::string("new").append(*bytes - 3, '.'));
+  // What a writer leaves that was killed when it had written its journal: contents by place, and
+  // none where the file goes.
+  void leave(const std::map<std::string, std::optional<std::string>>& change) const {
+    Journal journal;
+    for (const auto& [place, content] : change) {
+      if (content) put(part_of(folder_ / place), *content);
+      journal[place] = content ? std::optional(sha256(*content)) : std::nullopt;
+    }
     put(journal_path(folder_), canonical(to_json(journal)));
   }
 
@@ -71,6 +80,12 @@ class AStore : public testing::Test {
   std::string content(const Store& store, const std::string& place) const {
     const auto path = store.content_of(place);
     return path ? read_file(*path) : "absent";
+  }
+  // The lock of another command that came now; empty where it would have to wait.
+  std::optional<Descriptor> other_command(int how) const {
+    Descriptor other(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (::flock(*other, how | LOCK_NB) != 0) return std::nullopt;
+    return other;
   }
   std::size_t files() const {
     std::size_t count = 0;
@@ -127,34 +142,43 @@ TEST_F(AStore, KeepsItsFilesWhereNoJournalCanBeWritten) {
 }
 
 TEST_F(AStore, IsFinishedByTheNextReader) {
-  leave({{host, 8}, {"devices/h200/toy.json", 5}, {dry, std::nullopt}});
-  EXPECT_EQ(content(reading(), host), "new.....");
-  EXPECT_EQ(read_file(folder_ / host), "new.....");
+  leave({{host, "new host"}, {"devices/h200/toy.json", "first"}, {dry, std::nullopt}});
+  EXPECT_EQ(content(reading(), host), "new host");
+  EXPECT_EQ(read_file(folder_ / host), "new host");
   EXPECT_FALSE(fs::exists(folder_ / dry));
   EXPECT_EQ(files(), 2u);
 }
 
 TEST_F(AStore, IsFinishedWhereItsWriterWasKilledBetweenTwoFiles) {
-  leave({{host, 8}, {dry, 9}});
+  leave({{host, "new host"}, {dry, "new dry"}});
   fs::rename(part_of(folder_ / dry), folder_ / dry);
-  EXPECT_EQ(content(reading(), host), "new.....");
-  EXPECT_EQ(content(reading(), dry), "new......");
+  EXPECT_EQ(content(reading(), host), "new host");
+  EXPECT_EQ(content(reading(), dry), "new dry");
   EXPECT_EQ(files(), 2u);
 }
 
+// As `git checkout` does when the first of two files has taken its place.
+TEST_F(AStore, IsRefusedWhereSomebodyRestoredAFileThatHadTakenItsPlace) {
+  leave({{host, "new host"}, {dry, "new dry"}});
+  fs::rename(part_of(folder_ / dry), folder_ / dry);
+  put(folder_ / dry, "old dry");
+  EXPECT_THAT([&] { (void)reading(); }, ThrowsMessage<Error>(HasSubstr("and it is gone")));
+  EXPECT_EQ(read_file(folder_ / host), "old host");
+}
+
 TEST_F(AStore, IsReadAsTheNewOneWhereItCannotBeFinished) {
-  leave({{host, 8}, {"devices/host/more.json", 5}, {dry, std::nullopt}});
+  leave({{host, "new host"}, {"devices/host/more.json", "first"}, {dry, std::nullopt}});
   set_modes(0555, 0555);
   const Unprivileged nobody;
   const Store store = reading();
-  EXPECT_EQ(content(store, host), "new.....");
+  EXPECT_EQ(content(store, host), "new host");
   EXPECT_EQ(content(store, dry), "absent");
   EXPECT_THAT(store.places("devices/", ".json"), ElementsAre("devices/host/more.json", host));
   EXPECT_EQ(read_file(folder_ / host), "old host");
 }
 
 TEST_F(AStore, IsNotWrittenWhereItCannotBeFinished) {
-  leave({{host, 8}, {dry, 9}});
+  leave({{host, "new host"}, {dry, "new dry"}});
   set_modes(0555, 0555);
   const Unprivileged nobody;
   EXPECT_THAT([&] { (void)writing(); },
@@ -162,16 +186,17 @@ TEST_F(AStore, IsNotWrittenWhereItCannotBeFinished) {
 }
 
 TEST_F(AStore, IsRefusedWhereSomebodyTookAwayWhatWasToBePublished) {
-  leave({{host, 8}, {dry, 9}});
+  leave({{host, "new host"}, {dry, "new dry"}});
   fs::remove(part_of(folder_ / dry));
   EXPECT_THAT([&] { (void)reading(); },
-              ThrowsMessage<Error>(HasSubstr("devices/dry/toy.json with 9 bytes")));
+              ThrowsMessage<Error>(
+                  HasSubstr("devices/dry/toy.json with the content " + sha256("new dry"))));
   EXPECT_EQ(read_file(folder_ / host), "old host");
 }
 
 TEST_F(AStore, IsRefusedWhereWhatWasToBePublishedIsCutShort) {
-  leave({{host, 8}, {dry, 9}});
-  put(part_of(folder_ / host), "new");
+  leave({{host, "new host"}, {dry, "new dry"}});
+  put(part_of(folder_ / host), "new ");
   EXPECT_THAT([&] { (void)reading(); }, ThrowsMessage<Error>(HasSubstr("and remove the journal")));
 }
 
@@ -185,6 +210,16 @@ TEST_F(AStore, IsRefusedWhereItsJournalLeadsOutOfIt) {
   }
 }
 
+TEST_F(AStore, IsNotWrittenOutsideOfItself) {
+  const std::string outside = (temporary_.path() / "other.json").string();
+  for (const std::string& place : {std::string("../toy.json"), outside, std::string(),
+                                   std::string("devices//toy.json"), std::string(".toy.json")}) {
+    EXPECT_THAT([&] { writing().write(place); }, ThrowsMessage<Error>(HasSubstr("no place in")));
+    EXPECT_THAT([&] { writing().remove(place); }, ThrowsMessage<Error>(HasSubstr("no place in")));
+  }
+  EXPECT_EQ(files(), 2u);
+}
+
 TEST_F(AStore, IsEmptyWhereItsFolderIsAbsentAndMadeByAWriter) {
   const fs::path absent = folder_ / "absent";
   EXPECT_THAT(Store(absent, Store::Use::reading).places("", ".json"), testing::IsEmpty());
@@ -194,10 +229,46 @@ TEST_F(AStore, IsEmptyWhereItsFolderIsAbsentAndMadeByAWriter) {
 }
 
 TEST_F(AStore, IsSharedByItsReaders) {
-  testing::internal::CaptureStderr();
-  const Store first = reading();
-  const Store second = reading();
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  const Store store = reading();
+  EXPECT_TRUE(other_command(LOCK_SH));
+  EXPECT_FALSE(other_command(LOCK_EX));
+}
+
+TEST_F(AStore, IsItsWritersAlone) {
+  const Store store = writing();
+  EXPECT_FALSE(other_command(LOCK_SH));
+}
+
+TEST_F(AStore, IsSharedByAReaderThatHasFinishedIt) {
+  leave({{host, "new host"}, {dry, "new dry"}});
+  const Store store = reading();
+  EXPECT_TRUE(other_command(LOCK_SH));
+  EXPECT_FALSE(other_command(LOCK_EX));
+}
+
+TEST_F(AStore, IsSharedByReadersThatMayNotFinishIt) {
+  leave({{host, "new host"}, {dry, "new dry"}});
+  set_modes(0555, 0555);
+  const Unprivileged nobody;
+  auto other = other_command(LOCK_SH);
+  auto store = std::async(std::launch::async, [&] { return reading(); });
+  EXPECT_EQ(store.wait_for(std::chrono::seconds(10)), std::future_status::ready) << "it waits";
+  other.reset();
+  const Store mine = store.get();
+  EXPECT_EQ(content(mine, host), "new host");
+  EXPECT_TRUE(other_command(LOCK_SH));
+}
+
+// A folder in which nobody may rename what is another's: only trying tells.
+TEST_F(AStore, IsSharedByAReaderThatCouldNotFinishIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root makes files that are another's";
+  leave({{host, "new host"}, {dry, "new dry"}});
+  set_modes(01777, 01777);
+  const Unprivileged nobody;
+  const Store store = reading();
+  EXPECT_EQ(content(store, host), "new host");
+  EXPECT_EQ(read_file(folder_ / host), "old host");
+  EXPECT_TRUE(other_command(LOCK_SH));
 }
 
 }  // namespace

@@ -147,7 +147,8 @@ std::optional<Symptom> transfers_in_the_loop(const Sighting& seen, double thresh
   // What a case declares that a step must bring is work; what comes to half of it beside is not.
   constexpr double much_more = 1.5;
   const auto ratio = seen.metric("upload_ratio");
-  if (ratio && *ratio > 0) up->value *= *ratio < much_more ? 0 : 1 - 1 / *ratio;
+  const double told = !ratio || *ratio <= 0 ? 1 : *ratio < much_more ? 0 : 1 - 1 / *ratio;
+  up->value *= told;
   if (up->value + down->value <= threshold) return std::nullopt;
   std::string words =
       text("each step copies ", bytes(up->value), " to the device",
@@ -156,7 +157,7 @@ std::optional<Symptom> transfers_in_the_loop(const Sighting& seen, double thresh
   if (seen.profile)
     for (const char* way : {"h2d", "d2h"})
       if (const auto at = seen.profile->transfers.find(way); at != seen.profile->transfers.end())
-        spent += at->second.total_s.value_or(0) /
+        spent += (way == std::string_view("h2d") ? told : 1) * at->second.total_s.value_or(0) /
                  (static_cast<double>(seen.profile->steps) * seen.inner_steps());
   if (spent > 0) words += text(", which takes ", seconds(spent));
   return Symptom{up->value + down->value, words, up->source};

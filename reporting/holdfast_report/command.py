@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: the only place that prints and that knows an exit code."""
+"""The command line: the only place that knows an exit code, and that prints, but for who
+must wait for the baselines (store.py)."""
 
 import argparse
 import os

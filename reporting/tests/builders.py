@@ -309,7 +309,7 @@ def baseline() -> dict[str, Any]:
     }
 
 
-def journal(files: dict[str, int | None]) -> dict[str, Any]:
+def journal(files: dict[str, str | None]) -> dict[str, Any]:
     return {"schema": "holdfast-journal/1", "files": files}
 
 

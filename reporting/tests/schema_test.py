@@ -41,7 +41,9 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "baseline": builders.baseline(),
     "trend": builders.trend(),
     "profile": profile_builders.gpu(),
-    "journal": builders.journal({"devices/host/toy.json": 7, "devices/host/gone.json": None}),
+    "journal": builders.journal(
+        {"devices/host/toy.json": builders.hashed("b"), "devices/host/gone.json": None}
+    ),
 }
 
 

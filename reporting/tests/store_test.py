@@ -1,18 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """A store that a killed `holdfast baseline accept` has left is read as the new one."""
 
+import fcntl
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Timer
+
 import builders
 import pytest
 from builders import DRY, HOST, Workplace
 
 from holdfast_report import Problem
 from holdfast_report.root import read_baselines
-from holdfast_report.store import journal_of
+from holdfast_report.store import hash_of, journal_of
 
 
-def leave(workplace: Workplace, **files: int | None) -> None:
+def file_of(workplace: Workplace, device_class: str) -> Path:
+    return workplace.baselines / "devices" / device_class / "cubed_sphere_swe.json"
+
+
+def part_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.part")
+
+
+def leave(workplace: Workplace, **files: str | None) -> None:
     """As after a kill: the journal is written, and no file has taken its place."""
-    journal = {f"devices/{place}.json": size for place, size in files.items()}
+    journal = {f"devices/{place}.json": content for place, content in files.items()}
     builders.put(journal_of(workplace.baselines), builders.journal(journal))
 
 
@@ -20,10 +36,9 @@ def test_what_lies_beside_its_place_is_read_where_the_journal_speaks_of_it(
     workplace: Workplace,
 ) -> None:
     new = builders.baseline() | {"device_class": DRY}
-    part = workplace.baselines / "devices" / DRY / ".cubed_sphere_swe.json.part"
-    builders.put(part, new)
+    part = builders.put(part_of(file_of(workplace, DRY)), new)
     assert {device_class for device_class, _ in read_baselines(workplace.baselines)} == {HOST}
-    leave(workplace, **{f"{DRY}/cubed_sphere_swe": part.stat().st_size})
+    leave(workplace, **{f"{DRY}/cubed_sphere_swe": hash_of(part)})
     assert {device_class for device_class, _ in read_baselines(workplace.baselines)} == {HOST, DRY}
 
 
@@ -33,11 +48,73 @@ def test_a_file_that_goes_is_not_read(workplace: Workplace) -> None:
 
 
 def test_a_file_that_has_taken_its_place_is_read_there(workplace: Workplace) -> None:
-    leave(workplace, **{f"{HOST}/cubed_sphere_swe": 7})
+    leave(workplace, **{f"{HOST}/cubed_sphere_swe": hash_of(file_of(workplace, HOST))})
     assert len(read_baselines(workplace.baselines)) == 1
 
 
-def test_a_spoilt_journal_is_refused(workplace: Workplace) -> None:
-    builders.put(journal_of(workplace.baselines), "{}")
-    with pytest.raises(Problem, match="holdfast-journal/1"):
+def test_a_file_that_is_not_what_the_journal_promised_is_refused(workplace: Workplace) -> None:
+    leave(workplace, **{f"{HOST}/cubed_sphere_swe": builders.hashed("0")})
+    with pytest.raises(Problem, match="it is gone; restore the files"):
         read_baselines(workplace.baselines)
+
+
+def test_what_was_to_be_published_and_is_gone_is_refused(workplace: Workplace) -> None:
+    leave(workplace, **{f"{DRY}/cubed_sphere_swe": builders.hashed("0")})
+    with pytest.raises(Problem, match="it is gone; restore the files"):
+        read_baselines(workplace.baselines)
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["../devices/h/x.json", "/devices/h/x.json", "devices//x.json", "devices/h/.x.json", ""],
+)
+def test_a_journal_that_leads_out_of_the_store_is_refused(workplace: Workplace, place: str) -> None:
+    builders.put(journal_of(workplace.baselines), builders.journal({place: None}))
+    with pytest.raises(Problem, match="is no place in a store"):
+        read_baselines(workplace.baselines)
+
+
+@pytest.mark.parametrize(
+    "journal", ["{}", builders.journal({"devices/h/x.json": "7"})], ids=["empty", "no hash"]
+)
+def test_a_spoilt_journal_is_refused(workplace: Workplace, journal: object) -> None:
+    builders.put(journal_of(workplace.baselines), journal)
+    with pytest.raises(Problem, match=r"holdfast-journal"):
+        read_baselines(workplace.baselines)
+
+
+def test_who_must_wait_says_so(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = os.open(workplace.baselines, os.O_RDONLY)
+    fcntl.flock(writer, fcntl.LOCK_EX)
+
+    class Heard(io.StringIO):
+        def write(self, words: str) -> int:
+            fcntl.flock(writer, fcntl.LOCK_UN)
+            return super().write(words)
+
+    heard = Heard()
+    monkeypatch.setattr(sys, "stderr", heard)
+    silence = Timer(10, fcntl.flock, (writer, fcntl.LOCK_UN))  # so that it ends without a word too
+    silence.start()
+    assert len(read_baselines(workplace.baselines)) == 1
+    silence.cancel()
+    os.close(writer)
+    assert f"waiting until another command is done with {workplace.baselines}" in heard.getvalue()
+
+
+@pytest.fixture
+def unreadable(workplace: Workplace) -> Iterator[Path]:
+    workplace.baselines.chmod(0o311)
+    root = os.geteuid() == 0  # whom no mode of a file binds
+    if root:
+        workplace.folder.chmod(0o755)
+        os.seteuid(65534)
+    yield workplace.baselines
+    if root:
+        os.seteuid(0)
+    workplace.baselines.chmod(0o755)
+
+
+def test_a_folder_that_cannot_be_read_is_a_problem(unreadable: Path) -> None:
+    with pytest.raises(Problem, match="cannot be read"):
+        read_baselines(unreadable)

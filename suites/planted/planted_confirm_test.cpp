@@ -99,7 +99,9 @@ TEST_F(PlantedConfirm, AMeasurementOfTheAcceptedBuildIsTheMachines) {
   build(folder / "same");
   measure("same");
   const Said said = confirm("same", folder / "base");
-  EXPECT_EQ(said.exit, 0) << said.words;
+  EXPECT_THAT(said.exit, AnyOf(0, 4)) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex("fell from .*: A/B of [0-9]+ units?: "));
+  if (said.exit == 4) return;
   EXPECT_THAT(said.words, AllOf(ContainsRegex("ENV +planted/smooth/n:2001/f64 "),
                                 HasSubstr("accepted from this very content")));
 }
