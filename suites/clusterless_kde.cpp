@@ -2,6 +2,7 @@
 // The cases of kernels/clusterless_kde: one row per claim, in the order of the list.
 #include "clusterless_kde/clusterless_kde.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -241,6 +242,13 @@ bool is_possible(const Options& options) {
   return !fused_alone && !(options.algorithm == Algorithm::linear && expands);
 }
 
+// A cut leaves out pairs of a spike and a place, of which a decode through nodes forms none.
+bool is_possible(const Row& row) {
+  const Precision precision = precision_of(row.options.arithmetic);
+  return is_possible(row.options) &&
+         !(row.options.cut && path(shape(row.recipe), precision) == Path::two_hop);
+}
+
 std::vector<Case> cases(const SuiteOptions& given) {
   Rows rows;
   add_sizes(rows);
@@ -252,17 +260,22 @@ std::vector<Case> cases(const SuiteOptions& given) {
   rows.push_back({.family = Family::sparse, .recipe = {.size = Size::small, .sparse = true}});
   add_protocols(rows);
 
-  // Rows that have no room for what is given are left out; what contradicts itself is refused when
-  // it is made, by a sentence.
-  const bool contradiction = !is_possible(with(given, {}).options);
-  std::vector<Case> all;
-  std::set<std::string> ids;
+  Rows asked;
   for (const Row& each : rows) {
     const Row row = with(given, each);
     if (!takes_size(each, row.recipe.size)) continue;
-    if (!contradiction && !is_possible(row.options)) continue;
     validate(row.options);
     validate(row.recipe);
+    asked.push_back(row);
+  }
+  // Rows that have no room for what is given are left out; where that would be all, it contradicts
+  // itself and is refused when a case is made, by a sentence.
+  const bool contradiction =
+      std::none_of(asked.begin(), asked.end(), [](const Row& row) { return is_possible(row); });
+  std::vector<Case> all;
+  std::set<std::string> ids;
+  for (const Row& row : asked) {
+    if (!contradiction && !is_possible(row)) continue;
     if (devices_of(row).empty() || !ids.insert(id_of(row)).second) continue;
     all.push_back(is_protocol(row) ? protocol(row) : stepped(row));
   }

@@ -21,12 +21,15 @@ namespace holdfast::clusterless_kde::HOLDFAST_ISA {
 inline constexpr std::int64_t worth_sharing = 1 << 18;
 
 // FlushToZero around work that a library shares among threads by itself: on all of them, or on this
-// one alone, where waking them would cost more than it brings. The others have been started before.
+// one alone, where waking them would cost more than it brings. Of more than two it is always all: a
+// team that shrinks loses threads, and those started in their place inherit this one's mode.
 template <class T>
 class FlushTeamToZero {
  public:
   explicit FlushTeamToZero(bool all)
-      : threads_(all && std::is_same_v<T, float> ? host_limits().threads : 1) {
+      : threads_(std::is_same_v<T, float> && (all || host_limits().threads > 2)
+                     ? host_limits().threads
+                     : 1) {
 #pragma omp parallel num_threads(team()) if (team() > 1)
     threads_[omp_get_thread_num()].emplace();
   }

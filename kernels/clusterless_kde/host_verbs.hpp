@@ -22,7 +22,8 @@ class HostVerbs {
 
   // While one lives, matrix products flush denormal numbers, as all other loops do by themselves.
   // flops: of a step's products. So many take a millisecond with all that surrounds them, waking
-  // the threads 10 to 20 us; fewer are not shared.
+  // the threads 10 to 20 us. Of fewer the library may still share a large one, as it decides by
+  // itself: the denormal numbers that another thread then meets cost less than waking it each time.
   struct Step : FlushTeamToZero<T> {
     explicit Step(double flops) : FlushTeamToZero<T>(flops >= 1e7) {}
   };

@@ -42,9 +42,9 @@ struct Holding {
 struct Backend {
   std::string name = {};                    // "host", "cuda", "cuda:1", "cuda-dry:sm_90"
   Ledger ledger = {};                       // outlives device and compiler
+  std::map<void*, Holding> holdings = {};   // of all buffers that live; outlives them too
   std::unique_ptr<Device> device = {};      // null on host
   std::unique_ptr<Compiler> compiler = {};  // null on host
-  std::map<void*, Holding> holdings = {};   // of all buffers that live
 
   bool executes() const { return device == nullptr || device->executes(); }
 };

@@ -2,7 +2,9 @@
 #include "runtime/buffer.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "runtime/recorder.hpp"
@@ -35,10 +37,13 @@ void* allocate_on_host(Ledger& ledger, std::size_t bytes, std::string_view site)
 }  // namespace
 
 void* allocate(Backend& backend, std::size_t bytes, std::string_view site) {
-  void* memory = backend.device ? backend.device->allocate(bytes, site)
-                                : allocate_on_host(backend.ledger, bytes, site);
-  backend.holdings[memory] = {bytes, std::string(site)};
-  return memory;
+  // Noted down before it is there: what fails later would lose the memory.
+  std::map<void*, Holding> noted;
+  noted[nullptr] = {bytes, std::string(site)};
+  auto note = noted.extract(noted.begin());
+  note.key() = backend.device ? backend.device->allocate(bytes, site)
+                              : allocate_on_host(backend.ledger, bytes, site);
+  return backend.holdings.insert(std::move(note)).position->first;
 }
 
 void release(Backend& backend, void* memory, std::size_t bytes, std::string_view site) noexcept {
@@ -53,16 +58,17 @@ void release(Backend& backend, void* memory, std::size_t bytes, std::string_view
 
 std::size_t spoil(Backend& backend, std::string_view site) {
   if (!backend.executes()) return 0;
+  constexpr std::size_t block = 1 << 20;  // of a large result no copy is made
+  const std::vector<unsigned char> ones(backend.device ? block : 0, 0xff);
   std::size_t spoilt = 0;
   const Counts counted = backend.ledger.counts;
   for (const auto& [memory, holding] : backend.holdings) {
     if (holding.site != site) continue;
-    const std::vector<unsigned char> ones(holding.bytes, 0xff);
-    if (backend.device)
-      backend.device->upload(memory, ones.data(), ones.size());
-    else
-      std::copy(ones.begin(), ones.end(), static_cast<unsigned char*>(memory));
-    spoilt += ones.size();
+    auto* const begin = static_cast<unsigned char*>(memory);
+    if (!backend.device) std::memset(begin, 0xff, holding.bytes);
+    for (std::size_t at = 0; backend.device && at < holding.bytes; at += ones.size())
+      backend.device->upload(begin + at, ones.data(), std::min(ones.size(), holding.bytes - at));
+    spoilt += holding.bytes;
   }
   backend.ledger.counts = counted;
   return spoilt;

@@ -124,6 +124,7 @@ void* Device::allocate(std::size_t bytes, std::string_view site) {
 
 void* Device::allocate_pinned(std::size_t bytes) {
   forbid_in_capture("allocates pinned host memory");
+  ledger_->pinned(static_cast<std::int64_t>(bytes));
   return do_allocate_pinned(bytes);
 }
 

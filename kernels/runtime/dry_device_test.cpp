@@ -60,6 +60,16 @@ TEST_F(DryDeviceTest, PinnedBytesInACaptureAreRefused) {
               HasSubstr("allocates pinned host memory"));
 }
 
+TEST_F(DryDeviceTest, PinnedBytesInASteadyStepAreForThoseWhoMayAllocate) {
+  ledger.enter(Ledger::Phase::steady);
+  const Error refused = error_of([&] { PinnedBytes(device, 300); });
+  EXPECT_EQ(refused.fault(), Fault::broken_rule);
+  EXPECT_THAT(refused.what(),
+              HasSubstr("allocates 300 bytes of pinned host memory in a steady step"));
+  ledger.enter(Ledger::Phase::steady, {.may_allocate = true});
+  EXPECT_NO_THROW(PinnedBytes(device, 300));
+}
+
 TEST_F(DryDeviceTest, BuffersDoNotOverlap) {
   const Buffer<char> a(*backend, 1000, "a"), b(*backend, 1000, "b");
   EXPECT_GE(std::abs(a.data() - b.data()), 1000);

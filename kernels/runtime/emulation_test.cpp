@@ -9,6 +9,7 @@
 #include "runtime/buffer.hpp"
 #include "runtime/emulated_device.hpp"
 #include "runtime/emulation_shim.hpp"
+#include "runtime/spoil.hpp"
 
 // The kernels once for g++ and once, as text, for NVRTC.
 #define TWICE(...) \
@@ -224,6 +225,14 @@ TEST_F(EmulatedDeviceTest, AWriteBeforeTheBeginIsReported) {
 TEST_F(EmulatedDeviceTest, MemoryNobodyWroteReadsAsNotANumber) {
   const Buffer<double> x(*backend, 3, "x");
   EXPECT_TRUE(std::isnan(x.to_host()[2]));
+}
+
+TEST_F(EmulatedDeviceTest, MemoryIsSpoiltToItsEndHoweverLargeAndNotCounted) {
+  const auto x = ascending(300'001);
+  const Counts before = backend->ledger.counts;
+  EXPECT_EQ(spoil(*backend, "x"), x.bytes());
+  EXPECT_EQ((backend->ledger.counts - before).h2d_bytes, 0);
+  EXPECT_THAT(x.to_host(), testing::Each(testing::IsNan()));
 }
 
 TEST_F(EmulatedDeviceTest, EveryThreadOfAThreeDimensionalGridRunsOnce) {

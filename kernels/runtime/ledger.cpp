@@ -70,6 +70,10 @@ void Ledger::plan(std::string_view what) {
   ++counts.plans;
 }
 
+void Ledger::pinned(std::int64_t bytes) const {
+  forbid(text("allocates ", bytes, " bytes of pinned host memory"), permissions_.may_allocate);
+}
+
 const std::map<std::string, std::int64_t, std::less<>>& Ledger::peak_by_site() const {
   return peak_by_site_;
 }

@@ -40,8 +40,8 @@ class Recorder;
 
 class Ledger {
  public:
-  // Building: anything goes. Steady: a measured step; allocating, compiling and planning throw
-  // Error{broken_rule} unless permitted.
+  // Building: anything goes. Steady: a measured step; allocating, page-locking, compiling and
+  // planning throw Error{broken_rule} unless permitted.
   enum class Phase { building, steady };
 
   Counts counts = {};
@@ -58,6 +58,9 @@ class Ledger {
   void released(std::int64_t bytes, std::string_view site) noexcept;
   void program(bool ran_nvrtc, std::string_view name);
   void plan(std::string_view what);
+  // Memory of the host, of no account: page-locking it takes as long as allocating on a device, so
+  // that only who may allocate may do it.
+  void pinned(std::int64_t bytes) const;
 
   // Live bytes by site at the moment of the peak. Sums to peak_bytes.
   const std::map<std::string, std::int64_t, std::less<>>& peak_by_site() const;

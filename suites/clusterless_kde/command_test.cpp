@@ -130,6 +130,11 @@ TEST(Options, LeaveOutTheRowsThatHaveNoRoomForThem) {
   EXPECT_FALSE(some(listed("--size=tiny"), "production"));
   EXPECT_TRUE(some(listed("--algo=clm"), "production"));
   EXPECT_FALSE(some(listed("--algo=clm"), "cut:1"));
+  // A cut has none where a decode goes through nodes.
+  EXPECT_TRUE(some(listed("--cut"), "production/size:hpc1d/scale:64/cut:1/f32"));
+  EXPECT_FALSE(some(listed("--cut"), "production/size:tet64/scale:64/cut:1/f32"));
+  EXPECT_TRUE(some(listed("--size=tet64"), "production/size:tet64/scale:64/cut:0/f32"));
+  EXPECT_FALSE(some(listed("--size=tet64"), "production/size:tet64/scale:64/cut:1/f32"));
 }
 
 #ifdef HOLDFAST_CUDA

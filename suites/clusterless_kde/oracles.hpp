@@ -27,7 +27,8 @@ Invariant repeats_itself();
 // How a result compares with what is known of it, as the published profile prints it.
 std::vector<NamedReading> comparison(const Row& row, const std::vector<double>& result);
 
-// The same for the optimized variant's result and all of the reference's.
+// The same for the optimized variant's result and all of the reference's. Likelihoods may differ as
+// much as each from the truth; a model, of which only a tenth of that is let pass, twice as much.
 std::vector<NamedReading> agreement(const Row& row, const std::vector<double>& optimized,
                                     const std::vector<double>& reference);
 

@@ -56,6 +56,9 @@ const Input& input_of(const Recipe& recipe);
 // What the row steps, on a backend and with a variant. Not for the protocols.
 std::unique_ptr<Computation> make(const Row& row, Backend& backend, Variant variant);
 
+// Who holds what each of its steps writes anew.
+std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant);
+
 // The case of a row that is stepped; of one that is a protocol.
 Case stepped(const Row& row);
 Case protocol(const Row& row);

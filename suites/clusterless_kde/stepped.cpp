@@ -41,7 +41,7 @@ class Compared : public Computation {
   std::vector<NamedReading> readings() override {
     std::vector<NamedReading> all = inner_->readings();
     for (const auto& [name, value] : std::vector(all))
-      if (name == "n_chunks")
+      if (backend_->device && name == "n_chunks")
         all.push_back({"launches_per_chunk", static_cast<double>(launches_) / value});
     if (!backend_->executes()) return all;
     const auto add = [&](std::vector<NamedReading> more) {
@@ -178,18 +178,37 @@ std::vector<MetricDeclaration> metrics_of(const Row& row) {
   return all;
 }
 
-// Who holds a result, by variant and device.
-std::vector<std::string> rewritten(const Row& row) {
-  if (row.family == Family::encode) return {"model", "occupancy", "ground", "beta and ground"};
-  return {row.family == Family::budget ? "consumed" : "out"};
-}
-
 // The optimized variant's memory is planned to the byte.
 bool is_planned(const Row& row) {
   return row.family == Family::budget;
 }
 
 }  // namespace
+
+// Sites of the eager reference, which all algorithms but the fused one are made of, and of the
+// fused one on host and device: what a step is asked for, and the sums on the way to it.
+std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant) {
+  const bool encodes = row.family == Family::encode || row.family == Family::total;
+  const bool decodes = is_decoding(row), on_device = backend.device != nullptr;
+  std::vector<std::string> sites;
+  const auto add = [&](bool whether, std::initializer_list<const char*> more) {
+    if (whether) sites.insert(sites.end(), more.begin(), more.end());
+  };
+  const bool heard = shape(row.recipe).decoding_total() > 0;
+  const char* const result = row.family == Family::budget ? "consumed" : "out";
+  add(row.family != Family::encode, {result});
+  if (variant == Variant::reference || row.options.algorithm != Algorithm::fused) {
+    add(encodes, {"model"});
+  } else if (on_device) {
+    add(encodes, {"beta and ground"});
+    add(decodes && heard, {"sums over encoding spikes"});
+    add(row.family != Family::encode && heard, {"decoding spikes"});
+  } else {
+    add(encodes, {"occupancy", "ground"});
+    add(decodes && heard, {"sums at nodes or bins"});
+  }
+  return sites;
+}
 
 Case stepped(const Row& row) {
   const auto found = std::make_shared<Found>();
@@ -200,7 +219,8 @@ Case stepped(const Row& row) {
                  .oracle = oracle(row, found),
                  .invariant = repeats_itself(),
                  .upload_bytes = [=](Variant variant) { return upload_bytes(row, variant); },
-                 .rewritten = rewritten(row),
+                 .rewritten = [=](const Backend& backend,
+                                  Variant variant) { return rewritten(row, backend, variant); },
                  .warm_up = 2,
                  .sample_seconds = 2e-3};
   if (is_planned(row))

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "clusterless_kde/row.hpp"
 #include "harness/account.hpp"
 #include "harness/measure.hpp"
+#include "harness/result_writer.hpp"
 #include "runtime/error.hpp"
 
 namespace holdfast::clusterless_kde {
@@ -23,18 +26,23 @@ using Change = std::function<void(std::vector<double>&)>;
 
 class Changed : public Computation {
  public:
-  Changed(std::unique_ptr<Computation> inner, Change change)
-      : inner_(std::move(inner)), change_(std::move(change)) {}
+  Changed(std::unique_ptr<Computation> inner, const Row& row, Change change)
+      : inner_(std::move(inner)), row_(row), change_(std::move(change)) {}
   void step() override { inner_->step(); }
   std::vector<double> result() override {
     std::vector<double> values = inner_->result();
     change_(values);
     return values;
   }
-  std::vector<NamedReading> readings() override { return inner_->readings(); }
+  std::vector<NamedReading> readings() override {
+    std::vector<NamedReading> all = inner_->readings();
+    for (NamedReading& compared : comparison(row_, result())) all.push_back(std::move(compared));
+    return all;
+  }
 
  private:
   std::unique_ptr<Computation> inner_;
+  Row row_;
   Change change_;
 };
 
@@ -48,11 +56,11 @@ Row row_of(Family family, Arithmetic arithmetic = Arithmetic::f32) {
 Case changed(const Row& row, const Change& change) {
   Case one = stepped(row);
   auto& steps = std::get<Steps>(one.recipe);
-  steps.make = [change, made = steps.make](Backend& backend,
-                                           Variant variant) -> std::unique_ptr<Computation> {
+  steps.make = [row, change, made = steps.make](Backend& backend,
+                                                Variant variant) -> std::unique_ptr<Computation> {
     auto inner = made(backend, variant);
     if (variant == Variant::reference) return inner;
-    return std::make_unique<Changed>(std::move(inner), change);
+    return std::make_unique<Changed>(std::move(inner), row, change);
   };
   return one;
 }
@@ -79,6 +87,21 @@ TEST_P(EachFamily, IsNotTimedWhereItIsAThousandthMore) {
   EXPECT_EQ(found.check, CheckStatus::failed);
   EXPECT_THAT(found.reason, HasSubstr("the optimized variant is wrong by"));
   EXPECT_FALSE(found.speedup);
+}
+
+TEST_P(EachFamily, IsWrongAndToldWhereItHoldsNoNumber) {
+  const Case one =
+      changed(row_of(GetParam()), [](std::vector<double>& values) { values.front() = NAN; });
+  const Measurement found = measured(one);
+  EXPECT_EQ(found.check, CheckStatus::failed);
+  EXPECT_EQ(case_json({&one, found}, "host")["check"]["status"], "failed");
+}
+
+TEST_P(EachFamily, IsWrongAndToldWhereItIsTooShort) {
+  const Case one = changed(row_of(GetParam()), [](std::vector<double>& values) { values.clear(); });
+  const Measurement found = measured(one);
+  EXPECT_EQ(found.check, CheckStatus::failed);
+  EXPECT_EQ(case_json({&one, found}, "host")["check"]["status"], "failed");
 }
 
 TEST_P(EachFamily, IsNotTimedInLockStepWhereItIsAThousandthMore) {
@@ -114,15 +137,23 @@ TEST(Verification, FindsARowThatIsLeftOut) {
   EXPECT_EQ(found.check, CheckStatus::failed);
 }
 
+TEST(Verification, InLockStepNeedsNoMoreRowsThanThereAre) {
+  Row row = row_of(Family::decode);
+  row.recipe.scale = 4;
+  ASSERT_LT(input_of(row.recipe).rows(), 16);
+  const Case one = stepped(row);
+  const auto& steps = std::get<Steps>(one.recipe);
+  EXPECT_NO_THROW(verify(steps, account(steps, Variant::optimized, "host"), "host"));
+}
+
 double reading(const std::vector<NamedReading>& readings, std::string_view name) {
   for (const NamedReading& one : readings)
     if (one.name == name) return one.value;
   throw Error(Fault::bad_input, text("nothing reads ", name));
 }
 
-// What lies beside the oracle's samples and columns the reference sees.
-TEST(Verification, HoldsAllOfAResultToTheReference) {
-  const Row row = row_of(Family::decode);
+// An entry of a decode that is beside the oracle's samples and columns.
+std::size_t unknown_entry(const Row& row) {
   const Input& input = input_of(row.recipe);
   const std::int64_t bins = input.bins();
   std::set<std::int64_t> seen;
@@ -133,17 +164,44 @@ TEST(Verification, HoldsAllOfAResultToTheReference) {
   };
   std::int64_t unseen = 0;
   while (seen.contains(unseen) || in_a_column(unseen % bins)) ++unseen;
+  return static_cast<std::size_t>(unseen);
+}
 
+TEST(Verification, FindsAPlaceThatWasNeverWrittenWhereNothingIsKnownOfIt) {
+  const Row row = row_of(Family::decode);
+  const Case one =
+      changed(row, [entry = unknown_entry(row)](std::vector<double>& out) { out.at(entry) = NAN; });
+  const auto& steps = std::get<Steps>(one.recipe);
+  EXPECT_EQ(measured(one).check, CheckStatus::failed);
+  EXPECT_THROW(verify(steps, account(steps, Variant::optimized, "host"), "host"), Error);
+}
+
+TEST(Verification, HoldsAllOfAResultToTheReference) {
+  const Row row = row_of(Family::decode);
   const auto backend = open_backend("host");
   const auto decode = make(row, *backend, Variant::reference);
   decode->step();
   const std::vector<double> reference = decode->result();
   std::vector<double> spoilt = reference;
-  spoilt.at(static_cast<std::size_t>(unseen)) += 1;
+  spoilt.at(unknown_entry(row)) += 1;
   EXPECT_EQ(reading(comparison(row, spoilt), "allclose"), 1);
   EXPECT_EQ(reading(agreement(row, spoilt, reference), "reference_allclose"), 0);
   EXPECT_EQ(reading(agreement(row, spoilt, reference), "reference_max_abs_diff"), 1);
   EXPECT_EQ(reading(agreement(row, reference, reference), "reference_allclose"), 1);
+}
+
+TEST(Verification, OfTwoRightModelsOnOppositeSidesAgrees) {
+  const Row row = row_of(Family::encode);
+  const std::vector<double> more = {1 + 1.9e-5, 1}, too_much = {1 + 2.3e-5, 1}, one = {1, 1};
+  EXPECT_EQ(reading(agreement(row, more, one), "reference_allclose"), 1);
+  EXPECT_EQ(reading(agreement(row, too_much, one), "reference_allclose"), 0);
+}
+
+TEST(Verification, TellsADifferenceThatIsNoNumberAsTheMost) {
+  const auto told = agreement(row_of(Family::decode), {NAN, 1}, {1, 1});
+  EXPECT_EQ(reading(told, "reference_max_abs_diff"), std::numeric_limits<double>::max());
+  EXPECT_EQ(reading(told, "reference_mean_abs_diff"), std::numeric_limits<double>::max());
+  EXPECT_EQ(reading(told, "reference_allclose"), 0);
 }
 
 }  // namespace

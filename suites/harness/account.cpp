@@ -132,13 +132,16 @@ double seconds_until_done(Backend& backend, const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void spoil_rewritten(const Steps& steps, Backend& backend) {
-  if (steps.rewritten.empty() || !backend.executes()) return;
-  std::size_t spoilt = 0;
-  for (const std::string& site : steps.rewritten) spoilt += spoil(backend, site);
-  if (spoilt == 0)
-    throw Error(Fault::broken_rule, text("it says that each step writes '", steps.rewritten.front(),
-                                         "' anew, and nobody holds memory of that name"));
+void spoil_each(Backend& backend, const std::vector<std::string>& sites) {
+  if (!backend.executes()) return;
+  for (const std::string& site : sites)
+    if (spoil(backend, site) == 0)
+      throw Error(Fault::broken_rule, text("it says that each step writes '", site,
+                                           "' anew, and nobody holds memory of that name"));
+}
+
+void spoil_rewritten(const Steps& steps, Backend& backend, Variant variant) {
+  if (steps.rewritten) spoil_each(backend, steps.rewritten(backend, variant));
 }
 
 Subject account(const Steps& steps, Variant variant, const std::string& device) {
@@ -151,12 +154,11 @@ Subject account(const Steps& steps, Variant variant, const std::string& device) 
     if (steps.warm_up > 0) subject.computation->step();
   });
   Computation& computation = *subject.computation;
-  measured.warm_up_seconds = measured.first_call_seconds + seconds_until_done(backend, [&] {
-                               for (int i = 1; i < steps.warm_up; ++i) {
-                                 spoil_rewritten(steps, backend);
-                                 computation.step();
-                               }
-                             });
+  measured.warm_up_seconds = measured.first_call_seconds;
+  for (int i = 1; i < steps.warm_up; ++i) {
+    spoil_rewritten(steps, backend, variant);
+    measured.warm_up_seconds += seconds_until_done(backend, [&] { computation.step(); });
+  }
   measured.warm = backend.ledger.counts;
   measured.peak_bytes_warm = backend.ledger.peak_bytes;
   measured.stages = stage_seconds(backend);

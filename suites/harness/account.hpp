@@ -28,8 +28,12 @@ Subject account(const Steps& steps, Variant variant, const std::string& device);
 // at the few places that the oracle names where all cost too much, or its golden values.
 void verify(const Steps& steps, const Subject& subject, const std::string& device);
 
-// Spoils what the case says that each step writes anew.
-void spoil_rewritten(const Steps& steps, Backend& backend);
+// Spoils what each of these holds; Error{broken_rule} where one holds nothing. Nothing happens
+// where nothing executes.
+void spoil_each(Backend& backend, const std::vector<std::string>& sites);
+
+// The same of what the case says that each step writes anew.
+void spoil_rewritten(const Steps& steps, Backend& backend, Variant variant);
 
 // Steps accounted to prove that the state is steady.
 inline constexpr int accounted_steps = 3;

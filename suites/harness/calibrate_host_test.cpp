@@ -117,6 +117,11 @@ TEST_F(HostCeilings, OfATeamIsLongerThanACacheMissAndShorterThanATimeSlice) {
 // Caches and memory are shared with whoever else is on the machine, arithmetic is not. One run of
 // three may have met him.
 TEST_F(HostCeilings, RepeatWithinAFactor) {
+  std::vector<double> rates;
+  for (const Ceilings& run : runs) rates.push_back(*run.f64.flop_per_second);
+  const auto [least, most] = std::minmax_element(rates.begin(), rates.end());
+  if (*most > 1.2 * *least)
+    GTEST_SKIP() << "arithmetic in registers differs as much: this machine tells nothing now";
   for (const auto& [name, value] : first.named()) {
     if (!value || name == "barrier_s") continue;  // a team waits for its last thread
     std::vector<double> values;

@@ -75,9 +75,9 @@ struct Steps {
   // Optional: bytes that each step must bring to the device, by the size alone, because bringing
   // them is part of the work. Fewer mean that something was kept from an earlier step.
   std::function<double(Variant)> upload_bytes = {};
-  // Holders of what each step writes anew, all of it, by any of the variants. That is spoilt before
-  // a step whose result is looked at.
-  std::vector<std::string> rewritten = {};
+  // Optional: the holders of what each step of a variant writes anew, all of it. Each is spoilt
+  // before a step whose result is looked at; a name under which nobody holds anything is an error.
+  std::function<std::vector<std::string>(const Backend&, Variant)> rewritten = {};
   int warm_up = 1;  // steps before anything is accounted; also how many the oracle is asked for
   int batch = 0;    // steps per timed sample; 0: enough for a sample
   // Least length of a sample, where caches and threads need longer than usual to settle after the

@@ -62,14 +62,15 @@ Timer counting_timer(Subject& subject) {
   };
 }
 
-// One step where those of the warm-up took far longer than a sample must: a probe of a slow one
-// would tell nothing more.
+// One step where those of the warm-up took far longer than a sample must, and one more does so too,
+// which nobody interrupted: a longer probe would tell nothing more.
 int batch(const Steps& steps, const Timer& timer, const Subject& subject) {
   if (steps.batch > 0) return steps.batch;
   const double wanted = sample_seconds(steps, *subject.backend);
   const VariantMeasurement& measured = subject.measured;
   const double warm = measured.warm_up_seconds - measured.first_call_seconds;
-  if (steps.warm_up > 1 && warm > 20 * wanted * (steps.warm_up - 1)) return 1;
+  const bool slow = steps.warm_up > 1 && warm > 20 * wanted * (steps.warm_up - 1);
+  if (slow && timer(1) > 20 * wanted) return 1;
   return batch_for(timer, wanted);
 }
 
@@ -138,8 +139,8 @@ void check_timed_counts(const Subject& subject) {
 void check_afterwards(const Steps& steps, Subject& subject, Measurement& measurement) {
   check_timed_counts(subject);
   if (!steps.invariant) return;
-  if (!steps.rewritten.empty()) {
-    spoil_rewritten(steps, *subject.backend);
+  if (steps.rewritten) {
+    spoil_rewritten(steps, *subject.backend, subject.variant);
     subject.computation->step();
   }
   const auto broken = steps.invariant(subject.warm_result, subject.computation->result());
@@ -199,8 +200,11 @@ void measure_steps(const Case& one, const std::string& device, const MeasureOpti
       time_and_check(one, device, options, reference ? &*reference : nullptr, optimized,
                      measurement);
   }
-  take_readings(one, device, optimized);
-  if (reference) take_readings(one, device, *reference);
+  // Of a wrong result nothing is read: it may have any length.
+  if (measurement.check != CheckStatus::failed) {
+    take_readings(one, device, optimized);
+    if (reference) take_readings(one, device, *reference);
+  }
   // Peaks are of the whole life: reading back and timing are part of it.
   optimized.measured.peak_bytes = optimized.backend->ledger.peak_bytes;
   if (reference) reference->measured.peak_bytes = reference->backend->ledger.peak_bytes;

@@ -20,6 +20,10 @@ Steps& steps_of(Case& one) {
   return std::get<Steps>(one.recipe);
 }
 
+auto rewrites(std::vector<std::string> sites) {
+  return [=](const Backend&, Variant) { return sites; };
+}
+
 TEST(Measure, TimesBothVariantsOfARightCase) {
   const Measurement measured = measure(toy_case(), "host", quick);
   EXPECT_EQ(measured.status, Measurement::Status::ok) << measured.reason;
@@ -178,16 +182,17 @@ TEST(Measure, AVariantThatKeepsAnEarlierResultIsFoundWhereEachStepWritesAnew) {
     return "the result is another";
   };
   EXPECT_EQ(measure(one, "host", quick).status, Measurement::Status::ok);
-  steps_of(one).rewritten = {"out"};
+  steps_of(one).rewritten = rewrites({"out"});
   EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("the result is another"));
 }
 
 TEST(Measure, WhatEachStepWritesAnewIsSpoiltBeforeItIsVerified) {
   Case one = toy_case();
-  steps_of(one).rewritten = {"state"};  // which a Toy adds to
+  steps_of(one).rewritten = rewrites({"state"});  // which a Toy adds to
   EXPECT_EQ(measure(one, "host", quick).check, CheckStatus::failed);
-  steps_of(one).rewritten = {"result"};
-  EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("nobody holds memory of that name"));
+  steps_of(one).rewritten = rewrites({"state", "result"});
+  EXPECT_THAT(measure(one, "host", quick).reason,
+              HasSubstr("writes 'result' anew, and nobody holds memory of that name"));
 }
 
 TEST(Measure, TheStateIsChainedThroughAccountingAndTiming) {
@@ -204,10 +209,12 @@ TEST(Measure, TheStateIsChainedThroughAccountingAndTiming) {
             10 * (2 + 3 + 2 * 3 * 5));  // warm-up, accounting, three rounds of two samples of five
 }
 
-TEST(Measure, AStepThatTakesFarLongerThanASampleIsNotProbedForItsBatch) {
-  Case one = toy_case([](Backend&, int) {
+// The steps that a case took in all whose steps spend six milliseconds where they are slow.
+double steps_taken(const std::function<bool(int step)>& slow) {
+  Case one = toy_case([=](Backend&, int step) {
     const auto begin = std::chrono::steady_clock::now();
-    while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(6)) continue;
+    const auto least = std::chrono::milliseconds(slow(step) ? 6 : 0);
+    while (std::chrono::steady_clock::now() - begin < least) continue;
   });
   double last = 0;
   one.reference = false;
@@ -216,7 +223,36 @@ TEST(Measure, AStepThatTakesFarLongerThanASampleIsNotProbedForItsBatch) {
     return std::nullopt;
   };
   (void)measure(one, "host", quick);
-  EXPECT_EQ(last, 10 * (2 + 3 + 2 * 3));  // warm-up, accounting, three rounds of two samples of one
+  return last / 10;
+}
+
+// Warm-up, accounting, one that is looked at, three rounds of two samples of one.
+constexpr int steps_one_at_a_time = 2 + 3 + 1 + 3 * 2;
+
+TEST(Measure, AStepThatTakesFarLongerThanASampleIsNotProbedForItsBatch) {
+  EXPECT_EQ(steps_taken([](int) { return true; }), steps_one_at_a_time);
+}
+
+TEST(Measure, AStepThatWasInterruptedOnceInTheWarmUpIsProbedForItsBatch) {
+  EXPECT_GT(steps_taken([](int step) { return step == 2; }), steps_one_at_a_time);
+}
+
+// Forgets its result, of which it reads the first value.
+class Forgetful : public Toy {
+ public:
+  using Toy::Toy;
+  std::vector<double> result() override { return {}; }
+  std::vector<NamedReading> readings() override { return {{"first", result().at(0)}}; }
+};
+
+TEST(Measure, OfAWrongResultNothingIsRead) {
+  Case one = toy_case();
+  steps_of(one).make = [](Backend& backend, Variant) {
+    return std::make_unique<Forgetful>(backend);
+  };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.check, CheckStatus::failed);
+  EXPECT_THAT(measured.optimized.readings, testing::IsEmpty());
 }
 
 TEST(Measure, ADerivedRatioIsTheOtherOverTheCase) {

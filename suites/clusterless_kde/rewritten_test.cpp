@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a case says that each step writes anew is written anew, all of it, by every variant.
+#include <gtest/gtest.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "clusterless_kde/kernels_on_cpu.hpp"
+#include "clusterless_kde/reference_on_cpu.hpp"
+#include "clusterless_kde/row.hpp"
+#include "harness/account.hpp"
+
+namespace holdfast::clusterless_kde {
+namespace {
+
+struct Stepped {
+  const char* name;
+  Family family;
+  Path path = Path::dense;
+  Options options = {};
+};
+void PrintTo(const Stepped& one, std::ostream* out) {
+  *out << one.name;
+}
+
+// Small for an emulated device; the other one's places are more than its nodes, of 400 spikes.
+Recipe recipe_of(Path path) {
+  if (path == Path::dense) return {.size = Size::tiny, .marks = Marks::cells};
+  return {.size = Size::hpc1d,
+          .marks = Marks::cells,
+          .scale = 100000,
+          .bins = 420,
+          .encoding_spikes = 400,
+          .decoding_spikes = 3};
+}
+
+struct EachStep : testing::TestWithParam<Stepped> {
+  Row row = {.family = GetParam().family,
+             .recipe = recipe_of(GetParam().path),
+             .options = GetParam().options};
+
+  // The result of one more step, with all spoilt before it, is that of the first.
+  void expect_rewritten(std::unique_ptr<Backend> backend, Variant variant) {
+    ASSERT_EQ(path(shape(row.recipe), precision_of(row.options.arithmetic)), GetParam().path);
+    const auto computation = make(row, *backend, variant);
+    computation->step();
+    const std::vector<double> first = computation->result();
+    const std::vector<std::string> sites = rewritten(row, *backend, variant);
+    EXPECT_FALSE(sites.empty());
+    spoil_each(*backend, sites);
+    EXPECT_NE(computation->result(), first);
+    computation->step();
+    EXPECT_EQ(computation->result(), first);
+  }
+};
+
+struct EachStepOfTheReference : EachStep {};
+
+TEST_P(EachStep, OnAHostWritesAllThatItSays) {
+  expect_rewritten(open_backend("host"), Variant::optimized);
+}
+TEST_P(EachStepOfTheReference, OnAHostWritesAllThatItSays) {
+  expect_rewritten(open_backend("host"), Variant::reference);
+}
+#ifdef HOLDFAST_CUDA
+TEST_P(EachStep, OnADeviceWritesAllThatItSays) {
+  expect_rewritten(emulated(), Variant::optimized);
+}
+TEST_P(EachStepOfTheReference, OnADeviceWritesAllThatItSays) {
+  expect_rewritten(emulated_reference(), Variant::reference);
+}
+#endif
+
+const Stepped plain[] = {{"encode", Family::encode},
+                         {"decode", Family::decode},
+                         {"total", Family::total},
+                         {"local", Family::local}};
+const Stepped arranged[] = {
+    {"total_in_two_hops", Family::total, Path::two_hop},
+    {"total_in_double", Family::total, Path::dense, {.arithmetic = Arithmetic::f64}},
+    {"budget", Family::budget, Path::dense, {.budget = 1 << 20}}};
+
+std::string name_of(const testing::TestParamInfo<Stepped>& one) {
+  return one.param.name;
+}
+INSTANTIATE_TEST_SUITE_P(Plain, EachStep, testing::ValuesIn(plain), name_of);
+INSTANTIATE_TEST_SUITE_P(Arranged, EachStep, testing::ValuesIn(arranged), name_of);
+// A total encodes and decodes.
+INSTANTIATE_TEST_SUITE_P(Plain, EachStepOfTheReference, testing::ValuesIn(std::span(plain).last(2)),
+                         name_of);
+
+}  // namespace
+}  // namespace holdfast::clusterless_kde
