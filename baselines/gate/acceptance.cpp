@@ -132,7 +132,9 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
                   const Policy& policy, const std::string& why, Anchor anchor) {
   Acceptable accepted{.baseline = {.device_class = results.env.device_class,
                                    .fingerprint = fingerprint(results.env)}};
-  const Accepting accepting{results, existing, policy, why};
+  std::optional<Baseline> view = existing;
+  if (view) view = seen_on(results.env.processor, std::move(*view));
+  const Accepting accepting{results, view, policy, why};
   for (const CaseResult& result : results.cases) {
     if (!is_gated(result)) continue;
     for (const NamedMetric& metric : named_metrics(result)) {
@@ -144,10 +146,13 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
         accepted.baseline.entries[key].anchor = std::get<double>(entry->value);
     }
   }
-  if (!existing) return accepted;
-  for (const auto& [key, entry] : existing->entries)
-    if (!accepted.baseline.entries.contains(key))
-      accepted.changes.push_back({.key = key, .before = entry.value, .worsens = true});
+  if (view) {
+    for (const auto& [key, entry] : view->entries)
+      if (!accepted.baseline.entries.contains(key))
+        accepted.changes.push_back({.key = key, .before = entry.value, .worsens = true});
+    accepted.baseline.processors = std::move(view->processors);
+  }
+  accepted.baseline = stored_from(results.env.processor, std::move(accepted.baseline));
   return accepted;
 }
 

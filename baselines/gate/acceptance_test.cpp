@@ -22,7 +22,7 @@ Policy policy() {
   return Policy::parse(Document("policy.json", toy::policy_text, Comments::allowed), "2026-11-21");
 }
 
-// The baseline after accepting `runs` one after the other, on as many days.
+// What the processor sees after accepting `runs` one after the other, on as many days.
 Baseline after(const std::vector<Results>& runs, const std::string& why = "") {
   std::optional<Baseline> baseline;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -30,7 +30,7 @@ Baseline after(const std::vector<Results>& runs, const std::string& why = "") {
     run.run.id = text("2026-11-", 10 + i, "T12:00:00Z-", i);
     baseline = accept(run, baseline, policy(), why).baseline;
   }
-  return *baseline;
+  return seen_on(toy::processor, *baseline);
 }
 
 Results with_speedup(double value) {

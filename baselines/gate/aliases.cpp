@@ -59,16 +59,21 @@ std::string Aliases::current(const std::string& case_id) const {
 
 void Aliases::rename(Baseline& baseline) const {
   if (empty()) return;
-  std::map<std::string, Entry> entries;
-  for (auto& [key, entry] : baseline.entries) {
-    const std::size_t bar = key.find('|');
-    const std::string now = current(key.substr(0, bar)) + key.substr(bar);
-    if (!entries.try_emplace(now, std::move(entry)).second)
-      throw Error(Fault::bad_input,
-                  text(file_, ": the baseline of ", baseline.device_class, " has ", now,
-                       " under an old name as well; remove the alias, or the entries of one name"));
-  }
-  baseline.entries = std::move(entries);
+  const auto renamed = [&](const Entries& before) {
+    Entries entries;
+    for (const auto& [key, entry] : before) {
+      const std::size_t bar = key.find('|');
+      const std::string now = current(key.substr(0, bar)) + key.substr(bar);
+      if (!entries.try_emplace(now, entry).second)
+        throw Error(
+            Fault::bad_input,
+            text(file_, ": the baseline of ", baseline.device_class, " has ", now,
+                 " under an old name as well; remove the alias, or the entries of one name"));
+    }
+    return entries;
+  };
+  baseline.entries = renamed(baseline.entries);
+  for (auto& [processor, entries] : baseline.processors) entries = renamed(entries);
 }
 
 void Aliases::check_against(const std::vector<List>& lists, bool complete) const {

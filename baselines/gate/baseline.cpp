@@ -33,8 +33,8 @@ RootOptions root_options(const Options& options) {
   return root;
 }
 
-std::string count_entries(const Plan& plan) {
-  const std::size_t count = plan.accepted.baseline.entries.size();
+std::string entries_of(const Plan& plan) {
+  const std::size_t count = count_entries(plan.accepted.baseline);
   return text(count, count == 1 ? " entry" : " entries");
 }
 
@@ -155,8 +155,8 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
       continue;
     }
     store.write(plan.place).append(content);
-    told << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
-         << count_entries(plan) << " changed\n";
+    told << plan.file.string() << ": " << plan.accepted.changes.size() << " of " << entries_of(plan)
+         << " changed\n";
     if (plan.existing) print_changes(plan, policy, told);
   }
   store.publish();
@@ -171,7 +171,7 @@ int diff_verb(const Options& options, const fs::path& directory, const fs::path&
       make_plans(directory, Store(baselines, Store::Use::reading), root, policy, "");
   for (const Plan& plan : plans) {
     std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
-              << count_entries(plan) << " would change\n";
+              << entries_of(plan) << " would change\n";
     print_changes(plan, policy, std::cout);
   }
   return 0;
@@ -185,27 +185,35 @@ std::vector<Baseline> all_baselines(const fs::path& baselines) {
   return all;
 }
 
+// Prints the entries of the case `wanted`, or all where it is empty, and returns how many.
+std::size_t show_entries(const std::string& whose, const Entries& entries,
+                         const std::string& wanted, const Policy& policy) {
+  std::size_t shown = 0;
+  for (const auto& [key, entry] : entries) {
+    if (!wanted.empty() && !key.starts_with(wanted + '|')) continue;
+    ++shown;
+    const auto row = policy.metrics().find(metric_of(key));
+    const std::string unit = row == policy.metrics().end() ? "" : row->second.unit;
+    std::cout << whose << "  " << key << "  " << readable(entry.value, unit);
+    if (entry.accepted.previous)
+      std::cout << " (before: " << readable(*entry.accepted.previous, unit) << ")";
+    if (is_timed(entry)) std::cout << "  " << plural(entry.medians.size(), "run");
+    std::cout << "  " << entry.accepted.utc << "  " << entry.accepted.why << "\n";
+  }
+  return shown;
+}
+
 int show_verb(const Options& options, const std::string& wanted, const fs::path& baselines) {
   const Policy policy = read_policy(baselines, options);
   require_folder(baselines / "devices", "name the accepted baselines with --baselines");
+  const auto device_class = options.value("device-class");
   std::size_t shown = 0;
   for (const Baseline& baseline : all_baselines(baselines)) {
-    if (const auto device_class = options.value("device-class");
-        device_class && *device_class != baseline.device_class)
-      continue;
-    for (const auto& [key, entry] : baseline.entries) {
-      if (!wanted.empty() && !key.starts_with(wanted + '|')) continue;
-      ++shown;
-      const auto row = policy.metrics().find(metric_of(key));
-      const std::string unit = row == policy.metrics().end() ? "" : row->second.unit;
-      std::cout << baseline.device_class << "  " << key << "  " << readable(entry.value, unit);
-      if (entry.accepted.previous)
-        std::cout << " (before: " << readable(*entry.accepted.previous, unit) << ")";
-      if (!entry.medians.empty()) std::cout << "  " << plural(entry.medians.size(), "run");
-      std::cout << "  " << entry.accepted.utc << "  " << entry.accepted.why << "\n";
-    }
+    if (device_class && *device_class != baseline.device_class) continue;
+    shown += show_entries(baseline.device_class, baseline.entries, wanted, policy);
+    for (const auto& [processor, entries] : baseline.processors)
+      shown += show_entries(text(baseline.device_class, " ", processor), entries, wanted, policy);
   }
-  const auto device_class = options.value("device-class");
   if (shown == 0 && (!wanted.empty() || device_class))
     throw Error(Fault::bad_input,
                 text("no baseline", device_class ? text(" of the class ", *device_class) : "",

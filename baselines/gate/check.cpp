@@ -71,6 +71,7 @@ void load_baselines(const CheckRequest& request, const WorkingCopy& copy,
                   text(path.string(), ": holds the baseline of the device class '",
                        (*baseline)->device_class, "', and its folder says '",
                        results.env.device_class, "'; move it to its place"));
+    **baseline = seen_on(results.env.processor, std::move(**baseline));
   }
 }
 

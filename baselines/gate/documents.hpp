@@ -100,7 +100,8 @@ struct Environment {
   std::optional<std::string> nvjitlink = {};
   std::optional<std::string> compiler = {};
   std::optional<std::string> flags = {};
-  std::optional<std::string> cpu = {};
+  std::optional<std::string> cpu = {};  // as it is sold: "AMD EPYC"
+  std::string processor = "unknown";    // vendor, family, model: "AuthenticAMD-26-2"
   std::optional<std::int64_t> threads = {};
   std::optional<std::string> isa = {};
   std::string fingerprint;
@@ -155,6 +156,7 @@ nlohmann::json to_json(const List& list);
 
 // "cuda-dry" for "cuda-dry:sm_90": the key of ListedCase::devices.
 std::string device_kind(const std::string& device_name);
+bool is_host_class(const std::string& device_class);
 
 // ---- holdfast-baseline/1: what was accepted for one suite on one device class ----
 
@@ -196,12 +198,29 @@ struct Fingerprint {
 };
 Fingerprint fingerprint(const Environment& environment);
 
+// By "case id|variant|metric"; the variant is "case" for the case as a whole.
+using Entries = std::map<std::string, Entry>;
+
 struct Baseline {
   std::string device_class;
   Fingerprint fingerprint = {};
-  std::map<std::string, Entry> entries =
-      {};  // "case id|variant|metric"; variant "case" for the case as a whole
+  Entries entries = {};
+  // Times and ratios of hosts, by the processor that they were measured on: a class of hosts tells
+  // the instruction set, and two processors of one class differ by a third in a speedup.
+  std::map<std::string, Entries> processors = {};
 };
+
+std::size_t count_entries(const Baseline& baseline);
+// A time or a ratio; of a host they are one processor's.
+bool is_timed(const Entry& entry);
+
+// A view: what a processor's runs are held against. Its own times and ratios stand among the
+// entries, those of others where they were.
+Baseline seen_on(const std::string& processor, Baseline baseline);
+// The way back, to what is kept in a file.
+Baseline stored_from(const std::string& processor, Baseline view);
+// Whether anything in time is accepted for the processor whose view this is.
+bool has_times(const Baseline& view);
 
 Baseline parse_baseline(const Document& document);
 Baseline read_baseline(const std::filesystem::path& path);

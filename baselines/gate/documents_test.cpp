@@ -68,7 +68,7 @@ TEST(Documents, ListsAndVerdictsSurviveARoundTrip) {
 
 TEST(Documents, ABaselineHasOneEntryPerLineAndSurvivesARoundTrip) {
   Baseline baseline{.device_class = "host", .fingerprint = {.compiler = "g++ 12.2.0"}};
-  baseline.entries["a|case|speedup"] = {
+  baseline.processors[toy::processor]["a|case|speedup"] = {
       .value = 18.05,
       .mad_between = 0.15,
       .medians = {18.05},

@@ -44,7 +44,8 @@ Side measured_side(const Results& results, const CaseResult& result,
   for (const auto& [name, value] :
        {std::pair("driver", env.driver), std::pair("nvrtc", env.nvrtc),
         std::pair("nvjitlink", env.nvjitlink), std::pair("compiler", env.compiler),
-        std::pair("flags", env.flags), std::pair("cpu", env.cpu), std::pair("isa", env.isa),
+        std::pair("flags", env.flags), std::pair("cpu", env.cpu),
+        std::pair("processor", std::optional(env.processor)), std::pair("isa", env.isa),
         std::pair("device", env.device.name)})
     put(side.environment, name, value);
   for (const Profile& profile : profiles)

@@ -48,7 +48,7 @@ void write_results(const std::string& path, const std::string& behaviour, int pr
       << R"( "run": {"processes": 1}, "env": {"device_class": "host-fake-1t", "device_name": "host",)"
       << R"( "device": {"name": "fake", "sm": null, "sms": null, "memory_bytes": null}, "driver": null,)"
       << R"( "cuda": null, "nvrtc": null, "nvjitlink": null, "compiler": null, "flags": null,)"
-      << R"( "host": {"cpu": null, "threads": 1, "isa": null}, "fingerprint": "fake"},)"
+      << R"( "host": {"cpu": null, "processor": "Fake-1-2", "threads": 1, "isa": null}, "fingerprint": "fake"},)"
       << R"( "quality": {"valid": true, "reasons": [], "load": null, "sm_clock_hz": null,)"
       << R"( "throttled": null, "temperature_c": null, "other_processes": null}, "ceilings": {}, "cases": [)";
   if (behaviour == "invalid") return;

@@ -46,7 +46,9 @@ struct Counted {
                         "on_request": "--count-instructions"}, )");
     return Policy::parse(Document("policy.json", with_row, Comments::allowed), "2026-11-21");
   }
-  Baseline accepted() const { return accept(results, std::nullopt, policy(), "").baseline; }
+  Baseline accepted() const {
+    return seen_on(toy::processor, accept(results, std::nullopt, policy(), "").baseline);
+  }
   PartVerdict against(const Counted& before, std::optional<Baseline> proposed = {}) const {
     return judge_part({.results = results,
                        .list = list,

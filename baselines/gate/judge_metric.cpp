@@ -211,6 +211,11 @@ void MetricJudge::judge_new(const Context& context, Row& row) const {
     say(row, now + "; nothing is accepted yet for this device class");
     return;
   }
+  if (context.timed() && part_.has_other_processor()) {
+    say(row,
+        text(now, "; nothing is accepted yet for the processor ", part_.results.env.processor));
+    return;
+  }
   row.next = part_.accept_command();
   if (!context.standard.on_request.empty() && !is_stored(context.metric.name)) {
     say(row, now + "; nothing is accepted yet of this metric, which not every run measures");

@@ -98,6 +98,12 @@ class PartJudge {
                " does not exist): everything is NEW and only the bounds hold; accept with: ",
                part_.accept_command()));
       if (require_baseline) verdict_.exit = exit_code(Fault::incomplete);
+    } else if (part_.has_other_processor()) {
+      verdict_.notes.push_back(
+          text("NO BASELINE for the processor ", results.env.processor, " of ", part_.name(),
+               others(), ": times and ratios are NEW and only their bounds hold; accept with: ",
+               part_.accept_command()));
+      if (require_baseline) verdict_.exit = exit_code(Fault::incomplete);
     }
     if (results.partial)
       verdict_.not_checked.push_back(
@@ -115,6 +121,16 @@ class PartJudge {
     verdict_.notes.push_back(text("the measurement of ", part_.name(), " is invalid (", reasons,
                                   "); run it again: ", part_.run_again()));
     verdict_.exit = worse_exit_code(verdict_.exit, exit_code(Fault::incomplete));
+  }
+
+  // " (accepted are those of AuthenticAMD-26-2)"
+  std::string others() const {
+    std::string names;
+    for (const auto* baseline : {&part_.baseline, &part_.proposed})
+      if (*baseline && names.empty())
+        for (const auto& [processor, entries] : (*baseline)->processors)
+          names += (names.empty() ? "" : ", ") + processor;
+    return names.empty() ? "" : text(" (accepted are those of ", names, ")");
   }
 
   void missing(const std::string& case_id, const std::string& variant, const std::string& metric,

@@ -46,6 +46,11 @@ NamedMetric named_text(const std::string& variant, const std::string& name,
 
 }  // namespace
 
+bool Part::has_other_processor() const {
+  const auto known = [](const std::optional<Baseline>& view) { return view && has_times(*view); };
+  return is_host_class(device_class()) && !known(baseline) && !known(proposed);
+}
+
 std::string Part::name() const {
   return text(results.suite, " on ", device_class());
 }

@@ -17,8 +17,8 @@ namespace holdfast::gate {
 struct Part {
   Results results;
   List list;
-  std::optional<Baseline> baseline =
-      {};  // empty: nothing accepted yet for this device class and suite
+  // As the processor sees it. Empty: nothing accepted yet for this device class and suite.
+  std::optional<Baseline> baseline = {};
   // The working copy's baseline, where `baseline` is the merge base's: what the change set itself
   // accepts.
   std::optional<Baseline> proposed = {};
@@ -26,6 +26,8 @@ struct Part {
   std::string baseline_path = {};  // for sentences
 
   const std::string& device_class() const { return results.env.device_class; }
+  // A host on whose processor no time and no ratio is accepted yet, before the change or with it.
+  bool has_other_processor() const;
   std::string name() const;            // "toy on cuda-dry-sm_90"
   std::string run_again() const;       // the command that measures this part
   std::string accept_command() const;  // the command that accepts it

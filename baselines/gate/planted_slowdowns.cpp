@@ -169,8 +169,9 @@ class LiveGate {
       measured.run.content = provenance(base).content;
       const Policy read = Policy::read(head_ / "baselines" / "policy.json", today_utc());
       Baseline baseline = accept(measured, std::nullopt, read, "four times as fast").baseline;
-      for (auto& [key, entry] : baseline.entries)
-        if (key.ends_with("|speedup")) multiply(entry, 4);
+      for (auto& [processor, entries] : baseline.processors)
+        for (auto& [key, entry] : entries)
+          if (key.ends_with("|speedup")) multiply(entry, 4);
       const fs::path place =
           head_ / "baselines" / "devices" / part.path().filename() / "planted.json";
       fs::create_directories(place.parent_path());

@@ -226,10 +226,6 @@ std::string today_utc() {
   return date;
 }
 
-bool is_host_class(const std::string& device_class) {
-  return device_class.starts_with("host");
-}
-
 bool Scope::covers_case(const std::string& case_id, const std::string& device_class) const {
   return (device.empty() || matches_glob(device, device_class)) && matches_glob(match, case_id);
 }

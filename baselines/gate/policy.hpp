@@ -141,6 +141,4 @@ bool differ_in_patch_level(const std::optional<std::string>& compiler,
 // Today's date in UTC, YYYY-MM-DD.
 std::string today_utc();
 
-bool is_host_class(const std::string& device_class);
-
 }  // namespace holdfast::gate

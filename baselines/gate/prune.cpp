@@ -58,16 +58,19 @@ std::size_t prune_file(Store& store, const std::string& place, const List& list,
   const std::vector<Orphan> found = orphans(renamed, list, metrics);
   if (found.empty()) return 0;
   told << (store.folder() / place).string() << ": " << found.size() << " of "
-       << baseline.entries.size() << " entries go\n";
+       << count_entries(baseline) << " entries go\n";
   for (const Orphan& orphan : found) {
     const std::string metric = orphan.key.substr(orphan.key.rfind('|') + 1);
+    Entries& entries =
+        orphan.processor.empty() ? renamed.entries : renamed.processors.at(orphan.processor);
     told << "  " << orphan.key << "  "
-         << readable(renamed.entries.at(orphan.key).value, unit_of_name(metric)) << "  ("
-         << orphan.why << ")\n";
-    renamed.entries.erase(orphan.key);
+         << readable(entries.at(orphan.key).value, unit_of_name(metric)) << "  (" << orphan.why
+         << (orphan.processor.empty() ? "" : ", on " + orphan.processor) << ")\n";
+    entries.erase(orphan.key);
   }
+  std::erase_if(renamed.processors, [](const auto& held) { return held.second.empty(); });
   if (!write) return found.size();
-  if (renamed.entries.empty())
+  if (count_entries(renamed) == 0)
     store.remove(place);
   else
     store.write(place).append(baseline_text(renamed));
@@ -99,11 +102,15 @@ std::vector<Orphan> orphans(const Baseline& baseline, const List& list,
                             const std::set<std::string>& metrics) {
   std::vector<Orphan> found;
   const std::string kind = kind_of_class(baseline.device_class);
-  for (const auto& [key, entry] : baseline.entries) {
-    const std::string why = why_orphaned(key.substr(0, key.find('|')),
-                                         key.substr(key.rfind('|') + 1), list, kind, metrics);
-    if (!why.empty()) found.push_back({.key = key, .why = why});
-  }
+  const auto look = [&](const Entries& entries, const std::string& processor) {
+    for (const auto& [key, entry] : entries) {
+      const std::string why = why_orphaned(key.substr(0, key.find('|')),
+                                           key.substr(key.rfind('|') + 1), list, kind, metrics);
+      if (!why.empty()) found.push_back({.key = key, .why = why, .processor = processor});
+    }
+  };
+  look(baseline.entries, "");
+  for (const auto& [processor, entries] : baseline.processors) look(entries, processor);
   return found;
 }
 

@@ -13,7 +13,8 @@ namespace holdfast::gate {
 
 struct Orphan {
   std::string key;
-  std::string why;  // what is gone: the case, or the metric
+  std::string why;             // what is gone: the case, or the metric
+  std::string processor = {};  // of a host's time or ratio; else empty
 };
 
 // The entries of `baseline` that a build measures no more: their case is not in its suite's list,

@@ -105,7 +105,7 @@ OtherRuns other_runs(const Results& results, const fs::path& store,
 
 Ratchet ratchet(const Results& results, const Baseline& existing, const Policy& policy,
                 const OtherRuns& others) {
-  Ratchet found{.baseline = existing};
+  Ratchet found{.baseline = seen_on(results.env.processor, existing)};
   for (const CaseResult& result : results.cases) {
     if (result.status != "ok") continue;
     for (const NamedMetric& metric : named_metrics(result)) {
@@ -135,6 +135,7 @@ Ratchet ratchet(const Results& results, const Baseline& existing, const Policy& 
                 : "proposed: a count does not change by chance";
     }
   }
+  found.baseline = stored_from(results.env.processor, std::move(found.baseline));
   return found;
 }
 

@@ -42,9 +42,8 @@ class Ratcheting : public GateCommand {
         << complaints_;
   }
   bool proposed() const { return std::filesystem::exists(patch_); }
-  double accepted_speedup() {
-    return std::get<double>(read_baseline(baseline(toy::host())).entries.at(speedup_key).value);
-  }
+  Baseline seen() const { return seen_on(toy::processor, read_baseline(baseline(toy::host()))); }
+  double accepted_speedup() { return std::get<double>(seen().entries.at(speedup_key).value); }
 };
 
 TEST_F(Ratcheting, OneLuckyRunProposesNothing) {
@@ -75,7 +74,7 @@ TEST_F(Ratcheting, WhatIsProposedAppliesWithGit) {
   store_again(run_of(13, "2026-11-22T13:00:00Z"));
   ASSERT_EQ(check({"--again=" + again_.string()}), 0);
   git({"apply", patch_.string()});
-  const Entry entry = read_baseline(baseline(toy::host())).entries.at(speedup_key);
+  const Entry entry = seen().entries.at(speedup_key);
   EXPECT_EQ(entry.value, Value(12.5));
   EXPECT_EQ(entry.anchor, 12.5);
   EXPECT_EQ(entry.accepted.previous, Value(10.0));

@@ -225,6 +225,7 @@ Environment parse_environment(const Reader& reader) {
                           .compiler = object.take("compiler").string_or_null(),
                           .flags = object.take("flags").string_or_null(),
                           .cpu = host.take("cpu").string_or_null(),
+                          .processor = host.take("processor").string(),
                           .threads = integer_or_null(host.take("threads")),
                           .isa = host.take("isa").string_or_null(),
                           .fingerprint = object.take("fingerprint").string()};
@@ -250,6 +251,7 @@ nlohmann::json to_json(const Environment& env) {
           {"flags", nullable(env.flags)},
           {"host",
            {{"cpu", nullable(env.cpu)},
+            {"processor", env.processor},
             {"threads", nullable(env.threads)},
             {"isa", nullable(env.isa)}}},
           {"fingerprint", env.fingerprint}};

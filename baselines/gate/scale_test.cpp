@@ -204,9 +204,8 @@ class FleetCheck : public Scale {
     std::optional<Baseline> kept;
     for (int number = 0; number < runs; ++number)
       kept = gate::accept(run_of(fleet_cases, number), kept, policy, "as measured").baseline;
-    EXPECT_EQ(kept->entries.size(), fleet_cases * metrics_per_case);
-    EXPECT_EQ(kept->entries.begin()->second.medians.size() +
-                  kept->entries.at(case_id(0) + "|case|speedup").medians.size(),
+    EXPECT_EQ(count_entries(*kept), fleet_cases * metrics_per_case);
+    EXPECT_EQ(kept->processors.at(toy::processor).at(case_id(0) + "|case|speedup").medians.size(),
               kept_runs);
     const fs::path path = baseline(run_of(1, 0));
     fs::create_directories(path.parent_path());

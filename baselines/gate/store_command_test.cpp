@@ -21,7 +21,7 @@ class StoreCommand : public GateCommand {
  protected:
   std::string stored() { return read_file(baseline(toy::dry())); }
   Entry entry(const Results& results, const std::string& key) {
-    return read_baseline(baseline(results)).entries.at(key);
+    return seen_on(toy::processor, read_baseline(baseline(results))).entries.at(key);
   }
   int prune(const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments = {"baseline", "prune", "--baselines=" + baselines_.string(),

@@ -15,6 +15,7 @@ namespace holdfast::gate::toy {
 
 inline constexpr const char* step_id = "toy/step/n:64/f64";
 inline constexpr const char* sum_id = "toy/sum/n:64/f64";
+inline constexpr const char* processor = "AuthenticAMD-26-2";
 
 inline const std::string policy_text = R"(// A policy of the usual kinds and a few metrics.
 {"schema": "holdfast-policy/1",
@@ -58,6 +59,7 @@ inline Results empty_results(const std::string& device_name, const std::string& 
   made.env = {.device_class = device_class,
               .device_name = device_name,
               .compiler = "g++ 12.2.0",
+              .processor = processor,
               .fingerprint = "sha256:f0"};
   return made;
 }

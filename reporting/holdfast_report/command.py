@@ -149,7 +149,7 @@ def draw_trends(arguments: list[str]) -> str:
     if absent:
         raise Problem(absent)
     prepare(options.out)
-    paths = draw_all(series, read_baselines(baselines) if baselines else {}, options.out)
+    paths = draw_all(series, read_baselines(baselines, {}) if baselines else {}, options.out)
     return f"{len(paths)} plots of {len(series)} series in {options.out}"
 
 

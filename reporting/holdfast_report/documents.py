@@ -91,6 +91,7 @@ class Device(Record):
 
 class Host(Record):
     cpu: str | None
+    processor: str  # vendor, family, model
     threads: int | None
     isa: str | None
 
@@ -233,3 +234,4 @@ class Baseline(Record):
     device_class: str
     fingerprint: Fingerprint
     entries: dict[str, Entry]  # "case id|variant|metric"
+    processors: dict[str, dict[str, Entry]] = {}  # a host's times and ratios, by its processor

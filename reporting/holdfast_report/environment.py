@@ -28,6 +28,7 @@ def facts_of(part: Part) -> list[tuple[str, str]]:
         "compiler": env.compiler,
         "flags": short_hash(env.flags) if env.flags else None,
         "CPU": env.host.cpu,
+        "processor": env.host.processor,
         "threads": str(env.host.threads) if env.host.threads is not None else None,
         "instruction set": env.host.isa,
         "fingerprint": short_hash(env.fingerprint),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What lies in a results root and in the baselines' folder, read once and held together."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,12 +61,21 @@ def read_part(path: Path) -> Part:
     )
 
 
-def read_baselines(folder: Path) -> dict[tuple[str, str], Entry]:
+def times_of(baseline: Baseline, processors: Mapping[str, str]) -> dict[str, Entry]:
+    """A host's accepted times and ratios: of the processor that its class was measured on, or of
+    the only one where that is unknown, as it is of a history."""
+    if baseline.device_class in processors:
+        return baseline.processors.get(processors[baseline.device_class], {})
+    return next(iter(baseline.processors.values())) if len(baseline.processors) == 1 else {}
+
+
+def read_baselines(folder: Path, processors: Mapping[str, str]) -> dict[tuple[str, str], Entry]:
+    """What is accepted, by class and key; `processors` are what the classes were measured on."""
     entries: dict[tuple[str, str], Entry] = {}
     with stored(folder, "devices/*/*.json") as paths:
         for path in paths:
             baseline = read(Baseline, "holdfast-baseline/1", path)
-            for key, entry in baseline.entries.items():
+            for key, entry in (baseline.entries | times_of(baseline, processors)).items():
                 entries[baseline.device_class, key] = entry
     return entries
 
@@ -85,11 +95,13 @@ def read_root(place: Path, baselines: Path | None) -> Root:
     )
     judged = place / "verdict.json"
     policy = baselines / "policy.json" if baselines else None
+    parts = [read_part(path) for path in files]
+    processors = {part.device_class: part.results.env.host.processor for part in parts}
     return Root(
         place=place,
-        parts=[read_part(path) for path in files],
+        parts=parts,
         verdict=read(Verdict, "holdfast-verdict/1", judged) if judged.exists() else None,
-        baselines=read_baselines(baselines) if baselines else {},
+        baselines=read_baselines(baselines, processors) if baselines else {},
         bounds=read_bounds(policy) if policy and policy.exists() else [],
         profiles=read_profiles(place),
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 HOST = "host-x86_64-v4-2t"
 DRY = "cuda-dry-sm_90"
+PROCESSOR = "GenuineIntel-6-207"
 STEP = "cubed_sphere_swe/rk4_step/n:48/f64"
 LOOP = "cubed_sphere_swe/loop/n:96/steps:100/launch:graph/diag:none/f64"
 
@@ -115,7 +116,12 @@ def results(device_class: str, device_name: str, cases: list[dict[str, Any]]) ->
             "nvjitlink": None if on_host else "13.0.88",
             "compiler": "g++ 12.2.0",
             "flags": hashed("f"),
-            "host": {"cpu": "some x86-64 processor", "threads": 2, "isa": "x86-64-v4"},
+            "host": {
+                "cpu": "some x86-64 processor",
+                "processor": PROCESSOR,
+                "threads": 2,
+                "isa": "x86-64-v4",
+            },
             "fingerprint": hashed("e"),
         },
         "quality": {
@@ -293,19 +299,36 @@ POLICY = """// What gates.
 """
 
 
-def baseline() -> dict[str, Any]:
-    accepted = {
+def accepted() -> dict[str, Any]:
+    return {
         "utc": "2026-11-01T00:00:00Z",
         "content": hashed("b"),
         "runs": ["r"],
         "why": "first",
         "previous": None,
     }
+
+
+def baseline() -> dict[str, Any]:
     return {
         "schema": "holdfast-baseline/1",
         "device_class": HOST,
         "fingerprint": {"nvrtc": None, "nvjitlink": None, "driver": None, "compiler": "g++ 12.2.0"},
-        "entries": {f"{STEP}|optimized|time_s": {"value": 0.0006, "accepted": accepted}},
+        "entries": {f"{STEP}|optimized|peak_bytes": {"value": 4096, "accepted": accepted()}},
+        "processors": {PROCESSOR: {f"{STEP}|optimized|time_s": time_entry(0.0006)}},
+    }
+
+
+def time_entry(value: float) -> dict[str, Any]:
+    return {
+        "value": value,
+        "medians": [value],
+        "mad_between": 0,
+        "runs": 1,
+        "days": 1,
+        "anchor": value,
+        "bootstrap": True,
+        "accepted": accepted(),
     }
 
 

@@ -62,7 +62,8 @@ def key_sets(document: Any) -> set[frozenset[str]]:
         properties = document.get("properties")
         if isinstance(properties, dict) and properties:
             found.add(frozenset(properties))
-        document = list(document.values())
+        # Conditions speak of keys that have been told.
+        document = [said for word, said in document.items() if word not in ("if", "then", "else")]
     if isinstance(document, list):
         for part in document:
             found |= key_sets(part)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A store that a killed `holdfast baseline accept` has left is read as the new one."""
 
+import copy
 import fcntl
 import io
 import os
@@ -11,7 +12,7 @@ from threading import Timer
 
 import builders
 import pytest
-from builders import DRY, HOST, Workplace
+from builders import DRY, HOST, PROCESSOR, STEP, Workplace
 
 from holdfast_report import Problem
 from holdfast_report.root import read_baselines
@@ -20,6 +21,10 @@ from holdfast_report.store import hash_of, journal_of
 
 def file_of(workplace: Workplace, device_class: str) -> Path:
     return workplace.baselines / "devices" / device_class / "cubed_sphere_swe.json"
+
+
+def classes(workplace: Workplace) -> set[str]:
+    return {device_class for device_class, _ in read_baselines(workplace.baselines, {})}
 
 
 def part_of(path: Path) -> Path:
@@ -37,31 +42,31 @@ def test_what_lies_beside_its_place_is_read_where_the_journal_speaks_of_it(
 ) -> None:
     new = builders.baseline() | {"device_class": DRY}
     part = builders.put(part_of(file_of(workplace, DRY)), new)
-    assert {device_class for device_class, _ in read_baselines(workplace.baselines)} == {HOST}
+    assert classes(workplace) == {HOST}
     leave(workplace, **{f"{DRY}/cubed_sphere_swe": hash_of(part)})
-    assert {device_class for device_class, _ in read_baselines(workplace.baselines)} == {HOST, DRY}
+    assert classes(workplace) == {HOST, DRY}
 
 
 def test_a_file_that_goes_is_not_read(workplace: Workplace) -> None:
     leave(workplace, **{f"{HOST}/cubed_sphere_swe": None})
-    assert read_baselines(workplace.baselines) == {}
+    assert classes(workplace) == set()
 
 
 def test_a_file_that_has_taken_its_place_is_read_there(workplace: Workplace) -> None:
     leave(workplace, **{f"{HOST}/cubed_sphere_swe": hash_of(file_of(workplace, HOST))})
-    assert len(read_baselines(workplace.baselines)) == 1
+    assert classes(workplace) == {HOST}
 
 
 def test_a_file_that_is_not_what_the_journal_promised_is_refused(workplace: Workplace) -> None:
     leave(workplace, **{f"{HOST}/cubed_sphere_swe": builders.hashed("0")})
     with pytest.raises(Problem, match="it is gone; restore the files"):
-        read_baselines(workplace.baselines)
+        read_baselines(workplace.baselines, {})
 
 
 def test_what_was_to_be_published_and_is_gone_is_refused(workplace: Workplace) -> None:
     leave(workplace, **{f"{DRY}/cubed_sphere_swe": builders.hashed("0")})
     with pytest.raises(Problem, match="it is gone; restore the files"):
-        read_baselines(workplace.baselines)
+        read_baselines(workplace.baselines, {})
 
 
 @pytest.mark.parametrize(
@@ -71,7 +76,7 @@ def test_what_was_to_be_published_and_is_gone_is_refused(workplace: Workplace) -
 def test_a_journal_that_leads_out_of_the_store_is_refused(workplace: Workplace, place: str) -> None:
     builders.put(journal_of(workplace.baselines), builders.journal({place: None}))
     with pytest.raises(Problem, match="is no place in a store"):
-        read_baselines(workplace.baselines)
+        read_baselines(workplace.baselines, {})
 
 
 @pytest.mark.parametrize(
@@ -80,7 +85,7 @@ def test_a_journal_that_leads_out_of_the_store_is_refused(workplace: Workplace, 
 def test_a_spoilt_journal_is_refused(workplace: Workplace, journal: object) -> None:
     builders.put(journal_of(workplace.baselines), journal)
     with pytest.raises(Problem, match=r"holdfast-journal"):
-        read_baselines(workplace.baselines)
+        read_baselines(workplace.baselines, {})
 
 
 def test_who_must_wait_says_so(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +101,7 @@ def test_who_must_wait_says_so(workplace: Workplace, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "stderr", heard)
     silence = Timer(10, fcntl.flock, (writer, fcntl.LOCK_UN))  # so that it ends without a word too
     silence.start()
-    assert len(read_baselines(workplace.baselines)) == 1
+    assert classes(workplace) == {HOST}
     silence.cancel()
     os.close(writer)
     assert f"waiting until another command is done with {workplace.baselines}" in heard.getvalue()
@@ -117,4 +122,23 @@ def unreadable(workplace: Workplace) -> Iterator[Path]:
 
 def test_a_folder_that_cannot_be_read_is_a_problem(unreadable: Path) -> None:
     with pytest.raises(Problem, match="cannot be read"):
-        read_baselines(unreadable)
+        read_baselines(unreadable, {})
+
+
+def test_a_hosts_times_are_those_of_the_processor_that_was_measured(workplace: Workplace) -> None:
+    other = "GenuineIntel-6-143"
+    key = f"{STEP}|optimized|time_s"
+    baseline = builders.baseline()
+    slower = copy.deepcopy(baseline["processors"][PROCESSOR])
+    slower[key] |= {"value": 0.0009, "medians": [0.0009]}
+    baseline["processors"][other] = slower
+    builders.put(file_of(workplace, HOST), baseline)
+
+    def accepted(processors: dict[str, str]) -> object:
+        entry = read_baselines(workplace.baselines, processors).get((HOST, key))
+        return entry and entry.value
+
+    assert accepted({HOST: PROCESSOR}) == 0.0006
+    assert accepted({HOST: other}) == 0.0009
+    assert accepted({HOST: "unknown"}) is None
+    assert accepted({}) is None

@@ -58,7 +58,7 @@ def test_another_run_of_the_last_commit_is_shown_beside_it() -> None:
 
 
 def test_without_a_verdict_the_accepted_value_is_a_line() -> None:
-    entry = Entry.model_validate(next(iter(builders.baseline()["entries"].values())))
+    entry = Entry.model_validate(builders.time_entry(0.0006))
     assert band_of(None, entry) == Band(0.0006, 0.0)
 
 
