@@ -2,6 +2,7 @@
 #include "gate/acceptance.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "gate/merge.hpp"
@@ -58,12 +59,26 @@ bool is_gated(const CaseResult& result) {
   return result.status == "ok" && tier_includes("gate", result.tier);
 }
 
+// A run, and what it measured by entry key.
+struct MeasuredRun {
+  const Results& results;
+  std::map<std::string, Measured> metrics = {};
+
+  explicit MeasuredRun(const Results& run) : results(run) {
+    for (const CaseResult& result : run.cases)
+      for (const NamedMetric& metric : named_metrics(result))
+        if (metric.measured)
+          metrics[entry_key(result.id, metric.variant, metric.name)] = *metric.measured;
+  }
+};
+
 // What one acceptance has in hand while it goes through the metrics.
 struct Accepting {
   const Results& results;
   const std::optional<Baseline>& existing;
   const Policy& policy;
   const std::string& why;
+  const std::vector<MeasuredRun>& again;
 
   // The entry that a metric gets, and the change that this is; empty for what is not stored.
   std::optional<Entry> entry(const CaseResult& result, const NamedMetric& metric,
@@ -81,15 +96,59 @@ struct Accepting {
     if (!metric.measured || !standard.stored() || (!evidence && standard.gate == Gate::off))
       return std::nullopt;
     const bool timed = standard.kind == "ratio" || standard.kind == "time";
+    if (!timed && !evidence) expect_equal_counts(standard, *metric.measured, key);
     if (before) return next_entry(standard, metric, *before, timed, key, changes);
     const Entry first =
-        first_entry(*metric.measured, timed, results, reason(existing ? "new" : "first baseline"));
+        founded(*metric.measured, timed, key, reason(existing ? "new" : "first baseline"));
     changes.push_back({.key = key, .after = first.value});
     return first;
   }
 
  private:
   std::string reason(const char* plain) const { return why.empty() ? std::string(plain) : why; }
+
+  void expect_equal_counts(const Standard& standard, const Measured& here,
+                           const std::string& key) const {
+    for (const MeasuredRun& run : again) {
+      const auto there = run.metrics.find(key);
+      const bool has_it = there != run.metrics.end();
+      if (has_it ? judge_exact(standard, there->second, here.value).verdict == verdict::pass
+                 : !standard.on_request.empty())
+        continue;
+      throw Error(Fault::undecided,
+                  text("the run ", run.results.run.id, " differs in ", key, ": ",
+                       has_it ? readable(there->second.value, standard.unit) : "it has none",
+                       ", and ", results.run.id, " has ", readable(here.value, standard.unit),
+                       "; a count that is not the same in two runs of one build is no baseline"));
+    }
+  }
+
+  Entry with_runs(Entry entry, const std::string& key) const {
+    for (const MeasuredRun& run : again)
+      if (const auto found = run.metrics.find(key); found != run.metrics.end())
+        entry = with_run(entry, found->second, run.results);
+    return entry;
+  }
+
+  // A new entry, of all runs.
+  Entry founded(const Measured& measured, bool timed, const std::string& key,
+                const std::string& because) const {
+    Entry entry = first_entry(measured, timed, results, because);
+    if (!timed) return entry;
+    entry = with_runs(entry, key);
+    entry.anchor = std::get<double>(entry.value);
+    return entry;
+  }
+
+  // The middle of all runs.
+  Measured in_the_middle(Measured measured, const std::string& key) const {
+    std::vector<double> values = {std::get<double>(measured.value)};
+    for (const MeasuredRun& run : again)
+      if (const auto found = run.metrics.find(key); found != run.metrics.end())
+        values.push_back(std::get<double>(found->second.value));
+    measured.value = median(values);
+    return measured;
+  }
 
   // Between patch levels of one compiler a value may move without being worse; the next check holds
   // it against the new compiler's.
@@ -112,10 +171,12 @@ struct Accepting {
     const auto& runs = before.accepted.runs;
     if (std::find(runs.begin(), runs.end(), results.run.id) != runs.end()) return before;
     bool worsens = false;
-    const std::string verdict = judged(standard, measured, before, worsens);
+    const Measured middle = timed ? in_the_middle(measured, key) : measured;
+    const std::string verdict = judged(standard, middle, before, worsens);
     if (verdict == verdict::pass || (timed && verdict == verdict::drift))
-      return timed && !before.medians.empty() ? with_run(before, measured, results) : before;
-    Entry entry = first_entry(measured, timed, results, reason("changed for the better"));
+      return timed && !before.medians.empty() ? with_runs(with_run(before, measured, results), key)
+                                              : before;
+    Entry entry = founded(measured, timed, key, reason("changed for the better"));
     entry.accepted.previous = before.value;
     worsens = worsens && metric.name != kernels_metric;
     // What was lost with a reason still counts as drift; what was won is where drift begins.
@@ -129,12 +190,13 @@ struct Accepting {
 }  // namespace
 
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
-                  const Policy& policy, const std::string& why, Anchor anchor) {
+                  const Policy& policy, const AcceptOptions& options) {
   Acceptable accepted{.baseline = {.device_class = results.env.device_class,
                                    .fingerprint = fingerprint(results.env)}};
   std::optional<Baseline> view = existing;
   if (view) view = seen_on(results.env.processor, std::move(*view));
-  const Accepting accepting{results, view, policy, why};
+  const std::vector<MeasuredRun> again(options.again.begin(), options.again.end());
+  const Accepting accepting{results, view, policy, options.why, again};
   for (const CaseResult& result : results.cases) {
     if (!is_gated(result)) continue;
     for (const NamedMetric& metric : named_metrics(result)) {
@@ -142,7 +204,7 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
       const auto entry = accepting.entry(result, metric, key, accepted.changes);
       if (!entry) continue;
       accepted.baseline.entries[key] = *entry;
-      if (anchor == Anchor::here && entry->anchor)
+      if (options.anchor == Anchor::here && entry->anchor)
         accepted.baseline.entries[key].anchor = std::get<double>(entry->value);
     }
   }

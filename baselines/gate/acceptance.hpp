@@ -28,10 +28,18 @@ struct Acceptable {
 // or, at a release, what this run makes of the entries.
 enum class Anchor { kept, here };
 
+struct AcceptOptions {
+  std::string why = {};  // empty: each entry gets a plain reason of its own
+  Anchor anchor = Anchor::kept;
+  std::vector<Results> again = {};  // other runs of the same build on the same processor
+};
+
 // Entries that the measurement agrees with stay as they are; a ratio or a time that agrees adds its
-// run to them. An empty `why` gives each entry a plain reason of its own.
+// runs to them. Of several runs the middle is held against an entry, and all of them found a new
+// one, so that a machine's modes are part of its spread. Throws Error(undecided) where they differ
+// in a count.
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
-                  const Policy& policy, const std::string& why, Anchor anchor = Anchor::kept);
+                  const Policy& policy, const AcceptOptions& options = {});
 
 struct Refusal {
   int exit = 3;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "gate/decide.hpp"
 #include "gate/patch.hpp"
 #include "gate/test_root.hpp"
 
@@ -14,6 +15,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::ThrowsMessage;
 
 constexpr const char* speedup_key = "toy/step/n:64/f64|case|speedup";
 constexpr const char* launches_key = "toy/step/n:64/f64|optimized|launches";
@@ -28,7 +30,7 @@ Baseline after(const std::vector<Results>& runs, const std::string& why = "") {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     Results run = runs[i];
     run.run.id = text("2026-11-", 10 + i, "T12:00:00Z-", i);
-    baseline = accept(run, baseline, policy(), why).baseline;
+    baseline = accept(run, baseline, policy(), {.why = why}).baseline;
   }
   return seen_on(toy::processor, *baseline);
 }
@@ -68,6 +70,43 @@ TEST(Acceptance, FiveRunsEndTheBootstrap) {
   EXPECT_FALSE(after(runs).entries.at(speedup_key).bootstrap);
 }
 
+// Two modes of a machine, which one run shows by halves at best.
+TEST(Acceptance, SeveralRunsOfOneBuildFoundAnEntryTogether) {
+  std::vector<Results> runs = {with_speedup(15), with_speedup(11), with_speedup(15),
+                               with_speedup(11), with_speedup(14)};
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    runs[i].run.id = text("2026-11-21T12:00:0", i, "Z-", i);
+  const Results first = runs.front();
+  runs.erase(runs.begin());
+  const Baseline seen =
+      seen_on(toy::processor, accept(first, std::nullopt, policy(), {.again = runs}).baseline);
+  const Entry& entry = seen.entries.at(speedup_key);
+  EXPECT_THAT(entry.medians, ElementsAre(15, 11, 15, 11, 14));
+  EXPECT_EQ(entry.value, Value(14.));
+  EXPECT_EQ(entry.anchor, 14);
+  EXPECT_EQ(entry.accepted.runs.size(), 5u);
+  EXPECT_GT(screening_limit(0.05, entry), 0.5);
+}
+
+TEST(Acceptance, OfSeveralRunsTheMiddleIsHeldAgainstTheEntry) {
+  const std::optional<Baseline> ten = after({with_speedup(10)});
+  std::vector<Results> again = {with_speedup(10.1), with_speedup(9.9)};
+  for (std::size_t i = 0; i < again.size(); ++i) again[i].run.id = text("2026-11-22-", i);
+  Results unlucky = with_speedup(7);
+  unlucky.run.id = "2026-11-22-2";
+  const Acceptable accepted = accept(unlucky, ten, policy(), {.again = again});
+  EXPECT_THAT(accepted.changes, IsEmpty());
+  EXPECT_THAT(seen_on(toy::processor, accepted.baseline).entries.at(speedup_key).medians,
+              ElementsAre(10, 7, 10.1, 9.9));
+}
+
+TEST(Acceptance, RunsThatDifferInACountFoundNothing) {
+  Results other = with_launches(5);
+  other.run.id = "2026-11-22-1";
+  EXPECT_THAT([&] { (void)accept(with_launches(4), std::nullopt, policy(), {.again = {other}}); },
+              ThrowsMessage<Error>(HasSubstr("launches: 5, and")));
+}
+
 TEST(Acceptance, ARunThatDisagreesStartsAnew) {
   const Entry entry = after({with_speedup(10), with_speedup(20)}, "fused").entries.at(speedup_key);
   EXPECT_THAT(entry.medians, ElementsAre(20));
@@ -76,8 +115,8 @@ TEST(Acceptance, ARunThatDisagreesStartsAnew) {
 }
 
 TEST(Acceptance, TheSameRunChangesNothing) {
-  const Baseline once = accept(toy::host(), std::nullopt, policy(), "").baseline;
-  EXPECT_EQ(baseline_text(accept(toy::host(), once, policy(), "again").baseline),
+  const Baseline once = accept(toy::host(), std::nullopt, policy()).baseline;
+  EXPECT_EQ(baseline_text(accept(toy::host(), once, policy(), {.why = "again"}).baseline),
             baseline_text(once));
 }
 
@@ -88,8 +127,8 @@ TEST(Acceptance, AnEqualCountKeepsItsEntry) {
 
 TEST(Acceptance, AWorseningIsMarkedAndAnImprovementIsNot) {
   const std::optional<Baseline> four = after({with_launches(4)});
-  const Acceptable worse = accept(with_launches(5), four, policy(), "");
-  const Acceptable better = accept(with_launches(3), four, policy(), "");
+  const Acceptable worse = accept(with_launches(5), four, policy());
+  const Acceptable better = accept(with_launches(3), four, policy());
   ASSERT_EQ(worse.changes.size(), 1u);
   EXPECT_TRUE(worse.changes.front().worsens);
   ASSERT_EQ(better.changes.size(), 1u);
@@ -100,7 +139,7 @@ TEST(Acceptance, AnEntryThatGoesIsAWorsening) {
   const std::optional<Baseline> whole = after({toy::dry()});
   Results less = toy::dry();
   less.cases.pop_back();
-  const Acceptable accepted = accept(less, whole, policy(), "");
+  const Acceptable accepted = accept(less, whole, policy());
   EXPECT_FALSE(accepted.baseline.entries.contains("toy/sum/n:64/f64|optimized|launches"));
   EXPECT_TRUE(accepted.changes.back().worsens);
 }
@@ -109,7 +148,7 @@ TEST(Acceptance, OnlyTheGateTierEnters) {
   Results results = toy::dry();
   results.tier = "full";
   results.cases.back().tier = "full";
-  const Baseline baseline = accept(results, std::nullopt, policy(), "").baseline;
+  const Baseline baseline = accept(results, std::nullopt, policy()).baseline;
   EXPECT_TRUE(baseline.entries.contains(launches_key));
   EXPECT_FALSE(baseline.entries.contains("toy/sum/n:64/f64|optimized|launches"));
 }
@@ -117,7 +156,7 @@ TEST(Acceptance, OnlyTheGateTierEnters) {
 TEST(Acceptance, AdvisoryMetricsDoNotEnter) {
   Results results = toy::host();
   toy::metric(results, "optimized", "floor_fraction") = {.kind = "advisory", .value = 0.5};
-  const Baseline baseline = accept(results, std::nullopt, policy(), "").baseline;
+  const Baseline baseline = accept(results, std::nullopt, policy()).baseline;
   EXPECT_FALSE(baseline.entries.contains("toy/step/n:64/f64|optimized|floor_fraction"));
 }
 

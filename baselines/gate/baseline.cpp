@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <set>
 
 #include "gate/acceptance.hpp"
 #include "gate/aliases.hpp"
@@ -71,9 +72,43 @@ void refuse_stale(const Plan& plan, const Results& results, const Policy& policy
     }
 }
 
+struct PlanOptions {
+  std::string why = {};
+  Anchor anchor = Anchor::kept;
+  std::vector<Root> again = {};  // other runs of the same build
+};
+
+// The run of `part` in each of the roots `again`.
+std::vector<Results> other_runs_of(const MeasuredPart& part, const std::vector<Root>& again) {
+  const Results& results = part.results;
+  std::vector<Results> found;
+  std::set<std::string> ids = {results.run.id};
+  for (const Root& root : again) {
+    const auto other =
+        std::find_if(root.parts.begin(), root.parts.end(), [&](const MeasuredPart& one) {
+          return !one.no_device() && one.results.suite == results.suite &&
+                 one.results.env.device_class == results.env.device_class;
+        });
+    const auto refuse = [&](const auto&... why) {
+      throw Error(Fault::bad_input,
+                  text("--again: the other run of ", results.suite, " on ",
+                       results.env.device_class, ' ', why..., "; give runs of one build"));
+    };
+    if (other == root.parts.end()) refuse("is not in its folder");
+    const Results& run = other->results;
+    if (!ids.insert(run.run.id).second) refuse("is given twice, ", run.run.id);
+    if (run.run.content != results.run.content || run.list_hash != results.list_hash)
+      refuse(run.run.id, " is of other code");
+    if (run.env.processor != results.env.processor)
+      refuse(run.run.id, " is of the processor ", run.env.processor, " and not ",
+             results.env.processor);
+    found.push_back(run);
+  }
+  return found;
+}
+
 std::vector<Plan> make_plans(const fs::path& directory, const Store& store, const Root& root,
-                             const Policy& policy, const std::string& why,
-                             Anchor anchor = Anchor::kept) {
+                             const Policy& policy, const PlanOptions& options = {}) {
   const Aliases aliases = Aliases::read(store.folder());
   aliases.check_against(root.lists, root.complete);
   std::vector<Plan> plans;
@@ -88,7 +123,10 @@ std::vector<Plan> make_plans(const fs::path& directory, const Store& store, cons
     plan.existing = read_baseline_if_any(store, plan.place);
     if (plan.existing) aliases.rename(*plan.existing);
     refuse_stale(plan, part.results, policy);
-    plan.accepted = accept(part.results, plan.existing, policy, why, anchor);
+    plan.accepted = accept(part.results, plan.existing, policy,
+                           {.why = options.why,
+                            .anchor = options.anchor,
+                            .again = other_runs_of(part, options.again)});
     plans.push_back(std::move(plan));
   }
   if (!plans.empty()) return plans;
@@ -131,17 +169,22 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
   const Policy policy = read_policy(baselines, options);
   const Root root = read_root(directory, root_options(options));
   const fs::path lists = options.value_or("lists", binary_folder().string());
-  if (const int refused = refuse(root, policy, lists, options.has("bootstrap")); refused != 0)
-    return refused;
-  const std::string why = options.value_or("why", "");
+  PlanOptions planned{.why = options.value_or("why", ""),
+                      .anchor = options.has("new-anchor") ? Anchor::here : Anchor::kept};
+  int refused = refuse(root, policy, lists, options.has("bootstrap"));
+  for (const std::string& again : options.values("again")) {
+    planned.again.push_back(read_root(again, root_options(options)));
+    refused = worse_exit_code(
+        refused, refuse(planned.again.back(), policy, lists, options.has("bootstrap")));
+  }
+  if (refused != 0) return refused;
   Store store(baselines, Store::Use::writing);
-  const std::vector<Plan> plans = make_plans(
-      directory, store, root, policy, why, options.has("new-anchor") ? Anchor::here : Anchor::kept);
+  const std::vector<Plan> plans = make_plans(directory, store, root, policy, planned);
   for (const Plan& plan : plans) {
     const auto& changes = plan.accepted.changes;
     const auto worse = std::find_if(changes.begin(), changes.end(),
                                     [](const Change& change) { return change.worsens; });
-    if (worse == changes.end() || !why.empty()) continue;
+    if (worse == changes.end() || !planned.why.empty()) continue;
     print_changes(plan, policy, std::cerr);
     throw Error(Fault::bad_input,
                 text("accepting this makes ", worse->key,
@@ -168,7 +211,7 @@ int diff_verb(const Options& options, const fs::path& directory, const fs::path&
   const Policy policy = read_policy(baselines, options);
   const Root root = read_root(directory, root_options(options));
   const std::vector<Plan> plans =
-      make_plans(directory, Store(baselines, Store::Use::reading), root, policy, "");
+      make_plans(directory, Store(baselines, Store::Use::reading), root, policy);
   for (const Plan& plan : plans) {
     std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
               << entries_of(plan) << " would change\n";
@@ -258,6 +301,8 @@ Command baseline_command() {
       .fewest_operands = 1,
       .most_operands = 2,
       .options = {{"why", "TEXT", "the reason, which a worsening needs"},
+                  {"again", "DIR", "accept: another run of this build, whose times count too",
+                   true},
                   {"bootstrap", "", "accept ratios from fewer than five processes"},
                   {"new-anchor", "", "accept: measure drift from these values on, as at a release"},
                   {"yes", "", "prune: remove what no list speaks of, instead of telling it"},
@@ -269,6 +314,7 @@ Command baseline_command() {
                   common::lists},
       .examples =
           "  holdfast baseline accept build/release/results --why=\"one kernel per stage\"\n"
+          "  holdfast baseline accept run1 --again=run2 --again=run3\n"
           "  holdfast baseline show cubed_sphere_swe/rk4_step/n:48/f64\n"
           "  holdfast baseline diff build/release/results\n"
           "  holdfast baseline prune --yes\n",

@@ -92,7 +92,8 @@ std::string proposed_patch(const CheckRequest& request, const WorkingCopy& copy,
   if (found.exit != 0)
     return patch_to(
         request, copy, part,
-        accept(part.results, existing, policy, "proposed by holdfast check; say why").baseline);
+        accept(part.results, existing, policy, {.why = "proposed by holdfast check; say why"})
+            .baseline);
   if (!existing) return "";
   const Ratchet better = ratchet(part.results, *existing, policy,
                                  other_runs(part.results, request.store, request.again, aliases));

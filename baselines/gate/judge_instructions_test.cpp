@@ -47,7 +47,7 @@ struct Counted {
     return Policy::parse(Document("policy.json", with_row, Comments::allowed), "2026-11-21");
   }
   Baseline accepted() const {
-    return seen_on(toy::processor, accept(results, std::nullopt, policy(), "").baseline);
+    return seen_on(toy::processor, accept(results, std::nullopt, policy()).baseline);
   }
   PartVerdict against(const Counted& before, std::optional<Baseline> proposed = {}) const {
     return judge_part({.results = results,
@@ -184,8 +184,8 @@ TEST(Instructions, OfAnotherPatchLevelAreRenewedWhenTheyAreAccepted) {
   now.results.run.id = "2026-11-22T12:00:00Z-0001";
   now.count(1'015'000);
   const std::optional<Baseline> before =
-      accept(Counted().results, std::nullopt, Counted::policy(), "").baseline;
-  const Acceptable accepted = accept(now.results, before, Counted::policy(), "");
+      accept(Counted().results, std::nullopt, Counted::policy()).baseline;
+  const Acceptable accepted = accept(now.results, before, Counted::policy());
   const std::string key = std::string(toy::step_id) + "|optimized|instructions";
   EXPECT_EQ(accepted.baseline.entries.at(key).value, Value(1'015'000.0));
   for (const Change& change : accepted.changes) EXPECT_FALSE(change.worsens) << change.key;

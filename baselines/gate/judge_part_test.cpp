@@ -20,7 +20,8 @@ Policy policy() {
 }
 
 Baseline baseline_of(const Results& results) {
-  return seen_on(toy::processor, accept(results, std::nullopt, policy(), "first").baseline);
+  return seen_on(toy::processor,
+                 accept(results, std::nullopt, policy(), {.why = "first"}).baseline);
 }
 
 Part part(const Results& now, const Results& before) {

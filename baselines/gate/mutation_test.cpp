@@ -173,7 +173,7 @@ class Mutation : public GateCommand, public testing::WithParamInterface<Scenario
     fs::create_directories(baseline(scenario.accepted).parent_path());
     put(baseline(scenario.accepted),
         baseline_text(with_an_old_name(
-            gate::accept(scenario.accepted, std::nullopt, read, "first").baseline)));
+            gate::accept(scenario.accepted, std::nullopt, read, {.why = "first"}).baseline)));
     put(baselines_ / "aliases.json",
         canonical({{"schema", "holdfast-aliases/1"}, {"aliases", {{old_id, toy::sum_id}}}}));
     store(scenario.measured);

@@ -168,7 +168,8 @@ class LiveGate {
       Results measured = read_results(part.path() / "planted.json");
       measured.run.content = provenance(base).content;
       const Policy read = Policy::read(head_ / "baselines" / "policy.json", today_utc());
-      Baseline baseline = accept(measured, std::nullopt, read, "four times as fast").baseline;
+      Baseline baseline =
+          accept(measured, std::nullopt, read, {.why = "four times as fast"}).baseline;
       for (auto& [processor, entries] : baseline.processors)
         for (auto& [key, entry] : entries)
           if (key.ends_with("|speedup")) multiply(entry, 4);

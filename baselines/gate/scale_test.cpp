@@ -203,7 +203,8 @@ class FleetCheck : public Scale {
     const Policy policy = Policy::read(baselines_ / "policy.json", today_utc());
     std::optional<Baseline> kept;
     for (int number = 0; number < runs; ++number)
-      kept = gate::accept(run_of(fleet_cases, number), kept, policy, "as measured").baseline;
+      kept =
+          gate::accept(run_of(fleet_cases, number), kept, policy, {.why = "as measured"}).baseline;
     EXPECT_EQ(count_entries(*kept), fleet_cases * metrics_per_case);
     EXPECT_EQ(kept->processors.at(toy::processor).at(case_id(0) + "|case|speedup").medians.size(),
               kept_runs);

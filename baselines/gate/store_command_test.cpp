@@ -344,6 +344,31 @@ TEST_F(StoreCommand, FewerThanFiveProcessesNeedABootstrap) {
   EXPECT_EQ(accept({"--bootstrap"}), 0) << complaints_;
 }
 
+TEST_F(StoreCommand, RunsOfOneBuildAreAcceptedTogether) {
+  const auto run_in = [&](const std::string& name, const std::function<void(Results&)>& edit) {
+    Results run = toy::host();
+    run.run.id = "2026-11-21T13:00:00Z-" + name;
+    edit(run);
+    const auto folder = folder_.path() / name / run.env.device_class;
+    std::filesystem::create_directories(folder);
+    write_file(folder / "toy.json", canonical(to_json(run)));
+    write_file(folder / "toy.list.json", toy::list_text());
+    return "--again=" + (folder_.path() / name).string();
+  };
+  store(toy::host());
+  const std::string good = run_in("good", [](Results&) {});
+  const std::string slow = run_in(
+      "slow", [](Results& run) { toy::metric(run, "case", "speedup") = toy::timed("ratio", 7); });
+  EXPECT_EQ(accept({run_in("other", [](Results& run) { run.run.content = "sha256:c1"; })}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("is of other code; give runs of one build"));
+  EXPECT_EQ(
+      accept({run_in("intel", [](Results& run) { run.env.processor = "GenuineIntel-6-85"; })}), 2);
+  EXPECT_EQ(accept({good, good}), 2);
+  EXPECT_EQ(accept({run_in("invalid", [](Results& run) { run.quality.valid = false; })}), 3);
+  EXPECT_EQ(accept({good, slow}), 0) << complaints_;
+  EXPECT_THAT(entry(toy::host(), speedup_key).medians, testing::ElementsAre(10, 10, 7));
+}
+
 TEST_F(StoreCommand, ResultsOfAnotherListAreNotAccepted) {
   EXPECT_EQ(refused([](Results& now) { now.list_hash = sha256("another"); }), 3);
 }
