@@ -74,18 +74,21 @@ struct MeasuredRun {
 
 // What one acceptance has in hand while it goes through the metrics.
 struct Accepting {
-  const Results& results;
+  const std::vector<MeasuredRun>& runs;  // the first is that whose cases are gone through
   const std::optional<Baseline>& existing;
   const Policy& policy;
   const std::string& why;
-  const std::vector<MeasuredRun>& again;
+  Acceptable& accepted;
 
-  // The entry that a metric gets, and the change that this is; empty for what is not stored.
+  const Results& results() const { return runs.front().results; }
+
+  // The entry that a metric gets; empty for what is not stored. Notes the change that this is, and
+  // why it must not be.
   std::optional<Entry> entry(const CaseResult& result, const NamedMetric& metric,
-                             const std::string& key, std::vector<Change>& changes) const {
+                             const std::string& key) const {
     const bool evidence = metric.name == kernels_metric;
     const Standard standard = evidence ? Standard{.kind = "codegen", .better = Better::same}
-                                       : policy.standard(result.id, results.env.device_class,
+                                       : policy.standard(result.id, results().env.device_class,
                                                          metric.variant, metric.name, metric.kind);
     const Entry* before = nullptr;
     if (existing)
@@ -95,59 +98,51 @@ struct Accepting {
     if (!metric.measured && !standard.on_request.empty() && before) return *before;
     if (!metric.measured || !standard.stored() || (!evidence && standard.gate == Gate::off))
       return std::nullopt;
-    const bool timed = standard.kind == "ratio" || standard.kind == "time";
-    if (!timed && !evidence) expect_equal_counts(standard, *metric.measured, key);
-    if (before) return next_entry(standard, metric, *before, timed, key, changes);
-    const Entry first =
-        founded(*metric.measured, timed, key, reason(existing ? "new" : "first baseline"));
-    changes.push_back({.key = key, .after = first.value});
-    return first;
+    if (!standard.timed()) {
+      if (!evidence) expect_equal_counts(standard, *metric.measured, key);
+      return before ? next_count(standard, metric, *before, key) : new_count(*metric.measured, key);
+    }
+    const Entry made = before ? next_time(standard, metric, *before, key)
+                              : founded(key, reason_of_new(), fresh(key, {}));
+    if (!before) accepted.changes.push_back({.key = key, .after = made.value});
+    expect_a_limit(standard, made, key);
+    return made;
   }
 
  private:
   std::string reason(const char* plain) const { return why.empty() ? std::string(plain) : why; }
+  std::string reason_of_new() const { return reason(existing ? "new" : "first baseline"); }
+
+  void refuse(const std::string& because) const {
+    accepted.refusals.push_back({.exit = exit_code(Fault::undecided), .why = because});
+  }
 
   void expect_equal_counts(const Standard& standard, const Measured& here,
                            const std::string& key) const {
-    for (const MeasuredRun& run : again) {
+    for (const MeasuredRun& run : runs) {
       const auto there = run.metrics.find(key);
       const bool has_it = there != run.metrics.end();
       if (has_it ? judge_exact(standard, there->second, here.value).verdict == verdict::pass
                  : !standard.on_request.empty())
         continue;
-      throw Error(Fault::undecided,
-                  text("the run ", run.results.run.id, " differs in ", key, ": ",
-                       has_it ? readable(there->second.value, standard.unit) : "it has none",
-                       ", and ", results.run.id, " has ", readable(here.value, standard.unit),
-                       "; a count that is not the same in two runs of one build is no baseline"));
+      refuse(text(
+          key, " is ", readable(here.value, standard.unit), " in the run ", results().run.id,
+          " and ", has_it ? readable(there->second.value, standard.unit) : "absent", " in ",
+          run.results.run.id, ": a count that differs between runs of one build is no baseline"));
     }
   }
 
-  Entry with_runs(Entry entry, const std::string& key) const {
-    for (const MeasuredRun& run : again)
-      if (const auto found = run.metrics.find(key); found != run.metrics.end())
-        entry = with_run(entry, found->second, run.results);
-    return entry;
-  }
-
-  // A new entry, of all runs.
-  Entry founded(const Measured& measured, bool timed, const std::string& key,
-                const std::string& because) const {
-    Entry entry = first_entry(measured, timed, results, because);
-    if (!timed) return entry;
-    entry = with_runs(entry, key);
-    entry.anchor = std::get<double>(entry.value);
-    return entry;
-  }
-
-  // The middle of all runs.
-  Measured in_the_middle(Measured measured, const std::string& key) const {
-    std::vector<double> values = {std::get<double>(measured.value)};
-    for (const MeasuredRun& run : again)
-      if (const auto found = run.metrics.find(key); found != run.metrics.end())
-        values.push_back(std::get<double>(found->second.value));
-    measured.value = median(values);
-    return measured;
+  // Of an entry that blocks: one that no measurement can be told from is no baseline.
+  void expect_a_limit(const Standard& standard, const Entry& made, const std::string& key) const {
+    if (standard.gate != Gate::block) return;
+    const double limit = screening_limit(standard.tolerance, made);
+    if (limit <= widest_limit) return;
+    const auto [least, most] = std::minmax_element(made.medians.begin(), made.medians.end());
+    refuse(
+        text(key, " was ", readable(*least, standard.unit), " to ", readable(*most, standard.unit),
+             " in ", plural(made.medians.size(), "run"),
+             ", which leaves no limit to hold it to; measure on a quieter machine, or let it warn "
+             "in policy.json"));
   }
 
   // Between patch levels of one compiler a value may move without being worse; the next check holds
@@ -157,7 +152,7 @@ struct Accepting {
     const Judgement judgement = judge(standard, measured, before);
     worsens = judgement.verdict != verdict::improved && judgement.verdict != verdict::drift;
     if (!standard.patch_tolerance ||
-        !differ_in_patch_level(existing->fingerprint.compiler, results.env.compiler))
+        !differ_in_patch_level(existing->fingerprint.compiler, results().env.compiler))
       return judgement.verdict;
     Standard patched = standard;
     patched.tolerance = std::max(standard.tolerance, *standard.patch_tolerance);
@@ -165,27 +160,92 @@ struct Accepting {
     return measured.value == before.value ? verdict::pass : verdict::drift;
   }
 
-  Entry next_entry(const Standard& standard, const NamedMetric& metric, const Entry& before,
-                   bool timed, const std::string& key, std::vector<Change>& changes) const {
+  void note(const std::string& key, const Entry& before, const Entry& after, bool worsens) const {
+    accepted.changes.push_back(
+        {.key = key, .before = before.value, .after = after.value, .worsens = worsens});
+  }
+
+  Entry new_count(const Measured& measured, const std::string& key) const {
+    const Entry first = first_entry(measured, false, results(), reason_of_new());
+    accepted.changes.push_back({.key = key, .after = first.value});
+    return first;
+  }
+
+  Entry next_count(const Standard& standard, const NamedMetric& metric, const Entry& before,
+                   const std::string& key) const {
     const Measured& measured = *metric.measured;
-    const auto& runs = before.accepted.runs;
-    if (std::find(runs.begin(), runs.end(), results.run.id) != runs.end()) return before;
     bool worsens = false;
-    const Measured middle = timed ? in_the_middle(measured, key) : measured;
-    const std::string verdict = judged(standard, middle, before, worsens);
-    if (verdict == verdict::pass || (timed && verdict == verdict::drift))
-      return timed && !before.medians.empty() ? with_runs(with_run(before, measured, results), key)
-                                              : before;
-    Entry entry = founded(measured, timed, key, reason("changed for the better"));
+    if (judged(standard, measured, before, worsens) == verdict::pass) return before;
+    Entry entry = first_entry(measured, false, results(), reason("changed for the better"));
     entry.accepted.previous = before.value;
-    worsens = worsens && metric.name != kernels_metric;
+    note(key, before, entry, worsens && metric.name != kernels_metric);
+    return entry;
+  }
+
+  // The runs that measured the metric and that the entry does not hold yet.
+  std::vector<const MeasuredRun*> fresh(const std::string& key, const Entry& before) const {
+    const auto& known = before.accepted.runs;
+    std::vector<const MeasuredRun*> found;
+    for (const MeasuredRun& run : runs)
+      if (run.metrics.contains(key) &&
+          std::find(known.begin(), known.end(), run.results.run.id) == known.end())
+        found.push_back(&run);
+    return found;
+  }
+
+  // A new entry of these runs, one at least.
+  Entry founded(const std::string& key, const std::string& because,
+                const std::vector<const MeasuredRun*>& of) const {
+    Entry entry = first_entry(of.front()->metrics.at(key), true, of.front()->results, because);
+    for (std::size_t i = 1; i < of.size(); ++i)
+      entry = with_run(entry, of[i]->metrics.at(key), of[i]->results);
+    entry.anchor = std::get<double>(entry.value);
+    return entry;
+  }
+
+  Entry next_time(const Standard& standard, const NamedMetric& metric, const Entry& before,
+                  const std::string& key) const {
+    const std::vector<const MeasuredRun*> more = fresh(key, before);
+    if (more.empty()) return before;
+    Measured middle = *metric.measured;
+    std::vector<double> values;
+    for (const MeasuredRun* run : more)
+      values.push_back(std::get<double>(run->metrics.at(key).value));
+    middle.value = median(values);
+    bool worsens = false;
+    const std::string verdict = judged(standard, middle, before, worsens);
+    Entry entry = before;
+    if (verdict == verdict::pass || verdict == verdict::drift) {
+      if (!is_timed(before)) return before;
+      for (const MeasuredRun* run : more)
+        entry = with_run(entry, run->metrics.at(key), run->results);
+      return entry;
+    }
+    entry = founded(key, reason("changed for the better"), more);
+    entry.accepted.previous = before.value;
     // What was lost with a reason still counts as drift; what was won is where drift begins.
-    if (timed && worsens && before.anchor) entry.anchor = before.anchor;
-    changes.push_back(
-        {.key = key, .before = before.value, .after = entry.value, .worsens = worsens});
+    if (worsens && before.anchor) entry.anchor = before.anchor;
+    note(key, before, entry, worsens);
     return entry;
   }
 };
+
+// What is not measured any more goes, also where another processor's runs measured it.
+void drop_lost_entries(const Baseline& view, Acceptable& accepted) {
+  const Entries& kept = accepted.baseline.entries;
+  const auto lost = [&](const Entries& entries, const std::string& whose) {
+    for (const auto& [key, entry] : entries)
+      if (!kept.contains(key))
+        accepted.changes.push_back({.key = key + whose, .before = entry.value, .worsens = true});
+  };
+  lost(view.entries, "");
+  for (const auto& [processor, entries] : view.processors) {
+    lost(entries, text(" (", processor, ")"));
+    Entries& others = accepted.baseline.processors[processor] = entries;
+    std::erase_if(others, [&](const auto& held) { return !kept.contains(held.first); });
+  }
+  std::erase_if(accepted.baseline.processors, [](const auto& held) { return held.second.empty(); });
+}
 
 }  // namespace
 
@@ -195,25 +255,21 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
                                    .fingerprint = fingerprint(results.env)}};
   std::optional<Baseline> view = existing;
   if (view) view = seen_on(results.env.processor, std::move(*view));
-  const std::vector<MeasuredRun> again(options.again.begin(), options.again.end());
-  const Accepting accepting{results, view, policy, options.why, again};
+  std::vector<MeasuredRun> runs = {MeasuredRun(results)};
+  for (const Results& other : options.again) runs.emplace_back(other);
+  const Accepting accepting{runs, view, policy, options.why, accepted};
   for (const CaseResult& result : results.cases) {
     if (!is_gated(result)) continue;
     for (const NamedMetric& metric : named_metrics(result)) {
       const std::string key = entry_key(result.id, metric.variant, metric.name);
-      const auto entry = accepting.entry(result, metric, key, accepted.changes);
+      const auto entry = accepting.entry(result, metric, key);
       if (!entry) continue;
       accepted.baseline.entries[key] = *entry;
       if (options.anchor == Anchor::here && entry->anchor)
         accepted.baseline.entries[key].anchor = std::get<double>(entry->value);
     }
   }
-  if (view) {
-    for (const auto& [key, entry] : view->entries)
-      if (!accepted.baseline.entries.contains(key))
-        accepted.changes.push_back({.key = key, .before = entry.value, .worsens = true});
-    accepted.baseline.processors = std::move(view->processors);
-  }
+  if (view) drop_lost_entries(*view, accepted);
   accepted.baseline = stored_from(results.env.processor, std::move(accepted.baseline));
   return accepted;
 }

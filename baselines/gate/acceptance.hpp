@@ -19,9 +19,15 @@ struct Change {
   bool worsens = false;
 };
 
+struct Refusal {
+  int exit = 3;
+  std::string why;
+};
+
 struct Acceptable {
   Baseline baseline;
   std::vector<Change> changes = {};
+  std::vector<Refusal> refusals = {};  // why the baseline must not be stored as it is
 };
 
 // Where drift is measured from: the first accepted value, or since a later one was better that one;
@@ -35,16 +41,11 @@ struct AcceptOptions {
 };
 
 // Entries that the measurement agrees with stay as they are; a ratio or a time that agrees adds its
-// runs to them. Of several runs the middle is held against an entry, and all of them found a new
-// one, so that a machine's modes are part of its spread. Throws Error(undecided) where they differ
-// in a count.
+// runs to them, each once. Of several runs the middle is held against an entry, and all of them
+// found a new one, so that from five runs on a machine's modes are part of its limit. Refused are
+// runs that differ in a count, and an entry that blocks and is too wide to decide anything.
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
                   const Policy& policy, const AcceptOptions& options = {});
-
-struct Refusal {
-  int exit = 3;
-  std::string why;
-};
 
 // Why these results must not become a baseline; empty when they may.
 std::vector<Refusal> refusals(const Results& results, const List& list, const Policy& policy,

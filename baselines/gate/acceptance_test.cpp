@@ -11,11 +11,11 @@
 namespace holdfast::gate {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::ThrowsMessage;
 
 constexpr const char* speedup_key = "toy/step/n:64/f64|case|speedup";
 constexpr const char* launches_key = "toy/step/n:64/f64|optimized|launches";
@@ -70,41 +70,86 @@ TEST(Acceptance, FiveRunsEndTheBootstrap) {
   EXPECT_FALSE(after(runs).entries.at(speedup_key).bootstrap);
 }
 
-// Two modes of a machine, which one run shows by halves at best.
-TEST(Acceptance, SeveralRunsOfOneBuildFoundAnEntryTogether) {
-  std::vector<Results> runs = {with_speedup(15), with_speedup(11), with_speedup(15),
-                               with_speedup(11), with_speedup(14)};
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    runs[i].run.id = text("2026-11-21T12:00:0", i, "Z-", i);
+std::vector<Results> with_speedups(const std::vector<double>& values) {
+  std::vector<Results> runs;
+  for (const double value : values) {
+    runs.push_back(with_speedup(value));
+    runs.back().run.id = text("2026-11-21T12:00:0", runs.size(), "Z-", runs.size());
+  }
+  return runs;
+}
+
+// As if all had been given to one command.
+Acceptable together(std::vector<Results> runs, const std::optional<Baseline>& existing = {}) {
   const Results first = runs.front();
   runs.erase(runs.begin());
-  const Baseline seen =
-      seen_on(toy::processor, accept(first, std::nullopt, policy(), {.again = runs}).baseline);
-  const Entry& entry = seen.entries.at(speedup_key);
-  EXPECT_THAT(entry.medians, ElementsAre(15, 11, 15, 11, 14));
+  return accept(first, existing, policy(), {.again = runs});
+}
+
+Entry speedup_in(const Acceptable& accepted) {
+  return seen_on(toy::processor, accepted.baseline).entries.at(speedup_key);
+}
+
+// Two modes of a machine, of which one run shows one.
+TEST(Acceptance, SeveralRunsOfOneBuildFoundAnEntryTogether) {
+  const Acceptable accepted = together(with_speedups({15, 13, 15, 13, 14}));
+  const Entry entry = speedup_in(accepted);
+  EXPECT_THAT(entry.medians, ElementsAre(15, 13, 15, 13, 14));
   EXPECT_EQ(entry.value, Value(14.));
   EXPECT_EQ(entry.anchor, 14);
   EXPECT_EQ(entry.accepted.runs.size(), 5u);
-  EXPECT_GT(screening_limit(0.05, entry), 0.5);
+  EXPECT_GT(screening_limit(0.05, entry), 0.3);
+  EXPECT_THAT(accepted.refusals, IsEmpty());
+}
+
+TEST(Acceptance, RunsThatLeaveNoLimitAreRefused) {
+  const Acceptable accepted = together(with_speedups({15, 11, 15, 11, 14}));
+  ASSERT_FALSE(accepted.refusals.empty());
+  EXPECT_THAT(accepted.refusals.front().why,
+              AllOf(HasSubstr("was 11 to 15 in 5 runs"), HasSubstr("leaves no limit")));
+  EXPECT_EQ(accepted.refusals.front().exit, 4);
+}
+
+TEST(Acceptance, ARunThatAnEntryHoldsCountsOnce) {
+  std::vector<Results> runs = with_speedups({10, 10.2, 10.4});
+  const std::optional<Baseline> two = together({runs[0], runs[1]}).baseline;
+  EXPECT_THAT(speedup_in(together({runs[2], runs[0], runs[1]}, two)).medians,
+              ElementsAre(10, 10.2, 10.4));
+  EXPECT_THAT(speedup_in(together({runs[0], runs[1], runs[2]}, two)).medians,
+              ElementsAre(10, 10.2, 10.4));
 }
 
 TEST(Acceptance, OfSeveralRunsTheMiddleIsHeldAgainstTheEntry) {
   const std::optional<Baseline> ten = after({with_speedup(10)});
-  std::vector<Results> again = {with_speedup(10.1), with_speedup(9.9)};
-  for (std::size_t i = 0; i < again.size(); ++i) again[i].run.id = text("2026-11-22-", i);
-  Results unlucky = with_speedup(7);
-  unlucky.run.id = "2026-11-22-2";
-  const Acceptable accepted = accept(unlucky, ten, policy(), {.again = again});
+  const Acceptable accepted = together(with_speedups({7, 10.1, 9.9}), ten);
   EXPECT_THAT(accepted.changes, IsEmpty());
-  EXPECT_THAT(seen_on(toy::processor, accepted.baseline).entries.at(speedup_key).medians,
-              ElementsAre(10, 7, 10.1, 9.9));
+  EXPECT_THAT(speedup_in(accepted).medians, ElementsAre(10, 7, 10.1, 9.9));
 }
 
 TEST(Acceptance, RunsThatDifferInACountFoundNothing) {
   Results other = with_launches(5);
   other.run.id = "2026-11-22-1";
-  EXPECT_THAT([&] { (void)accept(with_launches(4), std::nullopt, policy(), {.again = {other}}); },
-              ThrowsMessage<Error>(HasSubstr("launches: 5, and")));
+  const Acceptable accepted = accept(with_launches(4), std::nullopt, policy(), {.again = {other}});
+  ASSERT_EQ(accepted.refusals.size(), 1u);
+  EXPECT_THAT(accepted.refusals.front().why, HasSubstr("launches is 4 in the run"));
+}
+
+TEST(Acceptance, WhatIsNotMeasuredAnyMoreGoesForEveryProcessor) {
+  Results intel = toy::host();
+  intel.env.processor = "GenuineIntel-6-207";
+  const std::optional<Baseline> one = accept(toy::host(), std::nullopt, policy()).baseline;
+  const std::optional<Baseline> both = accept(intel, one, policy()).baseline;
+  Results less = toy::host();
+  less.run.id = "2026-11-22-1";
+  less.cases.back().metrics.erase("speedup");
+  const Acceptable accepted = accept(less, both, policy());
+  const std::string key = text(toy::sum_id, "|case|speedup");
+  for (const auto& [processor, entries] : accepted.baseline.processors)
+    EXPECT_FALSE(entries.contains(key)) << processor;
+  std::vector<std::string> gone;
+  for (const Change& change : accepted.changes)
+    if (!change.after) gone.push_back(change.key);
+  EXPECT_THAT(gone, ElementsAre(key, key + " (GenuineIntel-6-207)"));
 }
 
 TEST(Acceptance, ARunThatDisagreesStartsAnew) {
@@ -204,6 +249,15 @@ TEST(Patch, JoinsChangesThatAreNear) {
 TEST(Patch, MakesANewFile) {
   EXPECT_THAT(unified_diff("a", "", "1\n2\n"),
               HasSubstr("--- /dev/null\n+++ b/a\n@@ -0,0 +1,2 @@\n+1\n+2\n"));
+}
+
+TEST(Patch, OfATextWithEqualLinesShowsTheChangeAlone) {
+  const std::string before = "{\na: 4\n},\nb: 1\n},\nc: 2\n}\n}\n";
+  std::string after = before;
+  after.replace(after.find("a: 4"), 4, "a: 3");
+  EXPECT_EQ(unified_diff("x", before, after),
+            "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n {\n-a: 4\n+a: 3\n },\n b: 1\n"
+            " },\n");
 }
 
 TEST(Patch, IsEmptyForEqualTexts) {

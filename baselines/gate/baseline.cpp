@@ -78,6 +78,13 @@ struct PlanOptions {
   std::vector<Root> again = {};  // other runs of the same build
 };
 
+std::vector<Root> other_roots(const Options& options) {
+  std::vector<Root> roots;
+  for (const std::string& again : options.values("again"))
+    roots.push_back(read_root(again, root_options(options)));
+  return roots;
+}
+
 // The run of `part` in each of the roots `again`.
 std::vector<Results> other_runs_of(const MeasuredPart& part, const std::vector<Root>& again) {
   const Results& results = part.results;
@@ -99,9 +106,8 @@ std::vector<Results> other_runs_of(const MeasuredPart& part, const std::vector<R
     if (!ids.insert(run.run.id).second) refuse("is given twice, ", run.run.id);
     if (run.run.content != results.run.content || run.list_hash != results.list_hash)
       refuse(run.run.id, " is of other code");
-    if (run.env.processor != results.env.processor)
-      refuse(run.run.id, " is of the processor ", run.env.processor, " and not ",
-             results.env.processor);
+    if (run.env.fingerprint != results.env.fingerprint)
+      refuse(run.run.id, " is of another processor, compiler or driver");
     found.push_back(run);
   }
   return found;
@@ -158,9 +164,20 @@ int refuse(const Root& root, const Policy& policy, const fs::path& lists, bool b
     for (Refusal& other : other_content(part.results, lists)) found.push_back(std::move(other));
     for (const Refusal& refusal : found) {
       std::cerr << "holdfast: not accepted: " << part.results.suite << " on "
-                << part.results.env.device_class << ": " << refusal.why << "\n";
+                << part.results.env.device_class << " ("
+                << part.file.parent_path().parent_path().string() << "): " << refusal.why << "\n";
       exit = worse_exit_code(exit, refusal.exit);
     }
+  }
+  return exit;
+}
+
+// Of the entries that the runs together would make; 0 where there are none.
+int told_refusals(const Plan& plan) {
+  int exit = 0;
+  for (const Refusal& refusal : plan.accepted.refusals) {
+    std::cerr << "holdfast: not accepted: " << refusal.why << "\n";
+    exit = worse_exit_code(exit, refusal.exit);
   }
   return exit;
 }
@@ -169,17 +186,17 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
   const Policy policy = read_policy(baselines, options);
   const Root root = read_root(directory, root_options(options));
   const fs::path lists = options.value_or("lists", binary_folder().string());
-  PlanOptions planned{.why = options.value_or("why", ""),
-                      .anchor = options.has("new-anchor") ? Anchor::here : Anchor::kept};
+  const PlanOptions planned{.why = options.value_or("why", ""),
+                            .anchor = options.has("new-anchor") ? Anchor::here : Anchor::kept,
+                            .again = other_roots(options)};
   int refused = refuse(root, policy, lists, options.has("bootstrap"));
-  for (const std::string& again : options.values("again")) {
-    planned.again.push_back(read_root(again, root_options(options)));
-    refused = worse_exit_code(
-        refused, refuse(planned.again.back(), policy, lists, options.has("bootstrap")));
-  }
+  for (const Root& again : planned.again)
+    refused = worse_exit_code(refused, refuse(again, policy, lists, options.has("bootstrap")));
   if (refused != 0) return refused;
   Store store(baselines, Store::Use::writing);
   const std::vector<Plan> plans = make_plans(directory, store, root, policy, planned);
+  for (const Plan& plan : plans) refused = worse_exit_code(refused, told_refusals(plan));
+  if (refused != 0) return refused;
   for (const Plan& plan : plans) {
     const auto& changes = plan.accepted.changes;
     const auto worse = std::find_if(changes.begin(), changes.end(),
@@ -210,12 +227,13 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
 int diff_verb(const Options& options, const fs::path& directory, const fs::path& baselines) {
   const Policy policy = read_policy(baselines, options);
   const Root root = read_root(directory, root_options(options));
-  const std::vector<Plan> plans =
-      make_plans(directory, Store(baselines, Store::Use::reading), root, policy);
+  const std::vector<Plan> plans = make_plans(directory, Store(baselines, Store::Use::reading), root,
+                                             policy, {.again = other_roots(options)});
   for (const Plan& plan : plans) {
     std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
               << entries_of(plan) << " would change\n";
     print_changes(plan, policy, std::cout);
+    (void)told_refusals(plan);
   }
   return 0;
 }
@@ -301,7 +319,7 @@ Command baseline_command() {
       .fewest_operands = 1,
       .most_operands = 2,
       .options = {{"why", "TEXT", "the reason, which a worsening needs"},
-                  {"again", "DIR", "accept: another run of this build, whose times count too",
+                  {"again", "DIR", "accept, diff: another run of this build, whose times count too",
                    true},
                   {"bootstrap", "", "accept ratios from fewer than five processes"},
                   {"new-anchor", "", "accept: measure drift from these values on, as at a release"},
@@ -314,7 +332,8 @@ Command baseline_command() {
                   common::lists},
       .examples =
           "  holdfast baseline accept build/release/results --why=\"one kernel per stage\"\n"
-          "  holdfast baseline accept run1 --again=run2 --again=run3\n"
+          "  holdfast baseline accept run1 --again=run2 --again=run3 --again=run4 "
+          "--again=run5\n"
           "  holdfast baseline show cubed_sphere_swe/rk4_step/n:48/f64\n"
           "  holdfast baseline diff build/release/results\n"
           "  holdfast baseline prune --yes\n",

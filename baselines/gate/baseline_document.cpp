@@ -88,7 +88,9 @@ Entries parse_entries(const Reader& reader, Times times) {
       throw held.wrong(text("the entry '", key, "' is not named 'case id|variant|metric'"));
     const Entry entry = parse_entry(held);
     if (times == Times::elsewhere && is_timed(entry))
-      throw held.wrong("a host's times and ratios stand under 'processors', by the processor");
+      throw held.wrong(
+          "a host's times and ratios stand under 'processors', by the processor that they are of; "
+          "take this one out and accept again");
     if (times == Times::alone && !is_timed(entry))
       throw held.wrong("under 'processors' stand times and ratios alone, which have 'medians'");
     entries[key] = entry;
@@ -182,8 +184,15 @@ Baseline parse_baseline(const Document& document) {
     if (!host)
       throw processors->wrong(text("the class ", baseline.device_class,
                                    " is of one processor; only classes of hosts have several"));
-    for (const auto& [processor, reader] : processors->object().rest())
-      baseline.processors[processor] = parse_entries(reader, Times::alone);
+    for (const auto& [processor, reader] : processors->object().rest()) {
+      const Entries& own = baseline.processors[processor] = parse_entries(reader, Times::alone);
+      const auto twice = std::find_if(own.begin(), own.end(), [&](const auto& held) {
+        return baseline.entries.contains(held.first);
+      });
+      if (twice != own.end())
+        throw reader.wrong(
+            text("the entry '", twice->first, "' stands in 'entries' as well; remove one of them"));
+    }
   }
   object.close();
   return baseline;

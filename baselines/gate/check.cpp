@@ -89,11 +89,11 @@ std::string proposed_patch(const CheckRequest& request, const WorkingCopy& copy,
                            const Policy& policy, const Aliases& aliases, PartVerdict& found) {
   if (!refusals(part.results, part.list, policy, false).empty()) return "";
   const std::optional<Baseline>& existing = request.baseline_ref ? part.proposed : part.baseline;
-  if (found.exit != 0)
-    return patch_to(
-        request, copy, part,
-        accept(part.results, existing, policy, {.why = "proposed by holdfast check; say why"})
-            .baseline);
+  if (found.exit != 0) {
+    const Acceptable accepted =
+        accept(part.results, existing, policy, {.why = "proposed by holdfast check; say why"});
+    return accepted.refusals.empty() ? patch_to(request, copy, part, accepted.baseline) : "";
+  }
   if (!existing) return "";
   const Ratchet better = ratchet(part.results, *existing, policy,
                                  other_runs(part.results, request.store, request.again, aliases));

@@ -13,8 +13,6 @@ constexpr double mad_to_sd = 1.4826;  // for a normal distribution
 constexpr double median_error = 1.2533;
 constexpr std::size_t runs_for_student = 5;
 constexpr double drift_tolerance = 0.05;
-constexpr double widest_limit =
-    0.7;  // a baseline under which half the speed may be lost decides nothing
 
 // Student's t at 0.995 for 4 to 19 degrees of freedom: one new run is beyond it by chance in 0.5 %
 // of checks.
@@ -171,8 +169,7 @@ std::optional<std::string> drift(const Standard& standard, const Entry& entry, d
 }
 
 Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry) {
-  if (standard.kind == "ratio" || standard.kind == "time")
-    return judge_screened(standard, measured, entry);
+  if (standard.timed()) return judge_screened(standard, measured, entry);
   return judge_exact(standard, measured, entry.value);
 }
 

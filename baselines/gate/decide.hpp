@@ -70,6 +70,9 @@ std::string unit_of_name(const std::string& metric);
 // "+8.5 %"
 std::string percent(double fraction);
 
+// A log worsening: a baseline under which half the speed may be lost decides nothing.
+inline constexpr double widest_limit = 0.7;
+
 // The largest log worsening that passes: the tolerance, or what the spread of the baseline's own
 // runs explains.
 double screening_limit(double tolerance, const Entry& entry);

@@ -223,13 +223,14 @@ TEST(Detectors, HoldThePeakOfAStepOnEdgesAgainstAllThatItKeeps) {
 }
 
 TEST(Detectors, TellTheSecondsOfTheUploadsThatTheyTellAlone) {
-  Results results = gpu_results();
-  optimized(results.cases.front())["upload_ratio"] = advisory(4);
   json document = toy::gpu_profile();
   document["overview"]["h2d_bytes"] = 4096;
+  document["overview"]["declared_h2d_bytes"] = 4000;
+  EXPECT_THAT(names(seen_in(document)), IsEmpty());
+  document["overview"]["declared_h2d_bytes"] = 1024;
   document["transfers"]["h2d"] = {
       {"count", 10}, {"bytes", 40960}, {"total_s", 4e-5}, {"bytes_per_s", 1e9}};
-  const auto found = examine(results, {toy::parsed(document)});
+  const auto found = seen_in(document);
   ASSERT_THAT(names(found), ElementsAre("transfers_in_the_loop"));
   EXPECT_THAT(found[0].sentence, AllOf(HasSubstr("copies 3072 B to the device beside"),
                                        HasSubstr("which takes 3 us")));

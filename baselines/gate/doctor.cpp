@@ -219,8 +219,8 @@ int doctor(const Options& options) {
   if (dry && !gpu.gpus.empty()) devices.push_back("cuda");
   std::cout << "\ndevices:";
   for (const std::string& device : devices) std::cout << ' ' << device;
-  std::cout << (devices.empty() ? " none" : "") << "\nhost baselines are kept for " << host_class()
-            << '\n';
+  std::cout << (devices.empty() ? " none" : "") << "\nbaselines of this host: " << host_class()
+            << ", times and ratios of " << host_processor() << '\n';
 
   if (const auto file = options.value("ctest-resources")) {
     write_file(*file, ctest_resources(gpu.gpus.size()));

@@ -35,6 +35,7 @@ std::vector<std::string> all_ids(const std::vector<StoredResults>& all) {
 struct Judged {
   std::vector<Row> rows = {};
   std::vector<std::string> notes = {};
+  bool about_all = false;  // the notes are of the judging itself, not of single parts
 };
 
 // The verdict on the folder as it is now; where it cannot be judged here (another build's, no
@@ -45,13 +46,16 @@ Judged judge(const Options& options, const fs::path& directory) {
   request.policy = options.value_or("policy", "");
   if (const auto lists = options.value("lists")) request.root.lists = *lists;
   try {
-    return {.rows = check(request).verdict.rows};
+    Verdict verdict = check(request).verdict;
+    return {.rows = std::move(verdict.rows), .notes = std::move(verdict.notes)};
   } catch (const Error& error) {
     const fs::path kept = directory / "verdict.json";
-    if (!fs::exists(kept)) return {.notes = {text("not judged: ", error.what())}};
-    return {.rows = read_verdict(kept).rows,
-            .notes = {
-                text("as judged in ", kept.string(), "; judging it again fails: ", error.what())}};
+    if (!fs::exists(kept))
+      return {.notes = {text("not judged: ", error.what())}, .about_all = true};
+    return {
+        .rows = read_verdict(kept).rows,
+        .notes = {text("as judged in ", kept.string(), "; judging it again fails: ", error.what())},
+        .about_all = true};
   }
 }
 
@@ -87,8 +91,10 @@ Evidence compare_case(const Options& options, const fs::path& directory, const R
                 .now = measured_side(results, result, profiles),
                 .result = result,
                 .quality = results.quality,
-                .ceilings = results.ceilings,
-                .notes = judged.notes};
+                .ceilings = results.ceilings};
+  for (const std::string& note : judged.notes)
+    if (judged.about_all || note.find(results.suite + " on " + device_class) != std::string::npos)
+      made.notes.push_back(note);
   for (const Row& row : judged.rows)
     if (row.case_id == result.id && row.device_class == device_class) made.rows.push_back(row);
   for (Detection& seen : examine(results, profiles))
@@ -172,7 +178,7 @@ Command explain_command() {
                   common::lists},
       .examples =
           "  holdfast explain cubed_sphere_swe/rk4_step/n:48/f64 build/release/results\n"
-          "  holdfast explain rk4_step/n:48 results --against=results.before "
+          "  holdfast explain rk4_step/n:48/f64 results --against=results.before "
           "--device=cuda-dry:sm_90\n",
       .run = explain};
 }

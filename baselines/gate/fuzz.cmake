@@ -6,7 +6,7 @@ endif()
 
 # The parsers and what they need, not the whole gate.
 holdfast_add_library(holdfast_parser_promises
-  aliases.cpp case_name.cpp decide.cpp documents.cpp error.cpp history.cpp history_file.cpp json.cpp json_write.cpp
+  aliases.cpp case_name.cpp decide.cpp documents.cpp baseline_document.cpp error.cpp history.cpp history_file.cpp json.cpp json_write.cpp
   merge.cpp options.cpp parser_promises.cpp part.cpp policy.cpp process.cpp profile_document.cpp result_files.cpp
   results_document.cpp store.cpp written_file.cpp
   USES nlohmann_json::nlohmann_json OpenSSL::Crypto GTest::gtest)

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <map>
 #include <thread>
 
 #include "gate/error.hpp"
@@ -28,6 +30,18 @@ std::string host_class() {
   std::string isa = host_isa();
   isa.replace(0, std::string("x86-64").size(), "x86_64");
   return text("host-", isa, "-", host_threads(), "t");
+}
+
+std::string host_processor() {
+  std::ifstream info("/proc/cpuinfo");
+  std::map<std::string, std::string> first;
+  for (std::string line; std::getline(info, line) && !line.empty();)
+    if (const std::size_t colon = line.find(':'); colon != std::string::npos)
+      first.try_emplace(line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1),
+                        line.substr(std::min(line.size(), colon + 2)));
+  for (const char* key : {"vendor_id", "cpu family", "model"})
+    if (!first.contains(key)) return "unknown";
+  return text(first["vendor_id"], '-', first["cpu family"], '-', first["model"]);
 }
 
 }  // namespace holdfast::gate

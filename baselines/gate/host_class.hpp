@@ -17,4 +17,8 @@ int host_threads();
 // "host-x86_64-v4-2t": the name of the folder of baselines.
 std::string host_class();
 
+// "AuthenticAMD-26-2": whose times and ratios its runs are held against; "unknown" where the kernel
+// does not tell it.
+std::string host_processor();
+
 }  // namespace holdfast::gate

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "gate/gate_command.hpp"
+#include "gate/host_class.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -115,6 +116,13 @@ class CountedSuite : public GateCommand {
     return baselines_ / "devices" / results().env.device_class / "counted_suite.json";
   }
 };
+
+TEST_F(CountedSuite, CallsTheHostWhatTheGateCallsIt) {
+  ASSERT_EQ(run({}, {}).code, 0);
+  EXPECT_EQ(results().env.device_class, host_class());
+  EXPECT_EQ(results().env.processor, host_processor());
+  EXPECT_NE(host_processor(), "unknown");
+}
 
 TEST_F(CountedSuite, CountsRepeatExactlyAndShowAPlantedPercentExactly) {
   ASSERT_EQ(run({}).code, 0);

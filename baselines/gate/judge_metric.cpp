@@ -17,7 +17,7 @@ struct MetricJudge::Context {
   const Standard& standard;
   const Measured& measured;
   std::string key;
-  bool timed() const { return standard.kind == "ratio" || standard.kind == "time"; }
+  bool timed() const { return standard.timed(); }
 };
 
 namespace {
@@ -123,7 +123,7 @@ bool MetricJudge::judge_absolute(const Standard& standard, Row& row) const {
     row.limit =
         rule->bound->min && *number < *rule->bound->min ? rule->bound->min : rule->bound->max;
     row.evidence["rule"] = text(policy_.file(), ":", rule->line);
-    row.next = text("holdfast policy ", row.case_id);
+    row.next = text("holdfast policy ", row.case_id, " --device-class=", row.device_class);
     say(row, *broken);
   }
   return row.limit.has_value();
@@ -161,11 +161,7 @@ void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) c
   }
   judged.screened = context.timed() && positive(context.measured.value) && positive(base->value);
   row.baseline = base->value;
-  Judgement judgement = gate::judge(standard, context.measured, *base);
-  if (context.timed() && !part_.results.quality.valid && judgement.verdict != verdict::pass) {
-    judgement.verdict = verdict::noisy;
-    judgement.because += "; the measurement is invalid";
-  }
+  const Judgement judgement = judge_valid(context, *base);
   row.verdict = judgement.verdict;
   row.change = judgement.change;
   row.limit = judgement.limit;
@@ -176,10 +172,7 @@ void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) c
   }
   say(row, judgement.because);
   if (is_accepted_here(context, *base, row)) return;
-  const bool worse = row.verdict == verdict::regression || row.verdict == verdict::noisy ||
-                     (row.verdict == verdict::drift && !context.timed());
-  row.blocking =
-      worse && standard.gate == Gate::block && (row.verdict != verdict::noisy || undecided_fails_);
+  row.blocking = blocks(context, row);
   row.next = row.verdict == verdict::noisy ? part_.run_again() : part_.accept_command();
   if (row.verdict == verdict::drift && context.timed()) {
     row.blocking = standard.drift_blocks && standard.gate == Gate::block;
@@ -188,26 +181,46 @@ void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) c
   add_code_evidence(context, row);
   if (context.timed() && judgement.suspect())
     judge_control(context, judgement, judged);
-  else if (worse)
+  else if (is_worse(context, row))
     excuse_changed_tools(standard, row);
+}
+
+// A time of an invalid measurement decides nothing.
+Judgement MetricJudge::judge_valid(const Context& context, const Entry& entry) const {
+  Judgement judgement = gate::judge(context.standard, context.measured, entry);
+  if (context.timed() && !part_.results.quality.valid && judgement.verdict != verdict::pass) {
+    judgement.verdict = verdict::noisy;
+    judgement.because += "; the measurement is invalid";
+  }
+  return judgement;
+}
+
+bool MetricJudge::is_worse(const Context& context, const Row& row) const {
+  return row.verdict == verdict::regression || row.verdict == verdict::noisy ||
+         (row.verdict == verdict::drift && !context.timed());
+}
+
+bool MetricJudge::blocks(const Context& context, const Row& row) const {
+  return is_worse(context, row) && context.standard.gate == Gate::block &&
+         (row.verdict != verdict::noisy || undecided_fails_);
 }
 
 void MetricJudge::judge_new(const Context& context, Row& row) const {
   const std::string now = text("is ", readable(*row.value, row.unit));
   if (const Entry* proposed = find_entry(part_.proposed, context.key)) {
-    const Judgement judgement = gate::judge(context.standard, context.measured, *proposed);
+    const Judgement judgement = judge_valid(context, *proposed);
     const bool agrees = judgement.verdict == verdict::pass;
     row.baseline = proposed->value;
     row.change = judgement.change;
     row.limit = judgement.limit;
     row.verdict = agrees ? verdict::accepted : judgement.verdict;
-    row.blocking = row.verdict == verdict::regression && context.standard.gate == Gate::block;
+    row.blocking = blocks(context, row);
     say(row, agrees ? text(now, ", accepted with this change: ", proposed->accepted.why)
                     : text(judgement.because, ", which is what this change accepts"));
     return;
   }
   row.verdict = verdict::fresh;
-  if (!part_.baseline) {
+  if (!part_.baseline && !part_.proposed) {
     say(row, now + "; nothing is accepted yet for this device class");
     return;
   }

@@ -44,6 +44,9 @@ class MetricJudge {
   void add_accepted(const Context& context, Row& row) const;
   void judge_relative(const Context& context, JudgedMetric& judged) const;
   void judge_new(const Context& context, Row& row) const;
+  Judgement judge_valid(const Context& context, const Entry& entry) const;
+  bool is_worse(const Context& context, const Row& row) const;
+  bool blocks(const Context& context, const Row& row) const;
   bool is_stored(const std::string& metric) const;
   bool is_accepted_here(const Context& context, const Entry& base, Row& row) const;
   void judge_control(const Context& context, const Judgement& judgement,

@@ -98,7 +98,7 @@ class PartJudge {
                " does not exist): everything is NEW and only the bounds hold; accept with: ",
                part_.accept_command()));
       if (require_baseline) verdict_.exit = exit_code(Fault::incomplete);
-    } else if (part_.has_other_processor()) {
+    } else if (part_.has_other_processor() && has_gated_times()) {
       verdict_.notes.push_back(
           text("NO BASELINE for the processor ", results.env.processor, " of ", part_.name(),
                others(), ": times and ratios are NEW and only their bounds hold; accept with: ",
@@ -121,6 +121,17 @@ class PartJudge {
     verdict_.notes.push_back(text("the measurement of ", part_.name(), " is invalid (", reasons,
                                   "); run it again: ", part_.run_again()));
     verdict_.exit = worse_exit_code(verdict_.exit, exit_code(Fault::incomplete));
+  }
+
+  bool has_gated_times() const {
+    for (const CaseResult& result : part_.results.cases)
+      for (const NamedMetric& metric : named_metrics(result)) {
+        if (!metric.measured || metric.name == kernels_metric) continue;
+        const Standard standard = policy_.standard(result.id, part_.device_class(), metric.variant,
+                                                   metric.name, metric.kind);
+        if (standard.timed() && standard.gate != Gate::off) return true;
+      }
+    return false;
   }
 
   // " (accepted are those of AuthenticAMD-26-2)"
@@ -192,8 +203,8 @@ class PartJudge {
 
   // A case that failed as a whole says so once; its single metrics are not missing besides.
   void excuse_entries(const std::string& case_id) {
-    if (!part_.baseline) return;
-    const auto& entries = part_.baseline->entries;
+    if (!expected()) return;
+    const Entries& entries = expected()->entries;
     for (auto at = entries.lower_bound(case_id + '|');
          at != entries.end() && at->first.starts_with(case_id + '|'); ++at)
       judged_.insert(at->first);
@@ -260,18 +271,22 @@ class PartJudge {
       missing(result.id, "reference", name, "has a bound and was not measured", part_.run_again());
   }
 
-  // Entries of the baseline that the results do not speak about.
+  // What must be measured: what is accepted once the change is merged. Entries that it takes out
+  // may go.
+  const std::optional<Baseline>& expected() const {
+    return part_.proposed ? part_.proposed : part_.baseline;
+  }
+
+  // Entries that the results do not speak about.
   void look_for_lost_entries() {
-    if (!part_.baseline || part_.results.partial) return;
-    for (const auto& [key, entry] : part_.baseline->entries) {
+    if (!expected() || part_.results.partial) return;
+    for (const auto& [key, entry] : expected()->entries) {
       const std::size_t first = key.find('|');
       const std::size_t second = key.rfind('|');
       const std::string case_id = key.substr(0, first);
       const std::string metric = key.substr(second + 1);
       if (judged_.contains(key) || metric == kernels_metric || is_known_missing(case_id, metric))
         continue;
-      if (part_.proposed && !part_.proposed->entries.contains(key))
-        continue;  // this change accepts that it goes
       const auto listed = std::find_if(part_.list.cases.begin(), part_.list.cases.end(),
                                        [&](const ListedCase& row) { return row.id == case_id; });
       if (listed != part_.list.cases.end() && !tier_includes(part_.results.tier, listed->tier))

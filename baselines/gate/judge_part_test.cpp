@@ -309,6 +309,27 @@ TEST(JudgePart, AChangeIsHeldAgainstTheBaselineThatItCarries) {
   EXPECT_EQ(judge(judged).exit, 1);
 }
 
+// Once it is merged, the same run would fail.
+TEST(JudgePart, AFirstBaselineThatAChangeCarriesHoldsAllThatIsMeasured) {
+  Part judged = part(toy::dry(), toy::dry());
+  std::swap(judged.baseline, judged.proposed);
+  judged.proposed->entries.erase(entry_key(toy::step_id, "optimized", "launches"));
+  const PartVerdict verdict = judge(judged);
+  EXPECT_EQ(verdict.exit, 3);
+  EXPECT_THAT(row(verdict, "launches").sentence, HasSubstr("has no entry in"));
+}
+
+TEST(JudgePart, ABaselineThatAChangeCarriesHoldsNothingThatIsNotMeasured) {
+  Part judged = part(toy::dry(), toy::dry());
+  judged.proposed = judged.baseline;
+  const Entry launches =
+      judged.baseline->entries.at(entry_key(toy::step_id, "optimized", "launches"));
+  judged.proposed->entries[entry_key(toy::step_id, "optimized", "syncs")] = launches;
+  EXPECT_EQ(judge(judged).exit, 3);
+  std::swap(judged.baseline, judged.proposed);
+  EXPECT_EQ(judge(judged).exit, 0) << "the change takes it out";
+}
+
 TEST(JudgePart, ThePolicySaysHowManySuspectsAreTheMachine) {
   Many many(20);
   const Baseline before = baseline_of(many.results);

@@ -22,20 +22,22 @@ std::vector<std::string> lines_of(const std::string& content) {
   return lines;
 }
 
-// Every line of both texts once, led by ' ', '-' or '+'.
+// Every line of both texts, led by ' ', '-' or '+': a line of `before` is held to be the next equal
+// one of `after`.
 std::vector<std::string> marked_lines(const std::vector<std::string>& before,
                                       const std::vector<std::string>& after) {
-  std::map<std::string, std::size_t> places;
-  for (std::size_t i = 0; i < after.size(); ++i) places[after[i]] = i;
+  std::map<std::string, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < after.size(); ++i) places[after[i]].push_back(i);
   std::vector<std::string> marked;
   std::size_t written = 0;
   for (const std::string& line : before) {
-    const auto place = places.find(line);
-    if (place == places.end() || place->second < written) {
+    const std::vector<std::size_t>& equal = places[line];
+    const auto next = std::lower_bound(equal.begin(), equal.end(), written);
+    if (next == equal.end()) {
       marked.push_back('-' + line);
       continue;
     }
-    while (written < place->second) marked.push_back('+' + after[written++]);
+    while (written < *next) marked.push_back('+' + after[written++]);
     marked.push_back(' ' + line);
     ++written;
   }

@@ -12,7 +12,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-using testing::ThrowsMessage;
 
 constexpr const char* other = "GenuineIntel-6-207";
 constexpr const char* speedup_key = "toy/step/n:64/f64|case|speedup";
@@ -72,6 +71,12 @@ TEST(Processors, ATimeWithoutOneIsAnErrorAndSoIsACountOfOne) {
   misplaced = of_two();
   misplaced.processors[other][bytes_key] = entry_of(4096, false);
   EXPECT_THAT(complaint(misplaced), HasSubstr("stand times and ratios alone"));
+}
+
+TEST(Processors, AnEntryOfAllAndOfOneIsAnError) {
+  Baseline twice = of_two();
+  twice.entries[speedup_key] = entry_of(1, false);
+  EXPECT_THAT(complaint(twice), HasSubstr("stands in 'entries' as well"));
 }
 
 class OtherProcessor : public GateCommand {
@@ -151,6 +156,66 @@ TEST_F(OtherProcessor, LosesTheTimesOfACaseThatIsGoneWhenPruned) {
                                  "GenuineIntel-6-207)"));
   kept.processors.at(other).erase("toy/gone/n:64/f64|case|speedup");
   EXPECT_EQ(read_file(baseline(toy::host())), baseline_text(kept));
+}
+
+TEST_F(OtherProcessor, ConfirmsNoGain) {
+  accepted(on(toy::processor, 10));
+  const auto stored_in = [&](const char* name, Results run) {
+    run.run.id = text("2026-11-22T12:00:00Z-", name);
+    const auto folder = folder_.path() / name / run.env.device_class;
+    std::filesystem::create_directories(folder);
+    write_file(folder / "toy.json", canonical(to_json(run)));
+    write_file(folder / "toy.list.json", toy::list_text());
+    return "--again=" + (folder_.path() / name).string();
+  };
+  Results better = on(toy::processor, 13);
+  better.run.id = "2026-11-22T12:00:00Z-0";
+  store(better);
+  Results elsewhere = on(other, 13);
+  elsewhere.env.fingerprint = "sha256:f1";
+  EXPECT_EQ(check({stored_in("elsewhere", elsewhere)}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("of another processor, compiler or driver"));
+  Results invalid = better;
+  invalid.quality.valid = false;
+  EXPECT_EQ(check({stored_in("invalid", invalid)}), 2);
+  EXPECT_EQ(check({stored_in("here", better)}), 0) << complaints_;
+}
+
+// Where a pull request accepts its first times, the gate holds them as it will once it is merged.
+TEST_F(OtherProcessor, WhoseFirstTimesAChangeCarriesIsHeldToThem) {
+  accepted(on(toy::processor, 10));
+  git({"init", "-q", "-b", "main"});
+  git({"add", "baselines"});
+  git({"commit", "-q", "-m", "base"});
+  accepted(on(other, 6));
+  store(on(other, 6));
+  EXPECT_EQ(check({"--baseline-ref=main"}), 0) << output_;
+  EXPECT_EQ(verdict().counts.at("ACCEPTED"), 6);
+  store(on(other, 5.6));
+  EXPECT_EQ(check({"--baseline-ref=main"}), 4) << output_;
+  EXPECT_EQ(check({"--baseline-ref=main", "--undecided=warn"}), 0) << output_;
+  store(on(other, 3));
+  EXPECT_EQ(check({"--baseline-ref=main"}), 1) << output_;
+}
+
+// The patch changes what got worse and leaves each processor's lines alone.
+TEST_F(OtherProcessor, KeepsItsLinesInTheProposedPatch) {
+  accepted(on(toy::processor, 10));
+  accepted(on(other, 6));
+  git({"init", "-q", "-b", "main"});
+  git({"add", "baselines"});
+  git({"commit", "-q", "-m", "base"});
+  Results now = on(other, 6);
+  toy::metric(now, "optimized", "peak_bytes") = toy::exact(8192);
+  store(now);
+  EXPECT_EQ(check(), 1);
+  const std::string patch = read_file(results_ / "proposed-baseline.patch");
+  EXPECT_THAT(patch, Not(HasSubstr("AuthenticAMD")));
+  git({"apply", (results_ / "proposed-baseline.patch").string()});
+  const Baseline kept = read_baseline(baseline(toy::host()));
+  EXPECT_EQ(kept.processors.at(toy::processor).at(speedup_key).value, Value(10.));
+  EXPECT_EQ(kept.processors.at(other).at(speedup_key).value, Value(6.));
+  EXPECT_EQ(kept.entries.at(bytes_key).value, Value(8192.));
 }
 
 }  // namespace

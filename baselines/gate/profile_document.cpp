@@ -38,7 +38,7 @@ std::int64_t count(const Reader& reader) {
   return value;
 }
 
-std::optional<double> seconds_or_null(const Reader& reader) {
+std::optional<double> not_negative_or_null(const Reader& reader) {
   if (reader.is_null()) return std::nullopt;
   return not_negative(reader);
 }
@@ -50,7 +50,7 @@ std::optional<std::int64_t> count_or_null(const Reader& reader) {
 
 // A share of a whole; the last bit of a sum may lie above it.
 std::optional<double> fraction_or_null(const Reader& reader) {
-  const auto value = seconds_or_null(reader);
+  const auto value = not_negative_or_null(reader);
   if (value && *value > 1 + 1e-6) throw reader.wrong(text("a share of ", *value, " is above 1"));
   return value;
 }
@@ -68,15 +68,16 @@ ProfileOverview parse_overview(const Reader& reader) {
   ProfileOverview overview;
   if (const Reader steps = object.take("step_s"); !steps.is_null())
     for (const Reader& step : steps.items()) overview.step_s.push_back(not_negative(step));
-  overview.mean_step_s = seconds_or_null(object.take("mean_step_s"));
+  overview.mean_step_s = not_negative_or_null(object.take("mean_step_s"));
   overview.busy_fraction = fraction_or_null(object.take("busy_fraction"));
   overview.idle_fraction = fraction_or_null(object.take("idle_fraction"));
-  overview.max_gap_s = seconds_or_null(object.take("max_gap_s"));
+  overview.max_gap_s = not_negative_or_null(object.take("max_gap_s"));
   if (const Reader between = object.take("max_gap_between"); !between.is_null()) {
     overview.max_gap_between = between.strings();
     if (overview.max_gap_between.size() != 2)
       throw between.wrong("a gap lies between two operations");
   }
+  overview.declared_h2d_bytes = not_negative_or_null(object.take("declared_h2d_bytes"));
   overview.top_op = object.take("top_op").string_or_null();
   overview.top_op_fraction = fraction_or_null(object.take("top_op_fraction"));
   using Member = double ProfileOverview::*;
@@ -101,10 +102,10 @@ ProfileOp parse_op(const Reader& reader) {
   ProfileOp op{.name = object.take("name").string(),
                .kind = object.take("kind").one_of(op_kinds),
                .count = count(object.take("count")),
-               .total_s = seconds_or_null(object.take("total_s")),
-               .mean_s = seconds_or_null(object.take("mean_s")),
-               .min_s = seconds_or_null(object.take("min_s")),
-               .max_s = seconds_or_null(object.take("max_s")),
+               .total_s = not_negative_or_null(object.take("total_s")),
+               .mean_s = not_negative_or_null(object.take("mean_s")),
+               .min_s = not_negative_or_null(object.take("min_s")),
+               .max_s = not_negative_or_null(object.take("max_s")),
                .fraction = fraction_or_null(object.take("fraction")),
                .grid = shape_or_null(object.take("grid")),
                .block = shape_or_null(object.take("block")),
@@ -112,8 +113,8 @@ ProfileOp parse_op(const Reader& reader) {
                .shared_bytes = count_or_null(object.take("shared_bytes")),
                .registers = count_or_null(object.take("registers")),
                .spill_bytes = count_or_null(object.take("spill_bytes")),
-               .occupancy = seconds_or_null(object.take("occupancy")),
-               .waves = seconds_or_null(object.take("waves"))};
+               .occupancy = not_negative_or_null(object.take("occupancy")),
+               .waves = not_negative_or_null(object.take("waves"))};
   object.close();
   return op;
 }
@@ -125,7 +126,7 @@ ProfileScope parse_scope(const Reader& reader) {
                      .count = count(object.take("count")),
                      .total_s = not_negative(object.take("total_s")),
                      .self_s = not_negative(object.take("self_s")),
-                     .fraction = seconds_or_null(object.take("fraction")),
+                     .fraction = not_negative_or_null(object.take("fraction")),
                      .launches = count(object.take("launches"))};
   object.close();
   return scope;
@@ -135,8 +136,8 @@ ProfileTransfer parse_transfer(const Reader& reader) {
   Object object = reader.object();
   ProfileTransfer transfer{.count = count(object.take("count")),
                            .bytes = count(object.take("bytes")),
-                           .total_s = seconds_or_null(object.take("total_s")),
-                           .bytes_per_s = seconds_or_null(object.take("bytes_per_s"))};
+                           .total_s = not_negative_or_null(object.take("total_s")),
+                           .bytes_per_s = not_negative_or_null(object.take("bytes_per_s"))};
   object.close();
   return transfer;
 }
@@ -191,7 +192,7 @@ ProfileWindow parse_window(const Reader& reader) {
   Object object = reader.object();
   ProfileWindow window{.first_step = count(object.take("first_step")),
                        .steps = count(object.take("steps")),
-                       .mean_step_s = seconds_or_null(object.take("mean_step_s")),
+                       .mean_step_s = not_negative_or_null(object.take("mean_step_s")),
                        .busy_fraction = fraction_or_null(object.take("busy_fraction"))};
   object.close();
   return window;
@@ -242,13 +243,13 @@ Profile parse_profile(const Document& document) {
   profile.gaps = parse_all<ProfileGap>(object.take("gaps"), parse_gap);
   profile.memory = parse_memory(object.take("memory"));
   profile.compiles = parse_all<ProfileCompile>(object.take("compiles"), parse_compile);
-  profile.first_call_s = seconds_or_null(object.take("first_call_s"));
+  profile.first_call_s = not_negative_or_null(object.take("first_call_s"));
   profile.windows = parse_all<ProfileWindow>(object.take("windows"), parse_window);
   Object work = object.take("work").object();
   profile.work_flops = not_negative(work.take("flops"));
   profile.work_bytes = not_negative(work.take("bytes"));
   work.close();
-  profile.floor_s = seconds_or_null(object.take("floor_s"));
+  profile.floor_s = not_negative_or_null(object.take("floor_s"));
   if (const Reader reader = object.take("device_counts"); !reader.is_null()) {
     Object counts = reader.object();
     for (const char* name : {"kernels", "copied_bytes_h2d", "copied_bytes_d2h", "copied_bytes_d2d",

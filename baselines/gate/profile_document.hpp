@@ -25,6 +25,7 @@ struct ProfileOverview {
   std::optional<double> top_op_fraction = {};
   double launches = 0, library_calls = 0, graph_nodes = 0, copies = 0, syncs = 0;
   double h2d_bytes = 0, d2h_bytes = 0, allocations = 0, programs = 0, plans = 0;
+  std::optional<double> declared_h2d_bytes = {};  // that a step must bring, where its case says so
 };
 
 // One kind of work in one shape; counts and seconds are of all profiled steps together.

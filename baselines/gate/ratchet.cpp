@@ -34,6 +34,12 @@ void read_again(const Results& results, const fs::path& root, OtherRuns& others)
     if (again.run.content != results.run.content || again.list_hash != results.list_hash)
       throw refuse(
           text("holds ", again.suite, " of another build; measure this one a second time"));
+    if (again.env.fingerprint != results.env.fingerprint)
+      throw refuse(text("holds ", again.suite,
+                        " of another processor, compiler or driver; measure where this run was"));
+    if (!again.quality.valid || again.quality.throttled.value_or(false) || again.partial)
+      throw refuse(text("holds ", again.suite,
+                        " as a filtered, invalid or throttled run, which confirms nothing"));
     for (const CaseResult& result : again.cases) {
       if (result.status != "ok" || is_wrong(result, again.env.device_name)) continue;
       for (const NamedMetric& metric : named_metrics(result))
@@ -117,7 +123,7 @@ Ratchet ratchet(const Results& results, const Baseline& existing, const Policy& 
       const Standard standard = policy.standard(result.id, results.env.device_class, metric.variant,
                                                 metric.name, metric.kind);
       if (judge(standard, *metric.measured, entry->second).verdict != verdict::improved) continue;
-      const bool timed = standard.kind == "ratio" || standard.kind == "time";
+      const bool timed = standard.timed();
       std::vector<double> runs;
       if (timed) runs = sustained(standard, *metric.measured, entry->second, key, others);
       if (timed && runs.empty()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The detectors on what a real suite does: cubed_sphere_swe, whose reference variant projects edge
-// by edge and corner by corner, and whose optimized variant has one kernel per stage.
+// The detectors on what real suites do: cubed_sphere_swe, whose reference variant projects edge by
+// edge and corner by corner, and whose optimized variant has one kernel per stage; clusterless_kde,
+// whose decode brings new spikes to the device in each step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,23 +21,24 @@ using testing::IsEmpty;
 
 constexpr const char* rk4_step = "cubed_sphere_swe/rk4_step/n:48/f64";
 
-class RealProfile : public testing::Test {
- protected:
-  static inline std::unique_ptr<TemporaryFolder> folder_;
-  static inline Outcome outcome_;
+constexpr const char* decode = "clusterless_kde/decode/size:small/data:profile/f32";
 
-  static void SetUpTestSuite() {
-    folder_ = std::make_unique<TemporaryFolder>("real-profile-test");
-    outcome_ = run_task(
-        {.program = HOLDFAST_BINARY,
-         .arguments = {"profile", SUITE_BINARY, rk4_step, "--variant=both",
-                       "--device=cuda-dry:sm_90", "--steps=2", "--out=" + folder_->path().string()},
-         .timeout_seconds = 120});
-  }
-  static void TearDownTestSuite() { folder_.reset(); }
+// One case, profiled in both variants.
+struct Profiled {
+  TemporaryFolder folder{"real-profile-test"};
+  const char* case_id;
+  Outcome outcome;
 
-  static std::vector<std::string> seen(const std::string& variant) {
-    const Profile profile = read_profile(folder_->path() / profile_name(rk4_step, variant));
+  Profiled(const char* suite, const char* id)
+      : case_id(id),
+        outcome(run_task(
+            {.program = HOLDFAST_BINARY,
+             .arguments = {"profile", suite, id, "--variant=both", "--device=cuda-dry:sm_90",
+                           "--steps=2", "--out=" + folder.path().string()},
+             .timeout_seconds = 120})) {}
+
+  std::vector<std::string> seen(const std::string& variant) const {
+    const Profile profile = read_profile(folder.path() / profile_name(case_id, variant));
     std::vector<std::string> names;
     for (const Detection& found : examine(Sighting{.case_id = profile.case_id,
                                   .variant = variant,
@@ -49,21 +51,37 @@ class RealProfile : public testing::Test {
   }
 };
 
+class RealProfile : public testing::Test {
+ protected:
+  static inline std::unique_ptr<Profiled> step_;
+
+  static void SetUpTestSuite() { step_ = std::make_unique<Profiled>(STEP_SUITE, rk4_step); }
+  static void TearDownTestSuite() { step_.reset(); }
+};
+
 TEST_F(RealProfile, IsShownAndSaysThatNothingWasExecuted) {
-  ASSERT_EQ(outcome_.code, 0) << outcome_.complaints;
-  EXPECT_THAT(outcome_.output, AllOf(HasSubstr("nothing was executed: counts are exact"),
-                                     HasSubstr("per step: 888 launches"),
-                                     HasSubstr("open the trace at https://ui.perfetto.dev")));
+  ASSERT_EQ(step_->outcome.code, 0) << step_->outcome.complaints;
+  EXPECT_THAT(step_->outcome.output, AllOf(HasSubstr("nothing was executed: counts are exact"),
+                                           HasSubstr("per step: 888 launches"),
+                                           HasSubstr("open the trace at https://ui.perfetto.dev")));
 }
 
 TEST_F(RealProfile, ShowsManyTinyKernelsAndScattersInTheReference) {
-  ASSERT_EQ(outcome_.code, 0) << outcome_.complaints;
-  EXPECT_THAT(seen("reference"), AllOf(Contains("many_tiny_kernels"), Contains("many_scatters")));
+  ASSERT_EQ(step_->outcome.code, 0) << step_->outcome.complaints;
+  EXPECT_THAT(step_->seen("reference"),
+              AllOf(Contains("many_tiny_kernels"), Contains("many_scatters")));
 }
 
 TEST_F(RealProfile, ShowsNothingInTheOptimizedVariant) {
-  ASSERT_EQ(outcome_.code, 0) << outcome_.complaints;
-  EXPECT_THAT(seen("optimized"), IsEmpty());
+  ASSERT_EQ(step_->outcome.code, 0) << step_->outcome.complaints;
+  EXPECT_THAT(step_->seen("optimized"), IsEmpty());
+}
+
+TEST(RealDecode, IsNotBlamedForTheSpikesThatItMustBring) {
+  const Profiled profiled(DECODE_SUITE, decode);
+  ASSERT_EQ(profiled.outcome.code, 0) << profiled.outcome.complaints;
+  EXPECT_THAT(profiled.outcome.output, HasSubstr("B to the device"));
+  EXPECT_THAT(profiled.seen("optimized"), IsEmpty());
 }
 
 }  // namespace

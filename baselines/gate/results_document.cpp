@@ -212,6 +212,7 @@ Environment parse_environment(const Reader& reader) {
   Object object = reader.object();
   Object device = object.take("device").object();
   Object host = object.take("host").object();
+  const auto processor = host.optional("processor");  // older results have none
   Environment environment{.device_class = object.take("device_class").string(),
                           .device_name = object.take("device_name").string(),
                           .device = {.name = device.take("name").string_or_null(),
@@ -225,7 +226,7 @@ Environment parse_environment(const Reader& reader) {
                           .compiler = object.take("compiler").string_or_null(),
                           .flags = object.take("flags").string_or_null(),
                           .cpu = host.take("cpu").string_or_null(),
-                          .processor = host.take("processor").string(),
+                          .processor = processor ? processor->string() : "unknown",
                           .threads = integer_or_null(host.take("threads")),
                           .isa = host.take("isa").string_or_null(),
                           .fingerprint = object.take("fingerprint").string()};

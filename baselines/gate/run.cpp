@@ -149,7 +149,10 @@ Processes run_processes(const fs::path& binary, const std::string& suite, const 
 Environment assumed_environment(const std::string& device) {
   std::string device_class = device == "host" ? host_class() : device;
   std::replace(device_class.begin(), device_class.end(), ':', '-');
-  return {.device_class = device_class, .device_name = device, .fingerprint = "unknown"};
+  return {.device_class = device_class,
+          .device_name = device,
+          .processor = host_processor(),
+          .fingerprint = "unknown"};
 }
 
 Run describe_run(const fs::path& binary, const Plan& plan) {

@@ -108,6 +108,15 @@ std::string greatest(const std::map<std::string, double>& amounts, const std::st
   return out;
 }
 
+// What a step brings over what its case declares that it must; empty where that declares nothing.
+std::optional<double> upload_ratio(const Sighting& seen) {
+  if (!seen.profile) return seen.metric("upload_ratio");
+  const ProfileOverview& overview = seen.profile->overview;
+  const auto declared = overview.declared_h2d_bytes;
+  if (!declared || *declared <= 0) return std::nullopt;
+  return overview.h2d_bytes / *declared;
+}
+
 }  // namespace
 
 std::optional<Symptom> idle_gaps(const Sighting& seen, double threshold) {
@@ -146,7 +155,7 @@ std::optional<Symptom> transfers_in_the_loop(const Sighting& seen, double thresh
   if (syncs_once_at_the_end(seen)) down->value = 0;
   // What a case declares that a step must bring is work; what comes to half of it beside is not.
   constexpr double much_more = 1.5;
-  const auto ratio = seen.metric("upload_ratio");
+  const auto ratio = upload_ratio(seen);
   const double told = !ratio || *ratio <= 0 ? 1 : *ratio < much_more ? 0 : 1 - 1 / *ratio;
   up->value *= told;
   if (up->value + down->value <= threshold) return std::nullopt;

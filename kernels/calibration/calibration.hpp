@@ -19,7 +19,7 @@ enum class Kind {
   triad,        // a = b + 3 c: two reads for a write; a third of the footprint each (host)
   read,         // a sum
   memory_copy,  // to = from by the backend's own means: the device's copy verb (device)
-  upload,       // to the device, as Device::upload does it: from pageable memory, waiting (device)
+  upload,       // to the device, from page-locked memory (device)
   multiply_add,
   exponentials,
   matrix_product,  // by the backend's Blas: `edge` rows and columns

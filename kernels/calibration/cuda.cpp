@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <type_traits>
 
 #include "calibration/formulas.hpp"
@@ -11,6 +12,7 @@
 #include "calibration/variants.hpp"
 #include "runtime/buffer.hpp"
 #include "runtime/compiler.hpp"
+#include "runtime/pinned_bytes.hpp"
 #include "runtime/sources.hpp"
 
 namespace holdfast::calibration {
@@ -137,7 +139,9 @@ class Upload final : public OnDevice {
  public:
   Upload(Backend& backend, const Size& size)
       : OnDevice(backend, size),
-        words_(size.footprint_bytes / sizeof(unsigned)),
+        pinned_(*backend.device, size.footprint_bytes),
+        words_(reinterpret_cast<unsigned*>(pinned_.data()),
+               size.footprint_bytes / sizeof(unsigned)),
         there_(zeros(words_.size())) {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] = word(static_cast<unsigned>(i));
   }
@@ -146,7 +150,8 @@ class Upload final : public OnDevice {
     for (int i = 0; i < size_.repeats; ++i) there_.upload(words_);
   }
   std::vector<double> result() override {
-    return {static_cast<double>(there_.to_host() == words_)};
+    const std::vector<unsigned> there = there_.to_host();
+    return {static_cast<double>(std::equal(there.begin(), there.end(), words_.begin()))};
   }
   std::vector<double> expected() const override { return {1}; }
   Work work() const override {
@@ -154,7 +159,8 @@ class Upload final : public OnDevice {
   }
 
  private:
-  std::vector<unsigned> words_;
+  PinnedBytes pinned_;
+  std::span<unsigned> words_;
   Buffer<unsigned> there_;
 };
 

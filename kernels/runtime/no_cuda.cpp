@@ -5,6 +5,7 @@
 #include "runtime/cuda_device.hpp"
 #include "runtime/dry_device.hpp"
 #include "runtime/error.hpp"
+#include "runtime/program_cache.hpp"
 #include "runtime/toolkit.hpp"
 
 namespace holdfast {
@@ -36,6 +37,8 @@ Module Compiler::compile(const Program& program) {
 Function& Module::find(std::string_view entry, const std::type_info&) const {
   refuse(entry);
 }
+
+void forget_cached_programs() {}
 
 ToolkitVersions toolkit_versions() {
   return {};

@@ -17,9 +17,10 @@ from holdfast_report.trends import draw_all
 
 EXAMPLES = """examples:
   python3 -m holdfast_report --results build/release/results --store build/release/history \\
-    --out build/release/report
-  python3 -m holdfast_report --results results --out report --holdfast build/release/bin/holdfast
-  python3 -m holdfast_report trends --store history --out plots   one SVG and PNG per series
+    --out build/release/report --holdfast build/release/bin/holdfast
+  python3 -m holdfast_report --results profile --out report
+  python3 -m holdfast_report trends --store build/release/history --out plots \\
+    --holdfast build/release/bin/holdfast   one SVG and PNG per series
 
 exit: 0 the page is written; 2 bad input, which one sentence explains
 """

@@ -91,7 +91,7 @@ class Device(Record):
 
 class Host(Record):
     cpu: str | None
-    processor: str  # vendor, family, model
+    processor: str = "unknown"  # vendor, family, model
     threads: int | None
     isa: str | None
 

@@ -32,6 +32,7 @@ class Overview(Record):
     copies: Number
     syncs: Number
     h2d_bytes: Number
+    declared_h2d_bytes: Number | None  # what a step must bring, where its case says so
     d2h_bytes: Number
     allocations: Number
     programs: Number

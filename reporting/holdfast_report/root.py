@@ -61,21 +61,26 @@ def read_part(path: Path) -> Part:
     )
 
 
-def times_of(baseline: Baseline, processors: Mapping[str, str]) -> dict[str, Entry]:
-    """A host's accepted times and ratios: of the processor that its class was measured on, or of
-    the only one where that is unknown, as it is of a history."""
-    if baseline.device_class in processors:
-        return baseline.processors.get(processors[baseline.device_class], {})
+def times_of(baseline: Baseline, processor: str | None) -> dict[str, Entry]:
+    """A host's accepted times and ratios: those of the processor that was measured, or of the only
+    one where that is unknown, as it is of a history."""
+    if processor is not None:
+        return baseline.processors.get(processor, {})
     return next(iter(baseline.processors.values())) if len(baseline.processors) == 1 else {}
 
 
-def read_baselines(folder: Path, processors: Mapping[str, str]) -> dict[tuple[str, str], Entry]:
-    """What is accepted, by class and key; `processors` are what the classes were measured on."""
+def read_baselines(
+    folder: Path, processors: Mapping[tuple[str, str], str]
+) -> dict[tuple[str, str], Entry]:
+    """What is accepted, by class and key; `processors` are what each class and suite were measured
+    on."""
     entries: dict[tuple[str, str], Entry] = {}
     with stored(folder, "devices/*/*.json") as paths:
         for path in paths:
             baseline = read(Baseline, "holdfast-baseline/1", path)
-            for key, entry in (baseline.entries | times_of(baseline, processors)).items():
+            suite = path.name.lstrip(".").partition(".")[0]  # of suite.json or .suite.json.part
+            here = processors.get((baseline.device_class, suite))
+            for key, entry in (baseline.entries | times_of(baseline, here)).items():
                 entries[baseline.device_class, key] = entry
     return entries
 
@@ -96,7 +101,9 @@ def read_root(place: Path, baselines: Path | None) -> Root:
     judged = place / "verdict.json"
     policy = baselines / "policy.json" if baselines else None
     parts = [read_part(path) for path in files]
-    processors = {part.device_class: part.results.env.host.processor for part in parts}
+    processors = {
+        (part.device_class, part.suite): part.results.env.host.processor for part in parts
+    }
     return Root(
         place=place,
         parts=parts,

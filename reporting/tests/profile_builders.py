@@ -99,6 +99,7 @@ def overview(step_s: float | None, launches: int) -> Any:
         "idle_fraction": None,
         "max_gap_s": None,
         "max_gap_between": None,
+        "declared_h2d_bytes": None,
         "top_op": "stage<double>",
         "top_op_fraction": 0.9 if timed else None,
         "launches": launches,

@@ -134,11 +134,13 @@ def test_a_hosts_times_are_those_of_the_processor_that_was_measured(workplace: W
     baseline["processors"][other] = slower
     builders.put(file_of(workplace, HOST), baseline)
 
-    def accepted(processors: dict[str, str]) -> object:
-        entry = read_baselines(workplace.baselines, processors).get((HOST, key))
+    def accepted(processor: str | None, suite: str = "cubed_sphere_swe") -> object:
+        measured = {(HOST, suite): processor} if processor else {}
+        entry = read_baselines(workplace.baselines, measured).get((HOST, key))
         return entry and entry.value
 
-    assert accepted({HOST: PROCESSOR}) == 0.0006
-    assert accepted({HOST: other}) == 0.0009
-    assert accepted({HOST: "unknown"}) is None
-    assert accepted({}) is None
+    assert accepted(PROCESSOR) == 0.0006
+    assert accepted(other) == 0.0009
+    assert accepted("unknown") is None
+    assert accepted(None) is None
+    assert accepted(other, suite="clusterless_kde") is None

@@ -31,9 +31,8 @@ struct Ceilings {
   std::vector<Level> levels = {};  // innermost first, memory last
   Peak f64 = {}, f32 = {};
   std::optional<double> memory_copy_bytes_per_second = {};  // by the device's copy verb
-  std::optional<double> h2d_bytes_per_second =
-      {};                                     // Device::upload: pageable memory, until it is there
-  std::optional<double> launch_seconds = {};  // from one launch to the next, back to back
+  std::optional<double> h2d_bytes_per_second = {};  // from page-locked memory, until it is there
+  std::optional<double> launch_seconds = {};        // from one launch to the next, back to back
   std::optional<double> graph_node_seconds = {};
   std::optional<double> grid_barrier_seconds = {};
   std::optional<double> barrier_seconds = {};  // to fork and join a team of threads

@@ -177,7 +177,7 @@ std::string usage(std::string_view suite, const std::vector<OptionRow>& custom) 
   out += text(
       "\nexamples:\n  ", suite, " --tier=smoke\n  ", suite,
       " --device=cuda-dry:sm_90 --out=results.json\n  ", suite,
-      " --filter='n:48/' --benchmark_format=json\n  ", suite,
+      " --filter='size:|n:' --benchmark_format=json\n  ", suite,
       " --tier=smoke --profile=profiles --trace=profiles --profile-steps=3\n  ", suite,
       " --tier=smoke --device=cuda-dry:sm_90 --dump-kernels=kernels --variant=both\n  ", suite,
       " --tier=smoke --profile=profiles --profile-every=100 --profile-steps=2 --assert-mean=0.15\n",

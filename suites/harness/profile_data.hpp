@@ -58,6 +58,8 @@ struct Profiled {
   std::optional<std::int64_t> device_memory_bytes = {};
   std::vector<const Compiled*> programs = {};  // owned by the backend's compiler
   Work work = {};
+  std::optional<double> declared_upload_bytes =
+      {};  // that a step must bring, by its case's formula
   std::optional<double> floor_seconds = {};
 
   std::size_t step_count() const;

@@ -137,6 +137,8 @@ ProfiledSubject record(const std::string& suite, const Case& one, Variant varian
   const auto& steps = std::get<Steps>(one.recipe);
   ProfiledSubject subject{.backend = open_backend(device)};
   subject.data = {.suite = suite, .case_id = one.id, .variant = variant, .work = one.work};
+  if (steps.upload_bytes && subject.backend->device)
+    subject.data.declared_upload_bytes = steps.upload_bytes(variant);
   StepRecorder recorder(*subject.backend, subject.data.recorded);
   build_and_warm_up(steps, variant, recorder, subject);
   const std::vector<double> warm_result = subject.computation->result();

@@ -313,6 +313,16 @@ TEST_F(Documents, OfADryProfileObeyTheirSchema) {
   obeys(device.data);
 }
 
+TEST_F(Documents, TellWhatAStepMustBring) {
+  Synthetic device = two_steps();
+  EXPECT_TRUE(profile_json(device.data, analyse(device.data), "")["overview"]["declared_h2d_bytes"]
+                  .is_null());
+  device.data.declared_upload_bytes = 48;
+  EXPECT_EQ(profile_json(device.data, analyse(device.data), "")["overview"]["declared_h2d_bytes"],
+            48);
+  obeys(device.data);
+}
+
 TEST_F(Documents, OfAHostProfileObeyTheirSchema) {
   Synthetic host = on_host();
   host.step([&] { host.now += us; });

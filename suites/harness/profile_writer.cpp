@@ -39,6 +39,7 @@ json overview_json(const Profiled& profiled, const Profile& profile) {
                     : profile.busy_fraction ? json(0)
                                             : json(nullptr)},
       {"max_gap_between", longest ? json({longest->after, longest->before}) : json(nullptr)},
+      {"declared_h2d_bytes", nullable(profiled.declared_upload_bytes)},
       {"top_op", nullable(profile.top_operation)},
       {"top_op_fraction", nullable(profile.top_fraction)}};
   constexpr std::pair<const char*, std::int64_t Counts::*> counters[] = {
