@@ -108,7 +108,8 @@ function(holdfast_add_workload name)
 endfunction()
 
 # holdfast_add_suite(<name> DEVICES <device>...): the binary <name> with its list of cases beside it, and per device a run
-# and its verdict. A device that this build has not is left out here; HOLDFAST_REQUIRE turns that into an error.
+# and its verdict, of the gate tier and, at night, of the full one. A device that this build has not is left out here;
+# HOLDFAST_REQUIRE turns that into an error.
 function(holdfast_add_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEVICES")
   add_executable(${name} ${name}.cpp)
@@ -156,7 +157,31 @@ function(holdfast_add_suite name)
     endif()
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_PARTS ${name}:${device})
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_CHECKS ${part}.check)
+    # On a GPU the bundle's tour takes it, family by family.
+    if(NOT kind STREQUAL "gpu")
+      holdfast_add_full_tier(${part} ${name} ${device} ${kind})
+    endif()
   endforeach()
+endfunction()
+
+# holdfast_add_full_tier(<part> <suite> <device> <kind>): every night all cases, the larger ones too, which have bounds and
+# no baselines. Results lie apart from those of the gate tier, which they would replace.
+function(holdfast_add_full_tier part name device kind)
+  set(results ${PROJECT_BINARY_DIR}/results-full)
+  set(baselines ${PROJECT_SOURCE_DIR}/baselines)
+  add_test(NAME ${part}.full.run
+           COMMAND holdfast run ${name} --device=${device} --tier=full --timeout=1800 --out=${results})
+  add_test(NAME ${part}.full.check
+           COMMAND holdfast check ${results} --only=${name} --device=${device} --undecided=warn
+                   --baselines=${baselines} --policy=${baselines}/policy.json)
+  set_tests_properties(${part}.full.run PROPERTIES FIXTURES_SETUP ${part}.full TIMEOUT 900)
+  set_tests_properties(${part}.full.check PROPERTIES FIXTURES_REQUIRED ${part}.full TIMEOUT 60)
+  set_tests_properties(${part}.full.run ${part}.full.check PROPERTIES LABELS "nightly;${kind};${name}"
+                                                                      SKIP_RETURN_CODE 77)
+  # Five processes, each with the limit that it is given.
+  if(kind STREQUAL "host")
+    set_tests_properties(${part}.full.run PROPERTIES TIMEOUT 10800 RUN_SERIAL TRUE)
+  endif()
 endfunction()
 
 # After all rooms: the whole verdict as a test, and the daily targets.

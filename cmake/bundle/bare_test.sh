@@ -57,6 +57,9 @@ if [ $code -ne 0 ]; then
   fail "the tour on cuda-dry:sm_90 ends with $code"
 fi
 [ "$(grep -c '"status": "well"' "$place/tour/summary.json")" -eq 7 ] || fail "a step of the tour is skipped without need"
+for family in "$place"/tour/full/*/; do
+  [ -f "$family/verdict.json" ] || fail "the larger sizes of $(basename "$family") are measured and not judged"
+done
 bare holdfast run "${suites[@]}" --device=cuda-dry:sm_90 --out="$place/gate" > /dev/null
 bare holdfast check "$place/gate" --baselines=baselines --require-baseline --quiet ||
   fail "the gate tier does not agree with the bundle's own baselines"

@@ -17,7 +17,7 @@ counts           600  300  counts of CUPTI against the ledger
 memcheck         600  300  compute-sanitizer: memory errors in smoke cases
 racecheck        600  300  compute-sanitizer: races in shared memory in smoke cases
 calibrations     120   60  what the machine can do at best, three times
-full            1200  300  the larger sizes
+full            1200  300  the larger sizes, held to their bounds
 profiles         900  300  profiles, traces, memory profiles and kernels of the gate cases
 '
 
@@ -228,23 +228,23 @@ step_calibrations() {
   echo "three sets of ceilings (calibrations/ceilings-*.txt)"
 }
 
-# Family by family, each in a process of its own: one that takes too long costs no other.
+# Family by family, each in a process of its own: one that takes too long costs no other. Each is judged at once, in a root
+# of its own, so that a limit of time costs no verdict either.
 step_full() {
-  local suite family done=0 failed='' kind='[[ ]cuda[],]' largest=full
+  local suite family root well judged=0 failed='' kind='[[ ]cuda[],]' largest=full
   [ "$dry" = no ] || kind='[[ ]cuda-dry[],]'
   [ "$quick" = no ] || largest=smoke
   fresh full
   for suite in "${suites[@]}"; do
     while read -r family; do
-      if attempt holdfast run "$suite" --device="$device" --tier="$largest" --filter="^$suite/$family/" --processes=1 \
-        --out="$out/full/$suite.$family"; then
-        done=$((done + 1))
-      else
-        failed+=" $suite/$family"
-      fi
+      root=$out/full/$suite.$family well=yes
+      attempt holdfast run "$suite" --device="$device" --tier="$largest" --filter="^$suite/$family/" --processes=1 \
+        --out="$root" || well=no
+      attempt holdfast check "$root" --baselines="$bundle/baselines" --undecided=warn || well=no
+      if [ "$well" = yes ]; then judged=$((judged + 1)); else failed+=" $suite/$family"; fi
     done < <("$suite" --list | grep "^$largest .*$kind" | tr -s ' ' | cut -d ' ' -f 2 | cut -d / -f 2 | sort -u)
   done
-  echo "$done families of cases measured${failed:+, failed:$failed} (full/)"
+  echo "$judged families of cases measured and within their bounds${failed:+, failed:$failed} (full/)"
 }
 
 step_profiles() {
