@@ -172,6 +172,14 @@ void add_production(Rows& rows) {
                       .only = gpu});
 }
 
+// Densely, then in two hops.
+void add_sparse(Rows& rows) {
+  for (const Size size : {Size::small, Size::medium})
+    rows.push_back({.family = Family::sparse,
+                    .recipe = {.size = size, .sparse = true},
+                    .tier = size == Size::small ? Tier::gate : Tier::full});
+}
+
 void add_protocols(Rows& rows) {
   rows.push_back({.family = Family::first_call});
   rows.push_back({.family = Family::shape_change});
@@ -196,6 +204,14 @@ void add_protocols(Rows& rows) {
                     .tier = bins == 500 ? Tier::gate : Tier::full});
 }
 
+// Nobody who gives a number means the size's own by 0, as a recipe does.
+int given_bins(int bins) {
+  if (bins >= 1) return bins;
+  throw Error(Fault::bad_input, text("no place bins: ", bins,
+                                     " asked for; give 1 or more, or leave it out to have the "
+                                     "size's own"));
+}
+
 // What the suite's own options make of a row, where they apply to it.
 Row with(const SuiteOptions& given, Row row) {
   const auto word = [&](const char* option) -> const std::string* {
@@ -206,8 +222,9 @@ Row with(const SuiteOptions& given, Row row) {
   if (const auto* marks = word("data")) row.recipe.marks = marks_of(*marks);
   if (const auto seed = given.integer("seed")) row.recipe.seed = static_cast<std::uint64_t>(*seed);
   if (const auto scale = given.integer("scale")) row.recipe.scale = *scale;
-  if (const auto bins = given.integer("bins")) row.recipe.bins = *bins;
-  if (const auto features = given.integer("features")) row.recipe.features = *features;
+  if (const auto bins = given.integer("bins")) row.recipe.bins = given_bins(*bins);
+  if (const auto features = given.integer("features"))
+    row.recipe.features = given_size("feature count", *features);
   if (const auto* arithmetic = word("arithmetic"))
     row.options.arithmetic = arithmetic_of(*arithmetic);
   if (const auto* algorithm = word("algo")) row.options.algorithm = algorithm_of(*algorithm);
@@ -218,11 +235,10 @@ Row with(const SuiteOptions& given, Row row) {
     row.options.position_tile = given_size("tile size", *tile);
   if (const auto tile = given.integer("enc-tile-size"))
     row.options.encoding_tile = given_size("tile size", *tile);
-  if (const auto mebibytes = given.integer("budget-mib"))
-    if (row.family == Family::budget) {
-      row.options.budget = static_cast<std::int64_t>(*mebibytes) << 20;
-      row.tier = Tier::smoke;
-    }
+  if (const auto mebibytes = given.integer("budget-mib")) {
+    const std::int64_t budget = given_size("budget", *mebibytes);
+    if (row.family == Family::budget) row.options.budget = budget << 20, row.tier = Tier::smoke;
+  }
   if (word("cut")) row.options.cut = true;
   return row;
 }
@@ -242,8 +258,18 @@ bool is_possible(const Options& options) {
   return !fused_alone && !(options.algorithm == Algorithm::linear && expands);
 }
 
-// A cut leaves out pairs of a spike and a place, of which a decode through nodes forms none.
+// Of mark distances, which neither an encode nor a local likelihood forms in any other way.
+bool concerns_decodes(const Options& options) {
+  return options.cut || options.position_tile > 0 || options.encoding_tile > 0 ||
+         options.distance == Distance::expanded;
+}
+
+// The maze has places of its own. A cut leaves out pairs of a spike and a place, of which a decode
+// through nodes forms none.
 bool is_possible(const Row& row) {
+  const bool in_maze = row.recipe.size == Size::hpc2d;
+  const bool decodes = row.family != Family::encode && row.family != Family::local;
+  if ((in_maze && row.recipe.bins > 0) || (!decodes && concerns_decodes(row.options))) return false;
   const Precision precision = precision_of(row.options.arithmetic);
   return is_possible(row.options) &&
          !(row.options.cut && path(shape(row.recipe), precision) == Path::two_hop);
@@ -257,16 +283,13 @@ std::vector<Case> cases(const SuiteOptions& given) {
   add_knobs(rows);
   add_arithmetics(rows);
   add_production(rows);
-  rows.push_back({.family = Family::sparse, .recipe = {.size = Size::small, .sparse = true}});
+  add_sparse(rows);
   add_protocols(rows);
 
   Rows asked;
   for (const Row& each : rows) {
     const Row row = with(given, each);
-    if (!takes_size(each, row.recipe.size)) continue;
-    validate(row.options);
-    validate(row.recipe);
-    asked.push_back(row);
+    if (takes_size(each, row.recipe.size)) asked.push_back(row);
   }
   // Rows that have no room for what is given are left out; where that would be all, it contradicts
   // itself and is refused when a case is made, by a sentence.
@@ -276,6 +299,8 @@ std::vector<Case> cases(const SuiteOptions& given) {
   std::set<std::string> ids;
   for (const Row& row : asked) {
     if (!contradiction && !is_possible(row)) continue;
+    validate(row.options);
+    validate(row.recipe);
     if (devices_of(row).empty() || !ids.insert(id_of(row)).second) continue;
     all.push_back(is_protocol(row) ? protocol(row) : stepped(row));
   }

@@ -2,6 +2,7 @@
 #include "gate/acceptance.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -72,6 +73,10 @@ struct MeasuredRun {
   }
 };
 
+std::string spread(const Measured& measured) {
+  return percent(measured.mad_between.value_or(0) / std::get<double>(measured.value));
+}
+
 // What one acceptance has in hand while it goes through the metrics.
 struct Accepting {
   const std::vector<MeasuredRun>& runs;  // the first is that whose cases are gone through
@@ -102,8 +107,13 @@ struct Accepting {
       if (!evidence) expect_equal_counts(standard, *metric.measured, key);
       return before ? next_count(standard, metric, *before, key) : new_count(*metric.measured, key);
     }
-    const Entry made = before ? next_time(standard, metric, *before, key)
-                              : founded(key, reason_of_new(), fresh(key, {}));
+    const std::vector<const MeasuredRun*> of = usable(standard, key);
+    if (of.empty()) {
+      refuse(text(key, " is noisy: its processes differ by ", spread(*metric.measured)));
+      return before ? std::optional(*before) : std::nullopt;
+    }
+    const Entry made =
+        before ? next_time(standard, *before, key, of) : founded(key, reason_of_new(), of);
     if (!before) accepted.changes.push_back({.key = key, .after = made.value});
     expect_a_limit(standard, made, key);
     return made;
@@ -182,15 +192,37 @@ struct Accepting {
     return entry;
   }
 
-  // The runs that measured the metric and that the entry does not hold yet.
-  std::vector<const MeasuredRun*> fresh(const std::string& key, const Entry& before) const {
-    const auto& known = before.accepted.runs;
+  // How far apart the processors stood in a run of a case; 0 where it does not tell.
+  static double handover(const MeasuredRun& run, const std::string& case_id) {
+    const auto at = run.metrics.find(entry_key(case_id, case_variant, handover_metric));
+    return at == run.metrics.end() ? 0 : std::get<double>(at->second.value);
+  }
+
+  // The runs that show the metric best: those whose processes agree, on processors that stood as
+  // close as in any of them. Of a single run these are it, or none.
+  std::vector<const MeasuredRun*> usable(const Standard& standard, const std::string& key) const {
+    const std::string case_id = key.substr(0, key.find('|'));
     std::vector<const MeasuredRun*> found;
     for (const MeasuredRun& run : runs)
-      if (run.metrics.contains(key) &&
-          std::find(known.begin(), known.end(), run.results.run.id) == known.end())
+      if (const auto at = run.metrics.find(key);
+          at != run.metrics.end() && !is_noisy(standard, at->second))
         found.push_back(&run);
+    double closest = std::numeric_limits<double>::infinity();
+    for (const MeasuredRun* run : found) closest = std::min(closest, handover(*run, case_id));
+    std::erase_if(found, [&](const MeasuredRun* run) {
+      return handover(*run, case_id) > further_apart * closest;
+    });
     return found;
+  }
+
+  // Of these those that the entry does not hold yet.
+  static std::vector<const MeasuredRun*> fresh(std::vector<const MeasuredRun*> of,
+                                               const Entry& before) {
+    const auto& known = before.accepted.runs;
+    std::erase_if(of, [&](const MeasuredRun* run) {
+      return std::find(known.begin(), known.end(), run->results.run.id) != known.end();
+    });
+    return of;
   }
 
   // A new entry of these runs, one at least.
@@ -203,11 +235,11 @@ struct Accepting {
     return entry;
   }
 
-  Entry next_time(const Standard& standard, const NamedMetric& metric, const Entry& before,
-                  const std::string& key) const {
-    const std::vector<const MeasuredRun*> more = fresh(key, before);
+  Entry next_time(const Standard& standard, const Entry& before, const std::string& key,
+                  const std::vector<const MeasuredRun*>& of) const {
+    const std::vector<const MeasuredRun*> more = fresh(of, before);
     if (more.empty()) return before;
-    Measured middle = *metric.measured;
+    Measured middle = more.front()->metrics.at(key);
     std::vector<double> values;
     for (const MeasuredRun* run : more)
       values.push_back(std::get<double>(run->metrics.at(key).value));
@@ -248,6 +280,11 @@ void drop_lost_entries(const Baseline& view, Acceptable& accepted) {
 }
 
 }  // namespace
+
+bool is_noisy(const Standard& standard, const Measured& measured) {
+  return standard.kind == "ratio" && standard.gate != Gate::off &&
+         measured.mad_between.value_or(0) > widest_spread * std::get<double>(measured.value);
+}
 
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
                   const Policy& policy, const AcceptOptions& options) {
@@ -313,9 +350,6 @@ std::vector<Refusal> refusals(const Results& results, const List& list, const Po
         refuse(exit_code(Fault::undecided),
                text(name, " comes from ", metric.measured->processes, " of the ", enough_processes,
                     " processes it needs (--bootstrap takes it all the same)"));
-      if (metric.measured->mad_between.value_or(0) > widest_spread * *value)
-        refuse(exit_code(Fault::undecided), text(name, " is noisy: its processes differ by ",
-                                                 percent(*metric.measured->mad_between / *value)));
     }
   }
   const std::string kind = device_kind(results.env.device_name);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/decide.hpp"
 #include "gate/documents.hpp"
 #include "gate/policy.hpp"
 
@@ -42,10 +43,15 @@ struct AcceptOptions {
 
 // Entries that the measurement agrees with stay as they are; a ratio or a time that agrees adds its
 // runs to them, each once. Of several runs the middle is held against an entry, and all of them
-// found a new one, so that from five runs on a machine's modes are part of its limit. Refused are
-// runs that differ in a count, and an entry that blocks and is too wide to decide anything.
+// found a new one, so that from five runs on its limit knows how much they differ; left out of a
+// ratio or a time are runs whose processes do not agree on it, and those of a case in which the
+// threads' processors stood further apart. Refused are a ratio that no run shows, runs that differ
+// in a count, and an entry that blocks and is too wide to decide anything.
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
                   const Policy& policy, const AcceptOptions& options = {});
+
+// A gated ratio whose processes differ too much to found an entry.
+bool is_noisy(const Standard& standard, const Measured& measured);
 
 // Why these results must not become a baseline; empty when they may.
 std::vector<Refusal> refusals(const Results& results, const List& list, const Policy& policy,

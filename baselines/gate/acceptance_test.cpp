@@ -126,6 +126,25 @@ TEST(Acceptance, OfSeveralRunsTheMiddleIsHeldAgainstTheEntry) {
   EXPECT_THAT(speedup_in(accepted).medians, ElementsAre(10, 7, 10.1, 9.9));
 }
 
+TEST(Acceptance, OfSeveralRunsThoseWhoseProcessesAgreeFoundAnEntry) {
+  std::vector<Results> runs = with_speedups({7, 10, 10.2});
+  toy::metric(runs[0], "case", "speedup").mad_between = 2;
+  const Acceptable accepted = together(runs);
+  EXPECT_THAT(speedup_in(accepted).medians, ElementsAre(10, 10.2));
+  EXPECT_THAT(accepted.refusals, IsEmpty());
+  const Acceptable alone = together({runs[0]});
+  ASSERT_EQ(alone.refusals.size(), 1u);
+  EXPECT_THAT(alone.refusals.front().why, HasSubstr("speedup is noisy"));
+}
+
+TEST(Acceptance, OfSeveralRunsThoseWithTheThreadsCloseTogetherFoundAnEntry) {
+  std::vector<Results> runs = with_speedups({6, 10, 10.2});
+  const std::vector<double> handovers = {350e-9, 50e-9, 60e-9};
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    runs[i].cases.front().metrics["handover_s"] = toy::timed("time", handovers[i]);
+  EXPECT_THAT(speedup_in(together(runs)).medians, ElementsAre(10, 10.2));
+}
+
 TEST(Acceptance, RunsThatDifferInACountFoundNothing) {
   Results other = with_launches(5);
   other.run.id = "2026-11-22-1";
@@ -226,7 +245,9 @@ TEST(Refusals, NameWhatIsWrongWithTheRun) {
 TEST(Refusals, ANoisyRatioIsNotABaseline) {
   Results results = toy::host();
   toy::metric(results, "case", "speedup").mad_between = 2;
-  EXPECT_THAT(reasons(results), Contains(HasSubstr("is noisy")));
+  const auto refused = accept(results, std::nullopt, policy()).refusals;
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_THAT(refused.front().why, HasSubstr("is noisy"));
 }
 
 TEST(Refusals, AListedCaseThatWasNotMeasured) {

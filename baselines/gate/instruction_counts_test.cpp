@@ -76,6 +76,7 @@ const std::string counting_policy = R"({"schema": "holdfast-policy/1",
   "plans_warm": {"kind": "exact", "better": "lower", "unit": "1"},
   "speedup": {"kind": "ratio", "better": "higher", "unit": "1"},
   "time_s": {"kind": "time", "better": "lower", "unit": "s"},
+  "handover_s": {"kind": "time", "better": "lower", "unit": "s"},
   "check_error": {"kind": "bound", "better": "lower", "unit": "1"}},
  "rules": [], "waivers": []})";
 

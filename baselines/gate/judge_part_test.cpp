@@ -99,6 +99,35 @@ TEST(JudgePart, WhatTheMachineDidIsMeasuredAgainAndNotAccepted) {
   EXPECT_THAT(*row(moved_machine(), "speedup", "case").next, HasSubstr("holdfast run"));
 }
 
+// A case whose speedup fell by a half, with the time of a hand-over between its threads.
+Results with_handover(double seconds, double speedup) {
+  Results results = toy::host();
+  for (CaseResult& result : results.cases) result.metrics["handover_s"] = toy::timed("time", 50e-9);
+  toy::metric(results, "case", "handover_s") = toy::timed("time", seconds);
+  toy::metric(results, "case", "speedup") = toy::timed("ratio", speedup);
+  return results;
+}
+
+TEST(JudgePart, ThreadsThatStandFurtherApartAreTheMachine) {
+  const PartVerdict verdict = judge(part(with_handover(350e-9, 5), with_handover(50e-9, 10)));
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "ENV");
+  EXPECT_THAT(row(verdict, "speedup", "case").evidence.at("handover"),
+              HasSubstr("took 50 ns and takes 350 ns -> the machine"));
+  EXPECT_EQ(row(verdict, "handover_s", "case").verdict, "ENV");
+}
+
+TEST(JudgePart, ThreadsThatStandAsCloseExcuseNothing) {
+  EXPECT_EQ(judge(part(with_handover(60e-9, 5), with_handover(50e-9, 10))).exit, 1);
+  EXPECT_EQ(judge(part(with_handover(50e-9, 5), with_handover(350e-9, 10))).exit, 1);
+}
+
+TEST(JudgePart, ThreadsThatStandFurtherApartExcuseNoCount) {
+  Results now = with_handover(350e-9, 10);
+  toy::metric(now, "optimized", "peak_bytes") = toy::exact(8192);
+  EXPECT_EQ(judge(part(now, with_handover(50e-9, 10))).exit, 1);
+}
+
 TEST(JudgePart, AReferenceThatMovedDoesNotExcuseChangedCode) {
   Results before = toy::host();
   for (CaseResult& result : before.cases) result.variants["optimized"].identity = "sha256:aa";

@@ -41,6 +41,11 @@ inline constexpr const char* case_variant =
 inline constexpr const char* kernels_metric =
     "kernels";  // a compact table of the kernels: evidence, never judged
 
+// How far apart the processors stand that a host's threads run on: a control, which decides nothing
+// itself and excuses times and ratios where it moved by more than half.
+inline constexpr const char* handover_metric = "handover_s";
+inline constexpr double further_apart = 1.5;
+
 // A metric of a case with the variant that it belongs to. Identity and the kernel table are among
 // them.
 struct NamedMetric {

@@ -122,7 +122,9 @@ Ratchet ratchet(const Results& results, const Baseline& existing, const Policy& 
         continue;
       const Standard standard = policy.standard(result.id, results.env.device_class, metric.variant,
                                                 metric.name, metric.kind);
-      if (judge(standard, *metric.measured, entry->second).verdict != verdict::improved) continue;
+      if (judge(standard, *metric.measured, entry->second).verdict != verdict::improved ||
+          metric.name == handover_metric || is_noisy(standard, *metric.measured))
+        continue;
       const bool timed = standard.timed();
       std::vector<double> runs;
       if (timed) runs = sustained(standard, *metric.measured, entry->second, key, others);

@@ -29,6 +29,7 @@ inline const std::string policy_text = R"(// A policy of the usual kinds and a f
              "registers_max": {"kind": "codegen", "better": "lower", "unit": "1"},
              "identity": {"kind": "codegen", "better": "same", "unit": "1", "gate": "warn"},
              "time_s": {"kind": "time", "better": "lower", "unit": "s"},
+             "handover_s": {"kind": "time", "better": "lower", "unit": "s"},
              "floor_fraction": {"kind": "advisory", "better": "higher", "unit": "1", "impossible_above": 1.1},
              "speedup": {"kind": "ratio", "better": "higher", "unit": "1"}},
  "rules": [

@@ -69,7 +69,7 @@ void validate(const Options& options);
 void validate(const Backend& backend, Variant variant, const Options& options);
 
 // How the optimized variant decodes within its memory. `options` as given, but for what the budget
-// made of chunks, values and consume.
+// made of chunks, values and consume, and on a host of block and position_tile.
 struct Plan {
   Path path = Path::dense;
   int node_count = 0;  // Q; 0 on the dense path

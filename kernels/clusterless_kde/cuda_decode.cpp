@@ -182,7 +182,7 @@ void CudaDecoder<T, V>::launch_tiles(const Chunk& chunk, int first_tile, int til
                   .places = model_.places(),
                   .spacing = model_.nodes().spacing,
                   .boxes = cuts_ ? model_.cut_bounds() : nullptr,
-                  .cut = cuts_ ? static_cast<T>(cut_square(model_.lowest_floor())) : T(0),
+                  .cut = cuts_ ? static_cast<T>(cut_square<T>(model_.lowest_floor())) : T(0),
                   .sums = sums_.data(),
                   .first = chunk.first,
                   .width = tiling_.width,
@@ -259,13 +259,14 @@ double CudaDecoder<T, V>::visited_fraction() const {
     const auto tiles = (shape_.decoding[e] + tiling_.tile_spikes() - 1) / tiling_.tile_spikes();
     const auto boxes = std::span(model_.host_cut_bounds())
                            .subspan(2 * static_cast<std::size_t>(begin * shape_.dimensions));
-    const Visits visits = visits_of<T>({.boxes = boxes,
-                                        .places = places,
-                                        .dimensions = shape_.dimensions,
-                                        .columns = tiling_.columns,
-                                        .groups = static_cast<int>(groups),
-                                        .stage_groups = tiling_.stage_groups,
-                                        .cut = static_cast<T>(cut_square(model_.lowest_floor()))});
+    const Visits visits =
+        visits_of<T>({.boxes = boxes,
+                      .places = places,
+                      .dimensions = shape_.dimensions,
+                      .columns = tiling_.columns,
+                      .groups = static_cast<int>(groups),
+                      .stage_groups = tiling_.stage_groups,
+                      .cut = static_cast<T>(cut_square<T>(model_.lowest_floor()))});
     visited += static_cast<double>(tiles) * visits.visited;
     all += static_cast<double>(tiles) * visits.all;
   }

@@ -16,6 +16,7 @@
 #include "clusterless_kde/host_sizes.hpp"
 #include "clusterless_kde/host_vectors.hpp"
 #include "clusterless_kde/preparation.hpp"
+#include "clusterless_kde/spike_cut.hpp"
 #include "runtime/buffer.hpp"
 
 namespace holdfast::clusterless_kde::HOLDFAST_ISA {
@@ -46,8 +47,7 @@ struct Model {
   // A spike and a place further apart, by the square in units, change no sum above the floor by
   // more than this part of it: their Gaussian is so small beside e^lowest_floor, n times.
   double cut_radius_squared(std::int64_t n) const {
-    constexpr double part = sizeof(T) == 4 ? 1e-6 : 1e-12;
-    return (std::log(static_cast<double>(n) / part) - lowest_floor) * log2_of_e;
+    return (std::log(static_cast<double>(n) / cut_part<T>) - lowest_floor) * log2_of_e;
   }
 
   // Of what comes to a node, as a part of all, that which no rate at the floor shows when rounded,

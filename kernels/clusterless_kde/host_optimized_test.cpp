@@ -17,6 +17,7 @@
 #include "clusterless_kde/oracle.hpp"
 #include "clusterless_kde/variants.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/error.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -289,6 +290,40 @@ TEST(HostOptimized, EstimatesItsPeakExactly) {
     }
 }
 
+// A row at a time is the least that chunks can do; then threads' own tiles shrink.
+TEST(HostOptimized, KeepsToABudgetBelowThatOfSingleRowsByNarrowerTiles) {
+  Input few_rows = on_a_track(Size::small, Marks::cells);
+  few_rows.edges = {0, 10, 20};
+  for (const Input& input : {in_the_maze(), few_rows}) {
+    const auto backend = open_backend("host");
+    const auto rows = static_cast<int>(input.rows());
+    const std::int64_t single_rows =
+        plan(*backend, input, {.chunks = rows, .consume = true}).estimate_bytes;
+    const Options tight = {.budget = single_rows - 50'000};
+    const Outcome all = outcome(Unit::decode, input, tight, host_limits().isa);
+    EXPECT_EQ(all.reading("n_chunks"), rows);
+    EXPECT_LE(all.peak_bytes, *tight.budget);
+    EXPECT_EQ(all.peak_bytes, all.estimate_bytes);
+    EXPECT_EQ(all.result, result(Unit::decode, input, {.consume = true}));
+  }
+}
+
+TEST(HostOptimized, SaysWhatTheLeastPlanNeeds) {
+  const auto backend = open_backend("host");
+  const Input input = on_a_track(Size::small, Marks::cells);
+  std::string sentence;
+  try {
+    (void)plan(*backend, input, {.budget = 1000});
+  } catch (const Error& error) {
+    sentence = error.what();
+  }
+  const auto at = sentence.find("needs at least ");
+  ASSERT_NE(at, std::string::npos) << sentence;
+  const std::int64_t least = std::stoll(sentence.substr(at + 15));
+  EXPECT_EQ(plan(*backend, input, {.budget = least}).estimate_bytes, least);
+  EXPECT_THROW((void)plan(*backend, input, {.budget = least - 1}), Error);
+}
+
 TEST(HostOptimized, KeepsToABudgetByTimeChunks) {
   const Input input = in_the_maze();
   constexpr std::int64_t budget = 2 << 20;
@@ -308,11 +343,13 @@ TEST(HostOptimized, TheRangeFallbackComputesInDouble) {
 }
 
 TEST(HostOptimized, ElectrodesWithoutSpikesAreFlooredAndFinite) {
-  const Input input = make_input({.size = Size::small, .marks = Marks::cells, .sparse = true});
-  const PerSpike error = error_per_spike(input);
-  EXPECT_LT(error.f32, 2e-5);
-  EXPECT_LT(error.f64, 1e-12);
-  for (const double value : result(Unit::local, input)) ASSERT_TRUE(std::isfinite(value));
+  for (const Size size : {Size::small, Size::medium}) {
+    const Input input = make_input({.size = size, .marks = Marks::cells, .sparse = true});
+    const PerSpike error = error_per_spike(input);
+    EXPECT_LT(error.f32, 2e-5);
+    EXPECT_LT(error.f64, 1e-12);
+    for (const double value : result(Unit::local, input)) ASSERT_TRUE(std::isfinite(value));
+  }
 }
 
 // 20, 37 and 1000 bandwidths beyond the track's end: seen in double alone, at its limit, and never.

@@ -128,6 +128,7 @@ std::unique_ptr<Backend> emulated(Emulation emulation) {
   add_decoding<float, Tf32, 2, 32>(kernels);
   add_decoding<float, float, 1, 32>(kernels);
   add_decoding<double, double, 1, 48>(kernels);
+  add_hop_a<double, double, HopA{.columns = 64, .row_tiles = 1, .cut = true}>(kernels);
   add_rows<float>(kernels);
   add_rows<double>(kernels);
   add_local<float>(kernels);

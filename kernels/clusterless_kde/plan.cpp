@@ -42,8 +42,8 @@ class Planner {
   Plan unbounded() const { return with(first_.options.chunks, first_.options.values, 1); }
 
   // The first that fits, of: as it is; Psi recomputed; then, step by step, twice the time chunks,
-  // up to one per row, or twice the batches of electrodes, whichever saves more. The [T, P] of
-  // likelihoods goes to a consumer.
+  // up to one per row, or twice the batches of electrodes, whichever saves more; on a host, half
+  // the tiles and then half the block. The [T, P] of likelihoods goes to a consumer.
   Plan within(std::int64_t budget) {
     first_.options.consume = true;
     Plan plan = unbounded();
@@ -81,9 +81,26 @@ class Planner {
     const Values values = plan.options.values;
     std::optional<Plan> divided;
     if (chunks < rows) divided = with(std::min(2 * chunks, rows), values, batches);
-    if (!backend_.device || batches >= shape_.electrodes) return divided;
+    if (!backend_.device) return divided ? divided : narrower(plan);
+    if (batches >= shape_.electrodes) return divided;
     const Plan batched = with(chunks, values, std::min(2 * batches, shape_.electrodes));
     return divided && divided->estimate_bytes <= batched.estimate_bytes ? divided : batched;
+  }
+
+  // Threads of a host have tiles in memory: places by encoding spikes, and those by a block. Half
+  // of what is given or, where it was to be chosen, of the widest choice; encoding tiles stay, for
+  // sums are formed in them.
+  std::optional<Plan> narrower(Plan plan) const {
+    constexpr int widest_tile = 256, widest_block = 192, least_tile = 32;
+    int &tile = plan.options.position_tile, &block = plan.options.block;
+    if (tile == 0 || tile > least_tile)
+      tile = std::max((tile > 0 ? tile : widest_tile) / 2, least_tile);
+    else if (block != 1)
+      block = (block > 0 ? block : widest_block) / 2;
+    else
+      return std::nullopt;
+    plan.estimate_bytes = estimate(backend_, shape_, plan);
+    return plan;
   }
 
   const Backend& backend_;

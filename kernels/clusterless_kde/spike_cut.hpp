@@ -11,10 +11,16 @@
 
 namespace holdfast::clusterless_kde {
 
-// Where one encoding spike adds at most 1e-6 of the least sum above the floor, whose logarithm is
-// `lowest_floor`; log2 of the number of spikes comes on top.
-inline double cut_square(double lowest_floor) {
-  return (-lowest_floor + std::log(1e6)) * log2_of_e;
+// Of the least sum above the floor, what all that a cut leaves out may add: a hundredth of the
+// error that a spike's likelihood is allowed, in either precision.
+template <class T>
+inline constexpr double cut_part = sizeof(T) == sizeof(float) ? 1e-6 : 1e-12;
+
+// Where one encoding spike adds at most this part of that sum, whose logarithm is `lowest_floor`;
+// log2 of the number of spikes comes on top.
+template <class T>
+double cut_square(double lowest_floor) {
+  return (-lowest_floor + std::log(1 / cut_part<T>)) * log2_of_e;
 }
 
 // An electrode's encoding spikes in groups of 16, their boxes [groups, lowest and highest, d], and

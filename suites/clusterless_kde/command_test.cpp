@@ -81,7 +81,7 @@ TEST(Cases, AreAllThatTheSpecificationNames) {
               {{"tet64", "hpc1d", "hpc2d"}, {"1", "16", "64"}, types}),
         names("production/size:%/scale:%/cut:1/%", {{"hpc1d", "hpc2d"}, {"1", "16", "64"}, types}),
         names("budget/limit:%/size:hpc2d/scale:%/f32", {{"8gib", "2gib", "512mib"}, {"1", "16"}}),
-        names("sparse/size:small/f32", {}),
+        names("sparse/size:%/f32", {{"small", "medium"}}),
         names("in_turn/size:medium/data:profile/f32", {})})
     for (const std::string& id : family) EXPECT_TRUE(ids.contains(id)) << id;
 }
@@ -116,6 +116,11 @@ INSTANTIATE_TEST_SUITE_P(
         Nonsense{"places", "--pos-tile-size=-1", {"tile size -1"}},
         Nonsense{"spikes", "--enc-tile-size=0", {"tile size 0"}},
         Nonsense{"scale", "--scale=0", {"scale"}},
+        Nonsense{"bins", "--bins=0", {"no place bins", "0"}},
+        Nonsense{"fewer_bins", "--bins=-3", {"no place bins", "-3"}},
+        Nonsense{"bins_of_the_maze", "--size=hpc2d --bins=5", {"719 place bins", "5 asked for"}},
+        Nonsense{"features", "--features=0", {"feature count 0"}},
+        Nonsense{"budget", "--budget-mib=0", {"budget 0"}},
         Nonsense{"linear_expanded",
                  "--algo=linear --distance=expanded --filter=decode/size:tiny",
                  {"linear", "expanded"}}),
@@ -130,6 +135,19 @@ TEST(Options, LeaveOutTheRowsThatHaveNoRoomForThem) {
   EXPECT_FALSE(some(listed("--size=tiny"), "production"));
   EXPECT_TRUE(some(listed("--algo=clm"), "production"));
   EXPECT_FALSE(some(listed("--algo=clm"), "cut:1"));
+  // The maze has places of its own.
+  EXPECT_TRUE(some(listed("--size=hpc2d"), "decode/size:hpc2d"));
+  EXPECT_FALSE(some(listed("--size=hpc2d"), "grid"));
+  EXPECT_TRUE(some(listed("--bins=300"), "production/size:hpc1d"));
+  EXPECT_FALSE(some(listed("--bins=300"), "size:hpc2d"));
+  // Only a decode forms mark distances, in tiles or with a cut.
+  for (const char* option :
+       {"--cut", "--distance=expanded", "--pos-tile-size=64", "--enc-tile-size=64"}) {
+    EXPECT_TRUE(some(listed(option), "decode/")) << option;
+    EXPECT_FALSE(some(listed(option), "encode/")) << option;
+    EXPECT_FALSE(some(listed(option), "local/")) << option;
+  }
+  EXPECT_TRUE(some(listed("--block-size=50"), "encode/"));  // of the reference
   // A cut has none where a decode goes through nodes.
   EXPECT_TRUE(some(listed("--cut"), "production/size:hpc1d/scale:64/cut:1/f32"));
   EXPECT_FALSE(some(listed("--cut"), "production/size:tet64/scale:64/cut:1/f32"));

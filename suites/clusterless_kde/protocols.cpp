@@ -9,6 +9,7 @@
 #include "harness/account.hpp"
 #include "harness/measure.hpp"
 #include "harness/session.hpp"
+#include "runtime/program_cache.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -45,8 +46,8 @@ void read_resources(const Backend& backend, Session& session) {
 }
 
 // Every cache is bypassed for the first use; then the same call again, which compiles nothing. Then
-// a first call on a fresh backend, which finds all programs in the memo of the process: what a disk
-// cache takes besides is reading a file for each.
+// a first call on a fresh backend, as a new process makes it: all programs come from the disk
+// cache, or from the process's memo where there is none.
 void first_call(const Row& row, Session& session) {
   Backend& backend = session.open();
   backend.compiler->bypass_caches();
@@ -63,16 +64,22 @@ void first_call(const Row& row, Session& session) {
   check(whole(row), *made, session);
   if (row.family == Family::matrix) return;
   if (session.executes()) session.read("cached_call_s", seconds);
+  std::int64_t compiled = 0;
   const auto first_seconds = [&] {
     Backend& fresh = session.open();
     std::unique_ptr<Computation> again;  // whose end is not part of its first call
-    return session.seconds_until_done(fresh, [&] {
+    const double spent = session.seconds_until_done(fresh, [&] {
       again = make(whole(row), fresh, Variant::optimized);
       again->step();
     });
+    compiled = fresh.ledger.counts.nvrtc_runs;
+    return spent;
   };
-  (void)first_seconds();  // fills the memo, which the first use did not
-  session.read("warm_first_call_s", first_seconds());
+  (void)first_seconds();  // fills the caches, which the first use did not
+  forget_cached_programs();
+  double warm = first_seconds();
+  if (compiled > 0) warm = first_seconds();
+  session.read("warm_first_call_s", warm);
 }
 
 // What a program must not depend on: how many spikes each electrode has, how many places and rows
@@ -187,7 +194,7 @@ std::vector<MetricDeclaration> metrics_of(const Row& row) {
               {.name = "estimate_bytes"},
               {.name = "estimate_ratio", .kind = "bound"},
               {.name = "rule_of_thumb_bytes"},
-              {.name = "rule_of_thumb_ratio", .kind = "bound"}};
+              {.name = "rule_of_thumb_ratio"}};
   }
 }
 

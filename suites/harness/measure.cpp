@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/account.hpp"
+#include "harness/handover.hpp"
 #include "harness/session.hpp"
 #include "runtime/error.hpp"
 
@@ -96,6 +97,14 @@ void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* r
   measurement.speedup = std::exp(trimmed_mean(rounds.log_ratios));
 }
 
+// On host, around what `timing` times.
+template <class Timing>
+void watch_handover(const Backend& backend, Measurement& measurement, Timing&& timing) {
+  const auto before = backend.device ? std::nullopt : handover_seconds();
+  timing();
+  if (before) measurement.handover_seconds = std::max(*before, handover_seconds().value_or(0));
+}
+
 void time_derived(const Steps& steps, const Derived& derived, const std::string& device,
                   const MeasureOptions& options, Subject& subject, Measurement& measurement) {
   Subject other{.backend = open_backend(device)};
@@ -156,11 +165,13 @@ void time_and_check(const Case& one, const std::string& device, const MeasureOpt
   const auto& steps = std::get<Steps>(one.recipe);
   for (Subject* subject : {&optimized, reference})
     if (subject) subject->before_timing = subject->backend->ledger.counts;
-  time_subjects(steps, options, reference, optimized, measurement);
-  for (const Derived& derived : one.derived)
-    if (one.has(derived, device))
-      time_derived(steps, derived, device, options,
-                   derived.against == Variant::reference ? *reference : optimized, measurement);
+  watch_handover(*optimized.backend, measurement, [&] {
+    time_subjects(steps, options, reference, optimized, measurement);
+    for (const Derived& derived : one.derived)
+      if (one.has(derived, device))
+        time_derived(steps, derived, device, options,
+                     derived.against == Variant::reference ? *reference : optimized, measurement);
+  });
   for (Subject* subject : {&optimized, reference})
     if (subject) check_afterwards(steps, *subject, measurement);
 }

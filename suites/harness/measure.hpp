@@ -58,6 +58,7 @@ struct Measurement {
   std::optional<VariantMeasurement> reference = {};
   VariantMeasurement optimized = {};
   std::optional<double> speedup = {};
+  std::optional<double> handover_seconds = {};  // the worse of before and after the timing; on host
   std::optional<double> floor_seconds = {};
   std::map<std::string, double> derived = {};
   std::optional<HostMemory> host_memory = {};

@@ -72,6 +72,8 @@ const Metric table[] = {
      [](const M&, const V& v) { return v.seconds; }},
     {"speedup", "1", "ratio", higher, executing, Of::whole_case, Needs::reference,
      [](const M& m, const V&) { return m.speedup; }},
+    {"handover_s", "s", "time", lower, on_host, Of::whole_case, Needs::steps,
+     [](const M& m, const V&) { return m.handover_seconds; }},
     {"peak_bytes", "B", "exact", lower, everywhere, Of::variant, Needs::steps,
      [](const M&, const V& v) -> Reading { return static_cast<double>(v.peak_bytes); }},
     {"peak_bytes_warm", "B", "exact", lower, everywhere, Of::variant, Needs::steps,
