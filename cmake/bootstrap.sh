@@ -51,10 +51,12 @@ done
 
 # A toolkit of the machine counts as present where the headers that the build asks for are.
 has_toolkit() {
-  local place
+  local place header
   for place in "${CUDA_HOME:-/usr/local/cuda}" /usr/local/cuda; do
-    [ -f "$place/include/nvrtc.h" ] && [ -f "$place/include/nvJitLink.h" ] &&
-      [ -f "$place/include/cublas_v2.h" ] && [ -f "$place/include/cufft.h" ] && return 0
+    for header in nvrtc.h nvJitLink.h cuda_runtime_api.h cublas_v2.h cufft.h; do
+      [ -f "$place/include/$header" ] || continue 2
+    done
+    return 0
   done
   return 1
 }

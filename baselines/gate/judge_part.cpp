@@ -326,6 +326,7 @@ class PartJudge {
       const auto because = other_hardware(*cases.at(row.case_id));
       if (!because) continue;
       row.evidence["handover"] = *because;
+      row.evidence.erase("control");  // which moved less than threads that wait for each other
       row.verdict = verdict::environment;
       row.next = part_.run_again();
       row.blocking = false;
