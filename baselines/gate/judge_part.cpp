@@ -33,7 +33,10 @@ int code_of(const Row& row) {
 class PartJudge {
  public:
   PartJudge(const Part& part, const Policy& policy, bool undecided_fails)
-      : part_(part), policy_(policy), judge_(part, policy, undecided_fails) {}
+      : part_(part),
+        policy_(policy),
+        undecided_fails_(undecided_fails),
+        judge_(part, policy, undecided_fails) {}
 
   PartVerdict run(bool require_baseline, const SecondOpinion& second_opinion) {
     describe(require_baseline);
@@ -64,7 +67,7 @@ class PartJudge {
     for (const char* kind : {"ratio", "time"})
       if (has_environment_moved(kind, second_opinion)) break;
     if (second_opinion) ask(second_opinion, screened_.size());
-    excuse_other_hardware(measured_cases);
+    doubt_other_hardware(measured_cases);
     for (const Row& row : verdict_.rows)
       verdict_.exit = worse_exit_code(verdict_.exit, code_of(row));
     return std::move(verdict_);
@@ -73,6 +76,7 @@ class PartJudge {
  private:
   const Part& part_;
   const Policy& policy_;
+  const bool undecided_fails_;
   const MetricJudge judge_;
   PartVerdict verdict_ = {};
   std::set<std::size_t> asked_ = {};     // rows with a second opinion
@@ -318,8 +322,8 @@ class PartJudge {
                 readable(now, "s"), " -> the machine");
   }
 
-  // Of what no paired comparison has looked at.
-  void excuse_other_hardware(const std::map<std::string, const CaseResult*>& cases) {
+  // Of what no paired comparison has looked at nothing is decided.
+  void doubt_other_hardware(const std::map<std::string, const CaseResult*>& cases) {
     for (const std::size_t number : screened_) {
       Row& row = verdict_.rows[number];
       if (!is_suspect(row) || asked_.contains(number)) continue;
@@ -327,9 +331,9 @@ class PartJudge {
       if (!because) continue;
       row.evidence["handover"] = *because;
       row.evidence.erase("control");  // which moved less than threads that wait for each other
-      row.verdict = verdict::environment;
+      row.verdict = verdict::noisy;   // code that became slower may hide behind it
       row.next = part_.run_again();
-      row.blocking = false;
+      row.blocking = row.blocking && undecided_fails_;
     }
   }
 

@@ -108,10 +108,12 @@ Results with_handover(double seconds, double speedup) {
   return results;
 }
 
-TEST(JudgePart, ThreadsThatStandFurtherApartAreTheMachine) {
-  const PartVerdict verdict = judge(part(with_handover(350e-9, 5), with_handover(50e-9, 10)));
-  EXPECT_EQ(verdict.exit, 0);
-  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "ENV");
+TEST(JudgePart, ThreadsThatStandFurtherApartLeaveATimeUndecided) {
+  const Part apart = part(with_handover(350e-9, 5), with_handover(50e-9, 10));
+  EXPECT_EQ(judge_part(apart, policy(), false, false).exit, 0) << "where undecided only warns";
+  const PartVerdict verdict = judge(apart);
+  EXPECT_EQ(verdict.exit, 4);
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
   EXPECT_THAT(row(verdict, "speedup", "case").evidence.at("handover"),
               HasSubstr("took 50 ns and takes 350 ns -> the machine"));
   EXPECT_EQ(row(verdict, "handover_s", "case").verdict, "ENV");

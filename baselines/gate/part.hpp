@@ -42,7 +42,7 @@ inline constexpr const char* kernels_metric =
     "kernels";  // a compact table of the kernels: evidence, never judged
 
 // How far apart the processors stand that a host's threads run on: a control, which decides nothing
-// itself and excuses times and ratios where it moved by more than half.
+// itself, and beyond which times and ratios decide nothing where it moved by more than half.
 inline constexpr const char* handover_metric = "handover_s";
 inline constexpr double further_apart = 1.5;
 
