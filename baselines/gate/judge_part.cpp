@@ -315,10 +315,11 @@ class PartJudge {
     const Entry* base =
         find_entry(part_.baseline, entry_key(result.id, case_variant, handover_metric));
     const auto at = result.metrics.find(handover_metric);
-    if (!base || at == result.metrics.end() || !at->second.number()) return std::nullopt;
-    const double before = std::get<double>(base->value), now = *at->second.number();
-    if (now <= further_apart * before) return std::nullopt;
-    return text("a hand-over between threads took ", readable(before, "s"), " and takes ",
+    const auto* before = base ? std::get_if<double>(&base->value) : nullptr;
+    if (!before || at == result.metrics.end() || !at->second.number()) return std::nullopt;
+    const double now = *at->second.number();
+    if (now <= further_apart * *before) return std::nullopt;
+    return text("a hand-over between threads took ", readable(*before, "s"), " and takes ",
                 readable(now, "s"), " -> the machine");
   }
 

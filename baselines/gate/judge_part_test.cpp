@@ -124,6 +124,12 @@ TEST(JudgePart, ThreadsThatStandAsCloseExcuseNothing) {
   EXPECT_EQ(judge(part(with_handover(50e-9, 5), with_handover(350e-9, 10))).exit, 1);
 }
 
+TEST(JudgePart, AHandoverThatIsAcceptedAsATextTellsNothing) {
+  Part judged = part(with_handover(350e-9, 5), with_handover(50e-9, 10));
+  judged.baseline->entries.at(entry_key(toy::step_id, case_variant, "handover_s")).value = "x";
+  EXPECT_EQ(row(judge(judged), "speedup", "case").verdict, "REGRESSION");
+}
+
 TEST(JudgePart, ThreadsThatStandFurtherApartExcuseNoCount) {
   Results now = with_handover(350e-9, 10);
   toy::metric(now, "optimized", "peak_bytes") = toy::exact(8192);

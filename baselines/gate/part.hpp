@@ -41,8 +41,8 @@ inline constexpr const char* case_variant =
 inline constexpr const char* kernels_metric =
     "kernels";  // a compact table of the kernels: evidence, never judged
 
-// How far apart the processors stand that a host's threads run on: a control, which decides nothing
-// itself, and beyond which times and ratios decide nothing where it moved by more than half.
+// How far apart the processors stand that a host's threads run on: a control. It fails nothing
+// itself, and where it grew by more than half, the times and ratios beside it decide nothing.
 inline constexpr const char* handover_metric = "handover_s";
 inline constexpr double further_apart = 1.5;
 
