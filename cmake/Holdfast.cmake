@@ -9,6 +9,16 @@ add_library(holdfast_warnings INTERFACE)
 target_compile_options(holdfast_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                                                    -Wno-sign-conversion)
 
+# ccache where it is installed; a build without it is the same build.
+find_program(HOLDFAST_CCACHE ccache)
+mark_as_advanced(HOLDFAST_CCACHE)
+if(HOLDFAST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${HOLDFAST_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    add_compile_options(-fpch-preprocess)
+  endif()
+endif()
+
 # What the build is made of. Each suite's binary waits for it, so that a hash beside it is never an older one's.
 add_custom_target(
   holdfast_content ALL
@@ -16,6 +26,15 @@ add_custom_target(
           -DOUTPUT=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/content.json -P ${PROJECT_SOURCE_DIR}/cmake/content.cmake
   BYPRODUCTS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/content.json
   COMMENT "Hashing the content of kernels, suites, cmake and the CMake files beside them")
+
+# What most tests include, compiled once.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "")
+add_library(holdfast_test_headers OBJECT ${PROJECT_BINARY_DIR}/test_headers.cpp)
+target_link_libraries(holdfast_test_headers PRIVATE GTest::gmock GTest::gtest nlohmann_json::nlohmann_json)
+target_compile_options(holdfast_test_headers PRIVATE -O1)
+target_precompile_headers(
+  holdfast_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp> <algorithm> <filesystem> <fstream>
+  <functional> <map> <memory> <optional> <span> <sstream> <string> <vector>)
 
 # holdfast_add_library(<name> SOURCES... [USES <library>...]): a static library with the project's warnings.
 function(holdfast_add_library name)
@@ -25,96 +44,97 @@ function(holdfast_add_library name)
   target_include_directories(${name} PUBLIC ${HOLDFAST_ROOM})
 endfunction()
 
-# holdfast_add_test(<file>_test.cpp [NAME <name>] [USES <library>...] [LABELS <label>...]): one test binary,
-# registered with CTest; label `unit` unless others are given.
-function(holdfast_add_test source)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME" "USES;LABELS")
-  cmake_path(GET source STEM name)
-  if(arg_NAME)
-    set(name ${arg_NAME})
-  endif()
+# holdfast_add_tests(<name> FILES <file>_test.cpp... [USES <library>...] [NEEDS <program>...] [LABELS <label>...]
+# [DEFINITIONS <definition>...] [ENVIRONMENT <variable>=<value>...] [TIMEOUT <seconds>] [SERIAL] [FAST]): one test binary,
+# registered with CTest under its name; label `unit` unless others are given. What a test NEEDS is built before it and
+# told to it by path: `fake_suite` is FAKE_SUITE_BINARY. Tests are compiled to be compiled soon; FAST are those whose claim
+# is speed, or that compute for long.
+function(holdfast_add_tests name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;FAST" "TIMEOUT" "FILES;USES;NEEDS;LABELS;DEFINITIONS;ENVIRONMENT")
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
-  add_executable(${name} ${source})
-  target_link_libraries(${name} PRIVATE ${arg_USES} GTest::gmock GTest::gtest_main holdfast_warnings)
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${arg_FILES})
+  target_link_libraries(${name} PRIVATE ${arg_USES} GTest::gmock GTest::gtest_main nlohmann_json::nlohmann_json
+                                        holdfast_warnings)
+  target_include_directories(${name} PRIVATE ${HOLDFAST_ROOM} ${PROJECT_SOURCE_DIR}/baselines)
+  target_compile_definitions(${name} PRIVATE HOLDFAST_SCHEMAS="${PROJECT_SOURCE_DIR}/baselines/formats"
+                                             ${arg_DEFINITIONS})
+  if(NOT arg_FAST)
+    target_compile_options(${name} PRIVATE -O1)
+    target_precompile_headers(${name} REUSE_FROM holdfast_test_headers)
+  endif()
+  foreach(program IN LISTS arg_NEEDS)
+    string(TOUPPER ${program}_BINARY definition)
+    target_compile_definitions(${name} PRIVATE ${definition}="$<TARGET_FILE:${program}>")
+    add_dependencies(${name} ${program})
+  endforeach()
   add_test(NAME ${name} COMMAND ${name})
-  # Compiled programs are cached in the build folder: a test neither profits from nor fills its user's cache.
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300
-                                          ENVIRONMENT HOLDFAST_CACHE_DIR=${PROJECT_BINARY_DIR}/cache)
+  # Compiled programs are cached in the build folder: a test neither profits from nor fills its user's cache. Threads that
+  # spin at barriers make tests that share cores 10 to 30 times slower.
+  set_tests_properties(
+    ${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL} ENVIRONMENT
+                       "HOLDFAST_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;OMP_WAIT_POLICY=passive;${arg_ENVIRONMENT}")
   if("gpu" IN_LIST arg_LABELS)
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_GPU_TESTS ${name})
   endif()
 endfunction()
 
-# holdfast_add_workload(<name> [SOURCES <file>...] [HOST_SOURCES <file>...] [CUDA_SOURCES <file>...]
-# [DEVICE_HEADERS <file>...] [TESTS <file>_test.cpp...] [SLOW_TESTS <file>_test.cpp...]): kernels/<name>/, whose files
-# have the names every workload uses. host_reference.cpp, host_optimized.cpp and HOST_SOURCES are compiled once per
-# instruction set, each in its own namespace HOLDFAST_ISA; the workload chooses at run time. CUDA_SOURCES are compiled
-# where the toolkit is; DEVICE_HEADERS are what its .cu files include.
-function(holdfast_add_workload name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HOST_SOURCES;CUDA_SOURCES;DEVICE_HEADERS;TESTS;SLOW_TESTS")
-  set(directory ${CMAKE_CURRENT_SOURCE_DIR}/${name})
-
-  set(embedded "")
-  foreach(file formulas.hpp ${arg_DEVICE_HEADERS} reference.cu optimized.cu)
-    if(EXISTS ${directory}/${file})
-      list(APPEND embedded ${file})
-    endif()
-  endforeach()
-  set(generated ${CMAKE_CURRENT_BINARY_DIR}/generated/${name}/sources.hpp)
-  list(TRANSFORM embedded PREPEND ${directory}/ OUTPUT_VARIABLE embedded_paths)
+# holdfast_embed(<folder> <file>...): device code as text, `#include "<folder>/sources.hpp"`; sets ${<folder>_sources}.
+function(holdfast_embed folder)
+  set(generated ${PROJECT_BINARY_DIR}/generated/${folder}/sources.hpp)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
   add_custom_command(
     OUTPUT ${generated}
-    COMMAND ${CMAKE_COMMAND} -DWORKLOAD=${name} -DDIRECTORY=${directory} "-DFILES=${embedded}"
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DDIRECTORY=${CMAKE_CURRENT_SOURCE_DIR} "-DFILES=${ARGN}"
             -DOUTPUT=${generated} -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
-    DEPENDS ${embedded_paths} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
-    COMMENT "Embedding ${name}'s device code"
+    DEPENDS ${paths} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    COMMENT "Embedding ${folder}'s device code"
     VERBATIM)
-
-  list(TRANSFORM arg_HOST_SOURCES PREPEND ${name}/)
-  # The x86-64-v3 objects come first: where both hold the same inline function, the linker keeps the first, which every
-  # supported machine can run.
-  set(objects "")
-  foreach(level v3 v4)
-    add_library(holdfast_${name}_${level} OBJECT ${name}/host_reference.cpp ${name}/host_optimized.cpp
-                ${arg_HOST_SOURCES})
-    target_compile_options(holdfast_${name}_${level} PRIVATE -march=x86-64-${level} -O3 -ffp-contract=fast)
-    target_compile_definitions(holdfast_${name}_${level} PRIVATE HOLDFAST_ISA=isa_${level})
-    target_link_libraries(holdfast_${name}_${level} PRIVATE holdfast_runtime holdfast_host holdfast_warnings)
-    list(APPEND objects $<TARGET_OBJECTS:holdfast_${name}_${level}>)
-  endforeach()
-
-  set(sources ${name}/${name}.cpp)
-  if(HOLDFAST_CUDA)
-    list(APPEND sources ${name}/cuda_reference.cpp ${name}/cuda_optimized.cpp)
-    list(TRANSFORM arg_CUDA_SOURCES PREPEND ${name}/)
-    list(APPEND sources ${arg_CUDA_SOURCES})
-  endif()
-  list(TRANSFORM arg_SOURCES PREPEND ${name}/)
-  list(TRANSFORM arg_TESTS PREPEND ${name}/)
-  list(TRANSFORM arg_SLOW_TESTS PREPEND ${name}/)
-  holdfast_add_library(holdfast_${name} ${objects} ${sources} ${arg_SOURCES} ${generated} USES holdfast_runtime)
-  target_include_directories(holdfast_${name} PUBLIC ${CMAKE_CURRENT_BINARY_DIR}/generated)
-
-  foreach(test IN LISTS arg_TESTS)
-    cmake_path(GET test STEM stem)
-    holdfast_add_test(${test} NAME ${name}.${stem} USES holdfast_${name})
-  endforeach()
-  foreach(test IN LISTS arg_SLOW_TESTS)
-    cmake_path(GET test STEM stem)
-    holdfast_add_test(${test} NAME ${name}.${stem} USES holdfast_${name} LABELS slow)
-  endforeach()
+  set(${folder}_sources ${generated} PARENT_SCOPE)
 endfunction()
 
-# holdfast_add_suite(<name> DEVICES <device>...): the binary <name> with its list of cases beside it, and per device a run
-# and its verdict, of the gate tier and, at night, of the full one. A device that this build has not is left out here;
-# HOLDFAST_REQUIRE turns that into an error.
+# holdfast_add_isa_objects(<name> FILE...): what is hot, compiled once per instruction set, each in its own namespace
+# HOLDFAST_ISA; sets ${<name>_objects}. The x86-64-v3 objects come first: where both hold the same inline function, the
+# linker keeps the first, which every supported machine can run.
+function(holdfast_add_isa_objects name)
+  set(objects "")
+  foreach(level v3 v4)
+    add_library(${name}_${level} OBJECT ${ARGN})
+    target_compile_options(${name}_${level} PRIVATE -march=x86-64-${level} -O3 -ffp-contract=fast)
+    target_compile_definitions(${name}_${level} PRIVATE HOLDFAST_ISA=isa_${level})
+    target_link_libraries(${name}_${level} PRIVATE holdfast_runtime holdfast_host holdfast_warnings)
+    list(APPEND objects $<TARGET_OBJECTS:${name}_${level}>)
+  endforeach()
+  set(${name}_objects ${objects} PARENT_SCOPE)
+endfunction()
+
+# holdfast_add_workload(<name> SOURCES <file>... HOST_SOURCES <file>... CUDA_SOURCES <file>... DEVICE_CODE <file>...): the
+# library holdfast_<name> of kernels/<name>/. HOST_SOURCES are compiled per instruction set; the workload chooses at run
+# time. CUDA_SOURCES are compiled where the toolkit is; DEVICE_CODE is what NVRTC is given at run time.
+function(holdfast_add_workload name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HOST_SOURCES;CUDA_SOURCES;DEVICE_CODE")
+  holdfast_embed(${name} ${arg_DEVICE_CODE})
+  holdfast_add_isa_objects(holdfast_${name} ${arg_HOST_SOURCES})
+  if(NOT HOLDFAST_CUDA)
+    set(arg_CUDA_SOURCES "")
+  endif()
+  holdfast_add_library(holdfast_${name} ${holdfast_${name}_objects} ${arg_SOURCES} ${arg_CUDA_SOURCES}
+                       ${${name}_sources} USES holdfast_runtime)
+endfunction()
+
+# holdfast_add_suite(<name> SOURCES <file>... [USES <library>...] [DEVICES <device>...]): the binary <name> with its list of
+# cases beside it, and per device a run and its verdict, of the gate tier and, at night, of the full one. A device that
+# this build has not is left out here; HOLDFAST_REQUIRE turns that into an error.
 function(holdfast_add_suite name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEVICES")
-  add_executable(${name} ${name}.cpp)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES;DEVICES")
+  add_executable(${name} ${arg_SOURCES})
   add_dependencies(${name} holdfast_content)
-  target_link_libraries(${name} PRIVATE holdfast_harness holdfast_${name} holdfast_warnings)
+  target_link_libraries(${name} PRIVATE holdfast_harness holdfast_${name} ${arg_USES} holdfast_warnings)
   set(list ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}.list.json)
   add_custom_command(
     TARGET ${name} POST_BUILD
@@ -124,6 +144,9 @@ function(holdfast_add_suite name)
     COMMENT "Listing ${name}'s cases")
 
   set(results ${PROJECT_BINARY_DIR}/results)
+  if(arg_DEVICES)
+    set_property(GLOBAL APPEND PROPERTY HOLDFAST_SUITES ${name})
+  endif()
   foreach(device IN LISTS arg_DEVICES)
     if(device MATCHES "^cuda" AND NOT HOLDFAST_CUDA)
       continue()
@@ -216,6 +239,21 @@ function(holdfast_finish)
     COMMAND holdfast baseline accept ${results} --baselines=${baselines} --policy=${baselines}/policy.json
     COMMENT "Accepting ${results} as the baseline of its device classes"
     USES_TERMINAL)
+
+  # What `perf` runs, and nothing else: cmake --build --preset perf.
+  get_property(suites GLOBAL PROPERTY HOLDFAST_SUITES)
+  add_custom_target(perf DEPENDS holdfast ${suites})
+
+  # Where the time of a build and of its tests went.
+  add_custom_target(
+    slowest
+    COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/slowest.py ${PROJECT_BINARY_DIR}
+    USES_TERMINAL
+    VERBATIM)
+
+  add_test(NAME layers COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/layers.py ${PROJECT_SOURCE_DIR})
+  add_test(NAME layers_test COMMAND ${HOLDFAST_PYTEST} -q -p no:cacheprovider ${PROJECT_SOURCE_DIR}/cmake)
+  set_tests_properties(layers layers_test PROPERTIES LABELS unit TIMEOUT 60)
 
   holdfast_add_bundle()
 endfunction()

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ledger.hpp"
-#include "runtime/precision.hpp"
+#include "runtime/base/precision.hpp"
+#include "runtime/count/ledger.hpp"
 
 namespace holdfast {
 

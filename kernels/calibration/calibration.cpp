@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "calibration/variants.hpp"
-#include "runtime/error.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast::calibration {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One kernel per thing that a device can be short of. Sums over 2^32 wrap around: they are compared
 // as they are.
-#include "formulas.hpp"
-#include "runtime/grid_barrier.hpp"
-#include "runtime/tensor_core.hpp"
+#include "calibration/formulas.hpp"
+#include "runtime/device_code/grid_barrier.cuh"
+#include "runtime/device_code/tensor_core.cuh"
 
 namespace calibration = holdfast::calibration;
 

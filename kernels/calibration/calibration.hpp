@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "computation.hpp"
-#include "runtime/backend.hpp"
+#include "runtime/backend/backend.hpp"
 
 namespace holdfast::calibration {
 

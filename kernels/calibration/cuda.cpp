@@ -10,9 +10,9 @@
 #include "calibration/formulas.hpp"
 #include "calibration/sources.hpp"
 #include "calibration/variants.hpp"
-#include "runtime/buffer.hpp"
-#include "runtime/compiler.hpp"
-#include "runtime/pinned_bytes.hpp"
+#include "runtime/backend/buffer.hpp"
+#include "runtime/backend/pinned_bytes.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/sources.hpp"
 
 namespace holdfast::calibration {
@@ -22,8 +22,8 @@ constexpr unsigned warp = 32;
 
 Program program() {
   return {.code = sources::calibration_cu,
-          .headers = {sources::formulas_hpp, runtime::sources::grid_barrier_hpp,
-                      runtime::sources::tensor_core_hpp},
+          .headers = {runtime::sources::both_hpp, sources::formulas_hpp,
+                      runtime::sources::grid_barrier_cuh, runtime::sources::tensor_core_cuh},
           .entries = {"fill",
                       {"count_right", KernelKind::reduce},
                       {"copy", KernelKind::copy},

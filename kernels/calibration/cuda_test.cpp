@@ -8,7 +8,7 @@
 
 #include "calibration/calibration.hpp"
 #include "calibration/formulas.hpp"
-#include "runtime/error.hpp"
+#include "runtime/base/error.hpp"
 
 #include "calibration/emulated_kernels.hpp"
 

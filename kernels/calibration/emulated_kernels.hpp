@@ -4,12 +4,12 @@
 #pragma once
 
 #include "calibration/formulas.hpp"
-#include "runtime/emulated_device.hpp"
+#include "runtime/emulation/emulated_device.hpp"
 
-#include "runtime/emulation_shim.hpp"
+#include "runtime/emulation/emulation_shim.hpp"
 
-#include "runtime/grid_barrier.hpp"
-#include "runtime/tensor_core.hpp"
+#include "runtime/device_code/grid_barrier.cuh"
+#include "runtime/device_code/tensor_core.cuh"
 
 namespace holdfast::calibration::on_cpu {
 #include "calibration/calibration.cu"

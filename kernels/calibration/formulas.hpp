@@ -4,11 +4,7 @@
 // rounded.
 #pragma once
 
-#ifdef __CUDACC__
-#define HOLDFAST_BOTH __host__ __device__
-#else
-#define HOLDFAST_BOTH
-#endif
+#include "runtime/device_code/both.hpp"
 
 namespace holdfast::calibration {
 
@@ -66,5 +62,3 @@ HOLDFAST_BOTH constexpr int right_factor(int k, int j) {
 }
 
 }  // namespace holdfast::calibration
-
-#undef HOLDFAST_BOTH

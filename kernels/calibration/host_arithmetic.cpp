@@ -8,7 +8,7 @@
 
 #include "calibration/host_vectors.hpp"
 #include "calibration/variants.hpp"
-#include "runtime/buffer.hpp"
+#include "runtime/backend/buffer.hpp"
 
 namespace holdfast::calibration::HOLDFAST_ISA {
 namespace {

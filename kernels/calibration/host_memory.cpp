@@ -7,7 +7,7 @@
 #include "calibration/formulas.hpp"
 #include "calibration/host_vectors.hpp"
 #include "calibration/variants.hpp"
-#include "runtime/buffer.hpp"
+#include "runtime/backend/buffer.hpp"
 
 namespace holdfast::calibration::HOLDFAST_ISA {
 namespace {

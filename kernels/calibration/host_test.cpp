@@ -7,7 +7,7 @@
 
 #include "calibration/calibration.hpp"
 #include "calibration/variants.hpp"
-#include "runtime/error.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast::calibration {
 namespace {

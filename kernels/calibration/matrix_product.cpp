@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibration/formulas.hpp"
 #include "calibration/variants.hpp"
-#include "runtime/blas.hpp"
-#include "runtime/buffer.hpp"
+#include "runtime/backend/blas.hpp"
+#include "runtime/backend/buffer.hpp"
 
 namespace holdfast::calibration {
 namespace {

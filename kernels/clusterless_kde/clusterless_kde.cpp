@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "clusterless_kde/variants.hpp"
-#include "runtime/error.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {

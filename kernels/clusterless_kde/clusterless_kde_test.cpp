@@ -11,11 +11,10 @@
 #include <limits>
 #include <string>
 
-#include "clusterless_kde/data.hpp"
-#include "clusterless_kde/golden_case.hpp"
-#include "clusterless_kde/reference_test_support.hpp"
-#include "clusterless_kde/variant_test_support.hpp"
-#include "runtime/error.hpp"
+#include "clusterless_kde/data/data.hpp"
+#include "clusterless_kde/oracle/golden.hpp"
+#include "clusterless_kde/testing/support.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {

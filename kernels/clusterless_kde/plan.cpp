@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "clusterless_kde/chunks.hpp"
-#include "clusterless_kde/range.hpp"
+#include "clusterless_kde/clusterless_kde.hpp"
+#include "clusterless_kde/problem/chunks.hpp"
+#include "clusterless_kde/problem/range.hpp"
 #include "clusterless_kde/variants.hpp"
-#include "runtime/error.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {

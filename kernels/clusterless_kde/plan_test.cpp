@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "clusterless_kde/data.hpp"
-#include "clusterless_kde/optimized_test_support.hpp"
-#include "clusterless_kde/range.hpp"
+#include "clusterless_kde/data/data.hpp"
+#include "clusterless_kde/problem/range.hpp"
+#include "clusterless_kde/testing/support.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {

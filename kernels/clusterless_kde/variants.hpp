@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the workload: what the implementations are given, and their factories. The make_*
-// check first and choose one of these.
+// Private to the workload: the factories of the implementations. The make_* check first and choose
+// one of these.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
-#include "clusterless_kde/clusterless_kde.hpp"
+#include "clusterless_kde/problem/preparation.hpp"
+#include "clusterless_kde/problem/problem.hpp"
+#include "computation.hpp"
+#include "runtime/backend/backend.hpp"
 
 namespace holdfast::clusterless_kde {
-
-enum class Unit { encode, decode, total, local };
-
-// Checked: a factory allocates and computes, and refuses nothing.
-struct Problem {
-  Unit unit = Unit::decode;
-  Input input = {};
-  Options options = {};
-  Plan plan = {};  // of the optimized variant with Algorithm::fused
-};
 
 // backend.device is not null. The reference takes Algorithm::linear, log_sum_exp and matmul.
 std::unique_ptr<Computation> make_cuda_reference(Backend& backend, Problem problem);

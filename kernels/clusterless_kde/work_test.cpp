@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "clusterless_kde/clusterless_kde.hpp"
-#include "clusterless_kde/data.hpp"
+#include "clusterless_kde/data/data.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {

@@ -5,30 +5,17 @@
 #include <numbers>
 #include <utility>
 
-#include "cubed_sphere_swe/axes.hpp"
-#include "cubed_sphere_swe/sphere.hpp"
+#include "cubed_sphere_swe/problem/stages.hpp"
+#include "cubed_sphere_swe/problem/words.hpp"
 #include "cubed_sphere_swe/variants.hpp"
-#include "runtime/blas.hpp"
-#include "runtime/error.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/gemm.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
 
 // RK4 reaches 2 sqrt 2 on the imaginary axis; the largest eigenvalue of the scheme is 4.72 / dx.
 constexpr double largest_cfl = 0.60;
-
-// 69 floating-point operations per grid point and evaluation of the tendency, in the banded form.
-constexpr double flops_per_point = 69;
-
-double value_bytes(const Options& options) {
-  return options.precision == Precision::f32 ? 4 : 8;
-}
-double state_bytes(Size size, const Options& options) {
-  return value_bytes(options) * static_cast<double>(state_count(size.n));
-}
-double rhs_flops(Size size) {
-  return flops_per_point * 6 * size.n * size.n;
-}
 
 // What this backend and this variant do not have.
 void validate(const Backend& backend, Variant variant, const Options& options) {
@@ -38,22 +25,22 @@ void validate(const Backend& backend, Variant variant, const Options& options) {
   };
   if (!backend.device) {
     if (options.launch != Launch::host)
-      refuse("launch", name(options.launch), "the host has launch:host alone");
+      refuse("launch", launch_words.of(options.launch), "the host has launch:host alone");
     if (options.diagnostics == Diagnostics::host)
-      refuse("diag", name(options.diagnostics),
+      refuse("diag", diagnostics_words.of(options.diagnostics),
              "nothing is read back where the host computes: use diag:none or diag:device");
     if (options.metric != MetricSource::table)
-      refuse("metric", name(options.metric), "the host has metric:table alone");
+      refuse("metric", metric_source_words.of(options.metric), "the host has metric:table alone");
     if (options.gemm != GemmSource::library)
-      refuse("gemm", name(options.gemm), "the host has gemm:library alone");
+      refuse("gemm", gemm_source_words.of(options.gemm), "the host has gemm:library alone");
     return;
   }
   if (variant == Variant::reference && options.launch == Launch::persistent)
-    refuse("launch", name(options.launch),
+    refuse("launch", launch_words.of(options.launch),
            "only the optimized variant is one kernel: use launch:host, graph_step or graph");
   if (options.diagnostics == Diagnostics::host &&
       (options.launch == Launch::graph || options.launch == Launch::persistent))
-    refuse("diag", name(options.diagnostics),
+    refuse("diag", diagnostics_words.of(options.diagnostics),
            "the host can read between steps that it launches: use launch:host or graph_step");
 }
 
@@ -77,7 +64,7 @@ void validate(Variant variant, const Component& component, const Options& option
 std::int64_t device_peak_bytes(Variant variant, std::int64_t n, const Options& options) {
   const std::int64_t vertices = (n + 1) * (n + 1), centers = n * (n + 1);
   const std::int64_t state = 6 * (vertices + 2 * centers);
-  const auto value = static_cast<std::int64_t>(value_bytes(options));
+  const std::int64_t value = options.precision == Precision::f32 ? 4 : 8;
   if (variant == Variant::reference) {
     const auto work_area = static_cast<std::int64_t>(gemm_work_area_bytes);
     return value * (6 * state + 6 * (4 * vertices + 5 * centers) + 4 * centers + 3 * vertices +
@@ -93,7 +80,7 @@ std::int64_t device_peak_bytes(Variant variant, std::int64_t n, const Options& o
 std::int64_t host_peak_bytes(Variant variant, std::int64_t n, const Options& options) {
   const std::int64_t vertices = (n + 1) * (n + 1), centers = n * (n + 1);
   const std::int64_t state = 6 * (vertices + 2 * centers);
-  const auto value = static_cast<std::int64_t>(value_bytes(options));
+  const std::int64_t value = options.precision == Precision::f32 ? 4 : 8;
   const int threads = host_limits().threads;
   const bool watched = options.diagnostics != Diagnostics::none;
   if (variant == Variant::reference)
@@ -158,64 +145,6 @@ void validate(Size size, const Options& options) {
 
 double time_step(Size size, const Options& options) {
   return options.dt > 0 ? options.dt : 1. / (3 * size.n);
-}
-
-Work rhs_work(Size size, const Options& options) {
-  return {.flops = rhs_flops(size),
-          .bytes = 2 * state_bytes(size, options),
-          .phases = 1,
-          .precision = options.precision};
-}
-
-// Four tendencies; the first stage reads one state and writes one, the other three read two and
-// write one.
-Work rk4_step_work(Size size, const Options& options) {
-  return {.flops = 4 * rhs_flops(size),
-          .bytes = 11 * state_bytes(size, options),
-          .phases = 4,
-          .precision = options.precision};
-}
-
-Work loop_work(Size size, const Options& options) {
-  const Work step = rk4_step_work(size, options);
-  return {.flops = options.steps * step.flops,
-          .bytes = options.steps * step.bytes,
-          .phases = options.steps * step.phases,
-          .precision = options.precision};
-}
-
-// Four multiplications and three additions make one value of an operator's interior row.
-constexpr double flops_of_operator = 7;
-
-Work component_work(Size size, const Component& component, const Options& options) {
-  const double n = size.n, h = static_cast<double>(height_count(size.n)),
-               v = static_cast<double>(velocity_count(size.n)), border = 24 * (n + 1);
-  const auto work = [&](double flops, double values) -> Work {
-    return {.flops = flops,
-            .bytes = value_bytes(options) * values,
-            .phases = 1,
-            .precision = options.precision};
-  };
-  switch (component.kind) {
-    case Component::Kind::operator_apply: {
-      const bool to_vertices = component.op == Operator::dcv || component.op == Operator::pcv;
-      return work(flops_of_operator * (to_vertices ? h : v), h + v);
-    }
-    case Component::Kind::project:  // every border point: an addition and a division
-      return work(2 * border, 2 * border);
-    case Component::Kind::gradient:
-      return work(component.components * (flops_of_operator + 1) * v, h + component.components * v);
-    case Component::Kind::contravariant:  // w, then Q v + (P w) / J, for either component
-      return work(2 * (flops_of_operator + 1) * h + 2 * (flops_of_operator + 3) * v,
-                  4 * v + (n + 1) * (n + 1) + 4 * n * (n + 1));
-    case Component::Kind::divergence:
-      return work((2 * flops_of_operator + 1) * h, h + 2 * v);
-    // A border point reads three fluxes, three normal and one tangential velocity and the metric,
-    // and adds to the divergence.
-    case Component::Kind::sat:
-      return work((2 * 5 + flops_of_operator + 3 + 2 + 4) * border, (3 + 3 + 1 + 2 + 2) * border);
-  }
-  return {};
 }
 
 std::unique_ptr<Computation> make_rhs(Backend& backend, Variant variant, Size size,

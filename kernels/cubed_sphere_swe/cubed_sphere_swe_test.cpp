@@ -8,10 +8,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "cubed_sphere_swe/diagnostics.hpp"
-#include "cubed_sphere_swe/difference.hpp"
-#include "cubed_sphere_swe/expect_golden.hpp"
-#include "cubed_sphere_swe/sphere.hpp"
+#include "cubed_sphere_swe/problem/diagnostics.hpp"
+#include "cubed_sphere_swe/problem/sphere.hpp"
+#include "cubed_sphere_swe/testing/support.hpp"
 #include "cubed_sphere_swe/variants.hpp"
 
 namespace holdfast::cubed_sphere_swe {

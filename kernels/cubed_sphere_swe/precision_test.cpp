@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "cubed_sphere_swe/convergence.hpp"
-#include "cubed_sphere_swe/difference.hpp"
+#include "cubed_sphere_swe/testing/convergence.hpp"
+#include "cubed_sphere_swe/testing/support.hpp"
 #include "cubed_sphere_swe/variants.hpp"
 
 namespace holdfast::cubed_sphere_swe {

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "cubed_sphere_swe/cubed_sphere_swe.hpp"
-#include "runtime/recording.hpp"
+#include "runtime/backend/recording.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/shell.hpp"
+#include "harness/testing/shell.hpp"
 
 namespace holdfast {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 
 Said suite(const std::string& options) {
-  return run(HOLDFAST_SUITE " " + options);
+  return run(CLUSTERLESS_KDE_BINARY " " + options);
 }
 
 std::set<std::string> listed(const std::string& options = "") {

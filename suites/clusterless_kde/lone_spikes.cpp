@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "clusterless_kde/formulas.hpp"
-#include "clusterless_kde/oracle.hpp"
+#include "clusterless_kde/oracle/oracle.hpp"
+#include "clusterless_kde/problem/formulas.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {

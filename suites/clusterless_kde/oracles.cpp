@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "clusterless_kde/lone_spikes.hpp"
-#include "clusterless_kde/oracle.hpp"
-#include "harness/measure.hpp"
-#include "runtime/error.hpp"
+#include "clusterless_kde/oracle/oracle.hpp"
+#include "harness/measure/measure.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "clusterless_kde/oracles.hpp"
 #include "clusterless_kde/row.hpp"
-#include "harness/account.hpp"
-#include "harness/measure.hpp"
-#include "harness/session.hpp"
-#include "runtime/program_cache.hpp"
+#include "harness/measure/account.hpp"
+#include "harness/measure/measure.hpp"
+#include "harness/measure/session.hpp"
+#include "runtime/compile/program_cache.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "clusterless_kde/kernels_on_cpu.hpp"
-#include "clusterless_kde/reference_on_cpu.hpp"
 #include "clusterless_kde/row.hpp"
-#include "harness/account.hpp"
+#include "clusterless_kde/testing/kernels_on_cpu.hpp"
+#include "clusterless_kde/testing/reference_on_cpu.hpp"
+#include "harness/measure/account.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {

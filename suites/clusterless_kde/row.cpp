@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "clusterless_kde/axes.hpp"
-#include "runtime/error.hpp"
+#include "clusterless_kde/problem/words.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -44,8 +44,8 @@ std::string id_of(const Row& row) {
   const Recipe& recipe = row.recipe;
   const Options& options = row.options;
   const std::string_view dtype = holdfast::name(precision_of(options.arithmetic));
-  const Axis size = {"size", name(recipe.size)}, marks = {"data", name(recipe.marks)},
-             scale = {"scale", recipe.scale};
+  const Axis size = {"size", size_words.of(recipe.size)},
+             marks = {"data", marks_words.of(recipe.marks)}, scale = {"scale", recipe.scale};
   const auto family = [&](std::string_view word, const std::vector<Axis>& axes) {
     return id(suite_name + std::string(word), axes, dtype);
   };
@@ -59,19 +59,20 @@ std::string id_of(const Row& row) {
     case Family::local:
       return family("local", {size, marks});
     case Family::strategy:
-      return family("strategy", {{"algo", name(options.algorithm)},
+      return family("strategy", {{"algo", algorithm_words.of(options.algorithm)},
                                  {"tile", options.position_tile},
                                  size,
                                  {"electrodes", shape(recipe).electrodes}});
     case Family::features:
-      return family("features",
-                    {{"features", recipe.features}, {"distance", name(options.distance)}});
+      return family("features", {{"features", recipe.features},
+                                 {"distance", distance_words.of(options.distance)}});
     case Family::tune:
       return family("tune", {knob_axis(row), size, {"bins", recipe.bins}});
     case Family::grid:
       return family("grid", {size, {"bins", recipe.bins}});
     case Family::precision:
-      return family("precision", {{"arithmetic", name(options.arithmetic)}, size, marks});
+      return family("precision",
+                    {{"arithmetic", arithmetic_words.of(options.arithmetic)}, size, marks});
     case Family::production:
       return family("production", {size, scale, {"cut", options.cut ? 1 : 0}});
     case Family::budget:

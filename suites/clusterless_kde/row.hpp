@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "clusterless_kde/clusterless_kde.hpp"
-#include "clusterless_kde/data.hpp"
-#include "harness/case.hpp"
+#include "clusterless_kde/data/data.hpp"
+#include "harness/case/case.hpp"
 
 namespace holdfast::clusterless_kde {
 

@@ -7,8 +7,8 @@
 
 #include "clusterless_kde/lone_spikes.hpp"
 #include "clusterless_kde/oracles.hpp"
-#include "clusterless_kde/packing.hpp"
 #include "clusterless_kde/row.hpp"
+#include "runtime/backend/packing.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {

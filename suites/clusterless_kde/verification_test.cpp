@@ -9,13 +9,13 @@
 #include <set>
 #include <utility>
 
-#include "clusterless_kde/oracle.hpp"
+#include "clusterless_kde/oracle/oracle.hpp"
 #include "clusterless_kde/oracles.hpp"
 #include "clusterless_kde/row.hpp"
-#include "harness/account.hpp"
-#include "harness/measure.hpp"
-#include "harness/result_writer.hpp"
-#include "runtime/error.hpp"
+#include "harness/measure/account.hpp"
+#include "harness/measure/measure.hpp"
+#include "harness/results/result_writer.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {

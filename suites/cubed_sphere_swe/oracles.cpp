@@ -6,11 +6,11 @@
 #include <limits>
 #include <map>
 
-#include "cubed_sphere_swe/diagnostics.hpp"
-#include "cubed_sphere_swe/golden.hpp"
-#include "cubed_sphere_swe/sphere.hpp"
-#include "harness/measure.hpp"
-#include "runtime/error.hpp"
+#include "cubed_sphere_swe/problem/diagnostics.hpp"
+#include "cubed_sphere_swe/problem/golden.hpp"
+#include "cubed_sphere_swe/problem/sphere.hpp"
+#include "harness/measure/measure.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "cubed_sphere_swe/oracles.hpp"
 #include "cubed_sphere_swe/row.hpp"
-#include "harness/session.hpp"
-#include "harness/timing.hpp"
+#include "harness/measure/session.hpp"
+#include "harness/measure/timing.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {

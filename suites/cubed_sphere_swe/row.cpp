@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cubed_sphere_swe/axes.hpp"
+#include "cubed_sphere_swe/problem/words.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
@@ -24,7 +24,7 @@ std::string stages(const Options& options) {
 
 std::vector<Axis> component_axes(const Component& component) {
   if (component.kind == Component::Kind::operator_apply)
-    return {{"op", name(component.op)}, {"dir", component.direction}};
+    return {{"op", operator_words.of(component.op)}, {"dir", component.direction}};
   if (component.kind == Component::Kind::gradient)
     return {{"comp", component.components == 1 ? "1" : "both"}};
   return {};
@@ -42,12 +42,12 @@ std::string id_of(const Row& row) {
       return id(suite_name + "rk4_step" + stages(row.options), axes, dtype);
     case Family::loop:
       axes.insert(axes.end(), {{"steps", row.options.steps},
-                               {"launch", name(row.options.launch)},
-                               {"diag", name(row.options.diagnostics)}});
+                               {"launch", launch_words.of(row.options.launch)},
+                               {"diag", diagnostics_words.of(row.options.diagnostics)}});
       return id(suite_name + "loop", axes, dtype);
     case Family::component:
       for (const Axis& axis : component_axes(row.component)) axes.push_back(axis);
-      return id(suite_name + std::string(name(row.component.kind)), axes, dtype);
+      return id(suite_name + std::string(component_words.of(row.component.kind)), axes, dtype);
     case Family::compile:
       return id(suite_name + "compile", {{"unit", unit_name(row.compiled)}}, dtype);
     case Family::memory:

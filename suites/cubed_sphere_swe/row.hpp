@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cubed_sphere_swe/cubed_sphere_swe.hpp"
-#include "harness/case.hpp"
+#include "harness/case/case.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 

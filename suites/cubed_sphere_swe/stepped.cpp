@@ -2,8 +2,8 @@
 // The cases that step a computation: tendency, step, loop, and the parts of a tendency.
 #include <utility>
 
-#include "cubed_sphere_swe/axes.hpp"
 #include "cubed_sphere_swe/oracles.hpp"
+#include "cubed_sphere_swe/problem/words.hpp"
 #include "cubed_sphere_swe/row.hpp"
 
 namespace holdfast::cubed_sphere_swe {
@@ -48,7 +48,7 @@ std::vector<Derived> component_rank(const Row& row) {
     part.family = Family::component;
     part.component = {.kind = kind};
     shares.push_back(
-        {.name = std::string(name(kind)) + "_share",
+        {.name = std::string(component_words.of(kind)) + "_share",
          .other = [=](Backend& backend) { return make(part, backend, Variant::reference); },
          .against = Variant::reference});
   }

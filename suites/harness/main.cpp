@@ -13,17 +13,17 @@
 #include <iostream>
 #include <regex>
 
-#include "harness/case.hpp"
-#include "harness/instruction_count.hpp"
-#include "harness/lock_step.hpp"
-#include "harness/measure.hpp"
-#include "harness/nvml_log.hpp"
-#include "harness/profile_run.hpp"
-#include "harness/result_writer.hpp"
-#include "harness/table.hpp"
-#include "runtime/error.hpp"
-#include "runtime/settings.hpp"
-#include "runtime/sha256.hpp"
+#include "harness/case/case.hpp"
+#include "harness/measure/instruction_count.hpp"
+#include "harness/measure/lock_step.hpp"
+#include "harness/measure/measure.hpp"
+#include "harness/profile/nvml_log.hpp"
+#include "harness/profile/profile_run.hpp"
+#include "harness/results/result_writer.hpp"
+#include "harness/results/table.hpp"
+#include "runtime/backend/settings.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/sha256.hpp"
 
 namespace holdfast {
 namespace {

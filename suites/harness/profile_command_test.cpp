@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/schema_check.hpp"
-#include "harness/shell.hpp"
+#include "formats/schema_check.hpp"
+#include "harness/testing/shell.hpp"
 
 namespace holdfast {
 namespace {
@@ -16,7 +16,9 @@ using testing::HasSubstr;
 
 class ProfileCommand : public testing::Test {
  protected:
-  static Said suite(const std::string& options) { return run(HOLDFAST_SUITE " " + options); }
+  static Said suite(const std::string& options) {
+    return run(CUBED_SPHERE_SWE_BINARY " " + options);
+  }
   static bool one_sentence(const Said& said) {
     return std::count(said.words.begin(), said.words.end(), '\n') == 1 &&
            said.words.starts_with("cubed_sphere_swe: ");
@@ -107,7 +109,7 @@ TEST_F(ProfileCommand, WithoutAGpuToSampleOneWarningIsAllThatChanges) {
 }
 
 TEST_F(ProfileCommand, ALogSettingThatMeansNothingIsKnownAtOnce) {
-  const Said said = run("HOLDFAST_LOG=loud " HOLDFAST_SUITE " --trace=" + in_folder);
+  const Said said = run("HOLDFAST_LOG=loud " CUBED_SPHERE_SWE_BINARY " --trace=" + in_folder);
   EXPECT_EQ(said.exit, 2);
   EXPECT_TRUE(one_sentence(said)) << said.words;
 }

@@ -6,7 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "harness/shell.hpp"
+#include "harness/testing/shell.hpp"
 
 namespace holdfast {
 namespace {
@@ -18,7 +18,9 @@ class SuiteCommand : public testing::Test {
  protected:
   // With it the binary does not start a second time, which is half of what most of these runs take.
   static void SetUpTestSuite() { ::setenv("GOMP_SPINCOUNT", "1000", 0); }
-  static Said suite(const std::string& options) { return run(HOLDFAST_SUITE " " + options); }
+  static Said suite(const std::string& options) {
+    return run(CUBED_SPHERE_SWE_BINARY " " + options);
+  }
   static bool one_sentence(const Said& said) {
     return std::count(said.words.begin(), said.words.end(), '\n') == 1 &&
            said.words.starts_with("cubed_sphere_swe: ");
@@ -120,7 +122,8 @@ class OneCase : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     const auto folder = fresh_folder("one_case");
-    said = run(HOLDFAST_SUITE " --tier=smoke --filter='rhs/n:24' --benchmark_repetitions=3 --out=" +
+    said = run(CUBED_SPHERE_SWE_BINARY
+               " --tier=smoke --filter='rhs/n:24' --benchmark_repetitions=3 --out=" +
                (folder / "out.json").string() +
                " --benchmark_out=" + (folder / "benchmark.json").string());
     ASSERT_EQ(said.exit, 0) << said.words;
@@ -140,7 +143,7 @@ TEST_F(OneCase, IsMeasuredAndItsRunIsPartial) {
 }
 
 TEST_F(OneCase, LeavesGoogleBenchmarksOwnFileCleanJson) {
-  EXPECT_EQ(benchmark["context"]["executable"], HOLDFAST_SUITE);
+  EXPECT_EQ(benchmark["context"]["executable"], CUBED_SPHERE_SWE_BINARY);
   ASSERT_EQ(benchmark["benchmarks"].size(), 1);
   EXPECT_EQ(benchmark["benchmarks"][0]["label"], "cubed_sphere_swe/rhs/n:24/f64");
 }
@@ -154,7 +157,7 @@ TEST_F(OneCase, HasALineInTheReportUnderDeviceTierAndCount) {
 }
 
 TEST_F(SuiteCommand, InLockStepItAnswersOneCaseALineAtATime) {
-  const Said said = run("printf 'batch 2\\noptimized\\nreference\\n' | " HOLDFAST_SUITE
+  const Said said = run("printf 'batch 2\\noptimized\\nreference\\n' | " CUBED_SPHERE_SWE_BINARY
                         " --lock-step --filter='^cubed_sphere_swe/rhs/n:24/f64$'");
   EXPECT_EQ(said.exit, 0) << said.words;
   EXPECT_THAT(said.words, testing::MatchesRegex(
@@ -169,7 +172,8 @@ TEST_F(SuiteCommand, TheLockStepNeedsExactlyOneCase) {
 }
 
 TEST_F(SuiteCommand, TheLockStepRefusesALineThatMeansNothing) {
-  const Said said = run("echo faster | " HOLDFAST_SUITE " --lock-step --filter='/rhs/n:24/'");
+  const Said said =
+      run("echo faster | " CUBED_SPHERE_SWE_BINARY " --lock-step --filter='/rhs/n:24/'");
   EXPECT_EQ(said.exit, 2);
   EXPECT_THAT(said.words, HasSubstr("'faster'"));
 }
@@ -178,9 +182,9 @@ TEST_F(SuiteCommand, TheLockStepRefusesALineThatMeansNothing) {
 // promises has a value.
 void expect_promised(const std::string& device, const std::string& filter,
                      const std::filesystem::path& out) {
-  const auto list = nlohmann::json::parse(run(HOLDFAST_SUITE " --list=json").words);
-  const Said said = run(HOLDFAST_SUITE " --device=" + device + " --tier=gate --filter='" + filter +
-                        "' --out=" + out.string());
+  const auto list = nlohmann::json::parse(run(CUBED_SPHERE_SWE_BINARY " --list=json").words);
+  const Said said = run(CUBED_SPHERE_SWE_BINARY " --device=" + device + " --tier=gate --filter='" +
+                        filter + "' --out=" + out.string());
   ASSERT_EQ(said.exit, 0) << said.words;
   const std::string kind = device.substr(0, device.find(':'));
   const auto results = nlohmann::json::parse(read(out));

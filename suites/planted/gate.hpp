@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "harness/shell.hpp"
+#include "harness/testing/shell.hpp"
 
 namespace holdfast::planted {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "planted/planted_workload.hpp"
-#include "runtime/error.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast::planted {
 namespace {

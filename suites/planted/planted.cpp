@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/case.hpp"
+#include "harness/case/case.hpp"
 #include "planted/planted_workload.hpp"
 
 namespace holdfast {

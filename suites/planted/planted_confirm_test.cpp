@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/schema_check.hpp"
+#include "formats/schema_check.hpp"
 #include "planted/gate.hpp"
 
 namespace holdfast::planted {
@@ -21,8 +21,8 @@ using testing::HasSubstr;
 fs::path build(const fs::path& folder, const std::string& plant = "") {
   fs::create_directories(folder / "bin");
   const fs::path binary = folder / "bin" / "planted";
-  fs::copy_file(PLANTED_SUITE, binary);
-  fs::copy_file(PLANTED_SUITE ".list.json", folder / "bin" / "planted.list.json");
+  fs::copy_file(PLANTED_BINARY, binary);
+  fs::copy_file(PLANTED_BINARY ".list.json", folder / "bin" / "planted.list.json");
   if (!plant.empty())
     std::ofstream(binary, std::ios::app | std::ios::binary) << "\nHOLDFAST_PLANT=" << plant;
   return binary;

@@ -46,7 +46,7 @@ TEST(PlantedDeviceCode, AKernelThatNeedsSixteenMoreRegistersFailsTheBuild) {
   const auto sources = folder / "sources" / "cubed_sphere_swe";
   std::filesystem::create_directories(sources);
   std::ofstream(sources / "optimized.cu")
-      << with_plant(read(HOLDFAST_KERNELS "/cubed_sphere_swe/optimized.cu"));
+      << with_plant(read(HOLDFAST_KERNELS "/cubed_sphere_swe/device/optimized.cu"));
   const Said after = gate.measure("HOLDFAST_SOURCES=" + (folder / "sources").string(), "planted");
   ASSERT_EQ(after.exit, 0) << after.words;
 

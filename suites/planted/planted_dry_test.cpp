@@ -17,7 +17,7 @@ const std::string regression =
 
 class PlantedDry : public Planted {
  protected:
-  static void SetUpTestSuite() { accept_as_built(PLANTED_SUITE, "cuda-dry:sm_90", "planted_dry"); }
+  static void SetUpTestSuite() { accept_as_built(PLANTED_BINARY, "cuda-dry:sm_90", "planted_dry"); }
 };
 
 TEST_F(PlantedDry, WhatWasAcceptedPasses) {

@@ -16,7 +16,7 @@ const std::string regression = "REGRESSION +planted/smooth/n:2001/f64 +[a-z0-9_-
 
 class PlantedHost : public Planted {
  protected:
-  static void SetUpTestSuite() { accept_as_built(PLANTED_SUITE, "host", "planted_host"); }
+  static void SetUpTestSuite() { accept_as_built(PLANTED_BINARY, "host", "planted_host"); }
 };
 
 TEST_F(PlantedHost, AKernelSlowedUntilItsSpeedupHalvesFailsTheBuild) {

@@ -11,9 +11,9 @@
 #include <string>
 #include <utility>
 
-#include "runtime/buffer.hpp"
-#include "runtime/compiler.hpp"
-#include "runtime/error.hpp"
+#include "runtime/backend/buffer.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/compile/compiler.hpp"
 
 namespace holdfast::planted {
 namespace {

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/accept/accept.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "gate/base/numbers.hpp"
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/verdict.hpp"
+#include "gate/judge/screening.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+constexpr std::size_t most_runs = 20;           // kept per entry
+constexpr std::size_t runs_without_doubt = 5;   // fewer are a bootstrap,
+constexpr std::int64_t days_without_doubt = 2;  // and so are those of one day, which are alike
+constexpr double widest_spread =
+    0.10;  // of a gated ratio between processes, as a fraction of its median
+
+std::int64_t distinct_days(const std::vector<std::string>& runs) {
+  std::set<std::string> days;
+  for (const std::string& run : runs) days.insert(run.substr(0, 10));
+  return static_cast<std::int64_t>(days.size());
+}
+
+Entry first_entry(const Measured& measured, bool timed, const Results& results,
+                  const std::string& why) {
+  Entry entry{.value = measured.value,
+              .accepted = {.utc = results.run.utc,
+                           .content = results.run.content,
+                           .runs = {results.run.id},
+                           .why = why}};
+  if (!timed) return entry;
+  entry.medians = {std::get<double>(measured.value)};
+  entry.mad_between = measured.mad_between.value_or(0);
+  entry.anchor = entry.medians.front();
+  entry.bootstrap = true;
+  return entry;
+}
+
+// One more run that agrees: the value becomes the median over runs, the reason and the anchor stay.
+Entry with_run(const Entry& before, const Measured& measured, const Results& results) {
+  Entry entry = before;
+  std::vector<std::string>& runs = entry.accepted.runs;
+  const double count = static_cast<double>(entry.medians.size());
+  entry.mad_between =
+      (entry.mad_between.value_or(0) * count + measured.mad_between.value_or(0)) / (count + 1);
+  entry.medians.push_back(std::get<double>(measured.value));
+  runs.push_back(results.run.id);
+  if (entry.medians.size() > most_runs) entry.medians.erase(entry.medians.begin());
+  if (runs.size() > most_runs) runs.erase(runs.begin());
+  entry.value = median(entry.medians);
+  entry.days = distinct_days(runs);
+  entry.bootstrap = entry.medians.size() < runs_without_doubt || entry.days < days_without_doubt;
+  return entry;
+}
+
+bool is_gated(const CaseResult& result) {
+  return result.status == "ok" && tier_includes("gate", result.tier);
+}
+
+// A run, and what it measured by entry key.
+struct MeasuredRun {
+  const Results& results;
+  std::map<std::string, Measured> metrics = {};
+
+  explicit MeasuredRun(const Results& run) : results(run) {
+    for (const CaseResult& result : run.cases)
+      for (const NamedMetric& metric : named_metrics(result))
+        if (metric.measured)
+          metrics[entry_key(result.id, metric.variant, metric.name)] = *metric.measured;
+  }
+};
+
+std::string spread(const Measured& measured) {
+  return percent(measured.mad_between.value_or(0) / std::get<double>(measured.value));
+}
+
+// What one acceptance has in hand while it goes through the metrics.
+struct Accepting {
+  const std::vector<MeasuredRun>& runs;  // the first is that whose cases are gone through
+  const std::optional<Baseline>& existing;
+  const Policy& policy;
+  const std::string& why;
+  Acceptable& accepted;
+
+  const Results& results() const { return runs.front().results; }
+
+  // The entry that a metric gets; empty for what is not stored. Notes the change that this is, and
+  // why it must not be.
+  std::optional<Entry> entry(const CaseResult& result, const NamedMetric& metric,
+                             const std::string& key) const {
+    const bool evidence = metric.name == kernels_metric;
+    const Standard standard = evidence ? Standard{.kind = "codegen", .better = Better::same}
+                                       : policy.standard(result.id, results().env.device_class,
+                                                         metric.variant, metric.name, metric.kind);
+    const Entry* before = nullptr;
+    if (existing)
+      if (const auto at = existing->entries.find(key); at != existing->entries.end())
+        before = &at->second;
+    // Nobody asked for it in this run: what was accepted stays.
+    if (!metric.measured && !standard.on_request.empty() && before) return *before;
+    if (!metric.measured || !standard.stored() || (!evidence && standard.gate == Gate::off))
+      return std::nullopt;
+    if (!standard.timed()) {
+      if (!evidence) expect_equal_counts(standard, *metric.measured, key);
+      return before ? next_count(standard, metric, *before, key) : new_count(*metric.measured, key);
+    }
+    const std::vector<const MeasuredRun*> of = usable(standard, key);
+    if (of.empty()) {
+      refuse(text(key, " is noisy: its processes differ by ", spread(*metric.measured)));
+      return before ? std::optional(*before) : std::nullopt;
+    }
+    const Entry made =
+        before ? next_time(standard, *before, key, of) : founded(key, reason_of_new(), of);
+    if (!before) accepted.changes.push_back({.key = key, .after = made.value});
+    expect_a_limit(standard, made, key);
+    return made;
+  }
+
+ private:
+  std::string reason(const char* plain) const { return why.empty() ? std::string(plain) : why; }
+  std::string reason_of_new() const { return reason(existing ? "new" : "first baseline"); }
+
+  void refuse(const std::string& because) const {
+    accepted.refusals.push_back({.exit = exit_code(Fault::undecided), .why = because});
+  }
+
+  void expect_equal_counts(const Standard& standard, const Measured& here,
+                           const std::string& key) const {
+    for (const MeasuredRun& run : runs) {
+      const auto there = run.metrics.find(key);
+      const bool has_it = there != run.metrics.end();
+      if (has_it ? judge_exact(standard, there->second, here.value).verdict == verdict::pass
+                 : !standard.on_request.empty())
+        continue;
+      refuse(text(
+          key, " is ", readable(here.value, standard.unit), " in the run ", results().run.id,
+          " and ", has_it ? readable(there->second.value, standard.unit) : "absent", " in ",
+          run.results.run.id, ": a count that differs between runs of one build is no baseline"));
+    }
+  }
+
+  // Of an entry that blocks: one that no measurement can be told from is no baseline.
+  void expect_a_limit(const Standard& standard, const Entry& made, const std::string& key) const {
+    if (standard.gate != Gate::block) return;
+    const double limit = screening_limit(standard.tolerance, made);
+    if (limit <= widest_limit) return;
+    const auto [least, most] = std::minmax_element(made.medians.begin(), made.medians.end());
+    refuse(
+        text(key, " was ", readable(*least, standard.unit), " to ", readable(*most, standard.unit),
+             " in ", plural(made.medians.size(), "run"),
+             ", which leaves no limit to hold it to; measure on a quieter machine, or let it warn "
+             "in policy.json"));
+  }
+
+  // Between patch levels of one compiler a value may move without being worse; the next check holds
+  // it against the new compiler's.
+  std::string judged(const Standard& standard, const Measured& measured, const Entry& before,
+                     bool& worsens) const {
+    const Judgement judgement = judge(standard, measured, before);
+    worsens = judgement.verdict != verdict::improved && judgement.verdict != verdict::drift;
+    if (!standard.patch_tolerance ||
+        !differ_in_patch_level(existing->fingerprint.compiler, results().env.compiler))
+      return judgement.verdict;
+    Standard patched = standard;
+    patched.tolerance = std::max(standard.tolerance, *standard.patch_tolerance);
+    worsens = judge(patched, measured, before).verdict == verdict::regression;
+    return measured.value == before.value ? verdict::pass : verdict::drift;
+  }
+
+  void note(const std::string& key, const Entry& before, const Entry& after, bool worsens) const {
+    accepted.changes.push_back(
+        {.key = key, .before = before.value, .after = after.value, .worsens = worsens});
+  }
+
+  Entry new_count(const Measured& measured, const std::string& key) const {
+    const Entry first = first_entry(measured, false, results(), reason_of_new());
+    accepted.changes.push_back({.key = key, .after = first.value});
+    return first;
+  }
+
+  Entry next_count(const Standard& standard, const NamedMetric& metric, const Entry& before,
+                   const std::string& key) const {
+    const Measured& measured = *metric.measured;
+    bool worsens = false;
+    if (judged(standard, measured, before, worsens) == verdict::pass) return before;
+    Entry entry = first_entry(measured, false, results(), reason("changed for the better"));
+    entry.accepted.previous = before.value;
+    note(key, before, entry, worsens && metric.name != kernels_metric);
+    return entry;
+  }
+
+  // How far apart the processors stood in a run of a case; 0 where it does not tell.
+  static double handover(const MeasuredRun& run, const std::string& case_id) {
+    const auto at = run.metrics.find(entry_key(case_id, case_variant, handover_metric));
+    return at == run.metrics.end() ? 0 : std::get<double>(at->second.value);
+  }
+
+  // The runs that show the metric best: those whose processes agree, on processors that stood as
+  // close as in any of them. Of a single run these are it, or none.
+  std::vector<const MeasuredRun*> usable(const Standard& standard, const std::string& key) const {
+    const std::string case_id = key.substr(0, key.find('|'));
+    std::vector<const MeasuredRun*> found;
+    for (const MeasuredRun& run : runs)
+      if (const auto at = run.metrics.find(key);
+          at != run.metrics.end() && !is_noisy(standard, at->second))
+        found.push_back(&run);
+    double closest = std::numeric_limits<double>::infinity();
+    for (const MeasuredRun* run : found) closest = std::min(closest, handover(*run, case_id));
+    std::erase_if(found, [&](const MeasuredRun* run) {
+      return handover(*run, case_id) > further_apart * closest;
+    });
+    return found;
+  }
+
+  // Of these those that the entry does not hold yet.
+  static std::vector<const MeasuredRun*> fresh(std::vector<const MeasuredRun*> of,
+                                               const Entry& before) {
+    const auto& known = before.accepted.runs;
+    std::erase_if(of, [&](const MeasuredRun* run) {
+      return std::find(known.begin(), known.end(), run->results.run.id) != known.end();
+    });
+    return of;
+  }
+
+  // A new entry of these runs, one at least.
+  Entry founded(const std::string& key, const std::string& because,
+                const std::vector<const MeasuredRun*>& of) const {
+    Entry entry = first_entry(of.front()->metrics.at(key), true, of.front()->results, because);
+    for (std::size_t i = 1; i < of.size(); ++i)
+      entry = with_run(entry, of[i]->metrics.at(key), of[i]->results);
+    entry.anchor = std::get<double>(entry.value);
+    return entry;
+  }
+
+  Entry next_time(const Standard& standard, const Entry& before, const std::string& key,
+                  const std::vector<const MeasuredRun*>& of) const {
+    const std::vector<const MeasuredRun*> more = fresh(of, before);
+    if (more.empty()) return before;
+    Measured middle = more.front()->metrics.at(key);
+    std::vector<double> values;
+    for (const MeasuredRun* run : more)
+      values.push_back(std::get<double>(run->metrics.at(key).value));
+    middle.value = median(values);
+    bool worsens = false;
+    const std::string verdict = judged(standard, middle, before, worsens);
+    Entry entry = before;
+    if (verdict == verdict::pass || verdict == verdict::drift) {
+      if (!is_timed(before)) return before;
+      for (const MeasuredRun* run : more)
+        entry = with_run(entry, run->metrics.at(key), run->results);
+      return entry;
+    }
+    entry = founded(key, reason("changed for the better"), more);
+    entry.accepted.previous = before.value;
+    // What was lost with a reason still counts as drift; what was won is where drift begins.
+    if (worsens && before.anchor) entry.anchor = before.anchor;
+    note(key, before, entry, worsens);
+    return entry;
+  }
+};
+
+// What is not measured any more goes, also where another processor's runs measured it.
+void drop_lost_entries(const Baseline& view, Acceptable& accepted) {
+  const Entries& kept = accepted.baseline.entries;
+  const auto lost = [&](const Entries& entries, const std::string& whose) {
+    for (const auto& [key, entry] : entries)
+      if (!kept.contains(key))
+        accepted.changes.push_back({.key = key + whose, .before = entry.value, .worsens = true});
+  };
+  lost(view.entries, "");
+  for (const auto& [processor, entries] : view.processors) {
+    lost(entries, text(" (", processor, ")"));
+    Entries& others = accepted.baseline.processors[processor] = entries;
+    std::erase_if(others, [&](const auto& held) { return !kept.contains(held.first); });
+  }
+  std::erase_if(accepted.baseline.processors, [](const auto& held) { return held.second.empty(); });
+}
+
+}  // namespace
+
+bool is_noisy(const Standard& standard, const Measured& measured) {
+  return standard.kind == "ratio" && standard.gate != Gate::off &&
+         measured.mad_between.value_or(0) > widest_spread * std::get<double>(measured.value);
+}
+
+Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
+                  const Policy& policy, const AcceptOptions& options) {
+  Acceptable accepted{.baseline = {.device_class = results.env.device_class,
+                                   .fingerprint = fingerprint(results.env)}};
+  std::optional<Baseline> view = existing;
+  if (view) view = seen_on(results.env.processor, std::move(*view));
+  std::vector<MeasuredRun> runs = {MeasuredRun(results)};
+  for (const Results& other : options.again) runs.emplace_back(other);
+  const Accepting accepting{runs, view, policy, options.why, accepted};
+  for (const CaseResult& result : results.cases) {
+    if (!is_gated(result)) continue;
+    for (const NamedMetric& metric : named_metrics(result)) {
+      const std::string key = entry_key(result.id, metric.variant, metric.name);
+      const auto entry = accepting.entry(result, metric, key);
+      if (!entry) continue;
+      accepted.baseline.entries[key] = *entry;
+      if (options.anchor == Anchor::here && entry->anchor)
+        accepted.baseline.entries[key].anchor = std::get<double>(entry->value);
+    }
+  }
+  if (view) drop_lost_entries(*view, accepted);
+  accepted.baseline = stored_from(results.env.processor, std::move(accepted.baseline));
+  return accepted;
+}
+
+std::vector<Refusal> refusals(const Results& results, const List& list, const Policy& policy,
+                              bool bootstrap) {
+  std::vector<Refusal> found;
+  const int incomplete = exit_code(Fault::incomplete);
+  const auto refuse = [&](int exit, const std::string& why) { found.push_back({exit, why}); };
+  if (results.partial) refuse(incomplete, "the run was filtered; run the whole suite");
+  if (!tier_includes(results.tier, "gate"))
+    refuse(incomplete,
+           text("the run was of the tier ", results.tier, "; baselines hold the gate tier"));
+  if (!results.run.custom.empty())
+    refuse(incomplete, text("the run was custom (", results.run.custom.front(), " ...)"));
+  if (results.run.sources)
+    refuse(incomplete, text("its device code came from HOLDFAST_SOURCES=", *results.run.sources,
+                            ", not from the build"));
+  for (const std::string& reason : results.quality.reasons)
+    if (!results.quality.valid) refuse(incomplete, text("the measurement is invalid: ", reason));
+  if (!results.quality.valid && results.quality.reasons.empty())
+    refuse(incomplete, "the measurement is invalid");
+  if (results.quality.throttled.value_or(false)) refuse(incomplete, "the device was throttled");
+  for (const CaseResult& result : results.cases) {
+    if (is_wrong(result, results.env.device_name))
+      refuse(exit_code(Fault::regression),
+             text(result.id, ": the result is wrong or was not verified"));
+    else if (result.status != "ok" && result.status != "skipped")
+      refuse(incomplete, text(result.id, ": ", result.status));
+    for (const NamedMetric& metric : named_metrics(result)) {
+      if (metric.name == kernels_metric || !metric.measured) continue;
+      const Standard standard = policy.standard(result.id, results.env.device_class, metric.variant,
+                                                metric.name, metric.kind);
+      const auto* value = std::get_if<double>(&metric.measured->value);
+      const std::string name = text(result.id, " ", metric.variant, ": ", metric.name);
+      if (standard.impossible_above && value && *value > *standard.impossible_above)
+        refuse(exit_code(Fault::regression),
+               text(name, " is ", *value, ", which no hardware allows"));
+      if (standard.kind != "ratio" || standard.gate == Gate::off || !value) continue;
+      if (metric.measured->processes < enough_processes && !bootstrap)
+        refuse(exit_code(Fault::undecided),
+               text(name, " comes from ", metric.measured->processes, " of the ", enough_processes,
+                    " processes it needs (--bootstrap takes it all the same)"));
+    }
+  }
+  const std::string kind = device_kind(results.env.device_name);
+  for (const ListedCase& listed : list.cases) {
+    const bool here = listed.devices.contains(kind);
+    if (!here || !tier_includes("gate", listed.tier) || results.partial) continue;
+    const auto result = std::find_if(results.cases.begin(), results.cases.end(),
+                                     [&](const CaseResult& one) { return one.id == listed.id; });
+    if (result == results.cases.end())
+      refuse(incomplete, text(listed.id, " is listed and was not measured"));
+    else if (result->status == "ok")
+      for (const std::string& name : lost_metrics(named_metrics(*result), listed.devices.at(kind)))
+        refuse(incomplete, text(listed.id, ": ", name, " is listed and was not measured"));
+  }
+  return found;
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a baseline becomes when a measurement is accepted: a pure function, used by `baseline
+// accept`, by `baseline diff` and for the patch that a failing check proposes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/documents/documents.hpp"
+#include "gate/documents/policy.hpp"
+#include "gate/documents/verdict.hpp"
+
+namespace holdfast::gate {
+
+struct Change {
+  std::string key;
+  std::optional<Value> before = {};  // empty: a new entry
+  std::optional<Value> after = {};   // empty: an entry that goes
+  bool worsens = false;
+};
+
+struct Refusal {
+  int exit = 3;
+  std::string why;
+};
+
+struct Acceptable {
+  Baseline baseline;
+  std::vector<Change> changes = {};
+  std::vector<Refusal> refusals = {};  // why the baseline must not be stored as it is
+};
+
+// Where drift is measured from: the first accepted value, or since a later one was better that one;
+// or, at a release, what this run makes of the entries.
+enum class Anchor { kept, here };
+
+struct AcceptOptions {
+  std::string why = {};  // empty: each entry gets a plain reason of its own
+  Anchor anchor = Anchor::kept;
+  std::vector<Results> again = {};  // other runs of the same build on the same processor
+};
+
+// Entries that the measurement agrees with stay as they are; a ratio or a time that agrees adds its
+// runs to them, each once. Of several runs the middle is held against an entry, and all of them
+// found a new one, so that from five runs on its limit knows how much they differ; left out of a
+// ratio or a time are runs whose processes do not agree on it, and those of a case in which the
+// threads' processors stood further apart. Refused are a ratio that no run shows, runs that differ
+// in a count, and an entry that blocks and is too wide to decide anything.
+Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
+                  const Policy& policy, const AcceptOptions& options = {});
+
+// A gated ratio whose processes differ too much to found an entry.
+bool is_noisy(const Standard& standard, const Measured& measured);
+
+// Why these results must not become a baseline; empty when they may.
+std::vector<Refusal> refusals(const Results& results, const List& list, const Policy& policy,
+                              bool bootstrap);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/accept/accept.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/base/patch.hpp"
+#include "gate/judge/screening.hpp"
+#include "gate/testing/toy_root.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* speedup_key = "toy/step/n:64/f64|case|speedup";
+constexpr const char* launches_key = "toy/step/n:64/f64|optimized|launches";
+
+Policy policy() {
+  return Policy::parse(Document("policy.json", toy::policy_text, Comments::allowed), "2026-11-21");
+}
+
+// What the processor sees after accepting `runs` one after the other, on as many days.
+Baseline after(const std::vector<Results>& runs, const std::string& why = "") {
+  std::optional<Baseline> baseline;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Results run = runs[i];
+    run.run.id = text("2026-11-", 10 + i, "T12:00:00Z-", i);
+    baseline = accept(run, baseline, policy(), {.why = why}).baseline;
+  }
+  return seen_on(toy::processor, *baseline);
+}
+
+Results with_speedup(double value) {
+  Results results = toy::host();
+  toy::metric(results, "case", "speedup") = toy::timed("ratio", value);
+  return results;
+}
+
+Results with_launches(double value) {
+  Results results = toy::dry();
+  toy::metric(results, "optimized", "launches") = toy::exact(value);
+  return results;
+}
+
+std::vector<std::string> reasons(const Results& results) {
+  std::vector<std::string> found;
+  for (const Refusal& refusal : refusals(results, toy::list(), policy(), false))
+    found.push_back(refusal.why);
+  return found;
+}
+
+TEST(Acceptance, AnAgreeingRunJoinsTheEntryAndKeepsItsReason) {
+  const Entry entry =
+      after({with_speedup(10), with_speedup(10.2), with_speedup(10.4)}).entries.at(speedup_key);
+  EXPECT_THAT(entry.medians, ElementsAre(10, 10.2, 10.4));
+  EXPECT_EQ(entry.value, Value(10.2));
+  EXPECT_EQ(entry.anchor, 10);
+  EXPECT_EQ(entry.days, 3);
+  EXPECT_EQ(entry.accepted.why, "first baseline");
+  EXPECT_TRUE(entry.bootstrap);
+}
+
+TEST(Acceptance, FiveRunsEndTheBootstrap) {
+  const std::vector<Results> runs(5, with_speedup(10));
+  EXPECT_FALSE(after(runs).entries.at(speedup_key).bootstrap);
+}
+
+std::vector<Results> with_speedups(const std::vector<double>& values) {
+  std::vector<Results> runs;
+  for (const double value : values) {
+    runs.push_back(with_speedup(value));
+    runs.back().run.id = text("2026-11-21T12:00:0", runs.size(), "Z-", runs.size());
+  }
+  return runs;
+}
+
+// As if all had been given to one command.
+Acceptable together(std::vector<Results> runs, const std::optional<Baseline>& existing = {}) {
+  const Results first = runs.front();
+  runs.erase(runs.begin());
+  return accept(first, existing, policy(), {.again = runs});
+}
+
+Entry speedup_in(const Acceptable& accepted) {
+  return seen_on(toy::processor, accepted.baseline).entries.at(speedup_key);
+}
+
+// Two modes of a machine, of which one run shows one.
+TEST(Acceptance, SeveralRunsOfOneBuildFoundAnEntryTogether) {
+  const Acceptable accepted = together(with_speedups({15, 13, 15, 13, 14}));
+  const Entry entry = speedup_in(accepted);
+  EXPECT_THAT(entry.medians, ElementsAre(15, 13, 15, 13, 14));
+  EXPECT_EQ(entry.value, Value(14.));
+  EXPECT_EQ(entry.anchor, 14);
+  EXPECT_EQ(entry.accepted.runs.size(), 5u);
+  EXPECT_GT(screening_limit(0.05, entry), 0.3);
+  EXPECT_THAT(accepted.refusals, IsEmpty());
+}
+
+TEST(Acceptance, RunsThatLeaveNoLimitAreRefused) {
+  const Acceptable accepted = together(with_speedups({15, 11, 15, 11, 14}));
+  ASSERT_FALSE(accepted.refusals.empty());
+  EXPECT_THAT(accepted.refusals.front().why,
+              AllOf(HasSubstr("was 11 to 15 in 5 runs"), HasSubstr("leaves no limit")));
+  EXPECT_EQ(accepted.refusals.front().exit, 4);
+}
+
+TEST(Acceptance, ARunThatAnEntryHoldsCountsOnce) {
+  std::vector<Results> runs = with_speedups({10, 10.2, 10.4});
+  const std::optional<Baseline> two = together({runs[0], runs[1]}).baseline;
+  EXPECT_THAT(speedup_in(together({runs[2], runs[0], runs[1]}, two)).medians,
+              ElementsAre(10, 10.2, 10.4));
+  EXPECT_THAT(speedup_in(together({runs[0], runs[1], runs[2]}, two)).medians,
+              ElementsAre(10, 10.2, 10.4));
+}
+
+TEST(Acceptance, OfSeveralRunsTheMiddleIsHeldAgainstTheEntry) {
+  const std::optional<Baseline> ten = after({with_speedup(10)});
+  const Acceptable accepted = together(with_speedups({7, 10.1, 9.9}), ten);
+  EXPECT_THAT(accepted.changes, IsEmpty());
+  EXPECT_THAT(speedup_in(accepted).medians, ElementsAre(10, 7, 10.1, 9.9));
+}
+
+TEST(Acceptance, OfSeveralRunsThoseWhoseProcessesAgreeFoundAnEntry) {
+  std::vector<Results> runs = with_speedups({7, 10, 10.2});
+  toy::metric(runs[0], "case", "speedup").mad_between = 2;
+  const Acceptable accepted = together(runs);
+  EXPECT_THAT(speedup_in(accepted).medians, ElementsAre(10, 10.2));
+  EXPECT_THAT(accepted.refusals, IsEmpty());
+  const Acceptable alone = together({runs[0]});
+  ASSERT_EQ(alone.refusals.size(), 1u);
+  EXPECT_THAT(alone.refusals.front().why, HasSubstr("speedup is noisy"));
+}
+
+TEST(Acceptance, OfSeveralRunsThoseWithTheThreadsCloseTogetherFoundAnEntry) {
+  std::vector<Results> runs = with_speedups({6, 10, 10.2});
+  const std::vector<double> handovers = {350e-9, 50e-9, 60e-9};
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    runs[i].cases.front().metrics["handover_s"] = toy::timed("time", handovers[i]);
+  EXPECT_THAT(speedup_in(together(runs)).medians, ElementsAre(10, 10.2));
+}
+
+TEST(Acceptance, RunsThatDifferInACountFoundNothing) {
+  Results other = with_launches(5);
+  other.run.id = "2026-11-22-1";
+  const Acceptable accepted = accept(with_launches(4), std::nullopt, policy(), {.again = {other}});
+  ASSERT_EQ(accepted.refusals.size(), 1u);
+  EXPECT_THAT(accepted.refusals.front().why, HasSubstr("launches is 4 in the run"));
+}
+
+TEST(Acceptance, WhatIsNotMeasuredAnyMoreGoesForEveryProcessor) {
+  Results intel = toy::host();
+  intel.env.processor = "GenuineIntel-6-207";
+  const std::optional<Baseline> one = accept(toy::host(), std::nullopt, policy()).baseline;
+  const std::optional<Baseline> both = accept(intel, one, policy()).baseline;
+  Results less = toy::host();
+  less.run.id = "2026-11-22-1";
+  less.cases.back().metrics.erase("speedup");
+  const Acceptable accepted = accept(less, both, policy());
+  const std::string key = text(toy::sum_id, "|case|speedup");
+  for (const auto& [processor, entries] : accepted.baseline.processors)
+    EXPECT_FALSE(entries.contains(key)) << processor;
+  std::vector<std::string> gone;
+  for (const Change& change : accepted.changes)
+    if (!change.after) gone.push_back(change.key);
+  EXPECT_THAT(gone, ElementsAre(key, key + " (GenuineIntel-6-207)"));
+}
+
+TEST(Acceptance, ARunThatDisagreesStartsAnew) {
+  const Entry entry = after({with_speedup(10), with_speedup(20)}, "fused").entries.at(speedup_key);
+  EXPECT_THAT(entry.medians, ElementsAre(20));
+  EXPECT_EQ(entry.anchor, 20);
+  EXPECT_EQ(entry.accepted.previous, Value(10.0));
+}
+
+TEST(Acceptance, TheSameRunChangesNothing) {
+  const Baseline once = accept(toy::host(), std::nullopt, policy()).baseline;
+  EXPECT_EQ(baseline_text(accept(toy::host(), once, policy(), {.why = "again"}).baseline),
+            baseline_text(once));
+}
+
+TEST(Acceptance, AnEqualCountKeepsItsEntry) {
+  const Entry entry = after({with_launches(4), with_launches(4)}, "why").entries.at(launches_key);
+  EXPECT_THAT(entry.accepted.runs, ElementsAre(HasSubstr("2026-11-10")));
+}
+
+TEST(Acceptance, AWorseningIsMarkedAndAnImprovementIsNot) {
+  const std::optional<Baseline> four = after({with_launches(4)});
+  const Acceptable worse = accept(with_launches(5), four, policy());
+  const Acceptable better = accept(with_launches(3), four, policy());
+  ASSERT_EQ(worse.changes.size(), 1u);
+  EXPECT_TRUE(worse.changes.front().worsens);
+  ASSERT_EQ(better.changes.size(), 1u);
+  EXPECT_FALSE(better.changes.front().worsens);
+}
+
+TEST(Acceptance, AnEntryThatGoesIsAWorsening) {
+  const std::optional<Baseline> whole = after({toy::dry()});
+  Results less = toy::dry();
+  less.cases.pop_back();
+  const Acceptable accepted = accept(less, whole, policy());
+  EXPECT_FALSE(accepted.baseline.entries.contains("toy/sum/n:64/f64|optimized|launches"));
+  EXPECT_TRUE(accepted.changes.back().worsens);
+}
+
+TEST(Acceptance, OnlyTheGateTierEnters) {
+  Results results = toy::dry();
+  results.tier = "full";
+  results.cases.back().tier = "full";
+  const Baseline baseline = accept(results, std::nullopt, policy()).baseline;
+  EXPECT_TRUE(baseline.entries.contains(launches_key));
+  EXPECT_FALSE(baseline.entries.contains("toy/sum/n:64/f64|optimized|launches"));
+}
+
+TEST(Acceptance, AdvisoryMetricsDoNotEnter) {
+  Results results = toy::host();
+  toy::metric(results, "optimized", "floor_fraction") = {.kind = "advisory", .value = 0.5};
+  const Baseline baseline = accept(results, std::nullopt, policy()).baseline;
+  EXPECT_FALSE(baseline.entries.contains("toy/step/n:64/f64|optimized|floor_fraction"));
+}
+
+TEST(Refusals, AGoodRunHasNone) {
+  EXPECT_THAT(reasons(toy::dry()), IsEmpty());
+  EXPECT_THAT(reasons(toy::host()), IsEmpty());
+}
+
+TEST(Refusals, NameWhatIsWrongWithTheRun) {
+  Results results = toy::host();
+  results.partial = true;
+  results.run.sources = "/somewhere";
+  results.run.custom = {"--size=384"};
+  results.quality = {.valid = false, .reasons = {"the load was 9"}, .throttled = true};
+  EXPECT_THAT(
+      reasons(results),
+      testing::AllOf(Contains(HasSubstr("filtered")), Contains(HasSubstr("/somewhere")),
+                     Contains(HasSubstr("--size=384")), Contains(HasSubstr("the load was 9")),
+                     Contains(HasSubstr("throttled"))));
+}
+
+TEST(Refusals, ANoisyRatioIsNotABaseline) {
+  Results results = toy::host();
+  toy::metric(results, "case", "speedup").mad_between = 2;
+  const auto refused = accept(results, std::nullopt, policy()).refusals;
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_THAT(refused.front().why, HasSubstr("is noisy"));
+}
+
+TEST(Refusals, AListedCaseThatWasNotMeasured) {
+  Results results = toy::dry();
+  results.cases.pop_back();
+  EXPECT_THAT(reasons(results), Contains("toy/sum/n:64/f64 is listed and was not measured"));
+}
+
+TEST(Patch, ShowsThreeLinesAroundAChange) {
+  EXPECT_EQ(unified_diff("a.json", "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n"),
+            "diff --git a/a.json b/a.json\n--- a/a.json\n+++ b/a.json\n@@ -2,7 +2,7 @@\n 2\n 3\n "
+            "4\n-5\n+five\n 6\n 7\n 8\n");
+}
+
+TEST(Patch, JoinsChangesThatAreNear) {
+  const std::string diff = unified_diff("a", "1\n2\n3\n4\n5\n", "one\n2\n3\n4\nfive\n");
+  EXPECT_THAT(diff, HasSubstr("@@ -1,5 +1,5 @@\n-1\n+one\n 2\n 3\n 4\n-5\n+five\n"));
+}
+
+TEST(Patch, MakesANewFile) {
+  EXPECT_THAT(unified_diff("a", "", "1\n2\n"),
+              HasSubstr("--- /dev/null\n+++ b/a\n@@ -0,0 +1,2 @@\n+1\n+2\n"));
+}
+
+TEST(Patch, OfATextWithEqualLinesShowsTheChangeAlone) {
+  const std::string before = "{\na: 4\n},\nb: 1\n},\nc: 2\n}\n}\n";
+  std::string after = before;
+  after.replace(after.find("a: 4"), 4, "a: 3");
+  EXPECT_EQ(unified_diff("x", before, after),
+            "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n {\n-a: 4\n+a: 3\n },\n b: 1\n"
+            " },\n");
+}
+
+TEST(Patch, IsEmptyForEqualTexts) {
+  EXPECT_EQ(unified_diff("a", "1\n", "1\n"), "");
+}
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/accept/prune.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+#include "gate/base/numbers.hpp"
+#include "gate/base/store.hpp"
+#include "gate/documents/aliases.hpp"
+#include "gate/documents/build_folder.hpp"
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/policy.hpp"
+#include "gate/documents/results_root.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Classes of real GPUs are called after the GPU, "nvidia-h200".
+std::string kind_of_class(const std::string& device_class) {
+  if (is_host_class(device_class)) return "host";
+  return device_class.starts_with("cuda-dry") ? "cuda-dry" : "cuda";
+}
+
+// Identity and kernels are evidence that every case of device code has; no list names them.
+bool is_evidence(const std::string& metric) {
+  return metric == kernels_metric || metric == "identity";
+}
+
+std::set<std::string> metrics_of(const std::vector<List>& lists) {
+  std::set<std::string> names;
+  for (const List& list : lists)
+    for (const ListedCase& listed : list.cases)
+      for (const auto& [kind, metrics] : listed.devices)
+        names.insert(metrics.begin(), metrics.end());
+  return names;
+}
+
+std::string why_orphaned(const std::string& case_id, const std::string& metric, const List& list,
+                         const std::string& kind, const std::set<std::string>& metrics) {
+  const auto listed = std::find_if(list.cases.begin(), list.cases.end(),
+                                   [&](const ListedCase& row) { return row.id == case_id; });
+  if (listed == list.cases.end()) return "no such case";
+  if (!listed->devices.contains(kind)) return text("the case does not run on ", kind);
+  if (!tier_includes("gate", listed->tier))
+    return text("the case is of the tier ", listed->tier, ", which baselines do not hold");
+  return is_evidence(metric) || metrics.contains(metric) ? "" : "no case has such a metric";
+}
+
+// Tells what goes, takes it out of the store where `write` is set, and returns how many entries go.
+std::size_t prune_file(Store& store, const std::string& place, const List& list,
+                       const std::set<std::string>& metrics, const Aliases& aliases, bool write,
+                       std::ostream& told) {
+  const Baseline baseline = read_baseline(*store.content_of(place));
+  Baseline renamed = baseline;
+  aliases.rename(renamed);
+  const std::vector<Orphan> found = orphans(renamed, list, metrics);
+  if (found.empty()) return 0;
+  told << (store.folder() / place).string() << ": " << found.size() << " of "
+       << count_entries(baseline) << " entries go\n";
+  for (const Orphan& orphan : found) {
+    const std::string metric = orphan.key.substr(orphan.key.rfind('|') + 1);
+    Entries& entries =
+        orphan.processor.empty() ? renamed.entries : renamed.processors.at(orphan.processor);
+    told << "  " << orphan.key << "  "
+         << readable(entries.at(orphan.key).value, unit_of_name(metric)) << "  (" << orphan.why
+         << (orphan.processor.empty() ? "" : ", on " + orphan.processor) << ")\n";
+    entries.erase(orphan.key);
+  }
+  std::erase_if(renamed.processors, [](const auto& held) { return held.second.empty(); });
+  if (!write) return found.size();
+  if (count_entries(renamed) == 0)
+    store.remove(place);
+  else
+    store.write(place).append(baseline_text(renamed));
+  return found.size();
+}
+
+std::size_t prune_store(const PruneRequest& request, const std::vector<List>& lists,
+                        const std::set<std::string>& metrics, const Aliases& aliases,
+                        std::ostream& told) {
+  Store store(request.baselines, request.write ? Store::Use::writing : Store::Use::reading);
+  std::size_t going = 0;
+  for (const std::string& place : store.places("devices/", ".json")) {
+    const fs::path suite = fs::path(place).stem();
+    const auto list = std::find_if(lists.begin(), lists.end(),
+                                   [&](const List& one) { return one.suite == suite; });
+    if (list == lists.end())
+      told << (store.folder() / place).string() << ": left as it is, this build has no suite "
+           << suite.string() << "\n";
+    else
+      going += prune_file(store, place, *list, metrics, aliases, request.write, told);
+  }
+  store.publish();
+  return going;
+}
+
+}  // namespace
+
+std::vector<Orphan> orphans(const Baseline& baseline, const List& list,
+                            const std::set<std::string>& metrics) {
+  std::vector<Orphan> found;
+  const std::string kind = kind_of_class(baseline.device_class);
+  const auto look = [&](const Entries& entries, const std::string& processor) {
+    for (const auto& [key, entry] : entries) {
+      const std::string why = why_orphaned(key.substr(0, key.find('|')),
+                                           key.substr(key.rfind('|') + 1), list, kind, metrics);
+      if (!why.empty()) found.push_back({.key = key, .why = why, .processor = processor});
+    }
+  };
+  look(baseline.entries, "");
+  for (const auto& [processor, entries] : baseline.processors) look(entries, processor);
+  return found;
+}
+
+int prune(const PruneRequest& request) {
+  require_folder(request.baselines / "devices", "name the accepted baselines with --baselines");
+  require_folder(request.lists, "name the folder of the build's lists with --lists");
+  const std::vector<List> lists = lists_of_build(request.lists);
+  if (lists.empty())
+    throw Error(Fault::bad_input, text("the folder ", request.lists.string(),
+                                       " has no lists of a build; name it with --lists"));
+  const std::set<std::string> metrics = metrics_of(lists);
+  const Aliases aliases = Aliases::read(request.baselines);
+  aliases.check_against(lists, false);
+  std::ostringstream told;
+  const std::size_t going = prune_store(request, lists, metrics, aliases, told);
+  std::cout << told.str();
+  if (going == 0)
+    std::cout << "every entry has its case and metric\n";
+  else if (!request.write)
+    std::cout << "nothing is written yet; holdfast baseline prune --yes removes what goes\n";
+  return 0;
+}
+
+}  // namespace holdfast::gate

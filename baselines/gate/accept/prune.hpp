@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast baseline prune`: entries that no list speaks of any more go.
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gate/documents/documents.hpp"
+
+namespace holdfast::gate {
+
+struct Orphan {
+  std::string key;
+  std::string why;             // what is gone: the case, or the metric
+  std::string processor = {};  // of a host's time or ratio; else empty
+};
+
+// The entries of `baseline` that a build measures no more: their case is not in its suite's list,
+// or their metric is not among the `metrics` that any case has. A case may read more than it lists.
+std::vector<Orphan> orphans(const Baseline& baseline, const List& list,
+                            const std::set<std::string>& metrics);
+
+struct PruneRequest {
+  std::filesystem::path baselines = "baselines";
+  std::filesystem::path lists = {};  // of the build
+  bool write = false;                // otherwise only told
+};
+
+int prune(const PruneRequest& request);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast check` on what became better: what it proposes, and what it needs to see
+// first.
+#include "gate/accept/ratchet.hpp"
+
+#include <gmock/gmock.h>
+
+#include "gate/testing/gate_command.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* speedup_key = "toy/step/n:64/f64|case|speedup";
+
+class Ratcheting : public GateCommand {
+ protected:
+  const std::filesystem::path again_ = folder_.path() / "again";
+  const std::filesystem::path store_ = folder_.path() / "history";
+  const std::filesystem::path patch_ = results_ / "proposed-baseline.patch";
+
+  static Results run_of(double speedup, const std::string& utc) {
+    Results now = toy::host();
+    now.run.id = utc + "-0001";
+    now.run.utc = utc;
+    now.run.git_sha = sha256(utc).substr(7, 40);
+    toy::metric(now, "case", "speedup") = toy::timed("ratio", speedup);
+    return now;
+  }
+  void store_again(const Results& results) const {
+    const auto folder = again_ / results.env.device_class;
+    std::filesystem::create_directories(folder);
+    write_file(folder / "toy.json", canonical(to_json(results)));
+    write_file(folder / "toy.list.json", toy::list_text());
+  }
+  void remember(const Results& results) {
+    store(results);
+    ASSERT_EQ(holdfast({"history", "append", results_.string(), "--store=" + store_.string()}), 0)
+        << complaints_;
+  }
+  bool proposed() const { return std::filesystem::exists(patch_); }
+  Baseline seen() const { return seen_on(toy::processor, read_baseline(baseline(toy::host()))); }
+  double accepted_speedup() { return std::get<double>(seen().entries.at(speedup_key).value); }
+};
+
+TEST_F(Ratcheting, OneLuckyRunProposesNothing) {
+  accepted(toy::host());
+  store(run_of(12, "2026-11-22T12:00:00Z"));
+  EXPECT_EQ(check(), 0);
+  EXPECT_THAT(output_, AllOf(HasSubstr("IMPROVED"), HasSubstr("not proposed yet")));
+  EXPECT_FALSE(proposed());
+}
+
+TEST_F(Ratcheting, ASecondFreshRunProposesTheMiddleOfBothAndAcceptsNothing) {
+  accepted(toy::host());
+  store(run_of(12, "2026-11-22T12:00:00Z"));
+  store_again(run_of(13, "2026-11-22T13:00:00Z"));
+  EXPECT_EQ(check({"--again=" + again_.string()}), 0) << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("proposed: 2 runs in a row are better, 12.5 in the middle"),
+                             HasSubstr("nothing accepts it by itself")));
+  EXPECT_TRUE(proposed());
+  EXPECT_EQ(accepted_speedup(), 10);
+}
+
+TEST_F(Ratcheting, WhatIsProposedAppliesWithGit) {
+  git({"init", "-q"});
+  accepted(toy::host());
+  git({"add", "."});
+  git({"commit", "-q", "-m", "first"});
+  store(run_of(12, "2026-11-22T12:00:00Z"));
+  store_again(run_of(13, "2026-11-22T13:00:00Z"));
+  ASSERT_EQ(check({"--again=" + again_.string()}), 0);
+  git({"apply", patch_.string()});
+  const Entry entry = seen().entries.at(speedup_key);
+  EXPECT_EQ(entry.value, Value(12.5));
+  EXPECT_EQ(entry.anchor, 12.5);
+  EXPECT_EQ(entry.accepted.previous, Value(10.0));
+  EXPECT_EQ(check(), 0) << output_;
+  EXPECT_THAT(output_, Not(HasSubstr("IMPROVED")));
+}
+
+TEST_F(Ratcheting, ASecondRunWithinTheLimitProposesNothing) {
+  accepted(toy::host());
+  store(run_of(12, "2026-11-22T12:00:00Z"));
+  store_again(run_of(10.2, "2026-11-22T13:00:00Z"));
+  EXPECT_EQ(check({"--again=" + again_.string()}), 0);
+  EXPECT_FALSE(proposed());
+}
+
+TEST_F(Ratcheting, TheSameRunIsNoSecondOne) {
+  accepted(toy::host());
+  store(run_of(12, "2026-11-22T12:00:00Z"));
+  EXPECT_EQ(check({"--again=" + results_.string()}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("give a second run of the same build"));
+}
+
+TEST_F(Ratcheting, ARunOfAnotherBuildIsNoSecondOne) {
+  accepted(toy::host());
+  store(run_of(12, "2026-11-22T12:00:00Z"));
+  Results other = run_of(13, "2026-11-22T13:00:00Z");
+  other.run.content = "sha256:c1";
+  store_again(other);
+  EXPECT_EQ(check({"--again=" + again_.string()}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("of another build"));
+}
+
+TEST_F(Ratcheting, ThreeRunsInARowOfTheHistoryPropose) {
+  accepted(toy::host());
+  remember(run_of(12, "2026-11-22T12:00:00Z"));
+  remember(run_of(13, "2026-11-23T12:00:00Z"));
+  store(run_of(12.2, "2026-11-24T12:00:00Z"));
+  EXPECT_EQ(check({"--store=" + store_.string()}), 0) << complaints_;
+  EXPECT_THAT(output_, HasSubstr("proposed: 3 runs in a row are better, 12.2 in the middle"));
+  EXPECT_TRUE(proposed());
+}
+
+TEST_F(Ratcheting, ARunWithinTheLimitBeginsTheCountAnew) {
+  accepted(toy::host());
+  remember(run_of(12, "2026-11-22T12:00:00Z"));
+  remember(run_of(13, "2026-11-23T12:00:00Z"));
+  remember(run_of(10, "2026-11-24T12:00:00Z"));
+  store(run_of(12.2, "2026-11-25T12:00:00Z"));
+  EXPECT_EQ(check({"--store=" + store_.string()}), 0);
+  EXPECT_FALSE(proposed());
+}
+
+TEST_F(Ratcheting, TheRunItselfInTheHistoryIsNoEarlierOne) {
+  accepted(toy::host());
+  remember(run_of(12, "2026-11-22T12:00:00Z"));
+  remember(run_of(12, "2026-11-23T12:00:00Z"));
+  EXPECT_EQ(check({"--store=" + store_.string()}), 0);
+  EXPECT_FALSE(proposed());
+}
+
+TEST_F(Ratcheting, ACountIsProposedAtOnce) {
+  accepted(toy::dry());
+  Results now = toy::dry();
+  now.run.id = "2026-11-22T12:00:00Z-0001";
+  toy::metric(now, "optimized", "launches") = toy::exact(3);
+  store(now);
+  EXPECT_EQ(check(), 0);
+  EXPECT_THAT(output_, HasSubstr("a count does not change by chance"));
+  EXPECT_TRUE(proposed());
+}
+
+TEST_F(Ratcheting, AFilteredRunProposesNothing) {
+  accepted(toy::dry());
+  Results now = toy::dry();
+  now.partial = true;
+  toy::metric(now, "optimized", "launches") = toy::exact(3);
+  store(now);
+  EXPECT_EQ(check(), 0);
+  EXPECT_FALSE(proposed());
+}
+
+}  // namespace
+}  // namespace holdfast::gate

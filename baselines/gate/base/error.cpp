@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/base/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace holdfast::gate {
+
+int exit_code(Fault fault) {
+  switch (fault) {
+    case Fault::regression:
+      return 1;
+    case Fault::bad_input:
+      return 2;
+    case Fault::incomplete:
+      return 3;
+    case Fault::undecided:
+      return 4;
+    case Fault::no_device:
+      return 77;
+  }
+  return 2;
+}
+
+int worse_exit_code(int a, int b) {
+  constexpr std::array<int, 6> order = {2, 3, 1, 4, 77, 0};
+  const auto rank = [&](int code) { return std::find(order.begin(), order.end(), code); };
+  // A code outside the table is a broken tool, which is worse than any judgement.
+  if (rank(a) == order.end() || rank(b) == order.end()) return 2;
+  return *std::min(rank(a), rank(b));
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The writing half of json.hpp.
+#include <openssl/sha.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "gate/base/json.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+constexpr std::size_t columns = 100;
+
+std::string number_text(double value) {
+  if (!std::isfinite(value))
+    throw Error(Fault::bad_input,
+                text("refusing to write the number ", value, ", which JSON cannot hold"));
+  std::array<char, 32> buffer = {};
+  // Adding 0 makes a negative zero a plain one, which is what its text would be read as.
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value + 0.0).ptr;
+  return std::string(buffer.data(), end);
+}
+
+void write_line(const nlohmann::json& value, std::string& out) {
+  const char* separator = "";
+  if (value.is_object()) {
+    out += '{';
+    for (const auto& [key, member] : value.items()) {
+      out += separator + nlohmann::json(key).dump() + ": ";
+      write_line(member, out);
+      separator = ", ";
+    }
+    out += '}';
+  } else if (value.is_array()) {
+    out += '[';
+    for (const auto& item : value) {
+      out += separator;
+      write_line(item, out);
+      separator = ", ";
+    }
+    out += ']';
+  } else if (value.is_number_float()) {
+    out += number_text(value.get<double>());
+  } else {
+    out += value.dump();
+  }
+}
+
+void write_pretty(const nlohmann::json& value, std::size_t depth, std::size_t lead,
+                  std::string& out) {
+  std::string line;
+  write_line(value, line);
+  if (!value.is_structured() || value.empty() || lead + line.size() <= columns) {
+    out += line;
+    return;
+  }
+  const std::string indent(2 * depth + 2, ' ');
+  const char* separator = "\n";
+  out += value.is_object() ? '{' : '[';
+  for (const auto& [key, member] : value.items()) {
+    out += separator + indent;
+    std::string name = value.is_object() ? nlohmann::json(key).dump() + ": " : "";
+    out += name;
+    write_pretty(member, depth + 1, indent.size() + name.size() + 1, out);
+    separator = ",\n";
+  }
+  out += '\n' + std::string(2 * depth, ' ') + (value.is_object() ? '}' : ']');
+}
+
+}  // namespace
+
+std::string canonical_line(const nlohmann::json& value) {
+  std::string out;
+  write_line(value, out);
+  return out;
+}
+
+std::string canonical(const nlohmann::json& value) {
+  std::string out;
+  write_pretty(value, 0, 0, out);
+  return out + '\n';
+}
+
+void require_folder(const std::filesystem::path& path, std::string_view advice) {
+  std::error_code problem;
+  if (std::filesystem::is_directory(path, problem)) return;
+  const bool other = std::filesystem::exists(path, problem);
+  throw Error(Fault::bad_input, other ? text(path.string(), " is not a folder; ", advice)
+                                      : text("there is no folder ", path.string(), "; ", advice));
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::error_code problem;
+  if (std::filesystem::is_directory(path, problem))
+    throw Error(Fault::bad_input,
+                text("cannot read ", path.string(), ": it is a folder, not a file"));
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    throw Error(Fault::bad_input, text("cannot read ", path.string(), ": ", std::strerror(errno)));
+  std::ostringstream content;
+  content << in.rdbuf();
+  if (in.bad()) throw Error(Fault::bad_input, text("cannot read ", path.string(), " to its end"));
+  return std::move(content).str();
+}
+
+std::string sha256(std::string_view content) {
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest = {};
+  SHA256(reinterpret_cast<const unsigned char*>(content.data()), content.size(), digest.data());
+  std::string out = "sha256:";
+  for (const unsigned char byte : digest) {
+    constexpr const char* digits = "0123456789abcdef";
+    out += digits[byte >> 4];
+    out += digits[byte & 15];
+  }
+  return out;
+}
+
+}  // namespace holdfast::gate

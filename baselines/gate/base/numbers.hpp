@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as sentences tell them, and the middle of several.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace holdfast::gate {
+
+// A hash (identity) or a number.
+using Value = std::variant<double, std::string>;
+
+// 412 us, 1177856 B, 18.05, sha256:1a2b3c4d.
+std::string readable(const Value& value, const std::string& unit);
+// The unit that a metric's name tells: "s" of time_s, "B" of peak_bytes, else none.
+std::string unit_of_name(const std::string& metric);
+// "+8.5 %"
+std::string percent(double fraction);
+
+// "1 case", "2 cases".
+std::string plural(std::size_t count, std::string_view thing);
+
+// The middle of `values`, or the mean of the two middle ones; `values` must not be empty.
+double median(std::vector<double> values);
+
+// The median distance from the median, unscaled: 0 for one value.
+double median_absolute_deviation(const std::vector<double>& values);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/base/options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+#include "gate/base/error.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+// Levenshtein's distance.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
+  std::optional<std::string> best;
+  std::size_t closest = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : known) {
+    const std::size_t away = distance(word, candidate);
+    if (away < closest) {
+      closest = away;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::optional<std::string> Options::value(std::string_view name) const {
+  const auto at = values_.find(name);
+  if (at == values_.end()) return std::nullopt;
+  return at->second.back();
+}
+
+std::string Options::value_or(std::string_view name, std::string_view otherwise) const {
+  return value(name).value_or(std::string(otherwise));
+}
+
+std::vector<std::string> Options::values(std::string_view name) const {
+  const auto at = values_.find(name);
+  return at == values_.end() ? std::vector<std::string>() : at->second;
+}
+
+std::optional<std::int64_t> Options::integer(std::string_view name) const {
+  const auto given = value(name);
+  if (!given) return std::nullopt;
+  std::int64_t number = -1;
+  const char* end = given->data() + given->size();
+  const auto [stop, problem] = std::from_chars(given->data(), end, number);
+  if (problem != std::errc() || stop != end || number < 0)
+    throw Error(Fault::bad_input,
+                text("--", name, "=", *given, ": give a whole number that is not negative"));
+  return number;
+}
+
+std::optional<double> Options::positive(std::string_view name) const {
+  const auto given = value(name);
+  if (!given) return std::nullopt;
+  double number = 0;
+  const char* end = given->data() + given->size();
+  const auto [stop, problem] = std::from_chars(given->data(), end, number);
+  if (problem != std::errc() || stop != end || !(number > 0) || !std::isfinite(number))
+    throw Error(Fault::bad_input, text("--", name, "=", *given, ": give a positive number"));
+  return number;
+}
+
+Options Command::parse(const std::vector<std::string>& arguments) const {
+  Options parsed;
+  bool only_operands = false;
+  for (auto at = arguments.begin(); at != arguments.end(); ++at) {
+    if (only_operands || !at->starts_with("-") || *at == "-") {
+      parsed.operands_.push_back(*at);
+      continue;
+    }
+    if (*at == "--") {
+      only_operands = true;
+      continue;
+    }
+    const std::size_t equals = at->find('=');
+    const std::string given = at->substr(0, equals);
+    const auto row = std::find_if(options.begin(), options.end(), [&](const OptionRow& option) {
+      return given == text("--", option.name);
+    });
+    if (row == options.end()) {
+      std::vector<std::string> known = {"--help"};
+      for (const OptionRow& option : options) known.push_back(text("--", option.name));
+      const auto meant = nearest(given, known);
+      throw Error(Fault::bad_input, text("holdfast ", name, " has no option ", given,
+                                         meant ? text("; did you mean ", *meant, "?")
+                                               : text("; see holdfast ", name, " --help")));
+    }
+    std::vector<std::string>& values = parsed.values_[std::string(row->name)];
+    if (row->value.empty()) {
+      if (equals != std::string::npos)
+        throw Error(Fault::bad_input, text(given, " is a switch and takes no value"));
+      values.emplace_back();
+    } else if (!row->repeats && !values.empty()) {
+      throw Error(Fault::bad_input, text(given, " is given twice; give it once"));
+    } else if (equals != std::string::npos) {
+      values.push_back(at->substr(equals + 1));
+    } else if (++at != arguments.end()) {
+      values.push_back(*at);
+    } else {
+      throw Error(Fault::bad_input, text(given, " needs a value: ", given, "=", row->value));
+    }
+  }
+  const std::size_t count = parsed.operands_.size();
+  if (count < fewest_operands)
+    throw Error(Fault::bad_input,
+                text("holdfast ", name, " needs ", operands, "; see holdfast ", name, " --help"));
+  if (count > most_operands)
+    throw Error(Fault::bad_input,
+                text("holdfast ", name, " does not know what to do with '",
+                     parsed.operands_[most_operands], "'; see holdfast ", name, " --help"));
+  return parsed;
+}
+
+std::string Command::usage() const {
+  std::string out = text("usage: holdfast ", name, options.empty() ? "" : " [options]",
+                         operands.empty() ? "" : " ", operands, "\n", summary, "\n");
+  if (!options.empty()) out += "\noptions:\n";
+  for (const OptionRow& option : options) {
+    std::string left = text("  --", option.name, option.value.empty() ? "" : "=", option.value);
+    left.resize(std::max<std::size_t>(left.size() + 2, 30), ' ');
+    out += text(left, option.help, option.repeats ? " (may be repeated)" : "", "\n");
+  }
+  if (!examples.empty()) out += text("\nexamples:\n", examples);
+  return out;
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/base/process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <system_error>
+
+#include "gate/base/error.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kept_complaints = 64 << 10;
+
+[[noreturn]] void fail(std::string_view doing, int error) {
+  throw Error(Fault::bad_input, text("failed to ", doing, ": ", std::strerror(error)));
+}
+
+volatile std::sig_atomic_t interruption = 0;
+
+void remember_interruption(int signal) {
+  interruption = signal;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  for (std::string& string : strings) out.push_back(string.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+// This process's variables with the task's own on top, as "NAME=value".
+std::vector<std::string> environment_of(const Task& task) {
+  std::vector<std::string> variables;
+  for (char** at = environ; *at; ++at) {
+    const std::string_view variable = *at;
+    if (!task.environment.contains(std::string(variable.substr(0, variable.find('=')))))
+      variables.emplace_back(variable);
+  }
+  for (const auto& [name, value] : task.environment) variables.push_back(name + '=' + value);
+  return variables;
+}
+
+// In the child, between fork and exec: only async-signal-safe calls.
+[[noreturn]] void become(const char* program, char** arguments, char** variables, int input,
+                         int output, int complaints, int report) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::dup2(input, STDIN_FILENO);
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(complaints, STDERR_FILENO);
+  ::execve(program, arguments, variables);
+  const int error = errno;
+  (void)!::write(report, &error, sizeof error);
+  ::_exit(127);
+}
+
+// Reads what is there; closes the descriptor at its end.
+void drain(Descriptor& from, std::string& into) {
+  std::array<char, 4096> buffer;
+  for (;;) {
+    const ssize_t got = ::read(*from, buffer.data(), buffer.size());
+    if (got > 0) {
+      into.append(buffer.data(), static_cast<std::size_t>(got));
+    } else if (got < 0 && errno == EINTR) {
+      continue;
+    } else {
+      if (got == 0) from.close();
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void throw_if_interrupted() {
+  if (interruption != 0) throw Interrupted{interruption};
+}
+
+Pipe make_pipe() {
+  int ends[2] = {};
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail("make a pipe", errno);
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+pid_t start(const Task& task, int input, int output, int complaints) {
+  std::vector<std::string> arguments = {task.program.string()};
+  arguments.insert(arguments.end(), task.arguments.begin(), task.arguments.end());
+  std::vector<std::string> variables = environment_of(task);
+  const std::vector<char*> argument_pointers = pointers(arguments);
+  const std::vector<char*> variable_pointers = pointers(variables);
+  Pipe report = make_pipe();  // closed by a successful exec; carries errno otherwise
+  const pid_t child = ::fork();
+  if (child < 0) fail(text("start ", task.program.string()), errno);
+  if (child == 0)
+    become(task.program.c_str(), const_cast<char**>(argument_pointers.data()),
+           const_cast<char**>(variable_pointers.data()), input, output, complaints, *report.write);
+  ::setpgid(child, child);  // here as well: whoever comes first
+  report.write.close();
+  int error = 0;
+  if (::read(*report.read, &error, sizeof error) == sizeof error) {
+    ::waitpid(child, nullptr, 0);
+    fail(text("start ", task.program.string()), error);
+  }
+  return child;
+}
+
+Descriptor::~Descriptor() {
+  close();
+}
+
+void Descriptor::close() {
+  if (number_ >= 0) ::close(std::exchange(number_, -1));
+}
+
+void catch_interruptions() {
+  struct sigaction remember = {};
+  remember.sa_handler = remember_interruption;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    ::sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) ::sigaction(signal, &remember, nullptr);  // nohup stays
+  }
+}
+
+Outcome run_task(const Task& task) {
+  Pipe output = make_pipe();
+  Pipe complaints = make_pipe();
+  const auto begin = Clock::now();
+  const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const pid_t child = start(task, *nothing, *output.write, *complaints.write);
+  output.write.close();
+  complaints.write.close();
+  for (const int end : {*output.read, *complaints.read}) ::fcntl(end, F_SETFL, O_NONBLOCK);
+
+  Outcome outcome;
+  std::size_t handed_on = 0;
+  int status = 0;
+  for (bool over = false; !over;) {
+    if (interruption != 0) {
+      ::kill(-child, SIGKILL);
+      ::waitpid(child, nullptr, 0);
+      throw Interrupted{interruption};
+    }
+    const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (task.timeout_seconds > 0 && elapsed > task.timeout_seconds &&
+        outcome.ending != Ending::timed_out) {
+      outcome.ending = Ending::timed_out;
+      ::kill(-child, SIGKILL);
+    }
+    // A child may close its ends and live on, or leave an end to a child of its own: waiting is
+    // therefore never long.
+    std::array<pollfd, 2> ends = {{{*output.read, POLLIN, 0}, {*complaints.read, POLLIN, 0}}};
+    const bool silent = *output.read < 0 && *complaints.read < 0;
+    ::poll(ends.data(), ends.size(), silent ? 1 : 50);
+    over = ::waitpid(child, &status, WNOHANG) ==
+           child;  // before reading: all it wrote is in the pipes by now
+    if (*output.read >= 0) drain(output.read, outcome.output);
+    if (*complaints.read >= 0) drain(complaints.read, outcome.complaints);
+    for (auto end = outcome.complaints.find('\n', handed_on); end != std::string::npos;
+         end = outcome.complaints.find('\n', handed_on)) {
+      if (task.on_line)
+        task.on_line(std::string_view(outcome.complaints).substr(handed_on, end - handed_on));
+      handed_on = end + 1;
+    }
+    if (outcome.complaints.size() > 2 * kept_complaints) {
+      const std::size_t old = outcome.complaints.size() - kept_complaints;
+      outcome.complaints.erase(0, old);
+      handed_on -= std::min(handed_on, old);
+    }
+  }
+  ::kill(-child, SIGKILL);  // whatever it left behind
+  outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  if (outcome.ending != Ending::timed_out) note_status(outcome, status);
+  return outcome;
+}
+
+void note_status(Outcome& outcome, int status) {
+  if (WIFSIGNALED(status)) {
+    outcome.ending = Ending::killed;
+    outcome.signal = WTERMSIG(status);
+  } else {
+    outcome.code = WEXITSTATUS(status);
+  }
+}
+
+std::string describe(const Outcome& outcome, double timeout_seconds) {
+  switch (outcome.ending) {
+    case Ending::timed_out:
+      return text("did not finish within ", timeout_seconds, " s");
+    case Ending::killed: {
+      const char* name = ::sigabbrev_np(outcome.signal);
+      return text("was killed by signal ", outcome.signal, name ? text(" (SIG", name, ")") : "");
+    }
+    case Ending::exited:
+      break;
+  }
+  return text("exited with code ", outcome.code);
+}
+
+std::string last_lines(std::string_view from, std::size_t count) {
+  std::vector<std::string_view> lines;
+  while (!from.empty() && lines.size() < count) {
+    const auto last = from.find_last_not_of(" \r\n\t");
+    if (last == std::string_view::npos) break;
+    from = from.substr(0, last + 1);
+    const auto before = from.rfind('\n');
+    const auto first = before == std::string_view::npos ? 0 : before + 1;
+    lines.push_back(from.substr(first));
+    from = from.substr(0, first);
+  }
+  std::string joined;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+    joined += text(joined.empty() ? "" : " | ", *line);
+  return joined;
+}
+
+TemporaryFolder::TemporaryFolder(std::string_view purpose) {
+  std::string name = (fs::temp_directory_path() / text("holdfast-", purpose, "-XXXXXX")).string();
+  if (!::mkdtemp(name.data())) fail(text("make the folder ", name), errno);
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+MachineLock::MachineLock(std::string_view name, const std::function<void()>& on_wait) {
+  const fs::path path = fs::temp_directory_path() / text("holdfast-", name, ".lock");
+  // Without O_CREAT first: the file may be another user's, and a sticky folder then forbids
+  // creating what exists.
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) file = ::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (file < 0) fail(text("open the lock ", path.string()), errno);
+  file_ = Descriptor(file);
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0) return;
+  on_wait();
+  while (::flock(file, LOCK_EX) != 0) {
+    if (errno != EINTR) fail(text("lock ", path.string()), errno);
+    throw_if_interrupted();
+  }
+}
+
+}  // namespace holdfast::gate

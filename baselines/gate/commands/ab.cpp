@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <iterator>
+
+#include "gate/base/json.hpp"
+#include "gate/base/numbers.hpp"
+#include "gate/commands/commands.hpp"
+#include "gate/compare/comparison.hpp"
+#include "gate/documents/build_folder.hpp"
+#include "gate/documents/documents.hpp"
+#include "gate/measure/processes.hpp"
+#include "gate/measure/suite_process.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t default_trials = 20;
+constexpr std::int64_t most_trials = 100000;
+
+// Cases that both builds time on the device.
+std::vector<std::string> common_cases(const fs::path& base, const fs::path& head,
+                                      const std::string& device, const std::string& tier,
+                                      const std::optional<std::string>& filter) {
+  const auto timed = [&](const fs::path& binary) {
+    const std::string suite = binary.filename().string();
+    const List list = parse_list(Document(text(suite, " --list=json"), list_of(binary, {})));
+    std::vector<std::string> ids;
+    for (const ListedCase& listed : expected_cases(list, device, tier, filter)) {
+      const auto metrics = listed.devices.find(device_kind(device));
+      if (metrics != listed.devices.end() &&
+          std::find(metrics->second.begin(), metrics->second.end(), "time_s") !=
+              metrics->second.end())
+        ids.push_back(listed.id);
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
+  };
+  const auto a = timed(base), b = timed(head);
+  std::vector<std::string> both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  if (both.empty())
+    throw Error(Fault::bad_input,
+                text("the two builds have no timed case in common for --device=", device,
+                     filter ? " --filter=" + *filter : "", "; see holdfast list"));
+  return both;
+}
+
+nlohmann::json finite(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
+}
+
+nlohmann::json to_json(const Shift& shift, const std::vector<double>& units) {
+  return {{"log_ratio", shift.estimate},
+          {"lower", finite(shift.lower)},
+          {"upper", finite(shift.upper)},
+          {"units", units}};
+}
+
+nlohmann::json to_json(const std::string& case_id, const Comparison& found, double tolerance) {
+  nlohmann::json made = to_json(found.shift, found.units);
+  made["case"] = case_id;
+  made["verdict"] = name_of(of_time(found));
+  made["reason"] = nullptr;
+  made["clock"] = found.clock == Clock::cpu ? "cpu" : "real";
+  made["log_ratio_by_other_clock"] = found.by_other_clock;
+  made["others"] = found.others;
+  made["control"] = found.control ? to_json(*found.control, found.control_units) : nullptr;
+  made["seconds"] = found.seconds;
+  made["smallest_shown"] = finite(smallest_shown(found.shift, tolerance));
+  return made;
+}
+
+struct Asked {
+  Builds builds;
+  ComparisonPlan plan;
+  std::vector<std::string> cases;
+};
+
+Comparison compare_one(const Asked& asked, const std::string& case_id, Progress& progress) {
+  const Comparison found =
+      compare(asked.builds, case_id, asked.plan, [&](const Comparison& so_far) {
+        progress.following(text(case_id, ": ", plural(so_far.units.size(), "unit"), ", ",
+                                std::lround(so_far.seconds), " s"));
+      });
+  progress.clear();
+  const std::string decided = name_of(of_time(found));
+  std::cout << decided << std::string(12 - decided.size(), ' ') << case_id << "  "
+            << describe(found, asked.plan.decision.tolerance) << std::endl;
+  return found;
+}
+
+// A against A: whatever it says but PASS is a false alarm or a lack of evidence.
+int self_test(const Asked& asked, int trials, Progress& progress) {
+  int alarms = 0, undecided = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    const auto& case_id = asked.cases[static_cast<std::size_t>(trial) % asked.cases.size()];
+    const Paired decision = of_time(compare_one(asked, case_id, progress));
+    alarms += decision == Paired::regression || decision == Paired::improved;
+    undecided += decision == Paired::undecided;
+  }
+  const Chance rate = chance(alarms, trials);
+  std::cout << "A against A: " << plural(static_cast<std::size_t>(alarms), "alarm") << " in "
+            << plural(static_cast<std::size_t>(trials), "decision") << " ("
+            << std::round(1000.0 * alarms / trials) / 10 << " %, 95 % interval "
+            << std::round(1000 * rate.lower) / 10 << " .. " << std::round(1000 * rate.upper) / 10
+            << " %), " << undecided << " undecided\n";
+  if (alarms > 0) return exit_code(Fault::regression);
+  return undecided == trials ? exit_code(Fault::undecided) : 0;
+}
+
+int run(const Options& options) {
+  const bool self = options.has("selftest");
+  if (options.operands().size() != (self ? 1 : 2))
+    throw Error(Fault::bad_input,
+                self ? "holdfast ab --selftest takes one suite binary, and runs it against itself"
+                     : "holdfast ab takes two builds of one suite: holdfast ab BASE_BIN HEAD_BIN");
+  const fs::path base = find_suite(options.operands().front(), binary_folder());
+  const fs::path head = find_suite(options.operands().back(), binary_folder());
+  if (base.filename() != head.filename())
+    throw Error(Fault::bad_input, text(base.filename().string(), " and ", head.filename().string(),
+                                       " are different suites; compare builds of one"));
+  if (options.has("cpu-time") && options.has("real-time"))
+    throw Error(Fault::bad_input, "--cpu-time and --real-time exclude each other");
+  const ComparisonPlan plan{
+      .device = options.value_or("device", "host"),
+      .unit_seconds = options.positive("unit").value_or(0.3),
+      .decision = {.tolerance = options.positive("tolerance").value_or(2) / 100,
+                   .budget_seconds = options.positive("budget").value_or(60),
+                   .clock = options.has("cpu-time")    ? Clock::cpu
+                            : options.has("real-time") ? Clock::real
+                                                       : Clock::by_load}};
+  if (device_kind(plan.device) == "cuda-dry")
+    throw Error(Fault::bad_input,
+                "a dry device executes nothing, so there is no time to compare; "
+                "holdfast diff compares counts");
+  const std::int64_t trials = options.integer("trials").value_or(default_trials);
+  if (trials < 1 || trials > most_trials)
+    throw Error(Fault::bad_input, text("--trials=", trials, ": give 1 to ", most_trials));
+  catch_interruptions();
+  Progress progress(base.filename().string());
+  const auto lock = lock_device(plan.device, progress);
+  const Asked asked{.builds = Builds({base}, {head}),
+                    .plan = plan,
+                    .cases = common_cases(base, head, plan.device, options.value_or("tier", "gate"),
+                                          options.value("filter"))};
+  if (self) return self_test(asked, static_cast<int>(trials), progress);
+
+  nlohmann::json all = nlohmann::json::array();
+  int code = 0;
+  for (const std::string& case_id : asked.cases) {
+    Comparison found;
+    try {
+      found = compare_one(asked, case_id, progress);
+    } catch (const Error& error) {
+      if (error.fault() != Fault::incomplete) throw;
+      std::cout << "INCOMPLETE  " << case_id << "  " << error.what() << std::endl;
+      all.push_back({{"case", case_id}, {"verdict", "INCOMPLETE"}, {"reason", error.what()}});
+      code = worse_exit_code(code, exit_code(Fault::incomplete));
+      continue;  // the other cases can still be decided
+    }
+    all.push_back(to_json(case_id, found, plan.decision.tolerance));
+    if (of_time(found) == Paired::regression)
+      code = worse_exit_code(code, exit_code(Fault::regression));
+    if (found.decision == Paired::undecided)
+      code = worse_exit_code(code, exit_code(Fault::undecided));
+  }
+  if (const auto out = options.value("out"))
+    write_file(*out, canonical({{"schema", "holdfast-ab/1"},
+                                {"suite", base.filename().string()},
+                                {"device", plan.device},
+                                {"tolerance", plan.decision.tolerance},
+                                {"cases", all}}));
+  return code;
+}
+
+}  // namespace
+
+Command ab_command() {
+  return {.name = "ab",
+          .summary = "Compares two builds of a suite, timed in lock step on one machine.",
+          .operands = "BASE_BIN HEAD_BIN",
+          .fewest_operands = 1,
+          .most_operands = 2,
+          .options = {{"device", "D", "host (default), cuda or cuda:N"},
+                      {"tier", "T", "smoke, gate (default) or full"},
+                      {"filter", "REGEX", "only cases whose id contains it"},
+                      {"budget", "SECONDS", "for each case (default 60)"},
+                      {"unit", "SECONDS", "of samples from each pair of processes (default 0.3)"},
+                      {"tolerance", "PERCENT", "a slowdown that may pass (default 2)"},
+                      {"cpu-time", "", "decide by CPU time (default: where others compute)"},
+                      {"real-time", "", "decide by real time, whatever others do"},
+                      {"selftest", "", "one build against itself: prints the alarm rate it saw"},
+                      {"trials", "N", "decisions of a self-test (default 20)"},
+                      {"out", "FILE", "write the decisions and their units there, as JSON"}},
+          .examples =
+              "  holdfast ab base/bin/cubed_sphere_swe build/release/bin/cubed_sphere_swe\n"
+              "  holdfast ab ./old/my_suite ./new/my_suite --filter=rk4_step --budget=30\n"
+              "  holdfast ab cubed_sphere_swe --selftest --filter='rk4_step/n:48'\n",
+          .run = run};
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast ab` on two builds of the fake suite.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/base/json.hpp"
+#include "gate/testing/fake_build.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class AbCommand : public testing::Test {
+ protected:
+  TemporaryFolder folder_{"ab-command-test"};
+  std::string behaviour_ = "ok";
+
+  Outcome holdfast(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "ab");
+    return run_task({.program = HOLDFAST_BINARY,
+                     .arguments = std::move(arguments),
+                     .environment = {{"FAKE_SUITE", behaviour_}},
+                     .timeout_seconds = 60});
+  }
+  std::string build(const std::string& name, double step_seconds = 1e-3) {
+    return toy::fake_build(folder_.path() / name, step_seconds).string();
+  }
+  // One case of a build against another, whose step takes `head_seconds` instead of 1 ms.
+  Outcome compared(double head_seconds, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {build("base"), build("head", head_seconds),
+                                          "--filter=add", "--unit=0.001", "--real-time"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return holdfast(std::move(arguments));
+  }
+  void expect_refusal(std::vector<std::string> arguments, const std::string& sentence) {
+    const Outcome outcome = holdfast(std::move(arguments));
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.complaints, AllOf(StartsWith("holdfast: "), HasSubstr(sentence)));
+  }
+};
+
+TEST_F(AbCommand, EqualBuildsPass) {
+  const Outcome outcome = compared(1e-3);
+  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
+  EXPECT_THAT(outcome.output, AllOf(StartsWith("PASS "), HasSubstr("fake_suite/add/n:8/f64"),
+                                    HasSubstr("14 units in ")));
+}
+
+TEST_F(AbCommand, TenPercentSlowerIsARegression) {
+  const Outcome outcome = compared(1.1e-3);
+  EXPECT_EQ(outcome.code, 1) << outcome.complaints;
+  EXPECT_THAT(outcome.output, AllOf(StartsWith("REGRESSION "), HasSubstr("+10 % (+10 % .. ")));
+}
+
+TEST_F(AbCommand, TenPercentFasterIsAnImprovement) {
+  const Outcome outcome = compared(0.9e-3);
+  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
+  EXPECT_THAT(outcome.output, StartsWith("IMPROVED "));
+}
+
+TEST_F(AbCommand, AToleranceAboveTheSlowdownLetsItPass) {
+  EXPECT_EQ(compared(1.1e-3, {"--tolerance=15"}).code, 0);
+}
+
+TEST_F(AbCommand, ASpentBudgetIsNoisyAndUndecided) {
+  const Outcome outcome = compared(1.1e-3, {"--budget=0.000001"});
+  EXPECT_EQ(outcome.code, 4) << outcome.complaints;
+  EXPECT_THAT(outcome.output, AllOf(StartsWith("NOISY "), HasSubstr("1 unit in ")));
+}
+
+TEST_F(AbCommand, ASuiteThatDiesIsIncompleteWithItsLastWords) {
+  behaviour_ = "dies";
+  const Outcome outcome = compared(1e-3);
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.output,
+              AllOf(StartsWith("INCOMPLETE "), HasSubstr("SIGSEGV"), HasSubstr("about to fall")));
+}
+
+TEST_F(AbCommand, AMachineWithoutTheDeviceIsToldApart) {
+  const std::string one = build("base");
+  behaviour_ = "no_device";
+  EXPECT_EQ(holdfast({one, one, "--unit=0.001"}).code, 77);
+}
+
+TEST_F(AbCommand, ASelfTestPrintsTheAlarmRateThatItSaw) {
+  const Outcome outcome = holdfast({build("base"), "--selftest", "--trials=2", "--unit=0.001"});
+  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
+  EXPECT_THAT(outcome.output,
+              HasSubstr("A against A: 0 alarms in 2 decisions (0 %, 95 % interval 0 .. 84.2 %)"));
+}
+
+TEST_F(AbCommand, ASelfTestThatDecidesNothingIsUndecided) {
+  const Outcome outcome =
+      holdfast({build("base"), "--selftest", "--trials=1", "--unit=0.001", "--budget=0.000001"});
+  EXPECT_EQ(outcome.code, 4) << outcome.output;
+}
+
+TEST_F(AbCommand, TheClockMayBeChosen) {
+  EXPECT_EQ(
+      holdfast({build("base"), build("head", 1.1e-3), "--filter=add", "--unit=0.001", "--cpu-time"})
+          .code,
+      0);  // the fake suite's CPU time is the same in every build
+  EXPECT_EQ(compared(1.1e-3).code, 1);
+}
+
+TEST_F(AbCommand, TheDecisionsAndTheirUnitsCanBeKept) {
+  const fs::path kept = folder_.path() / "ab.json";
+  ASSERT_EQ(compared(1.1e-3, {"--out=" + kept.string()}).code, 1);
+  const nlohmann::json found = nlohmann::json::parse(read_file(kept));
+  EXPECT_EQ(found.at("cases").at(0).at("verdict"), "REGRESSION");
+  EXPECT_EQ(found.at("cases").at(0).at("units").size(), 14u);
+  EXPECT_EQ(found.at("cases").at(0).at("control").at("units").size(), 7u);
+  EXPECT_EQ(found.at("cases").at(0).at("clock"), "real");
+}
+
+TEST_F(AbCommand, NonsenseArgumentsAreRefused) {
+  const std::string one = build("base");
+  for (const char* number : {"0", "-1", "nan", "inf", "2x", ""})
+    expect_refusal({one, one, text("--tolerance=", number)}, "give a positive number");
+  expect_refusal({one, one, "--budget=0"}, "--budget=0");
+  expect_refusal({one, one, "--unit=0"}, "--unit=0");
+  expect_refusal({one, one, "--cpu-time", "--real-time"}, "exclude each other");
+  expect_refusal({one, "--selftest", "--trials=0"}, "--trials=0");
+  expect_refusal({one}, "takes two builds");
+  expect_refusal({one, one, "--selftest"}, "takes one suite binary");
+  expect_refusal({one, one, "--device=cuda-dry:sm_90"}, "executes nothing");
+  expect_refusal({one, one, "--filter=no_such_case"}, "no timed case in common");
+  expect_refusal({one, one, "--filter=("}, "not a regular expression");
+  expect_refusal({one, (folder_.path() / "none").string()}, "there is no program");
+}
+
+TEST_F(AbCommand, DifferentSuitesAreNotCompared) {
+  const std::string one = build("base");
+  const fs::path other = folder_.path() / "other_suite";
+  fs::copy_file(one, other);
+  expect_refusal({one, other.string()}, "are different suites");
+}
+
+}  // namespace
+}  // namespace holdfast::gate

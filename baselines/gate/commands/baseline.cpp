@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "gate/accept/accept.hpp"
+#include "gate/accept/prune.hpp"
+#include "gate/base/numbers.hpp"
+#include "gate/base/store.hpp"
+#include "gate/commands/commands.hpp"
+#include "gate/commands/common_options.hpp"
+#include "gate/documents/aliases.hpp"
+#include "gate/documents/baseline_files.hpp"
+#include "gate/documents/build_folder.hpp"
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/results_root.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Plan {
+  std::string place = {};  // in the store
+  fs::path file = {};
+  std::optional<Baseline> existing = {};
+  Acceptable accepted = {};
+};
+
+RootOptions root_options(const Options& options) {
+  RootOptions root{.only = options.value("only"), .device = options.value("device")};
+  if (const auto lists = options.value("lists")) root.lists = *lists;
+  return root;
+}
+
+std::string entries_of(const Plan& plan) {
+  const std::size_t count = count_entries(plan.accepted.baseline);
+  return text(count, count == 1 ? " entry" : " entries");
+}
+
+std::string metric_of(const std::string& key) {
+  return key.substr(key.rfind('|') + 1);
+}
+
+void print_changes(const Plan& plan, const Policy& policy, std::ostream& out) {
+  for (const Change& change : plan.accepted.changes) {
+    const auto row = policy.metrics().find(metric_of(change.key));
+    const std::string unit = row == policy.metrics().end() ? "" : row->second.unit;
+    const auto shown = [&](const std::optional<Value>& value) {
+      return value ? readable(*value, unit) : "none";
+    };
+    out << "  " << change.key << "  " << shown(change.before) << " -> " << shown(change.after)
+        << (change.worsens ? "  (worse)" : "") << "\n";
+  }
+}
+
+// An entry keeps its value while nobody measures it, but not under a compiler that did not make it.
+void refuse_stale(const Plan& plan, const Results& results, const Policy& policy) {
+  if (!plan.existing || plan.existing->fingerprint.compiler == results.env.compiler) return;
+  for (const CaseResult& result : results.cases)
+    for (const NamedMetric& metric : named_metrics(result)) {
+      const auto row = policy.metrics().find(metric.name);
+      if (metric.measured || row == policy.metrics().end() || row->second.on_request.empty() ||
+          !plan.existing->entries.contains(entry_key(result.id, metric.variant, metric.name)))
+        continue;
+      throw Error(Fault::incomplete, text("the accepted ", metric.name, " of ", result.id,
+                                          " are of another compiler (",
+                                          plan.existing->fingerprint.compiler.value_or("none"),
+                                          ", now ", results.env.compiler.value_or("none"),
+                                          "); measure again with ", row->second.on_request));
+    }
+}
+
+struct PlanOptions {
+  std::string why = {};
+  Anchor anchor = Anchor::kept;
+  std::vector<Root> again = {};  // other runs of the same build
+};
+
+std::vector<Root> other_roots(const Options& options) {
+  std::vector<Root> roots;
+  for (const std::string& again : options.values("again"))
+    roots.push_back(read_root(again, root_options(options)));
+  return roots;
+}
+
+// The run of `part` in each of the roots `again`.
+std::vector<Results> other_runs_of(const MeasuredPart& part, const std::vector<Root>& again) {
+  const Results& results = part.results;
+  std::vector<Results> found;
+  std::set<std::string> ids = {results.run.id};
+  for (const Root& root : again) {
+    const auto other =
+        std::find_if(root.parts.begin(), root.parts.end(), [&](const MeasuredPart& one) {
+          return !one.no_device() && one.results.suite == results.suite &&
+                 one.results.env.device_class == results.env.device_class;
+        });
+    const auto refuse = [&](const auto&... why) {
+      throw Error(Fault::bad_input,
+                  text("--again: the other run of ", results.suite, " on ",
+                       results.env.device_class, ' ', why..., "; give runs of one build"));
+    };
+    if (other == root.parts.end()) refuse("is not in its folder");
+    const Results& run = other->results;
+    if (!ids.insert(run.run.id).second) refuse("is given twice, ", run.run.id);
+    if (run.run.content != results.run.content || run.list_hash != results.list_hash)
+      refuse(run.run.id, " is of other code");
+    if (run.env.fingerprint != results.env.fingerprint)
+      refuse(run.run.id, " is of another processor, compiler or driver");
+    found.push_back(run);
+  }
+  return found;
+}
+
+std::vector<Plan> make_plans(const fs::path& directory, const Store& store, const Root& root,
+                             const Policy& policy, const PlanOptions& options = {}) {
+  const Aliases aliases = Aliases::read(store.folder());
+  aliases.check_against(root.lists, root.complete);
+  std::vector<Plan> plans;
+  std::size_t without_device = 0;
+  for (const MeasuredPart& part : root.parts) {
+    if (part.no_device()) {
+      ++without_device;
+      continue;
+    }
+    Plan plan{.place = baseline_file(part.results.env.device_class, part.results.suite)};
+    plan.file = store.folder() / plan.place;
+    plan.existing = read_baseline_if_any(store, plan.place);
+    if (plan.existing) aliases.rename(*plan.existing);
+    refuse_stale(plan, part.results, policy);
+    plan.accepted = accept(part.results, plan.existing, policy,
+                           {.why = options.why,
+                            .anchor = options.anchor,
+                            .again = other_runs_of(part, options.again)});
+    plans.push_back(std::move(plan));
+  }
+  if (!plans.empty()) return plans;
+  if (without_device > 0)
+    throw Error(Fault::no_device,
+                text("the machine had no device for anything in ", directory.string()));
+  throw Error(Fault::incomplete,
+              text("there are no results in ", directory.string(), " to accept"));
+}
+
+// A baseline is of the code that it stands beside: what was measured of another is refused. Empty
+// where they are the same, or `lists` is not the folder of a build that has the suite.
+std::vector<Refusal> other_content(const Results& results, const fs::path& lists) {
+  if (!fs::exists(lists / "content.json") || !fs::exists(list_path(lists, results.suite)))
+    return {};
+  const std::string built = provenance(lists / results.suite).content;
+  if (built == results.run.content) return {};
+  return {{.exit = exit_code(Fault::incomplete),
+           .why = text("it was measured of other code (content ", readable(results.run.content, ""),
+                       ", built ", readable(built, ""), "); measure again")}};
+}
+
+// All or nothing: one part that must not be accepted keeps the others out as well.
+int refuse(const Root& root, const Policy& policy, const fs::path& lists, bool bootstrap) {
+  int exit = 0;
+  for (const MeasuredPart& part : root.parts) {
+    if (part.no_device()) continue;
+    std::vector<Refusal> found = refusals(part.results, part.list, policy, bootstrap);
+    for (Refusal& other : other_content(part.results, lists)) found.push_back(std::move(other));
+    for (const Refusal& refusal : found) {
+      std::cerr << "holdfast: not accepted: " << part.results.suite << " on "
+                << part.results.env.device_class << " ("
+                << part.file.parent_path().parent_path().string() << "): " << refusal.why << "\n";
+      exit = worse_exit_code(exit, refusal.exit);
+    }
+  }
+  return exit;
+}
+
+// Of the entries that the runs together would make; 0 where there are none.
+int told_refusals(const Plan& plan) {
+  int exit = 0;
+  for (const Refusal& refusal : plan.accepted.refusals) {
+    std::cerr << "holdfast: not accepted: " << refusal.why << "\n";
+    exit = worse_exit_code(exit, refusal.exit);
+  }
+  return exit;
+}
+
+int accept_verb(const Options& options, const fs::path& directory, const fs::path& baselines) {
+  const Policy policy = read_policy(baselines, options);
+  const Root root = read_root(directory, root_options(options));
+  const fs::path lists = options.value_or("lists", binary_folder().string());
+  const PlanOptions planned{.why = options.value_or("why", ""),
+                            .anchor = options.has("new-anchor") ? Anchor::here : Anchor::kept,
+                            .again = other_roots(options)};
+  int refused = refuse(root, policy, lists, options.has("bootstrap"));
+  for (const Root& again : planned.again)
+    refused = worse_exit_code(refused, refuse(again, policy, lists, options.has("bootstrap")));
+  if (refused != 0) return refused;
+  Store store(baselines, Store::Use::writing);
+  const std::vector<Plan> plans = make_plans(directory, store, root, policy, planned);
+  for (const Plan& plan : plans) refused = worse_exit_code(refused, told_refusals(plan));
+  if (refused != 0) return refused;
+  for (const Plan& plan : plans) {
+    const auto& changes = plan.accepted.changes;
+    const auto worse = std::find_if(changes.begin(), changes.end(),
+                                    [](const Change& change) { return change.worsens; });
+    if (worse == changes.end() || !planned.why.empty()) continue;
+    print_changes(plan, policy, std::cerr);
+    throw Error(Fault::bad_input,
+                text("accepting this makes ", worse->key,
+                     " worse (or removes it), which needs a reason: --why=\"...\""));
+  }
+  std::ostringstream told;
+  for (const Plan& plan : plans) {
+    const std::string content = baseline_text(plan.accepted.baseline);
+    if (plan.existing && read_file(plan.file) == content) {
+      told << plan.file.string() << ": nothing to change\n";
+      continue;
+    }
+    store.write(plan.place).append(content);
+    told << plan.file.string() << ": " << plan.accepted.changes.size() << " of " << entries_of(plan)
+         << " changed\n";
+    if (plan.existing) print_changes(plan, policy, told);
+  }
+  store.publish();
+  std::cout << told.str();
+  return 0;
+}
+
+int diff_verb(const Options& options, const fs::path& directory, const fs::path& baselines) {
+  const Policy policy = read_policy(baselines, options);
+  const Root root = read_root(directory, root_options(options));
+  const std::vector<Plan> plans = make_plans(directory, Store(baselines, Store::Use::reading), root,
+                                             policy, {.again = other_roots(options)});
+  for (const Plan& plan : plans) {
+    std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
+              << entries_of(plan) << " would change\n";
+    print_changes(plan, policy, std::cout);
+    (void)told_refusals(plan);
+  }
+  return 0;
+}
+
+std::vector<Baseline> all_baselines(const fs::path& baselines) {
+  const Store store(baselines, Store::Use::reading);
+  std::vector<Baseline> all;
+  for (const std::string& place : store.places("devices/", ".json"))
+    all.push_back(*read_baseline_if_any(store, place));
+  return all;
+}
+
+// Prints the entries of the case `wanted`, or all where it is empty, and returns how many.
+std::size_t show_entries(const std::string& whose, const Entries& entries,
+                         const std::string& wanted, const Policy& policy) {
+  std::size_t shown = 0;
+  for (const auto& [key, entry] : entries) {
+    if (!wanted.empty() && !key.starts_with(wanted + '|')) continue;
+    ++shown;
+    const auto row = policy.metrics().find(metric_of(key));
+    const std::string unit = row == policy.metrics().end() ? "" : row->second.unit;
+    std::cout << whose << "  " << key << "  " << readable(entry.value, unit);
+    if (entry.accepted.previous)
+      std::cout << " (before: " << readable(*entry.accepted.previous, unit) << ")";
+    if (is_timed(entry)) std::cout << "  " << plural(entry.medians.size(), "run");
+    std::cout << "  " << entry.accepted.utc << "  " << entry.accepted.why << "\n";
+  }
+  return shown;
+}
+
+int show_verb(const Options& options, const std::string& wanted, const fs::path& baselines) {
+  const Policy policy = read_policy(baselines, options);
+  require_folder(baselines / "devices", "name the accepted baselines with --baselines");
+  const auto device_class = options.value("device-class");
+  std::size_t shown = 0;
+  for (const Baseline& baseline : all_baselines(baselines)) {
+    if (device_class && *device_class != baseline.device_class) continue;
+    shown += show_entries(baseline.device_class, baseline.entries, wanted, policy);
+    for (const auto& [processor, entries] : baseline.processors)
+      shown += show_entries(text(baseline.device_class, " ", processor), entries, wanted, policy);
+  }
+  if (shown == 0 && (!wanted.empty() || device_class))
+    throw Error(Fault::bad_input,
+                text("no baseline", device_class ? text(" of the class ", *device_class) : "",
+                     wanted.empty() ? " is kept" : text(" has the case ", wanted),
+                     "; holdfast baseline show lists all"));
+  return 0;
+}
+
+int run(const Options& options) {
+  const std::string& verb = options.operands().front();
+  const fs::path baselines = options.value_or("baselines", "baselines");
+  const bool has_operand = options.operands().size() > 1;
+  if (verb == "show")
+    return show_verb(options, has_operand ? options.operands()[1] : "", baselines);
+  if (verb == "prune") {
+    if (has_operand)
+      throw Error(Fault::bad_input,
+                  "holdfast baseline prune takes no DIR: it asks the build's lists");
+    return prune({.baselines = baselines,
+                  .lists = options.value_or("lists", binary_folder().string()),
+                  .write = options.has("yes")});
+  }
+  if (verb != "accept" && verb != "diff")
+    throw Error(Fault::bad_input, text("holdfast baseline has no verb '", verb,
+                                       "'; it has accept, show, diff and prune"));
+  if (!has_operand)
+    throw Error(Fault::bad_input, text("holdfast baseline ", verb, " needs DIR, a results root"));
+  const fs::path directory = options.operands()[1];
+  return verb == "accept" ? accept_verb(options, directory, baselines)
+                          : diff_verb(options, directory, baselines);
+}
+
+}  // namespace
+
+Command baseline_command() {
+  return {
+      .name = "baseline",
+      .summary =
+          "Accepts measurements as baselines, shows them, tells what accepting would change, "
+          "prunes.",
+      .operands = "accept DIR | show [CASE] | diff DIR | prune",
+      .fewest_operands = 1,
+      .most_operands = 2,
+      .options = {{"why", "TEXT", "the reason, which a worsening needs"},
+                  {"again", "DIR", "accept, diff: another run of this build, whose times count too",
+                   true},
+                  {"bootstrap", "", "accept ratios from fewer than five processes"},
+                  {"new-anchor", "", "accept: measure drift from these values on, as at a release"},
+                  {"yes", "", "prune: remove what no list speaks of, instead of telling it"},
+                  common::baselines,
+                  common::policy,
+                  common::only,
+                  common::device,
+                  {"device-class", "CLASS", "show: that class alone"},
+                  common::lists},
+      .examples =
+          "  holdfast baseline accept build/release/results --why=\"one kernel per stage\"\n"
+          "  holdfast baseline accept run1 --again=run2 --again=run3 --again=run4 "
+          "--again=run5\n"
+          "  holdfast baseline show cubed_sphere_swe/rk4_step/n:48/f64\n"
+          "  holdfast baseline diff build/release/results\n"
+          "  holdfast baseline prune --yes\n",
+      .run = run};
+}
+
+}  // namespace holdfast::gate

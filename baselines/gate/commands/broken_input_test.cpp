@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast` on what is broken, absent or meant otherwise: it fails closed, with one
+// sentence.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/testing/gate_command.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST_F(GateCommand, AFileCutShortIsABadFile) {
+  accepted(toy::dry());
+  const auto path = result_path(toy::dry());
+  write_file(path, read_file(path).substr(0, 1000));
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("the file is cut short"));
+}
+
+TEST_F(GateCommand, NanIsABadFile) {
+  accepted(toy::dry());
+  spoil(result_path(toy::dry()), "\"value\": 4}", "\"value\": NaN}");
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("not JSON"));
+}
+
+TEST_F(GateCommand, AnUnknownKeyIsNamedWithFileAndLine) {
+  accepted(toy::dry());
+  spoil(result_path(toy::dry()), "\"partial\"", "\"surprise\": 1, \"partial\"");
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, testing::ContainsRegex("toy\\.json:[0-9]+: unknown key 'surprise'"));
+}
+
+TEST_F(GateCommand, AnotherSchemaVersionIsABadFile) {
+  accepted(toy::dry());
+  spoil(result_path(toy::dry()), "holdfast-results/1", "holdfast-results/2");
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("the schema is 'holdfast-results/2'"));
+}
+
+TEST_F(GateCommand, AMetricWithoutARowInThePolicyIsAnError) {
+  Results now = toy::dry();
+  toy::metric(now, "optimized", "surprise") = toy::exact(1);
+  store(now);
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("the metric surprise of toy/step/n:64/f64"));
+}
+
+TEST_F(GateCommand, ARuleThatMatchesNothingIsAnError) {
+  accepted(toy::dry());
+  spoil(baselines_ / "policy.json", "toy/step/**", "toy/stpe/**");
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("this rule matches nothing: no suite lists toy/stpe/**"));
+}
+
+TEST_F(GateCommand, AnExpiredWaiverIsAnError) {
+  accepted(toy::dry());
+  spoil(
+      baselines_ / "policy.json", "\"waivers\": []",
+      R"("waivers": [{"match": "toy/**", "metric": "launches", "until": "2020-01-01", "why": "old"}])");
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("expired on 2020-01-01"));
+}
+
+TEST_F(GateCommand, AListOfAnotherBuildIsRefused) {
+  accepted(toy::dry());
+  List other = toy::list();
+  other.cases.pop_back();
+  write_file(lists_ / "toy.list.json", canonical(to_json(other)));
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(complaints_, HasSubstr("a list of another build"));
+}
+
+TEST_F(GateCommand, AListThatWasChangedBesideTheResultsIsRefused) {
+  accepted(toy::dry());
+  spoil(results_ / "cuda-dry-sm_90" / "toy.list.json", "\"gate\"", "\"full\"");
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(complaints_, HasSubstr("a list of another build"));
+}
+
+TEST_F(GateCommand, AnAbsentFolderIsABadArgument) {
+  EXPECT_EQ(holdfast({"check", (folder_.path() / "absent").string()}), 2);
+  EXPECT_EQ(check(), 3) << "an empty root is incomplete";
+  EXPECT_THAT(complaints_, HasSubstr("there are no results in"));
+}
+
+TEST_F(GateCommand, ABuildToConfirmWithThatIsAbsentIsABadArgumentEvenOfDryParts) {
+  accepted(toy::dry());
+  EXPECT_EQ(check({"--confirm=" + (folder_.path() / "typo").string()}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("typo/bin; give the build folder to compare with"));
+}
+
+TEST_F(GateCommand, AnExpectedPartThatIsAbsentIsIncomplete) {
+  accepted(toy::dry());
+  EXPECT_EQ(check({"--expect=toy:cuda-dry:sm_90"}), 0);
+  EXPECT_EQ(check({"--expect=toy:host"}), 3);
+  EXPECT_THAT(output_, HasSubstr("expected, and there are no results of it"));
+}
+
+TEST_F(GateCommand, AnUnwritableRootIsSaidAndLeavesNothingHalfWritten) {
+  accepted(toy::dry());
+  // A folder in the verdict's place fails for every user, root included.
+  std::filesystem::create_directories(results_ / "verdict.json" / "inside");
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("cannot write"));
+  for (const auto& file : std::filesystem::directory_iterator(results_))
+    EXPECT_THAT(file.path().filename().string(), Not(HasSubstr(".part")));
+}
+
+TEST_F(GateCommand, VerbsWithoutArgumentsPrintTheirUsage) {
+  for (const char* verb : {"check", "baseline", "policy"}) {
+    EXPECT_EQ(holdfast({verb}), 2);
+    EXPECT_THAT(complaints_, HasSubstr("usage: holdfast " + std::string(verb)));
+    EXPECT_EQ(holdfast({verb, "--help"}), 0);
+    EXPECT_THAT(output_, HasSubstr("examples:"));
+  }
+}
+
+TEST_F(GateCommand, AMistypedCommandIsCorrected) {
+  EXPECT_EQ(holdfast({"chekc"}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("did you mean check?"));
+}
+
+TEST_F(GateCommand, ARefusalTakesThePlaceOfAnOlderVerdict) {
+  accepted(toy::dry());
+  ASSERT_EQ(check(), 0);
+  spoil(result_path(toy::dry()), "\"partial\"", "\"surprise\": 1, \"partial\"");
+  EXPECT_EQ(check(), 2);
+  EXPECT_EQ(verdict().exit, 2);
+  EXPECT_THAT(verdict().notes, testing::ElementsAre(HasSubstr("unknown key 'surprise'")));
+  EXPECT_THAT(read_file(results_ / "verdict.md"), HasSubstr("usage or a bad file"));
+  EXPECT_THAT(read_file(results_ / "verdict.xml"), HasSubstr("failures=\"1\""));
+}
+
+// A list that is a link to itself, which no sentence of ours speaks of.
+TEST_F(GateCommand, WhateverStopsACheckTakesThePlaceOfAnOlderVerdict) {
+  accepted(toy::dry());
+  ASSERT_EQ(check(), 0) << output_;
+  const std::filesystem::path list = results_ / "cuda-dry-sm_90" / "toy.list.json";
+  std::filesystem::remove(list);
+  std::filesystem::create_symlink("toy.list.json", list);
+  EXPECT_EQ(check(), 2);
+  EXPECT_EQ(verdict().exit, 2);
+  EXPECT_THAT(verdict().notes, testing::ElementsAre(HasSubstr("toy.list.json")));
+}
+
+TEST_F(GateCommand, AnExpectedPartMustBeWhole) {
+  accepted(toy::dry());
+  Results filtered = toy::dry();
+  filtered.partial = true;
+  store(filtered);
+  EXPECT_EQ(check({"--expect=toy:cuda-dry:sm_90"}), 3);
+  EXPECT_THAT(output_, HasSubstr("expected, and the run was filtered"));
+  Results smoke = toy::dry();
+  smoke.tier = "smoke";
+  store(smoke);
+  EXPECT_EQ(check({"--expect=toy:cuda-dry:sm_90"}), 3);
+  EXPECT_THAT(output_, HasSubstr("expected, and the run was of the tier smoke"));
+}
+
+TEST_F(GateCommand, AnUnknownSuiteOrDeviceIsABadArgument) {
+  accepted(toy::dry());
+  EXPECT_EQ(check({"--only=toi"}), 2);
+  EXPECT_THAT(complaints_,
+              HasSubstr("--only=toi: this build has no such suite; did you mean toy?"));
+  EXPECT_EQ(check({"--device=gpu"}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("the devices are host, cuda and cuda-dry:sm_NN"));
+}
+
+TEST_F(GateCommand, AFileInTheFoldersPlaceIsSaid) {
+  const std::string file = (baselines_ / "policy.json").string();
+  EXPECT_EQ(holdfast({"check", file, "--baselines=" + baselines_.string()}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("policy.json is not a folder; measure first"));
+}
+
+TEST_F(GateCommand, AnAbsentPolicyIsAskedFor) {
+  std::filesystem::remove(baselines_ / "policy.json");
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("name it with --policy, or its folder with --baselines"));
+}
+
+TEST_F(GateCommand, WhatIsNotKeptIsNotShown) {
+  accepted(toy::dry());
+  EXPECT_EQ(
+      holdfast({"baseline", "show", "--baselines=" + baselines_.string(), "--device-class=no"}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("no baseline of the class no is kept"));
+}
+
+TEST_F(GateCommand, AnEmptyHistoryIsSaid) {
+  EXPECT_EQ(holdfast({"trend", "--store=" + results_.string()}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("holds no history; begin a history with"));
+}
+
+TEST_F(GateCommand, ALostMetricIsNeitherAcceptedNorProposed) {
+  accepted(toy::dry());
+  Results now = toy::dry();
+  now.cases.front().variants["optimized"].metrics.erase("launches");
+  store(now);
+  EXPECT_EQ(check(), 3);
+  EXPECT_FALSE(std::filesystem::exists(results_ / "proposed-baseline.patch"));
+  EXPECT_EQ(accept({"--why=gone"}), 3);
+  EXPECT_THAT(complaints_, HasSubstr("launches is listed and was not measured"));
+}
+
+TEST_F(GateCommand, ABoundOfTheReferenceIsNotLostWithItsMetric) {
+  spoil(baselines_ / "policy.json",
+        "\"variant\": \"optimized\", \"metric\": \"launches\", \"bound\": {\"max\": 64",
+        "\"metric\": \"launches\", \"bound\": {\"max\": 1000");
+  Results now = toy::dry();
+  now.cases.front().variants["reference"].metrics.erase("launches");
+  store(now);
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(output_, HasSubstr("launches      has a bound and was not measured"));
+}
+
+// Each is one edit of a good file that would hide something, were it believed.
+struct Spoilt {
+  const char* what;
+  const char* file;  // results, baseline or policy
+  const char* from;
+  const char* to;
+  int exit;
+};
+
+void PrintTo(const Spoilt& spoilt, std::ostream* out) {
+  *out << spoilt.what;
+}
+
+class SpoiltFile : public GateCommand, public testing::WithParamInterface<Spoilt> {};
+
+TEST_P(SpoiltFile, NeverPasses) {
+  const Spoilt& spoilt = GetParam();
+  accepted(toy::host());
+  ASSERT_EQ(check(), 0) << output_ << complaints_;
+  const std::string file = spoilt.file;
+  spoil(file == "results"    ? result_path(toy::host())
+        : file == "baseline" ? baseline(toy::host())
+                             : baselines_ / "policy.json",
+        spoilt.from, spoilt.to);
+  EXPECT_EQ(check(), spoilt.exit) << output_ << complaints_;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OneEdit, SpoiltFile,
+    testing::Values(
+        Spoilt{"AnUnknownKind", "results", "\"kind\": \"ratio\"", "\"kind\": \"none\"", 2},
+        Spoilt{"AnUnknownTierOfTheRun", "results", "\"suite\": \"toy\",\n  \"tier\": \"gate\"",
+               "\"suite\": \"toy\",\n  \"tier\": \"none\"", 2},
+        Spoilt{"ACaseOutOfTheGatesTier", "results", "\"tier\": \"gate\",\n      \"variants\"",
+               "\"tier\": \"full\",\n      \"variants\"", 2},
+        Spoilt{"NoProcesses", "results", "\"processes\": 5", "\"processes\": 0", 2},
+        Spoilt{"AMedianOfNoProcess", "results", "\"median\": 10", "\"median\": 30", 2},
+        Spoilt{"ANegativeSpread", "results", "\"mad_between\": 0.05", "\"mad_between\": -0.05", 2},
+        Spoilt{"NegativeBytes", "results", "\"value\": 4096", "\"value\": -4096", 2},
+        Spoilt{"AnErrorAboveItsLimit", "results", "\"error\": 1e-15", "\"error\": 1e-3", 1},
+        Spoilt{"AResultThatNobodyVerified", "results", "\"status\": \"passed\"",
+               "\"status\": \"not_executed\"", 1},
+        Spoilt{"ACaseThatWasNotExecuted", "results", "\"executed\": true", "\"executed\": false",
+               1},
+        Spoilt{"ABaselineOfAnotherClass", "baseline", "\"device_class\": \"host-x86_64-v4-2t\"",
+               "\"device_class\": \"host-x86_64-v3-2t\"", 2},
+        Spoilt{"ABaselineThatIsNotItsMedian", "baseline", "\"medians\": [10", "\"medians\": [9", 2},
+        Spoilt{"AProcessWithoutTime", "results", "\"processes\": [9.9", "\"processes\": [0", 2},
+        Spoilt{"ABaselineTooWideToJudge", "baseline", "\"mad_between\": 0.05",
+               "\"mad_between\": 5e9", 4},
+        Spoilt{"ANegativeBaseline", "baseline", "\"value\": 4096", "\"value\": -1", 2},
+        Spoilt{"ALostEntryThatOnlyWarns", "baseline", "|optimized|time_s\"", "|reference|time_t\"",
+               3},
+        Spoilt{"AVariantThatNobodyHas", "policy", "\"variant\": \"optimized\"",
+               "\"variant\": \"optimised\"", 2}),
+    [](const auto& one) { return std::string(one.param.what); });
+
+TEST_F(GateCommand, AFileCutAnywhereNeverPasses) {
+  accepted(toy::host());
+  for (const std::filesystem::path& path :
+       {result_path(toy::host()), baseline(toy::host()), baselines_ / "policy.json"}) {
+    const std::string whole = read_file(path);
+    for (std::size_t tenth = 0; tenth < 10; ++tenth) {
+      write_file(path, whole.substr(0, whole.size() * tenth / 10));
+      EXPECT_EQ(check(), 2) << path << " cut at " << tenth << "/10";
+    }
+    write_file(path, whole);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::gate

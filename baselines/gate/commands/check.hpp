@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast check`: a results root against the baselines; the gate.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/documents/documents.hpp"
+#include "gate/documents/results_root.hpp"
+
+namespace holdfast::gate {
+
+struct CheckRequest {
+  std::filesystem::path directory;
+  std::filesystem::path baselines = "baselines";
+  std::filesystem::path policy = {};             // by default <baselines>/policy.json
+  std::optional<std::string> baseline_ref = {};  // judge against the merge base with this
+  bool require_baseline = false;
+  bool undecided_fails = true;
+  std::filesystem::path store = {};               // the history, for the ratchet
+  std::vector<std::filesystem::path> again = {};  // other runs of the same build, for the ratchet
+  std::optional<std::filesystem::path> confirm = {};  // the build to compare suspects with
+  double confirm_budget_seconds = 60;                 // for each case
+  RootOptions root = {};
+  std::vector<std::string> expect = {};  // SUITE:DEVICE parts that must be there
+  std::string today = {};                // YYYY-MM-DD; by default the clock's
+
+  bool whole() const { return !root.only && !root.device; }
+};
+
+struct Checked {
+  Verdict verdict = {};
+  std::string patch = {};  // what accepting the measurement would change in the baselines
+};
+
+Checked check(const CheckRequest& request);
+
+}  // namespace holdfast::gate

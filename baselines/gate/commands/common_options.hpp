@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that several commands have, worded once.
+#pragma once
+
+#include "gate/base/options.hpp"
+
+namespace holdfast::gate::common {
+
+inline constexpr OptionRow baselines = {"baselines", "DIR",
+                                        "the accepted baselines (default: baselines)"};
+inline constexpr OptionRow policy = {"policy", "FILE",
+                                     "the policy (default: policy.json of the baselines)"};
+inline constexpr OptionRow only = {"only", "SUITE", "that suite alone"};
+inline constexpr OptionRow device = {"device", "DEVICE",
+                                     "that device alone: host, cuda, cuda-dry:sm_90"};
+inline constexpr OptionRow lists = {"lists", "DIR",
+                                    "the build's lists (default: beside this program)"};
+
+}  // namespace holdfast::gate::common

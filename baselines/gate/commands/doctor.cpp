@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/commands/doctor.hpp"
+
+#include <dlfcn.h>
+#include <grp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+#include "gate/base/process.hpp"
+#include "gate/commands/commands.hpp"
+#include "gate/documents/build_folder.hpp"
+#include "gate/documents/documents.hpp"
+#include "gate/measure/gpu_driver.hpp"
+#include "gate/measure/host_class.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int dry_architectures[] = {80, 90, 100};
+constexpr const char* cuda_fix = "./cmake/bootstrap.sh --cuda, then configure again";
+
+struct ToolkitRow {
+  const char* library;
+  const char* purpose;
+  bool dry_needs_it;
+};
+constexpr ToolkitRow toolkit[] = {
+    {"libnvrtc.so.13", "compiles device code", true},
+    {"libnvJitLink.so.13", "links device code", true},
+    {"libcudart.so.13", "runs device code", true},
+    {"libcublas.so.13", "matrix products on cuda", false},
+    {"libcufft.so.12", "Fourier transforms on cuda", true},
+    {"libcupti.so.13", "profiles on cuda", false},
+};
+
+std::string first_word_of(const fs::path& file) {
+  std::string word;
+  std::ifstream(file) >> word;
+  return word;
+}
+
+// The first `path` below this program's folder or one above it: what bootstrap.sh puts into the
+// source tree.
+std::optional<fs::path> above(const fs::path& path) {
+  for (fs::path folder = binary_folder(); folder != folder.parent_path();
+       folder = folder.parent_path())
+    if (std::error_code ignored; fs::exists(folder / path, ignored)) return folder / path;
+  return std::nullopt;
+}
+
+Finding cpu() {
+  std::ifstream info("/proc/cpuinfo");
+  std::string model = "unknown";
+  for (std::string line; std::getline(info, line);) {
+    if (!line.starts_with("model name")) continue;
+    model = line.substr(std::min(line.find(':') + 2, line.size()));
+    break;
+  }
+  const std::string isa = host_isa();
+  if (isa == "x86-64-v4" || isa == "x86-64-v3") return {"cpu", Health::ok, text(model, ", ", isa)};
+  return {"cpu", Health::absent, text(model, ", ", isa, ", below x86-64-v3"),
+          "use a machine with AVX2 and FMA: host code is compiled for x86-64-v3 and x86-64-v4"};
+}
+
+Finding threads() {
+  const unsigned all = std::thread::hardware_concurrency();
+  const int used = host_threads();
+  const std::string detail = text(all, " hardware threads, suites use ", used);
+  if (used <= static_cast<int>(all)) return {"threads", Health::ok, detail};
+  return {"threads", Health::noisy, detail, text("set HOLDFAST_NUM_THREADS to at most ", all)};
+}
+
+Finding memory() {
+  const double bytes = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+                       static_cast<double>(::sysconf(_SC_PAGE_SIZE));
+  return {"memory", Health::ok, text(std::round(bytes / 1e8) / 10, " GB")};
+}
+
+Finding load() {
+  double average = 0;
+  if (::getloadavg(&average, 1) != 1) return {"load", Health::ok, "unknown"};
+  const std::string detail = text("load average ", std::round(average * 100) / 100);
+  const double idle = 0.25 * std::thread::hardware_concurrency();
+  if (average <= idle) return {"load", Health::ok, detail};
+  return {"load", Health::noisy, detail,
+          "wait until other work is done: it widens every time that is measured"};
+}
+
+Finding governor() {
+  const std::string name = first_word_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  if (name.empty())
+    return {"cpu clock", Health::ok, "not for this machine to set (virtual, or no cpufreq)"};
+  if (name == "performance") return {"cpu clock", Health::ok, "governor performance"};
+  return {"cpu clock", Health::noisy, "governor " + name,
+          "sudo cpupower frequency-set --governor performance"};
+}
+
+// Device files that exist and that this user may not open.
+std::optional<Finding> gpu_permission() {
+  for (const char* name : {"nvidiactl", "nvidia0", "nvidia-uvm"}) {
+    const fs::path file = fs::path("/dev") / name;
+    struct stat status = {};
+    if (::stat(file.c_str(), &status) != 0 || ::access(file.c_str(), R_OK | W_OK) == 0) continue;
+    const group* owner = ::getgrgid(status.st_gid);
+    const std::string group_name = owner ? owner->gr_name : std::to_string(status.st_gid);
+    return Finding{
+        "gpu files", Health::absent, text("you may not open ", file.string()),
+        text("join its group and log in again: sudo usermod -aG ", group_name, " $USER")};
+  }
+  return std::nullopt;
+}
+
+Finding driver(const GpuDriver& gpu) {
+  if (!gpu.problem.empty())
+    return {"gpu driver", Health::absent, gpu.problem,
+            gpu.installed
+                ? "see nvidia-smi; cuda-dry:sm_90 needs neither driver nor GPU"
+                : "install the NVIDIA driver where there is a GPU; cuda-dry:sm_90 needs neither"};
+  std::string names;
+  for (const std::string& name : gpu.gpus) names += (names.empty() ? "" : ", ") + name;
+  return {"gpu driver", Health::ok, text("CUDA ", gpu.version, ", ", names)};
+}
+
+bool can_load(const std::string& library) {
+  std::vector<fs::path> candidates = {library};
+  for (const fs::path root : {"/usr/local/cuda", "/usr/local/cuda-13.0"})
+    for (const char* folder : {"lib64", "extras/CUPTI/lib64"})
+      candidates.push_back(root / folder / library);
+  if (const char* root = std::getenv("CUDA_HOME"))
+    candidates.push_back(fs::path(root) / "lib64" / library);
+  if (const auto environment = above(".venv/lib")) {
+    std::error_code ignored;
+    for (const auto& python : fs::directory_iterator(*environment, ignored))
+      candidates.push_back(python.path() / "site-packages/nvidia/cu13/lib" / library);
+  }
+  return std::any_of(candidates.begin(), candidates.end(), [](const fs::path& candidate) {
+    return ::dlopen(candidate.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr;
+  });
+}
+
+Finding python() {
+  const auto own = above(".venv/bin/python3");
+  const auto found = own ? own : find_program("python3");
+  const char* fix = "./cmake/bootstrap.sh (reports are drawn with it; all else works without)";
+  if (!found) return {"python", Health::absent, "there is no python3", fix};
+  constexpr double patience_seconds = 20;
+  const Outcome outcome =
+      run_task({.program = *found,
+                .arguments = {"-c", "import matplotlib; print(matplotlib.__version__)"},
+                .timeout_seconds = patience_seconds});
+  if (outcome.ending == Ending::exited && outcome.code == 0)
+    return {"python", Health::ok,
+            text(found->string(), " with matplotlib ", last_lines(outcome.output, 1))};
+  return {"python", Health::absent, text(found->string(), " has no matplotlib"), fix};
+}
+
+Finding tool(const std::string& name, const std::string& purpose) {
+  if (const auto found = find_program(name)) return {name, Health::ok, found->string()};
+  return {name, Health::absent, "not installed", text("./cmake/bootstrap.sh (", purpose, ")")};
+}
+
+Finding suites() {
+  std::string names;
+  for (const std::string& name : suite_names(binary_folder()))
+    names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty()) return {"suites", Health::ok, names};
+  return {"suites", Health::absent, text("none in ", binary_folder().string()), "build them"};
+}
+
+void print(const Finding& finding) {
+  constexpr const char* words[] = {"ok", "noisy", "absent"};
+  std::string left = words[static_cast<int>(finding.health)];
+  left.resize(8, ' ');
+  left += finding.subject;
+  left.resize(28, ' ');
+  std::cout << left << finding.detail << '\n';
+  if (!finding.fix.empty()) std::cout << std::string(28, ' ') << "-> " << finding.fix << '\n';
+}
+
+// The devices that HOLDFAST_REQUIRE names and that are not among `available`.
+std::string lacking(const std::vector<std::string>& available) {
+  const char* required = std::getenv("HOLDFAST_REQUIRE");
+  std::istringstream names(required ? required : "");
+  std::string out;
+  for (std::string name; std::getline(names, name, ';');)
+    if (!name.empty() && std::find(available.begin(), available.end(), name) == available.end())
+      out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+int doctor(const Options& options) {
+  const GpuDriver gpu = ask_gpu_driver();
+  std::vector<Finding> findings = {cpu(), threads(), memory(), load(), governor(), driver(gpu)};
+  if (const auto denied = gpu_permission()) findings.push_back(*denied);
+  bool dry = true;
+  for (const ToolkitRow& row : toolkit) {
+    const bool there = can_load(row.library);
+    dry = dry && (there || !row.dry_needs_it);
+    findings.push_back(
+        {row.library, there ? Health::ok : Health::absent, row.purpose, there ? "" : cuda_fix});
+  }
+  findings.push_back(tool("valgrind", "counts the instructions of host code"));
+  findings.push_back(python());
+  findings.push_back(suites());
+  for (const Finding& finding : findings) print(finding);
+
+  std::vector<std::string> devices;
+  if (findings.front().health == Health::ok) devices.push_back("host");
+  if (dry)
+    for (const int sm : dry_architectures) devices.push_back(text("cuda-dry:sm_", sm));
+  if (dry && !gpu.gpus.empty()) devices.push_back("cuda");
+  std::cout << "\ndevices:";
+  for (const std::string& device : devices) std::cout << ' ' << device;
+  std::cout << (devices.empty() ? " none" : "") << "\nbaselines of this host: " << host_class()
+            << ", times and ratios of " << host_processor() << '\n';
+
+  if (const auto file = options.value("ctest-resources")) {
+    write_file(*file, ctest_resources(gpu.gpus.size()));
+    std::cout << *file << ": " << gpu.gpus.size() << " GPUs for ctest --resource-spec-file\n";
+  }
+  if (const std::string missing = lacking(devices); !missing.empty())
+    throw Error(Fault::incomplete, text("HOLDFAST_REQUIRE names ", missing,
+                                        ", which this machine cannot do; see above"));
+  return 0;
+}
+
+}  // namespace
+
+std::string ctest_resources(std::size_t gpus) {
+  nlohmann::json ids = nlohmann::json::array();
+  for (std::size_t i = 0; i < gpus; ++i) ids.push_back({{"id", std::to_string(i)}, {"slots", 1}});
+  return canonical({{"version", {{"major", 1}, {"minor", 0}}},
+                    {"local", nlohmann::json::array({{{"gpus", ids}}})}});
+}
+
+Command doctor_command() {
+  return {.name = "doctor",
+          .summary = "Says what this machine can do, and what to fix.",
+          .operands = "",
+          .options = {{"ctest-resources", "FILE",
+                       "write the GPUs there, for ctest --resource-spec-file"}},
+          .examples = "  holdfast doctor --ctest-resources=build/release/gpus.json\n",
+          .run = doctor};
+}
+
+}  // namespace holdfast::gate

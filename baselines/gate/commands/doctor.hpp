@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast doctor`: what this machine can do, and what to fix.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace holdfast::gate {
+
+enum class Health { ok, noisy, absent };
+
+struct Finding {
+  std::string subject;
+  Health health = Health::ok;
+  std::string detail;
+  std::string fix = {};  // what to do, one line; empty where nothing is to be done
+};
+
+// A CTest resource specification (version 1.0): one slot for each GPU.
+std::string ctest_resources(std::size_t gpus);
+
+}  // namespace holdfast::gate

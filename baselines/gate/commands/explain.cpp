@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "gate/commands/check.hpp"
+#include "gate/commands/commands.hpp"
+#include "gate/commands/common_options.hpp"
+#include "gate/documents/aliases.hpp"
+#include "gate/documents/baseline_files.hpp"
+#include "gate/documents/case_name.hpp"
+#include "gate/documents/results_root.hpp"
+#include "gate/explain/detectors.hpp"
+#include "gate/explain/explain.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+const CaseResult* find_result(const Results& results, const std::string& id) {
+  const auto at = std::find_if(results.cases.begin(), results.cases.end(),
+                               [&](const CaseResult& result) { return result.id == id; });
+  return at == results.cases.end() ? nullptr : &*at;
+}
+
+std::vector<std::string> all_ids(const std::vector<StoredResults>& all) {
+  std::set<std::string> ids;
+  for (const StoredResults& stored : all)
+    for (const CaseResult& result : stored.results.cases) ids.insert(result.id);
+  return {ids.begin(), ids.end()};
+}
+
+struct Judged {
+  std::vector<Row> rows = {};
+  std::vector<std::string> notes = {};
+  bool about_all = false;  // the notes are of the judging itself, not of single parts
+};
+
+// The verdict on the folder as it is now; where it cannot be judged here (another build's, no
+// policy), as it was when it was judged.
+Judged judge(const Options& options, const fs::path& directory) {
+  CheckRequest request{.directory = directory};
+  request.baselines = options.value_or("baselines", "baselines");
+  request.policy = options.value_or("policy", "");
+  if (const auto lists = options.value("lists")) request.root.lists = *lists;
+  try {
+    Verdict verdict = check(request).verdict;
+    return {.rows = std::move(verdict.rows), .notes = std::move(verdict.notes)};
+  } catch (const Error& error) {
+    const fs::path kept = directory / "verdict.json";
+    if (!fs::exists(kept))
+      return {.notes = {text("not judged: ", error.what())}, .about_all = true};
+    return {
+        .rows = read_verdict(kept).rows,
+        .notes = {text("as judged in ", kept.string(), "; judging it again fails: ", error.what())},
+        .about_all = true};
+  }
+}
+
+// The other side's measurement of the case: on the same device class, or on the only one it has.
+std::optional<Side> side_of(const fs::path& folder, const std::vector<StoredResults>& all,
+                            const std::string& device_class, const std::string& id) {
+  const StoredResults* found = nullptr;
+  std::size_t others = 0;
+  for (const StoredResults& stored : all) {
+    if (!find_result(stored.results, id)) continue;
+    if (stored.results.env.device_class == device_class) {
+      found = &stored;
+      others = 1;
+      break;
+    }
+    found = &stored;
+    ++others;
+  }
+  if (others != 1) return std::nullopt;
+  const Results& results = found->results;
+  return measured_side(results, *find_result(results, id),
+                       read_root_profiles(folder, results.env.device_class, results.suite));
+}
+
+Evidence compare_case(const Options& options, const fs::path& directory, const Results& results,
+                      const CaseResult& result, const Judged& judged) {
+  const std::string& device_class = results.env.device_class;
+  const std::vector<Profile> profiles = read_root_profiles(directory, device_class, results.suite);
+  Evidence made{.case_id = result.id,
+                .device_class = device_class,
+                .device_name = results.env.device_name,
+                .directory = directory.string(),
+                .now = measured_side(results, result, profiles),
+                .result = result,
+                .quality = results.quality,
+                .ceilings = results.ceilings};
+  for (const std::string& note : judged.notes)
+    if (judged.about_all || note.find(results.suite + " on " + device_class) != std::string::npos)
+      made.notes.push_back(note);
+  for (const Row& row : judged.rows)
+    if (row.case_id == result.id && row.device_class == device_class) made.rows.push_back(row);
+  for (Detection& seen : examine(results, profiles))
+    if (seen.case_id == result.id) made.findings.push_back(std::move(seen));
+  if (const auto other = options.value("against")) {
+    made.against = *other;
+    made.before = side_of(*other, read_all_results(*other), device_class, result.id);
+    return made;
+  }
+  const fs::path baselines = options.value_or("baselines", "baselines");
+  const std::string place = baseline_file(device_class, results.suite);
+  made.against = text("the baseline ", (baselines / place).string());
+  if (auto baseline = read_baseline_if_any(Store(baselines, Store::Use::reading), place)) {
+    Aliases::read(baselines).rename(*baseline);
+    Side side = baseline_side(seen_on(results.env.processor, std::move(*baseline)), result.id);
+    if (!side.values.empty()) made.before = std::move(side);
+  }
+  return made;
+}
+
+void print(const Evidence& evidence) {
+  std::cout << evidence.case_id << "  " << evidence.device_class << "\nagainst " << evidence.against
+            << (evidence.before ? "" : ", which does not have it") << "\n\n";
+  std::size_t step = 0;
+  for (const Rung& rung : ladder(evidence)) {
+    std::string left = text(++step, " ", rung.name);
+    left.resize(15, ' ');
+    for (const std::string& line : rung.lines) {
+      std::cout << left << line << "\n";
+      left.assign(15, ' ');
+    }
+  }
+  std::cout << "\n";
+  std::string word = "cause";
+  std::set<std::string> commands;
+  std::string next;
+  for (const Cause& cause : causes(evidence)) {
+    word.resize(15, ' ');
+    std::cout << word << cause.sentence << "\n";
+    word = "and";
+    if (commands.insert(cause.next).second) next += text("next           ", cause.next, "\n");
+  }
+  for (const Row& row : evidence.rows)
+    if (row.blocking && row.next && commands.insert(*row.next).second)
+      next += text("or             ", *row.next, "\n");
+  std::cout << next;
+}
+
+int explain(const Options& options) {
+  const fs::path directory = options.operands()[1];
+  const std::vector<StoredResults> all = read_all_results(directory);
+  const std::string id = resolve_case(options.operands()[0], all_ids(all), directory.string());
+  const Judged judged = options.has("against") ? Judged{} : judge(options, directory);
+  std::size_t shown = 0;
+  for (const StoredResults& stored : all) {
+    const CaseResult* result = find_result(stored.results, id);
+    const auto device = options.value("device");
+    if (!result || (device && stored.results.env.device_name != *device)) continue;
+    if (shown++ > 0) std::cout << "\n";
+    print(compare_case(options, directory, stored.results, *result, judged));
+  }
+  if (shown == 0)
+    throw Error(Fault::bad_input, text(directory.string(), " has no results of ", id,
+                                       " on --device=", options.value_or("device", "")));
+  return 0;
+}
+
+}  // namespace
+
+Command explain_command() {
+  return {
+      .name = "explain",
+      .summary = "Explains one case: the evidence, rung by rung, a cause, and the next command.",
+      .operands = "CASE DIR",
+      .fewest_operands = 2,
+      .most_operands = 2,
+      .options = {{"against", "DIR", "compare with these results instead of the baseline"},
+                  common::device,
+                  common::baselines,
+                  common::policy,
+                  common::lists},
+      .examples =
+          "  holdfast explain cubed_sphere_swe/rk4_step/n:48/f64 build/release/results\n"
+          "  holdfast explain rk4_step/n:48/f64 results --against=results.before "
+          "--device=cuda-dry:sm_90\n",
+      .run = explain};
+}
+
+}  // namespace holdfast::gate

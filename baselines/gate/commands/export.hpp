@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast export`: results in the formats of other readers.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gate/documents/policy.hpp"
+#include "gate/documents/results_root.hpp"
+
+namespace holdfast::gate {
+
+// Google Benchmark's JSON: one row per process of each timed variant, with its counts as counters.
+// Variants without a time (nothing was executed) have no row there.
+nlohmann::json google_benchmark(const std::vector<StoredResults>& all);
+
+// Bencher's metric format: every number of every variant; times as `latency` in nanoseconds, with
+// the range between processes.
+nlohmann::json bencher_metrics(const std::vector<StoredResults>& all);
+
+// What github-action-benchmark reads as customSmallerIsBetter (or, `bigger`, customBiggerIsBetter):
+// metrics for which less (more) is better, which the policy's rows tell.
+nlohmann::json action_benchmark(const std::vector<StoredResults>& all,
+                                const std::map<std::string, MetricRow>& metrics, bool bigger);
+
+}  // namespace holdfast::gate

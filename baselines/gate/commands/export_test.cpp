@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exports hold against what their readers document: the fields that Google Benchmark's compare.py,
+// Bencher's metric format and github-action-benchmark's custom format require, and no others.
+#include "gate/commands/export.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+
+#include "gate/testing/gate_command.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+std::vector<StoredResults> host() {
+  return {{.file = "toy.json", .results = toy::host()}};
+}
+
+TEST(Export, GoogleBenchmarkHasOneRowForEachProcessOfEachTimedVariant) {
+  const nlohmann::json made = google_benchmark(host());
+  EXPECT_TRUE(made["context"].is_object());
+  ASSERT_THAT(made["benchmarks"], SizeIs(2 * 2 * 5));  // cases, variants, processes
+  const nlohmann::json& row = made["benchmarks"][1];
+  EXPECT_EQ(row["name"], "toy/step/n:64/f64/optimized");
+  EXPECT_EQ(row["run_type"], "iteration");
+  EXPECT_EQ(row["repetition_index"], 1);
+  EXPECT_EQ(row["repetitions"], 5);
+  EXPECT_EQ(row["time_unit"], "ns");
+  EXPECT_NEAR(row["real_time"], 0.995 * 6e5, 1e-3);
+  EXPECT_EQ(row["cpu_time"], row["real_time"]);
+  EXPECT_EQ(row["peak_bytes"], 4096);
+  EXPECT_EQ(row["label"], toy::step_id);
+}
+
+TEST(Export, GoogleBenchmarkHasNoRowWhereNothingWasTimed) {
+  EXPECT_THAT(google_benchmark({{.file = "toy.json", .results = toy::dry()}})["benchmarks"],
+              SizeIs(0));
+}
+
+TEST(Export, BencherHasALatencyInNanosecondsWithItsRange) {
+  const nlohmann::json made = bencher_metrics(host());
+  const nlohmann::json& latency = made["toy/step/n:64/f64/optimized"]["latency"];
+  EXPECT_NEAR(latency["value"], 6e5, 1e-3);
+  EXPECT_NEAR(latency["lower_value"], 0.99 * 6e5, 1e-3);
+  EXPECT_NEAR(latency["upper_value"], 1.01 * 6e5, 1e-3);
+  EXPECT_EQ(made["toy/step/n:64/f64/optimized"]["peak-bytes"], (nlohmann::json{{"value", 4096.0}}));
+  EXPECT_EQ(made["toy/step/n:64/f64"]["speedup"]["value"], 10);
+}
+
+TEST(Export, NamesCarryTheClassWhereThereAreSeveral) {
+  std::vector<StoredResults> both = host();
+  both.push_back({.file = "toy.json", .results = toy::dry()});
+  EXPECT_TRUE(bencher_metrics(both).contains("cuda-dry-sm_90/toy/step/n:64/f64/optimized"));
+}
+
+TEST(Export, ActionBenchmarkSeparatesWhatIsBetterWhenBigger) {
+  const std::map<std::string, MetricRow> metrics = {
+      {"time_s", {.kind = "time", .better = Better::lower, .unit = "s"}},
+      {"speedup", {.kind = "ratio", .better = Better::higher, .unit = "1"}},
+      {"identity", {.kind = "codegen", .better = Better::same, .unit = "1"}}};
+  const nlohmann::json smaller = action_benchmark(host(), metrics, false);
+  ASSERT_THAT(smaller, SizeIs(4));
+  EXPECT_EQ(smaller[0]["name"], "toy/step/n:64/f64/optimized time_s");
+  EXPECT_EQ(smaller[0]["unit"], "s");
+  EXPECT_EQ(smaller[0]["value"], 6e-4);
+  EXPECT_TRUE(smaller[0]["range"].is_string());
+  EXPECT_TRUE(smaller[0]["extra"].is_string());
+  const nlohmann::json bigger = action_benchmark(host(), metrics, true);
+  ASSERT_THAT(bigger, SizeIs(2));
+  EXPECT_EQ(bigger[0]["name"], "toy/step/n:64/f64 speedup");
+}
+
+TEST(Export, LeavesOutCasesThatAreNotWell) {
+  std::vector<StoredResults> all = host();
+  all[0].results.cases[0].status = "failed";
+  EXPECT_THAT(google_benchmark(all)["benchmarks"], SizeIs(2 * 5));
+}
+
+// What a test of an export reads of the real command.
+class Exported : public GateCommand {
+ protected:
+  nlohmann::json exported(const std::string& format, const std::vector<std::string>& more = {}) {
+    store(toy::host());
+    store(toy::dry());
+    std::vector<std::string> arguments = {"export", results_.string(), "--format=" + format,
+                                          "--baselines=" + baselines_.string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(holdfast(std::move(arguments)), 0) << complaints_;
+    return nlohmann::json::parse(output_);
+  }
+};
+
+// compare.py groups rows by name and unit, tests repetitions of one name against each other, scales
+// by time_unit, and takes what is no field of its own for a counter, which is a number.
+TEST_F(Exported, GoogleBenchmarkRowsHaveWhatItsToolsRead) {
+  const nlohmann::json made = exported("gbench");
+  EXPECT_TRUE(made["context"]["date"].is_string());
+  EXPECT_TRUE(made["context"]["num_cpus"].is_number_integer());
+  std::map<std::string, std::set<int>> repetitions;
+  for (const nlohmann::json& row : made["benchmarks"]) {
+    EXPECT_EQ(row["run_type"], "iteration") << "aggregates are computed by their readers";
+    EXPECT_EQ(row["time_unit"], "ns");
+    EXPECT_TRUE(row["iterations"].is_number_integer());
+    EXPECT_GT(row["real_time"].get<double>(), 0);
+    EXPECT_GT(row["cpu_time"].get<double>(), 0);
+    EXPECT_LT(row["repetition_index"].get<int>(), row["repetitions"].get<int>());
+    EXPECT_TRUE(repetitions[row["name"]].insert(row["repetition_index"].get<int>()).second);
+    const std::set<std::string> words = {"name", "run_name", "run_type", "time_unit", "label"};
+    for (const auto& [field, value] : row.items())
+      EXPECT_EQ(value.is_string(), words.contains(field)) << field;
+  }
+  for (const auto& [name, indices] : repetitions) EXPECT_THAT(indices, SizeIs(5)) << name;
+}
+
+// Bencher's metric format: benchmark -> measure (a slug) -> value, and bounds around it.
+TEST_F(Exported, BencherHasSlugsAndBoundsAroundEachValue) {
+  const std::regex slug("[a-z0-9]+(-[a-z0-9]+)*");
+  const nlohmann::json made = exported("bmf");
+  EXPECT_FALSE(made.empty());
+  for (const auto& [benchmark, measures] : made.items()) {
+    EXPECT_LE(benchmark.size(), 1024u);
+    for (const auto& [measure, value] : measures.items()) {
+      EXPECT_TRUE(std::regex_match(measure, slug)) << measure;
+      for (const auto& [field, number] : value.items()) {
+        EXPECT_TRUE(field == "value" || field == "lower_value" || field == "upper_value") << field;
+        EXPECT_TRUE(number.is_number());
+      }
+      EXPECT_LE(value.value("lower_value", value["value"].get<double>()), value["value"]);
+      EXPECT_GE(value.value("upper_value", value["value"].get<double>()), value["value"]);
+    }
+  }
+}
+
+// customSmallerIsBetter and customBiggerIsBetter: a list of name, unit and value, with an optional
+// range and extra; a name stands for a series, so it is there once.
+TEST_F(Exported, ActionBenchmarkHasEachNameOnceWithItsUnit) {
+  std::set<std::string> names;
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--bigger"}}) {
+    const nlohmann::json made = exported("gha", more);
+    ASSERT_TRUE(made.is_array());
+    EXPECT_FALSE(made.empty());
+    for (const nlohmann::json& one : made) {
+      EXPECT_TRUE(one["name"].is_string() && one["unit"].is_string());
+      EXPECT_TRUE(one["value"].is_number());
+      EXPECT_TRUE(names.insert(one["name"].get<std::string>()).second) << one["name"];
+      for (const auto& [field, value] : one.items())
+        EXPECT_TRUE(field == "value" || value.is_string()) << field;
+    }
+  }
+}
+
+TEST_F(GateCommand, ExportPrintsJsonForPrograms) {
+  store(toy::host());
+  for (const char* format : {"gbench", "bmf", "gha"}) {
+    EXPECT_EQ(holdfast({"export", results_.string(), text("--format=", format),
+                        "--baselines=" + baselines_.string()}),
+              0)
+        << complaints_;
+    EXPECT_TRUE(nlohmann::json::accept(output_)) << format;
+  }
+  EXPECT_EQ(holdfast({"export", results_.string(), "--format=xml"}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("the formats are gbench, bmf, gha and junit"));
+}
+
+TEST_F(GateCommand, ExportPrintsTheVerdictAsJUnit) {
+  store(toy::host());
+  EXPECT_EQ(holdfast({"export", results_.string(), "--format=junit"}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("judge first: holdfast check"));
+  ASSERT_EQ(check(), 0);
+  EXPECT_EQ(holdfast({"export", results_.string(), "--format=junit"}), 0);
+  EXPECT_EQ(output_, read_file(results_ / "verdict.xml"));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast check` and `holdfast explain` on results with profiles beside them: what the
+// detectors see is told and never decides, and a broken profile is a broken input.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/testing/gate_command.hpp"
+#include "gate/testing/test_profile.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+using toy::json;
+
+class Findings : public GateCommand {
+ protected:
+  json syncing() const {
+    json profile = toy::dry_profile();
+    profile["overview"]["syncs"] = 2;
+    return profile;
+  }
+  int explain(const std::string& word, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"explain", word, results_.string(),
+                                          "--baselines=" + baselines_.string(),
+                                          "--lists=" + lists_.string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return holdfast(std::move(arguments));
+  }
+  // Another results root with the toy suite's results in it.
+  std::filesystem::path store_elsewhere(const Results& results) const {
+    const std::filesystem::path root = folder_.path() / "before";
+    const std::filesystem::path place = root / results.env.device_class;
+    std::filesystem::create_directories(place);
+    write_file(place / "toy.json", canonical(to_json(results)));
+    write_file(place / "toy.list.json", toy::list_text());
+    return root;
+  }
+};
+
+TEST_F(Findings, AreToldAndStoredAndChangeNoExitCode) {
+  Results now = toy::dry();
+  now.cases[0].variants["reference"].metrics["launches"] = toy::exact(4);
+  now.cases[1].variants["reference"].metrics["launches"] = toy::exact(4);
+  accepted(now);
+  toy::store_profile(results_, syncing());
+  EXPECT_EQ(check(), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("syncs_in_the_loop: the host waits for the device 2 times"),
+                             HasSubstr("in   toy/step/n:64/f64  cuda-dry-sm_90  optimized"),
+                             HasSubstr("fix  take no value back in the hot path")));
+  ASSERT_THAT(verdict().findings, SizeIs(1));
+  EXPECT_EQ(verdict().findings[0].value, 2);
+  EXPECT_EQ(verdict().findings[0].threshold, 0);
+  EXPECT_EQ(verdict().findings[0].source, "profile");
+  EXPECT_EQ(verdict().findings[0].device_class, "cuda-dry-sm_90");
+  EXPECT_THAT(read_file(results_ / "verdict.md"), HasSubstr("syncs_in_the_loop"));
+}
+
+TEST_F(Findings, ComeFromResultsWhereThereIsNoProfile) {
+  accepted(toy::dry());
+  EXPECT_EQ(check(), 0);
+  EXPECT_THAT(output_, HasSubstr("2 findings in reference variants, which are slow on purpose"));
+  ASSERT_THAT(verdict().findings, SizeIs(2));
+  EXPECT_EQ(verdict().findings[0].detector, "many_launches");
+  EXPECT_EQ(verdict().findings[0].source, "result");
+}
+
+TEST_F(Findings, AreLeftOutOfAQuietCheck) {
+  accepted(toy::dry());
+  toy::store_profile(results_, syncing());
+  EXPECT_EQ(check({"--quiet"}), 0);
+  EXPECT_THAT(output_, Not(HasSubstr("syncs_in_the_loop")));
+}
+
+TEST_F(Findings, AreToldUpToTen) {
+  Results many = toy::dry();
+  List list = toy::list();
+  const ListedCase listed = list.cases[0];
+  const CaseResult measured = many.cases[0];
+  list.cases.clear();
+  many.cases.clear();
+  for (int i = 10; i < 22; ++i) {
+    list.cases.push_back(listed);
+    many.cases.push_back(measured);
+    list.cases.back().id = many.cases.back().id = text("toy/step/n:", i, "/f64");
+    many.cases.back().variants["optimized"].metrics["launches"] = toy::exact(300 + i);
+  }
+  many.list_hash = sha256(canonical(to_json(list)));
+  store(many);
+  for (const auto& folder : {lists_, results_ / "cuda-dry-sm_90"})
+    write_file(folder / "toy.list.json", canonical(to_json(list)));
+  EXPECT_EQ(check(), 1) << complaints_;  // for the toy's bound on launches
+  EXPECT_THAT(output_, AllOf(HasSubstr("makes 321 launches"), Not(HasSubstr("makes 311 launches")),
+                             HasSubstr("and 2 findings more, in verdict.json")));
+  EXPECT_THAT(verdict().findings, SizeIs(24));
+}
+
+// Each is one edit of a good profile.
+struct SpoiltProfile {
+  const char* what;
+  const char* from;
+  const char* to;
+  const char* words;
+};
+
+void PrintTo(const SpoiltProfile& spoilt, std::ostream* out) {
+  *out << spoilt.what;
+}
+
+class SpoiltProfileDocument : public Findings, public testing::WithParamInterface<SpoiltProfile> {};
+
+TEST_P(SpoiltProfileDocument, IsABadFileWithItsNameAndKey) {
+  accepted(toy::dry());
+  toy::store_profile(results_, toy::dry_profile());
+  ASSERT_EQ(check(), 0) << complaints_;
+  spoil(toy::profile_path(results_, toy::dry_profile()), GetParam().from, GetParam().to);
+  EXPECT_EQ(check(), 2) << output_;
+  EXPECT_THAT(complaints_, AllOf(HasSubstr("toy.step.n_64.f64.optimized.profile.json"),
+                                 HasSubstr(GetParam().words)));
+  EXPECT_EQ(verdict().exit, 2) << "an older verdict no longer holds";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OneEdit, SpoiltProfileDocument,
+    testing::Values(
+        SpoiltProfile{"AnUnknownKey", "\"dropped\"", "\"surprise\": 1, \"dropped\"",
+                      "unknown key 'surprise'"},
+        SpoiltProfile{"AWrongType", "\"dropped\": 0", "\"dropped\": \"none\"", "'dropped'"},
+        SpoiltProfile{"NaN", "\"first_call_s\": 0.9", "\"first_call_s\": NaN", "not JSON"},
+        SpoiltProfile{"AKeyThatIsAbsent", "\"dropped\": 0,", "", "dropped"},
+        SpoiltProfile{"AnotherSuite", "\"suite\": \"toy\"", "\"suite\": \"toi\"",
+                      "of the suite 'toi'"},
+        SpoiltProfile{"AnotherCase", "\"case\": \"toy/step", "\"case\": \"toy/stop",
+                      "of the case and variant 'toy/stop"},
+        SpoiltProfile{"AnotherClass", "\"device_class\": \"cuda-dry-sm_90\"",
+                      "\"device_class\": \"cuda-dry-sm_80\"", "of the device class"},
+        SpoiltProfile{"AnotherVersion", "holdfast-profile/1", "holdfast-profile/9",
+                      "the schema is"}),
+    [](const auto& one) { return std::string(one.param.what); });
+
+TEST_F(Findings, AProfileCutAnywhereNeverPasses) {
+  accepted(toy::dry());
+  const std::string whole = toy::dry_profile().dump(1);
+  toy::store_profile(results_, toy::dry_profile());
+  for (std::size_t tenth = 0; tenth < 10; ++tenth) {
+    write_file(toy::profile_path(results_, toy::dry_profile()),
+               whole.substr(0, whole.size() * tenth / 10));
+    EXPECT_EQ(check(), 2) << "cut at " << tenth << "/10";
+  }
+}
+
+TEST_F(Findings, OneCauseOfManyCasesIsToldOnceBelowTheirNames) {
+  accepted(toy::dry());
+  Results now = toy::dry();
+  for (CaseResult& result : now.cases) {
+    Variant& variant = result.variants["optimized"];
+    variant.metrics["registers_max"] = toy::codegen(56);
+    variant.kernels.front().registers = 56;
+    variant.kernels.front().cubin = "sha256:3c";
+  }
+  store(now);
+  EXPECT_EQ(check(), 1);
+  EXPECT_THAT(output_, AllOf(HasSubstr("REGRESSION  toy/step/n:64/f64"),
+                             HasSubstr("REGRESSION  toy/sum/n:64/f64")));
+  const std::string cause = "stage: registers 40 -> 56, cubin changed";
+  EXPECT_NE(output_.find(cause), std::string::npos);
+  EXPECT_EQ(output_.find(cause), output_.rfind(cause)) << output_;
+}
+
+// ---- explain ----
+
+TEST_F(Findings, ExplainEndsInACauseAndTheNextCommand) {
+  accepted(toy::dry());
+  Results now = toy::dry();
+  toy::metric(now, "optimized", "registers_max") = toy::codegen(96);
+  now.cases[0].variants["optimized"].identity = "sha256:cc";
+  now.cases[0].variants["optimized"].kernels[0].registers = 96;
+  now.cases[0].variants["optimized"].kernels[0].cubin = "sha256:3c";
+  store(now);
+  toy::store_profile(results_, syncing());
+  EXPECT_EQ(explain(toy::step_id), 0) << complaints_;
+  EXPECT_THAT(output_, StartsWith("toy/step/n:64/f64  cuda-dry-sm_90\nagainst the baseline"));
+  EXPECT_THAT(
+      output_,
+      AllOf(
+          HasSubstr(
+              "1 verdict      REGRESSION (blocking)  optimized  registers_max rose from 40 to 96"),
+          HasSubstr("2 code         optimized  the compiled code is not the same"),
+          HasSubstr("3 environment  the same tools on both sides"),
+          HasSubstr("8 detectors    optimized  syncs_in_the_loop")));
+  EXPECT_THAT(output_,
+              HasSubstr("cause          stage uses 96 registers instead of 40: fewer blocks may "
+                        "fit on a multiprocessor\n"));
+  EXPECT_THAT(output_, AllOf(HasSubstr("next           holdfast profile toy toy/step/n:64/f64"),
+                             HasSubstr("or             holdfast baseline accept")));
+}
+
+TEST_F(Findings, ExplainComparesTwoFoldersAsWell) {
+  const std::filesystem::path before = store_elsewhere(toy::dry());
+  Results now = toy::dry();
+  toy::metric(now, "optimized", "launches") = toy::exact(5);
+  now.cases[0].variants["optimized"].kernels[1].launches = 2;
+  store(now);
+  EXPECT_EQ(explain("step", {"--against=" + before.string()}), 0) << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("against " + before.string()),
+                             HasSubstr("edge is launched 2 times instead of 1"),
+                             HasSubstr("the host's control flow")));
+}
+
+TEST_F(Findings, ExplainNamesTheNearestCase) {
+  store(toy::dry());
+  EXPECT_EQ(explain("toy/stap/n:64/f64"), 2);
+  EXPECT_THAT(complaints_, HasSubstr("did you mean toy/step/n:64/f64?"));
+  EXPECT_EQ(explain("n:64"), 2);
+  EXPECT_THAT(complaints_, AllOf(HasSubstr("is part of 2 cases"), HasSubstr(toy::sum_id)));
+}
+
+TEST_F(Findings, ExplainWorksWithoutBaselineAndWithoutPolicy) {
+  store(toy::host());
+  EXPECT_EQ(explain(toy::step_id), 0) << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("which does not have it"), HasSubstr("no profile stands"),
+                             HasSubstr("nothing is known from before")));
+  std::filesystem::remove(baselines_ / "policy.json");
+  EXPECT_EQ(explain(toy::step_id), 0);
+  EXPECT_THAT(output_, HasSubstr("not judged: "));
+}
+
+TEST_F(Findings, ExplainSaysHowItIsUsed) {
+  EXPECT_EQ(holdfast({"explain"}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("usage: holdfast explain"));
+  EXPECT_EQ(holdfast({"explain", "--help"}), 0);
+  EXPECT_THAT(output_, AllOf(HasSubstr("examples:"), HasSubstr("--against=DIR")));
+  EXPECT_EQ(holdfast({"explain", toy::step_id, (folder_.path() / "absent").string()}), 2);
+}
+
+}  // namespace
+}  // namespace holdfast::gate

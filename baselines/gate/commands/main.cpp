@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `holdfast` command: finds the verb, prints what went wrong, and gives the exit code.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include "gate/base/error.hpp"
+#include "gate/base/process.hpp"
+#include "gate/commands/commands.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+std::string overview() {
+  std::string out =
+      "usage: holdfast COMMAND ...\n"
+      "Holds GPU science fast: runs the suites, judges them against stored baselines, shows what "
+      "changed.\n"
+      "\ncommands:\n";
+  for (const Command& command : commands()) {
+    std::string left = text("  ", command.name);
+    left.resize(12, ' ');
+    out += text(left, command.summary, "\n");
+  }
+  return out +
+         "\nholdfast COMMAND --help tells more. Exit codes: 0 well, 1 regression, 2 usage or a bad "
+         "file,\n"
+         "3 incomplete, 4 undecided, 77 no such device.\n";
+}
+
+int dispatch(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    std::cerr << overview();
+    return exit_code(Fault::bad_input);
+  }
+  const std::string& verb = arguments.front();
+  if (verb == "--help" || verb == "-h") {
+    std::cout << overview();
+    return 0;
+  }
+  if (verb == "--version") {
+    std::cout << "holdfast " << HOLDFAST_VERSION << "\n";
+    return 0;
+  }
+  std::vector<std::string> names;
+  for (const Command& command : commands()) {
+    names.emplace_back(command.name);
+    if (verb != command.name) continue;
+    const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+    for (const std::string& argument : rest) {
+      if (argument == "--") break;
+      if (argument != "--help" && argument != "-h") continue;
+      std::cout << command.usage();
+      return 0;
+    }
+    if (rest.empty() && command.fewest_operands > 0) {
+      std::cerr << command.usage();
+      return exit_code(Fault::bad_input);
+    }
+    return command.run(command.parse(rest));
+  }
+  const auto meant = nearest(verb, names);
+  throw Error(Fault::bad_input,
+              text("holdfast has no command '", verb, "'",
+                   meant ? text("; did you mean ", *meant, "?") : "; see holdfast --help"));
+}
+
+}  // namespace
+}  // namespace holdfast::gate
+
+int main(int argc, char** argv) {
+  using namespace holdfast::gate;
+  try {
+    const int code = dispatch(std::vector<std::string>(argv + 1, argv + argc));
+    // A verdict that nobody could read is no verdict.
+    if (!std::cout.flush()) throw Error(Fault::bad_input, "cannot write to the standard output");
+    return code;
+  } catch (const Interrupted& interrupted) {
+    std::cerr << "holdfast: interrupted; what was running leaves no file" << std::endl;
+    std::signal(interrupted.signal, SIG_DFL);
+    return std::raise(interrupted.signal);
+  } catch (const Error& error) {
+    std::cout.flush();
+    std::cerr << "holdfast: " << error.what() << "\n";
+    return exit_code(error.fault());
+  } catch (const std::exception& error) {
+    std::cerr << "holdfast: " << error.what() << "\n";
+    return exit_code(Fault::bad_input);
+  }
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hosts of one device class with different processors: counts are common, times and ratios are not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/accept/accept.hpp"
+#include "gate/testing/gate_command.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* other = "GenuineIntel-6-207";
+constexpr const char* speedup_key = "toy/step/n:64/f64|case|speedup";
+constexpr const char* bytes_key = "toy/step/n:64/f64|optimized|peak_bytes";
+
+Entry entry_of(double value, bool timed) {
+  Entry entry{.value = value, .accepted = {.utc = "u", .content = "c", .why = "w"}};
+  if (timed) {
+    entry.medians = {value};
+    entry.mad_between = 0;
+    entry.anchor = value;
+  }
+  return entry;
+}
+
+Baseline of_two() {
+  Baseline made{.device_class = "host-x86_64-v4-2t"};
+  made.entries[bytes_key] = entry_of(4096, false);
+  made.processors[toy::processor][speedup_key] = entry_of(10, true);
+  made.processors[other][speedup_key] = entry_of(7, true);
+  return made;
+}
+
+std::string complaint(const Baseline& baseline) {
+  try {
+    (void)parse_baseline(Document("b.json", baseline_text(baseline)));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Processors, EachSeesTheCountsOfAllAndItsOwnTimes) {
+  const Baseline seen = seen_on(other, of_two());
+  EXPECT_EQ(seen.entries.at(bytes_key).value, Value(4096.));
+  EXPECT_EQ(seen.entries.at(speedup_key).value, Value(7.));
+  EXPECT_TRUE(has_times(seen));
+  EXPECT_FALSE(has_times(seen_on("GenuineIntel-6-143", of_two())));
+}
+
+TEST(Processors, AViewIsStoredAsItWas) {
+  EXPECT_EQ(baseline_text(stored_from(other, seen_on(other, of_two()))), baseline_text(of_two()));
+}
+
+TEST(Processors, AGpusTimesAreItsClasss) {
+  Baseline gpu{.device_class = "nvidia-h200"};
+  gpu.entries[speedup_key] = entry_of(10, true);
+  EXPECT_EQ(baseline_text(stored_from(other, seen_on(other, gpu))), baseline_text(gpu));
+  gpu.processors[other] = gpu.entries;
+  EXPECT_THAT(complaint(gpu), HasSubstr("only classes of hosts have several"));
+}
+
+TEST(Processors, ATimeWithoutOneIsAnErrorAndSoIsACountOfOne) {
+  Baseline misplaced = of_two();
+  misplaced.entries[speedup_key] = entry_of(10, true);
+  EXPECT_THAT(complaint(misplaced), HasSubstr("stand under 'processors'"));
+  misplaced = of_two();
+  misplaced.processors[other][bytes_key] = entry_of(4096, false);
+  EXPECT_THAT(complaint(misplaced), HasSubstr("stand times and ratios alone"));
+}
+
+TEST(Processors, AnEntryOfAllAndOfOneIsAnError) {
+  Baseline twice = of_two();
+  twice.entries[speedup_key] = entry_of(1, false);
+  EXPECT_THAT(complaint(twice), HasSubstr("stands in 'entries' as well"));
+}
+
+class OtherProcessor : public GateCommand {
+ protected:
+  static Results on(const char* processor, double speedup) {
+    Results made = toy::host();
+    made.env.processor = processor;
+    for (CaseResult& result : made.cases) result.metrics["speedup"] = toy::timed("ratio", speedup);
+    return made;
+  }
+};
+
+TEST_F(OtherProcessor, OfWhichNothingIsAcceptedIsToldAndHeldToNoTime) {
+  accepted(on(toy::processor, 10));
+  store(on(other, 6));
+  EXPECT_EQ(check(), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("NO BASELINE for the processor GenuineIntel-6-207"),
+                             HasSubstr("accepted are those of AuthenticAMD-26-2"), HasSubstr("NEW"),
+                             Not(HasSubstr("REGRESSION"))));
+}
+
+TEST_F(OtherProcessor, OfWhichNothingIsAcceptedIsHeldToTheCounts) {
+  accepted(on(toy::processor, 10));
+  Results now = on(other, 6);
+  toy::metric(now, "optimized", "peak_bytes") = toy::exact(8192);
+  store(now);
+  EXPECT_EQ(check(), 1);
+  EXPECT_THAT(output_, HasSubstr("rose from 4096 B to 8192 B"));
+}
+
+TEST_F(OtherProcessor, OfWhichNothingIsAcceptedFailsWhereABaselineIsRequired) {
+  accepted(on(toy::processor, 10));
+  store(on(other, 6));
+  EXPECT_EQ(check({"--require-baseline"}), 3);
+}
+
+TEST_F(OtherProcessor, IsAcceptedBesideTheFirst) {
+  accepted(on(toy::processor, 10));
+  accepted(on(other, 6));
+  const Baseline kept = read_baseline(baseline(toy::host()));
+  EXPECT_EQ(kept.processors.at(toy::processor).at(speedup_key).value, Value(10.));
+  EXPECT_EQ(kept.processors.at(other).at(speedup_key).value, Value(6.));
+  EXPECT_EQ(check({"--require-baseline"}), 0) << output_;
+  store(on(toy::processor, 6));
+  EXPECT_EQ(check(), 1);
+  EXPECT_THAT(output_, HasSubstr("fell from 10 to 6"));
+}
+
+TEST_F(OtherProcessor, IsAcceptedWithoutAReasonWhereNoCountGotWorse) {
+  accepted(on(toy::processor, 10));
+  store(on(other, 6));
+  EXPECT_EQ(accept(), 0) << complaints_;
+}
+
+TEST_F(OtherProcessor, IsShownWithItsTimes) {
+  accepted(on(toy::processor, 10));
+  accepted(on(other, 6));
+  EXPECT_EQ(holdfast({"baseline", "show", "--baselines=" + baselines_.string()}), 0);
+  EXPECT_THAT(
+      output_,
+      AllOf(HasSubstr("host-x86_64-v4-2t AuthenticAMD-26-2  " + std::string(speedup_key) + "  10"),
+            HasSubstr("host-x86_64-v4-2t GenuineIntel-6-207  " + std::string(speedup_key) + "  6"),
+            HasSubstr("host-x86_64-v4-2t  " + std::string(bytes_key))));
+}
+
+TEST_F(OtherProcessor, LosesTheTimesOfACaseThatIsGoneWhenPruned) {
+  accepted(on(toy::processor, 10));
+  accepted(on(other, 6));
+  Baseline kept = read_baseline(baseline(toy::host()));
+  auto& entries = kept.processors.at(other);
+  entries["toy/gone/n:64/f64|case|speedup"] = entries.at(speedup_key);
+  write_file(baseline(toy::host()), baseline_text(kept));
+  EXPECT_EQ(holdfast({"baseline", "prune", "--yes", "--baselines=" + baselines_.string(),
+                      "--lists=" + lists_.string()}),
+            0);
+  EXPECT_THAT(output_, HasSubstr("toy/gone/n:64/f64|case|speedup  6  (no such case, on "
+                                 "GenuineIntel-6-207)"));
+  kept.processors.at(other).erase("toy/gone/n:64/f64|case|speedup");
+  EXPECT_EQ(read_file(baseline(toy::host())), baseline_text(kept));
+}
+
+TEST_F(OtherProcessor, ConfirmsNoGain) {
+  accepted(on(toy::processor, 10));
+  const auto stored_in = [&](const char* name, Results run) {
+    run.run.id = text("2026-11-22T12:00:00Z-", name);
+    const auto folder = folder_.path() / name / run.env.device_class;
+    std::filesystem::create_directories(folder);
+    write_file(folder / "toy.json", canonical(to_json(run)));
+    write_file(folder / "toy.list.json", toy::list_text());
+    return "--again=" + (folder_.path() / name).string();
+  };
+  Results better = on(toy::processor, 13);
+  better.run.id = "2026-11-22T12:00:00Z-0";
+  store(better);
+  Results elsewhere = on(other, 13);
+  elsewhere.env.fingerprint = "sha256:f1";
+  EXPECT_EQ(check({stored_in("elsewhere", elsewhere)}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("of another processor, compiler or driver"));
+  Results invalid = better;
+  invalid.quality.valid = false;
+  EXPECT_EQ(check({stored_in("invalid", invalid)}), 2);
+  EXPECT_EQ(check({stored_in("here", better)}), 0) << complaints_;
+}
+
+// Where a pull request accepts its first times, the gate holds them as it will once it is merged.
+TEST_F(OtherProcessor, WhoseFirstTimesAChangeCarriesIsHeldToThem) {
+  accepted(on(toy::processor, 10));
+  git({"init", "-q", "-b", "main"});
+  git({"add", "baselines"});
+  git({"commit", "-q", "-m", "base"});
+  accepted(on(other, 6));
+  store(on(other, 6));
+  EXPECT_EQ(check({"--baseline-ref=main"}), 0) << output_;
+  EXPECT_EQ(verdict().counts.at("ACCEPTED"), 6);
+  store(on(other, 5.6));
+  EXPECT_EQ(check({"--baseline-ref=main"}), 4) << output_;
+  EXPECT_EQ(check({"--baseline-ref=main", "--undecided=warn"}), 0) << output_;
+  store(on(other, 3));
+  EXPECT_EQ(check({"--baseline-ref=main"}), 1) << output_;
+}
+
+// The patch changes what got worse and leaves each processor's lines alone.
+TEST_F(OtherProcessor, KeepsItsLinesInTheProposedPatch) {
+  accepted(on(toy::processor, 10));
+  accepted(on(other, 6));
+  git({"init", "-q", "-b", "main"});
+  git({"add", "baselines"});
+  git({"commit", "-q", "-m", "base"});
+  Results now = on(other, 6);
+  toy::metric(now, "optimized", "peak_bytes") = toy::exact(8192);
+  store(now);
+  EXPECT_EQ(check(), 1);
+  const std::string patch = read_file(results_ / "proposed-baseline.patch");
+  EXPECT_THAT(patch, Not(HasSubstr("AuthenticAMD")));
+  git({"apply", (results_ / "proposed-baseline.patch").string()});
+  const Baseline kept = read_baseline(baseline(toy::host()));
+  EXPECT_EQ(kept.processors.at(toy::processor).at(speedup_key).value, Value(10.));
+  EXPECT_EQ(kept.processors.at(other).at(speedup_key).value, Value(6.));
+  EXPECT_EQ(kept.entries.at(bytes_key).value, Value(8192.));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

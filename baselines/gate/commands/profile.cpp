@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <iostream>
+
+#include "gate/commands/commands.hpp"
+#include "gate/documents/build_folder.hpp"
+#include "gate/documents/case_name.hpp"
+#include "gate/documents/documents.hpp"
+#include "gate/documents/results_root.hpp"
+#include "gate/explain/detectors.hpp"
+#include "gate/measure/suite_process.hpp"
+#include "gate/report/profile_report.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t default_timeout_seconds = 300;
+
+std::string required(const Options& options, const char* name, const char* what) {
+  const std::string value = options.value_or(name, "");
+  if (value.empty())
+    throw Error(Fault::bad_input, text("holdfast profile needs --", name, "=", what));
+  return value;
+}
+
+// The ids of the suite's cases that the device has; throws where there are none.
+std::vector<std::string> ids_on(const List& list, const std::string& device) {
+  std::vector<std::string> ids;
+  for (const ListedCase& listed : list.cases)
+    if (listed.devices.contains(device_kind(device))) ids.push_back(listed.id);
+  if (ids.empty())
+    throw Error(Fault::bad_input, text(list.suite, " has no case for --device=", device,
+                                       "; see holdfast list ", list.suite));
+  return ids;
+}
+
+std::vector<std::string> suite_arguments(const Options& options, const std::string& device,
+                                         const std::string& id, const std::string& out) {
+  std::vector<std::string> arguments = {
+      "--device=" + device,   "--tier=full",    "--filter=" + pattern_of(id),
+      "--profile=" + out,     "--trace=" + out, "--memory-profile=" + out,
+      "--dump-kernels=" + out};
+  const std::pair<const char*, const char*> handed_on[] = {
+      {"steps", "profile-steps"},     {"every", "profile-every"}, {"variant", "variant"},
+      {"assert-mean", "assert-mean"}, {"nvml-log", "nvml-log"},   {"nvml-period", "nvml-period"}};
+  for (const auto& [ours, theirs] : handed_on)
+    if (const auto value = options.value(ours))
+      arguments.push_back(text("--", theirs, "=", *value));
+  return arguments;
+}
+
+// What an earlier profile of the case left, so that nothing is shown that was not seen now.
+void remove_older(const fs::path& out, const std::string& id) {
+  for (const char* variant : {"optimized", "reference"}) {
+    const std::string stem = text(slug(id), ".", variant);
+    std::error_code ignored;
+    fs::remove(out / profile_name(id, variant), ignored);
+    fs::remove(out / (stem + ".trace.json"), ignored);
+    fs::remove(out / (stem + ".pb.gz"), ignored);
+    fs::remove_all(out / stem, ignored);
+  }
+}
+
+// The files that were written for this variant, and what opens them.
+std::string files_of(const fs::path& out, const Profile& profile) {
+  const std::string stem = text(slug(profile.case_id), ".", profile.variant);
+  const std::pair<std::string, const char*> known[] = {
+      {stem + ".profile.json", "this, for programs"},
+      {stem + ".trace.json", "a timeline: open the trace at https://ui.perfetto.dev"},
+      {stem + ".pb.gz", "memory by site: go tool pprof -http=: FILE"},
+      {stem, "source, PTX, cubin, resources and launches of each kernel"}};
+  std::string files;
+  for (const auto& [name, what] : known)
+    if (fs::exists(out / name)) files += text("  ", (out / name).string(), "\n    ", what, "\n");
+  return text("\nfiles\n", files);
+}
+
+void show(const Profile& profile, const fs::path& out, const Options& options) {
+  const bool quiet = options.has("quiet");
+  if (options.has("trace")) {
+    std::cout << (out / profile.trace.value_or(
+                            text(slug(profile.case_id), ".", profile.variant, ".trace.json")))
+                     .string()
+              << "\n";
+    return;
+  }
+  const std::vector<Detection> findings = examine(Sighting{.case_id = profile.case_id,
+                                                           .variant = profile.variant,
+                                                           .device_class = profile.device_class,
+                                                           .profile = &profile});
+  const std::string told =
+      describe(findings, {.at_most = findings.size(), .references = true, .places = false});
+  std::cout << (quiet ? describe_briefly(profile) : describe(profile)) << "\nwhat to look for\n"
+            << (told.empty() ? "nothing stands out\n" : told);
+  if (!quiet) std::cout << files_of(out, profile);
+}
+
+int profile(const Options& options) {
+  const std::string device =
+      required(options, "device", "D: host, cuda, or cuda-dry:sm_90, which needs no GPU");
+  const fs::path out = required(options, "out", "DIR, the folder that receives the files");
+  const std::int64_t timeout = options.integer("timeout").value_or(default_timeout_seconds);
+  const fs::path binary =
+      find_suite(options.operands()[0], options.value_or("bin-dir", binary_folder().string()));
+  const std::string suite = binary.filename().string();
+  const List list = parse_list(Document(text(suite, " --list=json"), list_of(binary, {})));
+  const std::string id =
+      resolve_case(options.operands()[1], ids_on(list, device), text(suite, " on ", device));
+
+  std::error_code problem;
+  fs::create_directories(out, problem);
+  if (problem)
+    throw Error(Fault::bad_input,
+                text("cannot write to --out=", out.string(), ": ", problem.message()));
+  remove_older(out, id);
+  catch_interruptions();
+  Progress progress(suite);
+  const auto lock = lock_device(device, progress);
+  progress.following(text(suite, ": profiling ", id, " on ", device, " ..."));
+  const Outcome outcome =
+      run_task({.program = binary,
+                .arguments = suite_arguments(options, device, id, out.string()),
+                .timeout_seconds = static_cast<double>(timeout),
+                .on_line = [&](std::string_view line) { progress.following(line); }});
+  pass_on_refusals(outcome, suite);
+  progress.clear();
+
+  std::size_t shown = 0;
+  for (const char* variant : {"optimized", "reference"}) {
+    const fs::path file = out / profile_name(id, variant);
+    if (!fs::exists(file)) continue;
+    if (shown++ > 0) std::cout << "\n";
+    show(read_profile(file), out, options);
+  }
+  const std::string words = last_lines(outcome.complaints, 1);
+  const bool failed =
+      outcome.ending == Ending::exited && outcome.code == exit_code(Fault::regression);
+  if (failed) throw Error(Fault::regression, words.empty() ? suite + " failed" : words);
+  if (outcome.ending != Ending::exited || outcome.code != 0 || shown == 0)
+    throw Error(Fault::incomplete,
+                text(suite, " ", describe(outcome, static_cast<double>(timeout)),
+                     shown == 0 ? " and wrote no profile" : "", words.empty() ? "" : ": ", words));
+  return 0;
+}
+
+}  // namespace
+
+Command profile_command() {
+  return {.name = "profile",
+          .summary = "Profiles a few steps of one case, and says what stands out.",
+          .operands = "SUITE CASE",
+          .fewest_operands = 2,
+          .most_operands = 2,
+          .options = {{"device", "D", "host, cuda, cuda:N or cuda-dry:sm_NN"},
+                      {"out", "DIR", "receives document, trace, memory profile and kernels"},
+                      {"steps", "K", "profile K steps in a row after the warm-up (default 10)"},
+                      {"every", "N", "profile periodically: K steps at step N, 2 N, ..."},
+                      {"variant", "WHICH", "optimized (default), reference or both"},
+                      {"trace", "", "print the path of the timeline alone, for scripts"},
+                      {"assert-mean", "SECONDS", "exit 1 when a mean step takes longer"},
+                      {"nvml-log", "FILE", "sample load, memory, clocks and power meanwhile"},
+                      {"nvml-period", "SECONDS", "between two samples (default 0.1)"},
+                      {"timeout", "SECONDS", "given to the suite (default 300)"},
+                      {"bin-dir", "DIR", "where the suites are (default: beside holdfast)"},
+                      {"quiet", "", "print the overview and what stands out"}},
+          .examples =
+              "  holdfast profile cubed_sphere_swe rk4_step/n:48/f64 --device=cuda-dry:sm_90 "
+              "--out=profile\n"
+              "  holdfast profile clusterless_kde decode/size:small --device=host --steps=2 "
+              "--assert-mean=0.15 "
+              "--out=profile\n"
+              "  holdfast profile cubed_sphere_swe loop/n:96/steps:100/launch:graph --device=cuda "
+              "--every=100 --steps=2 --out=profile\n",
+          .run = profile};
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast profile` and `holdfast run --profile`, on a suite that behaves as FAKE_SUITE
+// says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "gate/base/process.hpp"
+#include "gate/documents/documents.hpp"
+#include "gate/documents/results_root.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+constexpr const char* add = "fake_suite/add/n:8/f64";
+
+class ProfileCommand : public testing::Test {
+ protected:
+  TemporaryFolder folder_{"profile-command-test"};
+  fs::path out_ = folder_.path() / "profile";
+  fs::path results_ = folder_.path() / "results";
+  fs::path kept_ = results_ / "host-fake-1t" / "profiles" / "fake_suite";
+
+  Outcome holdfast(const std::string& behaviour, std::vector<std::string> arguments) {
+    return run_task({.program = HOLDFAST_BINARY,
+                     .arguments = std::move(arguments),
+                     .environment = {{"FAKE_SUITE", behaviour}, {"HOLDFAST_SOURCES", ""}},
+                     .timeout_seconds = 60});
+  }
+  Outcome profile(const std::string& behaviour, const std::string& id,
+                  const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"profile", FAKE_SUITE_BINARY, id, "--device=host",
+                                          "--out=" + out_.string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return holdfast(behaviour, std::move(arguments));
+  }
+  Outcome run(const std::string& behaviour, const std::vector<std::string>& more = {"--profile"}) {
+    std::vector<std::string> arguments = {"run", FAKE_SUITE_BINARY, "--device=host",
+                                          "--processes=1", "--out=" + results_.string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return holdfast(behaviour, std::move(arguments));
+  }
+};
+
+TEST_F(ProfileCommand, ShowsWhatTheStepsDidFromAllSides) {
+  const Outcome outcome = profile("ok", add);
+  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("fake_suite/add/n:8/f64  optimized  on fake (host)"),
+                    HasSubstr("10 steps, mean step 605 us (600 us .. 610 us), busy 95 %"),
+                    HasSubstr("per step: 12 launches"), HasSubstr("longest gap 2 us")));
+  EXPECT_THAT(outcome.output, testing::ContainsRegex("stage +fused +40 +2.6 ms +65 us +30 %"));
+  EXPECT_THAT(outcome.output, testing::ContainsRegex("\n    rhs +40 +60 us"));
+  EXPECT_THAT(outcome.output, testing::ContainsRegex("state +681984 B +57.9 %"));
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("first use"), HasSubstr("nothing stands out")));
+}
+
+TEST_F(ProfileCommand, SaysWhereTheFilesAreAndWhatOpensThem) {
+  const Outcome outcome = profile("ok", add);
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("open the trace at https://ui.perfetto.dev"),
+                                    HasSubstr("fake_suite.add.n_8.f64.optimized.trace.json")));
+  EXPECT_TRUE(fs::exists(out_ / profile_name(add, "optimized")));
+}
+
+TEST_F(ProfileCommand, TakesEnoughOfAnId) {
+  EXPECT_EQ(profile("ok", "add/").code, 0);
+  EXPECT_TRUE(fs::exists(out_ / profile_name(add, "optimized")));
+  EXPECT_FALSE(fs::exists(out_ / profile_name("fake_suite/scale/n:8/f64", "optimized")));
+}
+
+TEST_F(ProfileCommand, ListsTheCasesWhereSeveralMatch) {
+  const Outcome outcome = profile("ok", "n:8");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.complaints, AllOf(HasSubstr("is part of 2 cases"), HasSubstr(add),
+                                        HasSubstr("fake_suite/scale/n:8/f64")));
+}
+
+TEST_F(ProfileCommand, NamesTheNearestCaseForATypingError) {
+  const Outcome outcome = profile("ok", "fake_suite/adt/n:8/f64");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.complaints, HasSubstr("did you mean fake_suite/add/n:8/f64?"));
+}
+
+TEST_F(ProfileCommand, ShowsBothVariants) {
+  const Outcome outcome = profile("ok", add, {"--variant=both"});
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("f64  optimized  on"), HasSubstr("f64  reference  on")));
+}
+
+TEST_F(ProfileCommand, FailsWhereTheMeanStepIsTooLong) {
+  const Outcome outcome = profile("ok", add, {"--assert-mean=0.0001"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.complaints, HasSubstr("takes 605 us, above --assert-mean"));
+  EXPECT_THAT(outcome.output, HasSubstr("mean step 605 us"))
+      << "what was seen is shown all the same";
+}
+
+TEST_F(ProfileCommand, TellsAMachineWithoutTheDeviceApart) {
+  const Outcome outcome = profile("no_device", add);
+  EXPECT_EQ(outcome.code, 77);
+  EXPECT_THAT(outcome.complaints, HasSubstr("this machine has no CUDA device"));
+}
+
+TEST_F(ProfileCommand, SaysThatTheSuiteFell) {
+  const Outcome outcome = profile("profile_crash", add);
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.complaints, AllOf(HasSubstr("SIGSEGV"), HasSubstr("about to fall")));
+}
+
+TEST_F(ProfileCommand, NeverShowsAnOlderProfile) {
+  ASSERT_EQ(profile("ok", add).code, 0);
+  const Outcome outcome = profile("profile_silent", add);
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.complaints, HasSubstr("wrote no profile"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("605 us")));
+}
+
+TEST_F(ProfileCommand, RefusesABrokenDocumentWithFileAndKey) {
+  const Outcome outcome = profile("profile_broken", add);
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.complaints, AllOf(HasSubstr(".profile.json:"), HasSubstr("overview")));
+}
+
+TEST_F(ProfileCommand, PrintsLessWhenAskedTo) {
+  const Outcome quiet = profile("ok", add, {"--quiet"});
+  EXPECT_THAT(quiet.output, AllOf(HasSubstr("mean step 605 us"), Not(HasSubstr("681984"))));
+  const Outcome trace = profile("ok", add, {"--trace"});
+  EXPECT_EQ(trace.output, (out_ / "fake_suite.add.n_8.f64.optimized.trace.json").string() + "\n");
+}
+
+TEST_F(ProfileCommand, ExplainsItself) {
+  const Outcome help = holdfast("ok", {"profile", "--help"});
+  EXPECT_EQ(help.code, 0);
+  EXPECT_THAT(help.output, AllOf(HasSubstr("examples:"), HasSubstr("--assert-mean=SECONDS")));
+  const Outcome nothing = holdfast("ok", {"profile"});
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_THAT(nothing.complaints, HasSubstr("usage: holdfast profile"));
+  EXPECT_EQ(profile("ok", add, {"--stpes=3"}).code, 2);
+  const Outcome nowhere = holdfast("ok", {"profile", FAKE_SUITE_BINARY, add});
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_THAT(nowhere.complaints, HasSubstr("needs --device=D"));
+}
+
+TEST_F(ProfileCommand, ARunProfilesEachCaseOnceMore) {
+  const Outcome outcome = run("ok");
+  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
+  const std::vector<Profile> profiles = read_root_profiles(results_, "host-fake-1t", "fake_suite");
+  EXPECT_THAT(profiles, SizeIs(4)) << "two cases in two variants";
+  EXPECT_THAT(read_results(results_ / "host-fake-1t" / "fake_suite.json").cases, SizeIs(2));
+}
+
+TEST_F(ProfileCommand, AProfileThatFailsIsAWarningOfTheRun) {
+  for (const char* behaviour : {"profile_crash", "profile_broken", "profile_silent"}) {
+    const Outcome outcome = run(behaviour);
+    EXPECT_EQ(outcome.code, 0) << behaviour;
+    EXPECT_THAT(outcome.complaints, HasSubstr("warning: the results stay without profiles"));
+    EXPECT_FALSE(fs::exists(kept_)) << behaviour;
+    EXPECT_THAT(read_results(results_ / "host-fake-1t" / "fake_suite.json").cases, SizeIs(2));
+  }
+}
+
+TEST_F(ProfileCommand, ANewRunKeepsNoProfileOfAnOlderOne) {
+  run("ok");
+  ASSERT_TRUE(fs::exists(kept_));
+  run("ok", {});
+  EXPECT_FALSE(fs::exists(kept_));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

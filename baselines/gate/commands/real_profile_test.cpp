@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The detectors on what real suites do: cubed_sphere_swe, whose reference variant projects edge by
+// edge and corner by corner, and whose optimized variant has one kernel per stage; clusterless_kde,
+// whose decode brings new spikes to the device in each step.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "gate/base/process.hpp"
+#include "gate/documents/results_root.hpp"
+#include "gate/explain/detectors.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* rk4_step = "cubed_sphere_swe/rk4_step/n:48/f64";
+
+constexpr const char* decode = "clusterless_kde/decode/size:small/data:profile/f32";
+
+// One case, profiled in both variants.
+struct Profiled {
+  TemporaryFolder folder{"real-profile-test"};
+  const char* case_id;
+  Outcome outcome;
+
+  Profiled(const char* suite, const char* id)
+      : case_id(id),
+        outcome(run_task(
+            {.program = HOLDFAST_BINARY,
+             .arguments = {"profile", suite, id, "--variant=both", "--device=cuda-dry:sm_90",
+                           "--steps=2", "--out=" + folder.path().string()},
+             .timeout_seconds = 120})) {}
+
+  std::vector<std::string> seen(const std::string& variant) const {
+    const Profile profile = read_profile(folder.path() / profile_name(case_id, variant));
+    std::vector<std::string> names;
+    for (const Detection& found : examine(Sighting{.case_id = profile.case_id,
+                                  .variant = variant,
+                                  .device_class = profile.device_class,
+                                  .profile = &profile}))
+      names.push_back(found.detector);
+    // How long the compiler takes depends on what else the machine does.
+    std::erase(names, "compile_dominates");
+    return names;
+  }
+};
+
+class RealProfile : public testing::Test {
+ protected:
+  static inline std::unique_ptr<Profiled> step_;
+
+  static void SetUpTestSuite() {
+    step_ = std::make_unique<Profiled>(CUBED_SPHERE_SWE_BINARY, rk4_step);
+  }
+  static void TearDownTestSuite() { step_.reset(); }
+};
+
+TEST_F(RealProfile, IsShownAndSaysThatNothingWasExecuted) {
+  ASSERT_EQ(step_->outcome.code, 0) << step_->outcome.complaints;
+  EXPECT_THAT(step_->outcome.output, AllOf(HasSubstr("nothing was executed: counts are exact"),
+                                           HasSubstr("per step: 888 launches"),
+                                           HasSubstr("open the trace at https://ui.perfetto.dev")));
+}
+
+TEST_F(RealProfile, ShowsManyTinyKernelsAndScattersInTheReference) {
+  ASSERT_EQ(step_->outcome.code, 0) << step_->outcome.complaints;
+  EXPECT_THAT(step_->seen("reference"),
+              AllOf(Contains("many_tiny_kernels"), Contains("many_scatters")));
+}
+
+TEST_F(RealProfile, ShowsNothingInTheOptimizedVariant) {
+  ASSERT_EQ(step_->outcome.code, 0) << step_->outcome.complaints;
+  EXPECT_THAT(step_->seen("optimized"), IsEmpty());
+}
+
+TEST(RealDecode, IsNotBlamedForTheSpikesThatItMustBring) {
+  const Profiled profiled(CLUSTERLESS_KDE_BINARY, decode);
+  ASSERT_EQ(profiled.outcome.code, 0) << profiled.outcome.complaints;
+  EXPECT_THAT(profiled.outcome.output, HasSubstr("B to the device"));
+  EXPECT_THAT(profiled.seen("optimized"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace holdfast::gate

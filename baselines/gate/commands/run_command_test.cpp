@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast run` and `holdfast list` on a suite that behaves, or misbehaves, as FAKE_SUITE
+// says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "gate/base/process.hpp"
+#include "gate/documents/documents.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::SizeIs;
+using testing::StartsWith;
+
+class RunCommand : public testing::Test {
+ protected:
+  TemporaryFolder folder_{"run-command-test"};
+  fs::path out_ = folder_.path() / "results";
+  fs::path file_ = out_ / "host-fake-1t" / "fake_suite.json";
+
+  Outcome holdfast(const std::string& behaviour, std::vector<std::string> arguments) {
+    return run_task({.program = HOLDFAST_BINARY,
+                     .arguments = std::move(arguments),
+                     .environment = {{"FAKE_SUITE", behaviour}, {"HOLDFAST_SOURCES", ""}},
+                     .timeout_seconds = 60});
+  }
+  Outcome run(const std::string& behaviour,
+              const std::vector<std::string>& more = {"--processes=2"}) {
+    std::vector<std::string> arguments = {"run", FAKE_SUITE_BINARY, "--device=host",
+                                          "--out=" + out_.string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return holdfast(behaviour, std::move(arguments));
+  }
+  // The one result file there is; its folder has another name where no process lived to tell the
+  // device class.
+  Results results() {
+    for (const auto& entry : fs::recursive_directory_iterator(out_))
+      if (entry.path().filename() == "fake_suite.json") return read_results(entry.path());
+    throw Error(Fault::bad_input, "no result file");
+  }
+  std::size_t files() {
+    std::size_t count = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
+      count += entry.is_regular_file();
+    return count;
+  }
+  void expect_refusal(const Outcome& outcome, const std::string& sentence) {
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.complaints,
+                AllOf(StartsWith("holdfast: "), HasSubstr(sentence), EndsWith("\n")));
+    EXPECT_EQ(std::count(outcome.complaints.begin(), outcome.complaints.end(), '\n'), 1)
+        << outcome.complaints;
+    EXPECT_EQ(files(), 0u);
+  }
+};
+
+TEST_F(RunCommand, FiveFreshProcessesBecomeOneResult) {
+  EXPECT_EQ(run("unpadded", {}).code, 0);  // this one asks for the padding of its environment
+  const Results merged = read_results(file_);
+  ASSERT_THAT(merged.cases, SizeIs(2));
+  EXPECT_EQ(merged.run.processes, 5);
+  const Metric& time = merged.cases[0].variants.at("optimized").metrics.at("time_s");
+  EXPECT_THAT(time.processes, testing::ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_EQ(time.median, 3);
+}
+
+TEST_F(RunCommand, TheListStandsBesideTheResultThatNamesItsHash) {
+  run("ok");
+  EXPECT_EQ(read_results(file_).list_hash,
+            sha256(read_file(out_ / "host-fake-1t" / "fake_suite.list.json")));
+}
+
+TEST_F(RunCommand, ARunWithoutContentFileIsNamedAfterTheBinaryAndDirty) {
+  run("ok");
+  const Results merged = read_results(file_);
+  EXPECT_EQ(merged.run.content, sha256(read_file(FAKE_SUITE_BINARY)));
+  EXPECT_TRUE(merged.run.git_dirty);
+}
+
+TEST_F(RunCommand, AFailedCheckIsRecordedAndTheRunIsWell) {
+  EXPECT_EQ(run("wrong").code, 0);
+  EXPECT_EQ(read_results(file_).cases[0].status, "failed");
+  EXPECT_EQ(read_results(file_).cases[1].status, "ok");
+}
+
+TEST_F(RunCommand, ACrashLeavesEveryCaseCrashedWithTheLastWords) {
+  EXPECT_EQ(run("crash").code, 0);
+  const Results merged = results();
+  ASSERT_THAT(merged.cases, SizeIs(2));
+  for (const CaseResult& result : merged.cases) EXPECT_EQ(result.status, "crashed");
+  EXPECT_THAT(*merged.cases[0].reason, AllOf(HasSubstr("SIGSEGV"), HasSubstr("about to fall")));
+}
+
+TEST_F(RunCommand, ACrashOfALaterProcessCountsAsMuch) {
+  EXPECT_EQ(run("crash_later").code, 0);
+  for (const CaseResult& result : read_results(file_).cases) EXPECT_EQ(result.status, "crashed");
+}
+
+TEST_F(RunCommand, ASuiteThatHangsIsTimedOut) {
+  EXPECT_EQ(run("hang", {"--timeout=1"}).code, 0);
+  EXPECT_EQ(results().cases.at(0).status, "timeout");
+}
+
+TEST_F(RunCommand, AnInterruptionLeavesNoFileAndEndsByItsSignal) {
+  const Outcome outcome =
+      run_task({.program = HOLDFAST_BINARY,
+                .arguments = {"run", FAKE_SUITE_BINARY, "--device=host", "--out=" + out_.string()},
+                .environment = {{"FAKE_SUITE", "interrupt"}, {"TMPDIR", folder_.path().string()}},
+                .timeout_seconds = 60});
+  EXPECT_EQ(outcome.ending, Ending::killed);
+  EXPECT_EQ(outcome.signal, SIGINT);
+  EXPECT_THAT(outcome.complaints,
+              EndsWith("holdfast: interrupted; what was running leaves no file\n"));
+  EXPECT_EQ(files(), 0u);
+  for (const auto& entry : fs::directory_iterator(folder_.path()))
+    EXPECT_EQ(entry.path(), out_) << "a temporary folder stays";
+}
+
+TEST_F(RunCommand, ASuiteThatWritesNothingHasCrashed) {
+  EXPECT_EQ(run("silent").code, 0);
+  EXPECT_THAT(*results().cases.at(0).reason, HasSubstr("wrote no result file"));
+}
+
+TEST_F(RunCommand, AFileCutShortHasCrashed) {
+  EXPECT_EQ(run("invalid").code, 0);
+  EXPECT_EQ(results().cases.at(0).status, "crashed");
+  EXPECT_THAT(*results().cases.at(0).reason, HasSubstr("cut short"));
+}
+
+TEST_F(RunCommand, CountsThatDifferBetweenProcessesFailTheCase) {
+  EXPECT_EQ(run("disagree").code, 0);
+  EXPECT_THAT(*read_results(file_).cases[0].reason,
+              HasSubstr("launches is 4 in process 1 and 5 in process 2"));
+}
+
+TEST_F(RunCommand, ACaseThatIsListedAndNotReportedIsMissing) {
+  EXPECT_EQ(run("incomplete").code, 0);
+  EXPECT_EQ(read_results(file_).cases.at(1).status, "missing");
+}
+
+TEST_F(RunCommand, AFilteredRunIsPartial) {
+  EXPECT_EQ(run("ok", {"--filter=add", "--processes=1"}).code, 0);
+  EXPECT_TRUE(read_results(file_).partial);
+}
+
+TEST_F(RunCommand, NoDeviceIs77AndWritesNothing) {
+  const Outcome outcome = run("no_device");
+  EXPECT_EQ(outcome.code, 77);
+  EXPECT_EQ(outcome.complaints,
+            "holdfast: fake_suite: this machine has no CUDA device; run on one\n");
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(RunCommand, WhatTheSuiteRefusesIsPassedOn) {
+  expect_refusal(run("refuse"), "fake_suite: there is no case of that name; see --list=json");
+}
+
+TEST_F(RunCommand, AnUnknownSuiteIsNamed) {
+  expect_refusal(
+      holdfast("ok", {"run", "no_such_suite", "--device=host", "--out=" + out_.string()}),
+      "there is no suite 'no_such_suite'");
+}
+
+TEST_F(RunCommand, AnAbsentDeviceIsAskedFor) {
+  expect_refusal(holdfast("ok", {"run", FAKE_SUITE_BINARY, "--out=" + out_.string()}),
+                 "needs --device=D");
+}
+
+TEST_F(RunCommand, ADeviceThatNoCaseKnowsIsRefusedWithThoseThatAre) {
+  expect_refusal(holdfast("ok", {"run", FAKE_SUITE_BINARY, "--device=cuda-dry:sm_90",
+                                 "--out=" + out_.string()}),
+                 "has no case for --device=cuda-dry:sm_90; it has some for cuda, host");
+}
+
+TEST_F(RunCommand, AnOutputThatCannotBeWrittenIsFoundBeforeMeasuring) {
+  expect_refusal(
+      holdfast("hang", {"run", FAKE_SUITE_BINARY, "--device=host", "--out=/dev/null/results"}),
+      "cannot write to --out=/dev/null/results");
+}
+
+TEST_F(RunCommand, AFilterThatMatchesNothingIsRefused) {
+  expect_refusal(run("ok", {"--filter=nothing"}),
+                 "has no case for --device=host --tier=gate --filter=nothing");
+}
+
+TEST_F(RunCommand, NoProcessesAreTooFew) {
+  expect_refusal(run("ok", {"--processes=0"}), "--processes=0: give at least 1");
+}
+
+class ListCommand : public RunCommand {
+ protected:
+  ListCommand() {
+    std::ofstream(folder_.path() / "toy.list.json")
+        << R"({"schema": "holdfast-list/1", "suite": "toy", "cases": [{"id": "toy/a/f64", "tier": "gate", )"
+        << R"("reference": true, "devices": {"host": {"metrics": ["time_s"]}}}]})";
+  }
+  Outcome list(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"list", "--bin-dir=" + folder_.path().string()});
+    return holdfast("ok", arguments);
+  }
+};
+
+TEST_F(ListCommand, ShowsCasesWithTierAndDevices) {
+  EXPECT_EQ(list({}).output, "toy: 1 case\n  toy/a/f64  gate  host, against a reference\n");
+}
+
+TEST_F(ListCommand, GivesTheListsAsJson) {
+  const Document document("output", list({"--json"}).output);
+  Object object = open_schema(document, "holdfast-lists/1");
+  EXPECT_THAT(object.take("suites").items(), SizeIs(1));
+}
+
+TEST_F(ListCommand, NamesTheSuiteThatWasMeant) {
+  const Outcome outcome = list({"tyo"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.complaints, HasSubstr("did you mean toy?"));
+}
+
+TEST_F(ListCommand, ADeviceThatNoCaseHasIsRefused) {
+  EXPECT_EQ(list({"--device=cuda"}).code, 2);
+}
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast baseline` on what a user does to a store: accepts, prunes, renames cases, sets
+// the anchor; and what it refuses to accept.
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "gate/testing/gate_command.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* launches_key = "toy/step/n:64/f64|optimized|launches";
+constexpr const char* speedup_key = "toy/step/n:64/f64|case|speedup";
+
+class StoreCommand : public GateCommand {
+ protected:
+  std::string stored() { return read_file(baseline(toy::dry())); }
+  Entry entry(const Results& results, const std::string& key) {
+    return seen_on(toy::processor, read_baseline(baseline(results))).entries.at(key);
+  }
+  int prune(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"baseline", "prune", "--baselines=" + baselines_.string(),
+                                          "--lists=" + lists_.string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return holdfast(std::move(arguments));
+  }
+  // Gives an entry another key, as if it had been accepted under it.
+  void move_entry(const std::string& from, const std::string& to) {
+    Baseline kept = read_baseline(baseline(toy::dry()));
+    kept.entries[to] = kept.entries.at(from);
+    kept.entries.erase(from);
+    write_file(baseline(toy::dry()), baseline_text(kept));
+  }
+  // All entries of a case, as if it had had another name when they were accepted.
+  void call_case(const std::string& from, const std::string& to) {
+    Baseline kept = read_baseline(baseline(toy::dry()));
+    Baseline renamed = kept;
+    renamed.entries.clear();
+    for (const auto& [key, held] : kept.entries)
+      renamed.entries[key.starts_with(from + '|') ? to + key.substr(from.size()) : key] = held;
+    write_file(baseline(toy::dry()), baseline_text(renamed));
+  }
+  void aliases(const std::string& members) {
+    write_file(baselines_ / "aliases.json",
+               R"({"schema": "holdfast-aliases/1", "aliases": {)" + members + "}}\n");
+  }
+  // The exit code of `accept` for the toy as `spoil` leaves it.
+  int refused(const std::function<void(Results&)>& spoiled) {
+    Results now = toy::host();
+    spoiled(now);
+    store(now);
+    const int code = accept({"--why=a test"});
+    EXPECT_FALSE(std::filesystem::exists(baseline(now))) << "it was accepted";
+    return code;
+  }
+};
+
+TEST_F(StoreCommand, PruneTellsWhatWouldGoAndWritesNothing) {
+  accepted(toy::dry());
+  move_entry(launches_key, "toy/gone/n:64/f64|optimized|launches");
+  const std::string before = stored();
+  EXPECT_EQ(prune(), 0) << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("toy/gone/n:64/f64|optimized|launches  4  (no such case)"),
+                             HasSubstr("nothing is written yet; holdfast baseline prune --yes")));
+  EXPECT_EQ(stored(), before);
+}
+
+TEST_F(StoreCommand, PruneRemovesTheEntriesOfLostCasesAndMetrics) {
+  accepted(toy::dry());
+  move_entry(launches_key, "toy/gone/n:64/f64|optimized|launches");
+  move_entry("toy/step/n:64/f64|optimized|peak_bytes", "toy/step/n:64/f64|optimized|tokens");
+  const std::size_t before = read_baseline(baseline(toy::dry())).entries.size();
+  EXPECT_EQ(prune({"--yes"}), 0) << complaints_;
+  EXPECT_THAT(output_, HasSubstr("(no case has such a metric)"));
+  EXPECT_EQ(read_baseline(baseline(toy::dry())).entries.size(), before - 2);
+  EXPECT_EQ(prune({"--yes"}), 0);
+  EXPECT_THAT(output_, HasSubstr("every entry has its case and metric"));
+}
+
+TEST_F(StoreCommand, PruneKeepsWhatACaseReadsBeyondItsList) {
+  accepted(toy::dry());
+  List list = toy::list();
+  list.cases.front().devices["cuda-dry"] = {"launches"};
+  list.cases.back().devices["cuda-dry"] = {"launches", "peak_bytes", "registers_max"};
+  write_file(lists_ / "toy.list.json", canonical(to_json(list)));
+  EXPECT_EQ(prune(), 0) << complaints_;
+  EXPECT_THAT(output_, HasSubstr("every entry has its case and metric"));
+}
+
+TEST_F(StoreCommand, PruneRemovesAFileOfWhichNothingIsLeft) {
+  accepted(toy::dry());
+  List list = toy::list();
+  for (ListedCase& listed : list.cases) listed.devices.erase("cuda-dry");
+  write_file(lists_ / "toy.list.json", canonical(to_json(list)));
+  EXPECT_EQ(prune({"--yes"}), 0) << complaints_;
+  EXPECT_THAT(output_, HasSubstr("(the case does not run on cuda-dry)"));
+  EXPECT_FALSE(std::filesystem::exists(baseline(toy::dry())));
+}
+
+TEST_F(StoreCommand, PruneLeavesSuitesAloneThatTheBuildDoesNotHave) {
+  accepted(toy::dry());
+  std::filesystem::rename(baseline(toy::dry()),
+                          baseline(toy::dry()).parent_path() / "elsewhere.json");
+  EXPECT_EQ(prune({"--yes"}), 0);
+  EXPECT_THAT(output_, HasSubstr("elsewhere.json: left as it is, this build has no suite"));
+}
+
+TEST_F(StoreCommand, PruneNeedsTheListsOfABuild) {
+  accepted(toy::dry());
+  std::filesystem::remove(lists_ / "toy.list.json");
+  EXPECT_EQ(prune(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("has no lists of a build"));
+}
+
+TEST_F(StoreCommand, ARenamedCaseIsHeldAgainstWhatWasAcceptedUnderItsOldName) {
+  accepted(toy::dry());
+  call_case(toy::step_id, "toy/old/n:64/f64");
+  EXPECT_EQ(check(), 3) << "without an alias the old name is missing";
+  aliases(R"("toy/old/n:64/f64": "toy/step/n:64/f64")");
+  EXPECT_EQ(check(), 0) << output_;
+  Results now = toy::dry();
+  toy::metric(now, "optimized", "launches") = toy::exact(5);
+  store(now);
+  EXPECT_EQ(check(), 1);
+  EXPECT_THAT(output_, HasSubstr("rose from 4 to 5"));
+}
+
+TEST_F(StoreCommand, AnEntryMovesToTheNewNameWhenItIsAccepted) {
+  accepted(toy::dry());
+  const Entry before = entry(toy::dry(), launches_key);
+  call_case(toy::step_id, "toy/older/n:64/f64");
+  aliases(R"("toy/older/n:64/f64": "toy/old/n:64/f64", "toy/old/n:64/f64": "toy/step/n:64/f64")");
+  EXPECT_EQ(accept(), 0) << complaints_;
+  EXPECT_THAT(stored(), Not(HasSubstr("toy/older")));
+  EXPECT_EQ(entry(toy::dry(), launches_key).accepted.utc, before.accepted.utc);
+  EXPECT_EQ(check(), 0) << "the alias may stay, for the history";
+}
+
+TEST_F(StoreCommand, PruneKnowsWhatIsOnlyRenamed) {
+  accepted(toy::dry());
+  call_case(toy::step_id, "toy/old/n:64/f64");
+  aliases(R"("toy/old/n:64/f64": "toy/step/n:64/f64")");
+  EXPECT_EQ(prune(), 0);
+  EXPECT_THAT(output_, HasSubstr("every entry has its case and metric"));
+}
+
+TEST_F(StoreCommand, AnAliasThatMatchesNothingIsAnError) {
+  accepted(toy::dry());
+  aliases(R"("toy/old/n:64/f64": "toy/new/n:64/f64")");
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("no case is called 'toy/new/n:64/f64'"));
+  EXPECT_EQ(accept(), 2);
+}
+
+TEST_F(StoreCommand, AnAliasOfACaseThatIsStillThereIsAnError) {
+  accepted(toy::dry());
+  aliases(R"("toy/sum/n:64/f64": "toy/step/n:64/f64")");
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("'toy/sum/n:64/f64' is still a case"));
+}
+
+TEST_F(StoreCommand, AliasesThatLeadBackAreAnError) {
+  accepted(toy::dry());
+  aliases(R"("toy/a/f64": "toy/b/f64", "toy/b/f64": "toy/a/f64")");
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("renamed until it is called 'toy/a/f64' again"));
+}
+
+TEST_F(StoreCommand, TwoCasesCannotBecomeOne) {
+  accepted(toy::dry());
+  aliases(R"("toy/a/f64": "toy/step/n:64/f64", "toy/b/f64": "toy/step/n:64/f64")");
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("cannot both become 'toy/step/n:64/f64'"));
+}
+
+TEST_F(StoreCommand, ACaseStaysInItsSuite) {
+  accepted(toy::dry());
+  aliases(R"("other/step/f64": "toy/step/n:64/f64")");
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("stays within its suite"));
+}
+
+TEST_F(StoreCommand, EntriesUnderBothNamesCollide) {
+  accepted(toy::dry());
+  Baseline kept = read_baseline(baseline(toy::dry()));
+  kept.entries["toy/old/n:64/f64|optimized|launches"] = kept.entries.at(launches_key);
+  write_file(baseline(toy::dry()), baseline_text(kept));
+  aliases(R"("toy/old/n:64/f64": "toy/step/n:64/f64")");
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("under an old name as well"));
+}
+
+// Accepts a speedup of `value` as the run of another day.
+class Anchored : public StoreCommand {
+ protected:
+  int accept_speedup(double value, int day, const std::vector<std::string>& more = {}) {
+    Results now = toy::host();
+    now.run.id = text("2026-11-", day, "T12:00:00Z-0001");
+    toy::metric(now, "case", "speedup") = toy::timed("ratio", value);
+    store(now);
+    return accept(more);
+  }
+  double anchor() { return *entry(toy::host(), speedup_key).anchor; }
+};
+
+TEST_F(Anchored, ALossThatWasAcceptedStaysDrift) {
+  ASSERT_EQ(accept_speedup(10, 20), 0) << complaints_;
+  ASSERT_EQ(accept_speedup(9, 21, {"--why=safer"}), 0) << complaints_;
+  EXPECT_EQ(anchor(), 10);
+  EXPECT_EQ(check(), 0);
+  EXPECT_THAT(output_, HasSubstr("has drifted from its first accepted value, 10, to 9"));
+}
+
+TEST_F(Anchored, ThePolicyMayLetDriftBlock) {
+  ASSERT_EQ(accept_speedup(10, 20), 0);
+  ASSERT_EQ(accept_speedup(9, 21, {"--why=safer"}), 0);
+  spoil(baselines_ / "policy.json", R"("ratio": {)", R"("ratio": {"drift": "block", )");
+  EXPECT_EQ(check(), 1);
+  EXPECT_THAT(output_, AllOf(HasSubstr("DRIFT"), HasSubstr("--new-anchor")));
+}
+
+TEST_F(Anchored, AReleaseMeasuresDriftAnew) {
+  ASSERT_EQ(accept_speedup(10, 20), 0);
+  ASSERT_EQ(accept_speedup(9, 21, {"--why=safer", "--new-anchor"}), 0) << complaints_;
+  EXPECT_EQ(anchor(), 9);
+  EXPECT_EQ(check(), 0);
+  EXPECT_THAT(output_, Not(HasSubstr("DRIFT")));
+}
+
+TEST_F(Anchored, TheAnchorMovesWithoutAnyOtherChange) {
+  ASSERT_EQ(accept_speedup(10, 20), 0);
+  ASSERT_EQ(accept_speedup(9, 21, {"--why=safer"}), 0);
+  ASSERT_EQ(accept({"--new-anchor"}), 0) << complaints_;
+  EXPECT_EQ(anchor(), 9);
+}
+
+TEST_F(Anchored, AGainIsWhereDriftBegins) {
+  ASSERT_EQ(accept_speedup(10, 20), 0);
+  ASSERT_EQ(accept_speedup(20, 21), 0) << complaints_;
+  EXPECT_EQ(anchor(), 20);
+}
+
+TEST_F(StoreCommand, RunsOfOneDayStayABootstrap) {
+  for (int run = 0; run < 5; ++run) {
+    Results now = toy::host();
+    now.run.id = text("2026-11-21T12:00:00Z-000", run);
+    store(now);
+    ASSERT_EQ(accept(), 0) << complaints_;
+  }
+  EXPECT_TRUE(entry(toy::host(), speedup_key).bootstrap);
+  Results next_day = toy::host();
+  next_day.run.id = "2026-11-22T12:00:00Z-0000";
+  store(next_day);
+  ASSERT_EQ(accept(), 0);
+  EXPECT_FALSE(entry(toy::host(), speedup_key).bootstrap);
+}
+
+TEST_F(StoreCommand, AFilteredRunIsNotAccepted) {
+  EXPECT_EQ(refused([](Results& now) { now.partial = true; }), 3);
+  EXPECT_THAT(complaints_, HasSubstr("the run was filtered"));
+}
+
+TEST_F(StoreCommand, ARunOfTheSmokeTierIsNotAccepted) {
+  EXPECT_EQ(refused([](Results& now) { now.tier = "smoke"; }), 3);
+  EXPECT_THAT(complaints_, HasSubstr("the run was of the tier smoke"));
+}
+
+TEST_F(StoreCommand, ACustomRunIsNotAccepted) {
+  EXPECT_EQ(refused([](Results& now) { now.run.custom = {"--size=384"}; }), 3);
+  EXPECT_THAT(complaints_, HasSubstr("the run was custom (--size=384"));
+}
+
+TEST_F(StoreCommand, DeviceCodeOfNoBuildIsNotAccepted) {
+  EXPECT_EQ(refused([](Results& now) { now.run.sources = "/somewhere"; }), 3);
+  EXPECT_THAT(complaints_, HasSubstr("HOLDFAST_SOURCES=/somewhere"));
+}
+
+TEST_F(StoreCommand, AnInvalidMeasurementIsNotAccepted) {
+  EXPECT_EQ(
+      refused([](Results& now) { now.quality = {.valid = false, .reasons = {"the load was 9"}}; }),
+      3);
+  EXPECT_THAT(complaints_, HasSubstr("the load was 9"));
+}
+
+TEST_F(StoreCommand, AThrottledDeviceIsNotAccepted) {
+  EXPECT_EQ(refused([](Results& now) { now.quality.throttled = true; }), 3);
+  EXPECT_THAT(complaints_, HasSubstr("the device was throttled"));
+}
+
+TEST_F(StoreCommand, AWrongResultIsNotAccepted) {
+  EXPECT_EQ(refused([](Results& now) { now.cases.front().check.status = "failed"; }), 1);
+  EXPECT_THAT(complaints_, HasSubstr("the result is wrong or was not verified"));
+}
+
+TEST_F(StoreCommand, AResultThatNobodyCheckedIsNotAccepted) {
+  EXPECT_EQ(refused([](Results& now) { now.cases.front().check.status = "not_executed"; }), 1);
+  EXPECT_THAT(complaints_, HasSubstr("the result is wrong or was not verified"));
+}
+
+TEST_F(StoreCommand, ACrashedCaseIsNotAccepted) {
+  EXPECT_EQ(refused([](Results& now) {
+              now.cases.front() = {
+                  .id = toy::step_id, .tier = "gate", .status = "crashed", .reason = "it fell"};
+            }),
+            3);
+  EXPECT_THAT(complaints_, HasSubstr("toy/step/n:64/f64: crashed"));
+}
+
+TEST_F(StoreCommand, AMissingCaseIsNotAccepted) {
+  EXPECT_EQ(refused([](Results& now) { now.cases.pop_back(); }), 3);
+  EXPECT_THAT(complaints_, HasSubstr("toy/sum/n:64/f64 is listed and was not measured"));
+}
+
+TEST_F(StoreCommand, AMissingMetricIsNotAccepted) {
+  EXPECT_EQ(refused([](Results& now) { now.cases.front().metrics.erase("speedup"); }), 3);
+  EXPECT_THAT(complaints_, HasSubstr("speedup is listed and was not measured"));
+}
+
+TEST_F(StoreCommand, ANoisyRatioIsNotAccepted) {
+  EXPECT_EQ(refused([](Results& now) { toy::metric(now, "case", "speedup").mad_between = 2; }), 4);
+  EXPECT_THAT(complaints_, HasSubstr("is noisy: its processes differ by +20 %"));
+}
+
+TEST_F(StoreCommand, AnImpossibleSpeedIsNotAccepted) {
+  EXPECT_EQ(refused([](Results& now) {
+              toy::metric(now, "optimized", "floor_fraction") = {.kind = "advisory", .value = 1.5};
+            }),
+            1);
+  EXPECT_THAT(complaints_, HasSubstr("which no hardware allows"));
+}
+
+TEST_F(StoreCommand, FewerThanFiveProcessesNeedABootstrap) {
+  const auto few = [](Results& now) {
+    for (CaseResult& result : now.cases)
+      result.metrics["speedup"] = {.kind = "ratio", .processes = {10}, .median = 10};
+  };
+  EXPECT_EQ(refused(few), 4);
+  EXPECT_THAT(complaints_, HasSubstr("comes from 1 of the 5 processes it needs (--bootstrap"));
+  EXPECT_EQ(accept({"--bootstrap"}), 0) << complaints_;
+}
+
+TEST_F(StoreCommand, RunsOfOneBuildAreAcceptedTogether) {
+  const auto run_in = [&](const std::string& name, const std::function<void(Results&)>& edit) {
+    Results run = toy::host();
+    run.run.id = "2026-11-21T13:00:00Z-" + name;
+    edit(run);
+    const auto folder = folder_.path() / name / run.env.device_class;
+    std::filesystem::create_directories(folder);
+    write_file(folder / "toy.json", canonical(to_json(run)));
+    write_file(folder / "toy.list.json", toy::list_text());
+    return "--again=" + (folder_.path() / name).string();
+  };
+  store(toy::host());
+  const std::string good = run_in("good", [](Results&) {});
+  const std::string slow = run_in(
+      "slow", [](Results& run) { toy::metric(run, "case", "speedup") = toy::timed("ratio", 7); });
+  EXPECT_EQ(accept({run_in("other", [](Results& run) { run.run.content = "sha256:c1"; })}), 2);
+  EXPECT_THAT(complaints_, HasSubstr("is of other code; give runs of one build"));
+  EXPECT_EQ(accept({run_in("elsewhere", [](Results& run) { run.env.fingerprint = "sha256:f1"; })}),
+            2);
+  EXPECT_EQ(accept({good, good}), 2);
+  EXPECT_EQ(accept({run_in("invalid", [](Results& run) { run.quality.valid = false; })}), 3);
+  EXPECT_EQ(accept({good, slow}), 0) << complaints_;
+  EXPECT_THAT(entry(toy::host(), speedup_key).medians, testing::ElementsAre(10, 10, 7));
+}
+
+TEST_F(StoreCommand, ResultsOfAnotherListAreNotAccepted) {
+  EXPECT_EQ(refused([](Results& now) { now.list_hash = sha256("another"); }), 3);
+}
+
+TEST_F(StoreCommand, ResultsOfOtherCodeThanTheBuildsAreNotAccepted) {
+  write_file(lists_ / "content.json",
+             R"({"content": "sha256:c1", "git": {"sha": "0123", "dirty": false}})");
+  EXPECT_EQ(refused([](Results&) {}), 3);
+  EXPECT_THAT(complaints_,
+              HasSubstr("measured of other code (content sha256:c0, built sha256:c1)"));
+  write_file(lists_ / "content.json",
+             R"({"content": "sha256:c0", "git": {"sha": "0123", "dirty": false}})");
+  EXPECT_EQ(accept(), 0) << complaints_;
+}
+
+}  // namespace
+}  // namespace holdfast::gate

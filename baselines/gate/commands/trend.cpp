@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+
+#include "gate/base/numbers.hpp"
+#include "gate/commands/commands.hpp"
+#include "gate/documents/aliases.hpp"
+#include "gate/history/trend_lines.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+std::string short_commit(const std::string& commit) {
+  const std::string hash =
+      commit.starts_with("sha256:") ? commit.substr(std::string("sha256:").size()) : commit;
+  return hash.substr(0, 10);
+}
+
+void print(const TrendSeries& series) {
+  const HistoryLine& name = series.name();
+  const HistoryLine& last = *series.points.back().line;
+  std::cout << name.device_class << "  " << name.case_id << "  " << name.variant << "  "
+            << name.metric << '\n'
+            << "  " << plural(series.points.size(), "point") << ", commits " << name.order << " to "
+            << last.order << ", now " << readable(last.value, "") << '\n';
+  for (const TrendChange& change : series.changes)
+    std::cout << "  change at commit " << change.line->order << " ("
+              << short_commit(change.line->commit) << "): " << readable(change.before, "") << " -> "
+              << readable(change.after, "") << "  " << percent(change.change) << '\n';
+  if (series.drift)
+    std::cout << "  DRIFT  " << readable(series.drift->anchor, "") << " -> "
+              << readable(series.drift->median, "") << "  " << percent(series.drift->change)
+              << " since the anchor, limit " << percent(largest_drift) << '\n';
+}
+
+int trend(const Options& options) {
+  const auto store = options.value("store");
+  if (!store)
+    throw Error(Fault::bad_input, "holdfast trend needs --store=DIR, the folder of the history");
+  const TrendOptions chosen{.match = options.value("case"),
+                            .metric = options.value("metric"),
+                            .anchor = options.value("anchor")};
+  bool empty = true;
+  bool has_anchor = !chosen.anchor;
+  const Aliases aliases = Aliases::read(options.value_or("baselines", "baselines"));
+  std::vector<HistoryLine> lines = read_history(*store, [&](const HistoryView& line) {
+    empty = false;
+    has_anchor = has_anchor || line.commit.starts_with(*chosen.anchor);
+    return aliases.empty() ? chosen.covers(line.case_id, line.metric)
+                           : chosen.covers(aliases.current(std::string(line.case_id)), line.metric);
+  });
+  for (HistoryLine& line : lines) line.case_id = aliases.current(line.case_id);
+  if (empty)
+    throw Error(Fault::bad_input, text(*store, " holds no history; ", begin_history(*store)));
+  if (!has_anchor)
+    throw Error(Fault::bad_input,
+                text("--anchor=", *chosen.anchor, ": ", *store, " has no such commit"));
+  const std::vector<TrendSeries> series = find_trends(lines, chosen);
+  if (series.empty() && (chosen.match || chosen.metric))
+    throw Error(Fault::bad_input,
+                text("nothing in ", *store, " matches --case=", chosen.match.value_or("**"),
+                     " --metric=", chosen.metric.value_or("any")));
+  if (options.has("json")) {
+    std::cout << canonical(to_json(series));
+    return 0;
+  }
+  // Without a wish, what stands still is only counted.
+  const bool all = chosen.match || chosen.metric;
+  std::size_t still = 0;
+  for (const TrendSeries& one : series) {
+    if (all || !one.changes.empty() || one.drift)
+      print(one);
+    else
+      ++still;
+  }
+  if (!all) std::cout << still << " of " << series.size() << " series without a change\n";
+  return 0;
+}
+
+}  // namespace
+
+Command trend_command() {
+  return {.name = "trend",
+          .summary = "Shows where the history changed its level, and what drifted.",
+          .operands = "",
+          .options = {{"store", "DIR", "the folder of the history"},
+                      {"case", "GLOB", "only these cases: * within a part of the id, ** across"},
+                      {"metric", "NAME", "only this metric"},
+                      {"anchor", "COMMIT",
+                       "where drift counts from (default: the last accepted baseline)"},
+                      {"baselines", "DIR",
+                       "whose aliases.json tells which cases were renamed (default: baselines)"},
+                      {"json", "", "as JSON (holdfast-trend/1)"}},
+          .examples =
+              "  holdfast trend --store=history --case='cubed_sphere_swe/rk4_step/**' "
+              "--metric=speedup\n",
+          .run = trend};
+}
+
+}  // namespace holdfast::gate

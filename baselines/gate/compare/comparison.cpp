@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/compare/comparison.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "gate/base/error.hpp"
+#include "gate/compare/line_protocol.hpp"
+#include "gate/documents/case_name.hpp"
+#include "gate/measure/machine_load.hpp"
+#include "gate/measure/suite_process.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using Steady = std::chrono::steady_clock;
+
+constexpr std::size_t fewest_rounds = 5;
+constexpr int control_samples = 4;
+
+double since(Steady::time_point begin) {
+  return std::chrono::duration<double>(Steady::now() - begin).count();
+}
+
+fs::path copied(const fs::path& binary, const fs::path& folder) {
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  const fs::path copy = folder / binary.filename();
+  fs::copy_file(binary, copy, problem);
+  if (problem)
+    throw Error(Fault::bad_input,
+                text("cannot copy ", binary.string(), " to ", folder.string(), ": ",
+                     problem.message(), "; name the suite's binary of a finished build"));
+  return copy;
+}
+
+// Linear between order statistics, as by default in R and NumPy.
+double first_quartile(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const double at = static_cast<double>(values.size() - 1) / 4;
+  const auto below = static_cast<std::size_t>(at);
+  const double rest = at - static_cast<double>(below);
+  return rest == 0 ? values[below] : values[below] * (1 - rest) + values[below + 1] * rest;
+}
+
+// By either clock: seconds per step, or the log ratio of two.
+struct Reading {
+  double real = 0, cpu = 0;
+};
+
+// Samples of both builds.
+struct Samples {
+  std::vector<Reading> base = {}, head = {};
+
+  // ln(head / base) of first quartiles.
+  Reading log_ratio() const {
+    const auto of = [&](double Reading::*clock) {
+      const auto quartile = [&](const std::vector<Reading>& samples) {
+        std::vector<double> seconds;
+        for (const Reading& sample : samples) seconds.push_back(sample.*clock);
+        return first_quartile(std::move(seconds));
+      };
+      return std::log(quartile(head) / quartile(base));
+    };
+    return {of(&Reading::real), of(&Reading::cpu)};
+  }
+};
+
+// One process that holds the case ready.
+class Holder {
+ public:
+  Holder(const Builds& builds, bool is_head, const std::string& case_id, const ComparisonPlan& plan,
+         const std::string& padding)
+      : is_head_(is_head), conversation_([&] {
+          const Builds::Build& build = is_head ? builds.head() : builds.base();
+          Task task{.program = build.binary,
+                    .arguments = {"--lock-step", "--device=" + plan.device, "--tier=full",
+                                  "--filter=" + pattern_of(case_id)},
+                    .environment = build.environment,
+                    .timeout_seconds = plan.answer_seconds};
+          task.environment["HOLDFAST_PADDING"] = padding;
+          // What a suite would start itself again for; a pair lives too short for that.
+          task.environment.emplace("GOMP_SPINCOUNT", "1000");
+          return task;
+        }()) {}
+
+  int ready() {
+    const std::string line = heard([&] { return conversation_.read_line(); });
+    int batch = 0;
+    if (!line.starts_with("ready ") || !(std::istringstream(line.substr(6)) >> batch))
+      throw BuildError(
+          is_head_, Fault::incomplete,
+          text("suite answered '", line, "' instead of being ready; is it of another version?"));
+    return batch;
+  }
+  void set_batch(int batch) { (void)ask(text("batch ", batch)); }
+
+  // Empty where the case has no such variant.
+  std::optional<Reading> sample(std::string_view variant) {
+    const std::string line = ask(variant);
+    if (line == "none") return std::nullopt;
+    Reading found;
+    if (!(std::istringstream(line) >> found.real >> found.cpu) || !(found.real > 0) ||
+        !(found.cpu > 0))
+      throw BuildError(is_head_, Fault::incomplete,
+                       text("suite answered '", line, "' when asked for a sample"));
+    return found;
+  }
+
+ private:
+  bool is_head_;
+  Conversation conversation_;
+
+  std::string ask(std::string_view line) {
+    return heard([&] { return conversation_.ask(line); });
+  }
+  template <class Hear>
+  std::string heard(Hear hear) const {
+    try {
+      return hear();
+    } catch (const Error& error) {
+      throw BuildError(is_head_, error.fault(), error.what());
+    }
+  }
+};
+
+// A pair of fresh processes, and what is drawn at random about them.
+class Pair {
+ public:
+  Pair(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
+       std::mt19937_64& random)
+      : random_(random) {
+    const std::string padding = gate::padding(random_);
+    const bool base_first = coin();
+    for (const bool is_base : {base_first, !base_first})
+      (is_base ? base_ : head_).emplace(builds, !is_base, case_id, plan, padding);
+    const int batch = std::max(base_->ready(), head_->ready());
+    base_->set_batch(batch);
+    head_->set_batch(batch);
+  }
+
+  Reading optimized(double seconds) {
+    Samples samples;
+    const auto begin = Steady::now();
+    while (samples.base.size() < fewest_rounds || since(begin) < seconds) {
+      throw_if_interrupted();
+      in_turn("optimized", samples);
+    }
+    return samples.log_ratio();
+  }
+
+  std::optional<UnitValue::Control> reference() {
+    const auto begin = Steady::now();
+    Samples samples;
+    for (int i = 0; i < control_samples; ++i) in_turn("reference", samples);
+    if (samples.base.empty() || samples.head.empty()) return std::nullopt;
+    const Reading found = samples.log_ratio();
+    return UnitValue::Control{.real = found.real, .cpu = found.cpu, .seconds = since(begin)};
+  }
+
+ private:
+  bool coin() { return std::bernoulli_distribution()(random_); }
+  // One sample each, in an order drawn at random.
+  void in_turn(std::string_view variant, Samples& samples) {
+    const bool base_first = coin();
+    for (const bool is_base : {base_first, !base_first})
+      if (const auto sample = (is_base ? base_ : head_)->sample(variant))
+        (is_base ? samples.base : samples.head).push_back(*sample);
+  }
+
+  std::mt19937_64& random_;
+  std::optional<Holder> base_ = {}, head_ = {};
+};
+
+}  // namespace
+
+Builds::Builds(const Build& base, const Build& head)
+    : base_{copied(base.binary, folder_.path() / "base"), base.environment},
+      head_{copied(head.binary, folder_.path() / "head"), head.environment} {
+  const std::string wisdom = (folder_.path() / "wisdom").string();
+  for (Build* build : {&base_, &head_}) build->environment["HOLDFAST_FFTW_WISDOM"] = wisdom;
+}
+
+UnitValue measure_unit(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
+                       bool control, std::mt19937_64& random) {
+  const auto begin = Steady::now();
+  const OthersWatch others;
+  UnitValue unit;
+  {
+    Pair pair(builds, case_id, plan, random);
+    const Reading found = pair.optimized(plan.unit_seconds);
+    unit.real = found.real;
+    unit.cpu = found.cpu;
+    if (control) unit.control = pair.reference();
+  }
+  unit.others = others.share();
+  unit.seconds = since(begin) - (unit.control ? unit.control->seconds : 0);
+  return unit;
+}
+
+Comparison compare(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
+                   const std::function<void(const Comparison&)>& watch) {
+  std::mt19937_64 random(std::random_device{}());
+  Sequence sequence(plan.decision);
+  while (sequence.wants_unit()) {
+    sequence.add(measure_unit(builds, case_id, plan, sequence.wants_control(), random));
+    if (watch) watch(sequence.found());
+  }
+  return sequence.found();
+}
+
+}  // namespace holdfast::gate

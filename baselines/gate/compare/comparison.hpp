@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two builds of one case, timed in lock step: two processes, one sample each in turn, a fresh pair
+// for each unit. What the machine does meanwhile happens to both.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+
+#include "gate/base/error.hpp"
+#include "gate/base/process.hpp"
+#include "gate/compare/sequential.hpp"
+
+namespace holdfast::gate {
+
+// Two builds of one suite, copied to paths of equal length: the length of a program's path alone
+// can move a kernel by a quarter, through the alignment of its stack and mappings.
+class Builds {
+ public:
+  struct Build {
+    std::filesystem::path binary;
+    std::map<std::string, std::string> environment = {};  // on top of this process's own
+  };
+  // Throws Error(bad_input) where a binary cannot be copied.
+  Builds(const Build& base, const Build& head);
+  const Build& base() const { return base_; }
+  const Build& head() const { return head_; }
+
+ private:
+  TemporaryFolder folder_{"compare"};
+  Build base_, head_;
+};
+
+// What one of the builds did instead of answering.
+class BuildError : public Error {
+ public:
+  BuildError(bool of_head, Fault fault, const std::string& sentence)
+      : Error(fault, text(of_head ? "the head's " : "the base's ", sentence)), of_head_(of_head) {}
+  bool is_of_head() const noexcept { return of_head_; }
+
+ private:
+  bool of_head_;
+};
+
+struct ComparisonPlan {
+  std::string device = "host";
+  double unit_seconds = 0.3;  // that a pair of processes is asked for samples
+  double answer_seconds = 120;
+  SequencePlan decision = {};
+};
+
+// Two fresh processes, one of each build, timed in turn; `control` asks for the reference variant
+// as well. Throws BuildError where a build cannot time the case.
+UnitValue measure_unit(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
+                       bool control, std::mt19937_64& random);
+
+// Throws as measure_unit() does. `watch` is called after each unit.
+Comparison compare(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
+                   const std::function<void(const Comparison&)>& watch = {});
+
+}  // namespace holdfast::gate

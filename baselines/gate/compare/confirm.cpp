@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/compare/confirm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "gate/base/numbers.hpp"
+#include "gate/compare/comparison.hpp"
+#include "gate/documents/build_folder.hpp"
+#include "gate/documents/verdict.hpp"
+#include "gate/judge/metric.hpp"
+#include "gate/judge/screening.hpp"
+#include "gate/measure/suite_process.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double default_tolerance = 0.02;
+
+// Why this part cannot be compared at all; empty where it can.
+std::string hindrance(const ConfirmPlan& plan, const Part& part) {
+  const Results& results = part.results;
+  if (results.run.sources) return "its device code came from HOLDFAST_SOURCES, not from a build";
+  if (const char* sources = std::getenv("HOLDFAST_SOURCES"); sources && *sources)
+    return "HOLDFAST_SOURCES gives both builds the same device code; unset it";
+  if (!fs::exists(plan.base / results.suite))
+    return text(plan.base.string(), " has no suite ", results.suite);
+  const fs::path head = plan.head / results.suite;
+  if (!fs::exists(head))
+    return text(plan.head.string(), " has no suite ", results.suite,
+                "; name the folder of the build that was measured with --lists");
+  const std::string built = provenance(head).content;
+  if (built != results.run.content)
+    return text("the results were measured from other content than ", head.string(),
+                " is built from; measure again");
+  return "";
+}
+
+// What a comparison measures, or follows from it alone; any other time or ratio is of something
+// that it does not run.
+bool is_of_a_step(const std::string& metric) {
+  return metric == "time_s" || metric == "speedup";
+}
+
+bool times_case(const List& list, const std::string& device, const std::string& case_id) {
+  for (const ListedCase& listed : list.cases) {
+    if (listed.id != case_id) continue;
+    const auto metrics = listed.devices.find(device_kind(device));
+    return metrics != listed.devices.end() &&
+           std::find(metrics->second.begin(), metrics->second.end(), "time_s") !=
+               metrics->second.end();
+  }
+  return false;
+}
+
+// The policy's word, except that a time, which only warns because its baseline is of another hour,
+// blocks once it was compared within one.
+bool blocks(const Standard& standard) {
+  return standard.gate == Gate::block ||
+         (standard.gate == Gate::warn && standard.kind == "time" && standard.set_by.empty());
+}
+
+class Confirming {
+ public:
+  Confirming(const ConfirmPlan& plan, const Part& part, const Policy& policy,
+             std::vector<std::string>& notes)
+      : plan_(plan), part_(part), policy_(policy), notes_(notes), progress_(part.results.suite) {}
+
+  void run(const std::vector<Row*>& suspects) {
+    // By case and tolerance: what one metric's rule allows must not excuse another metric.
+    std::map<std::pair<std::string, double>, std::vector<Row*>> comparisons;
+    for (Row* row : suspects) {
+      if (row->variant == "reference")
+        note(*row, "the reference variant is the control of a comparison, not its subject");
+      else if (!is_of_a_step(row->metric))
+        note(*row, "a comparison times steps, which is not what this metric tells");
+      else
+        comparisons[{row->case_id, tolerance(*row)}].push_back(row);
+    }
+    if (comparisons.empty()) return;
+    const std::string why = hindrance(plan_, part_);
+    if (why.empty()) base_content_ = provenance(plan_.base / part_.results.suite).content;
+    std::size_t number = 0;
+    for (const auto& [what, rows] : comparisons) {
+      ++number;
+      std::vector<Row*> compared;
+      for (Row* row : rows)
+        if (!why.empty())
+          note(*row, why);
+        else if (is_unchanged() && !is_accepted_from_base(*row))
+          note(*row,
+               text(plan_.base.string(), " is built from the very content that was measured (",
+                    readable(base_content_, ""), "), and the value was not accepted from ",
+                    "it; give the build of an earlier content"));
+        else
+          compared.push_back(row);
+      if (compared.empty()) continue;
+      compare_case(text("A/B ", number, " of ", comparisons.size(), ", ", what.first), what.first,
+                   what.second, compared);
+    }
+  }
+
+ private:
+  const ConfirmPlan& plan_;
+  const Part& part_;
+  const Policy& policy_;
+  std::vector<std::string>& notes_;
+  Progress progress_;
+  std::string base_content_ = {};
+  std::optional<Builds> builds_ = {};
+  std::optional<List> base_list_ = {};
+  std::optional<MachineLock> lock_ = {};
+
+  void note(Row& row, const std::string& why) {
+    row.evidence["not confirmed"] = why;
+    notes_.push_back(text("not confirmed, so screening's ", row.verdict, " stands: ", row.case_id,
+                          ' ', row.metric, ": ", why));
+  }
+
+  const Entry* entry(const Row& row) const {
+    return find_entry(part_.baseline, entry_key(row.case_id, row.variant, row.metric));
+  }
+
+  // A comparison of two builds of one content says nothing of a value that was lost before it.
+  // Where it was accepted from that content, flags or an old hash may still set the builds apart.
+  bool is_unchanged() const { return base_content_ == part_.results.run.content; }
+
+  bool is_accepted_from_base(const Row& row) const {
+    return entry(row) && entry(row)->accepted.content == base_content_;
+  }
+
+  Standard standard(const Row& row) const {
+    return policy_.standard(row.case_id, part_.device_class(), row.variant, row.metric, row.kind);
+  }
+
+  double tolerance(const Row& row) const {
+    const Standard said = standard(row);
+    return said.own_tolerance ? std::max(default_tolerance, said.tolerance) : default_tolerance;
+  }
+
+  void compare_case(const std::string& title, const std::string& case_id, double tolerance,
+                    const std::vector<Row*>& rows) {
+    const std::string& suite = part_.results.suite;
+    const std::string& device = part_.results.env.device_name;
+    const ComparisonPlan plan{
+        .device = device,
+        .unit_seconds = plan_.unit_seconds,
+        .decision = {
+            .tolerance = tolerance, .budget_seconds = plan_.budget_seconds, .clock = plan_.clock}};
+    try {
+      if (!builds_) {
+        base_list_ =
+            parse_list(Document(text(suite, " --list=json"), list_of(plan_.base / suite, {})));
+        lock_ = lock_device(device, progress_);
+        builds_.emplace(Builds::Build{plan_.base / suite}, Builds::Build{plan_.head / suite});
+      }
+      if (!times_case(*base_list_, device, case_id))
+        throw Error(Fault::incomplete,
+                    text((plan_.base / suite).string(), " does not time this case on ", device));
+      progress_.say(title, ": against ", plan_.base.string(), ", ", plan.decision.budget_seconds,
+                    " s at most");
+      const Comparison found = compare(*builds_, case_id, plan, [&](const Comparison& so_far) {
+        progress_.following(text(title, ": ", plural(so_far.units.size(), "unit"), ", ",
+                                 std::lround(so_far.seconds), " s"));
+      });
+      progress_.say(title, ": ", describe(found, tolerance));
+      for (Row* row : rows) decide(*row, found, tolerance);
+    } catch (const BuildError& error) {
+      const bool lost = error.is_of_head() && error.fault() == Fault::incomplete;
+      for (Row* row : rows)
+        if (lost)
+          lose(*row, error.what());
+        else
+          note(*row, error.what());
+    } catch (const Error& error) {
+      for (Row* row : rows) note(*row, error.what());
+    }
+  }
+
+  static void keep_screening(Row& row) {
+    std::string screened = text(row.verdict, row.blocking ? " (blocking)" : "");
+    if (const auto control = row.evidence.find("control"); control != row.evidence.end())
+      screened += "; " + control->second;
+    row.evidence["screening"] = screened;
+  }
+
+  // The build that was measured fell, hung or talked nonsense when it was to be timed again: where
+  // screening has not failed it already, that leaves a case without a measurement to trust.
+  void lose(Row& row, const std::string& why) {
+    if (row.verdict == verdict::regression && row.blocking) {
+      note(row, why);
+      return;
+    }
+    keep_screening(row);
+    row.evidence["not confirmed"] = why;
+    row.verdict = verdict::missing;
+    row.blocking = true;
+    row.next = part_.run_again();
+    row.sentence += "; it could not be confirmed: " + why;
+  }
+
+  // A comparison speaks of what changed since the base. Where the value was accepted from the base
+  // too, that is all there is, and the value has moved by so much (log worsening); where it was
+  // not, the measurement alone knows what came between, and its distance from the anchor stays.
+  void keep_drift(Row& row, double worsening) {
+    const Entry* accepted = entry(row);
+    if (!accepted || !row.value) return;
+    const Standard policy_says = standard(row);
+    const double sign = policy_says.better == Better::higher ? -1 : 1;
+    const bool since_base = is_accepted_from_base(row);
+    const double value = since_base ? std::get<double>(accepted->value) * std::exp(sign * worsening)
+                                    : std::get<double>(*row.value);
+    if (!since_base)
+      row.evidence["base"] =
+          text("built from ", readable(base_content_, ""), ", the value was accepted from ",
+               readable(accepted->accepted.content, ""), ": what came between is not compared");
+    const auto because = drift(policy_says, *accepted, value);
+    if (!because) return;
+    row.verdict = verdict::drift;
+    row.blocking = policy_says.drift_blocks && policy_says.gate == Gate::block;
+    row.next = since_base ? part_.accept_command() + " --new-anchor" : part_.run_again();
+    row.sentence += "; but it " + *because;
+    waive(policy_says, row);
+  }
+
+  void decide(Row& row, const Comparison& found, double tolerance) {
+    keep_screening(row);
+    row.evidence[confirmation_evidence] = describe(found, tolerance);
+    if (found.control)
+      row.evidence["control"] = text(
+          "reference variant ", percent(std::expm1(found.control->estimate)), " in the same pairs",
+          found.decision == Paired::environment  ? " -> it moved as much"
+          : found.decision != Paired::regression ? ""
+          : 2 * found.control->estimate < found.shift.estimate
+              ? " -> not the machine"
+              : " -> the machine may have a part in it");
+    else
+      row.evidence.erase("control");
+    const std::string said = text("A/B of ", plural(found.units.size(), "unit"), ": ",
+                                  interval(found.shift), " for the optimized variant");
+    const Standard policy_says = standard(row);
+    const bool gates = blocks(policy_says);
+    switch (row.metric == "time_s" ? of_time(found) : found.decision) {
+      case Paired::regression:
+        row.verdict = verdict::regression;
+        row.blocking = gates;
+        row.next = part_.accept_command();
+        row.sentence += "; confirmed: " + said;
+        waive(policy_says, row);
+        return;
+      case Paired::undecided:
+        row.verdict = verdict::noisy;
+        row.blocking = gates && plan_.undecided_fails;
+        row.next = part_.run_again();
+        row.sentence += "; undecided: " + said;
+        waive(policy_says, row);
+        return;
+      case Paired::environment:
+        row.verdict = verdict::environment;
+        row.sentence += "; " + said +
+                        ", and the reference moved as much: the machine or the "
+                        "tools, not the variant";
+        break;
+      case Paired::improved:
+      case Paired::pass:
+        row.verdict = is_unchanged() ? verdict::environment : verdict::pass;
+        row.sentence += "; not so: " + said;
+        if (is_unchanged())
+          row.sentence += text(", and the value was accepted from this very content (",
+                               readable(base_content_, ""), "), so it is the machine or the tools");
+    }
+    row.blocking = false;
+    row.next.reset();
+    const bool is_ratio = row.metric != "time_s";
+    const double of_reference = is_ratio && found.control ? found.control->estimate : 0;
+    keep_drift(row, found.shift.estimate - of_reference);
+    // Rows that pass are told in no list, and this one was suspected.
+    if (row.verdict == verdict::pass)
+      notes_.push_back(text("screening suspected, the comparison did not find: ", row.sentence));
+  }
+};
+
+}  // namespace
+
+fs::path base_folder(const fs::path& build, const fs::path& head) {
+  const fs::path folder = build / "bin";
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored))
+    throw Error(Fault::bad_input, text("--confirm=", build.string(), ": there is no ",
+                                       folder.string(), "; give the build folder to compare with"));
+  if (fs::equivalent(folder, head, ignored))
+    throw Error(Fault::bad_input,
+                text("--confirm=", build.string(),
+                     " is the build that was measured: give one of the code before the change"));
+  return folder;
+}
+
+void confirm(const ConfirmPlan& plan, const Part& part, const Policy& policy,
+             const std::vector<Row*>& suspects, std::vector<std::string>& notes) {
+  Confirming(plan, part, policy, notes).run(suspects);
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second opinion on rows that a test makes up, from real processes of the fake suite.
+#include "gate/compare/confirm.hpp"
+#include "gate/documents/verdict.hpp"
+
+#include <gmock/gmock.h>
+
+#include "gate/documents/build_folder.hpp"
+#include "gate/testing/fake_build.hpp"
+#include "gate/testing/toy_root.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Key;
+using testing::Not;
+using testing::ThrowsMessage;
+
+constexpr const char* add = "fake_suite/add/n:8/f64";
+
+class Confirming : public testing::Test {
+ protected:
+  TemporaryFolder folder_{"confirm-test"};
+  ConfirmPlan plan_{.base = folder_.path() / "base",
+                    .head = folder_.path() / "head",
+                    .unit_seconds = 1e-3,
+                    .clock = Clock::real};
+  std::vector<std::string> notes_;
+  std::string policy_ = toy::policy_text;
+  std::optional<std::string> accepted_from_ = {};  // a content; by default the base's
+  double anchor_ = 10;                             // of the speedup, which was accepted as 10
+
+  void builds(double head_seconds, double base_seconds = 1e-3) {
+    toy::fake_build(plan_.head, head_seconds);
+    toy::fake_build(plan_.base, base_seconds);
+  }
+  // As a build whose flags alone differ, or one of a target whose content was hashed before an
+  // edit.
+  void builds_of_one_content(double head_seconds) {
+    builds(head_seconds);
+    for (const fs::path& build : {plan_.head, plan_.base})
+      write_file(build / "content.json",
+                 R"({"content": "sha256:0f0f", "git": {"dirty": false, "sha": ""}})");
+  }
+  Part part() const {
+    Part made{.results = toy::empty_results("host", "host-x86_64-v4-2t"), .list = toy::list()};
+    made.results.suite = "fake_suite";
+    made.results.run.content = content(plan_.head);
+    made.directory = "results";
+    const fs::path base = fs::exists(plan_.base / "fake_suite") ? plan_.base : plan_.head;
+    const Acceptance accepted{.utc = "2026-11-20T12:00:00Z",
+                              .content = accepted_from_.value_or(content(base)),
+                              .why = "first"};
+    made.baseline.emplace();
+    for (const auto& [metric, variant, value, anchor] :
+         {std::tuple("speedup", case_variant, 10., anchor_),
+          std::tuple("time_s", "optimized", 1e-3, 1e-3)})
+      made.baseline->entries[entry_key(add, variant, metric)] = {
+          .value = value, .medians = {value}, .anchor = anchor, .accepted = accepted};
+    return made;
+  }
+  static std::string content(const fs::path& build) {
+    return provenance(build / "fake_suite").content;
+  }
+  // A row that screening called worse.
+  static Row suspect(const std::string& metric = "speedup", const std::string& case_id = add) {
+    Row row{.case_id = case_id,
+            .device_class = "host-x86_64-v4-2t",
+            .variant = metric == "speedup" ? case_variant : "optimized",
+            .metric = metric,
+            .kind = metric == "speedup" ? "ratio" : "time"};
+    row.verdict = verdict::regression;
+    row.blocking = metric == "speedup";
+    row.value = metric == "speedup" ? 8 : 1.25e-3;
+    row.sentence = "it fell";
+    row.evidence["control"] = "screening's control";
+    return row;
+  }
+  Row after(Row row, const Part& part) {
+    const Policy policy =
+        Policy::parse(Document("policy.json", policy_, Comments::allowed), "2026-11-21");
+    confirm(plan_, part, policy, {&row}, notes_);
+    return row;
+  }
+  Row after(Row row) { return after(std::move(row), part()); }
+};
+
+TEST_F(Confirming, ASlowerBuildIsConfirmedAndBlocks) {
+  builds(1.1e-3);
+  Row undecided = suspect();
+  undecided.verdict = verdict::noisy;
+  undecided.blocking = false;
+  const Row row = after(undecided);
+  EXPECT_EQ(row.verdict, verdict::regression);
+  EXPECT_TRUE(row.blocking);
+  EXPECT_THAT(row.sentence, HasSubstr("it fell; confirmed: A/B of 14 units: +10 % .. +10 %"));
+  EXPECT_THAT(row.evidence.at("A/B"), HasSubstr("the smallest slowdown that this run could"));
+  EXPECT_THAT(row.evidence.at("control"), HasSubstr("-> not the machine"));
+  EXPECT_THAT(*row.next, HasSubstr("baseline accept"));
+  EXPECT_THAT(notes_, IsEmpty());
+}
+
+TEST_F(Confirming, ScreeningIsKeptBesideIt) {
+  builds(1.1e-3);
+  EXPECT_EQ(after(suspect()).evidence.at("screening"),
+            "REGRESSION (blocking); screening's control");
+}
+
+TEST_F(Confirming, ABuildThatIsNoSlowerRefutesTheSuspicion) {
+  builds(1.0001e-3);
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::pass);
+  EXPECT_FALSE(row.blocking);
+  EXPECT_THAT(row.evidence, AllOf(Contains(Key("A/B")), Contains(Key("screening"))));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("did not find: it fell; not so: A/B of 14 units")));
+}
+
+TEST_F(Confirming, WhatCameBeforeTheBaseStaysDrift) {
+  builds(1.0001e-3);
+  accepted_from_ = "sha256:0123456789";
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::drift);
+  EXPECT_FALSE(row.blocking);
+  EXPECT_THAT(row.sentence, HasSubstr("it has drifted from its first accepted value, 10, to 8"));
+  EXPECT_THAT(row.evidence.at("base"), HasSubstr("accepted from sha256:01234567: what came"));
+  EXPECT_THAT(*row.next, HasSubstr("holdfast run fake_suite"));
+}
+
+TEST_F(Confirming, DriftBlocksWhereThePolicySaysSo) {
+  builds(1.0001e-3);
+  accepted_from_ = "sha256:0123456789";
+  policy_.replace(policy_.find(R"("ratio": {)"), 10, R"("ratio": {"drift": "block",)");
+  EXPECT_TRUE(after(suspect()).blocking);
+}
+
+TEST_F(Confirming, ALittleLossFromADriftedValueIsDrift) {
+  builds(1.0001e-3);
+  anchor_ = 12;
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::drift);
+  EXPECT_THAT(row.sentence, HasSubstr("first accepted value, 12, to 9.99"));
+  EXPECT_THAT(*row.next, HasSubstr("--new-anchor"));
+}
+
+TEST_F(Confirming, TheSlowMeasurementOfTheAcceptedContentIsTheMachine) {
+  builds_of_one_content(1.0001e-3);
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::environment);
+  EXPECT_FALSE(row.blocking);
+  EXPECT_THAT(row.sentence, AllOf(HasSubstr("it fell; not so: A/B of 14 units"),
+                                  HasSubstr("accepted from this very content")));
+  EXPECT_THAT(row.evidence, AllOf(Contains(Key("screening")), Contains(Key("A/B"))));
+  EXPECT_THAT(notes_, IsEmpty());
+}
+
+TEST_F(Confirming, OneContentIsNotYetOneBuild) {
+  builds_of_one_content(1.1e-3);
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::regression);
+  EXPECT_TRUE(row.blocking);
+  EXPECT_THAT(row.sentence, HasSubstr("it fell; confirmed: A/B of 14 units"));
+}
+
+TEST_F(Confirming, ABaseOfTheSameContentRefutesNothing) {
+  builds_of_one_content(1.0001e-3);
+  accepted_from_ = "sha256:0123456789";
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::regression);
+  EXPECT_TRUE(row.blocking);
+  EXPECT_THAT(row.evidence, Not(Contains(Key("A/B"))));
+  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("screening's REGRESSION stands"),
+                                        HasSubstr("is built from the very content"))));
+}
+
+TEST_F(Confirming, ASpentBudgetLeavesItUndecided) {
+  builds(1.1e-3);
+  plan_.budget_seconds = 1e-6;
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::noisy);
+  EXPECT_TRUE(row.blocking);
+  plan_.undecided_fails = false;
+  EXPECT_FALSE(after(suspect()).blocking);
+}
+
+TEST_F(Confirming, ATimeThatOnlyWarnsBlocksOnceItIsConfirmed) {
+  builds(1.1e-3);
+  EXPECT_TRUE(after(suspect("time_s")).blocking);
+}
+
+TEST_F(Confirming, ARuleThatSaysWarnKeepsItsWord) {
+  builds(1.1e-3);
+  policy_.replace(policy_.find(R"("rules": [)"), 10,
+                  R"("rules": [{"match": "fake_suite/**", "metric": "time_s", "gate": "warn"},)");
+  const Row row = after(suspect("time_s"));
+  EXPECT_EQ(row.verdict, verdict::regression);
+  EXPECT_FALSE(row.blocking);
+}
+
+TEST_F(Confirming, ARuleThatAllowsMoreAllowsItHereToo) {
+  builds(1.1e-3);
+  policy_.replace(
+      policy_.find(R"("rules": [)"), 10,
+      R"("rules": [{"match": "fake_suite/**", "metric": "speedup", "tolerance": 0.2},)");
+  EXPECT_EQ(after(suspect()).verdict, verdict::pass);
+}
+
+TEST_F(Confirming, ABaseWithoutTheSuiteLeavesScreeningsWord) {
+  builds(1.1e-3);
+  fs::remove(plan_.base / "fake_suite");
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::regression);
+  EXPECT_TRUE(row.blocking);
+  EXPECT_THAT(row.evidence, Not(Contains(Key("A/B"))));
+  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("screening's REGRESSION stands"),
+                                        HasSubstr("has no suite fake_suite"))));
+}
+
+TEST_F(Confirming, ABaseWithoutTheCaseLeavesScreeningsWord) {
+  builds(1.1e-3);
+  const Row row = after(suspect("speedup", "fake_suite/new/n:8/f64"));
+  EXPECT_EQ(row.verdict, verdict::regression);
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("does not time this case on host")));
+}
+
+TEST_F(Confirming, ABaseThatDiesLeavesScreeningsWord) {
+  builds(1.1e-3);
+  std::ofstream(plan_.base / "fake_suite") << "#!/bin/sh\necho falling >&2\nexit 9\n";
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::regression);
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("falling")));
+}
+
+TEST_F(Confirming, AHeadThatDiesLeavesWhatWasUndecidedMissing) {
+  builds(1.1e-3);
+  std::ofstream(plan_.head / "fake_suite") << "#!/bin/sh\necho falling >&2\nexit 9\n";
+  Row undecided = suspect();
+  undecided.verdict = verdict::noisy;
+  undecided.blocking = false;
+  const Row row = after(undecided);
+  EXPECT_EQ(row.verdict, verdict::missing);
+  EXPECT_TRUE(row.blocking);
+  EXPECT_THAT(row.sentence, AllOf(HasSubstr("the head's fake_suite"), HasSubstr("falling")));
+  EXPECT_THAT(notes_, IsEmpty());
+}
+
+TEST_F(Confirming, AHeadThatDiesLeavesARegressionOne) {
+  builds(1.1e-3);
+  std::ofstream(plan_.head / "fake_suite") << "#!/bin/sh\necho falling >&2\nexit 9\n";
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::regression);
+  EXPECT_TRUE(row.blocking);
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("the head's fake_suite")));
+}
+
+TEST_F(Confirming, ResultsOfAnotherBuildAreNotCompared) {
+  builds(1.1e-3);
+  Part other = part();
+  other.results.run.content = "sha256:c0";
+  EXPECT_EQ(after(suspect(), other).verdict, verdict::regression);
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("measure again")));
+}
+
+TEST_F(Confirming, TheReferenceIsNoSubject) {
+  builds(1.1e-3);
+  Row row = suspect("time_s");
+  row.variant = "reference";
+  EXPECT_EQ(after(row).verdict, verdict::regression);
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("is the control")));
+}
+
+TEST_F(Confirming, RowsOfOneCaseShareOneComparison) {
+  builds(1.1e-3);
+  Row ratio = suspect(), time = suspect("time_s");
+  const Policy policy =
+      Policy::parse(Document("policy.json", policy_, Comments::allowed), "2026-11-21");
+  confirm(plan_, part(), policy, {&ratio, &time}, notes_);
+  EXPECT_EQ(ratio.evidence.at("A/B"), time.evidence.at("A/B"));
+}
+
+TEST_F(Confirming, WhatARuleAllowsOneMetricExcusesNoOther) {
+  builds(1.1e-3);
+  policy_.replace(policy_.find(R"("rules": [)"), 10,
+                  R"("rules": [{"match": "fake_suite/**", "metric": "time_s", "tolerance": 0.2},)");
+  Row ratio = suspect(), time = suspect("time_s");
+  const Policy policy =
+      Policy::parse(Document("policy.json", policy_, Comments::allowed), "2026-11-21");
+  confirm(plan_, part(), policy, {&ratio, &time}, notes_);
+  EXPECT_EQ(ratio.verdict, verdict::regression);
+  EXPECT_EQ(time.verdict, verdict::pass);
+}
+
+TEST_F(Confirming, AWaiverHoldsForWhatIsConfirmed) {
+  builds(1.1e-3);
+  policy_.replace(policy_.find(R"("waivers": [)"), 12, R"("waivers": [
+    {"match": "fake_suite/**", "metric": "time_s", "until": "2027-03-01", "why": "known"})");
+  const Row row = after(suspect("time_s"));
+  EXPECT_EQ(row.verdict, verdict::waived);
+  EXPECT_FALSE(row.blocking);
+  EXPECT_THAT(row.sentence, HasSubstr("confirmed: A/B"));
+}
+
+TEST_F(Confirming, AMetricThatNoStepTellsKeepsScreeningsWord) {
+  builds(1e-3);
+  policy_.replace(policy_.find(R"("metrics": {)"), 12,
+                  R"("metrics": {"drain_s": {"kind": "time", "better": "lower", "unit": "s"},)");
+  const Row row = after(suspect("drain_s"));
+  EXPECT_EQ(row.verdict, verdict::regression);
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("a comparison times steps")));
+}
+
+TEST_F(Confirming, TheFolderToCompareWithIsThereAndAnother) {
+  fs::create_directories(folder_.path() / "build" / "bin");
+  EXPECT_EQ(base_folder(folder_.path() / "build", plan_.head), folder_.path() / "build" / "bin");
+  EXPECT_THAT([&] { (void)base_folder(folder_.path() / "none", plan_.head); },
+              ThrowsMessage<Error>(HasSubstr("there is no ")));
+  EXPECT_THAT(
+      [&] { (void)base_folder(folder_.path() / "build", folder_.path() / "build" / "bin"); },
+      ThrowsMessage<Error>(HasSubstr("is the build that was measured")));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

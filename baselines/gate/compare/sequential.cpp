@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/compare/sequential.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gate/base/error.hpp"
+#include "gate/base/numbers.hpp"
+#include "gate/documents/verdict.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+// Of the machine's CPUs: beyond it the real time tells more about the others than about us.
+constexpr double clear_load = 0.1;
+// The control is told beside every decision and needs units of its own before it can excuse one.
+constexpr std::size_t control_units = 7;
+constexpr std::size_t units_per_control = 8;
+constexpr double control_alpha = 0.05;
+
+// Whether the reference moved in the same direction, clearly by at least half as much, and what it
+// leaves of the shift is within the tolerance.
+bool moved_as_much(const Shift& shift, const Shift& control, double tolerance) {
+  const double sign = shift.estimate < 0 ? -1 : 1;
+  const double surely = sign > 0 ? control.lower : -control.upper;
+  return surely >= sign * shift.estimate / 2 &&
+         sign * (shift.estimate - control.estimate) <= std::log1p(tolerance);
+}
+
+bool has_control(std::size_t unit) {
+  return unit < 2 * control_units ? unit % 2 == 0 : unit % units_per_control == 0;
+}
+
+std::string shown(double log_ratio) {
+  return std::isfinite(log_ratio) ? percent(std::expm1(log_ratio)) : "unbounded";
+}
+
+}  // namespace
+
+bool Sequence::wants_control() const {
+  return has_control(units_.size());
+}
+
+void Sequence::add(const UnitValue& unit) {
+  const bool controlled = wants_control();  // a recorded unit has one in any case
+  UnitValue& kept = units_.emplace_back(unit);
+  if (!controlled) kept.control.reset();
+  found_.seconds += kept.seconds + (kept.control ? kept.control->seconds : 0);
+  found_.units = by(found_.clock);
+
+  const int n = static_cast<int>(units_.size());
+  if (const auto alpha = plan_.looks.alpha_at(n)) look(*alpha);
+  const bool spent = found_.seconds >= plan_.budget_seconds || n >= plan_.looks.units.back();
+  if (found_.decision == Paired::undecided && spent)
+    if (const double rest = plan_.looks.rest_after(n); rest > 0) look(rest);
+  closed_ = spent || found_.decision != Paired::undecided;
+}
+
+// Once, and by what others did to the machine alone: a clock chosen by what it shows would be
+// chosen for showing it.
+void Sequence::choose_clock() {
+  std::vector<double> others;
+  for (const UnitValue& unit : units_) others.push_back(unit.others);
+  found_.others = median(others);
+  if (found_.clock != Clock::by_load) return;
+  found_.clock = plan_.clock != Clock::by_load ? plan_.clock
+                 : found_.others > clear_load  ? Clock::cpu
+                                               : Clock::real;
+}
+
+void Sequence::look(double alpha) {
+  choose_clock();
+  const Clock other = found_.clock == Clock::cpu ? Clock::real : Clock::cpu;
+  found_.units = by(found_.clock);
+  found_.shift = shift(found_.units, alpha);
+  found_.by_other_clock = shift(by(other), alpha).estimate;
+  found_.decision = verdict_of(found_.shift, plan_.tolerance);
+  if (has_lost_its_threads(alpha)) found_.decision = Paired::undecided;
+  found_.modes = two_modes(found_.units);
+  found_.control_units = control_by(found_.clock);
+  if (found_.control_units.empty()) return;
+  found_.control = shift(found_.control_units, control_alpha);
+  const bool moved = found_.decision == Paired::regression || found_.decision == Paired::improved;
+  if (moved && moved_as_much(found_.shift, *found_.control, plan_.tolerance))
+    found_.decision = Paired::environment;
+}
+
+// Equal CPU time and clearly more real time: others cannot do that to one side of the pairs, but
+// work that is no longer shared among threads does.
+bool Sequence::has_lost_its_threads(double alpha) const {
+  if (plan_.clock != Clock::by_load || found_.clock != Clock::cpu) return false;
+  if (found_.decision == Paired::regression) return false;
+  return shift(by(Clock::real), alpha).lower > std::log1p(plan_.tolerance);
+}
+
+std::vector<double> Sequence::by(Clock clock) const {
+  std::vector<double> values;
+  for (const UnitValue& unit : units_) values.push_back(clock == Clock::cpu ? unit.cpu : unit.real);
+  return values;
+}
+
+std::vector<double> Sequence::control_by(Clock clock) const {
+  std::vector<double> values;
+  for (const UnitValue& unit : units_)
+    if (unit.control)
+      values.push_back(clock == Clock::cpu ? unit.control->cpu : unit.control->real);
+  return values;
+}
+
+// Whatever happens to the machine happens to both sides of a pair, so that a shift which the
+// reference shares is code that the variants share.
+Paired of_time(const Comparison& comparison) {
+  if (comparison.decision != Paired::environment) return comparison.decision;
+  return comparison.shift.estimate > 0 ? Paired::regression : Paired::improved;
+}
+
+const char* name_of(Paired decision) {
+  switch (decision) {
+    case Paired::regression:
+      return verdict::regression;
+    case Paired::improved:
+      return verdict::improved;
+    case Paired::pass:
+      return verdict::pass;
+    case Paired::environment:
+      return verdict::environment;
+    case Paired::undecided:
+      break;
+  }
+  return verdict::noisy;
+}
+
+std::string interval(const Shift& shift) {
+  return text(shown(shift.lower), " .. ", shown(shift.upper));
+}
+
+std::string describe(const Comparison& comparison, double tolerance) {
+  const Shift& shift = comparison.shift;
+  std::string sentence = text(shown(shift.estimate), " (", interval(shift), "), ",
+                              plural(comparison.units.size(), "unit"), " in ",
+                              std::round(comparison.seconds * 10) / 10, " s");
+  if (comparison.clock == Clock::cpu)
+    sentence += text(" by CPU time, because others had ", std::lround(100 * comparison.others),
+                     " % of the machine (by real time ", shown(comparison.by_other_clock), ")");
+  if (comparison.control) sentence += text(", the reference ", shown(comparison.control->estimate));
+  if (comparison.decision == Paired::environment)
+    sentence += " as well, so that it is in what both variants share";
+  if (std::isfinite(shift.lower))
+    sentence += text("; the smallest slowdown that this run could have shown: ",
+                     percent(smallest_shown(shift, tolerance)).substr(1));
+  if (comparison.modes) sentence += "; " + *comparison.modes;
+  return sentence;
+}
+
+}  // namespace holdfast::gate

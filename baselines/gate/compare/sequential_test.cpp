@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/compare/sequential.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <random>
+
+namespace holdfast::gate {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+UnitValue unit(double log_ratio, double control = 0) {
+  return {.real = log_ratio,
+          .cpu = log_ratio,
+          .seconds = 1,
+          .control = UnitValue::Control{.real = control, .cpu = control, .seconds = 0}};
+}
+
+Comparison decided(const SequencePlan& plan, const UnitValue& always) {
+  Sequence sequence(plan);
+  while (sequence.wants_unit()) sequence.add(always);
+  return sequence.found();
+}
+
+TEST(Sequence, EqualUnitsPassAtTheFirstLook) {
+  const Comparison found = decided({}, unit(0));
+  EXPECT_EQ(found.decision, Paired::pass);
+  EXPECT_EQ(found.units.size(), 14u);
+  EXPECT_EQ(found.seconds, 14);
+}
+
+TEST(Sequence, SlowerUnitsAreARegression) {
+  EXPECT_EQ(decided({}, unit(std::log(1.05))).decision, Paired::regression);
+}
+
+TEST(Sequence, TheBudgetEndsItWithALastLookAtWhatThereIs) {
+  const SequencePlan plan{.budget_seconds = 30, .looks = {.units = {5, 50}, .alpha = 0.2}};
+  const Comparison found = decided(plan, unit(std::log(1.05)));
+  EXPECT_EQ(found.units.size(), 30u);  // five were too few for their part of alpha
+  EXPECT_EQ(found.decision, Paired::regression);
+}
+
+TEST(Sequence, AtTheToleranceItAlarmsAsRarelyAsAlphaSaysWhereverTheBudgetEnds) {
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> noise(std::log1p(0.02), 0.03);
+  std::uniform_real_distribution<double> budget(3, 60);
+  int alarms = 0;
+  constexpr int trials = 4000;
+  for (int trial = 0; trial < trials; ++trial) {
+    Sequence sequence({.budget_seconds = budget(random), .looks = {.alpha = 0.05}});
+    while (sequence.wants_unit()) sequence.add(unit(noise(random)));
+    alarms += sequence.found().decision == Paired::regression;
+  }
+  EXPECT_LE(alarms, 0.06 * trials);
+  EXPECT_GE(alarms, 0.01 * trials);
+}
+
+TEST(Sequence, RealTimeDecidesOnAQuietMachine) {
+  UnitValue quiet = unit(0);
+  quiet.cpu = std::log(1.1);
+  const Comparison found = decided({}, quiet);
+  EXPECT_EQ(found.clock, Clock::real);
+  EXPECT_EQ(found.decision, Paired::pass);
+  EXPECT_DOUBLE_EQ(found.by_other_clock, std::log(1.1));
+}
+
+TEST(Sequence, CpuTimeDecidesWhereOthersComputeAndSaysSo) {
+  UnitValue busy = unit(std::log(1.1));
+  busy.real = 0;
+  busy.others = 0.4;
+  const Comparison found = decided({}, busy);
+  EXPECT_EQ(found.decision, Paired::regression);
+  EXPECT_THAT(describe(found, 0.02), HasSubstr("by CPU time, because others had 40 % of the "
+                                               "machine (by real time +0 %)"));
+}
+
+TEST(Sequence, WorkThatIsNoLongerSharedAmongThreadsIsNoPass) {
+  UnitValue busy = unit(std::log(1.9));
+  busy.cpu = 0;
+  busy.others = 0.4;
+  EXPECT_EQ(decided({}, busy).decision, Paired::undecided);
+}
+
+TEST(Sequence, AClockThatIsAskedForDecides) {
+  UnitValue busy = unit(std::log(1.1));
+  busy.cpu = 0;
+  busy.others = 0.4;
+  EXPECT_EQ(decided({.clock = Clock::real}, busy).decision, Paired::regression);
+  busy.others = 0;
+  EXPECT_EQ(decided({.clock = Clock::cpu}, busy).decision, Paired::pass);
+}
+
+TEST(Sequence, AReferenceThatMovedAsMuchIsTheEnvironment) {
+  EXPECT_EQ(decided({}, unit(0.08, 0.08)).decision, Paired::environment);
+  EXPECT_EQ(decided({}, unit(-0.08, -0.08)).decision, Paired::environment);
+}
+
+TEST(Sequence, AReferenceThatMovedAsMuchExcusesNoTime) {
+  EXPECT_EQ(of_time(decided({}, unit(0.08, 0.08))), Paired::regression);
+  EXPECT_EQ(of_time(decided({}, unit(-0.08, -0.08))), Paired::improved);
+  EXPECT_EQ(of_time(decided({}, unit(0))), Paired::pass);
+}
+
+TEST(Sequence, AReferenceThatMovedLessOrTheOtherWayExcusesNothing) {
+  EXPECT_EQ(decided({}, unit(0.08, 0.05)).decision, Paired::regression);
+  EXPECT_EQ(decided({}, unit(0.03, 0.012)).decision, Paired::regression);
+  EXPECT_EQ(decided({}, unit(0.08, -0.08)).decision, Paired::regression);
+}
+
+TEST(Sequence, AReferenceOfTooFewUnitsExcusesNothing) {
+  const SequencePlan plan{.looks = {.units = {7}, .alpha = 0.05}};  // four of them with a control
+  EXPECT_EQ(decided(plan, unit(0.08, 0.08)).decision, Paired::regression);
+}
+
+TEST(Sequence, TheControlIsMostlyMeasuredBeforeTheFirstLook) {
+  Sequence sequence({.budget_seconds = 1e9});
+  std::vector<int> with;
+  for (int n = 0; n < 40; ++n) {
+    if (sequence.wants_control()) with.push_back(n);
+    sequence.add(unit(n % 2 == 0 ? 0.3 : -0.3));
+  }
+  EXPECT_EQ(with, (std::vector<int>{0, 2, 4, 6, 8, 10, 12, 16, 24, 32}));
+}
+
+TEST(Sequence, WhatFewUnitsSayIsUnbounded) {
+  const Comparison found = decided({.budget_seconds = 1}, unit(0));
+  EXPECT_EQ(found.decision, Paired::undecided);
+  EXPECT_THAT(describe(found, 0.02), HasSubstr("unbounded .. unbounded"));
+  EXPECT_THAT(describe(found, 0.02), Not(HasSubstr("smallest slowdown")));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

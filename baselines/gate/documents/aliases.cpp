@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/documents/aliases.hpp"
+
+#include <algorithm>
+
+#include "gate/documents/case_name.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+bool has_case(const List& list, const std::string& id) {
+  return std::any_of(list.cases.begin(), list.cases.end(),
+                     [&](const ListedCase& listed) { return listed.id == id; });
+}
+
+}  // namespace
+
+Aliases Aliases::read(const std::filesystem::path& baselines) {
+  const std::filesystem::path file = baselines / "aliases.json";
+  if (!std::filesystem::exists(file)) return {};
+  return parse(Document::open(file, Comments::allowed));
+}
+
+Aliases Aliases::parse(const Document& document) {
+  Aliases aliases;
+  aliases.file_ = document.root().file();
+  Object object = open_schema(document, "holdfast-aliases/1");
+  std::map<std::string, std::string> old_names;  // by the new one
+  for (const auto& [from, reader] : object.take("aliases").object().rest()) {
+    const std::string& to = reader.string();
+    if (suite_of(from) != suite_of(to) || to.find('/') == std::string::npos)
+      throw reader.wrong(text("'", from, "' cannot become '", to,
+                              "': an alias is a case id, and stays within its suite"));
+    const auto [other, is_first] = old_names.try_emplace(to, from);
+    if (!is_first)
+      throw reader.wrong(text("'", other->second, "' and '", from, "' cannot both become '", to,
+                              "': a case has one history"));
+    aliases.renamed_[from] = {.to = to, .line = reader.line()};
+  }
+  object.close();
+  // Each new name has one old one, so a chain that is longer than the map has come back.
+  for (const auto& [from, target] : aliases.renamed_) {
+    std::size_t steps = 0;
+    for (auto at = aliases.renamed_.find(from); at != aliases.renamed_.end();
+         at = aliases.renamed_.find(at->second.to))
+      if (++steps > aliases.renamed_.size())
+        throw Error(Fault::bad_input, text(aliases.file_, ":", target.line, ": '", from,
+                                           "' is renamed until it is called '", from, "' again"));
+  }
+  return aliases;
+}
+
+std::string Aliases::current(const std::string& case_id) const {
+  std::string id = case_id;
+  for (auto at = renamed_.find(id); at != renamed_.end(); at = renamed_.find(id))
+    id = at->second.to;
+  return id;
+}
+
+void Aliases::rename(Baseline& baseline) const {
+  if (empty()) return;
+  const auto renamed = [&](const Entries& before) {
+    Entries entries;
+    for (const auto& [key, entry] : before) {
+      const std::size_t bar = key.find('|');
+      const std::string now = current(key.substr(0, bar)) + key.substr(bar);
+      if (!entries.try_emplace(now, entry).second)
+        throw Error(
+            Fault::bad_input,
+            text(file_, ": the baseline of ", baseline.device_class, " has ", now,
+                 " under an old name as well; remove the alias, or the entries of one name"));
+    }
+    return entries;
+  };
+  baseline.entries = renamed(baseline.entries);
+  for (auto& [processor, entries] : baseline.processors) entries = renamed(entries);
+}
+
+void Aliases::check_against(const std::vector<List>& lists, bool complete) const {
+  for (const auto& alias : renamed_) {
+    const std::string& from = alias.first;
+    const Target& target = alias.second;
+    const auto list = std::find_if(lists.begin(), lists.end(),
+                                   [&](const List& one) { return one.suite == suite_of(from); });
+    const auto refuse = [&](const std::string& because) {
+      throw Error(Fault::bad_input, text(file_, ":", target.line, ": ", because));
+    };
+    if (list == lists.end()) {
+      if (complete) refuse(text("this alias matches nothing: there is no suite ", suite_of(from)));
+      continue;
+    }
+    if (has_case(*list, from))
+      refuse(text("'", from, "' is still a case of its suite, so it cannot be an old name"));
+    if (!renamed_.contains(target.to) && !has_case(*list, target.to))
+      refuse(text("this alias matches nothing: no case is called '", target.to, "'"));
+  }
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/documents/build_folder.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "gate/base/json.hpp"
+#include "gate/base/options.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view list_suffix = ".list.json";
+
+bool is_program(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
+fs::path binary_folder() {
+  return fs::read_symlink("/proc/self/exe").parent_path();
+}
+
+std::vector<std::string> suite_names(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code problem;
+  for (const auto& entry : fs::directory_iterator(folder, problem)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() > list_suffix.size() && name.ends_with(list_suffix))
+      names.push_back(name.substr(0, name.size() - list_suffix.size()));
+  }
+  if (problem)
+    throw Error(Fault::bad_input,
+                text("cannot read the folder ", folder.string(), ": ", problem.message(),
+                     "; give the folder of the suites as --bin-dir"));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+fs::path list_path(const fs::path& folder, const std::string& suite) {
+  return folder / text(suite, list_suffix);
+}
+
+fs::path find_suite(const std::string& suite, const fs::path& folder) {
+  if (suite.find('/') != std::string::npos) {
+    if (is_program(suite)) return fs::absolute(suite);
+    throw Error(Fault::bad_input, text("there is no program ", suite,
+                                       "; give the path of a suite's binary, or its name"));
+  }
+  if (is_program(folder / suite)) return fs::absolute(folder / suite);
+  const std::vector<std::string> names = suite_names(folder);
+  const auto meant = nearest(suite, names);
+  std::string known;
+  for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
+  throw Error(Fault::bad_input,
+              text("there is no suite '", suite, "' in ", folder.string(), "; ",
+                   meant ? text("did you mean ", *meant, "?")
+                   : names.empty()
+                       ? "no suite is built there: build them, or name their folder with --bin-dir"
+                       : text("it has ", known)));
+}
+
+std::optional<fs::path> find_program(const std::string& name) {
+  const char* variable = std::getenv("PATH");
+  std::istringstream folders(variable ? variable : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (const fs::path candidate = fs::path(folder) / name; ::access(candidate.c_str(), X_OK) == 0)
+      return candidate;
+  return std::nullopt;
+}
+
+Provenance provenance(const fs::path& suite_binary) {
+  const fs::path path = suite_binary.parent_path() / "content.json";
+  if (!fs::exists(path)) return {.content = sha256(read_file(suite_binary)), .dirty = true};
+  const Document document = Document::open(path);
+  Object object = document.root().object();
+  Object git = object.take("git").object();
+  Provenance known{.content = object.take("content").string(),
+                   .git_sha = git.take("sha").string_or_null(),
+                   .dirty = git.take("dirty").boolean()};
+  git.close();
+  object.close();
+  if (known.git_sha && known.git_sha->empty()) known.git_sha.reset();  // nothing is committed yet
+  return known;
+}
+
+}  // namespace holdfast::gate

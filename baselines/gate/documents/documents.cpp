@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists and verdicts; results are in results_document.cpp, baselines in baseline_document.cpp.
+#include "gate/documents/documents.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace holdfast::gate {
+namespace {
+
+Row parse_row(const Reader& reader) {
+  Object object = reader.object();
+  Row row{.case_id = object.take("case").string(),
+          .device_class = object.take("device_class").string(),
+          .variant = object.take("variant").string(),
+          .metric = object.take("metric").string(),
+          .kind = object.take("kind").string(),
+          .unit = object.take("unit").string(),
+          .verdict = object.take("verdict").string(),
+          .blocking = object.take("blocking").boolean()};
+  if (const Reader value = object.take("value"); !value.is_null()) row.value = parse_value(value);
+  if (const Reader value = object.take("baseline"); !value.is_null())
+    row.baseline = parse_value(value);
+  row.change = object.take("change").number_or_null();
+  row.limit = object.take("limit").number_or_null();
+  row.sentence = object.take("sentence").string();
+  for (const auto& [name, line] : object.take("evidence").object().rest())
+    row.evidence[name] = line.string();
+  row.next = object.take("next").string_or_null();
+  object.close();
+  return row;
+}
+
+nlohmann::json to_json(const Row& row) {
+  return {{"case", row.case_id},
+          {"device_class", row.device_class},
+          {"variant", row.variant},
+          {"metric", row.metric},
+          {"kind", row.kind},
+          {"unit", row.unit},
+          {"verdict", row.verdict},
+          {"blocking", row.blocking},
+          {"value", row.value ? value_json(*row.value) : nlohmann::json(nullptr)},
+          {"baseline", row.baseline ? value_json(*row.baseline) : nlohmann::json(nullptr)},
+          {"change", nullable(row.change)},
+          {"limit", nullable(row.limit)},
+          {"sentence", row.sentence},
+          {"evidence", row.evidence},
+          {"next", nullable(row.next)}};
+}
+
+Detection parse_finding(const Reader& reader) {
+  Object object = reader.object();
+  Detection finding{.case_id = object.take("case").string(),
+                    .device_class = object.take("device_class").string(),
+                    .variant = object.take("variant").string(),
+                    .detector = object.take("detector").string(),
+                    .sentence = object.take("sentence").string(),
+                    .value = object.take("value").number(),
+                    .threshold = object.take("threshold").number(),
+                    .fix = object.take("fix").string(),
+                    .source = object.take("source").one_of({"profile", "result"})};
+  object.close();
+  return finding;
+}
+
+nlohmann::json to_json(const Detection& finding) {
+  return {{"case", finding.case_id},        {"device_class", finding.device_class},
+          {"variant", finding.variant},     {"detector", finding.detector},
+          {"sentence", finding.sentence},   {"value", finding.value},
+          {"threshold", finding.threshold}, {"fix", finding.fix},
+          {"source", finding.source}};
+}
+
+void refuse_repeated(const Reader& where, std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end()) throw where.wrong(text("'", *twice, "' stands twice here"));
+}
+
+}  // namespace
+
+List parse_list(const Document& document) {
+  Object object = open_schema(document, "holdfast-list/1");
+  List list{.suite = object.take("suite").string()};
+  for (const Reader& item : object.take("cases").items()) {
+    Object row = item.object();
+    ListedCase& listed = list.cases.emplace_back();
+    listed.id = row.take("id").string();
+    listed.tier = row.take("tier").one_of(tiers);
+    listed.reference = row.take("reference").boolean();
+    for (const auto& [kind, reader] : row.take("devices").object().rest()) {
+      Object device = reader.object();
+      const Reader metrics = device.take("metrics");
+      listed.devices[kind] = metrics.strings();
+      refuse_repeated(metrics, listed.devices[kind]);
+      device.close();
+    }
+    row.close();
+  }
+  object.close();
+  return list;
+}
+
+List read_list(const std::filesystem::path& path) {
+  return parse_list(Document::open(path));
+}
+
+nlohmann::json to_json(const List& list) {
+  nlohmann::json cases = nlohmann::json::array();
+  for (const ListedCase& listed : list.cases) {
+    nlohmann::json devices = nlohmann::json::object();
+    for (const auto& [kind, metrics] : listed.devices) devices[kind] = {{"metrics", metrics}};
+    cases.push_back({{"id", listed.id},
+                     {"tier", listed.tier},
+                     {"reference", listed.reference},
+                     {"devices", devices}});
+  }
+  return {{"schema", "holdfast-list/1"}, {"suite", list.suite}, {"cases", cases}};
+}
+
+std::string device_kind(const std::string& device_name) {
+  return device_name.substr(0, device_name.find(':'));
+}
+
+bool is_host_class(const std::string& device_class) {
+  return device_class.starts_with("host");
+}
+
+Verdict parse_verdict(const Document& document) {
+  Object object = open_schema(document, "holdfast-verdict/1");
+  const Reader exit = object.take("exit");
+  constexpr std::array<std::int64_t, 6> codes = {0, 1, 2, 3, 4, 77};
+  if (std::find(codes.begin(), codes.end(), exit.integer()) == codes.end())
+    throw exit.wrong(text("'exit' is ", exit.integer(), ", which is no exit code of holdfast"));
+  Verdict verdict{.exit = static_cast<int>(exit.integer())};
+  for (const auto& [name, count] : object.take("counts").object().rest())
+    verdict.counts[name] = count.integer();
+  for (const Reader& row : object.take("rows").items()) verdict.rows.push_back(parse_row(row));
+  verdict.notes = object.take("notes").strings();
+  verdict.not_checked = object.take("not_checked").strings();
+  if (const auto findings = object.optional("findings"))  // an older verdict has none
+    for (const Reader& found : findings->items()) verdict.findings.push_back(parse_finding(found));
+  object.close();
+  return verdict;
+}
+
+Verdict read_verdict(const std::filesystem::path& path) {
+  return parse_verdict(Document::open(path));
+}
+
+nlohmann::json to_json(const Verdict& verdict) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const Row& row : verdict.rows) rows.push_back(to_json(row));
+  nlohmann::json findings = nlohmann::json::array();
+  for (const Detection& finding : verdict.findings) findings.push_back(to_json(finding));
+  return {{"schema", "holdfast-verdict/1"},
+          {"exit", verdict.exit},
+          {"counts", verdict.counts},
+          {"rows", rows},
+          {"notes", verdict.notes},
+          {"not_checked", verdict.not_checked},
+          {"findings", findings}};
+}
+
+}  // namespace holdfast::gate

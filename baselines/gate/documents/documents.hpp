@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// The four documents that the commands exchange, as data. Reading is strict (an unknown key, a
+// missing key or another schema version is an error with file, line and key); writing is canonical,
+// so that equal data gives equal bytes. An empty optional is written as null where the schema
+// requires the key, and left out where it does not.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/base/json.hpp"
+#include "gate/base/numbers.hpp"
+
+namespace holdfast::gate {
+
+// Tiers, smallest first: smoke is part of gate, gate of full.
+inline const std::vector<std::string_view> tiers = {"smoke", "gate", "full"};
+
+// ---- holdfast-results/1: one suite on one device ----
+
+// One metric of one variant, or of the case as a whole. Exact and codegen metrics have a value;
+// time and ratio metrics have one number per process and their median. A null value with a reason
+// is a metric the device could not give.
+struct Metric {
+  std::string kind = {};
+  std::optional<double> value = {};
+  std::optional<std::string> reason = {};
+  std::vector<double> processes = {};
+  std::optional<double> median = {};
+  std::optional<double> mad_between = {};  // median absolute deviation of `processes`, unscaled
+  std::optional<std::int64_t> samples = {};
+
+  std::optional<double> number() const { return value ? value : median; }
+};
+using Metrics = std::map<std::string, Metric>;
+
+struct KernelRow {
+  std::string name;
+  std::optional<std::int64_t> registers = {};
+  std::optional<std::int64_t> spill_bytes = {};
+  std::optional<std::int64_t> shared_bytes = {};
+  std::optional<std::int64_t> launches = {};  // per step
+  std::optional<std::string> cubin = {};      // hash of the machine code
+  std::optional<std::string> kind = {};       // fused, scatter, gemm ...; optional key
+};
+
+struct Variant {
+  std::optional<std::string> identity = {};  // hash over all programs; null on host
+  std::vector<KernelRow> kernels = {};
+  Metrics metrics = {};
+};
+
+struct ResultCheck {
+  std::string status = "not_executed";  // passed, failed, not_executed
+  std::optional<double> error = {};
+  std::optional<double> limit = {};
+  std::optional<std::string> oracle = {};
+};
+
+struct CaseResult {
+  std::string id;
+  std::string tier;
+  std::string status = "ok";  // ok, failed, skipped, crashed, timeout, missing
+  std::optional<std::string> reason = {};
+  bool executed = false;
+  ResultCheck check = {};
+  std::map<std::string, Variant> variants = {};
+  Metrics metrics = {};  // of the case as a whole: speedup, peak_ratio
+  Metrics derived = {};  // one reading over another of the same run; the key is optional
+};
+
+struct Run {
+  std::string id;
+  std::string utc;
+  std::string content;  // hash of kernels, suites, cmake and the CMake files beside them
+  std::optional<std::string> git_sha = {};
+  bool git_dirty = false;
+  std::int64_t processes = 1;
+  std::optional<std::string> sources =
+      {};  // HOLDFAST_SOURCES: device code that no build contains; optional key
+  std::vector<std::string> custom =
+      {};  // a suite's own options, which make a custom run; optional key
+};
+
+struct DeviceInfo {
+  std::optional<std::string> name = {};
+  std::optional<std::string> sm = {};
+  std::optional<std::int64_t> sms = {};
+  std::optional<std::int64_t> memory_bytes = {};
+};
+
+struct Environment {
+  std::string device_class;  // e.g. host-x86_64-v4-2t
+  std::string device_name;   // what --device was given: host, cuda, cuda-dry:sm_90
+  DeviceInfo device = {};
+  std::optional<std::string> driver = {};
+  std::optional<std::string> cuda = {};
+  std::optional<std::string> nvrtc = {};
+  std::optional<std::string> nvjitlink = {};
+  std::optional<std::string> compiler = {};
+  std::optional<std::string> flags = {};
+  std::optional<std::string> cpu = {};  // as it is sold: "AMD EPYC"
+  std::string processor = "unknown";    // vendor, family, model: "AuthenticAMD-26-2"
+  std::optional<std::int64_t> threads = {};
+  std::optional<std::string> isa = {};
+  std::string fingerprint;
+};
+
+struct Quality {
+  bool valid = true;
+  std::vector<std::string> reasons = {};
+  std::optional<double> load = {};
+  std::optional<double> sm_clock_hz = {};
+  std::optional<bool> throttled = {};
+  std::optional<double> temperature_c = {};
+  std::optional<std::int64_t> other_processes = {};
+};
+
+struct Results {
+  std::string suite;
+  std::string tier;
+  bool partial = false;
+  std::string status = "ok";               // ok, no_device; optional key
+  std::optional<std::string> reason = {};  // why there is no device; optional key
+  std::string list_hash = {};              // sha256 of the bytes of <suite>.list.json
+  Run run = {};
+  Environment env = {};
+  Quality quality = {};
+  std::map<std::string, std::optional<double>> ceilings = {};
+  std::vector<CaseResult> cases = {};
+};
+
+Results parse_results(const Document& document);
+Results read_results(const std::filesystem::path& path);
+nlohmann::json to_json(const Results& results);
+
+// ---- holdfast-list/1: what a suite promises to measure ----
+
+struct ListedCase {
+  std::string id;
+  std::string tier;
+  bool reference = false;
+  std::map<std::string, std::vector<std::string>> devices =
+      {};  // host, cuda, cuda-dry -> metric names
+};
+
+struct List {
+  std::string suite;
+  std::vector<ListedCase> cases = {};
+};
+
+List parse_list(const Document& document);
+List read_list(const std::filesystem::path& path);
+nlohmann::json to_json(const List& list);
+
+// "cuda-dry" for "cuda-dry:sm_90": the key of ListedCase::devices.
+std::string device_kind(const std::string& device_name);
+bool is_host_class(const std::string& device_class);
+
+// ---- holdfast-baseline/1: what was accepted for one suite on one device class ----
+
+Value parse_value(const Reader& reader);
+nlohmann::json value_json(const Value& value);
+
+// Throws for a number that nothing measured has: a count of 2^53 or more, any other of 1e18 or
+// more. Held against such a value, everything would be an improvement.
+void refuse_absurd(const Reader& where, double number, bool counted);
+
+struct Acceptance {
+  std::string utc;
+  std::string content;
+  std::vector<std::string> runs = {};  // ids of the runs that the value comes from
+  std::string why;
+  std::optional<Value> previous = {};
+};
+
+struct Entry {
+  Value value;
+  std::optional<double> mad_between =
+      {};  // time and ratio: the spread between processes within a run
+  std::vector<double> medians =
+      {};                 // time and ratio: the median of each accepted run, oldest first
+  std::int64_t days = 1;  // distinct days among those runs
+  std::optional<double> anchor = {};  // the first accepted value, which drift is measured from
+  bool bootstrap = false;             // accepted from fewer than five runs, or on one day
+  Acceptance accepted = {};
+};
+
+struct Fingerprint {
+  std::optional<std::string> nvrtc = {};
+  std::optional<std::string> nvjitlink = {};
+  std::optional<std::string> driver = {};
+  std::optional<std::string> compiler = {};
+  bool operator==(const Fingerprint&) const = default;
+};
+Fingerprint fingerprint(const Environment& environment);
+
+// By "case id|variant|metric"; the variant is "case" for the case as a whole.
+using Entries = std::map<std::string, Entry>;
+
+struct Baseline {
+  std::string device_class;
+  Fingerprint fingerprint = {};
+  Entries entries = {};
+  // Times and ratios of hosts, by the processor that they were measured on: a class of hosts tells
+  // the instruction set, and two processors of one class differ by a third in a speedup.
+  std::map<std::string, Entries> processors = {};
+};
+
+std::size_t count_entries(const Baseline& baseline);
+// A time or a ratio; of a host they are one processor's.
+bool is_timed(const Entry& entry);
+
+// A view: what a processor's runs are held against. Its own times and ratios stand among the
+// entries, those of others where they were.
+Baseline seen_on(const std::string& processor, Baseline baseline);
+// The way back, to what is kept in a file.
+Baseline stored_from(const std::string& processor, Baseline view);
+// Whether anything in time is accepted for the processor whose view this is.
+bool has_times(const Baseline& view);
+
+Baseline parse_baseline(const Document& document);
+Baseline read_baseline(const std::filesystem::path& path);
+// One entry per line, sorted, so that a change of a metric is a change of a line.
+std::string baseline_text(const Baseline& baseline);
+
+std::string entry_key(const std::string& case_id, const std::string& variant,
+                      const std::string& metric);
+
+// ---- holdfast-verdict/1: what the gate decided ----
+
+struct Row {
+  std::string case_id;
+  std::string device_class;
+  std::string variant;
+  std::string metric;
+  std::string kind = {};
+  std::string unit = {};
+  std::string verdict = {};
+  bool blocking = false;
+  std::optional<Value> value = {};
+  std::optional<Value> baseline = {};
+  std::optional<double> change = {};  // value / baseline - 1
+  std::optional<double> limit = {};   // the largest worsening that passes, as `change`
+  std::string sentence = {};
+  std::map<std::string, std::string> evidence = {};  // control, code, rule, bound ...
+  std::optional<std::string> next = {};              // the command to type next
+};
+
+// A symptom that a detector saw in one variant of a case: never a reason to fail, often the reason
+// why something failed.
+struct Detection {
+  std::string case_id;
+  std::string device_class;
+  std::string variant;
+  std::string detector;
+  std::string sentence;  // what was seen, with its numbers
+  double value = 0;
+  double threshold = 0;
+  std::string fix;
+  std::string source;  // profile or result: where the numbers come from
+};
+
+struct Verdict {
+  int exit = 0;
+  std::map<std::string, std::int64_t> counts = {};
+  std::vector<Row> rows = {};
+  std::vector<std::string> notes =
+      {};  // about parts as a whole: no baseline yet, environment moved
+  std::vector<std::string> not_checked = {};  // what this verdict says nothing about, and why
+  std::vector<Detection> findings = {};       // the worst first
+};
+
+Verdict parse_verdict(const Document& document);
+Verdict read_verdict(const std::filesystem::path& path);
+nlohmann::json to_json(const Verdict& verdict);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/documents/documents.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/testing/toy_root.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+// What is written after reading is what was read.
+template <class T, class Parse>
+void expect_round_trip(const T& value, Parse parse) {
+  const std::string once = canonical(to_json(value));
+  EXPECT_EQ(canonical(to_json(parse(Document("x.json", once)))), once);
+}
+
+// The error of reading `results` with the first `from` replaced.
+std::string complaint(const Results& results, const std::string& from, const std::string& to) {
+  std::string content = canonical(to_json(results));
+  content.replace(content.find(from), from.size(), to);
+  try {
+    (void)parse_results(Document("x.json", content));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Documents, ResultsOfEveryDeviceSurviveARoundTrip) {
+  expect_round_trip(toy::dry(), parse_results);
+  expect_round_trip(toy::host(), parse_results);
+}
+
+TEST(Documents, OptionalKeysOfResultsSurviveARoundTrip) {
+  Results results = toy::host();
+  results.status = "no_device";
+  results.reason = "no driver";
+  results.run.sources = "/somewhere";
+  results.run.custom = {"--size=384"};
+  results.cases.front().derived["gradient_over_forward"] = {.kind = "advisory", .value = 2.5};
+  results.cases.front().metrics["top"] = {.kind = "advisory", .reason = "no permission"};
+  results.ceilings = {{"memory_bytes_per_s", 1.9e10}, {"l2_bytes_per_s", std::nullopt}};
+  results.quality = {
+      .valid = false, .reasons = {"load"}, .load = 3.5, .throttled = true, .other_processes = 2};
+  expect_round_trip(results, parse_results);
+}
+
+TEST(Documents, ListsAndVerdictsSurviveARoundTrip) {
+  expect_round_trip(toy::list(), parse_list);
+  Verdict verdict{.exit = 1, .counts = {{"PASS", 2}}, .notes = {"n"}, .not_checked = {"c"}};
+  verdict.rows.push_back({.case_id = toy::step_id,
+                          .device_class = "host",
+                          .variant = "case",
+                          .metric = "speedup",
+                          .verdict = "PASS",
+                          .value = 2.0,
+                          .baseline = "sha256:a",
+                          .change = 0.5,
+                          .evidence = {{"code", "same"}},
+                          .next = "x"});
+  expect_round_trip(verdict, parse_verdict);
+}
+
+TEST(Documents, ABaselineHasOneEntryPerLineAndSurvivesARoundTrip) {
+  Baseline baseline{.device_class = "host", .fingerprint = {.compiler = "g++ 12.2.0"}};
+  baseline.processors[toy::processor]["a|case|speedup"] = {
+      .value = 18.05,
+      .mad_between = 0.15,
+      .medians = {18.05},
+      .anchor = 18.05,
+      .bootstrap = true,
+      .accepted = {.utc = "u", .content = "c", .runs = {"r"}, .why = "w"}};
+  baseline.entries["a|optimized|identity"] = {
+      .value = "sha256:a",
+      .accepted = {.utc = "u", .content = "c", .why = "w", .previous = "sha256:b"}};
+  const std::string once = baseline_text(baseline);
+  EXPECT_EQ(baseline_text(parse_baseline(Document("b.json", once))), once);
+  EXPECT_THAT(once, HasSubstr("\n\"a|case|speedup\": {\"accepted\""));
+  EXPECT_THAT(once, HasSubstr("\n\"a|optimized|identity\": {\"accepted\""));
+}
+
+TEST(Documents, AnUnknownKeyAnywhereIsNamed) {
+  EXPECT_THAT(complaint(toy::dry(), "\"oracle\"", "\"surprise\": 1, \"oracle\""),
+              HasSubstr("unknown key 'surprise'"));
+  EXPECT_THAT(complaint(toy::dry(), "\"registers\"", "\"surprise\": 1, \"registers\""),
+              HasSubstr("unknown key 'surprise'"));
+}
+
+TEST(Documents, AnUnknownStatusIsAnErrorWithTheKnownOnes) {
+  EXPECT_THAT(
+      complaint(toy::dry(), "\"status\": \"ok\"", "\"status\": \"fine\""),
+      HasSubstr(
+          "'status' is 'fine', which is none of ok, failed, skipped, crashed, timeout, missing"));
+}
+
+TEST(Documents, AMetricWithoutValueNeedsAReason) {
+  EXPECT_THAT(complaint(toy::dry(), "\"value\": 4}", "\"value\": null}"),
+              HasSubstr("nor a reason for having none"));
+}
+
+TEST(Documents, ACaseThatStandsTwiceIsAnError) {
+  Results results = toy::dry();
+  results.cases.push_back(results.cases.front());
+  EXPECT_THAT([&] { (void)parse_results(Document("x.json", canonical(to_json(results)))); },
+              ThrowsMessage<Error>(HasSubstr("toy/step/n:64/f64 stands twice")));
+}
+
+TEST(Documents, AnEntryIsNamedAfterCaseVariantAndMetric) {
+  Baseline baseline{.device_class = "host"};
+  baseline.entries["speedup"] = {.value = 1.0};
+  EXPECT_THAT([&] { (void)parse_baseline(Document("b.json", baseline_text(baseline))); },
+              ThrowsMessage<Error>(HasSubstr("is not named 'case id|variant|metric'")));
+}
+
+TEST(Documents, TheKindOfADeviceIsWhatStandsBeforeTheColon) {
+  EXPECT_EQ(device_kind("cuda-dry:sm_90"), "cuda-dry");
+  EXPECT_EQ(device_kind("host"), "host");
+}
+
+TEST(Documents, ACheckThatPassedTellsHowFarItWasFromItsLimit) {
+  EXPECT_THAT(complaint(toy::host(), "\"error\": 1e-15", "\"error\": null"),
+              HasSubstr("tells its 'error' and its 'limit'"));
+  EXPECT_THAT(complaint(toy::host(), "\"limit\": 1e-12", "\"limit\": 1e300"),
+              HasSubstr("larger than anything that is measured"));
+}
+
+TEST(Documents, AValueBeyondAllMeasureIsAnErrorAndNotABaselineToImproveOn) {
+  Baseline baseline{.device_class = "host"};
+  baseline.entries["a|optimized|launches"] = {.value = 1e16};
+  EXPECT_THAT([&] { (void)parse_baseline(Document("b.json", baseline_text(baseline))); },
+              ThrowsMessage<Error>(HasSubstr("larger than anything that is counted")));
+}
+
+TEST(Documents, AVerdictEndsInAnExitCodeOfTheCommand) {
+  EXPECT_THAT(
+      [] { (void)parse_verdict(Document("v.json", canonical(to_json(Verdict{.exit = 5})))); },
+      ThrowsMessage<Error>(HasSubstr("no exit code of holdfast")));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/documents/measured_part.hpp"
+
+#include <algorithm>
+
+#include "gate/documents/verdict.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+std::string or_dash(const std::optional<std::int64_t>& value) {
+  return value ? text(*value) : "-";
+}
+
+// "stage 40/0/26624 1a2b3c4d; ...": name, registers, spill bytes, shared bytes, start of the
+// cubin's hash.
+std::string kernel_table(const std::vector<KernelRow>& kernels) {
+  std::string out;
+  for (const KernelRow& row : kernels) {
+    const std::string hash = row.cubin.value_or("-");
+    out += text(out.empty() ? "" : "; ", row.name, " ", or_dash(row.registers), "/",
+                or_dash(row.spill_bytes), "/", or_dash(row.shared_bytes), " ",
+                hash.substr(hash.find(':') + 1).substr(0, 8));
+  }
+  return out;
+}
+
+int rank_of_tier(const std::string& tier) {
+  return tier == "smoke" ? 0 : tier == "gate" ? 1 : 2;
+}
+
+NamedMetric named(const std::string& variant, const std::string& name, const Metric& metric) {
+  NamedMetric found{.variant = variant, .name = name, .kind = metric.kind};
+  if (const auto number = metric.number())
+    found.measured = Measured{.value = *number,
+                              .mad_between = metric.mad_between,
+                              .processes = std::max<std::size_t>(metric.processes.size(), 1)};
+  else
+    found.reason = metric.reason.value_or("no reason given");
+  return found;
+}
+
+NamedMetric named_text(const std::string& variant, const std::string& name,
+                       const std::string& value) {
+  return {
+      .variant = variant, .name = name, .kind = "codegen", .measured = Measured{.value = value}};
+}
+
+}  // namespace
+
+bool Part::has_other_processor() const {
+  const auto known = [](const std::optional<Baseline>& view) { return view && has_times(*view); };
+  return is_host_class(device_class()) && !known(baseline) && !known(proposed);
+}
+
+std::string Part::name() const {
+  return text(results.suite, " on ", device_class());
+}
+
+std::string Part::run_again() const {
+  return text("holdfast run ", results.suite, " --device=", results.env.device_name,
+              " --out=", directory);
+}
+
+std::string Part::accept_command() const {
+  return text("holdfast baseline accept ", directory, " --why=\"...\"");
+}
+
+bool tier_includes(const std::string& run_tier, const std::string& tier) {
+  return rank_of_tier(tier) <= rank_of_tier(run_tier);
+}
+
+const NamedMetric* find_measured(const std::vector<NamedMetric>& all, const std::string& variant,
+                                 const std::string& name) {
+  const auto at = std::find_if(all.begin(), all.end(), [&](const NamedMetric& metric) {
+    return metric.variant == variant && metric.name == name && metric.measured;
+  });
+  return at == all.end() ? nullptr : &*at;
+}
+
+std::vector<NamedMetric> named_metrics(const CaseResult& result) {
+  std::vector<NamedMetric> all;
+  for (const auto& [variant, content] : result.variants) {
+    for (const auto& [name, metric] : content.metrics)
+      if (name != "identity") all.push_back(named(variant, name, metric));
+    if (content.identity) all.push_back(named_text(variant, "identity", *content.identity));
+    if (!content.kernels.empty())
+      all.push_back(named_text(variant, kernels_metric, kernel_table(content.kernels)));
+  }
+  for (const auto& [name, metric] : result.metrics)
+    all.push_back(named(case_variant, name, metric));
+  for (const auto& [name, metric] : result.derived)
+    all.push_back(named(case_variant, name, metric));
+  return all;
+}
+
+bool is_beyond(const ResultCheck& check) {
+  return check.error && check.limit && !(*check.error <= *check.limit);
+}
+
+bool is_wrong(const CaseResult& result, const std::string& device_name) {
+  const ResultCheck& check = result.check;
+  const bool executes = device_kind(device_name) != "cuda-dry";
+  return result.status == "failed" || check.status == "failed" ||
+         (result.status == "ok" && executes &&
+          (!result.executed || check.status != "passed" || is_beyond(check)));
+}
+
+std::vector<std::string> lost_metrics(const std::vector<NamedMetric>& all,
+                                      const std::vector<std::string>& listed) {
+  std::vector<std::string> lost;
+  for (const std::string& name : listed) {
+    const bool there = std::any_of(all.begin(), all.end(), [&](const NamedMetric& metric) {
+      return metric.name == name && metric.variant != "reference";
+    });
+    if (!there) lost.push_back(name);
+  }
+  return lost;
+}
+
+std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table) {
+  std::map<std::string, KernelFacts> kernels;
+  for (std::size_t begin = 0; begin < table.size();) {
+    const std::size_t end = std::min(table.find("; ", begin), table.size());
+    const std::string row = table.substr(begin, end - begin);
+    begin = end + 2;
+    // Names may hold spaces (template arguments); the two last words never do.
+    const std::size_t last = row.rfind(' ');
+    const std::size_t before =
+        last == std::string::npos || last == 0 ? std::string::npos : row.rfind(' ', last - 1);
+    if (before == std::string::npos) continue;
+    KernelFacts& facts = kernels[row.substr(0, before)];
+    facts.cubin = row.substr(last + 1);
+    std::istringstream resources(row.substr(before + 1, last - before - 1));
+    for (std::string& resource : facts.resources) std::getline(resources, resource, '/');
+  }
+  return kernels;
+}
+
+std::string compare_kernels(const std::string& before, const std::string& now) {
+  constexpr std::array<const char*, 3> names = {"registers", "spill bytes", "shared bytes"};
+  const auto old_kernels = parse_kernel_table(before);
+  const auto new_kernels = parse_kernel_table(now);
+  std::string out;
+  std::size_t identical = 0;
+  std::vector<std::string> recompiled;  // another cubin, the same resources
+  const auto add = [&](const std::string& clause) { out += (out.empty() ? "" : "; ") + clause; };
+  for (const auto& [name, facts] : new_kernels) {
+    const auto old = old_kernels.find(name);
+    if (old == old_kernels.end()) {
+      add("kernel " + name + " is new");
+    } else if (old->second == facts) {
+      ++identical;
+    } else if (old->second.resources == facts.resources) {
+      recompiled.push_back(name);
+    } else {
+      std::string clause = name + ":";
+      for (std::size_t i = 0; i < names.size(); ++i)
+        if (old->second.resources[i] != facts.resources[i])
+          clause += text(clause.back() == ':' ? " " : ", ", names[i], " ", old->second.resources[i],
+                         " -> ", facts.resources[i]);
+      if (old->second.cubin != facts.cubin) clause += ", cubin changed";
+      add(clause);
+    }
+  }
+  // All kernels of a program share its cubin.
+  if (recompiled.size() == 1) add(recompiled.front() + ": cubin changed");
+  if (recompiled.size() > 1)
+    add(text(recompiled.size(), out.empty() ? " kernels" : " others",
+             ": cubin changed, resources did not"));
+  for (const auto& [name, facts] : old_kernels)
+    if (!new_kernels.contains(name)) add("kernel " + name + " is gone");
+  if (out.empty()) return text("all ", identical, " kernels identical");
+  if (identical > 0)
+    add(text(identical, identical == 1 ? " other kernel" : " other kernels", " identical"));
+  return out;
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// A part: one suite measured on one device class, with the list that it promised and the baseline
+// it is held against.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/documents/documents.hpp"
+#include "gate/documents/verdict.hpp"
+
+namespace holdfast::gate {
+
+struct Part {
+  Results results;
+  List list;
+  // As the processor sees it. Empty: nothing accepted yet for this device class and suite.
+  std::optional<Baseline> baseline = {};
+  // The working copy's baseline, where `baseline` is the merge base's: what the change set itself
+  // accepts.
+  std::optional<Baseline> proposed = {};
+  std::string directory = {};      // the results root, for the commands that sentences propose
+  std::string baseline_path = {};  // for sentences
+
+  const std::string& device_class() const { return results.env.device_class; }
+  // A host on whose processor no time and no ratio is accepted yet, before the change or with it.
+  bool has_other_processor() const;
+  std::string name() const;            // "toy on cuda-dry-sm_90"
+  std::string run_again() const;       // the command that measures this part
+  std::string accept_command() const;  // the command that accepts it
+};
+
+// Whether a case of `tier` is run by a run of `run_tier`: smoke is part of gate, gate of full.
+bool tier_includes(const std::string& run_tier, const std::string& tier);
+
+inline constexpr const char* case_variant =
+    "case";  // the variant of metrics of the case as a whole
+inline constexpr const char* kernels_metric =
+    "kernels";  // a compact table of the kernels: evidence, never judged
+
+// How far apart the processors stand that a host's threads run on: a control. It fails nothing
+// itself, and where it grew by more than half, the times and ratios beside it decide nothing.
+inline constexpr const char* handover_metric = "handover_s";
+inline constexpr double further_apart = 1.5;
+
+// A metric of a case with the variant that it belongs to. Identity and the kernel table are among
+// them.
+struct NamedMetric {
+  std::string variant;
+  std::string name;
+  std::string kind;
+  std::optional<Measured> measured = {};  // empty: the device could not give it
+  std::string reason = {};                // why not
+};
+std::vector<NamedMetric> named_metrics(const CaseResult& result);
+
+// The metric of that variant and name among `all`, if it was measured.
+const NamedMetric* find_measured(const std::vector<NamedMetric>& all, const std::string& variant,
+                                 const std::string& name);
+
+// Whether the error of a result is beyond the oracle's limit.
+bool is_beyond(const ResultCheck& check);
+
+// Whether the result of a case is wrong; where a device executes, one that was not verified counts
+// as little.
+bool is_wrong(const CaseResult& result, const std::string& device_name);
+
+// The listed metrics that neither the case nor its optimized variant has.
+std::vector<std::string> lost_metrics(const std::vector<NamedMetric>& all,
+                                      const std::vector<std::string>& listed);
+
+// A row of the kernel table; "-" is what the device could not tell.
+struct KernelFacts {
+  std::array<std::string, 3> resources = {};  // registers, spilled and shared bytes
+  std::string cubin = {};                     // the first digits of its hash
+  bool operator==(const KernelFacts&) const = default;
+};
+std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table);
+
+// What changed between two kernel tables: "stage: registers 64 -> 96, cubin changed; 4 other
+// kernels identical".
+std::string compare_kernels(const std::string& before, const std::string& now);
+
+}  // namespace holdfast::gate

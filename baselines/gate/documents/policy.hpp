@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// The policy: which metrics gate, how far each may move, which absolute bounds hold, and what is
+// waived until when.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/documents/documents.hpp"
+
+namespace holdfast::gate {
+
+enum class Gate { block, warn, off };
+enum class Better { lower, higher, same };
+
+struct KindRow {
+  Gate gate = Gate::off;
+  double tolerance = 0;                       // relative
+  std::optional<double> host_tolerance = {};  // on host classes, where it differs
+  std::vector<std::string> same = {};  // versions of the fingerprint without which it cannot block
+  std::vector<std::string> two_sided = {};  // variants that must not change in either direction
+  bool drift_blocks = false;                // many small steps away from the anchor fail
+};
+
+struct MetricRow {
+  std::string kind;
+  Better better = Better::lower;
+  std::string unit;
+  std::optional<Gate> gate = {};
+  std::optional<double> tolerance = {};
+  // Where the compilers differ in nothing but what follows the first number of their version.
+  std::optional<double> patch_tolerance = {};
+  std::optional<std::vector<std::string>> same = {};
+  std::optional<double> impossible_above = {};  // a value beyond it is SUSPECT-FAST
+  std::string on_request = {};  // the option of `holdfast run` without which it is not measured
+};
+
+struct Bound {
+  std::optional<double> min = {};
+  std::optional<double> max = {};
+  std::string source;
+};
+
+// What a rule and a waiver have in common. Empty parts match everything.
+struct Scope {
+  std::string match;                      // glob on the case id: * within a segment, ** across
+  std::string device = {};                // glob on the device class
+  std::string variant = {};               // "case" for metrics of the case as a whole
+  std::vector<std::string> metrics = {};  // "a+b" is a bound on the sum
+  std::size_t line = 0;
+
+  bool covers_case(const std::string& case_id, const std::string& device_class) const;
+  std::string metric_name() const;  // "a" or "a+b"
+};
+
+struct Rule : Scope {
+  std::optional<double> tolerance = {};
+  std::optional<Gate> gate = {};
+  std::optional<Bound> bound = {};
+};
+
+struct Waiver : Scope {
+  std::string until;  // the last day, YYYY-MM-DD
+  std::string why;
+};
+
+// What the policy says about one metric of one variant of one case on one device class.
+struct Standard {
+  std::string kind;
+  Better better = Better::lower;
+  std::string unit = {};
+  Gate gate = Gate::off;
+  double tolerance = 0;
+  bool own_tolerance = false;  // a rule's, not the kind's
+  bool two_sided = false;
+  bool drift_blocks = false;
+  std::vector<std::string> same = {};
+  std::optional<double> impossible_above = {};
+  std::optional<double> patch_tolerance = {};
+  std::string on_request = {};
+  std::vector<const Rule*> bounds = {};
+  const Waiver* waiver = nullptr;
+  std::string set_by = {};  // the rule that set gate or tolerance, where it is not the kind
+  std::vector<std::string> sources = {};  // all that was said, in the order in which it applied
+
+  // A time or a ratio, which is never the same twice.
+  bool timed() const { return kind == "ratio" || kind == "time"; }
+  // Whether baselines hold this metric.
+  bool stored() const { return kind == "exact" || kind == "codegen" || timed(); }
+};
+
+struct Sum {
+  std::string name;                       // "a+b"
+  std::vector<std::string> metrics = {};  // a and b
+  Standard standard = {.kind = "bound"};  // its bounds and its waiver
+};
+
+class Policy {
+ public:
+  // `today` (YYYY-MM-DD) decides which waivers have expired; an expired one throws.
+  static Policy read(const std::filesystem::path& path, const std::string& today);
+  static Policy parse(const Document& document, const std::string& today);
+
+  // Throws for a metric that the policy has no row and no rule for, unless the suite calls it
+  // advisory.
+  Standard standard(const std::string& case_id, const std::string& device_class,
+                    const std::string& variant, const std::string& metric,
+                    const std::string& declared_kind) const;
+
+  // The sums of metrics that have bounds for a variant of a case.
+  std::vector<Sum> sums(const std::string& case_id, const std::string& device_class,
+                        const std::string& variant) const;
+
+  // Throws for the first rule or waiver that matches no case and metric of these lists. Unless the
+  // lists are `complete`, what speaks of a suite that is not among them is left alone.
+  void check_against(const std::vector<List>& lists, bool complete) const;
+
+  const std::map<std::string, MetricRow>& metrics() const { return metrics_; }
+  // More suspect cases at once than this are the machine's doing, not the code's.
+  std::size_t most_suspects() const { return most_suspects_; }
+  const std::string& file() const { return file_; }
+
+ private:
+  std::string file_;
+  std::map<std::string, KindRow> kinds_;
+  std::map<std::string, MetricRow> metrics_;
+  std::vector<Rule> rules_;
+  std::vector<Waiver> waivers_;
+  std::size_t most_suspects_ = 12;
+};
+
+// Whether `text` matches `pattern`: * stands for anything but '/', ** for anything.
+bool matches_glob(std::string_view pattern, std::string_view text);
+
+// "g++ 12.2.0" and "g++ 12.3.0": another patch level of one compiler.
+bool differ_in_patch_level(const std::optional<std::string>& compiler,
+                           const std::optional<std::string>& other);
+
+// Today's date in UTC, YYYY-MM-DD.
+std::string today_utc();
+
+}  // namespace holdfast::gate

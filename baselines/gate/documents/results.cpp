@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// holdfast-results/1, the largest document of documents.hpp.
+#include <cmath>
+#include <set>
+
+#include "gate/base/numbers.hpp"
+#include "gate/documents/documents.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+std::optional<std::int64_t> integer_or_null(const Reader& reader) {
+  if (reader.is_null()) return std::nullopt;
+  return reader.integer();
+}
+
+std::optional<bool> boolean_or_null(const Reader& reader) {
+  if (reader.is_null()) return std::nullopt;
+  return reader.boolean();
+}
+
+const std::vector<std::string_view> kinds = {"exact", "codegen", "ratio",
+                                             "time",  "bound",   "advisory"};
+const std::vector<std::string_view> case_statuses = {"ok",      "failed",  "skipped",
+                                                     "crashed", "timeout", "missing"};
+const std::vector<std::string_view> check_statuses = {"passed", "failed", "not_executed"};
+const std::vector<std::string_view> run_statuses = {"ok", "no_device"};
+
+// The median must be that of the processes, so that no edit moves what is judged alone.
+void check_numbers(const Reader& reader, const Metric& metric) {
+  if (metric.mad_between && *metric.mad_between < 0)
+    throw reader.wrong("'mad_between' is a spread and cannot be negative");
+  const bool positive = metric.kind == "ratio" || metric.kind == "time";
+  const bool counted = metric.kind == "exact" || metric.kind == "codegen";
+  for (const auto& number : {metric.value, metric.median, metric.mad_between})
+    if (number) refuse_absurd(reader, *number, counted);
+  for (const double value : metric.processes) {
+    refuse_absurd(reader, value, false);
+    if (positive && value <= 0) throw reader.wrong("a time or ratio of a process is positive");
+  }
+  if (metric.processes.empty() || !metric.median) return;
+  const double middle = median(metric.processes);
+  if (std::abs(*metric.median - middle) > 1e-9 * std::abs(middle))
+    throw reader.wrong(
+        text("'median' is ", *metric.median, ", and that of its processes is ", middle));
+}
+
+Metric parse_metric(const Reader& reader) {
+  Object object = reader.object();
+  Metric metric{.kind = object.take("kind").one_of(kinds)};
+  if (const auto value = object.optional("value")) metric.value = value->number_or_null();
+  if (const auto reason = object.optional("reason")) metric.reason = reason->string_or_null();
+  if (const auto processes = object.optional("processes")) metric.processes = processes->numbers();
+  if (const auto median = object.optional("median")) metric.median = median->number_or_null();
+  if (const auto mad = object.optional("mad_between")) metric.mad_between = mad->number_or_null();
+  if (const auto samples = object.optional("samples")) metric.samples = integer_or_null(*samples);
+  object.close();
+  check_numbers(reader, metric);
+  if (!metric.number() && !metric.reason)
+    throw reader.wrong("a metric has neither a value, nor a median, nor a reason for having none");
+  return metric;
+}
+
+nlohmann::json to_json(const Metric& metric) {
+  nlohmann::json json = {{"kind", metric.kind}};
+  if (metric.value) json["value"] = *metric.value;
+  if (metric.reason) json["reason"] = *metric.reason;
+  if (!metric.processes.empty()) json["processes"] = metric.processes;
+  if (metric.median) json["median"] = *metric.median;
+  if (metric.mad_between) json["mad_between"] = *metric.mad_between;
+  if (metric.samples) json["samples"] = *metric.samples;
+  if (!metric.number()) json["value"] = nullptr;
+  return json;
+}
+
+Metrics parse_metrics(const Reader& reader) {
+  Metrics metrics;
+  for (const auto& [name, metric] : reader.object().rest()) metrics[name] = parse_metric(metric);
+  return metrics;
+}
+
+nlohmann::json to_json(const Metrics& metrics) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const auto& [name, metric] : metrics) json[name] = to_json(metric);
+  return json;
+}
+
+KernelRow parse_kernel(const Reader& reader) {
+  Object object = reader.object();
+  KernelRow row{.name = object.take("name").string()};
+  if (const auto value = object.optional("registers")) row.registers = integer_or_null(*value);
+  if (const auto value = object.optional("spill_bytes")) row.spill_bytes = integer_or_null(*value);
+  if (const auto value = object.optional("shared_bytes"))
+    row.shared_bytes = integer_or_null(*value);
+  if (const auto value = object.optional("launches")) row.launches = integer_or_null(*value);
+  if (const auto value = object.optional("cubin")) row.cubin = value->string_or_null();
+  if (const auto value = object.optional("kind")) row.kind = value->string_or_null();
+  object.close();
+  return row;
+}
+
+nlohmann::json to_json(const KernelRow& row) {
+  nlohmann::json json = {{"name", row.name},
+                         {"registers", nullable(row.registers)},
+                         {"spill_bytes", nullable(row.spill_bytes)},
+                         {"shared_bytes", nullable(row.shared_bytes)},
+                         {"launches", nullable(row.launches)},
+                         {"cubin", nullable(row.cubin)}};
+  if (row.kind) json["kind"] = *row.kind;
+  return json;
+}
+
+Variant parse_variant(const Reader& reader) {
+  Object object = reader.object();
+  Variant variant{.identity = object.take("identity").string_or_null()};
+  for (const Reader& row : object.take("kernels").items())
+    variant.kernels.push_back(parse_kernel(row));
+  variant.metrics = parse_metrics(object.take("metrics"));
+  object.close();
+  return variant;
+}
+
+nlohmann::json to_json(const Variant& variant) {
+  nlohmann::json kernels = nlohmann::json::array();
+  for (const KernelRow& row : variant.kernels) kernels.push_back(to_json(row));
+  return {{"identity", nullable(variant.identity)},
+          {"kernels", kernels},
+          {"metrics", to_json(variant.metrics)}};
+}
+
+ResultCheck parse_check(const Reader& reader) {
+  Object object = reader.object();
+  ResultCheck check{.status = object.take("status").one_of(check_statuses),
+                    .error = object.take("error").number_or_null(),
+                    .limit = object.take("limit").number_or_null(),
+                    .oracle = object.take("oracle").string_or_null()};
+  object.close();
+  const bool passed = check.status == "passed";
+  if (passed && (!check.error || !check.limit))
+    throw reader.wrong("a check that passed tells its 'error' and its 'limit'");
+  if (check.error.value_or(0) < 0) throw reader.wrong("'error' is a distance, and not negative");
+  if (check.limit) refuse_absurd(reader, *check.limit, false);
+  return check;
+}
+
+CaseResult parse_case(const Reader& reader) {
+  Object object = reader.object();
+  CaseResult result{.id = object.take("id").string(),
+                    .tier = object.take("tier").one_of(tiers),
+                    .status = object.take("status").one_of(case_statuses),
+                    .reason = object.take("reason").string_or_null(),
+                    .executed = object.take("executed").boolean(),
+                    .check = parse_check(object.take("check"))};
+  for (const auto& [name, variant] : object.take("variants").object().rest())
+    result.variants[name] = parse_variant(variant);
+  result.metrics = parse_metrics(object.take("metrics"));
+  if (const auto derived = object.optional("derived")) result.derived = parse_metrics(*derived);
+  object.close();
+  return result;
+}
+
+nlohmann::json to_json(const CaseResult& result) {
+  nlohmann::json variants = nlohmann::json::object();
+  for (const auto& [name, variant] : result.variants) variants[name] = to_json(variant);
+  nlohmann::json json = {{"id", result.id},
+                         {"tier", result.tier},
+                         {"status", result.status},
+                         {"reason", nullable(result.reason)},
+                         {"executed", result.executed},
+                         {"check",
+                          {{"status", result.check.status},
+                           {"error", nullable(result.check.error)},
+                           {"limit", nullable(result.check.limit)},
+                           {"oracle", nullable(result.check.oracle)}}},
+                         {"variants", variants},
+                         {"metrics", to_json(result.metrics)}};
+  if (!result.derived.empty()) json["derived"] = to_json(result.derived);
+  return json;
+}
+
+Run parse_run(const Reader& reader) {
+  Object object = reader.object();
+  Object git = object.take("git").object();
+  Run run{.id = object.take("id").string(),
+          .utc = object.take("utc").string(),
+          .content = object.take("content").string(),
+          .git_sha = git.take("sha").string_or_null(),
+          .git_dirty = git.take("dirty").boolean(),
+          .processes = object.take("processes").integer()};
+  if (const auto sources = object.optional("sources")) run.sources = sources->string_or_null();
+  if (const auto custom = object.optional("custom")) run.custom = custom->strings();
+  git.close();
+  object.close();
+  constexpr std::int64_t most_processes = 100'000;
+  if (run.processes < 1 || run.processes > most_processes)
+    throw reader.wrong(text("a run has one process at least, and not ", run.processes));
+  return run;
+}
+
+nlohmann::json to_json(const Run& run) {
+  nlohmann::json json = {{"id", run.id},
+                         {"utc", run.utc},
+                         {"content", run.content},
+                         {"git", {{"sha", nullable(run.git_sha)}, {"dirty", run.git_dirty}}},
+                         {"processes", run.processes}};
+  if (run.sources) json["sources"] = *run.sources;
+  if (!run.custom.empty()) json["custom"] = run.custom;
+  return json;
+}
+
+Environment parse_environment(const Reader& reader) {
+  Object object = reader.object();
+  Object device = object.take("device").object();
+  Object host = object.take("host").object();
+  const auto processor = host.optional("processor");  // older results have none
+  Environment environment{.device_class = object.take("device_class").string(),
+                          .device_name = object.take("device_name").string(),
+                          .device = {.name = device.take("name").string_or_null(),
+                                     .sm = device.take("sm").string_or_null(),
+                                     .sms = integer_or_null(device.take("sms")),
+                                     .memory_bytes = integer_or_null(device.take("memory_bytes"))},
+                          .driver = object.take("driver").string_or_null(),
+                          .cuda = object.take("cuda").string_or_null(),
+                          .nvrtc = object.take("nvrtc").string_or_null(),
+                          .nvjitlink = object.take("nvjitlink").string_or_null(),
+                          .compiler = object.take("compiler").string_or_null(),
+                          .flags = object.take("flags").string_or_null(),
+                          .cpu = host.take("cpu").string_or_null(),
+                          .processor = processor ? processor->string() : "unknown",
+                          .threads = integer_or_null(host.take("threads")),
+                          .isa = host.take("isa").string_or_null(),
+                          .fingerprint = object.take("fingerprint").string()};
+  device.close();
+  host.close();
+  object.close();
+  return environment;
+}
+
+nlohmann::json to_json(const Environment& env) {
+  return {{"device_class", env.device_class},
+          {"device_name", env.device_name},
+          {"device",
+           {{"name", nullable(env.device.name)},
+            {"sm", nullable(env.device.sm)},
+            {"sms", nullable(env.device.sms)},
+            {"memory_bytes", nullable(env.device.memory_bytes)}}},
+          {"driver", nullable(env.driver)},
+          {"cuda", nullable(env.cuda)},
+          {"nvrtc", nullable(env.nvrtc)},
+          {"nvjitlink", nullable(env.nvjitlink)},
+          {"compiler", nullable(env.compiler)},
+          {"flags", nullable(env.flags)},
+          {"host",
+           {{"cpu", nullable(env.cpu)},
+            {"processor", env.processor},
+            {"threads", nullable(env.threads)},
+            {"isa", nullable(env.isa)}}},
+          {"fingerprint", env.fingerprint}};
+}
+
+Quality parse_quality(const Reader& reader) {
+  Object object = reader.object();
+  Quality quality{.valid = object.take("valid").boolean(),
+                  .reasons = object.take("reasons").strings(),
+                  .load = object.take("load").number_or_null(),
+                  .sm_clock_hz = object.take("sm_clock_hz").number_or_null(),
+                  .throttled = boolean_or_null(object.take("throttled")),
+                  .temperature_c = object.take("temperature_c").number_or_null(),
+                  .other_processes = integer_or_null(object.take("other_processes"))};
+  object.close();
+  return quality;
+}
+
+nlohmann::json to_json(const Quality& quality) {
+  return {{"valid", quality.valid},
+          {"reasons", quality.reasons},
+          {"load", nullable(quality.load)},
+          {"sm_clock_hz", nullable(quality.sm_clock_hz)},
+          {"throttled", nullable(quality.throttled)},
+          {"temperature_c", nullable(quality.temperature_c)},
+          {"other_processes", nullable(quality.other_processes)}};
+}
+
+void check_processes(const Metrics& metrics, const CaseResult& result, std::int64_t processes,
+                     const Reader& reader) {
+  for (const auto& [name, metric] : metrics)
+    if (static_cast<std::int64_t>(metric.processes.size()) > processes)
+      throw reader.wrong(text(result.id, ": ", name, " has numbers of ", metric.processes.size(),
+                              " processes, and the run had ", processes));
+}
+
+}  // namespace
+
+Results parse_results(const Document& document) {
+  Object object = open_schema(document, "holdfast-results/1");
+  Results results{.suite = object.take("suite").string(),
+                  .tier = object.take("tier").one_of(tiers),
+                  .partial = object.take("partial").boolean()};
+  if (const auto status = object.optional("status")) results.status = status->one_of(run_statuses);
+  if (const auto reason = object.optional("reason")) results.reason = reason->string_or_null();
+  results.list_hash = object.take("list_hash").string();
+  results.run = parse_run(object.take("run"));
+  results.env = parse_environment(object.take("env"));
+  results.quality = parse_quality(object.take("quality"));
+  for (const auto& [name, ceiling] : object.take("ceilings").object().rest())
+    results.ceilings[name] = ceiling.number_or_null();
+  std::set<std::string> ids;
+  for (const Reader& reader : object.take("cases").items()) {
+    results.cases.push_back(parse_case(reader));
+    if (!ids.insert(results.cases.back().id).second)
+      throw reader.wrong(text("the case ", results.cases.back().id, " stands twice in this file"));
+    const CaseResult& result = results.cases.back();
+    for (const auto& [name, variant] : result.variants)
+      check_processes(variant.metrics, result, results.run.processes, reader);
+    check_processes(result.metrics, result, results.run.processes, reader);
+  }
+  object.close();
+  return results;
+}
+
+Results read_results(const std::filesystem::path& path) {
+  return parse_results(Document::open(path));
+}
+
+nlohmann::json to_json(const Results& results) {
+  nlohmann::json cases = nlohmann::json::array();
+  for (const CaseResult& result : results.cases) cases.push_back(to_json(result));
+  nlohmann::json ceilings = nlohmann::json::object();
+  for (const auto& [name, ceiling] : results.ceilings) ceilings[name] = nullable(ceiling);
+  nlohmann::json json = {{"schema", "holdfast-results/1"}, {"suite", results.suite},
+                         {"tier", results.tier},           {"partial", results.partial},
+                         {"list_hash", results.list_hash}, {"run", to_json(results.run)},
+                         {"env", to_json(results.env)},    {"quality", to_json(results.quality)},
+                         {"ceilings", ceilings},           {"cases", cases}};
+  if (results.status != "ok") json["status"] = results.status;
+  if (results.reason) json["reason"] = *results.reason;
+  return json;
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/documents/results_root.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "gate/documents/build_folder.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ListFile {
+  std::string hash;
+  List list;
+};
+
+ListFile read_list_file(const fs::path& path) {
+  const std::string content = read_file(path);
+  return {.hash = sha256(content), .list = parse_list(Document(path.string(), content))};
+}
+
+// The lists that the build wrote beside its binaries, by suite.
+std::map<std::string, ListFile> build_lists(const fs::path& folder) {
+  std::map<std::string, ListFile> lists;
+  for (const std::string& suite : suite_names(folder))
+    lists[suite] = read_list_file(list_path(folder, suite));
+  return lists;
+}
+
+std::vector<fs::path> result_files(const fs::path& directory) {
+  std::vector<fs::path> files;
+  for (const auto& folder : fs::directory_iterator(directory)) {
+    if (!folder.is_directory()) continue;
+    for (const auto& file : fs::directory_iterator(folder.path())) {
+      // Lists, traces and whatever else has a second dot are not results; nor is what begins with
+      // one.
+      const std::string name = file.path().filename().string();
+      if (name.ends_with(".json") && name.find('.') == name.size() - 5)
+        files.push_back(file.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Error other_build(const fs::path& file, const fs::path& list, const Results& results) {
+  return Error(
+      Fault::incomplete,
+      text(file.string(),
+           ": a list of another build: the results were measured against another list than ",
+           list.string(), "; measure again: holdfast run ", results.suite, " --device=",
+           results.env.device_name, " --out=", file.parent_path().parent_path().string()));
+}
+
+constexpr std::string_view profile_ending = ".profile.json";
+
+Error elsewhere(const fs::path& file, std::string_view what, const std::string& held,
+                const std::string& said) {
+  return Error(Fault::bad_input, text(file.string(), ": holds a profile of the ", what, " '", held,
+                                      "', and its place says '", said, "'; profile again"));
+}
+
+}  // namespace
+
+std::vector<fs::path> files_by_class(const fs::path& root, std::string_view ending) {
+  std::vector<fs::path> files;
+  for (const auto& device_class : fs::directory_iterator(root)) {
+    if (!device_class.is_directory()) continue;
+    for (const auto& entry : fs::directory_iterator(device_class.path()))
+      if (entry.path().filename().string().ends_with(ending)) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void check_place(const fs::path& file, const Results& results) {
+  if (results.suite != file.stem())
+    throw Error(Fault::bad_input,
+                text(file.string(), ": holds results of the suite '", results.suite,
+                     "', and its name says '", file.stem().string(), "'"));
+  const std::string folder = file.parent_path().filename();
+  if (results.env.device_class != folder)
+    throw Error(Fault::bad_input,
+                text(file.string(), ": holds results of the device class '",
+                     results.env.device_class, "', and its folder says '", folder, "'"));
+}
+
+std::vector<StoredResults> read_all_results(const fs::path& root) {
+  const std::string make =
+      text("measure first: holdfast run SUITE --device=host --out=", root.string());
+  require_folder(root, make);
+  std::vector<StoredResults> all;
+  for (const fs::path& file : files_by_class(root, ".json"))
+    if (!file.filename().string().ends_with(".list.json"))
+      all.push_back({file, read_results(file)});
+  if (all.empty())
+    throw Error(Fault::bad_input,
+                text(root.string(), " holds no results (<device class>/<suite>.json); ", make));
+  return all;
+}
+
+std::vector<List> lists_of_build(const fs::path& folder) {
+  std::vector<List> lists;
+  for (auto& [suite, file] : build_lists(folder)) lists.push_back(std::move(file.list));
+  return lists;
+}
+
+Root read_root(const fs::path& directory, const RootOptions& options) {
+  require_folder(directory, text("measure first: holdfast run SUITE --device=host --out=",
+                                 directory.string()));
+  const fs::path folder = options.lists.value_or(binary_folder());
+  require_folder(folder, "name the folder of the build's lists with --lists");
+  const std::map<std::string, ListFile> built = build_lists(folder);
+
+  Root root{.complete = !built.empty()};
+  for (const auto& [suite, file] : built) root.lists.push_back(file.list);
+  for (const fs::path& file : result_files(directory)) {
+    if (options.only && file.stem() != *options.only) continue;
+    MeasuredPart part{.file = file, .results = read_results(file)};
+    const Results& results = part.results;
+    check_place(file, results);
+    if (options.device && results.env.device_name != *options.device) continue;
+    if (!part.no_device()) {
+      const fs::path copy = list_path(file.parent_path(), results.suite);
+      if (!fs::exists(copy))
+        throw Error(Fault::incomplete,
+                    text("the list ", copy.string(), " is absent, so nothing tells whether ",
+                         file.string(), " is complete; measure again"));
+      ListFile list = read_list_file(copy);
+      if (results.list_hash != list.hash) throw other_build(file, copy, results);
+      const auto of_build = built.find(results.suite);
+      if (of_build != built.end() && of_build->second.hash != list.hash)
+        throw other_build(file, list_path(folder, results.suite), results);
+      if (of_build == built.end()) {
+        if (options.lists)
+          throw Error(Fault::incomplete,
+                      text("the folder ", folder.string(), " has no list of ", results.suite,
+                           "; build it, or name the build's folder with --lists"));
+        root.lists.push_back(list.list);
+      }
+      part.list = std::move(list.list);
+    }
+    root.parts.push_back(std::move(part));
+  }
+  return root;
+}
+
+fs::path profiles_folder(const fs::path& root, const std::string& device_class,
+                         const std::string& suite) {
+  return root / device_class / "profiles" / suite;
+}
+
+std::string profile_name(const std::string& case_id, const std::string& variant) {
+  return text(slug(case_id), ".", variant, profile_ending);
+}
+
+std::vector<Profile> read_profiles(const fs::path& folder) {
+  std::vector<fs::path> files;
+  if (!fs::is_directory(folder)) return {};
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().filename().string().ends_with(profile_ending)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<Profile> profiles;
+  for (const fs::path& file : files) {
+    profiles.push_back(read_profile(file));
+    const std::string name = profile_name(profiles.back().case_id, profiles.back().variant);
+    if (name != file.filename())
+      throw elsewhere(file, "case and variant",
+                      profiles.back().case_id + ' ' + profiles.back().variant,
+                      file.filename().string());
+  }
+  return profiles;
+}
+
+std::vector<Profile> read_root_profiles(const fs::path& root, const std::string& device_class,
+                                        const std::string& suite) {
+  const fs::path folder = profiles_folder(root, device_class, suite);
+  std::vector<Profile> profiles = read_profiles(folder);
+  for (const Profile& profile : profiles) {
+    const fs::path file = folder / profile_name(profile.case_id, profile.variant);
+    if (profile.suite != suite) throw elsewhere(file, "suite", profile.suite, suite);
+    if (profile.device_class != device_class)
+      throw elsewhere(file, "device class", profile.device_class, device_class);
+  }
+  return profiles;
+}
+
+}  // namespace holdfast::gate

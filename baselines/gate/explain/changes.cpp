@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// What differs between two sides of a case, and the causes that the differences support.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "gate/base/numbers.hpp"
+#include "gate/documents/case_name.hpp"
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/verdict.hpp"
+#include "gate/explain/explain.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+// A time that moved by less is no change (other work on a host moves it further than on a GPU), and
+// a reference that moved by half as much, and left no more than that unexplained, is a control that
+// moved.
+constexpr double host_time_tolerance = 0.05;
+constexpr double time_tolerance = 0.03;
+constexpr double control_share = 0.5;
+
+const std::vector<std::string_view> count_names = {
+    "launches",       "launches_warm",  "library_calls", "graph_nodes",    "h2d_bytes",
+    "h2d_bytes_warm", "d2h_bytes",      "syncs",         "plans",          "plans_warm",
+    "compile_warm",   "compile_steady", "peak_bytes",    "peak_bytes_warm"};
+
+std::string profile_command_for(const Evidence& c) {
+  return text("holdfast profile ", suite_of(c.case_id), " ", c.case_id, " --device=", c.device_name,
+              " --out=profile");
+}
+
+std::string run_again(const Evidence& c) {
+  return text("holdfast run ", suite_of(c.case_id), " --device=", c.device_name,
+              " --profile --out=", c.directory);
+}
+
+// Whether the gate has judged the case and found nothing against it.
+bool is_judged_well(const Evidence& c) {
+  constexpr std::array<std::string_view, 5> well = {verdict::pass, verdict::fresh, verdict::skipped,
+                                                    verdict::improved, verdict::accepted};
+  return !c.rows.empty() && std::all_of(c.rows.begin(), c.rows.end(), [&](const Row& row) {
+    return !row.blocking && std::find(well.begin(), well.end(), row.verdict) != well.end();
+  });
+}
+
+void add_status(const Evidence& c, std::vector<Cause>& found) {
+  const CaseResult& result = c.result;
+  if (result.check.status == "failed" || result.status == "failed")
+    found.push_back({text("the result is wrong, so its speed says nothing: ",
+                          result.check.error && result.check.limit
+                              ? text("its error is ", *result.check.error, " and may be at most ",
+                                     *result.check.limit)
+                              : result.reason.value_or("no reason was given")),
+                     run_again(c)});
+  else if (result.status != "ok")
+    found.push_back({text("the case gave no result (", result.status,
+                          "): ", result.reason.value_or("no reason was given")),
+                     run_again(c)});
+}
+
+// "Other tools" where they explain other machine code, else nothing.
+std::string tools_changed(const Evidence& c) {
+  std::string out;
+  for (const std::string& change : environment_changes(c))
+    for (const char* tool : {"nvrtc ", "nvjitlink ", "compiler "})
+      if (change.starts_with(tool)) out += (out.empty() ? "" : ", ") + change;
+  return out;
+}
+
+// What a kernel needs more of than before, and what that does; empty where nothing rose.
+std::string resources_rose(const KernelChange& change) {
+  const KernelSide& before = *change.before;
+  const KernelSide& now = *change.now;
+  const bool registers = before.registers && now.registers && *now.registers > *before.registers;
+  const bool spills =
+      before.spill_bytes && now.spill_bytes && *now.spill_bytes > *before.spill_bytes;
+  const bool shared =
+      before.shared_bytes && now.shared_bytes && *now.shared_bytes > *before.shared_bytes;
+  if (!registers && !spills && !shared) return "";
+  std::string sentence = change.kernel;
+  if (registers)
+    sentence += text(" uses ", *now.registers, " registers instead of ", *before.registers);
+  if (spills)
+    sentence += text(registers ? " and spills " : " spills ", *now.spill_bytes,
+                     " bytes instead of ", *before.spill_bytes);
+  if (shared)
+    sentence += text(registers || spills ? ", with " : " holds ", *now.shared_bytes,
+                     " bytes of shared memory instead of ", *before.shared_bytes);
+  if (now.launches == 0) return sentence + ", and is not launched in this case";
+  return sentence + (spills ? ": spilled values go through memory in every thread"
+                            : ": fewer blocks may fit on a multiprocessor");
+}
+
+void add_resources(const Evidence& c, std::vector<Cause>& found) {
+  std::vector<Cause> beside;  // kernels of the same program that this case does not launch
+  const std::string tools = tools_changed(c);
+  for (const KernelChange& change : kernel_changes(c)) {
+    if (!change.before || !change.now || change.variant == "reference") continue;
+    std::string sentence = resources_rose(change);
+    if (sentence.empty()) continue;
+    if (!tools.empty()) sentence += text("; other tools compiled it (", tools, ")");
+    (change.now->launches == 0 ? beside : found).push_back({sentence, profile_command_for(c)});
+  }
+  found.insert(found.end(), beside.begin(), beside.end());
+}
+
+void add_counts(const Evidence& c, std::vector<Cause>& found) {
+  struct Meaning {
+    const char* metric;
+    const char* words;
+  };
+  constexpr Meaning meanings[] = {
+      {"launches", "a step makes more launches"},
+      {"library_calls", "a step makes more library calls"},
+      {"h2d_bytes", "a step copies more to the device"},
+      {"d2h_bytes", "a step copies more back to the host"},
+      {"syncs", "the host waits more often for the device"},
+      {"compile_steady", "programs are compiled after warm-up"},
+      {"plans", "plans are made after warm-up"},
+      {"peak_bytes", "more memory is held at the peak"},
+      {"compile_warm", "more programs are compiled before the first step"}};
+  for (const Meaning& meaning : meanings) {
+    const auto change = change_of(c, "optimized", meaning.metric);
+    if (!change || change->now <= change->before) continue;
+    std::string sentence = text(meaning.words, ": ", change->words());
+    for (const KernelChange& kernel : kernel_changes(c))
+      if (std::string_view(meaning.metric) == "launches" && kernel.variant == "optimized" &&
+          kernel.before && kernel.now && kernel.before->launches && kernel.now->launches &&
+          *kernel.now->launches > *kernel.before->launches)
+        sentence +=
+            text("; ", kernel.kernel, " ", *kernel.before->launches, " -> ", *kernel.now->launches);
+    if (same_code(c, "optimized").value_or(false))
+      sentence += "; the kernels are the same, so it is the host's control flow";
+    found.push_back({sentence, profile_command_for(c)});
+  }
+}
+
+// Which kernel took most of what the step lost, where both sides were profiled with times.
+std::string slowest_kernel(const Evidence& c, const std::string& variant) {
+  const auto before = c.before->profiles.find(variant);
+  const auto now = c.now.profiles.find(variant);
+  if (before == c.before->profiles.end() || now == c.now.profiles.end()) return "";
+  std::map<std::string, double> lost;
+  for (const auto* side : {&before->second, &now->second})
+    for (const ProfileOp& op : side->ops)
+      if (!op.total_s) return "";
+  for (const ProfileOp& op : now->second.ops)
+    lost[op.name] += *op.total_s / static_cast<double>(now->second.steps);
+  for (const ProfileOp& op : before->second.ops)
+    lost[op.name] -= *op.total_s / static_cast<double>(before->second.steps);
+  const auto most = std::max_element(
+      lost.begin(), lost.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == lost.end() || most->second <= 0) return "";
+  return text("; most of it in ", most->first, " (", readable(most->second, "s"), " per step)");
+}
+
+void add_time(const Evidence& c, std::vector<Cause>& found) {
+  const auto time = change_of(c, "optimized", "time_s");
+  const auto speedup = change_of(c, case_variant, "speedup");
+  const auto control = change_of(c, "reference", "time_s");
+  const double slower = time ? std::log(time->now / time->before) : 0;
+  const double lost = speedup ? std::log(speedup->before / speedup->now) : 0;
+  const double tolerance = is_host_class(c.device_class) ? host_time_tolerance : time_tolerance;
+  if (is_judged_well(c) || (slower <= tolerance && lost <= tolerance)) return;
+  const auto same = same_code(c, "optimized");
+  const double moved = control ? std::log(control->now / control->before) : 0;
+  const std::string step =
+      time ? text("a step takes ", readable(time->now, "s"), " instead of ",
+                  readable(time->before, "s"), " (", percent(std::expm1(slower)), ")")
+           : text("the speedup fell: ", speedup->words());
+  const std::string code = !same ? "" : *same ? "the compiled code is identical and " : "";
+  if (control && slower > tolerance && moved >= control_share * slower &&
+      slower - moved <= tolerance && same.value_or(true)) {
+    found.push_back({text("the machine, not the code: ", code, "the reference variant moved by ",
+                          percent(std::expm1(moved)), " as well (", step, ")"),
+                     run_again(c)});
+  } else if (time && slower <= tolerance) {
+    found.push_back({text("the reference became faster, not the optimized variant slower: ",
+                          control ? control->words() : speedup->words()),
+                     run_again(c)});
+  } else if (same && !*same) {
+    std::string kernels;
+    for (const KernelChange& change : kernel_changes(c))
+      if (change.variant == "optimized" && !change.is_identical())
+        kernels += (kernels.empty() ? "" : ", ") + change.kernel;
+    found.push_back(
+        {text("other machine code", kernels.empty() ? "" : " in " + kernels, ": ", step,
+              control ? text(", and the reference moved by ", percent(std::expm1(moved))) : "",
+              slowest_kernel(c, "optimized")),
+         profile_command_for(c)});
+  } else {
+    found.push_back(
+        {text(step,
+              control
+                  ? text(" while the reference moved by ",
+                         moved < control_share * slower ? "only " : "", percent(std::expm1(moved)))
+                  : std::string(", and no control tells whether the machine did it"),
+              same      ? ": the same machine code on other data or in other shapes, or chance"
+              : control ? ": the code of this variant, by what the control did not share"
+                        : ": the code of this variant, or the machine",
+              slowest_kernel(c, "optimized")),
+         profile_command_for(c)});
+  }
+}
+
+void add_other_code(const Evidence& c, std::vector<Cause>& found) {
+  for (const auto& [variant, content] : c.result.variants) {
+    if (same_code(c, variant).value_or(true)) continue;
+    const std::string tools = tools_changed(c);
+    found.push_back(
+        {tools.empty()
+             ? text("other machine code in the ", variant, " variant, with no loss of its own")
+             : text("the tools, not our code: ", tools, " compiled other machine code"),
+         text("holdfast baseline accept ", c.directory, " --why=\"...\"")});
+    return;
+  }
+}
+
+}  // namespace
+
+bool KernelChange::has_same_resources() const {
+  return before && now && before->registers == now->registers &&
+         before->spill_bytes == now->spill_bytes && before->shared_bytes == now->shared_bytes;
+}
+
+bool KernelChange::is_identical() const {
+  return has_same_resources() && before->cubin == now->cubin;
+}
+
+std::string ValueChange::words() const {
+  const std::string unit = unit_of_name(metric);
+  return text(metric, " ", readable(before, unit), " -> ", readable(now, unit),
+              before != 0 ? text(" (", percent(now / before - 1), ")") : "");
+}
+
+std::vector<KernelChange> kernel_changes(const Evidence& c) {
+  std::vector<KernelChange> changes;
+  if (!c.before) return changes;
+  for (const auto& [variant, content] : c.result.variants) {
+    const auto old = c.before->kernels.find(variant);
+    const auto young = c.now.kernels.find(variant);
+    if (old == c.before->kernels.end() || young == c.now.kernels.end()) continue;
+    std::set<std::string> names;
+    for (const auto* side : {&old->second, &young->second})
+      for (const auto& [name, kernel] : *side) names.insert(name);
+    for (const std::string& name : names) {
+      KernelChange change{.variant = variant, .kernel = name};
+      if (const auto at = old->second.find(name); at != old->second.end())
+        change.before = at->second;
+      if (const auto at = young->second.find(name); at != young->second.end())
+        change.now = at->second;
+      changes.push_back(std::move(change));
+    }
+  }
+  return changes;
+}
+
+std::optional<ValueChange> change_of(const Evidence& c, const std::string& variant,
+                                     const std::string& metric) {
+  if (!c.before) return std::nullopt;
+  const auto before = c.before->number(variant, metric);
+  const auto now = c.now.number(variant, metric);
+  if (!before || !now) return std::nullopt;
+  return ValueChange{variant, metric, *before, *now};
+}
+
+std::vector<ValueChange> count_changes(const Evidence& c) {
+  std::vector<ValueChange> changes;
+  for (const auto& [variant, content] : c.result.variants)
+    for (const std::string_view name : count_names)
+      if (const auto change = change_of(c, variant, std::string(name));
+          change && change->before != change->now)
+        changes.push_back(*change);
+  return changes;
+}
+
+std::optional<bool> same_code(const Evidence& c, const std::string& variant) {
+  if (!c.before) return std::nullopt;
+  const auto before = c.before->values.find({variant, "identity"});
+  const auto now = c.now.values.find({variant, "identity"});
+  if (before == c.before->values.end() || now == c.now.values.end()) return std::nullopt;
+  return before->second == now->second;
+}
+
+std::vector<std::string> environment_changes(const Evidence& c) {
+  std::vector<std::string> changes;
+  if (!c.before) return changes;
+  for (const auto& [name, before] : c.before->environment)
+    if (const auto now = c.now.environment.find(name);
+        now != c.now.environment.end() && now->second != before)
+      changes.push_back(text(name, " ", before, " -> ", now->second));
+  return changes;
+}
+
+std::vector<Cause> causes(const Evidence& c) {
+  std::vector<Cause> found;
+  add_status(c, found);
+  if (!found.empty()) return found;
+  add_resources(c, found);
+  add_counts(c, found);
+  add_time(c, found);
+  if (!found.empty()) return found;
+  // What fails the gate goes before other machine code, which may have done no harm.
+  for (const Row& row : c.rows)
+    if (row.blocking && row.metric != "identity")
+      return {{row.sentence, row.next.value_or(profile_command_for(c))}};
+  add_other_code(c, found);
+  if (!found.empty()) return found;
+  if (!c.before)
+    return {{text("nothing is known from before: ", c.against, " has no such case"),
+             text("holdfast baseline accept ", c.directory)}};
+  return {{text("nothing got worse against ", c.against), profile_command_for(c)}};
+}
+
+}  // namespace holdfast::gate

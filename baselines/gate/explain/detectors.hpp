@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to look for in a profile or a result: a table of symptoms, each with its threshold and what
+// cures it. Detectors explain; they never decide.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/documents/documents.hpp"
+#include "gate/documents/profile.hpp"
+
+namespace holdfast::gate {
+
+// One variant of one case, as far as it is known: a result, a profile, or both.
+struct Sighting {
+  std::string case_id = {};
+  std::string variant = {};
+  std::string device_class = {};
+  const Results* part = nullptr;       // all cases of the run, for those that stand beside another
+  const CaseResult* result = nullptr;  // of the case, with ...
+  const Variant* numbers = nullptr;    // ... its variant
+  const Profile* profile = nullptr;
+
+  // Steps of the workload in one step(): K of a case with the axis steps:K, else 1.
+  double inner_steps() const;
+  // A metric of the variant, or else of the case.
+  std::optional<double> metric(const std::string& name) const;
+};
+
+struct Symptom {
+  double value = 0;
+  std::string words = {};   // with the numbers
+  std::string source = {};  // profile or result
+};
+
+struct Detector {
+  const char* name;
+  const char* symptom;  // in a person's words
+  double threshold;
+  const char* unit;
+  const char* fix;
+  std::optional<Symptom> (*look)(const Sighting& seen, double threshold);
+};
+
+const std::vector<Detector>& detectors();
+
+// What the detectors see, in the table's order.
+std::vector<Detection> examine(const Sighting& seen);
+
+// Of all variants of a run's cases, with their profiles where there are any.
+std::vector<Detection> examine(const Results& results, const std::vector<Profile>& profiles);
+
+// The worst first: by how far beyond its threshold, optimized variants before references, which do
+// on purpose what the detectors warn of.
+void sort_by_severity(std::vector<Detection>& findings);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a difference between two sides is put down to. Each difference is planted alone.
+#include "gate/explain/explain.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/testing/test_profile.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+// The toy suite measured on a GPU: kernels, counts and times.
+Results measured() {
+  Results made = toy::dry();
+  made.env.device_class = "nvidia-h200";
+  made.env.device_name = "cuda";
+  for (CaseResult& result : made.cases) {
+    result.executed = true;
+    result.check.status = "passed";
+    for (auto& [variant, content] : result.variants) {
+      content.metrics["time_s"] = toy::timed("time", variant == "optimized" ? 6e-4 : 6e-3);
+      content.metrics["syncs"] = toy::exact(0);
+    }
+    result.metrics["speedup"] = toy::timed("ratio", 10);
+  }
+  return made;
+}
+
+Evidence evidence(const Results& before, const Results& now,
+                  const std::vector<Profile>& profiles_before = {},
+                  const std::vector<Profile>& profiles_now = {}) {
+  return {.case_id = now.cases[0].id,
+          .device_class = now.env.device_class,
+          .device_name = now.env.device_name,
+          .directory = "results",
+          .against = "results.before",
+          .before = measured_side(before, before.cases[0], profiles_before),
+          .now = measured_side(now, now.cases[0], profiles_now),
+          .result = now.cases[0],
+          .quality = now.quality};
+}
+
+std::string first_cause(const Results& now) {
+  return causes(evidence(measured(), now)).front().sentence;
+}
+
+Variant& optimized(Results& results) {
+  return results.cases[0].variants["optimized"];
+}
+
+void slow_down(Results& results, double optimized_by, double reference_by) {
+  CaseResult& result = results.cases[0];
+  result.variants["optimized"].metrics["time_s"] = toy::timed("time", 6e-4 * optimized_by);
+  result.variants["reference"].metrics["time_s"] = toy::timed("time", 6e-3 * reference_by);
+  result.metrics["speedup"] = toy::timed("ratio", 10 * reference_by / optimized_by);
+}
+
+const Rung& rung(const std::vector<Rung>& all, const std::string& name) {
+  for (const Rung& one : all)
+    if (one.name == name) return one;
+  throw Error(Fault::bad_input, "no rung " + name);
+}
+
+TEST(Explain, ClimbsTheLadderInItsOrderAndSaysSomethingOnEachRung) {
+  std::vector<std::string> names;
+  for (const Rung& one : ladder(evidence(measured(), measured()))) {
+    names.push_back(one.name);
+    EXPECT_FALSE(one.lines.empty()) << one.name;
+  }
+  EXPECT_THAT(names, ElementsAre("verdict", "code", "environment", "counts", "control", "kernels",
+                                 "ceilings", "detectors"));
+}
+
+TEST(Explain, SaysThatNothingGotWorse) {
+  EXPECT_THAT(first_cause(measured()), StartsWith("nothing got worse against results.before"));
+}
+
+TEST(Explain, PutsMoreRegistersAndSpillsDownToTheKernel) {
+  Results now = measured();
+  optimized(now).identity = "sha256:cc";
+  optimized(now).kernels[0].registers = 96;
+  optimized(now).kernels[0].spill_bytes = 48;
+  optimized(now).kernels[0].cubin = "sha256:3c";
+  slow_down(now, 1.5, 1);
+  EXPECT_THAT(first_cause(now),
+              HasSubstr("stage uses 96 registers instead of 40 and spills 48 bytes "
+                        "instead of 0: spilled values go through memory"));
+  const auto rungs = ladder(evidence(measured(), now));
+  EXPECT_THAT(
+      rung(rungs, "code").lines,
+      AllOf(Contains("optimized  the compiled code is not the same"),
+            Contains(HasSubstr("stage: registers 40 -> 96, spill bytes 0 -> 48, cubin changed")),
+            Contains(HasSubstr("1 other kernel identical")),
+            Contains("reference  the compiled code is identical")));
+}
+
+TEST(Explain, TellsAKernelLastThatTheCaseDoesNotLaunch) {
+  Results now = measured();
+  optimized(now).identity = "sha256:cc";
+  for (KernelRow& kernel : optimized(now).kernels) kernel.registers = 96;
+  optimized(now).kernels[0].launches = 0;
+  const std::vector<Cause> found = causes(evidence(measured(), now));
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_THAT(found[0].sentence, StartsWith("edge uses 96 registers instead of 20: fewer blocks"));
+  EXPECT_THAT(found[1].sentence, HasSubstr("stage uses 96 registers instead of 40, and is not "
+                                           "launched in this case"));
+}
+
+TEST(Explain, SharesALineAmongKernelsThatKeptTheirResources) {
+  Results now = measured();
+  optimized(now).identity = "sha256:cc";
+  optimized(now).kernels[0].registers = 48;
+  for (KernelRow& kernel : optimized(now).kernels) kernel.cubin = "sha256:3c";
+  EXPECT_THAT(rung(ladder(evidence(measured(), now)), "code").lines,
+              AllOf(Contains("optimized  stage: registers 40 -> 48, cubin changed"),
+                    Contains("optimized  edge: cubin changed, resources did not")));
+}
+
+TEST(Explain, PutsOneMoreLaunchOfTheSameKernelsDownToTheHost) {
+  Results now = measured();
+  optimized(now).metrics["launches"] = toy::exact(5);
+  optimized(now).kernels[1].launches = 2;
+  EXPECT_THAT(first_cause(now),
+              AllOf(HasSubstr("a step makes more launches: launches 4 -> 5 (+25 %); edge 1 -> 2"),
+                    HasSubstr("the kernels are the same, so it is the host's control flow")));
+}
+
+TEST(Explain, PutsATimeThatTheReferenceSharesDownToTheMachine) {
+  Results now = measured();
+  slow_down(now, 1.2, 1.2);
+  EXPECT_THAT(first_cause(now),
+              AllOf(StartsWith("the machine, not the code: the compiled code is identical and the "
+                               "reference variant moved by +20 %"),
+                    HasSubstr("a step takes 720 us instead of 600 us (+20 %)")));
+}
+
+TEST(Explain, DoesNotBlameTheMachineWhereTheControlStayed) {
+  Results now = measured();
+  slow_down(now, 1.2, 1.01);
+  EXPECT_THAT(first_cause(now), AllOf(Not(HasSubstr("the machine, not the code")),
+                                      HasSubstr("the reference moved by only +1 %")));
+}
+
+TEST(Explain, DoesNotBlameTheMachineWhereTheCodeChanged) {
+  Results now = measured();
+  slow_down(now, 1.2, 1.2);
+  optimized(now).identity = "sha256:cc";
+  optimized(now).kernels[0].cubin = "sha256:3c";
+  EXPECT_THAT(first_cause(now), StartsWith("other machine code in stage: a step takes"));
+}
+
+TEST(Explain, DoesNotBlameTheMachineForWhatTheControlDidNotShare) {
+  Results now = measured();
+  slow_down(now, 1.4, 1.2);
+  EXPECT_THAT(first_cause(now), AllOf(Not(HasSubstr("the machine, not the code")),
+                                      HasSubstr("while the reference moved by +20 %")));
+}
+
+TEST(Explain, DoesNotGuessWhichVariantMovedWhereOnlyTheSpeedupIsKnown) {
+  Results before = measured(), now = measured();
+  slow_down(now, 1, 0.5);
+  for (Results* side : {&before, &now})
+    for (auto& [variant, content] : side->cases[0].variants) content.metrics.erase("time_s");
+  EXPECT_THAT(causes(evidence(before, now)).front().sentence,
+              AllOf(StartsWith("the speedup fell: speedup 10 -> 5"),
+                    Not(HasSubstr("the reference became faster"))));
+}
+
+TEST(Explain, LeavesATimeAloneThatTheGateLetPass) {
+  Results now = measured();
+  slow_down(now, 1.2, 1.2);
+  Evidence judged = evidence(measured(), now);
+  judged.rows.push_back({toy::step_id, "nvidia-h200", "optimized", "time_s"});
+  judged.rows.front().verdict = "PASS";
+  EXPECT_THAT(causes(judged).front().sentence, StartsWith("nothing got worse"));
+  judged.rows.front().verdict = "NOISY";
+  EXPECT_THAT(causes(judged).front().sentence, StartsWith("the machine, not the code"));
+}
+
+TEST(Explain, PutsALowerSpeedupDownToAFasterReference) {
+  Results now = measured();
+  slow_down(now, 1, 0.5);
+  EXPECT_THAT(first_cause(now), StartsWith("the reference became faster"));
+}
+
+TEST(Explain, TellsWhatFailsTheGateBeforeOtherMachineCode) {
+  Results now = measured();
+  optimized(now).identity = "sha256:cc";
+  Evidence judged = evidence(measured(), now);
+  judged.rows.push_back({toy::step_id, "nvidia-h200", "optimized", "estimate_ratio"});
+  judged.rows.front().verdict = "REGRESSION";
+  judged.rows.front().blocking = true;
+  judged.rows.front().sentence = "estimate_ratio is 1.2, above the bound of 1.01";
+  EXPECT_THAT(causes(judged).front().sentence, StartsWith("estimate_ratio is 1.2"));
+}
+
+TEST(Explain, PutsOtherCodeOfOtherToolsDownToTheTools) {
+  Results now = measured();
+  now.env.nvrtc = "13.1.20";
+  optimized(now).identity = "sha256:cc";
+  EXPECT_THAT(first_cause(now),
+              StartsWith("the tools, not our code: nvrtc 13.0.88 -> 13.1.20 compiled other"));
+  EXPECT_THAT(rung(ladder(evidence(measured(), now)), "environment").lines,
+              Contains("nvrtc 13.0.88 -> 13.1.20"));
+}
+
+TEST(Explain, NamesSynchronisationsAndMemory) {
+  Results now = measured();
+  optimized(now).metrics["syncs"] = toy::exact(1);
+  optimized(now).metrics["peak_bytes"] = toy::exact(2 * 1177856);
+  std::vector<std::string> sentences;
+  for (const Cause& cause : causes(evidence(measured(), now))) sentences.push_back(cause.sentence);
+  EXPECT_THAT(sentences, ElementsAre(HasSubstr("waits more often for the device: syncs 0 -> 1"),
+                                     HasSubstr("peak_bytes 1177856 B -> 2355712 B (+100 %)")));
+}
+
+TEST(Explain, SaysThatAWrongResultHasNoSpeed) {
+  Results now = measured();
+  slow_down(now, 2, 1);
+  now.cases[0].status = "failed";
+  now.cases[0].check = {.status = "failed", .error = 3e-3, .limit = 1e-12, .oracle = "golden"};
+  EXPECT_THAT(first_cause(now),
+              HasSubstr("the result is wrong, so its speed says nothing: its error "
+                        "is 0.003 and may be at most 1e-12"));
+}
+
+TEST(Explain, SharesTheChangeAmongTheKernelsWhereBothSidesWereProfiled) {
+  const std::vector<Profile> before = {toy::parsed(toy::gpu_profile())};
+  toy::json slower = toy::gpu_profile();
+  slower["ops"][0] = toy::operation("stage", "fused", 40, 9.5e-5);
+  slower["ops"][0]["grid"] = {132, 1, 1};
+  Results now = measured();
+  slow_down(now, 1.2, 1);
+  const Evidence all = evidence(measured(), now, before, {toy::parsed(slower)});
+  const auto rungs = ladder(all);
+  EXPECT_THAT(rung(rungs, "kernels").lines,
+              ElementsAre("optimized  stage  260 us -> 380 us per step, 100 % of the change"));
+  EXPECT_THAT(
+      rung(rungs, "code").lines,
+      Contains(HasSubstr("stage: launched as 132x1x1 blocks of 256x1x1 instead of 264x1x1")));
+  EXPECT_THAT(causes(all).front().sentence, HasSubstr("most of it in stage (120 us per step)"));
+}
+
+TEST(Explain, SharesLaunchesWhereNothingWasExecuted) {
+  const std::vector<Profile> before = {toy::parsed(toy::dry_profile())};
+  toy::json more = toy::dry_profile();
+  more["ops"][1]["count"] = 50;
+  EXPECT_THAT(
+      rung(ladder(evidence(measured(), measured(), before, {toy::parsed(more)})), "kernels").lines,
+      ElementsAre("optimized  edge  4 -> 5 launches per step, 100 % of the change"));
+}
+
+TEST(Explain, ReadsTheBaselineAsASide) {
+  Baseline baseline{.device_class = "nvidia-h200", .fingerprint = {.nvrtc = "13.0.88"}};
+  const std::string id = toy::step_id;
+  baseline.entries[id + "|optimized|launches"].value = 3.0;
+  baseline.entries[id + "|optimized|kernels"].value =
+      std::string("stage 38/0/1024 1a000000; edge 20/0/0 2b000000");
+  baseline.entries["toy/step/n:64/f64x|optimized|launches"].value = 7.0;
+  const Side side = baseline_side(baseline, id);
+  EXPECT_EQ(side.number("optimized", "launches"), 3);
+  EXPECT_EQ(side.kernels.at("optimized").at("stage").registers, 38);
+  EXPECT_EQ(side.environment.at("nvrtc"), "13.0.88");
+}
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two sides that evidence compares: a measurement, and what a baseline keeps of one.
+#include <charconv>
+
+#include "gate/documents/measured_part.hpp"
+#include "gate/explain/explain.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+constexpr std::size_t digits_of_hash = 8;
+
+std::string short_hash(const std::string& hash) {
+  return hash.substr(hash.find(':') + 1).substr(0, digits_of_hash);
+}
+
+void put(std::map<std::string, std::string>& environment, const char* name,
+         const std::optional<std::string>& value) {
+  if (value) environment[name] = *value;
+}
+
+}  // namespace
+
+std::optional<double> Side::number(const std::string& variant, const std::string& metric) const {
+  const auto at = values.find({variant, metric});
+  const auto* value = at == values.end() ? nullptr : std::get_if<double>(&at->second);
+  return value ? std::optional(*value) : std::nullopt;
+}
+
+Side measured_side(const Results& results, const CaseResult& result,
+                   const std::vector<Profile>& profiles) {
+  Side side;
+  for (const NamedMetric& metric : named_metrics(result))
+    if (metric.measured && metric.name != kernels_metric)
+      side.values[{metric.variant, metric.name}] = metric.measured->value;
+  for (const auto& [variant, content] : result.variants)
+    for (const KernelRow& row : content.kernels)
+      side.kernels[variant][row.name] = {.registers = row.registers,
+                                         .spill_bytes = row.spill_bytes,
+                                         .shared_bytes = row.shared_bytes,
+                                         .launches = row.launches,
+                                         .cubin = short_hash(row.cubin.value_or("-"))};
+  const Environment& env = results.env;
+  for (const auto& [name, value] :
+       {std::pair("driver", env.driver), std::pair("nvrtc", env.nvrtc),
+        std::pair("nvjitlink", env.nvjitlink), std::pair("compiler", env.compiler),
+        std::pair("flags", env.flags), std::pair("cpu", env.cpu),
+        std::pair("processor", std::optional(env.processor)), std::pair("isa", env.isa),
+        std::pair("device", env.device.name)})
+    put(side.environment, name, value);
+  for (const Profile& profile : profiles)
+    if (profile.case_id == result.id) side.profiles[profile.variant] = profile;
+  return side;
+}
+
+Side baseline_side(const Baseline& baseline, const std::string& case_id) {
+  Side side;
+  const std::string prefix = case_id + '|';
+  for (auto at = baseline.entries.lower_bound(prefix);
+       at != baseline.entries.end() && at->first.starts_with(prefix); ++at) {
+    const std::size_t bar = at->first.rfind('|');
+    const std::string variant = at->first.substr(prefix.size(), bar - prefix.size());
+    const std::string metric = at->first.substr(bar + 1);
+    if (metric != kernels_metric) {
+      side.values[{variant, metric}] = at->second.value;
+    } else if (const auto* table = std::get_if<std::string>(&at->second.value)) {
+      const auto number = [](const std::string& cell) -> std::optional<std::int64_t> {
+        std::int64_t value = 0;
+        const char* end = cell.data() + cell.size();
+        const auto [stop, problem] = std::from_chars(cell.data(), end, value);
+        return problem == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+      };
+      for (const auto& [name, facts] : parse_kernel_table(*table))
+        side.kernels[variant][name] = {.registers = number(facts.resources[0]),
+                                       .spill_bytes = number(facts.resources[1]),
+                                       .shared_bytes = number(facts.resources[2]),
+                                       .cubin = facts.cubin};
+    }
+  }
+  put(side.environment, "nvrtc", baseline.fingerprint.nvrtc);
+  put(side.environment, "nvjitlink", baseline.fingerprint.nvjitlink);
+  put(side.environment, "driver", baseline.fingerprint.driver);
+  put(side.environment, "compiler", baseline.fingerprint.compiler);
+  return side;
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/history/change_points.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "gate/base/numbers.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+constexpr double normal_scale =
+    1.4826;  // of the median absolute deviation, to estimate a standard deviation
+constexpr double most_correlation =
+    0.65;  // estimates above it are mostly steps taken for slow noise
+
+// Differences at these lags hardly know the noise's correlation.
+constexpr std::size_t nearest_far_lag = 3;
+constexpr std::size_t farthest_lag = 6;
+
+// Noise below this is rounding: counts repeat exactly, and ln() of equal counts may not.
+constexpr double least_deviation = 1e-4;
+
+// The robust variance of values[i + lag] - values[i], whose centre is 0.
+double variance_of_differences(const std::vector<double>& values, std::size_t lag) {
+  std::vector<double> sizes;
+  for (std::size_t i = lag; i < values.size(); ++i)
+    sizes.push_back(std::abs(values[i] - values[i - lag]));
+  const double deviation = normal_scale * median(std::move(sizes));
+  return deviation * deviation;
+}
+
+// Sums of squares about the mean of any stretch, in constant time.
+class Costs {
+ public:
+  explicit Costs(const std::vector<double>& values)
+      : sums_(values.size() + 1), squares_(values.size() + 1) {
+    const double centre = median(values);  // keeps the difference of the two sums accurate
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double value = values[i] - centre;
+      sums_[i + 1] = sums_[i] + value;
+      squares_[i + 1] = squares_[i] + value * value;
+    }
+  }
+  double operator()(std::size_t first, std::size_t end) const {
+    const double sum = sums_[end] - sums_[first];
+    return std::max(0.0,
+                    squares_[end] - squares_[first] - sum * sum / static_cast<double>(end - first));
+  }
+
+ private:
+  std::vector<double> sums_;
+  std::vector<double> squares_;
+};
+
+// The first indices of the segments that minimise the sum of squares plus `penalty` for each
+// change: dynamic programming over all segmentations, [n] x [n].
+std::vector<std::size_t> best_begins(const std::vector<double>& values, double penalty,
+                                     std::size_t fewest) {
+  const std::size_t n = values.size();
+  const Costs cost(values);
+  std::vector<double> best(n + 1, std::numeric_limits<double>::infinity());
+  std::vector<std::size_t> begin_of_last(n + 1, 0);
+  best[0] = -penalty;  // the first segment is no change
+  for (std::size_t end = std::min(fewest, n); end <= n; ++end) {
+    for (std::size_t begin = 0; begin == 0 || begin + fewest <= end; ++begin) {
+      const double total = best[begin] + penalty + cost(begin, end);
+      if (total < best[end]) {
+        best[end] = total;
+        begin_of_last[end] = begin;
+      }
+    }
+  }
+  std::vector<std::size_t> begins;
+  for (std::size_t end = n; end > 0; end = begin_of_last[end]) begins.push_back(begin_of_last[end]);
+  std::reverse(begins.begin(), begins.end());
+  return begins;
+}
+
+// The medians between the begins.
+std::vector<double> levels_of(const std::vector<double>& values,
+                              const std::vector<std::size_t>& begins) {
+  std::vector<double> levels;
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    const std::size_t end = i + 1 < begins.size() ? begins[i + 1] : values.size();
+    levels.push_back(median({values.begin() + static_cast<std::ptrdiff_t>(begins[i]),
+                             values.begin() + static_cast<std::ptrdiff_t>(end)}));
+  }
+  return levels;
+}
+
+void take_back_small_changes(const std::vector<double>& values, std::vector<std::size_t>& begins,
+                             double least) {
+  while (begins.size() > 1) {
+    const std::vector<double> levels = levels_of(values, begins);
+    std::size_t weakest = 1;
+    double smallest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 1; i < begins.size(); ++i) {
+      const double size = std::abs(relative_change(levels[i - 1], levels[i]));
+      if (size < smallest) {
+        smallest = size;
+        weakest = i;
+      }
+    }
+    if (smallest >= least) return;
+    begins.erase(begins.begin() + static_cast<std::ptrdiff_t>(weakest));
+  }
+}
+
+}  // namespace
+
+double relative_change(double before, double after) {
+  if (before == after) return 0;
+  return (after - before) / std::abs(before == 0 ? after : before);
+}
+
+std::vector<bool> find_outliers(const std::vector<double>& values,
+                                const SegmentationSettings& settings) {
+  const std::size_t half = settings.window / 2;
+  std::vector<bool> outliers(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t first = i - std::min(half, i);
+    const std::size_t end = std::min(i + half + 1, values.size());
+    const std::vector<double> window(values.begin() + static_cast<std::ptrdiff_t>(first),
+                                     values.begin() + static_cast<std::ptrdiff_t>(end));
+    const double limit = settings.outlier_mads * normal_scale * median_absolute_deviation(window);
+    outliers[i] = std::abs(values[i] - median(window)) > limit;
+  }
+  return outliers;
+}
+
+double long_run_variance(const std::vector<double>& values) {
+  constexpr double floor = least_deviation * least_deviation;
+  if (values.size() < 2) return floor;
+  if (values.size() < 2 * farthest_lag)
+    return std::max(floor, 0.5 * variance_of_differences(values, 1));
+  const double near =
+      variance_of_differences(values, 1);  // 2 v (1 - r) for noise of variance v, correlation r^lag
+  double far = 0;  // 2 v (1 - r^lag), nearly 2 v; the mean of a few lags is steadier
+  for (std::size_t lag = nearest_far_lag; lag <= farthest_lag; ++lag)
+    far += variance_of_differences(values, lag) / (farthest_lag - nearest_far_lag + 1);
+  const double plain = 0.5 * std::max(near, far);
+  if (plain <= floor) return floor;
+  const double correlation = std::min(1 - 0.5 * near / plain, most_correlation);
+  const double slow = plain * (1 + correlation) / (1 - correlation);
+  return std::max(
+      floor, 0.5 * (plain + slow));  // half-way: the correlation of short series is poorly known
+}
+
+Segmentation segment(const std::vector<double>& values, const SegmentationSettings& settings) {
+  Segmentation result;
+  if (values.empty()) return result;
+  const bool positive =
+      std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
+  std::vector<double> seen = values;
+  if (positive) {
+    for (double& value : seen) value = std::log(value);
+  } else {  // counts that are 0 somewhere: relative to the largest
+    double largest = 1e-300;
+    for (const double value : values) largest = std::max(largest, std::abs(value));
+    for (double& value : seen) value /= largest;
+  }
+  result.outliers = find_outliers(seen, settings);
+
+  std::vector<std::size_t> kept;  // indices of what is no outlier
+  std::vector<double> kept_seen;
+  std::vector<double> kept_values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (result.outliers[i]) continue;
+    kept.push_back(i);
+    kept_seen.push_back(seen[i]);
+    kept_values.push_back(values[i]);
+  }
+  const double n = static_cast<double>(kept.size());
+  const double penalty = settings.penalty * long_run_variance(kept_seen) * std::log(n);
+  std::vector<std::size_t> begins = best_begins(kept_seen, penalty, settings.fewest_points);
+  take_back_small_changes(kept_values, begins, settings.least_change);
+
+  const std::vector<double> levels = levels_of(kept_values, begins);
+  for (std::size_t i = 0; i < begins.size(); ++i)
+    result.segments.push_back(
+        {.first = i == 0 ? 0 : kept[begins[i]],
+         .last = i + 1 < begins.size() ? kept[begins[i + 1]] - 1 : values.size() - 1,
+         .median = levels[i]});
+  return result;
+}
+
+}  // namespace holdfast::gate

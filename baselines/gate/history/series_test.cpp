@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/history/series.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "gate/base/process.hpp"
+#include "gate/history/trend_lines.hpp"
+#include "gate/testing/mutants.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+
+Results run_of(const std::string& commit, const std::string& utc, double launches = 4) {
+  Results results{.suite = "toy", .tier = "gate"};
+  results.run = {.id = utc + "-aaaa", .utc = utc, .content = "sha256:c0", .git_sha = commit};
+  results.env = {.device_class = "cuda-dry-sm_90",
+                 .device_name = "cuda-dry:sm_90",
+                 .fingerprint = "sha256:f0"};
+  CaseResult result{.id = "toy/step/f64", .tier = "gate"};
+  result.variants["optimized"] = {.identity = "sha256:aa",
+                                  .metrics = {{"launches", {.kind = "exact", .value = launches}}}};
+  result.metrics["speedup"] = {
+      .kind = "ratio", .processes = {2.0}, .median = 2.0, .mad_between = 0.1};
+  results.cases.push_back(result);
+  return results;
+}
+
+class History : public testing::Test {
+ protected:
+  TemporaryFolder folder_{"history-test"};
+  fs::path root_ = folder_.path() / "results";
+  fs::path store_ = folder_.path() / "store";
+  fs::path file_ = store_ / "cuda-dry-sm_90" / "2026.ndjson";
+
+  void measure(const Results& results) {
+    const fs::path folder = root_ / results.env.device_class;
+    fs::create_directories(folder);
+    write_file(folder / "toy.json", canonical(to_json(results)));
+  }
+  Appended append() { return append_history(root_, store_); }
+};
+
+TEST_F(History, EveryNumberIsALineOfTheYear) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  EXPECT_EQ(append().lines, 2u);
+  const std::vector<HistoryLine> lines = read_history(store_);
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_EQ(lines[0].metric, "launches");
+  EXPECT_EQ(lines[0].value, 4);
+  EXPECT_EQ(lines[1].variant, "case");
+  EXPECT_EQ(lines[1].mad, 0.1);
+  EXPECT_TRUE(fs::exists(file_));
+}
+
+TEST_F(History, TheSameRunIsAppendedOnce) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  append();
+  const std::string before = read_file(file_);
+  EXPECT_EQ(append().known, 1u);
+  EXPECT_EQ(read_file(file_), before);
+}
+
+TEST_F(History, OrderGrowsByCommitAndStaysForAnotherRunOfIt) {
+  for (const auto& [commit, utc] :
+       {std::pair("abc", "2026-11-21T12:00:00Z"), std::pair("def", "2026-11-22T12:00:00Z"),
+        std::pair("abc", "2026-11-23T12:00:00Z")}) {
+    measure(run_of(commit, utc));
+    append();
+  }
+  std::vector<std::int64_t> orders;
+  for (const HistoryLine& line : read_history(store_))
+    if (line.metric == "launches") orders.push_back(line.order);
+  EXPECT_THAT(orders, ElementsAre(1, 1, 2));
+}
+
+TEST_F(History, VerdictsAreJoined) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  Verdict verdict;
+  verdict.rows.push_back({.case_id = "toy/step/f64",
+                          .device_class = "cuda-dry-sm_90",
+                          .variant = "optimized",
+                          .metric = "launches",
+                          .verdict = "REGRESSION"});
+  write_file(root_ / "verdict.json", canonical(to_json(verdict)));
+  append();
+  EXPECT_EQ(read_history(store_)[0].verdict, "REGRESSION");
+  EXPECT_EQ(read_history(store_)[1].verdict, std::nullopt);
+}
+
+TEST_F(History, AnUncommittedTreeIsNamedByItsContent) {
+  Results dirty = run_of("abc", "2026-11-21T12:00:00Z");
+  dirty.run.git_dirty = true;
+  EXPECT_EQ(history_lines(dirty, 1, nullptr).at(0).commit, "sha256:c0");
+}
+
+TEST_F(History, CasesThatAreNotWellLeaveNoLine) {
+  Results failed = run_of("abc", "2026-11-21T12:00:00Z");
+  failed.cases[0].status = "failed";
+  EXPECT_THAT(history_lines(failed, 1, nullptr), SizeIs(0));
+}
+
+TEST_F(History, DeviceCodeFromOutsideTheBuildIsRefusedAndNothingIsWritten) {
+  Results planted = run_of("abc", "2026-11-21T12:00:00Z");
+  planted.run.sources = "/elsewhere";
+  measure(planted);
+  EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("HOLDFAST_SOURCES=/elsewhere")));
+  EXPECT_FALSE(fs::exists(store_));
+}
+
+TEST_F(History, ResultsThatAreNotWhatTheirPlaceSaysAreRefusedAndNothingIsWritten) {
+  for (const char* device_class : {"", "..", "../outside", "a/b", ".hidden", "cuda-dry-sm_80"}) {
+    Results elsewhere = run_of("abc", "2026-11-21T12:00:00Z");
+    elsewhere.env.device_class = device_class;
+    fs::create_directories(root_ / "cuda-dry-sm_90");
+    write_file(root_ / "cuda-dry-sm_90" / "toy.json", canonical(to_json(elsewhere)), Sync::no);
+    EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("and its folder says")))
+        << device_class;
+  }
+  Results another = run_of("abc", "2026-11-21T12:00:00Z");
+  another.suite = "other";
+  measure(another);
+  EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("and its name says")));
+  EXPECT_FALSE(fs::exists(store_));
+}
+
+TEST_F(History, ARunOfNoYearIsRefusedAndNothingIsWritten) {
+  for (const char* utc : {"", "2026", "20/6-11-21T12:00:00Z", "../6-11", "02026-11-21", "now"}) {
+    measure(run_of("abc", utc));
+    EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("begins with no year"))) << utc;
+  }
+  EXPECT_FALSE(fs::exists(store_));
+}
+
+TEST_F(History, AnAbsentFolderIsAnErrorWithTheCommandThatMakesIt) {
+  EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("measure first: holdfast run")));
+  EXPECT_THAT([&] { (void)read_history(store_); },
+              ThrowsMessage<Error>(HasSubstr("holdfast history append")));
+}
+
+TEST_F(History, AMalformedLineIsAnErrorWithItsNumber) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  append();
+  std::ofstream(file_, std::ios::app) << "{\"utc\": NaN}\n";
+  EXPECT_THAT([&] { (void)read_history(store_); },
+              ThrowsMessage<Error>(HasSubstr("2026.ndjson:3:")));
+}
+
+// One edit of a line each, which would otherwise be drawn as a point.
+TEST_F(History, EverySpoiltLineIsRefused) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  append();
+  const std::string whole = read_file(file_);
+  const std::string line = whole.substr(0, whole.find('\n'));
+  toy::for_each_mutant(line, [&](const toy::Mutant& mutant) {
+    if (mutant.path == "/value" && mutant.edit != "NaN") return;  // another measurement
+    const bool optional = mutant.path == "/mad" || mutant.path == "/verdict";
+    if (optional && (mutant.edit == "null" || mutant.edit == "a text" ||
+                     mutant.edit == "a number" || mutant.edit.starts_with("huge")))
+      return;
+    write_file(file_, mutant.content + '\n', Sync::no);
+    EXPECT_THROW((void)read_history(store_), Error) << mutant.path << ' ' << mutant.edit;
+  });
+}
+
+TEST_F(History, AFileCutWithinALineIsRefused) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  append();
+  const std::string whole = read_file(file_);
+  for (std::size_t length = 1; length < whole.size(); ++length) {
+    if (whole[length - 1] == '\n') continue;  // a shorter history
+    write_file(file_, whole.substr(0, length), Sync::no);
+    EXPECT_THROW((void)read_history(store_), Error) << length;
+    EXPECT_THROW((void)last_runs(store_, run_of("def", "2026-11-22T12:00:00Z"), 2), Error)
+        << length;
+  }
+}
+
+TEST_F(History, TheLastRunsAreThoseOfTheSameSuiteMachineAndTools) {
+  for (int day = 1; day <= 5; ++day) {
+    Results results = run_of(text("c", day), text("2026-11-0", day, "T12:00:00Z"), day);
+    if (day == 4) results.env.fingerprint = "sha256:other";
+    measure(results);
+    append();
+  }
+  std::vector<double> launches;
+  for (const HistoryLine& line : last_runs(store_, run_of("c5", "2026-11-05T12:00:00Z"), 2))
+    if (line.metric == "launches") launches.push_back(line.value);
+  EXPECT_THAT(launches, ElementsAre(2, 3));
+}
+
+TEST_F(History, ALineThatStandsTwiceIsRefusedWhereItWouldBeDrawnTwice) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  append();
+  const std::string whole = read_file(file_);
+  write_file(file_, whole + whole, Sync::no);
+  const std::vector<HistoryLine> lines = read_history(store_);
+  EXPECT_THAT([&] { (void)find_trends(lines, {}); }, ThrowsMessage<Error>(HasSubstr("twice")));
+}
+
+TEST_F(History, AnUnfinishedFileIsTakenOverByTheNextAppend) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  append();
+  std::ofstream(file_.parent_path() / ".2026.ndjson.part") << std::string(100000, 'x');
+  measure(run_of("def", "2026-11-22T12:00:00Z"));
+  append();
+  EXPECT_THAT(read_history(store_), SizeIs(4));
+  EXPECT_FALSE(fs::exists(file_.parent_path() / ".2026.ndjson.part"));
+}
+
+// As a disk may leave a file after the power went: of its size, and with nothing in it.
+TEST_F(History, AFileOfNothingButZerosIsRefusedAtItsFirstBytes) {
+  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  append();
+  const std::string line = read_file(file_);
+  fs::resize_file(file_, 0);
+  fs::resize_file(file_, std::uintmax_t{1} << 30);
+  EXPECT_THAT([&] { (void)read_history(store_); },
+              ThrowsMessage<Error>(HasSubstr("it holds no line within 262144 bytes")));
+  std::ofstream(file_, std::ios::app) << '\n' << line;
+  const Results later = run_of("def", "2026-11-22T12:00:00Z");
+  EXPECT_THAT([&] { (void)last_runs(store_, later, 2); },
+              ThrowsMessage<Error>(HasSubstr("it holds no line within 262144 bytes")));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

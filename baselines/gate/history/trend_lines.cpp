@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/history/trend_lines.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "gate/documents/policy.hpp"
+#include "gate/documents/verdict.hpp"
+#include "gate/history/change_points.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+// One fingerprint's part of a series: indices of its points.
+using Group = std::vector<std::size_t>;
+
+// The position in `group` of the point that drift counts from.
+std::size_t anchor_position(const TrendSeries& series, const Group& group,
+                            const std::optional<std::string>& commit) {
+  for (std::size_t i = group.size(); i-- > 0;) {
+    const HistoryLine& line = *series.points[group[i]].line;
+    if (commit ? line.commit.starts_with(*commit) : line.verdict == verdict::accepted) return i;
+  }
+  return 0;
+}
+
+void find_changes(TrendSeries& series, const Group& group, bool newest,
+                  const std::optional<std::string>& anchor) {
+  std::vector<double> values;
+  for (const std::size_t i : group) values.push_back(series.points[i].line->value);
+  const Segmentation found = segment(values);
+  const auto line_at = [&](std::size_t position) { return series.points[group[position]].line; };
+  for (std::size_t i = 0; i < group.size(); ++i)
+    series.points[group[i]].outlier = found.outliers[i];
+  for (std::size_t i = 0; i < found.segments.size(); ++i) {
+    const Segment& part = found.segments[i];
+    series.segments.push_back({line_at(part.first)->order, line_at(part.last)->order, part.median});
+    if (i == 0) continue;
+    const double before = found.segments[i - 1].median;
+    series.changes.push_back(
+        {line_at(part.first), before, part.median, relative_change(before, part.median)});
+  }
+  if (!newest) return;
+  const std::size_t position = anchor_position(series, group, anchor);
+  const auto held = std::find_if(found.segments.begin(), found.segments.end(),
+                                 [&](const Segment& part) { return position <= part.last; });
+  const double change = relative_change(held->median, found.segments.back().median);
+  if (std::abs(change) > largest_drift)
+    series.drift = {held->median, found.segments.back().median, change};
+}
+
+void analyse(TrendSeries& series, const std::optional<std::string>& anchor) {
+  std::map<std::string, Group> groups;
+  for (std::size_t i = 0; i < series.points.size(); ++i)
+    groups[series.points[i].line->fingerprint].push_back(i);
+  const std::string& newest = series.points.back().line->fingerprint;
+  for (const auto& [fingerprint, group] : groups)
+    find_changes(series, group, fingerprint == newest, anchor);
+  std::sort(series.segments.begin(), series.segments.end(),
+            [](const TrendSegment& a, const TrendSegment& b) {
+              return std::tie(a.from, a.to) < std::tie(b.from, b.to);
+            });
+  std::sort(
+      series.changes.begin(), series.changes.end(),
+      [](const TrendChange& a, const TrendChange& b) { return a.line->order < b.line->order; });
+}
+
+// Lines come in the order of commits and times, so that a repeated one follows the first.
+void refuse_twice(const HistoryLine& before, const HistoryLine& line) {
+  if (before.order != line.order || before.utc != line.utc || before.commit != line.commit) return;
+  throw Error(
+      Fault::bad_input,
+      text("the history holds ", line.metric, " of ", line.case_id, ' ', line.variant, " on ",
+           line.device_class, " twice for the run of ", line.utc, "; remove one of the two lines"));
+}
+
+}  // namespace
+
+bool TrendOptions::covers(std::string_view case_id, std::string_view named) const {
+  return (!match || matches_glob(*match, case_id)) && (!metric || *metric == named);
+}
+
+std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
+                                     const TrendOptions& options) {
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, TrendSeries> by_name;
+  for (const HistoryLine& line : lines) {
+    if (!options.covers(line.case_id, line.metric)) continue;
+    std::vector<TrendPoint>& points =
+        by_name[{line.device_class, line.case_id, line.variant, line.metric}].points;
+    if (!points.empty()) refuse_twice(*points.back().line, line);
+    points.push_back({.line = &line});
+  }
+  std::vector<TrendSeries> all;
+  for (auto& [name, series] : by_name) {
+    analyse(series, options.anchor);
+    all.push_back(std::move(series));
+  }
+  return all;
+}
+
+nlohmann::json to_json(const std::vector<TrendSeries>& all) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const TrendSeries& series : all) {
+    const HistoryLine& name = series.name();
+    nlohmann::json points = nlohmann::json::array();
+    for (const auto& [line, outlier] : series.points)
+      points.push_back({{"order", line->order},
+                        {"commit", line->commit},
+                        {"utc", line->utc},
+                        {"value", line->value},
+                        {"mad", nullable(line->mad)},
+                        {"verdict", nullable(line->verdict)},
+                        {"outlier", outlier}});
+    nlohmann::json segments = nlohmann::json::array();
+    for (const TrendSegment& part : series.segments)
+      segments.push_back({{"from", part.from}, {"to", part.to}, {"median", part.median}});
+    nlohmann::json changes = nlohmann::json::array();
+    for (const TrendChange& change : series.changes)
+      changes.push_back({{"order", change.line->order},
+                         {"commit", change.line->commit},
+                         {"before", change.before},
+                         {"after", change.after},
+                         {"change", change.change}});
+    nlohmann::json drift = nullptr;
+    if (series.drift)
+      drift = {{"anchor", series.drift->anchor},
+               {"median", series.drift->median},
+               {"change", series.drift->change}};
+    list.push_back({{"class", name.device_class},
+                    {"case", name.case_id},
+                    {"variant", name.variant},
+                    {"metric", name.metric},
+                    {"points", points},
+                    {"segments", segments},
+                    {"change_points", changes},
+                    {"drift", drift}});
+  }
+  return {{"schema", "holdfast-trend/1"}, {"series", list}};
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The history as series, with the commits where they changed their level.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gate/history/series.hpp"
+
+namespace holdfast::gate {
+
+inline constexpr double largest_drift = 0.05;  // relative, beyond it is DRIFT
+
+struct TrendPoint {
+  const HistoryLine* line = nullptr;
+  bool outlier = false;
+};
+
+struct TrendSegment {
+  std::int64_t from = 0;  // order of the first and the last commit
+  std::int64_t to = 0;
+  double median = 0;
+};
+
+struct TrendChange {
+  const HistoryLine* line = nullptr;  // the first point at the new level
+  double before = 0;                  // medians
+  double after = 0;
+  double change = 0;  // relative
+};
+
+// The newest segment against the anchor, where it is further away than a drift may be.
+struct TrendDrift {
+  double anchor = 0;
+  double median = 0;
+  double change = 0;  // relative
+};
+
+// One metric of one variant of a case on a device class. Points of different fingerprints (machine,
+// driver, compiler) are not comparable: they stand in one series, and segments are found in each
+// fingerprint alone.
+struct TrendSeries {
+  std::vector<TrendPoint> points = {};  // in commit order, never empty
+  std::vector<TrendSegment> segments = {};
+  std::vector<TrendChange> changes = {};
+  std::optional<TrendDrift> drift = {};
+
+  const HistoryLine& name() const { return *points.front().line; }
+};
+
+struct TrendOptions {
+  std::optional<std::string> match = {};   // glob on the case id
+  std::optional<std::string> metric = {};  // its name
+  std::optional<std::string> anchor = {};  // the commit that drift counts from
+
+  bool covers(std::string_view case_id, std::string_view named) const;
+};
+
+// Drift is measured from the anchor's segment; without an anchor given, from the segment of the
+// newest point that was accepted as a baseline, and without that from the oldest segment. The lines
+// must outlive the series.
+std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
+                                     const TrendOptions& options);
+
+nlohmann::json to_json(const std::vector<TrendSeries>& series);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/history/trend_lines.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace holdfast::gate {
+namespace {
+
+using testing::SizeIs;
+
+// `counts` launches at one level after the other.
+std::vector<HistoryLine> lines_of(const std::vector<std::pair<int, double>>& levels,
+                                  const std::string& fingerprint = "f") {
+  std::vector<HistoryLine> lines;
+  for (const auto& [count, level] : levels)
+    for (int i = 0; i < count; ++i) {
+      const auto order = static_cast<std::int64_t>(lines.size()) + 1;
+      lines.push_back({.utc = "2026-11-21T12:00:00Z",
+                       .commit = text("c", order),
+                       .order = order,
+                       .device_class = "host",
+                       .fingerprint = fingerprint,
+                       .case_id = "toy/step/f64",
+                       .variant = "optimized",
+                       .metric = "launches",
+                       .value = level});
+    }
+  return lines;
+}
+
+TEST(Trend, AChangeNamesTheFirstCommitOfTheNewLevel) {
+  const auto lines = lines_of({{10, 100}, {10, 104}});
+  const auto series = find_trends(lines, {});
+  ASSERT_THAT(series, SizeIs(1));
+  ASSERT_THAT(series[0].changes, SizeIs(1));
+  EXPECT_EQ(series[0].changes[0].line->commit, "c11");
+  EXPECT_NEAR(series[0].changes[0].change, 0.04, 1e-12);
+  EXPECT_FALSE(series[0].drift);
+}
+
+TEST(Trend, SmallChangesAddUpToADrift) {
+  const auto lines = lines_of({{10, 100}, {10, 103}, {10, 106}});
+  const auto series = find_trends(lines, {});
+  ASSERT_TRUE(series[0].drift);
+  EXPECT_NEAR(series[0].drift->change, 0.06, 1e-12);
+}
+
+TEST(Trend, DriftCountsFromTheLastAcceptedBaseline) {
+  auto lines = lines_of({{10, 100}, {10, 103}, {10, 106}});
+  lines[15].verdict = "ACCEPTED";
+  EXPECT_FALSE(find_trends(lines, {})[0].drift);
+}
+
+TEST(Trend, DriftCountsFromTheAnchorThatIsAskedFor) {
+  auto lines = lines_of({{10, 100}, {10, 103}, {10, 106}});
+  lines[15].verdict = "ACCEPTED";
+  EXPECT_TRUE(find_trends(lines, {.anchor = "c5"})[0].drift);
+}
+
+TEST(Trend, AnotherMachineIsNoChange) {
+  auto lines = lines_of({{20, 100}});
+  for (std::size_t i = 10; i < 20; ++i) {
+    lines[i].fingerprint = std::string("g");
+    lines[i].value = 200;
+  }
+  const auto series = find_trends(lines, {});
+  ASSERT_THAT(series, SizeIs(1));
+  EXPECT_THAT(series[0].changes, SizeIs(0));
+  EXPECT_THAT(series[0].segments, SizeIs(2));
+  EXPECT_FALSE(series[0].drift);
+}
+
+TEST(Trend, OneSeriesPerMetricThatMatches) {
+  auto lines = lines_of({{4, 100}});
+  lines[3].case_id = "toy/sum/f64";
+  EXPECT_THAT(find_trends(lines, {}), SizeIs(2));
+  EXPECT_THAT(find_trends(lines, {.match = "toy/sum/**"}), SizeIs(1));
+  EXPECT_THAT(find_trends(lines, {.metric = "time_s"}), SizeIs(0));
+}
+
+TEST(Trend, ItsJsonHasWhatThePageReads) {
+  const auto lines = lines_of({{10, 100}, {10, 110}});
+  const nlohmann::json json = to_json(find_trends(lines, {}));
+  const nlohmann::json& series = json.at("series").at(0);
+  EXPECT_EQ(json.at("schema"), "holdfast-trend/1");
+  EXPECT_EQ(series.at("points").size(), 20u);
+  EXPECT_EQ(series.at("segments").at(1),
+            (nlohmann::json{{"from", 11}, {"to", 20}, {"median", 110.0}}));
+  EXPECT_EQ(series.at("change_points").at(0).at("order"), 11);
+  EXPECT_NEAR(series.at("drift").at("change").get<double>(), 0.1, 1e-12);
+}
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts of instructions, which not every run measures, as the gate judges them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/accept/accept.hpp"
+#include "gate/judge/part.hpp"
+#include "gate/testing/toy_root.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+const Row& row(const PartVerdict& verdict, const std::string& metric,
+               const std::string& variant = "optimized") {
+  for (const Row& found : verdict.rows)
+    if (found.case_id == toy::step_id && found.metric == metric && found.variant == variant)
+      return found;
+  throw std::runtime_error("no row for " + metric);
+}
+
+// Counted on a host, with the policy's row for such a metric.
+struct Counted {
+  Results results = toy::host();
+  List list = toy::list();
+  Counted() {
+    for (ListedCase& listed : list.cases) listed.devices["host"].push_back("instructions");
+    count(1'000'000);
+  }
+  void count(std::optional<double> instructions) {
+    for (CaseResult& result : results.cases)
+      for (auto& [variant, content] : result.variants)
+        content.metrics["instructions"] =
+            instructions ? toy::exact(*instructions)
+                         : Metric{.kind = "exact", .reason = "there is no such reading"};
+  }
+  static Policy policy() {
+    std::string with_row = toy::policy_text;
+    const std::string before = "\"peak_bytes\":";
+    with_row.insert(with_row.find(before),
+                    R"("instructions": {"kind": "exact", "better": "lower", "unit": "1",
+                        "tolerance": 0.005, "patch_tolerance": 0.02, "same": ["compiler"],
+                        "on_request": "--count-instructions"}, )");
+    return Policy::parse(Document("policy.json", with_row, Comments::allowed), "2026-11-21");
+  }
+  Baseline accepted() const {
+    return seen_on(toy::processor, accept(results, std::nullopt, policy()).baseline);
+  }
+  PartVerdict against(const Counted& before, std::optional<Baseline> proposed = {}) const {
+    return judge_part({.results = results,
+                       .list = list,
+                       .baseline = before.accepted(),
+                       .proposed = std::move(proposed),
+                       .directory = "results"},
+                      policy(), false, true);
+  }
+};
+
+TEST(Instructions, OnePercentMoreIsARegressionAndATenthOfItIsNoNews) {
+  Counted now;
+  now.count(1'010'000);
+  EXPECT_EQ(row(now.against({}), "instructions").verdict, "REGRESSION");
+  now.count(1'001'000);
+  EXPECT_EQ(row(now.against({}), "instructions").verdict, "PASS");
+}
+
+TEST(Instructions, AnotherPatchLevelHasATolerance) {
+  Counted now;
+  now.results.env.compiler = "g++ 12.3.0";
+  now.count(1'015'000);
+  EXPECT_EQ(row(now.against({}), "instructions").verdict, "PASS");
+  now.count(1'030'000);
+  EXPECT_EQ(row(now.against({}), "instructions").verdict, "REGRESSION");
+}
+
+TEST(Instructions, AnotherCompilerIsTheEnvironment) {
+  Counted now;
+  now.results.env.compiler = "g++ 13.1.0";
+  now.count(1'030'000);
+  const PartVerdict verdict = now.against({});
+  EXPECT_EQ(row(verdict, "instructions").verdict, "ENV");
+  EXPECT_EQ(verdict.exit, 0);
+}
+
+TEST(Instructions, ThatNobodyAskedForAreToldAndNotMissing) {
+  Counted now;
+  now.count({});
+  const PartVerdict verdict = now.against({});
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_THAT(verdict.not_checked, testing::ElementsAre(HasSubstr("--count-instructions")));
+  for (const Row& one : verdict.rows) EXPECT_NE(one.verdict, "SKIPPED") << one.sentence;
+}
+
+TEST(Instructions, ThatNoEntryHasYetAreNew) {
+  Counted before;
+  before.count({});
+  const PartVerdict verdict = Counted().against(before);
+  EXPECT_EQ(row(verdict, "instructions").verdict, "NEW");
+  EXPECT_EQ(verdict.exit, 0);
+}
+
+TEST(Instructions, ThatOtherCasesHaveInTheBaselineMustBeAccepted) {
+  Counted before;
+  before.count({});
+  before.results.cases.back().variants["optimized"].metrics["instructions"] = toy::exact(1e6);
+  EXPECT_EQ(Counted().against(before).exit, 3);
+}
+
+TEST(Instructions, ThatOtherCasesHaveInWhatTheChangeAcceptsMustBeAcceptedToo) {
+  Counted before;
+  before.count({});
+  Counted change;
+  change.count({});
+  change.results.cases.back().variants["optimized"].metrics["instructions"] = toy::exact(1e6);
+  EXPECT_EQ(Counted().against(before, change.accepted()).exit, 3);
+}
+
+TEST(Instructions, WithoutValgrindAreNotToBeAskedForWithIt) {
+  Counted now;
+  for (CaseResult& result : now.results.cases)
+    for (auto& [variant, content] : result.variants)
+      content.metrics["instructions"] = {
+          .kind = "exact", .reason = "--count-instructions-if-possible needs valgrind; install it"};
+  EXPECT_THAT(now.against({}).not_checked,
+              testing::ElementsAre(
+                  AllOf(HasSubstr("needs valgrind; install it"), Not(HasSubstr("measure with")))));
+}
+
+TEST(Instructions, ThatOneCaseAloneLacksAreMissing) {
+  Counted now;
+  now.results.cases.back().variants["optimized"].metrics["instructions"] = {
+      .kind = "exact", .reason = "there is no such reading"};
+  EXPECT_EQ(now.against({}).exit, 3);
+}
+
+TEST(Instructions, ThatAreGoneFromTheResultsAreMissing) {
+  Counted now;
+  for (CaseResult& result : now.results.cases)
+    for (auto& [variant, content] : result.variants) content.metrics.erase("instructions");
+  EXPECT_EQ(now.against({}).exit, 3);
+}
+
+// The same instructions as before, and a reference that moved as much as its speedup.
+TEST(Instructions, ThatAreTheSameTellThatTheHostsCodeIs) {
+  Counted now;
+  now.results.env.isa = "x86-64-v3";
+  toy::metric(now.results, "case", "speedup") = toy::timed("ratio", 8);
+  toy::metric(now.results, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
+  EXPECT_EQ(row(now.against({}), "speedup", "case").verdict, "ENV");
+  now.count(1'001'000);
+  EXPECT_EQ(row(now.against({}), "speedup", "case").verdict, "REGRESSION");
+}
+
+TEST(Instructions, OfOtherCodeThanWasTimedAreEvidenceAlone) {
+  Counted now;
+  now.results.env.isa = "x86-64-v4";
+  toy::metric(now.results, "case", "speedup") = toy::timed("ratio", 8);
+  toy::metric(now.results, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
+  const PartVerdict verdict = now.against({});
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "REGRESSION");
+  EXPECT_THAT(row(verdict, "speedup", "case").evidence.at("code"),
+              HasSubstr("the same instructions in the x86-64-v3 code, which tells little of the "
+                        "x86-64-v4 code"));
+}
+
+TEST(Instructions, OfOtherCodeThanWasTimedExcuseNothingBesideAnIdentity) {
+  Counted now;
+  now.results.env.isa = "x86-64-v4";
+  CaseResult& first = now.results.cases.front();
+  for (auto& [variant, content] : first.variants) content.identity = "sha256:aa";
+  first.variants["reference"].metrics.erase("instructions");
+  const Counted before = now;
+  toy::metric(now.results, "case", "speedup") = toy::timed("ratio", 8);
+  toy::metric(now.results, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
+  EXPECT_EQ(row(now.against(before), "speedup", "case").verdict, "REGRESSION");
+}
+
+TEST(Instructions, OfAnotherPatchLevelAreRenewedWhenTheyAreAccepted) {
+  Counted now;
+  now.results.env.compiler = "g++ 12.3.0";
+  now.results.run.id = "2026-11-22T12:00:00Z-0001";
+  now.count(1'015'000);
+  const std::optional<Baseline> before =
+      accept(Counted().results, std::nullopt, Counted::policy()).baseline;
+  const Acceptable accepted = accept(now.results, before, Counted::policy());
+  const std::string key = std::string(toy::step_id) + "|optimized|instructions";
+  EXPECT_EQ(accepted.baseline.entries.at(key).value, Value(1'015'000.0));
+  for (const Change& change : accepted.changes) EXPECT_FALSE(change.worsens) << change.key;
+}
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// One metric of one variant of one case: its row in the verdict, with sentence and evidence.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/policy.hpp"
+#include "gate/judge/screening.hpp"
+
+namespace holdfast::gate {
+
+struct JudgedMetric {
+  Row row;
+  // A time or a ratio beyond its limit, whose reference does not speak against the machine as the
+  // cause.
+  bool suspect = false;
+  bool machine_possible = false;
+  // A time or a ratio against its baseline, not against a bound, and both have a logarithm.
+  bool screened = false;
+};
+
+class MetricJudge {
+ public:
+  MetricJudge(const Part& part, const Policy& policy, bool undecided_fails)
+      : part_(part), policy_(policy), undecided_fails_(undecided_fails) {}
+
+  // `all` are the metrics of the same case: a control and the compiled code are among them.
+  JudgedMetric judge(const CaseResult& result, const NamedMetric& metric,
+                     const std::vector<NamedMetric>& all) const;
+
+  // The bounds on sums of metrics, e.g. lower_s+compile_s.
+  std::vector<Row> judge_sums(const CaseResult& result, const std::vector<NamedMetric>& all) const;
+
+  // A row about a case, without verdict; and the sentence "CASE VARIANT on DEVICE: METRIC because".
+  Row new_row(const std::string& case_id, const std::string& variant,
+              const std::string& metric) const;
+  void say(Row& row, const std::string& because) const;
+
+ private:
+  struct Context;
+  bool judge_absolute(const Standard& standard, Row& row) const;
+  void add_accepted(const Context& context, Row& row) const;
+  void judge_relative(const Context& context, JudgedMetric& judged) const;
+  void judge_new(const Context& context, Row& row) const;
+  Judgement judge_valid(const Context& context, const Entry& entry) const;
+  bool is_worse(const Context& context, const Row& row) const;
+  bool blocks(const Context& context, const Row& row) const;
+  bool is_stored(const std::string& metric) const;
+  bool is_accepted_here(const Context& context, const Entry& base, Row& row) const;
+  void judge_control(const Context& context, const Judgement& judgement,
+                     JudgedMetric& judged) const;
+  // as_counted: in the code of another instruction set than the one that was timed.
+  enum class SameCode { unknown, no, as_counted, yes };
+  SameCode compare_code(const Context& context) const;
+  void add_code_evidence(const Context& context, Row& row) const;
+  bool is_other_patch_level(const Standard& standard) const;
+  void excuse_changed_tools(const Standard& standard, Row& row) const;
+
+  const Part& part_;
+  const Policy& policy_;
+  const bool undecided_fails_;
+};
+
+// The entry of a baseline, if there is a baseline and it has one.
+const Entry* find_entry(const std::optional<Baseline>& baseline, const std::string& key);
+
+// Makes a row that blocks WAIVED, where the policy excuses it until a date.
+void waive(const Standard& standard, Row& row);
+
+}  // namespace holdfast::gate

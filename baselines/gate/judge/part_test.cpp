@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/judge/part.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/accept/accept.hpp"
+#include "gate/testing/toy_root.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+
+Policy policy() {
+  return Policy::parse(Document("policy.json", toy::policy_text, Comments::allowed), "2026-11-21");
+}
+
+Baseline baseline_of(const Results& results) {
+  return seen_on(toy::processor,
+                 accept(results, std::nullopt, policy(), {.why = "first"}).baseline);
+}
+
+Part part(const Results& now, const Results& before) {
+  return {
+      .results = now, .list = toy::list(), .baseline = baseline_of(before), .directory = "results"};
+}
+
+PartVerdict judge(const Part& judged) {
+  return judge_part(judged, policy(), false, true);
+}
+
+const Row& row(const PartVerdict& verdict, const std::string& metric,
+               const std::string& variant = "optimized") {
+  for (const Row& found : verdict.rows)
+    if (found.case_id == toy::step_id && found.metric == metric && found.variant == variant)
+      return found;
+  throw std::runtime_error("no row for " + metric);
+}
+
+std::vector<std::string> verdicts(const PartVerdict& verdict, const std::string& wanted) {
+  std::vector<std::string> found;
+  for (const Row& one : verdict.rows)
+    if (one.verdict == wanted) found.push_back(one.case_id + ' ' + one.metric);
+  return found;
+}
+
+// A host suite of `count` cases that are alike.
+struct Many {
+  Results results = toy::host();
+  List list = toy::list();
+  explicit Many(int count) {
+    const CaseResult model = results.cases.front();
+    const ListedCase listed = list.cases.front();
+    results.cases.clear();
+    list.cases.clear();
+    for (int i = 0; i < count; ++i) {
+      results.cases.push_back(model);
+      list.cases.push_back(listed);
+      results.cases.back().id = list.cases.back().id = text("toy/step/n:", 100 + i, "/f64");
+    }
+  }
+};
+
+TEST(JudgePart, WhatIsAsAcceptedPasses) {
+  const PartVerdict verdict = judge(part(toy::dry(), toy::dry()));
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_THAT(verdicts(verdict, "PASS"), SizeIs(verdict.rows.size()));
+}
+
+TEST(JudgePart, AnotherIdentityIsToldAndDoesNotBlock) {
+  Results now = toy::dry();
+  now.cases.front().variants["optimized"].identity = "sha256:cc";
+  const PartVerdict verdict = judge(part(now, toy::dry()));
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_EQ(row(verdict, "identity").verdict, "DRIFT");
+}
+
+// Identical code whose reference moved as much as its speedup.
+PartVerdict moved_machine() {
+  Results before = toy::host();
+  for (CaseResult& result : before.cases) result.variants["optimized"].identity = "sha256:aa";
+  Results now = before;
+  toy::metric(now, "case", "speedup") = toy::timed("ratio", 8);
+  toy::metric(now, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
+  return judge(part(now, before));
+}
+
+TEST(JudgePart, IdenticalCodeAndAReferenceThatMovedAsMuchAreTheMachine) {
+  const PartVerdict verdict = moved_machine();
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "ENV");
+  EXPECT_EQ(verdict.exit, 0);
+}
+
+TEST(JudgePart, WhatTheMachineDidIsMeasuredAgainAndNotAccepted) {
+  EXPECT_THAT(*row(moved_machine(), "speedup", "case").next, HasSubstr("holdfast run"));
+}
+
+// A case whose speedup fell by a half, with the time of a hand-over between its threads.
+Results with_handover(double seconds, double speedup) {
+  Results results = toy::host();
+  for (CaseResult& result : results.cases) result.metrics["handover_s"] = toy::timed("time", 50e-9);
+  toy::metric(results, "case", "handover_s") = toy::timed("time", seconds);
+  toy::metric(results, "case", "speedup") = toy::timed("ratio", speedup);
+  return results;
+}
+
+TEST(JudgePart, ThreadsThatStandFurtherApartLeaveATimeUndecided) {
+  const Part apart = part(with_handover(350e-9, 5), with_handover(50e-9, 10));
+  EXPECT_EQ(judge_part(apart, policy(), false, false).exit, 0) << "where undecided only warns";
+  const PartVerdict verdict = judge(apart);
+  EXPECT_EQ(verdict.exit, 4);
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
+  EXPECT_THAT(row(verdict, "speedup", "case").evidence.at("handover"),
+              HasSubstr("took 50 ns and takes 350 ns -> the machine"));
+  EXPECT_EQ(row(verdict, "handover_s", "case").verdict, "ENV");
+}
+
+TEST(JudgePart, ThreadsThatStandAsCloseExcuseNothing) {
+  EXPECT_EQ(judge(part(with_handover(60e-9, 5), with_handover(50e-9, 10))).exit, 1);
+  EXPECT_EQ(judge(part(with_handover(50e-9, 5), with_handover(350e-9, 10))).exit, 1);
+}
+
+TEST(JudgePart, AHandoverThatIsAcceptedAsATextTellsNothing) {
+  Part judged = part(with_handover(350e-9, 5), with_handover(50e-9, 10));
+  judged.baseline->entries.at(entry_key(toy::step_id, case_variant, "handover_s")).value = "x";
+  EXPECT_EQ(row(judge(judged), "speedup", "case").verdict, "REGRESSION");
+}
+
+TEST(JudgePart, ThreadsThatStandFurtherApartExcuseNoCount) {
+  Results now = with_handover(350e-9, 10);
+  toy::metric(now, "optimized", "peak_bytes") = toy::exact(8192);
+  EXPECT_EQ(judge(part(now, with_handover(50e-9, 10))).exit, 1);
+}
+
+TEST(JudgePart, AReferenceThatMovedDoesNotExcuseChangedCode) {
+  Results before = toy::host();
+  for (CaseResult& result : before.cases) result.variants["optimized"].identity = "sha256:aa";
+  Results now = before;
+  now.cases.front().variants["optimized"].identity = "sha256:cc";
+  toy::metric(now, "case", "speedup") = toy::timed("ratio", 8);
+  toy::metric(now, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
+  EXPECT_EQ(judge(part(now, before)).exit, 1);
+}
+
+TEST(JudgePart, ManySuspectsWhoseReferencesMovedAreTheEnvironment) {
+  Many many(6);
+  const Baseline before = baseline_of(many.results);
+  for (int i = 0; i < 4; ++i) {
+    many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
+    many.results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
+  }
+  const PartVerdict verdict =
+      judge({.results = many.results, .list = many.list, .baseline = before});
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved: 4 of 6 cases")));
+}
+
+TEST(JudgePart, ManySuspectsWhoseReferencesStayedAreRegressions) {
+  Many many(6);
+  const Baseline before = baseline_of(many.results);
+  for (int i = 0; i < 4; ++i) many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
+  const PartVerdict verdict =
+      judge({.results = many.results, .list = many.list, .baseline = before});
+  EXPECT_EQ(verdict.exit, 1);
+  EXPECT_THAT(verdict.notes, IsEmpty());
+}
+
+TEST(JudgePart, ThreeSuspectsAreNotYetTheEnvironment) {
+  Many many(6);
+  const Baseline before = baseline_of(many.results);
+  for (int i = 0; i < 3; ++i) {
+    many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
+    many.results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
+  }
+  EXPECT_EQ(judge({.results = many.results, .list = many.list, .baseline = before}).exit, 1);
+}
+
+TEST(JudgePart, TimesThatMovedEverywhereDoNotExcuseASpeedupThatFellAlone) {
+  Many many(6);
+  const Baseline before = baseline_of(many.results);
+  for (CaseResult& result : many.results.cases) {
+    result.variants["reference"].metrics["time_s"] = toy::timed("time", 6e-3 * 1.2);
+    result.variants["optimized"].metrics["time_s"] = toy::timed("time", 6e-4 * 1.2);
+  }
+  many.results.cases.front().metrics["speedup"] = toy::timed("ratio", 5);
+  const PartVerdict verdict =
+      judge({.results = many.results, .list = many.list, .baseline = before});
+  EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved: 6 of 6 cases")));
+  EXPECT_THAT(verdicts(verdict, "REGRESSION"), testing::ElementsAre("toy/step/n:100/f64 speedup"));
+  EXPECT_EQ(verdict.exit, 1);
+}
+
+TEST(JudgePart, ACaseThatOnlyTheBaselineHasIsMissing) {
+  Part judged = part(toy::dry(), toy::dry());
+  judged.results.cases.pop_back();
+  judged.list.cases.pop_back();
+  const PartVerdict verdict = judge(judged);
+  EXPECT_EQ(verdict.exit, 3);
+  EXPECT_THAT(verdicts(verdict, "MISSING"), testing::Contains("toy/sum/n:64/f64 launches"));
+}
+
+TEST(JudgePart, ACaseOfAnotherListIsAnError) {
+  Part judged = part(toy::dry(), toy::dry());
+  judged.list.cases.pop_back();
+  EXPECT_THAT([&] { (void)judge(judged); },
+              ThrowsMessage<Error>(HasSubstr("holds the case toy/sum/n:64/f64")));
+}
+
+TEST(JudgePart, AReferenceThatWasNotMeasuredIsMissing) {
+  Results now = toy::dry();
+  now.cases.front().variants.erase("reference");
+  const PartVerdict verdict = judge({.results = now, .list = toy::list()});
+  EXPECT_EQ(verdict.exit, 3);
+}
+
+TEST(JudgePart, ACaseOfAHigherTierIsNotExpected) {
+  Part judged = part(toy::dry(), toy::dry());
+  judged.list.cases.push_back(
+      {.id = "toy/all/n:9999/f64", .tier = "full", .devices = {{"cuda-dry", {"launches"}}}});
+  EXPECT_EQ(judge(judged).exit, 0);
+}
+
+TEST(JudgePart, MetricsOfTheFullTierNeedNoBaseline) {
+  Part judged = part(toy::dry(), toy::dry());
+  judged.results.tier = "full";
+  judged.results.cases.push_back(judged.results.cases.front());
+  judged.results.cases.back().id = "toy/all/n:9999/f64";
+  judged.results.cases.back().tier = "full";
+  judged.list.cases.push_back(
+      {.id = "toy/all/n:9999/f64", .tier = "full", .devices = {{"cuda-dry", {"launches"}}}});
+  EXPECT_EQ(judge(judged).exit, 0);
+}
+
+TEST(JudgePart, ACustomRunIsRefused) {
+  Part judged = part(toy::dry(), toy::dry());
+  judged.results.run.custom = {"--size=384"};
+  EXPECT_THAT([&] { (void)judge(judged); },
+              ThrowsMessage<Error>(HasSubstr("is a custom run (--size=384)")));
+}
+
+TEST(JudgePart, AnInvalidMeasurementIsIncompleteAndItsRatiosDecideNothing) {
+  Results now = toy::host();
+  now.quality = {.valid = false, .reasons = {"throttled"}};
+  toy::metric(now, "case", "speedup") = toy::timed("ratio", 5);
+  const PartVerdict verdict = judge(part(now, toy::host()));
+  EXPECT_EQ(verdict.exit, 3);
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
+}
+
+// What a second opinion is asked about, and the exit code that it leaves.
+std::pair<std::vector<std::string>, int> asked_about(const Part& judged) {
+  std::vector<std::string> asked;
+  const PartVerdict verdict =
+      judge_part(judged, policy(), false, true,
+                 [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
+                   for (const Row* suspect : suspects) asked.push_back(suspect->metric);
+                 });
+  return {asked, verdict.exit};
+}
+
+TEST(JudgePart, OnlyWhatHasPositiveNumbersOnBothSidesCanBeConfirmed) {
+  Results slower = toy::host();
+  toy::metric(slower, "case", "speedup") = toy::timed("ratio", 5);
+  EXPECT_EQ(asked_about(part(slower, toy::host())),
+            std::pair(std::vector<std::string>{"speedup"}, 1));
+  Results nothing = toy::host();
+  toy::metric(nothing, "case", "speedup") = toy::timed("ratio", 0);
+  EXPECT_EQ(asked_about(part(nothing, toy::host())), std::pair(std::vector<std::string>{}, 4));
+  for (const Value& accepted : {Value(0.), Value("sha256:aa")}) {
+    Part judged = part(toy::host(), toy::host());
+    judged.baseline->entries.at(entry_key(toy::step_id, case_variant, "speedup")).value = accepted;
+    EXPECT_EQ(asked_about(judged), std::pair(std::vector<std::string>{}, 4));
+  }
+}
+
+TEST(JudgePart, AReferenceWithoutATimeIsNoControl) {
+  Results before = toy::host();
+  for (CaseResult& result : before.cases) result.variants["optimized"].identity = "sha256:aa";
+  Results now = before;
+  toy::metric(now, "case", "speedup") = toy::timed("ratio", 5);
+  toy::metric(now, "reference", "time_s") = toy::timed("time", 0);
+  EXPECT_EQ(row(judge(part(now, before)), "speedup", "case").verdict, "REGRESSION");
+  Part judged = part(now, before);
+  judged.baseline->entries.at(entry_key(toy::step_id, "reference", "time_s")).value = "sha256:aa";
+  EXPECT_EQ(row(judge(judged), "speedup", "case").verdict, "REGRESSION");
+}
+
+// A dry run whose registers and launches, 44 in sum, have bounds of their own, and the waivers.
+PartVerdict bounded(const std::string& rules, const std::string& waivers = "") {
+  std::string with_rules = toy::policy_text;
+  with_rules.replace(with_rules.find("\"rules\": ["), 10, "\"rules\": [" + rules + ",");
+  with_rules.replace(with_rules.find("\"waivers\": ["), 12, "\"waivers\": [" + waivers);
+  return judge_part(
+      part(toy::dry(), toy::dry()),
+      Policy::parse(Document("policy.json", with_rules, Comments::allowed), "2026-11-21"), false,
+      true);
+}
+
+std::string at_most(double most, const std::string& gate,
+                    const std::string& metric = "launches+registers_max") {
+  return text(R"({"match": "toy/step/**", "variant": "optimized", "metric": ")", metric,
+              R"(", "gate": ")", gate, R"(", "bound": {"max": )", most,
+              R"(, "source": "a toy's"}})");
+}
+
+TEST(JudgePart, OfTwoBoundsOnASumTheOneThatBlocksIsTold) {
+  const std::string sum = "launches+registers_max";
+  const PartVerdict warned = bounded(at_most(43, "warn") + "," + at_most(90, "block"));
+  EXPECT_EQ(warned.exit, 0);
+  EXPECT_EQ(row(warned, sum).verdict, "REGRESSION");
+  const PartVerdict blocked = bounded(at_most(43, "warn") + "," + at_most(43.5, "block"));
+  EXPECT_EQ(blocked.exit, 1);
+  EXPECT_EQ(row(blocked, sum).limit, 43.5);
+  EXPECT_EQ(std::count_if(blocked.rows.begin(), blocked.rows.end(),
+                          [&](const Row& one) { return one.metric == sum; }),
+            1);
+  const std::string alone = "registers_max";
+  EXPECT_EQ(bounded(at_most(30, "warn", alone) + "," + at_most(35, "block", alone)).exit, 1);
+}
+
+TEST(JudgePart, AWaiverExcusesASum) {
+  const PartVerdict verdict = bounded(
+      at_most(43, "block"),
+      R"({"match": "toy/step/**", "metric": "launches+registers_max", "until": "2027-03-01", "why": "known"})");
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_EQ(row(verdict, "launches+registers_max").verdict, "WAIVED");
+}
+
+TEST(JudgePart, AFirstBaselineThatAChangeCarriesIsAccepted) {
+  Part judged = part(toy::dry(), toy::dry());
+  std::swap(judged.baseline, judged.proposed);
+  const PartVerdict verdict = judge(judged);
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_EQ(row(verdict, "launches").verdict, "ACCEPTED");
+  EXPECT_THAT(verdict.notes, IsEmpty());
+}
+
+TEST(JudgePart, AChangeIsHeldAgainstTheBaselineThatItCarries) {
+  Part judged = part(toy::dry(), toy::dry());
+  std::swap(judged.baseline, judged.proposed);
+  toy::metric(judged.results, "optimized", "launches") = toy::exact(5);
+  EXPECT_EQ(judge(judged).exit, 1);
+}
+
+// Once it is merged, the same run would fail.
+TEST(JudgePart, AFirstBaselineThatAChangeCarriesHoldsAllThatIsMeasured) {
+  Part judged = part(toy::dry(), toy::dry());
+  std::swap(judged.baseline, judged.proposed);
+  judged.proposed->entries.erase(entry_key(toy::step_id, "optimized", "launches"));
+  const PartVerdict verdict = judge(judged);
+  EXPECT_EQ(verdict.exit, 3);
+  EXPECT_THAT(row(verdict, "launches").sentence, HasSubstr("has no entry in"));
+}
+
+TEST(JudgePart, ABaselineThatAChangeCarriesHoldsNothingThatIsNotMeasured) {
+  Part judged = part(toy::dry(), toy::dry());
+  judged.proposed = judged.baseline;
+  const Entry launches =
+      judged.baseline->entries.at(entry_key(toy::step_id, "optimized", "launches"));
+  judged.proposed->entries[entry_key(toy::step_id, "optimized", "syncs")] = launches;
+  EXPECT_EQ(judge(judged).exit, 3);
+  std::swap(judged.baseline, judged.proposed);
+  EXPECT_EQ(judge(judged).exit, 0) << "the change takes it out";
+}
+
+TEST(JudgePart, ThePolicySaysHowManySuspectsAreTheMachine) {
+  Many many(20);
+  const Baseline before = baseline_of(many.results);
+  for (int i = 0; i < 5; ++i) {
+    many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
+    many.results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
+  }
+  const Part judged{.results = many.results, .list = many.list, .baseline = before};
+  EXPECT_EQ(judge(judged).exit, 1);
+  std::string fewer = toy::policy_text;
+  fewer.insert(fewer.find("\"rules\""), "\"most_suspects\": 4, ");
+  const PartVerdict verdict = judge_part(
+      judged, Policy::parse(Document("policy.json", fewer, Comments::allowed), "2026-11-21"), false,
+      true);
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_THAT(verdict.notes, testing::ElementsAre(HasSubstr("the environment moved: 5 of 20")));
+}
+
+TEST(JudgePart, ThirteenSuspectsAreTheMachineByDefault) {
+  for (const int suspects : {12, 13}) {
+    Many many(60);
+    const Baseline before = baseline_of(many.results);
+    for (int i = 0; i < suspects; ++i) {
+      many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
+      many.results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
+    }
+    EXPECT_EQ(judge({.results = many.results, .list = many.list, .baseline = before}).exit,
+              suspects == 12 ? 1 : 0);
+  }
+}
+
+TEST(KernelTables, NameWhatChangedAndCountTheRest) {
+  EXPECT_EQ(compare_kernels("a<f64, 4> 64/0/1024 1a; b 20/0/0 2b",
+                            "a<f64, 4> 96/48/1024 3c; b 20/0/0 2b"),
+            "a<f64, 4>: registers 64 -> 96, spill bytes 0 -> 48, cubin changed; 1 other kernel "
+            "identical");
+  EXPECT_EQ(compare_kernels("a 1/0/0 x", "b 1/0/0 x"), "kernel b is new; kernel a is gone");
+}
+
+TEST(KernelTables, CountThoseThatOnlyShareANewCubin) {
+  EXPECT_EQ(
+      compare_kernels("a 64/0/0 x; b 20/0/0 x; c 8/0/0 x", "a 96/0/0 y; b 20/0/0 y; c 8/0/0 y"),
+      "a: registers 64 -> 96, cubin changed; 2 others: cubin changed, resources did not");
+  EXPECT_EQ(compare_kernels("a 64/0/0 x; b 20/0/0 x", "a 64/0/0 y; b 20/0/0 y"),
+            "2 kernels: cubin changed, resources did not");
+  EXPECT_EQ(compare_kernels("a 64/0/0 x", "a 64/0/0 y"), "a: cubin changed");
+}
+
+}  // namespace
+}  // namespace holdfast::gate

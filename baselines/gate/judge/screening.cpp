@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/judge/screening.hpp"
+
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "gate/base/numbers.hpp"
+#include "gate/documents/verdict.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+constexpr double mad_to_sd = 1.4826;  // for a normal distribution
+constexpr double median_error = 1.2533;
+constexpr std::size_t runs_for_student = 5;
+constexpr double drift_tolerance = 0.05;
+
+// Student's t at 0.995 for 4 to 19 degrees of freedom: one new run is beyond it by chance in 0.5 %
+// of checks.
+constexpr std::array<double, 16> student = {4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106,
+                                            3.055, 3.012, 2.977, 2.947, 2.921, 2.898, 2.878, 2.861};
+
+// Half width of the prediction interval for one new run, from the logarithms of the stored medians.
+double prediction_half_width(const std::vector<double>& medians) {
+  const double n = static_cast<double>(medians.size());
+  double mean = 0;
+  for (const double median : medians) mean += std::log(median) / n;
+  double squares = 0;
+  for (const double median : medians)
+    squares += (std::log(median) - mean) * (std::log(median) - mean);
+  const std::size_t row = std::min(medians.size() - runs_for_student, student.size() - 1);
+  return student[row] * std::sqrt(squares / (n - 1) * (1 + 1 / n));
+}
+
+std::string moved(const Value& from, const Value& to, const std::string& unit) {
+  if (std::holds_alternative<std::string>(to) || std::holds_alternative<std::string>(from))
+    return text("changed from ", readable(from, unit), " to ", readable(to, unit));
+  const char* verb = std::get<double>(to) > std::get<double>(from) ? "rose" : "fell";
+  return text(verb, " from ", readable(from, unit), " to ", readable(to, unit));
+}
+
+}  // namespace
+
+Judgement judge_exact(const Standard& standard, const Measured& measured, const Value& baseline) {
+  Judgement judged;
+  const auto* now = std::get_if<double>(&measured.value);
+  const auto* before = std::get_if<double>(&baseline);
+  if (!now || !before) {
+    if (measured.value == baseline) return judged;
+    judged.verdict = standard.better == Better::same ? verdict::drift : verdict::regression;
+    judged.because = moved(baseline, measured.value, standard.unit);
+    return judged;
+  }
+  // 1e-12 absorbs the rounding of ratios of whole numbers, and no whole number below 1e12.
+  const double slack = std::abs(*before) * std::max(standard.tolerance, 1e-12);
+  const double rise = *now - *before;
+  if (*before != 0) judged.change = rise / *before;
+  judged.limit = standard.better == Better::higher ? -standard.tolerance : standard.tolerance;
+  if (std::abs(rise) <= slack) return judged;
+  const bool worse = standard.two_sided || standard.better == Better::same ||
+                     (standard.better == Better::lower ? rise > 0 : rise < 0);
+  judged.verdict = worse ? verdict::regression : verdict::improved;
+  judged.because = moved(baseline, measured.value, standard.unit);
+  if (judged.change) judged.because += text(" (", percent(*judged.change), ")");
+  if (worse && standard.two_sided)
+    judged.because += ", and a yardstick must not change in either direction";
+  else if (worse)
+    judged.because += text(", the limit is ", percent(*judged.limit));
+  return judged;
+}
+
+double screening_limit(double tolerance, const Entry& entry) {
+  const double middle = std::abs(std::get<double>(entry.value));
+  const double within = 4 * mad_to_sd * entry.mad_between.value_or(0) / middle;
+  if (entry.medians.size() < runs_for_student) return std::max(std::log1p(tolerance), within);
+  const double between = prediction_half_width(entry.medians);
+  // Runs of one day are more alike than the next day's will be.
+  return std::max({std::log1p(tolerance), between, entry.bootstrap ? within : 0});
+}
+
+Judgement judge_screened(const Standard& standard, const Measured& measured, const Entry& entry) {
+  Judgement judged;
+  const auto* now = std::get_if<double>(&measured.value);
+  const auto* before = std::get_if<double>(&entry.value);
+  if (!now || !before || *now <= 0 || *before <= 0) {
+    judged.verdict = verdict::noisy;
+    judged.because =
+        text("has no positive value to compare: ", readable(entry.value, standard.unit), " and ",
+             readable(measured.value, standard.unit));
+    return judged;
+  }
+  const double sign = standard.better == Better::higher ? -1 : 1;
+  judged.worsening = sign * std::log(*now / *before);
+  judged.log_limit = screening_limit(standard.tolerance, entry);
+  judged.change = *now / *before - 1;
+  judged.limit = std::expm1(sign * judged.log_limit);
+  const std::string numbers =
+      text(moved(entry.value, measured.value, standard.unit), " (", percent(*judged.change),
+           "), the limit is ", percent(*judged.limit));
+  // Four standard errors of this run's own median: a run this noisy could not show less. The factor
+  // sqrt(pi / 2) is the median's, against the mean.
+  const double own_error = 4 * median_error * mad_to_sd * measured.mad_between.value_or(0) / *now /
+                           std::sqrt(static_cast<double>(measured.processes));
+  if (measured.processes < enough_processes) {
+    judged.verdict = verdict::noisy;
+    judged.because = text(numbers, "; measured in ", measured.processes, " of the ",
+                          enough_processes, " processes that a decision needs");
+  } else if (standard.gate == Gate::block && judged.log_limit > widest_limit) {
+    judged.verdict = verdict::noisy;
+    judged.because = text(numbers, ", which shows nothing: accept runs of a quieter machine");
+  } else if (judged.suspect()) {
+    const bool certain = judged.worsening > 2 * judged.log_limit && judged.worsening > own_error;
+    judged.verdict = certain ? verdict::regression : verdict::noisy;
+    judged.because = numbers;
+    if (!certain)
+      judged.because += judged.worsening > own_error
+                            ? "; undecided until it is beyond twice the limit"
+                            : "; undecided, because the processes of this run differ as much";
+  } else if (judged.worsening < -judged.log_limit) {
+    judged.verdict = verdict::improved;
+    judged.because = numbers;
+  } else if (const auto because = drift(standard, entry, *now)) {
+    judged.verdict = verdict::drift;
+    judged.because = *because;
+  }
+  return judged;
+}
+
+std::optional<std::string> drift(const Standard& standard, const Entry& entry, double value) {
+  if (!entry.anchor || *entry.anchor <= 0 || value <= 0) return std::nullopt;
+  const double sign = standard.better == Better::higher ? -1 : 1;
+  const double limit =
+      std::max(std::log1p(drift_tolerance), screening_limit(standard.tolerance, entry));
+  if (sign * std::log(value / *entry.anchor) <= limit) return std::nullopt;
+  return text("has drifted from its first accepted value, ", readable(*entry.anchor, standard.unit),
+              ", to ", readable(value, standard.unit));
+}
+
+Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry) {
+  if (standard.timed()) return judge_screened(standard, measured, entry);
+  return judge_exact(standard, measured, entry.value);
+}
+
+std::optional<std::string> violation(const Bound& bound, double value, const std::string& unit) {
+  if (bound.min && value < *bound.min)
+    return text("is ", readable(value, unit), ", below the bound of ", readable(*bound.min, unit),
+                " (", bound.source, ")");
+  if (bound.max && value > *bound.max)
+    return text("is ", readable(value, unit), ", above the bound of ", readable(*bound.max, unit),
+                " (", bound.source, ")");
+  return std::nullopt;
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// One metric against its baseline and its bounds: pure functions from numbers to a verdict.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "gate/documents/documents.hpp"
+#include "gate/documents/policy.hpp"
+#include "gate/documents/verdict.hpp"
+
+namespace holdfast::gate {
+
+// Processes without which a ratio or a time is not decided.
+inline constexpr std::size_t enough_processes = 5;
+
+struct Judgement {
+  std::string verdict = verdict::pass;
+  std::optional<double> change = {};  // value / baseline - 1
+  std::optional<double> limit = {};  // the change at which a worsening begins; signed like `change`
+  std::string because = {};          // completes "<metric> ..."
+  double worsening = 0;              // log ratio, positive when worse; for time and ratio
+  double log_limit = 0;
+
+  bool suspect() const { return worsening > log_limit && log_limit > 0; }
+};
+
+// exact and codegen: equal within the tolerance or not.
+Judgement judge_exact(const Standard& standard, const Measured& measured, const Value& baseline);
+
+// ratio and time: the screening rule. A change beyond the limit is decided only beyond twice the
+// limit.
+Judgement judge_screened(const Standard& standard, const Measured& measured, const Entry& entry);
+
+// A time or a ratio against the entry's anchor: completes "<metric> ..." where many small steps
+// have led too far from it; empty where they have not.
+std::optional<std::string> drift(const Standard& standard, const Entry& entry, double value);
+
+Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry);
+
+// The sentence about a violated bound, which completes "<metric> ...".
+std::optional<std::string> violation(const Bound& bound, double value, const std::string& unit);
+
+// A log worsening: a baseline under which half the speed may be lost decides nothing.
+inline constexpr double widest_limit = 0.7;
+
+// The largest log worsening that passes: the tolerance, or what the spread of the baseline's own
+// runs explains.
+double screening_limit(double tolerance, const Entry& entry);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast run --count-instructions`: what single steps execute, counted by the suite in one more
+// process, inside valgrind's callgrind.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gate/documents/documents.hpp"
+
+namespace holdfast::gate {
+
+inline constexpr const char* instructions_metric = "instructions";
+// The code that is counted on every machine, because valgrind executes no AVX-512.
+inline constexpr std::string_view counted_isa = "x86-64-v3";
+
+// Throws Error(bad_input) where PATH has no valgrind, which `option` of holdfast run needs.
+std::filesystem::path find_valgrind(const std::string& option);
+
+struct Counting {
+  std::filesystem::path valgrind;
+  std::filesystem::path binary;             // of the suite
+  std::vector<std::string> arguments = {};  // tier, filter and options, as for a timed process
+  double timeout_seconds = 0;
+  std::function<void(std::string_view line)> on_line = {};
+};
+
+// Of each variant, "<case id>|<variant>": what callgrind saw in one step, in the next two, and in
+// one more; -1 where it left no dump.
+using Dumps = std::map<std::string, std::array<double, 3>>;
+
+// The dumps that callgrind left in `folder`.
+Dumps read_dumps(const std::filesystem::path& folder);
+
+// What a further step adds. Empty where a dump is missing or the steps differ; then `why` says so.
+std::optional<double> count_of_a_step(const std::array<double, 3>& dumps, std::string& why);
+
+// Why nobody counted, in the place of each count that the results promise.
+void leave_uncounted(Results& results, const std::string& why);
+
+// The results without the counts that they promise, which the gate then finds missing.
+Results without_counts(Results results);
+
+// Gives each variant that promises the metric its count, and takes the promise out where it was not
+// kept: the gate then finds it missing. One sentence for each of those.
+std::vector<std::string> count_instructions(const Counting& counting, Results& results);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts of instructions: what is read of callgrind, and the real `holdfast run` on a suite whose
+// steps execute a known number of them.
+#include "gate/measure/instruction_counts.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "gate/measure/host_class.hpp"
+#include "gate/testing/gate_command.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* spin = "counted_suite/spin/n:1/f64";
+constexpr double instructions_of_a_round = 2;
+constexpr double rounds = 200'000;
+
+TEST(InstructionCounts, AStepIsWhatAFurtherStepAdds) {
+  std::string why;
+  EXPECT_EQ(count_of_a_step({110, 210, 110}, why), 100);
+}
+
+TEST(InstructionCounts, AStateThatIsNotSteadyHasNone) {
+  std::string why;
+  EXPECT_FALSE(count_of_a_step({110'000, 210'000, 112'000}, why));
+  EXPECT_THAT(why, HasSubstr("one step executes 110"));
+}
+
+TEST(InstructionCounts, WhatAnAllocatorFindsMayDiffer) {
+  std::string why;
+  EXPECT_EQ(count_of_a_step({1'000'000, 2'000'050, 1'000'990}, why), 1'000'050);
+  EXPECT_EQ(count_of_a_step({100'000, 200'050, 100'390}, why), 100'050);
+}
+
+TEST(InstructionCounts, AMissingDumpIsToldApart) {
+  std::string why;
+  EXPECT_FALSE(count_of_a_step({110, -1, 110}, why));
+  EXPECT_THAT(why, HasSubstr("left no dump"));
+}
+
+TEST(InstructionCounts, DumpsAreReadByTheirNames) {
+  const TemporaryFolder folder("dumps");
+  const auto dump = [&](const char* file, const char* name, int total) {
+    write_file(folder.path() / file, text("version: 1\n\ndesc: Trigger: Client Request: ", name,
+                                          "\n\nsummary: ", total, "\n\ntotals: ", total, "\n"));
+  };
+  dump("counts.1", "toy/a/f64|optimized|0", 10);
+  dump("counts.2", "toy/a/f64|optimized|1", 20);
+  dump("counts.3", "toy/a/f64|optimized|2", 10);
+  write_file(folder.path() / "counts", "desc: Trigger: Program termination\n\ntotals: 7\n");
+  const Dumps dumps = read_dumps(folder.path());
+  ASSERT_EQ(dumps.size(), 1u);
+  EXPECT_EQ(dumps.at("toy/a/f64|optimized"), (std::array<double, 3>{10, 20, 10}));
+}
+
+// Times of one short process decide nothing here, so the policy leaves them alone.
+const std::string counting_policy = R"({"schema": "holdfast-policy/1",
+ "kinds": {"exact": {"gate": "block", "tolerance": 0, "two_sided": ["reference"]},
+           "ratio": {"gate": "off"}, "time": {"gate": "off"}, "bound": {"gate": "off"},
+           "advisory": {"gate": "off"}},
+ "metrics": {
+  "instructions": {"kind": "exact", "better": "lower", "unit": "1", "tolerance": 0.005,
+                   "patch_tolerance": 0.02, "same": ["compiler"], "on_request": "--count-instructions"},
+  "peak_bytes": {"kind": "exact", "better": "lower", "unit": "B"},
+  "peak_bytes_warm": {"kind": "exact", "better": "lower", "unit": "B"},
+  "peak_ratio": {"kind": "exact", "better": "higher", "unit": "1"},
+  "plans": {"kind": "exact", "better": "lower", "unit": "1"},
+  "plans_warm": {"kind": "exact", "better": "lower", "unit": "1"},
+  "speedup": {"kind": "ratio", "better": "higher", "unit": "1"},
+  "time_s": {"kind": "time", "better": "lower", "unit": "s"},
+  "handover_s": {"kind": "time", "better": "lower", "unit": "s"},
+  "check_error": {"kind": "bound", "better": "lower", "unit": "1"}},
+ "rules": [], "waivers": []})";
+
+class CountedSuite : public GateCommand {
+ protected:
+  void SetUp() override {
+    GateCommand::SetUp();
+    write_file(baselines_ / "policy.json", counting_policy);
+    const Outcome listed =
+        run_task({.program = COUNTED_SUITE_BINARY, .arguments = {"--list=json"}});
+    write_file(lists_ / "counted_suite.list.json", listed.output);
+    fs::remove(lists_ / "toy.list.json");
+    try {
+      (void)find_valgrind("this test");
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+  Outcome run(std::map<std::string, std::string> environment,
+              const std::vector<std::string>& more = {"--count-instructions"}) {
+    Task task{.program = HOLDFAST_BINARY,
+              .arguments = {"run", COUNTED_SUITE_BINARY, "--device=host", "--processes=1",
+                            "--out=" + results_.string()},
+              .environment = std::move(environment),
+              .timeout_seconds = 200};
+    task.arguments.insert(task.arguments.end(), more.begin(), more.end());
+    fs::remove_all(results_);
+    return run_task(task);
+  }
+  Results results() const {
+    for (const auto& file : fs::recursive_directory_iterator(results_))
+      if (file.path().filename() == "counted_suite.json") return read_results(file.path());
+    throw Error(Fault::bad_input, "no result file");
+  }
+  double count(const std::string& variant = "optimized") const {
+    return results().cases.front().variants.at(variant).metrics.at("instructions").value.value();
+  }
+  fs::path stored() const {
+    return baselines_ / "devices" / results().env.device_class / "counted_suite.json";
+  }
+};
+
+TEST_F(CountedSuite, CallsTheHostWhatTheGateCallsIt) {
+  ASSERT_EQ(run({}, {}).code, 0);
+  EXPECT_EQ(results().env.device_class, host_class());
+  EXPECT_EQ(results().env.processor, host_processor());
+  EXPECT_NE(host_processor(), "unknown");
+}
+
+TEST_F(CountedSuite, CountsRepeatExactlyAndShowAPlantedPercentExactly) {
+  ASSERT_EQ(run({}).code, 0);
+  const double plain = count();
+  const double reference = count("reference");
+  EXPECT_GE(plain, instructions_of_a_round * rounds);
+  EXPECT_LT(plain, instructions_of_a_round * rounds + 100) << "the harness counts itself";
+  EXPECT_EQ(reference - plain, 2 * instructions_of_a_round * rounds);
+  ASSERT_EQ(accept({"--bootstrap"}), 0) << complaints_;
+
+  ASSERT_EQ(run({{"SOME_VARIABLE", std::string(1000, 'x')}}).code, 0);
+  EXPECT_EQ(count(), plain);
+  EXPECT_EQ(check(), 0) << output_;
+
+  ASSERT_EQ(run({{"PLANTED_PERCENT", "1"}}).code, 0);
+  EXPECT_EQ(count() - plain, 0.01 * instructions_of_a_round * rounds);
+  EXPECT_EQ(count("reference"), reference);
+  EXPECT_EQ(check(), 1);
+  EXPECT_THAT(output_, AllOf(HasSubstr("REGRESSION"), HasSubstr("instructions"),
+                             HasSubstr("(+1 %), the limit is +0.5 %")));
+
+  // What nobody asked for is told, and neither missing nor lost when a run without it is accepted.
+  ASSERT_EQ(run({}, {}).code, 0);
+  EXPECT_EQ(check(), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("instructions: this run was not asked for it; measure with "
+                                 "--count-instructions"));
+  ASSERT_EQ(accept({"--bootstrap"}), 0) << complaints_;
+  EXPECT_EQ(read_baseline(stored()).entries.at(text(spin, "|optimized|instructions")).value,
+            Value(plain));
+}
+
+TEST_F(CountedSuite, StepsThatDifferAreNotCountedAndThenMissing) {
+  const Outcome outcome = run({{"PLANTED", "unsteady"}});
+  ASSERT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.complaints, HasSubstr("every step must do the same work"));
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(output_, HasSubstr("MISSING"));
+}
+
+TEST_F(CountedSuite, WithoutValgrindNothingIsMeasured) {
+  const Outcome outcome = run({{"PATH", "/nonexistent"}});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.complaints,
+              AllOf(HasSubstr("needs valgrind, and there is none in PATH"),
+                    HasSubstr("./cmake/bootstrap.sh"), Not(HasSubstr("process"))));
+}
+
+TEST_F(CountedSuite, WithoutValgrindARunThatMayDoWithoutSaysWhy) {
+  ASSERT_EQ(run({{"PATH", "/nonexistent"}}, {"--count-instructions-if-possible"}).code, 0);
+  EXPECT_EQ(check(), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("not checked: counted_suite on "),
+                             HasSubstr("--count-instructions-if-possible needs valgrind, and there "
+                                       "is none in PATH; install it"),
+                             Not(HasSubstr("measure with"))));
+}
+
+// Something else of that name, first in PATH.
+TEST_F(CountedSuite, AValgrindThatFailsIsNoValgrindThatIsMissing) {
+  const auto run_with = [&](const std::string& script) {
+    const fs::path fake = folder_.path() / "fake";
+    fs::create_directories(fake);
+    write_file(fake / "valgrind", "#!/bin/sh\n" + script);
+    fs::permissions(fake / "valgrind", fs::perms::owner_all);
+    return run({{"PATH", fake.string() + ":" + std::getenv("PATH")}},
+               {"--count-instructions-if-possible"});
+  };
+  const Outcome refused = run_with("echo 'counted_suite: this case cannot be' >&2\nexit 2\n");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.complaints, HasSubstr("this case cannot be"));
+  EXPECT_EQ(check(), 3) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("MISSING"), HasSubstr("instructions")));
+  // A run that is killed while it counts leaves the same.
+  EXPECT_EQ(run_with("kill -9 $PPID\n").ending, Ending::killed);
+  EXPECT_EQ(check(), 3) << output_;
+}
+
+TEST_F(CountedSuite, OnlyTheHostHasInstructionsToCount) {
+  const Outcome outcome =
+      run_task({.program = HOLDFAST_BINARY,
+                .arguments = {"run", COUNTED_SUITE_BINARY, "--device=cuda-dry:sm_90",
+                              "--count-instructions", "--out=" + results_.string()}});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.complaints, HasSubstr("counts what the host executes"));
+  const Outcome possible =
+      run_task({.program = HOLDFAST_BINARY,
+                .arguments = {"run", COUNTED_SUITE_BINARY, "--device=cuda-dry:sm_90",
+                              "--count-instructions-if-possible", "--out=" + results_.string()}});
+  EXPECT_EQ(possible.code, 2);
+  EXPECT_THAT(
+      possible.complaints,
+      HasSubstr("holdfast: --count-instructions-if-possible counts what the host executes"));
+}
+
+TEST_F(CountedSuite, OutsideValgrindTheSuiteSaysHowToCount) {
+  const Outcome outcome = run_task({.program = COUNTED_SUITE_BINARY,
+                                    .arguments = {"--count-instructions"},
+                                    .environment = {{"GOMP_SPINCOUNT", "1000"}}});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.complaints, HasSubstr("holdfast run SUITE --device=host --count-instr"));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/measure/processes.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace holdfast::gate {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+Metric exact(double value) {
+  return {.kind = "exact", .value = value};
+}
+Metric time_of(double seconds) {
+  return {
+      .kind = "time", .processes = {seconds}, .median = seconds, .mad_between = 0, .samples = 100};
+}
+
+// What one process reports of one case.
+Results process(const Metrics& metrics, const std::string& identity = "sha256:aa") {
+  CaseResult result{.id = "suite/case/f64", .tier = "gate", .executed = true};
+  result.check = {.status = "passed", .error = 1e-15, .limit = 1e-12};
+  result.variants["optimized"] = {.identity = identity, .metrics = metrics};
+  Results results{.suite = "suite",
+                  .tier = "gate",
+                  .env = {.device_class = "host", .device_name = "host", .fingerprint = "f"}};
+  results.cases.push_back(result);
+  return results;
+}
+
+const CaseResult& only_case(const Results& results) {
+  return results.cases.at(0);
+}
+const Metric& metric(const Results& results, const std::string& name) {
+  return only_case(results).variants.at("optimized").metrics.at(name);
+}
+
+TEST(Merge, TimesKeepOneNumberPerProcess) {
+  const Results merged =
+      merge({process({{"time_s", time_of(3)}}), process({{"time_s", time_of(1)}}),
+             process({{"time_s", time_of(10)}})});
+  const Metric& time = metric(merged, "time_s");
+  EXPECT_THAT(time.processes, ElementsAre(3, 1, 10));
+  EXPECT_EQ(time.median, 3);
+  EXPECT_EQ(time.mad_between, 2);
+  EXPECT_EQ(time.samples, 300);
+  EXPECT_EQ(merged.run.processes, 3);
+}
+
+TEST(Merge, AnEvenNumberOfProcessesHasTheMeanOfTheMiddleTwo) {
+  const Results merged =
+      merge({process({{"time_s", time_of(1)}}), process({{"time_s", time_of(2)}})});
+  EXPECT_EQ(metric(merged, "time_s").median, 1.5);
+}
+
+TEST(Merge, CeilingsAreTheBestThatAnyProcessSaw) {
+  std::vector<Results> processes = {process({}), process({}), process({})};
+  const double bandwidths[] = {2e10, 3e10, 1e10}, latencies[] = {5e-6, 3e-6, 4e-6};
+  for (std::size_t i = 0; i < processes.size(); ++i)
+    processes[i].ceilings = {{"memory_bytes_per_s", bandwidths[i]},
+                             {"barrier_s", latencies[i]},
+                             {"l2_bytes_per_s", std::nullopt}};
+  const Results merged = merge(processes);
+  EXPECT_EQ(merged.ceilings.at("memory_bytes_per_s"), 3e10);
+  EXPECT_EQ(merged.ceilings.at("barrier_s"), 3e-6);
+  EXPECT_EQ(merged.ceilings.at("l2_bytes_per_s"), std::nullopt);
+}
+
+TEST(Merge, CountsThatAgreeStay) {
+  const Results merged =
+      merge({process({{"launches", exact(4)}}), process({{"launches", exact(4)}})});
+  EXPECT_EQ(only_case(merged).status, "ok");
+  EXPECT_EQ(metric(merged, "launches").value, 4);
+}
+
+TEST(Merge, CountsThatDisagreeFailTheCaseWithBothValues) {
+  const Results merged =
+      merge({process({{"launches", exact(4)}}), process({{"launches", exact(5)}})});
+  EXPECT_EQ(only_case(merged).status, "failed");
+  EXPECT_THAT(*only_case(merged).reason,
+              HasSubstr("optimized launches is 4 in process 1 and 5 in process 2"));
+}
+
+TEST(Merge, CodeThatDiffersBetweenProcessesFailsTheCase) {
+  const Results merged = merge({process({}, "sha256:aa"), process({}, "sha256:bb")});
+  EXPECT_EQ(only_case(merged).status, "failed");
+  EXPECT_THAT(*only_case(merged).reason,
+              HasSubstr("identity is sha256:aa in process 1 and sha256:bb"));
+}
+
+TEST(Merge, AMetricThatOneProcessLacksFailsTheCase) {
+  const Results merged = merge({process({{"launches", exact(4)}}), process({})});
+  EXPECT_EQ(only_case(merged).status, "failed");
+  EXPECT_THAT(*only_case(merged).reason,
+              HasSubstr("optimized launches is measured by 1 of 2 processes"));
+}
+
+TEST(Merge, AdvisoryMetricsTakeTheMedian) {
+  const auto advisory = [](double value) {
+    return process({{"compile_s", {.kind = "advisory", .value = value}}});
+  };
+  EXPECT_EQ(metric(merge({advisory(1), advisory(9), advisory(2)}), "compile_s").value, 2);
+}
+
+TEST(Merge, AMetricThatNoProcessCouldGiveKeepsItsReason) {
+  const Metric denied{.kind = "advisory", .reason = "CUPTI needs permission"};
+  const Results merged =
+      merge({process({{"idle_fraction", denied}}), process({{"idle_fraction", denied}})});
+  EXPECT_EQ(metric(merged, "idle_fraction").reason, "CUPTI needs permission");
+  EXPECT_EQ(only_case(merged).status, "ok");
+}
+
+TEST(Merge, OneFailedCheckFailsTheCaseAndTheWorstErrorCounts) {
+  Results bad = process({});
+  bad.cases[0].status = "failed";
+  bad.cases[0].reason = "error 0.5";
+  bad.cases[0].check = {.status = "failed", .error = 0.5, .limit = 1e-12};
+  const Results merged = merge({process({}), bad, process({})});
+  EXPECT_EQ(only_case(merged).status, "failed");
+  EXPECT_EQ(only_case(merged).reason, "error 0.5");
+  EXPECT_EQ(only_case(merged).check.status, "failed");
+  EXPECT_EQ(only_case(merged).check.error, 0.5);
+}
+
+TEST(Merge, ProcessesOnDifferentDevicesAreInvalid) {
+  Results other = process({});
+  other.env.fingerprint = "g";
+  EXPECT_FALSE(merge({process({}), other}).quality.valid);
+}
+
+TEST(Merge, ACaseThatOneProcessLacksIsLeftOutAndCanBeCompleted) {
+  Results empty = process({});
+  empty.cases.clear();
+  Results merged = merge({process({}), empty});
+  EXPECT_TRUE(merged.cases.empty());
+  complete(merged, {{.id = "suite/case/f64", .tier = "gate"}}, "missing", "because");
+  EXPECT_EQ(only_case(merged).status, "missing");
+  EXPECT_EQ(only_case(merged).reason, "because");
+}
+
+const List list{
+    .suite = "suite",
+    .cases = {
+        {.id = "suite/a/n:8/f64", .tier = "smoke", .devices = {{"host", {}}, {"cuda-dry", {}}}},
+        {.id = "suite/b/n:16/f64", .tier = "gate", .devices = {{"host", {}}}},
+        {.id = "suite/c/n:8/f64", .tier = "full", .devices = {{"host", {}}}}}};
+
+std::vector<std::string> ids(const std::string& device, const std::string& tier,
+                             const std::optional<std::string>& filter = std::nullopt) {
+  std::vector<std::string> out;
+  for (const ListedCase& listed : expected_cases(list, device, tier, filter))
+    out.push_back(listed.id);
+  return out;
+}
+
+TEST(ExpectedCases, ATierHoldsTheTiersBelowIt) {
+  EXPECT_THAT(ids("host", "gate"), ElementsAre("suite/a/n:8/f64", "suite/b/n:16/f64"));
+}
+
+TEST(ExpectedCases, TheArchitectureOfADeviceDoesNotMatter) {
+  EXPECT_THAT(ids("cuda-dry:sm_90", "full"), ElementsAre("suite/a/n:8/f64"));
+}
+
+TEST(ExpectedCases, AFilterChoosesAndWithAMinusLeavesOut) {
+  EXPECT_THAT(ids("host", "full", "n:8"), ElementsAre("suite/a/n:8/f64", "suite/c/n:8/f64"));
+  EXPECT_THAT(ids("host", "full", "-n:8"), ElementsAre("suite/b/n:16/f64"));
+}
+
+TEST(ExpectedCases, AMalformedFilterIsShown) {
+  EXPECT_THAT([] { (void)ids("host", "full", "("); },
+              ThrowsMessage<Error>(HasSubstr("--filter=( is not a regular expression")));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A profile as people read it on a terminal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gate/documents/documents.hpp"
+#include "gate/documents/profile.hpp"
+
+namespace holdfast::gate {
+
+// Overview, operations, scopes, transfers, memory, compilations, windows: what there is of each.
+std::string describe(const Profile& profile);
+
+// Two lines: what it is of, and the overview.
+std::string describe_briefly(const Profile& profile);
+
+// One finding per paragraph, with its cure. Findings that differ in the case alone share one.
+// `at_most` of them, and a line that counts the rest; references are counted alone, unless asked
+// for.
+struct FindingsShown {
+  std::size_t at_most = 10;
+  bool references = false;
+  bool places = true;  // name the case and variant
+};
+std::string describe(const std::vector<Detection>& findings, const FindingsShown& shown);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/report/terminal.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "gate/compare/confirm.hpp"
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/verdict.hpp"
+#include "gate/report/profile_report.hpp"
+#include "gate/report/verdict_rows.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+std::string padded(std::string word, std::size_t width) {
+  word.resize(std::max(word.size() + 1, width), ' ');
+  return word;
+}
+
+// The sentence of a row without what its group's heading has already said.
+std::string tail(const Row& row) {
+  const std::size_t colon = row.sentence.find(": ");
+  const std::string said =
+      colon == std::string::npos ? row.sentence : row.sentence.substr(colon + 2);
+  return !row.metric.empty() && said.starts_with(row.metric + ' ')
+             ? said.substr(row.metric.size() + 1)
+             : said;
+}
+
+std::string group_body(const RowGroup& group) {
+  std::ostringstream out;
+  std::map<std::string, std::string> evidence;
+  std::set<std::string> commands;
+  for (const Row* row : group.rows) {
+    out << "  " << (row->metric.empty() ? "" : padded(row->metric, 14)) << tail(*row) << "\n";
+    for (const auto& [name, line] : row->evidence) evidence.try_emplace(name, line);
+    if (row->next) commands.insert(*row->next);
+  }
+  for (const auto& [name, line] : evidence) out << "  " << padded(name, 14) << line << "\n";
+  for (const std::string& command : commands) out << "  " << padded("next", 14) << command << "\n";
+  return std::move(out).str();
+}
+
+// One cause often takes many cases along (a crash, one program that is compiled anew): what is to
+// be said of all of them is said once, below their headings.
+struct Told {
+  std::vector<const Row*> heads = {};
+  std::string body = {};
+};
+
+std::vector<Told> told_once(const std::vector<RowGroup>& found) {
+  std::vector<Told> all;
+  std::map<std::string, std::size_t> places;
+  for (const RowGroup& group : found) {
+    std::string body = group_body(group);
+    const Row& head = *group.head;
+    const auto [place, is_new] =
+        places.try_emplace(text(head.verdict, '|', head.blocking, '|', head.device_class, '|',
+                                head.variant, '|', body),
+                           all.size());
+    if (is_new) all.push_back({.body = std::move(body)});
+    all[place->second].heads.push_back(group.head);
+  }
+  return all;
+}
+
+void print_heading(const Row& head, bool color, std::ostream& out) {
+  const char* shade = head.blocking                                          ? "\033[1;31m"
+                      : severity(head.verdict) < severity(verdict::improved) ? "\033[33m"
+                                                                             : "\033[32m";
+  out << (color ? shade : "") << padded(head.verdict, 12) << (color ? "\033[0m" : "")
+      << head.case_id << "  " << head.device_class;
+  if (head.variant != case_variant) out << "  " << head.variant;
+  const bool warns = !head.blocking && severity(head.verdict) < severity(verdict::drift);
+  const bool confirmed =
+      head.verdict == verdict::regression && head.evidence.contains(confirmation_evidence);
+  if (head.blocking || warns)
+    out << (head.blocking ? "  (blocking" : "  (a warning") << (confirmed ? ", confirmed)" : ")");
+  out << "\n";
+}
+
+}  // namespace
+
+std::string ctest_measurements(const Verdict& verdict) {
+  std::string out;
+  const auto measurement = [&](const std::string& name, double value) {
+    out += text("<CTestMeasurement type=\"numeric/double\" name=\"", xml_escaped(name), "\">",
+                value, "</CTestMeasurement>\n");
+  };
+  for (const auto& [name, count] : verdict.counts) measurement(name, static_cast<double>(count));
+  for (const Row& row : verdict.rows) {
+    const auto* value = row.value ? std::get_if<double>(&*row.value) : nullptr;
+    if (value && (row.metric == "speedup" || row.metric == "peak_ratio"))
+      measurement(text(row.case_id, ' ', row.metric), *value);
+  }
+  return out;
+}
+
+std::string summary(const Verdict& verdict) {
+  std::string out;
+  for (const std::string& name : verdicts_by_severity()) {
+    const auto count = verdict.counts.find(name);
+    if (count != verdict.counts.end())
+      out += text(out.empty() ? "" : ", ", count->second, " ", name);
+  }
+  return out.empty() ? "nothing was judged" : out;
+}
+
+void print(const Verdict& verdict, const Printing& printing, std::ostream& out) {
+  for (const Told& told : told_once(row_groups(verdict, printing.quiet))) {
+    for (const Row* head : told.heads) print_heading(*head, printing.color, out);
+    out << told.body;
+  }
+  if (!printing.quiet && !verdict.findings.empty())
+    out << "what the detectors saw (never a reason to fail):\n"
+        << describe(verdict.findings, {.at_most = most_findings});
+  for (const std::string& note : verdict.notes) out << "note: " << note << "\n";
+  if (!printing.quiet)
+    for (const std::string& line : verdict.not_checked) out << "not checked: " << line << "\n";
+  out << summary(verdict) << " -> exit " << verdict.exit << " (" << meaning(verdict.exit) << ")\n";
+}
+
+}  // namespace holdfast::gate

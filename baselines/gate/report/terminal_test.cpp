@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports of a verdict, held against what their readers document: JUnit's XML as Jenkins takes it,
+// GitHub's workflow commands, and the size of a comment.
+#include "gate/report/terminal.hpp"
+
+#include <gmock/gmock.h>
+
+#include <regex>
+#include <set>
+
+#include "gate/testing/gate_command.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+Row row(const std::string& id, const std::string& verdict, bool blocking) {
+  return {.case_id = id,
+          .device_class = "host-x86_64-v4-2t",
+          .variant = "optimized",
+          .metric = "launches",
+          .kind = "exact",
+          .unit = "1",
+          .verdict = verdict,
+          .blocking = blocking,
+          .value = 5.0,
+          .baseline = 4.0,
+          .change = 0.25,
+          .limit = 0.0,
+          .sentence = text(id, " optimized on host-x86_64-v4-2t: launches rose from 4 to 5"),
+          .evidence = {{"code", "stage<double>: registers 64 -> 96"}},
+          .next = "holdfast explain " + id};
+}
+
+Verdict many(std::size_t count, const std::string& verdict = "REGRESSION") {
+  Verdict made{.exit = 1, .counts = {{verdict, static_cast<std::int64_t>(count)}}};
+  for (std::size_t i = 0; i < count; ++i)
+    made.rows.push_back(row(text("toy/step/n:", i, "/f64"), verdict, verdict == "REGRESSION"));
+  made.not_checked = {"toy on cuda: no such device"};
+  return made;
+}
+
+std::size_t occurrences(const std::string& content, const std::string& word) {
+  std::size_t count = 0;
+  for (std::size_t at = content.find(word); at != std::string::npos;
+       at = content.find(word, at + 1))
+    ++count;
+  return count;
+}
+
+std::vector<std::string> lines_of(const std::string& content) {
+  std::istringstream in(content);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Markdown, ShowsTwentyRowsAndFoldsTheRest) {
+  const std::string page = markdown(many(25));
+  EXPECT_THAT(page.substr(0, page.find("<details>")), HasSubstr("toy/step/n:19/f64"));
+  EXPECT_EQ(occurrences(page.substr(0, page.find("<details>")), "| REGRESSION (blocking)"), 20u);
+  EXPECT_THAT(page, HasSubstr("<details><summary>and 5 other rows</summary>"));
+  EXPECT_EQ(occurrences(page, "| REGRESSION (blocking)"), 25u);
+  EXPECT_EQ(occurrences(page, "<details>"), occurrences(page, "</details>"));
+}
+
+TEST(Markdown, FoldsNothingWhereTwentyAreAll) {
+  EXPECT_THAT(markdown(many(20)), Not(HasSubstr("<details>")));
+}
+
+TEST(Markdown, PutsTheWorstFirst) {
+  Verdict verdict = many(30, "DRIFT");
+  verdict.rows.push_back(row("toy/last/f64", "WRONG", true));
+  const std::string page = markdown(verdict);
+  EXPECT_LT(page.find("toy/last/f64"), page.find("toy/step/n:0/f64"));
+}
+
+TEST(Markdown, FitsIntoACommentAndStaysWhole) {
+  Verdict verdict = many(5000);
+  verdict.not_checked.assign(2000, std::string(300, 'x'));
+  verdict.notes.assign(20, std::string(3000, 'n'));
+  const std::string page = markdown(verdict);
+  EXPECT_LE(page.size(), 65536u);
+  EXPECT_EQ(occurrences(page, "<details>"), occurrences(page, "</details>"));
+  EXPECT_THAT(page, AllOf(HasSubstr("more in verdict.json"), HasSubstr("Not checked:"),
+                          HasSubstr("more, in verdict.json")));
+}
+
+TEST(Markdown, ALongerOneMayBeAskedFor) {
+  const std::string page = markdown(many(5000), std::size_t{1} << 20);
+  EXPECT_GT(page.size(), 65536u);
+  EXPECT_LE(page.size(), std::size_t{1} << 20);
+  EXPECT_EQ(occurrences(page, "| REGRESSION (blocking)"), 5000u);
+}
+
+TEST(Markdown, SaysWhatWasNotChecked) {
+  EXPECT_THAT(markdown(many(1)), HasSubstr("Not checked:\n\n- toy on cuda: no such device\n"));
+}
+
+TEST(Markdown, KeepsTheNamesOfKernelsFromBecomingTags) {
+  const std::string page = markdown(many(1));
+  EXPECT_THAT(page, AllOf(HasSubstr("stage&lt;double&gt;"), Not(HasSubstr("stage<double>"))));
+}
+
+TEST(Markdown, EditsOfBaselinesStandInATableOfTheirOwn) {
+  Verdict verdict = many(1);
+  verdict.rows.push_back(row("toy/edited/f64", "ACCEPTED", false));
+  verdict.rows.back().sentence += "; accepted with this change: one more stage";
+  const std::string page = markdown(verdict);
+  const std::size_t table = page.find("Baselines that this change edits");
+  ASSERT_NE(table, std::string::npos);
+  EXPECT_GT(page.find("toy/edited/f64"), table);
+  EXPECT_THAT(page.substr(table), HasSubstr("| 4 | 5 | one more stage |"));
+}
+
+TEST(Annotations, NameTheFileAndTheCaseAndAreEscaped) {
+  Verdict verdict = many(1);
+  verdict.rows.front().sentence = "100 % more\nof it: a, b";
+  const auto lines = lines_of(github_annotations(verdict, "baselines"));
+  ASSERT_THAT(lines, SizeIs(1));
+  EXPECT_THAT(
+      lines.front(),
+      StartsWith("::error file=baselines/devices/host-x86_64-v4-2t/toy.json,"
+                 "title=REGRESSION toy/step/n%3A0/f64::100 %25 more%0Aof it: a, b%0Acode: "));
+}
+
+// What the runner splits a line into: "::name properties::message", where properties hold no colon
+// and no comma but those between them.
+TEST(Annotations, AreWorkflowCommandsOfOneLineEach) {
+  const std::regex command("::(error|warning) ([a-z]+=[^,:]+)(,[a-z]+=[^,:]+)*::[^\r\n]+");
+  Verdict verdict = many(30);
+  verdict.rows.push_back(row("toy/a,b:c/f64", "NOISY", false));
+  for (const std::string& line : lines_of(github_annotations(verdict, "baselines")))
+    EXPECT_TRUE(std::regex_match(line, command)) << line;
+}
+
+TEST(Annotations, AreTenAtMostAndTellHowManyMore) {
+  const auto lines = lines_of(github_annotations(many(30), "baselines"));
+  ASSERT_THAT(lines, SizeIs(10));
+  EXPECT_THAT(lines.back(), HasSubstr("and 21 more"));
+  EXPECT_THAT(lines_of(github_annotations(many(10), "baselines")), SizeIs(10));
+}
+
+TEST(Annotations, WarnOfWhatDoesNotBlockAndKeepQuietAboutTheRest) {
+  Verdict verdict{.exit = 0};
+  verdict.rows = {row("toy/a/f64", "NOISY", false), row("toy/b/f64", "IMPROVED", false),
+                  row("toy/c/f64", "PASS", false)};
+  const auto lines = lines_of(github_annotations(verdict, "baselines"));
+  ASSERT_THAT(lines, SizeIs(1));
+  EXPECT_THAT(lines.front(), StartsWith("::warning file="));
+}
+
+TEST(Annotations, TellWhatStoppedTheCheck) {
+  const Verdict stopped{.exit = 2, .notes = {"policy.json:3: 'gate' is gone"}};
+  EXPECT_EQ(github_annotations(stopped, "baselines"),
+            "::error title=holdfast::policy.json:3: 'gate' is gone\n");
+}
+
+// A reader of the XML that this project writes: elements with their attributes and parent.
+struct Element {
+  std::string name, parent;
+  std::map<std::string, std::string> attributes = {};
+};
+
+std::vector<Element> elements(const std::string& xml) {
+  static const std::regex tag(R"(<(/?)([a-z-]+)((?:\s+[a-z]+="[^"<>]*")*)\s*(/?)>)");
+  static const std::regex attribute(R"re(([a-z]+)="([^"]*)")re");
+  std::vector<Element> found;
+  std::vector<std::string> open;
+  for (std::sregex_iterator at(xml.begin(), xml.end(), tag), end; at != end; ++at) {
+    const std::string name = (*at)[2];
+    if ((*at)[1].length() > 0) {
+      EXPECT_EQ(open.back(), name) << "closes what is not open";
+      open.pop_back();
+      continue;
+    }
+    Element& element = found.emplace_back();
+    element.name = name;
+    element.parent = open.empty() ? "" : open.back();
+    const std::string given = (*at)[3];
+    for (std::sregex_iterator a(given.begin(), given.end(), attribute); a != end; ++a)
+      element.attributes[(*a)[1]] = (*a)[2];
+    if ((*at)[4].length() == 0) open.push_back(name);
+  }
+  EXPECT_TRUE(open.empty());
+  return found;
+}
+
+// The rules of the junit.xsd that Jenkins documents: parents, required and allowed attributes.
+struct Rule {
+  std::string parent;
+  std::set<std::string> required, allowed;
+};
+const std::map<std::string, Rule> schema = {
+    {"testsuites",
+     {"", {}, {"name", "time", "tests", "failures", "disabled", "errors", "skipped"}}},
+    {"testsuite",
+     {"testsuites",
+      {"name", "tests"},
+      {"failures", "errors", "time", "disabled", "skipped", "timestamp", "hostname", "id",
+       "package"}}},
+    {"testcase", {"testsuite", {"name", "classname"}, {"assertions", "time", "status"}}},
+    {"failure", {"testcase", {}, {"type", "message"}}},
+    {"skipped", {"testcase", {}, {"type", "message"}}},
+    {"system-out", {"testcase", {}, {}}}};
+
+void expect_schema(const std::string& xml) {
+  std::map<std::string, std::size_t> counts;
+  for (const Element& element : elements(xml)) {
+    ++counts[element.name];
+    ASSERT_TRUE(schema.contains(element.name)) << element.name;
+    const Rule& rule = schema.at(element.name);
+    EXPECT_EQ(element.parent, rule.parent) << element.name;
+    for (const std::string& name : rule.required)
+      EXPECT_TRUE(element.attributes.contains(name)) << element.name << ' ' << name;
+    for (const auto& [name, value] : element.attributes)
+      EXPECT_TRUE(rule.required.contains(name) || rule.allowed.contains(name))
+          << element.name << ' ' << name;
+  }
+  for (const Element& element : elements(xml))
+    if (element.name == "testsuite" || element.name == "testsuites") {
+      EXPECT_EQ(element.attributes.at("tests"), text(counts["testcase"]));
+      EXPECT_EQ(element.attributes.at("failures"), text(counts["failure"]));
+      EXPECT_EQ(element.attributes.at("skipped"), text(counts["skipped"]));
+    }
+}
+
+TEST(JUnit, KeepsToTheSchemaOfItsReaders) {
+  Verdict verdict = many(3);
+  verdict.rows.push_back(verdict.rows.front());  // a second failing metric of one case
+  verdict.rows.back().metric = "peak_bytes";
+  verdict.rows.push_back(row("toy/a/f64", "NOISY", false));
+  verdict.rows.push_back(row("toy/b/f64", "SKIPPED", false));
+  verdict.rows.push_back(row("toy/c/f64", "PASS", false));
+  verdict.rows.back().sentence = "a < b & \"c\" \x01";
+  expect_schema(junit(verdict));
+}
+
+TEST(JUnit, ACaseHasOneFailureAtMost) {
+  Verdict verdict = many(1);
+  verdict.rows.push_back(verdict.rows.front());
+  EXPECT_EQ(occurrences(junit(verdict), "<failure "), 1u);
+  EXPECT_EQ(occurrences(junit(verdict), "rose from 4 to 5"), 3u) << "the message, and each row";
+}
+
+TEST(JUnit, AWarningFailsNothingAndIsWrittenDown) {
+  Verdict verdict{.exit = 0, .rows = {row("toy/a/f64", "NOISY", false)}};
+  EXPECT_THAT(junit(verdict), AllOf(HasSubstr("failures=\"0\""),
+                                    HasSubstr("<system-out>NOISY: toy/a/f64 optimized")));
+}
+
+TEST(JUnit, WhatStopsTheCheckIsAFailureOfItsOwn) {
+  const std::string xml = junit({.exit = 3, .notes = {"no baseline"}});
+  expect_schema(xml);
+  EXPECT_THAT(xml, HasSubstr("name=\"check\""));
+}
+
+TEST_F(GateCommand, AnnotationsArePrintedWhereGitHubReadsThem) {
+  accepted(toy::dry());
+  Results now = toy::dry();
+  toy::metric(now, "optimized", "launches") = toy::exact(5);
+  store(now);
+  Task task{.program = HOLDFAST_BINARY,
+            .arguments = {"check", results_.string(), "--baselines=" + baselines_.string(),
+                          "--lists=" + lists_.string()},
+            .environment = {{"GITHUB_ACTIONS", ""}}};
+  EXPECT_THAT(run_task(task).output, Not(HasSubstr("::error")));
+  task.environment["GITHUB_ACTIONS"] = "true";
+  EXPECT_THAT(run_task(task).output, HasSubstr("\n::error file=baselines/devices/cuda-dry-sm_90/"));
+  task.environment["GITHUB_ACTIONS"] = "";
+  task.arguments.push_back("--annotations");
+  EXPECT_THAT(run_task(task).output, HasSubstr("\n::error file=baselines/devices/cuda-dry-sm_90/"));
+}
+
+TEST_F(GateCommand, TheWrittenReportsKeepToTheirReaders) {
+  accepted(toy::host());
+  Results now = toy::host();
+  toy::metric(now, "case", "speedup") = toy::timed("ratio", 5);
+  store(now);
+  EXPECT_EQ(check(), 1);
+  expect_schema(read_file(results_ / "verdict.xml"));
+  EXPECT_LE(read_file(results_ / "verdict.md").size(), 65536u);
+}
+
+}  // namespace
+}  // namespace holdfast::gate

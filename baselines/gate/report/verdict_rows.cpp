@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/report/verdict_rows.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "gate/documents/verdict.hpp"
+
+namespace holdfast::gate {
+
+const char* meaning(int exit) {
+  switch (exit) {
+    case 0:
+      return "well";
+    case 1:
+      return "a blocking regression";
+    case 3:
+      return "incomplete";
+    case 4:
+      return "undecided";
+    case 77:
+      return "no such device";
+    default:
+      return "usage or a bad file";
+  }
+}
+
+std::vector<RowGroup> row_groups(const Verdict& verdict, bool blocking_only) {
+  std::vector<RowGroup> found;
+  std::map<std::string, std::size_t> places;
+  for (const Row& row : verdict.rows) {
+    const bool quiet = row.verdict == verdict::pass || row.verdict == verdict::fresh;
+    if ((quiet || blocking_only) && !row.blocking) continue;
+    const std::string key =
+        text(row.case_id, '|', row.device_class, '|', row.variant, '|', row.verdict, row.blocking);
+    const auto [place, is_new] = places.try_emplace(key, found.size());
+    if (is_new) found.push_back({.head = &row});
+    found[place->second].rows.push_back(&row);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const RowGroup& a, const RowGroup& b) {
+    return std::pair(!a.head->blocking, severity(a.head->verdict)) <
+           std::pair(!b.head->blocking, severity(b.head->verdict));
+  });
+  return found;
+}
+
+std::vector<const Row*> worst_rows(const Verdict& verdict) {
+  std::vector<const Row*> rows;
+  for (const RowGroup& group : row_groups(verdict, false))
+    rows.insert(rows.end(), group.rows.begin(), group.rows.end());
+  return rows;
+}
+
+}  // namespace holdfast::gate

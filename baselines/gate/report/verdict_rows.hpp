@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of a verdict in the order in which every report tells them: what blocks first, then by
+// how bad it is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gate/documents/documents.hpp"
+
+namespace holdfast::gate {
+
+const char* meaning(int exit);  // "a blocking regression"
+
+// Rows of one verdict on one variant, which are told together.
+struct RowGroup {
+  const Row* head = nullptr;
+  std::vector<const Row*> rows = {};
+};
+
+// Without what passes, or is new and blocks nothing; worst first. They point into `verdict`.
+std::vector<RowGroup> row_groups(const Verdict& verdict, bool blocking_only);
+std::vector<const Row*> worst_rows(const Verdict& verdict);
+
+}  // namespace holdfast::gate

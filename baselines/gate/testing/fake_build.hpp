@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: builds of the fake suite that differ in the time of a step.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+
+#include "gate/base/process.hpp"
+
+namespace holdfast::gate::toy {
+
+// Copies the fake suite into `folder` and makes a step of that copy take so long.
+inline std::filesystem::path fake_build(const std::filesystem::path& folder, double step_seconds) {
+  std::filesystem::create_directories(folder);
+  const std::filesystem::path binary = folder / "fake_suite";
+  std::filesystem::copy_file(FAKE_SUITE_BINARY, binary,
+                             std::filesystem::copy_options::overwrite_existing);
+  std::ofstream(binary, std::ios::app | std::ios::binary) << "\nstep_seconds=" << step_seconds;
+  return binary;
+}
+
+}  // namespace holdfast::gate::toy

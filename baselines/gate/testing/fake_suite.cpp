@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// A suite for tests: it keeps the contract between `holdfast` and its suites, or breaks it in the
+// one way that FAKE_SUITE names. It computes nothing; its second process is told from its first by
+// a file beside the results, and one build of it from another by what is appended to its binary.
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "gate/testing/fake_profile.hpp"
+
+namespace {
+
+constexpr const char* cases[] = {"fake_suite/add/n:8/f64", "fake_suite/scale/n:8/f64"};
+
+void print_list() {
+  std::cout << R"({"schema": "holdfast-list/1", "suite": "fake_suite", "cases": [)";
+  const char* separator = "";
+  for (const char* id : cases) {
+    std::cout
+        << separator << R"({"id": ")" << id << R"(", "tier": "gate", "reference": false, )"
+        << R"("devices": {"host": {"metrics": ["launches", "time_s"]}, "cuda": {"metrics": []}}})";
+    separator = ", ";
+  }
+  std::cout << "]}\n";
+}
+
+void write_case(std::ostream& out, const char* id, bool failed, int launches, double seconds) {
+  out << R"({"id": ")" << id << R"(", "tier": "gate", "status": ")" << (failed ? "failed" : "ok")
+      << R"(", "reason": )" << (failed ? R"("error 0.5 above 1e-12")" : "null")
+      << R"(, "executed": true, "check": {"status": ")" << (failed ? "failed" : "passed")
+      << R"(", "error": 0, "limit": 1e-12, "oracle": "golden"}, "metrics": {}, "variants": {"optimized": )"
+      << R"({"identity": null, "kernels": [], "metrics": {"launches": {"kind": "exact", "value": )"
+      << launches << R"(}, "time_s": {"kind": "time", "processes": [)" << seconds
+      << R"(], "median": )" << seconds << R"(, "mad_between": 0, "samples": 10}}}}})";
+}
+
+void write_results(const std::string& path, const std::string& behaviour, int process) {
+  std::ofstream out(path);
+  out << R"({"schema": "holdfast-results/1", "suite": "fake_suite", "tier": "gate", "partial": false,)"
+      << R"( "run": {"processes": 1}, "env": {"device_class": "host-fake-1t", "device_name": "host",)"
+      << R"( "device": {"name": "fake", "sm": null, "sms": null, "memory_bytes": null}, "driver": null,)"
+      << R"( "cuda": null, "nvrtc": null, "nvjitlink": null, "compiler": null, "flags": null,)"
+      << R"( "host": {"cpu": null, "processor": "Fake-1-2", "threads": 1, "isa": null}, "fingerprint": "fake"},)"
+      << R"( "quality": {"valid": true, "reasons": [], "load": null, "sm_clock_hz": null,)"
+      << R"( "throttled": null, "temperature_c": null, "other_processes": null}, "ceilings": {}, "cases": [)";
+  if (behaviour == "invalid") return;
+  const bool disagrees = behaviour == "disagree" && process > 1;
+  write_case(out, cases[0], behaviour == "wrong", disagrees ? 5 : 4, process);
+  if (behaviour != "incomplete") {
+    out << ", ";
+    write_case(out, cases[1], false, 1, 10);
+  }
+  out << "]}\n";
+}
+
+// How many processes have written beside `path` before, this one included.
+int count_process(const std::string& path) {
+  const std::filesystem::path counter = std::filesystem::path(path).parent_path() / "count";
+  int count = 0;
+  std::ifstream(counter) >> count;
+  std::ofstream(counter) << ++count;
+  return count;
+}
+
+// What a suite writes for the case that --filter names as a whole, or for all: on a host, both
+// variants where they are asked for.
+struct Profiling {
+  std::string folder = {}, filter = {}, variant = "optimized", trace = {};
+  bool asserts = false;
+};
+
+void write_profiles(const Profiling& profiling, const std::string& behaviour) {
+  std::vector<std::string> variants = {profiling.variant};
+  if (profiling.variant == "both") variants = {"optimized", "reference"};
+  for (const std::string id : cases) {
+    if (!profiling.filter.empty() && profiling.filter != "^" + id + "$") continue;
+    for (const std::string& variant : variants) {
+      nlohmann::json made = holdfast::gate::toy::gpu_profile(id, variant);
+      made["suite"] = "fake_suite";
+      made["device"] = "host";
+      made["device_class"] = "host-fake-1t";
+      made["device_name"] = "fake";
+      made["clock"] = "host";
+      std::string stem = id;
+      std::replace(stem.begin(), stem.end(), '/', '.');
+      std::replace(stem.begin(), stem.end(), ':', '_');
+      stem += "." + variant;
+      if (!profiling.trace.empty()) {
+        made["trace"] = stem + ".trace.json";
+        std::ofstream(profiling.trace + "/" + stem + ".trace.json") << "[]";
+      }
+      if (behaviour == "profile_broken") made.erase("overview");
+      std::ofstream(profiling.folder + "/" + stem + ".profile.json") << made.dump(1);
+    }
+  }
+}
+
+int profile(const Profiling& profiling, const std::string& behaviour) {
+  if (behaviour == "profile_crash") {
+    std::cerr << "about to fall\n";
+    std::raise(SIGSEGV);
+  }
+  if (behaviour == "no_device") {
+    std::cerr << "fake_suite: this machine has no CUDA device; run on one\n";
+    return 77;
+  }
+  if (behaviour != "profile_silent") write_profiles(profiling, behaviour);
+  if (!profiling.asserts) return 0;
+  std::cerr << "fake_suite: the mean step of add takes 605 us, above --assert-mean\n";
+  return 1;
+}
+
+// What a test has appended to this build of the suite: "\nstep_seconds=0.0011".
+double step_seconds(const char* self) {
+  constexpr std::streamoff most = 64;
+  std::ifstream binary(self, std::ios::binary | std::ios::ate);
+  binary.seekg(-most, std::ios::end);
+  const std::string end(std::istreambuf_iterator<char>(binary), {});
+  const std::string name = "\nstep_seconds=";
+  const std::size_t at = end.find(name);
+  return at == std::string::npos ? 1e-3 : std::strtod(end.c_str() + at + name.size(), nullptr);
+}
+
+// Answers samples without taking any time. The CPU time is the same in every build, and FAKE_LOG
+// names a file that receives each sample's folder.
+int answer(const char* self, const std::string& behaviour) {
+  const double seconds = step_seconds(self);
+  const char* log = std::getenv("FAKE_LOG");
+  std::cout << (behaviour == "unready" ? "hello" : "ready 3") << std::endl;
+  int sample = 0;
+  for (std::string line; std::getline(std::cin, line); ++sample) {
+    if (behaviour == "dies" && sample == 5) {
+      std::cerr << "about to fall\n";
+      std::raise(SIGSEGV);
+    }
+    if (log && line == "optimized")
+      std::ofstream(log, std::ios::app)
+          << std::filesystem::path(self).parent_path().string() << '\n';
+    const double jitter = 1 + 1e-4 * (sample * 7 % 11);
+    if (line.starts_with("batch "))
+      std::cout << "ok" << std::endl;
+    else if (behaviour == "nonsense")
+      std::cout << "-1 x" << std::endl;
+    else if (line == "reference" && behaviour == "no_reference")
+      std::cout << "none" << std::endl;
+    else
+      std::cout << (line == "reference" ? 2e-3 : seconds) * jitter << " 1e-3" << std::endl;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* setting = std::getenv("FAKE_SUITE");
+  const std::string behaviour = setting ? setting : "ok";
+  std::string out;
+  bool lock_step = false;
+  Profiling profiling;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--list=json") {
+      print_list();
+      return 0;
+    }
+    if (argument == "--lock-step") lock_step = true;
+    const std::size_t equals = std::min(argument.find('='), argument.size() - 1);
+    const std::string name = argument.substr(0, equals);
+    const std::string value = argument.substr(equals + 1);
+    if (name == "--out") out = value;
+    if (name == "--profile") profiling.folder = value;
+    if (name == "--trace") profiling.trace = value;
+    if (name == "--filter") profiling.filter = value;
+    if (name == "--variant") profiling.variant = value;
+    if (name == "--assert-mean") profiling.asserts = true;
+  }
+  if (!profiling.folder.empty()) return profile(profiling, behaviour);
+  if (behaviour == "refuse") {
+    std::cerr << "fake_suite: there is no case of that name; see --list=json\n";
+    return 2;
+  }
+  if (behaviour == "no_device") {
+    std::cerr << "fake_suite: this machine has no CUDA device; run on one\n";
+    return 77;
+  }
+  if (lock_step) return answer(argv[0], behaviour);
+  const int process = count_process(out);
+  if (behaviour == "interrupt") ::kill(::getppid(), SIGINT);  // as Ctrl-C does to `holdfast run`
+  if (behaviour == "hang" || behaviour == "interrupt") ::pause();
+  if (behaviour == "crash" || (behaviour == "crash_later" && process > 1)) {
+    std::cerr << "about to fall\n";
+    std::raise(SIGSEGV);
+  }
+  if (behaviour == "silent") return 0;
+  if (behaviour == "unpadded" && !std::getenv("HOLDFAST_PADDING")) return 3;
+  write_results(out, behaviour, process);
+  return behaviour == "wrong" ? 1 : 0;
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schema beside a parser and the parser are one language: of thousands of documents with one
+// thing changed, both take the same.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <iostream>
+#include <regex>
+
+#include "gate/base/store.hpp"
+#include "gate/documents/aliases.hpp"
+#include "gate/documents/policy.hpp"
+#include "gate/testing/mutants.hpp"
+#include "gate/testing/parser_promises.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using nlohmann::json;
+
+// Whether a value is what a schema describes, for the words that our schemas use.
+class Schema {
+ public:
+  explicit Schema(const std::string& name)
+      : root_(json::parse(read_file(std::filesystem::path(HOLDFAST_SCHEMAS) / name))) {}
+
+  bool allows(const json& value) const { return allows(value, root_); }
+
+ private:
+  json root_;
+
+  bool allows(const json& value, const json& schema) const {
+    if (schema.is_boolean()) return schema.get<bool>();
+    for (const auto& [word, said] : schema.items())
+      if (!allows(value, schema, word, said)) return false;
+    return true;
+  }
+
+  bool allows(const json& value, const json& schema, const std::string& word,
+              const json& said) const {
+    const auto in = [&](const json& part) { return allows(value, part); };
+    const auto all = [](const json& items, const auto& test) {
+      return std::all_of(items.begin(), items.end(), test);
+    };
+    if (word == "$ref") return in(root_.at(json::json_pointer(said.get<std::string>().substr(1))));
+    if (word == "const") return value == said;
+    if (word == "enum") return std::find(said.begin(), said.end(), value) != said.end();
+    if (word == "type") return is_of(value, said);
+    if (word == "not") return !in(said);
+    if (word == "anyOf") return std::any_of(said.begin(), said.end(), in);
+    if (word == "if") return in(schema.value(in(said) ? "then" : "else", json(true)));
+    if (word == "minimum") return !value.is_number() || value >= said;
+    if (word == "maximum") return !value.is_number() || value <= said;
+    if (word == "exclusiveMinimum") return !value.is_number() || value > said;
+    if (word == "exclusiveMaximum") return !value.is_number() || value < said;
+    if (word == "pattern") return !value.is_string() || matches(value, said);
+    if (word == "minLength") return !value.is_string() || value.get<std::string>().size() >= said;
+    if (word == "minItems") return !value.is_array() || value.size() >= said;
+    if (word == "items")
+      return !value.is_array() || all(value, [&](const json& item) { return allows(item, said); });
+    if (word == "required")
+      return !value.is_object() || all(said, [&](const json& key) { return value.contains(key); });
+    if (word == "dependentRequired") return !value.is_object() || has_dependents(value, said);
+    if (word == "properties" || word == "additionalProperties" || word == "propertyNames")
+      return !value.is_object() || has_members(value, schema, word, said);
+    static const std::set<std::string> silent = {"$schema",     "$id",  "$defs", "title",
+                                                 "description", "then", "else"};
+    if (!silent.contains(word)) throw std::logic_error("the schema says '" + word + "'");
+    return true;
+  }
+
+  bool has_members(const json& value, const json& schema, const std::string& word,
+                   const json& said) const {
+    const json named = schema.value("properties", json::object());
+    for (const auto& [key, member] : value.items()) {
+      if (word == "properties" && said.contains(key) && !allows(member, said[key])) return false;
+      if (word == "additionalProperties" && !named.contains(key) && !allows(member, said))
+        return false;
+      if (word == "propertyNames" && !allows(key, said)) return false;
+    }
+    return true;
+  }
+
+  static bool has_dependents(const json& value, const json& said) {
+    for (const auto& [key, others] : said.items())
+      for (const json& other : others)
+        if (value.contains(key) && !value.contains(other)) return false;
+    return true;
+  }
+
+  static bool matches(const json& value, const json& pattern) {
+    return std::regex_search(value.get<std::string>(), std::regex(pattern.get<std::string>()));
+  }
+
+  // Unlike JSON Schema, as strict as our readers: 2.0 is no integer.
+  static bool is_of(const json& value, const json& types) {
+    const std::string type = value.is_number_integer() ? "integer" : value.type_name();
+    const json all = types.is_array() ? types : json::array({types});
+    return std::any_of(all.begin(), all.end(), [&](const json& one) {
+      return one == type || (one == "number" && type == "integer");
+    });
+  }
+};
+
+// What only the parser sees, because it lies between two places of the document.
+struct Between {
+  const char* path;  // glob on the place
+  const char* why;
+};
+
+struct Language {
+  const char* name;
+  std::function<void(const Document&)> parse;
+  std::vector<std::string> documents;
+  std::vector<Between> between = {};
+};
+
+void PrintTo(const Language& language, std::ostream* out) {
+  *out << language.name;
+}
+
+// A policy that says everything a policy can say, with the numbers at their limits.
+json policy_of_everything() {
+  return json::parse(R"({"schema": "holdfast-policy/1", "most_suspects": 1000000,
+ "kinds": {"exact": {"gate": "block", "tolerance": 0, "two_sided": ["reference", "optimized"], "drift": "warn"},
+           "ratio": {"gate": "off", "tolerance": 1, "host_tolerance": 1.0, "same": ["nvrtc", "driver"]}},
+ "metrics": {"launches": {"kind": "exact", "better": "lower", "unit": "1", "gate": "warn", "tolerance": 1,
+                          "patch_tolerance": 0.5, "on_request": "--count", "same": ["compiler"]},
+             "speedup": {"kind": "ratio", "better": "higher", "unit": "1", "impossible_above": 1.1}},
+ "rules": [{"match": "toy/**", "metric": "launches", "device": "host-*", "variant": "case", "tolerance": 1.0},
+           {"match": "toy/**", "metric": "launches", "gate": "block"},
+           {"match": "toy/**", "metric": "launches+speedup", "bound": {"min": 0, "max": 2.5, "source": "s"}}],
+ "waivers": [{"match": "toy/**", "metric": "launches", "variant": "optimized", "until": "2126-11-21", "why": "w"}]})");
+}
+
+// The same with another value at one place; where nearly right values are, mutants are not.
+std::vector<std::string> nearly(const json& whole) {
+  std::vector<std::string> documents;
+  const auto with = [&](const char* place, const json& value) {
+    json other = whole;
+    other[json::json_pointer(place)] = value;
+    documents.push_back(other.dump());
+  };
+  for (const char* place :
+       {"/kinds/exact/tolerance", "/kinds/ratio/host_tolerance", "/metrics/launches/tolerance",
+        "/metrics/launches/patch_tolerance", "/rules/0/tolerance", "/rules/2/bound/min",
+        "/rules/2/bound/max", "/metrics/speedup/impossible_above", "/most_suspects"})
+    for (const json& value : {json(-0.001), json(0), json(0.999), json(1), json(1.001), json(2),
+                              json(1000001), json(999999999999999999), json(1e18)})
+      with(place, value);
+  with("/rules/1/tolerance", 0.5);
+  with("/rules/2/tolerance", 0.5);
+  with("/rules/0/metric", "launches+speedup");
+  with("/waivers/0/until", "2126-11-2");
+  with("/waivers/0/why", "");
+  with("/kinds/exact/two_sided/0", "both");
+  with("/metrics/launches/on_request", "-count");
+  return documents;
+}
+
+std::vector<std::string> policies() {
+  std::vector<std::string> all = nearly(policy_of_everything());
+  all.push_back(policy_of_everything().dump());
+  return all;
+}
+
+std::vector<Language> languages() {
+  return {{.name = "policy",
+           .parse = [](const Document& read) { (void)Policy::parse(read, "2026-11-21"); },
+           .documents = policies(),
+           .between = {{"/kinds/*", "each metric is of a kind that there is"}}},
+          {.name = "aliases",
+           .parse = [](const Document& read) { (void)Aliases::parse(read); },
+           .documents = parser_promise("aliases").seeds()},
+          {.name = "journal",
+           .parse = [](const Document& read) { (void)parse_journal(read); },
+           .documents = parser_promise("journal").seeds()},
+          {.name = "baseline",
+           .parse = [](const Document& read) { (void)parse_baseline(read); },
+           .documents = parser_promise("baseline").seeds(),
+           .between = {{"/processors/*/*/value", "the value is the median of the runs"},
+                       {"/processors/*/*/medians/*", "the value is the median of the runs"},
+                       {"/processors/*/*/runs", "there are as many runs as medians"},
+                       {"/processors/*/*/days", "there are at most as many days as runs"}}}};
+}
+
+class OneLanguage : public testing::TestWithParam<Language> {
+ protected:
+  const Schema schema_{text(GetParam().name, ".schema.json")};
+
+  bool parses(const std::string& content) const {
+    try {
+      GetParam().parse(Document("x.json", content));
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  // No document, or one with a key twice, is nothing that a schema speaks of.
+  static std::optional<json> document(const std::string& content) {
+    std::vector<std::set<std::string>> keys;
+    bool twice = false;
+    const json read = json::parse(
+        content,
+        [&](int, json::parse_event_t event, json& value) {
+          if (event == json::parse_event_t::object_start) keys.emplace_back();
+          if (event == json::parse_event_t::key)
+            twice |= !keys.back().insert(value.get<std::string>()).second;
+          if (event == json::parse_event_t::object_end) keys.pop_back();
+          return true;
+        },
+        false, true);
+    if (read.is_discarded() || twice) return std::nullopt;
+    return read;
+  }
+
+  // Whether an exception speaks of this place; it is then one that is needed.
+  bool is_between(const std::string& path) {
+    const auto& between = GetParam().between;
+    const auto one = std::find_if(between.begin(), between.end(), [&](const Between& exception) {
+      return matches_glob(exception.path, path);
+    });
+    if (one == between.end()) return false;
+    needed_.insert(one->path);
+    return true;
+  }
+
+  std::set<std::string> needed_ = {};
+};
+
+TEST_P(OneLanguage, OfTheSchemaAndTheParser) {
+  for (const std::string& content : GetParam().documents)
+    EXPECT_EQ(parses(content), schema_.allows(json::parse(content))) << content;
+}
+
+TEST_P(OneLanguage, OfTheSchemaAndTheParserWithOneThingSpoilt) {
+  std::size_t taken = 0, refused = 0;
+  toy::for_each_mutant(GetParam().documents.back(), [&](const toy::Mutant& mutant) {
+    const auto read = document(mutant.content);
+    if (!read) return;
+    const bool allowed = schema_.allows(*read);
+    const bool parsed = parses(mutant.content);
+    ++(parsed ? taken : refused);
+    if (allowed == parsed || (allowed && is_between(mutant.path))) return;
+    ADD_FAILURE() << (parsed ? "only the parser takes " : "only the schema allows ") << mutant.path
+                  << ' ' << mutant.edit;
+  });
+  EXPECT_GT(refused, 10u);
+  for (const Between& exception : GetParam().between)
+    EXPECT_TRUE(needed_.contains(exception.path)) << exception.path << " is needed by nothing";
+  std::cout << taken << " taken by both, " << refused << " refused\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, OneLanguage, testing::ValuesIn(languages()),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of a decode and of the local likelihood are given, and how the blocks of a
+// decode are made, spelled alike on host and device. Includes nothing from the standard, because
+// device code has no such headers.
+#pragma once
+
+#include "clusterless_kde/device/values.hpp"
+#include "runtime/device_code/both.hpp"
+
+namespace holdfast::clusterless_kde {
+
+// Consecutive decoding spikes of one electrode, and its groups of 16 encoding spikes.
+struct SpikeTile {
+  int spike, spikes;
+  int group, groups;
+};
+
+// Warps of a block of hop_a, at most; of hop_b, sum_rows and consume. Columns of one of sum_rows.
+inline constexpr int most_mark_warps = 8, place_warps = 4, sum_rows_columns = 64;
+
+// Quads from column to column of a right-hand factor in shared memory: four of them count. Without
+// matrix units a lane reads eight columns at once, which then lie in different banks.
+template <class V>
+inline constexpr int column_quads = 4;
+template <>
+inline constexpr int column_quads<float> = 5;
+
+// Without matrix units a warp passes its left-hand factor, `tiles` times 16 rows, round in shared
+// memory: quads of float for each of 16 columns, and for all.
+HOLDFAST_BOTH constexpr int exchange_pitch(int tiles) {
+  return 4 * tiles + 1;
+}
+template <class V>
+HOLDFAST_BOTH constexpr int exchange_quads(int) {
+  return 0;
+}
+template <>
+HOLDFAST_BOTH constexpr int exchange_quads<float>(int tiles) {
+  return group_items * exchange_pitch(tiles);
+}
+// Of the sums that hop_b passes round in shared memory: values from spike to spike.
+HOLDFAST_BOTH constexpr int place_pitch(int bins) {
+  return bins + 8;
+}
+
+// Where hop_a's right-hand factor comes from.
+enum ValueSource {
+  stored_nodes,  // Psi, as the model keeps it
+  formed_nodes,  // the same, formed tile by tile
+  formed_places  // kernels at the places themselves: the dense path
+};
+
+// hop_a: of every decoding spike with every column (node or place), the sum over its electrode's
+// encoding spikes. Coordinates in Gaussian units.
+template <class T, class V>
+struct MarkProduct {
+  const SpikeTile* tiles;    // [grid.x]
+  const T* spikes;           // [M, D]: features, by electrode
+  const int* order;          // [M]: where each stands in the order of time
+  const Quad<T>* features;   // [groups, D, 4]
+  const Quad<V>* values;     // [groups, width, 4] of stored_nodes
+  const Quad<T>* positions;  // [groups, d, 4] where values are formed
+  const T* places;           // [width, d] of formed_places
+  T spacing;                 // of formed_nodes
+  const T* boxes;            // [groups, lowest and highest, d]: with a cut
+  T cut;              // squared distance beyond which one of 2^0 encoding spikes changes nothing
+  T* sums;            // [spikes of the chunk, stride], in the order of time
+  int first;          // of the chunk's spikes, in the order of time
+  int width, stride;  // columns in all, and from row to row of `sums`; even
+  int stage_groups;   // encoding spikes in shared memory at a time, in groups
+};
+
+// hop_b and sum_rows: log-likelihoods summed per row of a time chunk. Spikes and rows count from
+// the begin of the decode.
+template <class T, class V>
+struct PlaceProduct {
+  const T* sums;       // [spikes of the chunk, stride]: hop_a's
+  const int* rows;     // [M] in the order of time
+  const Quad<V>* phi;  // [width / 16, bins, 4] of two hops
+  const T* beta;       // [bins]
+  const T* ground;     // [bins]
+  T* out;              // [rows of the chunk, bins]
+  int first, end;      // spikes of the chunk
+  int first_row, end_row;
+  int rows_per_warp;
+  int stride, bins;
+  int node_groups;  // Q / 16
+  int slab_groups;  // of those in shared memory at a time
+};
+
+// Encoding as the local likelihood needs it. Coordinates in Gaussian units.
+template <class T>
+struct LocalModel {
+  const Quad<T>* features;   // [groups, D, 4]
+  const Quad<T>* positions;  // [groups, d, 4]
+  const Quad<T>* samples;    // [sample_groups, d, 4]
+  const double* sums;        // [2, nodes]: psi of all encoding spikes, and of all samples
+  int groups, sample_groups;
+  int nodes;  // 0: densities are summed directly
+  T spacing, weight;
+  double log_mark_norm;
+};
+
+// Decoding spikes in the order of time, and where the animal was.
+template <class T>
+struct LocalDecoding {
+  const T* features;       // [M, D]
+  const T* at_spikes;      // [M, d]
+  const int* electrode;    // [M]
+  const int* group_begin;  // [E + 1]: an electrode's encoding spikes
+  const T* at_edges;       // [T, d]
+  const int* row_begin;    // [T + 1]: of each row's spikes
+  int spikes, rows;
+};
+
+}  // namespace holdfast::clusterless_kde

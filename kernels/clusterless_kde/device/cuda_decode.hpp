@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the optimized variant on a device: a decode, from the host's spikes to out. One upload
+// of spikes per decode; per time chunk two launches, a third one where a consumer takes the rows.
+// Where the encoding does not fit at once, each of its batches is another upload and another launch
+// of a chunk. Otherwise the launches of several chunks are recorded once and replayed as a graph.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clusterless_kde/device/arguments.hpp"
+#include "clusterless_kde/device/cuda_model.hpp"
+#include "clusterless_kde/device/decode_tiling.hpp"
+#include "clusterless_kde/device/optimized_program.hpp"
+#include "clusterless_kde/problem/preparation.hpp"
+#include "computation.hpp"
+#include "runtime/backend/packing.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/device/device.hpp"
+
+namespace holdfast::clusterless_kde {
+
+constexpr std::string_view spelled(ValueSource source) {
+  constexpr std::string_view names[] = {"kde::stored_nodes", "kde::formed_nodes",
+                                        "kde::formed_places"};
+  return names[source];
+}
+
+// Names of one configuration, as the device code and tests spell them. Dimensions of marks and
+// positions, what a value tile is made of, and tiles whose sums stay in registers are template
+// arguments; counts of any kind are not.
+template <class T, class V>
+struct DecodeNames {
+  DecodeNames(const DecodeTiling& tiling, int features, int dimensions, const Options& options)
+      : hop_a(text("hop_a<", spelled<T>(), ", ", spelled<V>(), ", ", features, ", ", dimensions,
+                   ", ", spelled(tiling.source), ", ", tiling.columns, ", ", tiling.row_tiles, ", ",
+                   options.distance == Distance::expanded ? "true" : "false", ", ",
+                   options.cut && tiling.source == formed_places ? "true" : "false", ">")),
+        hop_b(text("hop_b<", spelled<T>(), ", ", spelled<V>(), ", ", tiling.bins, ", ",
+                   tiling.place_tiles, ">")),
+        sum_rows(text("sum_rows<", spelled<T>(), ">")),
+        consume(text("consume<", spelled<T>(), ">")) {}
+
+  std::string hop_a, hop_b, sum_rows, consume;
+};
+
+// The kernels of a decode as typed callables, all in one program.
+template <class T, class V>
+struct DecodeKernels {
+  DecodeKernels(Compiler& compiler, const DecodeTiling& tiling, int features, int dimensions,
+                const Options& options)
+      : DecodeKernels(compiler, DecodeNames<T, V>(tiling, features, dimensions, options),
+                      tiling.source != formed_places, options.consume) {}
+
+  Kernel<MarkProduct<T, V>> hop_a;
+  std::optional<Kernel<PlaceProduct<T, V>>> hop_b = {};     // of two hops
+  std::optional<Kernel<PlaceProduct<T, T>>> sum_rows = {};  // of one
+  std::optional<Kernel<const T*, int, int, int, T*, T*>> consume = {};
+
+ private:
+  DecodeKernels(Compiler& compiler, const DecodeNames<T, V>& names, bool two_hop, bool consumed)
+      : DecodeKernels(compiler.compile(program(names, two_hop, consumed)), names, two_hop,
+                      consumed) {}
+  DecodeKernels(const Module& module, const DecodeNames<T, V>& names, bool two_hop, bool consumed)
+      : hop_a(module.kernel<MarkProduct<T, V>>(names.hop_a)) {
+    if (two_hop)
+      hop_b = module.kernel<PlaceProduct<T, V>>(names.hop_b);
+    else
+      sum_rows = module.kernel<PlaceProduct<T, T>>(names.sum_rows);
+    if (consumed) consume = module.kernel<const T*, int, int, int, T*, T*>(names.consume);
+  }
+
+  static Program program(const DecodeNames<T, V>& names, bool two_hop, bool consumed) {
+    std::vector<WantedKernel> entries = {{names.hop_a, KernelKind::gemm}};
+    if (two_hop)
+      entries.emplace_back(names.hop_b, KernelKind::gemm);
+    else
+      entries.emplace_back(names.sum_rows, KernelKind::reduce);
+    if (consumed) entries.emplace_back(names.consume, KernelKind::reduce);
+    return optimized_program(std::move(entries));
+  }
+};
+
+// Where a decode's uploaded arrays lie. Features by electrode, order and rows in time.
+template <class T>
+struct DecodeParts {
+  DecodeParts(const Shape& shape, std::int64_t tile_count);
+
+  Packing packing = {};
+  Part<T> features;          // [M, D], in Gaussian units
+  Part<std::int32_t> order;  // [M]: where a spike of `features` stands in time
+  Part<std::int32_t> rows;   // [M]: of the spikes in the order of time
+  Part<SpikeTile> tiles;     // of all chunks
+};
+
+template <class T, class V>
+class CudaDecoder {
+ public:
+  // `input` and `model` are read by each step: they outlive it.
+  CudaDecoder(Backend& backend, const Input& input, const Shape& shape, const Plan& plan,
+              CudaModel<T, V>& model);
+
+  void step();
+  std::vector<double> result() const;
+  std::vector<NamedReading> readings() const;
+
+  // Exactly what the constructor allocates.
+  static std::int64_t bytes(const Shape& shape, const Plan& plan);
+
+ private:
+  // What the scratch and the output hold.
+  struct Sizes {
+    Sizes(const Shape& shape, const Plan& plan, const DecodeTiling& tiling);
+    std::size_t sums = 0, out = 0, consumed = 0;  // elements of T
+  };
+  // Of time. first_row + rows, first + spikes, first_tile + tiles are the next one's.
+  struct Chunk {
+    int first_row = 0, rows = 0, first = 0, spikes = 0, first_tile = 0, tiles = 0;
+    std::vector<int> batch_tiles = {};  // [batches]: of these
+  };
+
+  void prepare();
+  void launch_chunks();
+  void place_spikes(std::int64_t begin, std::int64_t end);
+  void tile_chunk(Chunk& chunk, const std::vector<std::int64_t>& before);
+  void launch_marks(const Chunk& chunk);
+  void launch_tiles(const Chunk& chunk, int first_tile, int tiles);
+  void launch_places(const Chunk& chunk);
+  void launch_consumer(const Chunk& chunk);
+  double visited_fraction() const;
+
+  Device& device_;
+  const Input& input_;
+  Shape shape_;
+  Plan plan_;
+  CudaModel<T, V>& model_;
+  DecodeTiling tiling_;
+  DecodeKernels<T, V> kernels_;
+  DecodeParts<T> parts_;
+  Parcel parcel_;
+  Buffer<T> sums_;                          // [R, stride]: of hop_a
+  Buffer<T> out_;                           // [T, P], or of the longest chunk where consumed
+  std::optional<Buffer<T>> consumed_ = {};  // [2, T]: ln sum exp, likeliest bin
+  bool cuts_;
+  std::vector<double> units_ = {};  // [D]
+  Order order_ = {};
+  std::vector<std::int64_t> next_ = {};  // per electrode: where its next spike goes in `features`
+  std::vector<Chunk> chunks_ = {};       // the same in every step, for the input is
+  std::optional<Graph> graph_ = {};      // of launch_chunks()
+};
+
+}  // namespace holdfast::clusterless_kde

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The optimized decode on a device: what it costs, on the dry one.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "clusterless_kde/clusterless_kde.hpp"
+#include "clusterless_kde/data/data.hpp"
+#include "clusterless_kde/testing/support.hpp"
+
+namespace holdfast::clusterless_kde {
+namespace {
+
+// One path, then the other.
+TEST(DryDecode, TwoLaunchesPerTimeChunkAndThreeWithAConsumer) {
+  for (const Input& input : {make_input({.size = Size::small}), make_input({.size = Size::medium})})
+    for (const int chunks : {1, 3}) {
+      EXPECT_EQ(DryRun(Unit::decode, input, {.chunks = chunks}).step().launches, 2 * chunks);
+      EXPECT_EQ(DryRun(Unit::decode, input, {.chunks = chunks, .consume = true}).step().launches,
+                3 * chunks);
+    }
+}
+
+TEST(DryDecode, SeveralChunksAreOneGraph) {
+  const Input input = make_input({.size = Size::small, .marks = Marks::cells});
+  EXPECT_EQ(DryRun(Unit::decode, input).step().graph_nodes, 0);
+  for (const Unit unit : {Unit::decode, Unit::total}) {
+    DryRun run(unit, input, {.chunks = 4, .consume = true});
+    EXPECT_EQ(run.step().graph_nodes, 4 * 3);
+    EXPECT_EQ(run.step().graph_nodes, 4 * 3);
+  }
+}
+
+TEST(DryDecode, AStepUploadsSpikesAndTilesAndMakesNothing) {
+  for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::f64}) {
+    const Input input = make_input({.size = Size::small, .marks = Marks::cells});
+    const Shape sizes = shape(input);
+    const std::int64_t word = arithmetic == Arithmetic::f64 ? 8 : 4;
+    const std::int64_t spikes = sizes.decoding_total() * (word * input.features + 2 * 4);
+    const std::int64_t tiles = 16 * (sizes.decoding_total() / 16 + sizes.electrodes),
+                       alignment = 4 * 255;
+    DryRun run(Unit::decode, input, {.arithmetic = arithmetic});
+    const Counts step = run.step();
+    EXPECT_GE(step.h2d_bytes, spikes);
+    EXPECT_LE(step.h2d_bytes, spikes + tiles + alignment);
+    EXPECT_EQ(step.d2h_bytes, 0);
+    EXPECT_EQ(step.allocations, 0);
+    EXPECT_EQ(step.programs, 0);
+  }
+}
+
+TEST(DryDecode, CountsOfSpikesRowsAndPlacesCompileNothing) {
+  DryRun run(Unit::decode, make_input({.size = Size::tiny, .marks = Marks::cells}));
+  const auto programs = run.backend->ledger.counts.programs;
+  EXPECT_LE(programs, 2);
+  for (const std::uint64_t seed : {43, 44})
+    make_unit(*run.backend, Unit::decode,
+              make_input({.size = Size::small, .marks = Marks::cells, .seed = seed}))
+        ->step();
+  EXPECT_EQ(run.backend->ledger.counts.programs, programs);
+}
+
+// The configurations with the most registers.
+class DryDecodeResources : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Architectures, DryDecodeResources, testing::Values(80, 90, 100),
+                         [](const auto& sm) { return text("sm_", sm.param); });
+
+TEST_P(DryDecodeResources, NoKernelSpills) {
+  const auto track = [](Marks marks, int features) {
+    return make_input({.size = Size::tiny, .marks = marks, .features = features});
+  };
+  const Input dense = track(Marks::cells, 4), wide = track(Marks::whiten, 10);
+  const Input two_hop = make_input({.size = Size::tet64,
+                                    .marks = Marks::cells,
+                                    .scale = 256,
+                                    .encoding_spikes = 1000,
+                                    .decoding_spikes = 10});
+  struct Case {
+    const Input& input;
+    Options options;
+  };
+  for (const auto& [input, options] :
+       {Case{dense, {.cut = true}}, Case{wide, {.distance = Distance::expanded}},
+        Case{two_hop, {.consume = true}}, Case{two_hop, {.values = Values::recomputed}},
+        Case{dense, {.arithmetic = Arithmetic::ffma}},
+        Case{two_hop, {.arithmetic = Arithmetic::ffma}},
+        Case{two_hop, {.arithmetic = Arithmetic::tf32}},
+        Case{dense, {.arithmetic = Arithmetic::f64, .cut = true}},
+        Case{wide, {.arithmetic = Arithmetic::f64}},
+        Case{two_hop, {.arithmetic = Arithmetic::f64}}}) {
+    const DryRun run(Unit::decode, input, options, GetParam());
+    for (const auto& program : run.backend->compiler->programs())
+      for (const Function& function : program->functions)
+        EXPECT_EQ(function.spill_bytes, 0) << function.expression;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::clusterless_kde

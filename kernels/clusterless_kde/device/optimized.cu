@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A decode in two kernels, whose counts of anything are arguments. What changed against
+// reference.cu and what each change should bring at size realistic (64 electrodes, 2000 bins, 25760
+// spikes, bf16x3) on an H200; all of it predicted from counts, nothing measured yet. Predictions
+// take matrix units at 590 TFLOP/s of bf16, three fifths of their peak, and one instruction per
+// scheduler and cycle.
+//   - Rates and normalisers cancel and no maximum is needed, so that a spike's likelihood is a
+//     plain product of Gaussians and one logarithm: 2 launches instead of 4927, none of them per
+//     electrode.
+//   - The product goes through 64 nodes instead of 2000 places: 9.9 GFLOP instead of 103.
+//   - Kernel values of marks go from the special-function unit into the registers of the matrix
+//     product (`hop_a`); nothing of size [encoding, decoding] or [encoding, places] is ever in
+//     memory, and out is written once (`hop_b`): 47 MB of traffic instead of 17.5 GB, 11 us instead
+//     of 4.1 ms.
+//   - f32 as three bf16 products: a third of 590 TFLOP/s, 3 times the rate of f32 arithmetic. Their
+//     sums are cut off by the unit, so that what 16 encoding spikes give is added up outside: four
+//     additions for every three products, and without them a sum of 20 000 positive terms would
+//     lose about 1e-4.
+//   - A lane reads four consecutive encoding spikes of a node or place at a time, 16 bytes without
+//     a bank conflict: any order along the summed axis will do as long as both factors agree.
+//   - 32 rows per warp halve the shared-memory traffic per product: 51 bytes per cycle, not 102.
+//   - The next stage of 32 encoding spikes is on its way while one is used: one barrier per stage.
+//   - A warp owns rows of time and 64 places and adds up in the order of time: no atomics on out.
+//   - More than 128 nodes or places are split over blocks that form the values of marks again,
+//     which is cheaper than sums that spill.
+//   - Encoding sums Gaussians at 64 nodes, by tiles and then over tiles, and goes from there to all
+//     places: 3 launches instead of 8121, 4.7 million exponentials instead of 150 million; what is
+//     left is to write Psi, 17 MB, 4 us.
+//   - The local likelihood takes a warp per spike and never writes a kernel density: 2 launches, 26
+//     million exponentials, 7 us.
+// Predicted: hop_a 30 us (products 17, issue 16), hop_b 55 us (products 33, issue 45; the
+// logarithms alone 14); floor 38 us. At full scale tet64 14 ms (floor 7.9), hpc1d 25 ms (11.7),
+// with a cut 15 ms, hpc2d 90 ms (48). What should come next is wgmma with its left-hand
+// factor in registers.
+#include "clusterless_kde/device/arguments.hpp"
+#include "clusterless_kde/device/model_arguments.hpp"
+
+namespace kde = holdfast::clusterless_kde;
+
+// In no kernel beside static shared memory, so that it begins on sixteen bytes.
+struct alignas(16) SharedQuad {
+  unsigned char bytes[16];
+};
+extern __shared__ SharedQuad shared_memory[];
+
+#include "clusterless_kde/device/local.cuh"   // local_spikes, local_rows
+#include "clusterless_kde/device/marks.cuh"   // hop_a
+#include "clusterless_kde/device/encode.cuh"   // column_sums, group_sums, finish
+#include "clusterless_kde/device/places.cuh"  // hop_b, sum_rows, consume

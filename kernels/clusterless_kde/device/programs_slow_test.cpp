@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every configuration of the optimized variant compiles, on the dry device.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "clusterless_kde/data/data.hpp"
+#include "clusterless_kde/problem/words.hpp"
+#include "clusterless_kde/testing/support.hpp"
+
+namespace holdfast::clusterless_kde {
+namespace {
+
+struct Configuration {
+  Recipe recipe = {};
+  Options options = {};
+};
+// Every program that a suite can ask for, but for tiles, which it may choose freely.
+std::vector<Configuration> configurations() {
+  std::vector<Configuration> all;
+  const Recipe recipes[] = {{.size = Size::tiny},
+                            {.size = Size::medium},
+                            {.size = Size::small, .marks = Marks::cells},
+                            {.size = Size::medium, .marks = Marks::whiten, .features = 8},
+                            {.size = Size::medium, .marks = Marks::whiten, .features = 10},
+                            {.size = Size::tet64, .marks = Marks::cells, .scale = 64},
+                            {.size = Size::hpc1d, .marks = Marks::cells, .scale = 64},
+                            {.size = Size::hpc2d, .marks = Marks::cells, .scale = 64}};
+  for (const Recipe& recipe : recipes)
+    for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::f64})
+      all.push_back({recipe, {.arithmetic = arithmetic}});
+  for (const Arithmetic arithmetic : {Arithmetic::ffma, Arithmetic::tf32})
+    all.push_back({{.size = Size::medium, .marks = Marks::cells}, {.arithmetic = arithmetic}});
+  all.push_back({{.size = Size::medium}, {.values = Values::recomputed}});
+  for (const Size size : {Size::hpc1d, Size::hpc2d})
+    all.push_back({{.size = size, .marks = Marks::cells, .scale = 64}, {.cut = true}});
+  return all;
+}
+
+class EveryConfiguration : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Architectures, EveryConfiguration, testing::Values(80, 90, 100),
+                         [](const auto& sm) { return text("sm_", sm.param); });
+
+TEST_P(EveryConfiguration, CompilesAtMostFourProgramsOnceAndNoneSpills) {
+  for (const auto& [recipe, options] : configurations()) {
+    const Input input = make_input(recipe);
+    for (const Unit unit : {Unit::total, Unit::local}) {
+      SCOPED_TRACE(text(size_words.of(recipe.size), " ", marks_words.of(recipe.marks), " ",
+                        arithmetic_words.of(options.arithmetic), " D ", recipe.features));
+      DryRun run(unit, input, options, GetParam());
+      EXPECT_LE(run.backend->ledger.counts.programs, 4);
+      EXPECT_EQ(run.step().programs, 0);
+      for (const auto& program : run.backend->compiler->programs())
+        for (const Function& function : program->functions)
+          EXPECT_EQ(function.spill_bytes, 0) << function.expression;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::clusterless_kde

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's vector arithmetic, compiled here for the least instruction set.
+#define HOLDFAST_ISA isa_test
+#include "clusterless_kde/host/vectors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "clusterless_kde/host/product.hpp"
+#include "clusterless_kde/problem/formulas.hpp"
+
+namespace holdfast::clusterless_kde::HOLDFAST_ISA {
+namespace {
+
+template <class T>
+T exp2_of(double x) {
+  return exp2<T>(everywhere(T(x)))[Lanes<T>::count - 1];
+}
+template <class T>
+T log_of(double x) {
+  return log<T>(everywhere(T(x)), Integers<T>{})[Lanes<T>::count - 1];
+}
+
+// In units of the last place of 1.
+template <class T>
+double relative_error(T value, long double exact) {
+  return static_cast<double>(std::abs((value - exact) / exact)) / std::numeric_limits<T>::epsilon();
+}
+
+template <class T>
+class VectorFunctions : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(VectorFunctions, Precisions);
+
+TYPED_TEST(VectorFunctions, Exp2IsWithinOneUnitOverAllNormalResults) {
+  using T = TypeParam;
+  constexpr double lowest = -Format<T>::bias + 1, highest = Format<T>::bias;
+  constexpr int points = 200003;
+  for (int k = 0; k <= points; ++k) {
+    const T x = static_cast<T>(lowest + (highest - lowest) * k / points);
+    ASSERT_LT(relative_error(exp2_of<T>(x), std::exp2(static_cast<long double>(x))), 1) << x;
+  }
+}
+
+TYPED_TEST(VectorFunctions, Exp2OfWholeNumbersIsExact) {
+  using T = TypeParam;
+  for (int n = -100; n <= 100; ++n) ASSERT_EQ(exp2_of<T>(n), std::ldexp(T(1), n)) << n;
+}
+
+TYPED_TEST(VectorFunctions, Exp2IsZeroFarBelowAndAtMinusInfinity) {
+  using T = TypeParam;
+  for (const double x : {-1.0 * Format<T>::bias, -5000., -1e30})
+    EXPECT_EQ(exp2_of<T>(x), T(0)) << x;
+  EXPECT_EQ(exp2_of<T>(-std::numeric_limits<double>::infinity()), T(0));
+}
+
+TYPED_TEST(VectorFunctions, LogIsWithinTwoUnitsOverAllNormalNumbers) {
+  using T = TypeParam;
+  const double lowest = std::log(std::numeric_limits<T>::min());
+  const double highest = std::log(std::numeric_limits<T>::max());
+  constexpr int points = 200003;
+  for (int k = 1; k < points; ++k) {
+    const T x = static_cast<T>(std::exp(lowest + (highest - lowest) * k / points));
+    ASSERT_LT(relative_error(log_of<T>(x), std::log(static_cast<long double>(x))), 2) << x;
+  }
+  for (int k = 1; k < points; ++k) {  // near 1, where a difference would cancel
+    const T x = static_cast<T>(0.5 + 1.5 * k / points);
+    if (x == 1) continue;
+    ASSERT_LT(relative_error(log_of<T>(x), std::log(static_cast<long double>(x))), 2) << x;
+  }
+}
+
+TYPED_TEST(VectorFunctions, LogOfOneIsZeroAndThatOfTheFloorIsTheFloor) {
+  using T = TypeParam;
+  EXPECT_EQ(log_of<T>(1), T(0));
+  EXPECT_EQ(log_of<T>(rate_floor), T(log_rate_floor));
+}
+
+TYPED_TEST(VectorFunctions, LogAddsPowersOfTwo) {
+  using T = TypeParam;
+  const T ln2 = static_cast<T>(std::log(2.L));
+  for (const int n : {-100000, -50, 1, 300}) {
+    const Integers<T> exponent = Integers<T>{} + n;
+    const T sum = log<T>(everywhere(T(1.5)), exponent)[0];
+    EXPECT_NEAR(sum, T(n) * ln2 + std::log(T(1.5)),
+                std::abs(sum) * 2 * std::numeric_limits<T>::epsilon())
+        << n;
+  }
+}
+
+TYPED_TEST(VectorFunctions, AtLeastReplacesNotANumber) {
+  using T = TypeParam;
+  EXPECT_EQ(at_least<T>(everywhere(std::numeric_limits<T>::quiet_NaN()), T(3))[0], T(3));
+  EXPECT_EQ(at_least<T>(everywhere(T(2)), T(3))[0], T(3));
+  EXPECT_EQ(at_least<T>(everywhere(T(4)), T(3))[0], T(4));
+}
+
+// Every element is the sum over k in order, so a matrix is the same in whatever tiles it is made.
+TYPED_TEST(VectorFunctions, ProductsInAnyTilesAreBitwiseSumsInOrder) {
+  using T = TypeParam;
+  constexpr int depth = 37, columns = 112;
+  std::vector<T> a(product_rows * depth), b(depth * columns);
+  for (std::size_t k = 0; k < a.size(); ++k)
+    a[k] = static_cast<T>(std::sin(0.3 + 1.7 * static_cast<double>(k)));
+  for (std::size_t k = 0; k < b.size(); ++k)
+    b[k] = static_cast<T>(std::cos(0.1 + 2.3 * static_cast<double>(k)));
+  for (int rows = 1; rows <= product_rows; ++rows) {
+    std::vector<T> c(rows * columns, std::numeric_limits<T>::quiet_NaN());
+    T* at[product_rows];
+    for (int r = 0; r < rows; ++r) at[r] = c.data() + r * columns;
+    constexpr int split = 20;
+    multiply<T>({split, a.data(), depth, b.data(), columns, false}, rows, columns, at);
+    multiply<T>({depth - split, a.data() + split, depth, b.data() + split * columns, columns, true},
+                rows, columns, at);
+    for (int r = 0; r < rows; ++r)
+      for (int p = 0; p < columns; ++p) {
+        T sum = 0;
+        for (int k = 0; k < depth; ++k) sum = std::fma(a[r * depth + k], b[k * columns + p], sum);
+        ASSERT_EQ(c[r * columns + p], sum) << rows << " rows, element " << r << ", " << p;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::clusterless_kde::HOLDFAST_ISA

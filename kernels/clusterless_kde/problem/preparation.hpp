@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an input to what the arithmetic needs: which spikes count, where the animal was, which row a
+// spike falls into. Part of the timed region of every variant.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "clusterless_kde/problem/input.hpp"
+
+namespace holdfast::clusterless_kde {
+
+// Numbers alone: what plans, floors and estimates depend on.
+struct Shape {
+  int electrodes = 0, features = 0, dimensions = 1;
+  std::int64_t samples = 0, rows = 0, bins = 0;  // K, T, P
+  std::vector<std::int64_t> encoding = {};       // n_e of the kept spikes
+  std::vector<std::int64_t> decoding = {};       // m_e of the kept spikes
+  // d = 1: lowest and highest place or position of either trajectory, at the first and last edge
+  // too.
+  double extent[2] = {0, 0};
+  std::vector<double> position_bandwidth = {};  // [d]
+
+  std::int64_t encoding_total() const;  // N
+  std::int64_t decoding_total() const;  // M
+  std::int64_t pairs() const;           // sum of n_e m_e
+};
+Shape shape(const Input& input);
+
+// A spike is kept where tau[0] <= t <= tau[K-1] or c[0] <= t <= c[T-1]. Indices ascend.
+std::vector<std::int64_t> kept(const std::vector<double>& times, double first, double last);
+
+// Row of a kept spike: the number of interior edges c[1 .. T-2] at or before t. Row T-1 gets none.
+std::int64_t row_of(const std::vector<double>& edges, double t);
+
+// All kept decoding spikes in the order (row, electrode, index).
+struct Order {
+  struct Spike {
+    std::int32_t electrode = 0;
+    std::int64_t index = 0;  // in its electrode's spikes
+  };
+  std::vector<Spike> spikes = {};            // [M]
+  std::vector<std::int64_t> row_begin = {};  // [T + 1]: of each row's spikes
+  std::vector<std::int64_t> rows = {};       // [M]: of the spikes in the order (electrode, index)
+};
+Order order(const Input& input);
+void order(const Input& input, Order& into);  // reuses its memory
+
+std::int64_t dropped_spikes(const Input& input);  // of both phases
+
+// lcw: what ln S lacks, for the marks' Gaussians are not normalised.
+double log_mark_norm(const Input& input);
+
+}  // namespace holdfast::clusterless_kde

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of the reference: every step writes a fresh array, and an array's memory is free again
+// when its last reader is done. One accounted piece serves them all: how large it must be is found
+// by a rehearsal, which goes through the same steps and computes nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "runtime/backend/buffer.hpp"
+
+namespace holdfast::clusterless_kde {
+
+class Arena {
+ public:
+  explicit Arena(Backend& backend) : backend_(&backend) {}
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  bool rehearsing() const { return !memory_; }
+  void open();  // ends the rehearsal: allocates the most that was held at once
+
+  // The lowest place that is free.
+  std::size_t take(std::size_t bytes);
+  void give_back(std::size_t offset) noexcept { held_.erase(offset); }
+  void* at(std::size_t offset) const { return memory_ ? memory_->data() + offset : nullptr; }
+
+  std::size_t peak_bytes() const { return peak_bytes_; }
+
+  // Arrays begin at multiples of it, as a device's allocations do.
+  static constexpr std::size_t alignment = 256;
+
+ private:
+  Backend* backend_;
+  std::map<std::size_t, std::size_t> held_ = {};  // offset -> end
+  std::size_t peak_bytes_ = 0;
+  std::optional<Buffer<unsigned char>> memory_ = {};
+};
+
+// An array of the arena; its memory is given back with it. data() is null in a rehearsal.
+template <class T>
+class Array {
+ public:
+  Array(Arena& arena, std::int64_t size)
+      : arena_(&arena),
+        offset_(arena.take(static_cast<std::size_t>(size) * sizeof(T))),
+        size_(size) {}
+  Array(Array&& other) noexcept
+      : arena_(std::exchange(other.arena_, nullptr)), offset_(other.offset_), size_(other.size_) {}
+  Array& operator=(Array&& other) noexcept {
+    std::swap(arena_, other.arena_);
+    std::swap(offset_, other.offset_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~Array() {
+    if (arena_) arena_->give_back(offset_);
+  }
+
+  T* data() const { return static_cast<T*>(arena_->at(offset_)); }
+  std::int64_t size() const { return size_; }
+
+ private:
+  Arena* arena_;
+  std::size_t offset_;
+  std::int64_t size_;
+};
+
+}  // namespace holdfast::clusterless_kde

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the tests: how a result is computed on a host, on the emulated and on the dry device, how
+// exact it is, and the defect that the published matrix-product path had.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <string_view>
+#include <vector>
+
+#include "clusterless_kde/clusterless_kde.hpp"
+#include "clusterless_kde/data/data.hpp"
+#include "clusterless_kde/oracle/golden.hpp"
+#include "clusterless_kde/oracle/oracle.hpp"
+#include "clusterless_kde/problem/formulas.hpp"
+#include "clusterless_kde/problem/preparation.hpp"
+#include "clusterless_kde/testing/kernels_on_cpu.hpp"
+#include "clusterless_kde/variants.hpp"
+#include "runtime/backend/backend.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast::clusterless_kde {
+
+// One way to compute the same numbers.
+struct Way {
+  std::string_view name = {};
+  Variant variant = Variant::reference;
+  Arithmetic arithmetic = Arithmetic::f32;
+  double per_spike = 1e-4;  // error of a spike's likelihood that is allowed
+
+  Options with(Options options) const {
+    options.arithmetic = arithmetic;
+    return options;
+  }
+};
+inline std::ostream& operator<<(std::ostream& out, const Way& way) {
+  return out << way.name;
+}
+
+inline constexpr Way ways[] = {
+    {"reference_f32", Variant::reference, Arithmetic::f32, 1e-4},
+    {"reference_f64", Variant::reference, Arithmetic::f64, 1e-10},
+    {"optimized_f32", Variant::optimized, Arithmetic::f32, 1e-4},
+    {"optimized_f64", Variant::optimized, Arithmetic::f64, 1e-9},
+};
+
+using Factory = std::unique_ptr<Computation> (*)(Backend&, Variant, const Input&, const Options&);
+
+inline std::vector<double> compute(Factory make, const Way& way, const Input& input,
+                                   const Options& options = {}) {
+  const auto backend = open_backend("host");
+  const auto computation = make(*backend, way.variant, input, way.with(options));
+  computation->step();
+  return computation->result();
+}
+inline std::vector<double> decode(const Way& way, const Input& input, const Options& options = {}) {
+  return compute(make_decode, way, input, options);
+}
+
+// o[P] and G[P] of an encode's result.
+inline std::vector<double> occupancy(const std::vector<double>& encoded) {
+  return {encoded.begin(), encoded.begin() + static_cast<std::ptrdiff_t>(encoded.size() / 2)};
+}
+inline std::vector<double> ground(const std::vector<double>& encoded) {
+  return {encoded.begin() + static_cast<std::ptrdiff_t>(encoded.size() / 2), encoded.end()};
+}
+
+// The optimized variant on a device.
+inline std::unique_ptr<Computation> make_unit(Backend& backend, Unit unit, const Input& input,
+                                              const Options& options = {}) {
+  constexpr Factory factories[] = {make_encode, make_decode, make_total, make_local};
+  return factories[static_cast<int>(unit)](backend, Variant::optimized, input, options);
+}
+
+// result() after so many steps on an emulated device of its own.
+inline std::vector<double> emulated_result(Unit unit, const Input& input,
+                                           const Options& options = {}, Emulation emulation = {},
+                                           int steps = 1) {
+  const auto backend = emulated(emulation);
+  const auto computation = make_unit(*backend, unit, input, options);
+  for (int i = 0; i < steps; ++i) computation->step();
+  return computation->result();
+}
+
+inline double reading(Computation& computation, std::string_view name) {
+  for (const NamedReading& each : computation.readings())
+    if (each.name == name) return each.value;
+  return NAN;
+}
+
+// What a computation costs on the dry device.
+struct DryRun {
+  explicit DryRun(Unit unit, const Input& input, const Options& options = {}, int sm = 90)
+      : backend(open_backend(text("cuda-dry:sm_", sm))),
+        computation(make_unit(*backend, unit, input, options)) {
+    setup = backend->ledger.counts;
+  }
+  Counts step() {
+    const Counts before = backend->ledger.counts;
+    backend->ledger.enter(Ledger::Phase::steady);
+    computation->step();
+    backend->ledger.enter(Ledger::Phase::building);
+    return backend->ledger.counts - before;
+  }
+
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Computation> computation;
+  Counts setup = {};
+};
+
+template <class A, class B>
+double largest_difference(const A& a, const B& b) {
+  double worst = a.size() == b.size() ? 0 : INFINITY;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const double difference = std::abs(a[i] - b[i]);
+    worst = std::max(worst, std::isnan(difference) ? INFINITY : difference);
+  }
+  return worst;
+}
+
+// The three numbers of an electrode that the size of the arena follows from, and those of all.
+struct ArenaShape {
+  std::int64_t rows = 0, bins = 0;  // T, P
+  std::int64_t encoding = 0, decoding = 0;
+};
+// Values that are alive at most while an electrode is decoded, each array rounded up to 256 bytes:
+// max{TP + 3 nP, 3 TP + nP + 2 mP} of the eager program, whose result has a second buffer of TP.
+inline std::int64_t live_values(const ArenaShape& shape, std::int64_t value_bytes) {
+  const auto array = [&](std::int64_t size) {
+    const std::int64_t step = 256 / value_bytes;
+    return (size + step - 1) / step * step;
+  };
+  const std::int64_t out = shape.rows * shape.bins, kernel = shape.encoding * shape.bins,
+                     values = shape.decoding * shape.bins;
+  return std::max(2 * out + 3 * array(kernel),
+                  2 * out + array(kernel) + 2 * array(values) + array(out));
+}
+inline std::int64_t decode_live_values(const Shape& shape, std::int64_t value_bytes) {
+  std::int64_t most = 0;
+  for (int e = 0; e < shape.electrodes; ++e)
+    most = std::max(
+        most,
+        live_values({shape.rows, shape.bins, shape.encoding[e], shape.decoding[e]}, value_bytes));
+  return most;
+}
+
+// The published matrix-product path in f32, one block per electrode, with its defect: where the
+// product underflows the floor takes the place of the marginal, and ln r - ln o is added to it.
+inline std::vector<double> with_floored_marginals(const Input& input) {
+  const Encoding model = oracle_encoding(input);
+  const std::int64_t bins = input.bins();
+  std::vector<double> out(input.rows() * bins);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = -model.ground[i % bins];
+  for (int e = 0; e < input.electrodes(); ++e) {
+    const Spikes &seen = input.encoding_spikes[e], &heard = input.decoding_spikes[e];
+    const auto encoding =
+        kept(seen.times, input.encoding.times.front(), input.encoding.times.back());
+    const auto decoding = kept(heard.times, input.edges.front(), input.edges.back());
+    const std::size_t n = encoding.size(), m = decoding.size();
+    // Logarithms of both kernels, and their maxima over bins and spikes.
+    std::vector<std::vector<float>> places(n, std::vector<float>(bins)),
+        marks(n, std::vector<float>(m));
+    std::vector<float> terms(n), most_places(n), most_marks(n);
+    const auto log_density = [](double a, double b, double s) {
+      return static_cast<float>(gauss_exponent(a, b, 1 / s) - std::log(s * sqrt_two_pi));
+    };
+    for (std::size_t i = 0; i < n; ++i) {
+      double u = 0;
+      interpolate(input.encoding, 1, seen.times[encoding[i]], {&u, 1});
+      for (std::int64_t p = 0; p < bins; ++p)
+        places[i][p] = log_density(input.places[p], u, input.position_bandwidth[0]);
+      for (std::size_t j = 0; j < m; ++j)
+        for (int f = 0; f < input.features; ++f)
+          marks[i][j] += log_density(heard.features[decoding[j] * input.features + f],
+                                     seen.features[encoding[i] * input.features + f],
+                                     input.feature_bandwidth[f]);
+      most_places[i] = *std::max_element(places[i].begin(), places[i].end());
+      most_marks[i] = *std::max_element(marks[i].begin(), marks[i].end());
+      terms[i] = most_places[i] + most_marks[i] - std::log(static_cast<float>(n));
+    }
+    const float top = *std::max_element(terms.begin(), terms.end());
+    const double rate = static_cast<double>(n) / static_cast<double>(input.samples());
+    for (std::size_t i = 0; i < n; ++i) {
+      const float share = std::exp((terms[i] - top) / 2);
+      for (float& mark : marks[i]) mark = std::exp(mark - most_marks[i]) * share;
+      for (float& place : places[i]) place = std::exp(place - most_places[i]) * share;
+    }
+    for (std::size_t j = 0; j < m; ++j)
+      for (std::int64_t p = 0; p < bins; ++p) {
+        float sum = 0;
+        for (std::size_t i = 0; i < n; ++i) sum += marks[i][j] * places[i][p];
+        const double marginal = sum > 0 ? std::log(sum) + top : log_rate_floor;
+        out[row_of(input.edges, heard.times[decoding[j]]) * bins + p] +=
+            std::max(log_rate_floor, marginal + std::log(rate) - std::log(model.occupancy[p]));
+      }
+  }
+  return out;
+}
+
+}  // namespace holdfast::clusterless_kde

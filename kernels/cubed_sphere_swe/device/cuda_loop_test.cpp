@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops of steps on a device: however they are launched they compute the same, and their masses
+// stay where they belong.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cubed_sphere_swe/device/optimized_kernels.hpp"
+#include "cubed_sphere_swe/problem/diagnostics.hpp"
+#include "cubed_sphere_swe/problem/formulas.hpp"
+#include "cubed_sphere_swe/problem/mass_log.hpp"
+#include "cubed_sphere_swe/problem/operators.hpp"
+#include "cubed_sphere_swe/problem/sphere.hpp"
+#include "cubed_sphere_swe/reference/reference_kernels.hpp"
+#include "cubed_sphere_swe/testing/support.hpp"
+#include "runtime/backend/buffer.hpp"
+
+namespace holdfast::cubed_sphere_swe {
+namespace {
+
+std::vector<Launch> launches_of(Variant variant) {
+  std::vector<Launch> all = {Launch::host, Launch::graph_step, Launch::graph};
+  if (variant == Variant::optimized) all.push_back(Launch::persistent);
+  return all;
+}
+
+Problem loop_problem(int n, int steps, Launch launch, Diagnostics diagnostics = Diagnostics::none) {
+  Problem problem = random_problem(Unit::loop, n);
+  problem.options.steps = steps;
+  problem.options.launch = launch;
+  problem.options.diagnostics = diagnostics;
+  return problem;
+}
+
+double mass_drift_after(int calls, Variant variant, const Problem& problem) {
+  const auto backend = emulated(variant);
+  const auto loop = make(*backend, variant, problem);
+  for (int i = 0; i < calls; ++i) loop->step();
+  const auto readings = loop->readings();
+  EXPECT_EQ(readings.size(), 1u);
+  EXPECT_EQ(readings.front().name, "mass_drift");
+  return readings.front().value;
+}
+
+class EmulatedLoop : public testing::TestWithParam<Variant> {};
+INSTANTIATE_TEST_SUITE_P(Variants, EmulatedLoop, testing::ValuesIn(variants),
+                         [](const auto& variant) { return name(variant.param); });
+
+// An odd number of steps leaves Horner's state in another array each time, so that a second call
+// takes another graph.
+TEST_P(EmulatedLoop, EqualsItsStepsToTheLastBitHoweverItIsLaunched) {
+  for (const auto& [steps, calls] : {std::pair{1, 2}, std::pair{2, 1}, std::pair{3, 1}}) {
+    if (GetParam() == Variant::reference && steps == 3) continue;  // it has one array
+    SCOPED_TRACE(steps);
+    const auto one_by_one = after(calls * steps, GetParam(), random_problem(Unit::rk4_step, 8));
+    for (const Launch launch : launches_of(GetParam())) {
+      SCOPED_TRACE(static_cast<int>(launch));
+      EXPECT_EQ(after(calls, GetParam(), loop_problem(8, steps, launch)), one_by_one);
+    }
+  }
+}
+
+TEST_P(EmulatedLoop, OfNoStepsLeavesTheStart) {
+  for (const Launch launch : launches_of(GetParam())) {
+    SCOPED_TRACE(static_cast<int>(launch));
+    const Problem problem = loop_problem(8, 0, launch, Diagnostics::device);
+    EXPECT_LE(largest_difference(after(2, GetParam(), problem),
+                                 after(0, GetParam(), random_problem(Unit::rk4_step, 8))),
+              0);
+  }
+}
+
+TEST_P(EmulatedLoop, DiagnosticsChangeNoBitOfTheState) {
+  for (const Launch launch : launches_of(GetParam())) {
+    SCOPED_TRACE(static_cast<int>(launch));
+    EXPECT_EQ(after(1, GetParam(), loop_problem(8, 1, launch, Diagnostics::device)),
+              after(1, GetParam(), loop_problem(8, 1, launch)));
+  }
+}
+
+TEST_P(EmulatedLoop, MassStaysToRounding) {
+  for (const Launch launch : launches_of(GetParam()))
+    for (const Diagnostics diagnostics :
+         {Diagnostics::none, Diagnostics::device, Diagnostics::host}) {
+      const bool many_at_once = launch == Launch::graph || launch == Launch::persistent;
+      if (many_at_once && diagnostics == Diagnostics::host) continue;  // the host is not asked
+      SCOPED_TRACE(text(static_cast<int>(launch), " ", static_cast<int>(diagnostics)));
+      EXPECT_LE(mass_drift_after(1, GetParam(), loop_problem(9, 2, launch, diagnostics)), 1e-14);
+    }
+}
+
+TEST(MassLog, TellsTheLargestDriftFromTheStart) {
+  EXPECT_EQ(mass_drift({2, 2.5, 1, 2.25}), 0.5);
+  EXPECT_EQ(mass_drift({0, 3, -4}), 4);
+  EXPECT_TRUE(std::isnan(mass_drift({1, std::nan(""), 1})));
+}
+
+// Two states in a history, of which the second drifts from the first.
+class DeviceMass : public testing::Test {
+ protected:
+  static constexpr int n = 13;
+  std::vector<double> first = initial_state({n}, Start::random).h,
+                      second = initial_state({n}, Start::face).h;
+  double expected = mass_drift({mass({n}, first), mass({n}, second)});
+  MetricTables tables = metric_tables(n, MetricSign::correct);
+
+  template <class Kernel>
+  double drift(Backend& backend, const Kernel& kernel, const std::vector<double>& metric) {
+    const Buffer<double> a(backend, first, "h"), b(backend, second, "h"),
+        row(backend, metric, "metric");
+    const LaunchShape shape = mass_shape(*backend.device, n);
+    MassLog log(backend, n, 1, shape.grid.x);
+    for (const auto* h : {&a, &b}) kernel(shape, h->data(), row.data(), log.history(), n);
+    log.recorded(2);
+    return log.drift();
+  }
+};
+
+TEST_F(DeviceMass, OfTheReferenceIsTheHostsMass) {
+  const auto backend = emulated(Variant::reference);
+  const Kernels<double> kernels(backend->compiler->compile(Kernels<double>::program()));
+  EXPECT_NEAR(drift(*backend, kernels.mass, tables.j), expected, 1e-14 * expected);
+}
+
+TEST_F(DeviceMass, OfTheOptimizedVariantIsTheHostsMass) {
+  const auto backend = emulated(Variant::optimized);
+  const OptimizedKernels<double> kernels(
+      backend->compiler->compile(OptimizedKernels<double>::program({})), {});
+  std::vector<double> metric;
+  for (const auto* table : {&tables.jq11, &tables.jq22, &tables.jq12, &tables.inverse_j})
+    metric.insert(metric.end(), table->begin(), table->end());
+  EXPECT_NEAR(drift(*backend, kernels.mass, metric), expected, 1e-14 * expected);
+}
+
+TEST(VertexWeights, OfTheFormulaAreThoseOfTheQuadrature) {
+  for (const int n : {8, 13}) {
+    const auto weights = vertex_weights(n);
+    for (int i = 0; i <= n; ++i)
+      EXPECT_DOUBLE_EQ(vertex_weight<double>(i, n) * std::acos(-1) / (2 * n), weights[i]);
+  }
+}
+
+class EmulatedOptions : public testing::TestWithParam<std::pair<RungeKutta, MetricSource>> {
+ protected:
+  Problem with_options(Problem problem) {
+    problem.options.runge_kutta = GetParam().first;
+    problem.options.metric = GetParam().second;
+    return problem;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Options, EmulatedOptions,
+                         testing::Values(std::pair{RungeKutta::classical, MetricSource::table},
+                                         std::pair{RungeKutta::horner, MetricSource::on_the_fly},
+                                         std::pair{RungeKutta::classical,
+                                                   MetricSource::on_the_fly}),
+                         [](const auto& made) {
+                           return text(
+                               made.param.first == RungeKutta::classical ? "classical" : "horner",
+                               made.param.second == MetricSource::table ? "_table" : "_on_the_fly");
+                         });
+
+TEST_P(EmulatedOptions, GiveTheGoldenTendency) {
+  expect_golden(golden_tendency(
+      as_state({8}, after(1, Variant::optimized, with_options(random_problem(Unit::rhs, 8))))));
+}
+
+TEST_P(EmulatedOptions, GiveTheGoldenTenSteps) {
+  expect_golden(golden_ten_steps(as_state(
+      {8}, after(10, Variant::optimized, with_options(random_problem(Unit::rk4_step, 8))))));
+}
+
+TEST_P(EmulatedOptions, StayWithinRoundingOfTheDefault) {
+  const Problem problem = random_problem(Unit::rk4_step, 17);
+  EXPECT_LE(largest_difference(after(3, Variant::optimized, with_options(problem)),
+                               after(3, Variant::optimized, problem)),
+            1e-14);
+}
+
+TEST_P(EmulatedOptions, ALoopEqualsItsStepsHoweverItIsLaunched) {
+  const auto one_by_one =
+      after(3, Variant::optimized, with_options(random_problem(Unit::rk4_step, 8)));
+  for (const Launch launch : launches_of(Variant::optimized)) {
+    SCOPED_TRACE(static_cast<int>(launch));
+    EXPECT_EQ(after(1, Variant::optimized, with_options(loop_problem(8, 3, launch))), one_by_one);
+  }
+}
+
+TEST_P(EmulatedOptions, TheUpstreamMetricGivesItsPublishedNorm) {
+  Problem problem = with_options(random_problem(Unit::rhs, 8));
+  problem.options.q12 = MetricSign::upstream;
+  const State tendency = as_state({8}, after(1, Variant::optimized, problem));
+  EXPECT_NEAR(norm(tendency.h), 177.3944206342172, 177.4e-13);
+}
+
+// More tiles than blocks, blocks of which some have one tile more than others, and both orders.
+TEST(EmulatedPersistentLoop, SharesItsTilesAmongFewBlocks) {
+  const Problem one_by_one = random_problem(Unit::rk4_step, 20);
+  const Problem loop = loop_problem(20, 1, Launch::persistent, Diagnostics::device);
+  const auto expected = after(1, Variant::optimized, one_by_one);
+  for (const emulation::Order order : {emulation::Order::forward, emulation::Order::backward})
+    EXPECT_EQ(after(1, Variant::optimized, loop, {.multiprocessors = 5, .order = order}), expected);
+}
+
+class DryLoop : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Architectures, DryLoop, testing::Values(80, 90, 100),
+                         [](const auto& sm) { return text("sm_", sm.param); });
+
+TEST_P(DryLoop, CountsAreThoseOfTheDerivation) {
+  struct Expected {
+    Variant variant;
+    Launch launch;
+    Diagnostics diagnostics;
+    int launches, nodes, d2h_bytes, syncs;
+  };
+  constexpr auto none = Diagnostics::none, device = Diagnostics::device, host = Diagnostics::host;
+  constexpr auto optimized = Variant::optimized, reference = Variant::reference;
+  for (const Expected& expected :
+       {Expected{optimized, Launch::host, none, 400, 0, 0, 0},
+        Expected{optimized, Launch::graph_step, none, 400, 400, 0, 0},
+        Expected{optimized, Launch::graph, none, 400, 400, 0, 0},
+        Expected{optimized, Launch::persistent, none, 1, 0, 0, 0},
+        Expected{optimized, Launch::host, device, 500, 0, 0, 0},
+        Expected{optimized, Launch::graph, device, 500, 500, 0, 0},
+        Expected{optimized, Launch::persistent, device, 1, 0, 0, 0},
+        Expected{optimized, Launch::host, host, 500, 0, 800, 100},
+        Expected{optimized, Launch::graph_step, host, 500, 500, 800, 100},
+        Expected{reference, Launch::graph_step, none, 88800, 89600, 0, 0},
+        Expected{reference, Launch::host, device, 88900, 0, 0, 0}}) {
+    SCOPED_TRACE(text(name(expected.variant), " launch ", static_cast<int>(expected.launch),
+                      " diag ", static_cast<int>(expected.diagnostics)));
+    Cost cost(GetParam(), expected.variant,
+              loop_problem(24, 100, expected.launch, expected.diagnostics));
+    const Counts step = cost.step();
+    EXPECT_EQ(step.launches, expected.launches);
+    EXPECT_EQ(step.graph_nodes, expected.nodes);
+    EXPECT_EQ(step.d2h_bytes, expected.d2h_bytes);
+    EXPECT_EQ(step.syncs, expected.syncs);
+    EXPECT_EQ(step.h2d_bytes, 0);
+    EXPECT_EQ(step.allocations, 0);
+    EXPECT_TRUE(cost.computation->readings().empty());  // nothing was computed
+  }
+}
+
+TEST_P(DryLoop, OneProgramServesEverySizeTimeStepAndStepCountOfAnOptionSet) {
+  for (const Variant variant : variants)
+    for (const Options& options :
+         {Options{}, Options{.runge_kutta = RungeKutta::classical},
+          Options{.metric = MetricSource::on_the_fly}, Options{.precision = Precision::f32}}) {
+      const auto backend = open_backend(text("cuda-dry:sm_", GetParam()));
+      for (const int n : {24, 31, 96})
+        for (const Launch launch : launches_of(variant)) {
+          Problem problem = loop_problem(n, n == 31 ? 3 : 2, launch, Diagnostics::device);
+          problem.options.runge_kutta = options.runge_kutta;
+          problem.options.metric = options.metric;
+          problem.options.precision = options.precision;
+          if (n == 96) problem.dt /= 3;
+          make(*backend, variant, problem)->step();
+        }
+      EXPECT_EQ(backend->ledger.counts.programs, 1);
+    }
+}
+
+TEST_P(DryLoop, KernelsStayBelow97RegistersAndDoNotSpill) {
+  for (const Options& options :
+       {Options{}, Options{.runge_kutta = RungeKutta::classical},
+        Options{.metric = MetricSource::on_the_fly}, Options{.precision = Precision::f32}}) {
+    Problem problem = loop_problem(24, 2, Launch::persistent);
+    problem.options = options;
+    const Cost cost(GetParam(), Variant::optimized, problem);
+    for (const Function& function : cost.backend->compiler->programs().front()->functions) {
+      SCOPED_TRACE(function.expression);
+      EXPECT_LE(function.registers, 96);
+      EXPECT_EQ(function.spill_bytes, 0);
+    }
+  }
+}
+
+// Its blocks read what other blocks wrote since it began, which the read-only cache need not show.
+TEST_P(DryLoop, ThePersistentKernelReadsNothingThroughTheReadOnlyCache) {
+  const Cost cost(GetParam(), Variant::optimized, loop_problem(24, 2, Launch::persistent));
+  const Compiled& program = *cost.backend->compiler->programs().front();
+  const auto body = [&](const std::string& mangled) {
+    const auto begin = program.ptx.find(".entry " + mangled);
+    EXPECT_NE(begin, std::string::npos) << mangled;
+    return program.ptx.substr(begin, program.ptx.find("\n}", begin) - begin);
+  };
+  for (const Function& function : program.functions) {
+    const bool found = body(function.name).find("ld.global.nc") != std::string::npos;
+    if (function.kind == KernelKind::loop) {
+      EXPECT_FALSE(found);
+    } else if (function.expression == "stage<double>") {
+      EXPECT_TRUE(found);  // which may use it, and does: the search finds something
+    }
+  }
+}
+
+TEST_P(DryLoop, ThePersistentGridIsResidentAllAtOnceAndNoLargerThanItsTiles) {
+  for (const auto& [n, tiles] : {std::pair{24, 12}, std::pair{384, 1950}}) {
+    Cost cost(GetParam(), Variant::optimized, loop_problem(n, 2, Launch::persistent));
+    cost.step();
+    const Architecture& arch = cost.backend->device->architecture();
+    for (const Function& function : cost.backend->compiler->programs().front()->functions)
+      if (function.kind == KernelKind::loop) {
+        ASSERT_EQ(function.shapes.size(), 1u);
+        const LaunchShape& shape = *function.shapes.begin();
+        const int resident =
+            arch.multiprocessors * occupancy(arch, function.registers, function.shared_bytes,
+                                             static_cast<int>(shape.block.x));
+        EXPECT_TRUE(shape.cooperative);
+        EXPECT_EQ(static_cast<int>(shape.grid.x), std::min(resident, tiles));
+      }
+  }
+}
+
+TEST_P(DryLoop, KernelsAreOfTheirKinds) {
+  for (const Variant variant : variants) {
+    const Cost cost(GetParam(), variant, random_problem(Unit::rk4_step, 24));
+    for (const Function& function : cost.backend->compiler->programs().front()->functions) {
+      const auto starts = [&](std::string_view kernel) {
+        return function.expression.starts_with(kernel);
+      };
+      const KernelKind expected = starts("project") || starts("penalise") ? KernelKind::scatter
+                                  : starts("gemm")                        ? KernelKind::gemm
+                                  : starts("mass<")                       ? KernelKind::reduce
+                                  : starts("loop")                        ? KernelKind::loop
+                                                                          : KernelKind::fused;
+      EXPECT_EQ(function.kind, expected) << function.expression;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::cubed_sphere_swe

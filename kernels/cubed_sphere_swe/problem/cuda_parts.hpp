@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the device variants: the parts of a tendency, each alone on the device.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "computation.hpp"
+#include "cubed_sphere_swe/problem/problem.hpp"
+#include "runtime/backend/buffer.hpp"
+
+namespace holdfast::cubed_sphere_swe {
+
+template <class T>
+std::unique_ptr<Computation> make_reference_part(Backend& backend, const Problem& problem);
+template <class T>
+std::unique_ptr<Computation> make_optimized_part(Backend& backend, const Problem& problem);
+
+// The arrays that a part reads and those that are its result, in this order.
+template <class T>
+class PartArrays {
+ public:
+  explicit PartArrays(Backend& backend) : backend_(backend) {}
+
+  const T* in(const std::vector<double>& values, const char* site = "inputs") {
+    return keep(in_, values, site);
+  }
+  T* out(std::size_t count) { return out_.emplace_back(backend_, count, "result").data(); }
+  T* out(const std::vector<double>& start) { return keep(out_, start, "result"); }
+
+  std::vector<double> result() const {
+    std::vector<double> all;
+    for (const Buffer<T>& field : out_) {
+      const std::vector<T> values = field.to_host();
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
+  }
+
+ private:
+  T* keep(std::vector<Buffer<T>>& among, const std::vector<double>& values, const char* site) {
+    return among.emplace_back(backend_, std::vector<T>(values.begin(), values.end()), site).data();
+  }
+
+  Backend& backend_;
+  std::vector<Buffer<T>> in_ = {}, out_ = {};
+};
+
+// Whether an operator's result is a field of heights; else it takes one.
+constexpr bool to_vertices(Operator op) {
+  return op == Operator::dcv || op == Operator::pcv || op == Operator::adjoint;
+}
+// The field of a state that an operator along x1 or x2 applies to.
+inline const std::vector<double>& operand(const State& state, Operator op, int direction) {
+  return !to_vertices(op) ? state.h : direction == 1 ? state.v1 : state.v2;
+}
+
+}  // namespace holdfast::cubed_sphere_swe

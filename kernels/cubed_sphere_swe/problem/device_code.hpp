@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the workload's device variants: what their launchers and tests must spell alike.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "cubed_sphere_swe/problem/state.hpp"
+#include "runtime/backend/blas.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast::cubed_sphere_swe {
+
+// Of `stage` in optimized.cu, which knows them as TILE_ROWS, TILE_COLUMNS and THREADS: the most
+// vertices of a tile along x1 and x2, and threads per block.
+inline constexpr int tile_rows = 16, tile_columns = 32, stage_threads = 512;
+
+// Of `mass` in both, MASS_THREADS: threads per block, a power of two.
+inline constexpr int mass_threads = 256;
+
+// Of `contract` in reference.cu, POINTS and PARTS: results per block, and partial sums of each.
+inline constexpr int contraction_points = 32, contraction_parts = 8;
+
+// Of `gemm` in reference.cu, GEMM_TILE, GEMM_DEPTH and GEMM_THREADS: rows and columns of C per
+// block, how far along the common axis it goes at a time, threads per block.
+inline constexpr int gemm_tile = 64, gemm_depth = 16, gemm_threads = 256;
+
+constexpr unsigned blocks(std::size_t count, std::size_t each) {
+  return static_cast<unsigned>((count + each - 1) / each);
+}
+
+template <class T>
+inline constexpr Precision precision_of =
+    std::is_same_v<T, float> ? Precision::f32 : Precision::f64;
+
+// "stage<double>".
+template <class T>
+std::string entry(std::string_view kernel) {
+  return text(kernel, precision_of<T> == Precision::f32 ? "<float>" : "<double>");
+}
+
+// h, v1, v2 in a row.
+template <class T>
+std::vector<T> joined(const State& state) {
+  std::vector<T> row;
+  row.reserve(state.h.size() + state.v1.size() + state.v2.size());
+  for (const auto* field : {&state.h, &state.v1, &state.v2})
+    row.insert(row.end(), field->begin(), field->end());
+  return row;
+}
+
+}  // namespace holdfast::cubed_sphere_swe

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both variants on a real GPU. Exit status 77, which CTest takes for skipped, where there is none.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "cubed_sphere_swe/cubed_sphere_swe.hpp"
+#include "cubed_sphere_swe/problem/diagnostics.hpp"
+#include "cubed_sphere_swe/problem/operators.hpp"
+#include "cubed_sphere_swe/testing/support.hpp"
+#include "runtime/backend/backend.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast::cubed_sphere_swe {
+namespace {
+
+class CubedSphereOnGpu : public testing::TestWithParam<Variant> {
+ protected:
+  std::vector<double> after(int calls, const Size& size) {
+    const auto step = make_rk4_step(*backend, GetParam(), size);
+    for (int i = 0; i < calls; ++i) step->step();
+    return step->result();
+  }
+  std::vector<double> after_loop(Launch launch, int steps) {
+    const auto loop =
+        make_loop(*backend, GetParam(), {.n = 48}, {.launch = launch, .steps = steps});
+    loop->step();
+    loop->step();
+    return loop->result();
+  }
+
+  std::unique_ptr<Backend> backend = open_backend("cuda");
+};
+INSTANTIATE_TEST_SUITE_P(Variants, CubedSphereOnGpu,
+                         testing::Values(Variant::reference, Variant::optimized),
+                         [](const auto& variant) {
+                           return variant.param == Variant::reference ? "reference" : "optimized";
+                         });
+
+TEST_P(CubedSphereOnGpu, TendencyHasTheGoldenValues) {
+  const auto rhs = make_rhs(*backend, GetParam(), {.n = 8});
+  rhs->step();
+  expect_golden(golden_tendency(as_state({.n = 8}, rhs->result())));
+}
+
+TEST_P(CubedSphereOnGpu, OneStepHasTheGoldenValues) {
+  expect_golden(golden_step(as_state({.n = 8}, after(1, {.n = 8}))));
+}
+
+TEST_P(CubedSphereOnGpu, TenStepsHaveTheGoldenValues) {
+  expect_golden(golden_ten_steps(as_state({.n = 8}, after(10, {.n = 8}))));
+}
+
+TEST_P(CubedSphereOnGpu, HundredStepsAgreeWithTheHost) {
+  const auto host = open_backend("host");
+  for (const int n : {24, 96}) {
+    SCOPED_TRACE(n);
+    const auto expected = make_loop(*host, Variant::optimized, {n});
+    expected->step();
+    const auto there = after(100, {n}), here = expected->result();
+    ASSERT_EQ(there.size(), here.size());
+    for (std::size_t i = 0; i < here.size(); ++i)
+      ASSERT_NEAR(there[i], here[i], 1e-13) << "entry " << i;
+  }
+}
+
+TEST_P(CubedSphereOnGpu, TwoRunsAgreeToTheLastBit) {
+  EXPECT_EQ(after(10, {.n = 96}), after(10, {.n = 96}));
+}
+
+std::vector<Launch> launches_of(Variant variant) {
+  std::vector<Launch> all = {Launch::host, Launch::graph_step, Launch::graph};
+  if (variant == Variant::optimized) all.push_back(Launch::persistent);
+  return all;
+}
+
+TEST_P(CubedSphereOnGpu, ALoopEqualsItsStepsHoweverItIsLaunched) {
+  for (const int steps : {1, 7}) {
+    const auto expected = after(2 * steps, {.n = 48});
+    for (const Launch launch : launches_of(GetParam())) {
+      SCOPED_TRACE(text(steps, " steps, launch ", static_cast<int>(launch)));
+      EXPECT_EQ(after_loop(launch, steps), expected);
+    }
+  }
+}
+
+TEST_P(CubedSphereOnGpu, MassStaysToRounding) {
+  for (const Launch launch : launches_of(GetParam()))
+    for (const Precision precision : {Precision::f64, Precision::f32}) {
+      SCOPED_TRACE(static_cast<int>(launch));
+      const auto loop = make_loop(*backend, GetParam(), {.n = 48},
+                                  {.start = Start::face,
+                                   .precision = precision,
+                                   .launch = launch,
+                                   .diagnostics = Diagnostics::device,
+                                   .steps = 10});
+      loop->step();
+      loop->step();
+      const auto readings = loop->readings();
+      ASSERT_EQ(readings.size(), 1u);
+      EXPECT_LE(readings.front().value, precision == Precision::f64 ? 1e-14 : 1e-6);
+    }
+}
+
+TEST_P(CubedSphereOnGpu, ThePartsHaveTheGoldenValues) {
+  using Kind = Component::Kind;
+  for (const Component& part :
+       {Component{.kind = Kind::project}, Component{.kind = Kind::gradient},
+        Component{.kind = Kind::gradient, .components = 1}, Component{.kind = Kind::contravariant},
+        Component{.kind = Kind::divergence}, Component{.kind = Kind::sat}}) {
+    const auto computation = make_component(*backend, GetParam(), {.n = 8}, part);
+    computation->step();
+    expect_golden(golden_component(part, computation->result()));
+  }
+}
+
+TEST_P(CubedSphereOnGpu, OperatorsAreTheirRows) {
+  constexpr int n = 96;
+  const State start = initial_state({.n = n}, Start::random);
+  for (const Operator op : {Operator::dcv, Operator::dvc, Operator::pcv, Operator::pvc})
+    for (const int direction : {1, 2})
+      for (const GemmSource gemm : {GemmSource::library, GemmSource::tile}) {
+        SCOPED_TRACE(text("operator ", static_cast<int>(op), " along x", direction));
+        const auto computation = make_component(
+            *backend, GetParam(), {.n = n},
+            {.kind = Component::Kind::operator_apply, .op = op, .direction = direction},
+            {.gemm = gemm});
+        computation->step();
+        const bool of_heights = op == Operator::dvc || op == Operator::pvc;
+        const auto expected = apply(op, direction, n,
+                                    of_heights       ? start.h
+                                    : direction == 1 ? start.v1
+                                                     : start.v2);
+        const auto computed = computation->result();
+        ASSERT_EQ(computed.size(), expected.size());
+        for (std::size_t i = 0; i < expected.size(); ++i)
+          ASSERT_NEAR(computed[i], expected[i], 1e-14 * largest(expected)) << "entry " << i;
+      }
+}
+
+TEST(OptimizedCubedSphereOnGpu, OptionsStayWithinRoundingOfTheDefault) {
+  const auto backend = open_backend("cuda");
+  const auto after_ten = [&](const Options& options) {
+    const auto step = make_rk4_step(*backend, Variant::optimized, {.n = 48}, options);
+    for (int i = 0; i < 10; ++i) step->step();
+    return step->result();
+  };
+  const auto expected = after_ten({});
+  for (const Options& options : {Options{.runge_kutta = RungeKutta::classical},
+                                 Options{.metric = MetricSource::on_the_fly}}) {
+    const auto computed = after_ten(options);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(computed[i], expected[i], 2e-14) << "entry " << i;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::cubed_sphere_swe
+
+int main(int argc, char** argv) {
+  constexpr int skipped = 77;
+  testing::InitGoogleTest(&argc, argv);
+  try {
+    (void)holdfast::open_backend("cuda");
+  } catch (const holdfast::Error& error) {
+    if (error.fault() != holdfast::Fault::no_device) throw;
+    std::puts(error.what());
+    return skipped;
+  }
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: an emulated device that knows the kernels of one of the variants. Both have kernels of
+// the same name, so that one device cannot know them all.
+#pragma once
+
+#include <memory>
+
+#include "computation.hpp"
+#include "runtime/emulation/emulated_device.hpp"
+
+namespace holdfast::cubed_sphere_swe {
+
+std::unique_ptr<Backend> emulated(Variant variant, Emulation emulation = {});
+
+}  // namespace holdfast::cubed_sphere_swe

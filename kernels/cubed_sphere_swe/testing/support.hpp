@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the tests: what a computation arrives at on a host, on the emulated and on the dry device,
+// how far two states are apart, and expectations of golden values.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cubed_sphere_swe/cubed_sphere_swe.hpp"
+#include "cubed_sphere_swe/problem/diagnostics.hpp"
+#include "cubed_sphere_swe/problem/golden.hpp"
+#include "cubed_sphere_swe/testing/kernels_on_cpu.hpp"
+#include "cubed_sphere_swe/variants.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast::cubed_sphere_swe {
+
+// The state or tendency after `calls` of step().
+inline State state_after(std::unique_ptr<Computation> computation, Size size, int calls = 1) {
+  for (int k = 0; k < calls; ++k) computation->step();
+  return as_state(size, computation->result());
+}
+
+// Largest difference relative to the expected field's largest magnitude; infinite where there is a
+// value that is no number or a field of another length.
+inline double difference(std::span<const double> values, std::span<const double> expected) {
+  if (values.size() != expected.size()) return std::numeric_limits<double>::infinity();
+  double worst = 0;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const double apart = std::abs(values[k] - expected[k]);
+    if (!std::isfinite(apart)) return std::numeric_limits<double>::infinity();
+    worst = std::max(worst, apart);
+  }
+  return worst / largest(expected);
+}
+inline double difference(const State& a, const State& b) {
+  return std::max({difference(a.h, b.h), difference(a.v1, b.v1), difference(a.v2, b.v2)});
+}
+
+inline void expect_golden(const GoldenValue& value) {
+  EXPECT_NEAR(value.value, value.golden, 1e-13 * value.scale) << value.what;
+}
+inline void expect_golden(const char* what, double value, double golden,
+                          std::span<const double> field) {
+  expect_golden(golden_value(what, value, golden, field));
+}
+inline void expect_golden(const std::vector<GoldenValue>& values) {
+  for (const GoldenValue& value : values) expect_golden(value);
+}
+
+// Problems of the device variants, and what becomes of them.
+
+inline constexpr Variant variants[] = {Variant::reference, Variant::optimized};
+inline std::string name(Variant variant) {
+  return variant == Variant::reference ? "reference" : "optimized";
+}
+
+inline Problem random_problem(Unit unit, int n) {
+  return {.unit = unit, .n = n, .dt = 1. / (3 * n), .start = initial_state({n}, Start::random)};
+}
+
+inline std::unique_ptr<Computation> make(Backend& backend, Variant variant, Problem problem) {
+  return variant == Variant::reference ? make_cuda_reference(backend, std::move(problem))
+                                       : make_cuda_optimized(backend, std::move(problem));
+}
+
+// result() after so many calls of step(), on an emulated device of its own.
+inline std::vector<double> after(int calls, Variant variant, const Problem& problem,
+                                 Emulation emulation = {}) {
+  const auto backend = emulated(variant, emulation);
+  const auto computation = make(*backend, variant, problem);
+  for (int i = 0; i < calls; ++i) computation->step();
+  return computation->result();
+}
+
+inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double worst = a.size() == b.size() ? 0 : INFINITY;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    worst = std::max(worst, std::isnan(a[i] - b[i]) ? INFINITY : std::abs(a[i] - b[i]));
+  return worst;
+}
+
+// What a computation costs on the dry device.
+struct Cost {
+  Cost(int sm, Variant variant, const Problem& problem)
+      : backend(open_backend(text("cuda-dry:sm_", sm))),
+        computation(make(*backend, variant, problem)) {
+    setup = backend->ledger.counts;
+  }
+  Counts step() {
+    const Counts before = backend->ledger.counts;
+    backend->ledger.enter(Ledger::Phase::steady);
+    computation->step();
+    backend->ledger.enter(Ledger::Phase::building);
+    return backend->ledger.counts - before;
+  }
+
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Computation> computation;
+  Counts setup = {};
+};
+
+}  // namespace holdfast::cubed_sphere_swe

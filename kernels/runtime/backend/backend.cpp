@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/backend/backend.hpp"
+
+#include <cblas.h>
+#include <omp.h>
+
+#include <cctype>
+#include <charconv>
+#include <optional>
+
+#include "runtime/backend/settings.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/cuda/cuda_device.hpp"
+#include "runtime/device/dry_device.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr std::string_view dry_prefix = "cuda-dry:sm_", ordinal_prefix = "cuda:";
+
+std::optional<int> number_after(std::string_view prefix, std::string_view name) {
+  if (!name.starts_with(prefix)) return {};
+  const auto digits = name.substr(prefix.size());
+  int value = 0;
+  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (failure != std::errc{} || end != digits.data() + digits.size() || value < 0) return {};
+  return value;
+}
+
+void use_host_threads() {
+  const int threads = host_limits().threads;
+  omp_set_num_threads(threads);
+  openblas_set_num_threads(threads);
+}
+
+// "NVIDIA H200 NVL" -> "nvidia-h200-nvl"
+std::string slug(std::string_view words) {
+  std::string result;
+  for (const char letter : words) {
+    if (std::isalnum(static_cast<unsigned char>(letter)))
+      result += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    else if (!result.empty() && result.back() != '-')
+      result += '-';
+  }
+  if (result.ends_with('-')) result.pop_back();
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> open_backend(std::string_view name) {
+  check_settings();
+  auto backend = std::make_unique<Backend>();
+  backend->name = name;
+  use_host_threads();
+  if (name == "host") return backend;
+  if (name == "cuda")
+    backend->device = make_cuda_device(backend->ledger, 0);
+  else if (const auto ordinal = number_after(ordinal_prefix, name))
+    backend->device = make_cuda_device(backend->ledger, *ordinal);
+  else if (const auto sm = number_after(dry_prefix, name))
+    backend->device = make_dry_device(backend->ledger, architecture(*sm));
+  else
+    throw Error(Fault::bad_input,
+                text("there is no device '", name,
+                     "': use host, cuda, cuda:N (the N-th GPU) or cuda-dry:sm_NN (sm_90 ...)"));
+  backend->compiler = std::make_unique<Compiler>(*backend->device);
+  return backend;
+}
+
+std::string device_class(const Backend& backend) {
+  if (!backend.device) {
+    const auto& limits = host_limits();
+    return text("host-x86_64", limits.isa.substr(std::string_view("x86-64").size()), "-",
+                limits.threads, "t");
+  }
+  if (!backend.device->executes()) return text("cuda-dry-sm_", backend.device->architecture().sm);
+  return slug(backend.device->name());
+}
+
+}  // namespace holdfast

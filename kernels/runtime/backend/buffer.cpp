@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/backend/buffer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "runtime/backend/spoil.hpp"
+#include "runtime/count/recorder.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr std::align_val_t host_alignment{64};  // a cache line, and the widest vector register
+
+void* allocate_on_host(Ledger& ledger, std::size_t bytes, std::string_view site) {
+  const auto wanted = static_cast<std::int64_t>(bytes);
+  const auto limit = host_limits().memory_bytes;
+  if (limit && ledger.live_bytes + wanted > *limit)
+    throw Error(Fault::bad_input,
+                text("failed to allocate ", bytes, " bytes for '", site, "': with ",
+                     ledger.live_bytes, " bytes held this exceeds the limit of ", *limit,
+                     " bytes; choose a smaller size or raise HOLDFAST_MEMORY_LIMIT_GB"));
+  const Verb verb(ledger.recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::allocate, site, bytes);
+  });
+  ledger.allocated(wanted, site);
+  void* memory = ::operator new(std::max<std::size_t>(bytes, 1), host_alignment, std::nothrow);
+  if (memory) return memory;
+  ledger.released(wanted, site);
+  throw Error(Fault::bad_input, text("failed to allocate ", bytes, " bytes for '", site,
+                                     "': this machine has no more; choose a smaller size"));
+}
+
+}  // namespace
+
+void* allocate(Backend& backend, std::size_t bytes, std::string_view site) {
+  // Noted down before it is there: what fails later would lose the memory.
+  std::map<void*, Holding> noted;
+  noted[nullptr] = {bytes, std::string(site)};
+  auto note = noted.extract(noted.begin());
+  note.key() = backend.device ? backend.device->allocate(bytes, site)
+                              : allocate_on_host(backend.ledger, bytes, site);
+  return backend.holdings.insert(std::move(note)).position->first;
+}
+
+void release(Backend& backend, void* memory, std::size_t bytes, std::string_view site) noexcept {
+  backend.holdings.erase(memory);
+  if (backend.device) return backend.device->release(memory, bytes, site);
+  const Verb verb(backend.ledger.recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::release, site, bytes);
+  });
+  ::operator delete(memory, host_alignment);
+  backend.ledger.released(static_cast<std::int64_t>(bytes), site);
+}
+
+std::size_t spoil(Backend& backend, std::string_view site) {
+  if (!backend.executes()) return 0;
+  constexpr std::size_t block = 1 << 20;  // of a large result no copy is made
+  const std::vector<unsigned char> ones(backend.device ? block : 0, 0xff);
+  std::size_t spoilt = 0;
+  const Counts counted = backend.ledger.counts;
+  for (const auto& [memory, holding] : backend.holdings) {
+    if (holding.site != site) continue;
+    auto* const begin = static_cast<unsigned char*>(memory);
+    if (!backend.device) std::memset(begin, 0xff, holding.bytes);
+    for (std::size_t at = 0; backend.device && at < holding.bytes; at += ones.size())
+      backend.device->upload(begin + at, ones.data(), std::min(ones.size(), holding.bytes - at));
+    spoilt += holding.bytes;
+  }
+  backend.ledger.counts = counted;
+  return spoilt;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/backend/buffer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "runtime/backend/spoil.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::ElementsAre;
+
+struct HostBuffer : testing::Test {
+  std::unique_ptr<Backend> backend = open_backend("host");
+};
+
+TEST_F(HostBuffer, HoldsWhatWasUploaded) {
+  Buffer<int> buffer(*backend, 3, "b");
+  buffer.upload(std::vector<int>{1, 2, 3});
+  EXPECT_THAT(buffer.to_host(), ElementsAre(1, 2, 3));
+}
+
+TEST_F(HostBuffer, IsCountedWhileItLives) {
+  { const Buffer<double> buffer(*backend, 100, "b"); }
+  EXPECT_EQ(backend->ledger.peak_bytes, 800);
+  EXPECT_EQ(backend->ledger.live_bytes, 0);
+  EXPECT_EQ(backend->ledger.counts.allocations, 1);
+}
+
+TEST_F(HostBuffer, StartsAtACacheLine) {
+  for (const std::size_t size : {1, 3, 1000})
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(Buffer<char>(*backend, size, "b").data()) % 64, 0u);
+}
+
+TEST_F(HostBuffer, RefusesAnUploadOfAnotherSize) {
+  Buffer<int> buffer(*backend, 3, "b");
+  EXPECT_THROW(buffer.upload(std::vector<int>{1, 2}), Error);
+}
+
+TEST_F(HostBuffer, IsReleasedOnceAfterItWasMoved) {
+  Buffer<int> first(*backend, 3, "b");
+  const Buffer<int> second(std::move(first));
+  EXPECT_EQ(first.data(), nullptr);
+  EXPECT_EQ(second.size(), 3u);
+  EXPECT_EQ(backend->ledger.live_bytes, 12);
+}
+
+TEST_F(HostBuffer, MoveAssignmentKeepsBothAccounts) {
+  {
+    Buffer<int> first(*backend, 3, "first"), second(*backend, 5, "second");
+    first = std::move(second);
+    EXPECT_EQ(first.size(), 5u);
+  }
+  EXPECT_EQ(backend->ledger.live_bytes, 0);
+}
+
+TEST_F(HostBuffer, SpoiltHoldsNoNumberAndNothingElseIsTouched) {
+  Buffer<double> out(*backend, 3, "out");
+  Buffer<float> model(*backend, 2, "model"), again(*backend, 2, "out");
+  model.upload(std::vector<float>{1, 2});
+  EXPECT_EQ(spoil(*backend, "out"), 3 * sizeof(double) + 2 * sizeof(float));
+  for (const double value : out.to_host()) EXPECT_TRUE(std::isnan(value));
+  for (const float value : again.to_host()) EXPECT_TRUE(std::isnan(value));
+  EXPECT_THAT(model.to_host(), ElementsAre(1, 2));
+}
+
+TEST_F(HostBuffer, SpoiltIsOnlyWhatLivesOnThisBackend) {
+  { const Buffer<double> gone(*backend, 3, "out"); }
+  const auto other = open_backend("host");
+  const Buffer<double> theirs(*other, 5, "out");
+  EXPECT_EQ(spoil(*backend, "out"), 0u);
+}
+
+TEST_F(HostBuffer, MayBeEmpty) {
+  const Buffer<int> buffer(*backend, 0, "b");
+  EXPECT_TRUE(buffer.to_host().empty());
+}
+
+TEST_F(HostBuffer, MoreThanTheMemoryLimitIsRefusedWithBothNumbers) {
+  const auto limit = host_limits().memory_bytes;
+  ASSERT_TRUE(limit);
+  try {
+    allocate(*backend, static_cast<std::size_t>(*limit) + 1, "huge");
+    FAIL() << "it was allocated";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::bad_input);
+    EXPECT_THAT(error.what(), testing::HasSubstr(text(*limit + 1, " bytes for 'huge'")));
+    EXPECT_THAT(error.what(), testing::HasSubstr(text("the limit of ", *limit)));
+  }
+  EXPECT_EQ(backend->ledger.live_bytes, 0);
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fourier transforms behind the backend: FFTW on host, cuFFT on cuda, counted on cuda-dry.
+#pragma once
+
+#include <memory>
+
+#include "runtime/base/fourier.hpp"
+
+namespace holdfast {
+
+struct Backend;
+
+class Transform {
+ public:
+  Transform(Backend& backend, const Fft& problem);
+  ~Transform();
+  Transform(const Transform&) = delete;
+  Transform& operator=(const Transform&) = delete;
+
+  // in, out live where the backend's buffers live; in place where they are equal. Counts one
+  // library call.
+  void operator()(const void* in, void* out);
+
+ private:
+  Backend* backend_;
+  Fft problem_;
+  void* work_area_ = nullptr;
+  std::unique_ptr<FftPlan> plan_;
+};
+
+}  // namespace holdfast

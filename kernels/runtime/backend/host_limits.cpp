@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/backend/host_limits.hpp"
+
+#include <omp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <string_view>
+
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+// A positive number from the environment; empty where the variable is unset or empty.
+template <class Number>
+std::optional<Number> number_from(const char* variable) {
+  const char* setting = std::getenv(variable);
+  if (!setting || !*setting) return {};
+  const std::string_view digits = setting;
+  Number value{};
+  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (failure != std::errc{} || end != digits.data() + digits.size() || !(value > 0))
+    throw Error(Fault::bad_input,
+                text(variable, " is '", digits, "': set it to a positive number or unset it"));
+  return value;
+}
+
+int threads_of_this_process() {
+  if (const auto own = number_from<int>("HOLDFAST_NUM_THREADS")) return *own;
+  if (const auto slurm = number_from<int>("SLURM_CPUS_PER_TASK")) return *slurm;
+  constexpr int gate_threads = 2;  // the same everywhere, so that host baselines compare
+  return std::min(gate_threads, omp_get_num_procs());
+}
+
+std::int64_t machine_memory_bytes() {
+  const auto physical = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
+  std::int64_t group = 0;  // stays 0 where the control group says "max" or there is none
+  std::ifstream("/sys/fs/cgroup/memory.max") >> group;
+  return group > 0 ? std::min(group, physical) : physical;
+}
+
+std::int64_t memory_of_this_process(int threads) {
+  if (const auto own = number_from<double>("HOLDFAST_MEMORY_LIMIT_GB"))
+    return static_cast<std::int64_t>(*own * 1e9);
+  constexpr std::int64_t slurm_megabyte = std::int64_t{1} << 20;
+  if (const auto node = number_from<std::int64_t>("SLURM_MEM_PER_NODE"))
+    return *node * slurm_megabyte;
+  if (const auto cpu = number_from<std::int64_t>("SLURM_MEM_PER_CPU"))
+    return *cpu * slurm_megabyte * number_from<int>("SLURM_CPUS_PER_TASK").value_or(threads);
+  return machine_memory_bytes();
+}
+
+std::string widest_isa() {
+  if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
+  if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
+  throw Error(Fault::no_device,
+              "this CPU is below x86-64-v3 (it lacks AVX2 or FMA), the least that the host code is "
+              "compiled for: use another machine");
+}
+
+}  // namespace
+
+HostLimits read_host_limits() {
+  const int threads = threads_of_this_process();
+  return {.threads = threads, .memory_bytes = memory_of_this_process(threads), .isa = widest_isa()};
+}
+
+const HostLimits& host_limits() {
+  static const HostLimits limits = read_host_limits();
+  return limits;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "runtime/backend/backend.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+
+const std::vector<std::string> variables = {"HOLDFAST_NUM_THREADS", "HOLDFAST_MEMORY_LIMIT_GB",
+                                            "SLURM_CPUS_PER_TASK", "SLURM_MEM_PER_NODE",
+                                            "SLURM_MEM_PER_CPU"};
+
+HostLimits limits_in(const Environment& environment) {
+  for (const auto& variable : variables) unsetenv(variable.c_str());
+  for (const auto& [variable, value] : environment) setenv(variable.c_str(), value.c_str(), 1);
+  const struct Restore {
+    ~Restore() {
+      for (const auto& variable : variables) unsetenv(variable.c_str());
+    }
+  } restore;
+  return read_host_limits();
+}
+
+TEST(HostLimits, OwnVariablesWinOverSlurms) {
+  const auto limits = limits_in({{"HOLDFAST_NUM_THREADS", "3"},
+                                 {"SLURM_CPUS_PER_TASK", "16"},
+                                 {"HOLDFAST_MEMORY_LIMIT_GB", "1.5"},
+                                 {"SLURM_MEM_PER_NODE", "64"}});
+  EXPECT_EQ(limits.threads, 3);
+  EXPECT_EQ(limits.memory_bytes, 1500000000);
+}
+
+TEST(HostLimits, SlurmsVariablesWinOverTheMachine) {
+  const auto limits = limits_in({{"SLURM_CPUS_PER_TASK", "16"}, {"SLURM_MEM_PER_NODE", "64"}});
+  EXPECT_EQ(limits.threads, 16);
+  EXPECT_EQ(limits.memory_bytes, 64 << 20);
+}
+
+TEST(HostLimits, SlurmsMemoryPerCpuIsMultipliedByItsCpus) {
+  EXPECT_EQ(limits_in({{"SLURM_CPUS_PER_TASK", "4"}, {"SLURM_MEM_PER_CPU", "10"}}).memory_bytes,
+            40 << 20);
+}
+
+TEST(HostLimits, WithoutAnySettingTwoThreadsAtMost) {
+  const auto limits = limits_in({});
+  EXPECT_GE(limits.threads, 1);
+  EXPECT_LE(limits.threads, 2);
+  EXPECT_GT(limits.memory_bytes.value_or(0), 0);
+}
+
+TEST(HostLimits, ASettingThatIsNoNumberIsRefusedByName) {
+  for (const auto value : {"two", "0", "-1", "2x"}) {
+    try {
+      limits_in({{"HOLDFAST_NUM_THREADS", value}});
+      FAIL() << value << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::bad_input);
+      EXPECT_EQ(error.what(), text("HOLDFAST_NUM_THREADS is '", value,
+                                   "': set it to a positive number or unset it"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What uploads are made from, where the copy is part of the work.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "runtime/device/device.hpp"
+
+namespace holdfast {
+
+// `size` bytes of the host, zero at first; page-locked where a GPU copies from them. Move-only, and
+// not of the ledger's account, which is the device's memory.
+class PinnedBytes {
+ public:
+  PinnedBytes(Device& device, std::size_t size)
+      : device_(&device),
+        data_(static_cast<std::byte*>(device.allocate_pinned(size))),
+        size_(size) {}
+  PinnedBytes(PinnedBytes&& other) noexcept
+      : device_(other.device_),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
+  PinnedBytes& operator=(PinnedBytes&&) = delete;
+  ~PinnedBytes() {
+    if (data_) device_->release_pinned(data_);
+  }
+
+  std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  Device* device_;
+  std::byte* data_;
+  std::size_t size_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// For those who verify: a result that was never written must not look like the one before.
+#pragma once
+
+#include <string_view>
+
+#include "runtime/backend/backend.hpp"
+
+namespace holdfast {
+
+// Overwrites all that `site` holds with bytes of ones: NaN in f32 and f64, -1 in integers. Returns
+// how many bytes that were. Nothing of it is counted; on a device that executes nothing there is
+// nothing to overwrite.
+std::size_t spoil(Backend& backend, std::string_view site);
+
+}  // namespace holdfast

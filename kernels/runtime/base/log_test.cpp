@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/base/log.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+// What the action prints while HOLDFAST_LOG has the value.
+template <class Action>
+std::string printed(const char* level, Action&& action) {
+  setenv("HOLDFAST_LOG", level, 1);
+  testing::internal::CaptureStderr();
+  action();
+  unsetenv("HOLDFAST_LOG");
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(Log, PrintsOneLineWithItsLevel) {
+  EXPECT_EQ(printed("info", [] { log(LogLevel::info, "cache is off"); }),
+            "holdfast: info: cache is off\n");
+}
+
+TEST(Log, KeepsQuietBelowTheLevel) {
+  EXPECT_EQ(printed("error", [] { log(LogLevel::warn, "cache is off"); }), "");
+}
+
+TEST(Log, WarningsPassWhenNothingIsSet) {
+  EXPECT_EQ(printed("",
+                    [] {
+                      log(LogLevel::warn, "seen");
+                      log(LogLevel::info, "unseen");
+                    }),
+            "holdfast: warn: seen\n");
+}
+
+TEST(Log, ALevelThatDoesNotExistIsRefused) {
+  setenv("HOLDFAST_LOG", "loud", 1);
+  EXPECT_THROW(check_log_settings(), Error);
+  unsetenv("HOLDFAST_LOG");
+}
+
+TEST(Log, AnErrorsPlaceIsPrintedForDebugging) {
+  const auto line =
+      printed("debug", [] { const Error error(Fault::device, "failed to launch f"); });
+  EXPECT_THAT(line, testing::ContainsRegex("holdfast: debug: .*log_test.cpp:[0-9]+: failed to"));
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/base/sha256.hpp"
+
+#include <gtest/gtest.h>
+
+namespace holdfast {
+namespace {
+
+// FIPS 180-2, appendix B.1, and the hash of nothing.
+TEST(Sha256, GivesThePublishedDigests) {
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/compile/compiler.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "runtime/backend/backend.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/compile/program_cache.hpp"
+
+namespace holdfast {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr Source scale{"test/scale.cu",
+                       "template <class T> __global__ void scale(const T* x, T* y, int n) {\n"
+                       "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                       "  if (i < n) y[i] = FACTOR * x[i];\n"
+                       "}\n"};
+
+Program scaled_by(int factor) {
+  return {.code = scale, .definitions = {text("FACTOR=", factor)}, .entries = {"scale<float>"}};
+}
+
+// Every test starts with empty caches of its own, as a new machine would.
+class CompilerTest : public testing::Test {
+ protected:
+  CompilerTest() {
+    fs::create_directories(folder_);
+    setenv("HOLDFAST_CACHE_DIR", cache().c_str(), 1);
+    unsetenv("HOLDFAST_SOURCES");
+    forget_cached_programs();
+  }
+  ~CompilerTest() override {
+    unsetenv("HOLDFAST_SOURCES");
+    fs::remove_all(folder_);
+  }
+
+  fs::path folder() const { return folder_; }
+  fs::path cache() const { return folder_ / "cache"; }
+  std::vector<fs::path> entries() const {
+    return {fs::directory_iterator(cache()), fs::directory_iterator()};
+  }
+  static std::unique_ptr<Backend> fresh() { return open_backend("cuda-dry:sm_90"); }
+
+ private:
+  fs::path folder_ = fs::path(testing::TempDir()) / text("holdfast_compiler_", getpid());
+};
+
+void write(const fs::path& file, std::string_view contents) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary) << contents;
+}
+
+template <class Action>
+Error error_of(Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  return {Fault::bad_input, "nothing was thrown"};
+}
+
+TEST_F(CompilerTest, CompilesAProgramOnce) {
+  const auto backend = fresh();
+  for (int i = 0; i < 3; ++i) backend->compiler->compile(scaled_by(2));
+  EXPECT_EQ(backend->ledger.counts.programs, 1);
+  EXPECT_EQ(backend->ledger.counts.nvrtc_runs, 1);
+}
+
+TEST_F(CompilerTest, AFreshBackendCountsItsOwnRequestButSparesTheCompiler) {
+  fresh()->compiler->compile(scaled_by(2));
+  const auto second = fresh();
+  const auto module = second->compiler->compile(scaled_by(2));
+  EXPECT_EQ(second->ledger.counts.programs, 1);
+  EXPECT_EQ(second->ledger.counts.nvrtc_runs, 0);
+  EXPECT_TRUE(module.compiled().from_cache);
+}
+
+TEST_F(CompilerTest, TheDiskCacheServesANewProcess) {
+  fresh()->compiler->compile(scaled_by(2));
+  forget_cached_programs();
+  const auto second = fresh();
+  second->compiler->compile(scaled_by(2));
+  EXPECT_EQ(second->ledger.counts.nvrtc_runs, 0);
+}
+
+TEST_F(CompilerTest, WhatACacheReturnsIsWhatWasCompiled) {
+  const auto first = fresh();
+  const auto& compiled = first->compiler->compile(scaled_by(2)).compiled();
+  forget_cached_programs();
+  const auto second = fresh();
+  const auto& cached = second->compiler->compile(scaled_by(2)).compiled();
+  EXPECT_EQ(cached.cubin, compiled.cubin);
+  EXPECT_EQ(cached.ptx, compiled.ptx);
+  EXPECT_EQ(cached.cubin_hash, compiled.cubin_hash);
+  EXPECT_EQ(cached.functions.at(0).registers, compiled.functions.at(0).registers);
+  EXPECT_EQ(cached.functions.at(0).name, compiled.functions.at(0).name);
+}
+
+TEST_F(CompilerTest, ADamagedCacheEntryIsCompiledAnew) {
+  fresh()->compiler->compile(scaled_by(2));
+  ASSERT_EQ(entries().size(), 1u);
+  fs::resize_file(entries().at(0), fs::file_size(entries().at(0)) / 2);
+  forget_cached_programs();
+  const auto second = fresh();
+  second->compiler->compile(scaled_by(2));
+  EXPECT_EQ(second->ledger.counts.nvrtc_runs, 1);
+}
+
+TEST_F(CompilerTest, ACacheThatCannotBeWrittenIsNoError) {
+  write(cache(), "a file where the folder should be");
+  const auto backend = fresh();
+  EXPECT_NO_THROW(backend->compiler->compile(scaled_by(2)));
+}
+
+TEST_F(CompilerTest, BypassingCachesRunsTheCompilerAndKeepsNothing) {
+  const auto backend = fresh();
+  backend->compiler->bypass_caches();
+  backend->compiler->compile(scaled_by(2));
+  EXPECT_FALSE(fs::exists(cache()));
+  const auto second = fresh();
+  second->compiler->compile(scaled_by(2));
+  EXPECT_EQ(second->ledger.counts.nvrtc_runs, 1);
+}
+
+TEST_F(CompilerTest, SaysThatAProgramIsNew) {
+  EXPECT_EQ(fresh()->compiler->compile(scaled_by(2)).compiled().reason, "first use");
+}
+
+TEST_F(CompilerTest, NamesTheConstantThatChanged) {
+  const auto backend = fresh();
+  backend->compiler->compile(scaled_by(2));
+  EXPECT_EQ(backend->compiler->compile(scaled_by(3)).compiled().reason, "constant FACTOR: 2 -> 3");
+}
+
+TEST_F(CompilerTest, SaysThatEntriesChanged) {
+  const auto backend = fresh();
+  backend->compiler->compile(scaled_by(2));
+  auto wider = scaled_by(2);
+  wider.entries.push_back("scale<double>");
+  EXPECT_EQ(backend->compiler->compile(wider).compiled().reason, "entries changed");
+}
+
+TEST_F(CompilerTest, SaysThatTheSourceChanged) {
+  const auto backend = fresh();
+  backend->compiler->compile(scaled_by(2));
+  auto edited = scaled_by(2);
+  const auto longer = text(scale.text, "// more\n");
+  edited.code.text = longer;
+  EXPECT_EQ(backend->compiler->compile(edited).compiled().reason, "source changed");
+}
+
+TEST_F(CompilerTest, ACommentDoesNotChangeTheIdentity) {
+  const auto backend = fresh();
+  const auto commented_text = text("// A comment.\n\n", scale.text);
+  auto commented = scaled_by(2);
+  commented.code.text = commented_text;
+  EXPECT_EQ(backend->compiler->compile(commented).compiled().cubin_hash,
+            backend->compiler->compile(scaled_by(2)).compiled().cubin_hash);
+}
+
+TEST_F(CompilerTest, AConstantChangesTheIdentity) {
+  const auto backend = fresh();
+  EXPECT_NE(backend->compiler->compile(scaled_by(2)).compiled().cubin_hash,
+            backend->compiler->compile(scaled_by(3)).compiled().cubin_hash);
+}
+
+TEST_F(CompilerTest, TimesEachStage) {
+  const auto backend = fresh();
+  const auto& seconds = backend->compiler->compile(scaled_by(2)).compiled().seconds;
+  EXPECT_GT(seconds.trace, 0);
+  EXPECT_GT(seconds.lower, 0);
+  EXPECT_GT(seconds.compile, 0);
+  EXPECT_GT(seconds.load, 0);
+}
+
+TEST_F(CompilerTest, ACachedProgramSpentNoTimeCompiling) {
+  fresh()->compiler->compile(scaled_by(2));
+  const auto second = fresh();
+  const auto& seconds = second->compiler->compile(scaled_by(2)).compiled().seconds;
+  EXPECT_EQ(seconds.lower + seconds.compile, 0);
+}
+
+TEST_F(CompilerTest, SourcesFromDiskReplaceTheEmbeddedText) {
+  write(folder() / "sources/test/scale.cu", text("#define FACTOR 7\n", scale.text));
+  setenv("HOLDFAST_SOURCES", (folder() / "sources").c_str(), 1);
+  const auto backend = fresh();
+  const auto module = backend->compiler->compile({.code = scale, .entries = {"scale<float>"}});
+  EXPECT_THAT(module.compiled().source, HasSubstr("#define FACTOR 7"));
+}
+
+TEST_F(CompilerTest, AHeaderIsFoundUnderItsLastName) {
+  const Source code{"test/use.cu",
+                    "#include \"formulas.hpp\"\n"
+                    "__global__ void use(double* y) { y[threadIdx.x] = twice(threadIdx.x); }"};
+  const Source header{"test/formulas.hpp", "inline double twice(double x) { return 2 * x; }\n"};
+  const auto backend = fresh();
+  EXPECT_NO_THROW(
+      backend->compiler->compile({.code = code, .headers = {header}, .entries = {"use"}}));
+}
+
+TEST_F(CompilerTest, AWrongProgramIsRefusedWithTheCompilersLog) {
+  const auto backend = fresh();
+  const auto error =
+      error_of([&] { backend->compiler->compile({.code = scale, .entries = {"scale<float>"}}); });
+  EXPECT_EQ(error.fault(), Fault::compile);
+  EXPECT_THAT(error.what(), HasSubstr("failed to compile test/scale.cu"));
+  EXPECT_THAT(error.what(), HasSubstr("test/scale.cu(3): error: identifier \"FACTOR\""));
+}
+
+TEST_F(CompilerTest, ARefusedProgramIsCompiledAgainWhenAskedAgain) {
+  const auto backend = fresh();
+  const Program wrong{.code = scale, .entries = {"scale<float>"}};
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(error_of([&] { backend->compiler->compile(wrong); }).fault(), Fault::compile);
+}
+
+TEST_F(CompilerTest, RefusesASignatureTheKernelDoesNotHave) {
+  const auto backend = fresh();
+  const auto module = backend->compiler->compile(scaled_by(2));
+  const auto error = error_of([&] { module.kernel<const double*, float*, int>("scale<float>"); });
+  EXPECT_EQ(error.fault(), Fault::compile);
+  EXPECT_STREQ(error.what(),
+               "kernel scale<float> of test/scale.cu takes (float const*, float*, int), the host "
+               "passes (double const*, float*, int)");
+}
+
+TEST_F(CompilerTest, ChecksTheSignatureOfACachedProgramToo) {
+  fresh()->compiler->compile(scaled_by(2));
+  const auto second = fresh();
+  const auto module = second->compiler->compile(scaled_by(2));
+  EXPECT_EQ(error_of([&] { module.kernel<int>("scale<float>"); }).fault(), Fault::compile);
+}
+
+TEST_F(CompilerTest, AcceptsTheKernelsOwnSignature) {
+  const auto backend = fresh();
+  const auto module = backend->compiler->compile(scaled_by(2));
+  EXPECT_NO_THROW((module.kernel<const float*, float*, int>("scale<float>")));
+}
+
+TEST_F(CompilerTest, SignaturesMayHoldRestrictedPointersAndStructures) {
+  const Source code{"test/structure.cu",
+                    "namespace outer { struct Sizes { int n; }; }\n"
+                    "__global__ void f(const double* __restrict__ x, outer::Sizes s, double* y) {\n"
+                    "  if (threadIdx.x < s.n) y[threadIdx.x] = x[threadIdx.x];\n}"};
+  const auto backend = fresh();
+  EXPECT_EQ(backend->compiler->compile({.code = code, .entries = {"f"}})
+                .compiled()
+                .functions.at(0)
+                .parameters,
+            "(double const*, outer::Sizes, double*)");
+}
+
+TEST_F(CompilerTest, AKernelThatTheProgramDoesNotNameIsAnError) {
+  const auto backend = fresh();
+  const auto module = backend->compiler->compile(scaled_by(2));
+  EXPECT_THAT(error_of([&] { module.kernel<int>("absent"); }).what(),
+              HasSubstr("has no kernel absent"));
+}
+
+TEST_F(CompilerTest, RefusesKernelsWithoutACppSignature) {
+  const Source code{"test/c.cu", "extern \"C\" __global__ void f() {}"};
+  const auto backend = fresh();
+  EXPECT_THAT(
+      error_of([&] { backend->compiler->compile({.code = code, .entries = {"f"}}); }).what(),
+      HasSubstr("do not declare it extern \"C\""));
+}
+
+// 64 live doubles in 64 registers (1024 threads) cannot but spill; the shared array is 100 floats.
+constexpr Source resources{
+    "test/resources.cu",
+    "__global__ void __launch_bounds__(1024) spill(double* x, int n) {\n"
+    "  double a[64];\n"
+    "#pragma unroll\n"
+    "  for (int i = 0; i < 64; ++i) a[i] = x[i * n];\n"
+    "  for (int k = 0; k < n; ++k)\n"
+    "#pragma unroll\n"
+    "    for (int i = 0; i < 64; ++i) a[i] = a[(i * 7 + 3) % 64] * a[i] + x[k];\n"
+    "#pragma unroll\n"
+    "  for (int i = 0; i < 64; ++i) x[i * n] = a[i];\n"
+    "}\n"
+    "__global__ void share(float* x) {\n"
+    "  __shared__ float s[100];\n"
+    "  s[threadIdx.x] = x[threadIdx.x];\n"
+    "  __syncthreads();\n"
+    "  x[threadIdx.x] = s[99 - threadIdx.x];\n"
+    "}\n"};
+
+TEST_F(CompilerTest, KnowsRegistersSpillsAndSharedMemoryOfEachKernel) {
+  const auto backend = fresh();
+  const auto module =
+      backend->compiler->compile({.code = resources, .entries = {"share", "spill"}});
+  const auto& functions = module.compiled().functions;
+  EXPECT_EQ(functions[0].shared_bytes, 400);
+  EXPECT_EQ(functions[0].spill_bytes, 0);
+  EXPECT_GT(functions[0].registers, 0);
+  EXPECT_EQ(functions[1].shared_bytes, 0);
+  EXPECT_GT(functions[1].spill_bytes, 0);
+  EXPECT_EQ(functions[1].registers, 64);
+}
+
+// 1024 threads leave 64 registers: `deep` spills in them, `call` alone needs less than half.
+constexpr Source calls{"test/calls.cu",
+                       "__device__ __noinline__ double deep(const double* x, int n) {\n"
+                       "  double a[64], sum = 0;\n"
+                       "  for (int i = 0; i < 64; ++i) a[i] = x[i * n];\n"
+                       "  for (int i = 0; i < 64; ++i) sum += a[(i * n) & 63] * x[i];\n"
+                       "  return sum;\n"
+                       "}\n"
+                       "__global__ void __launch_bounds__(1024) call(double* x, int n) {\n"
+                       "  x[n] = deep(x, n);\n"
+                       "}\n"};
+
+TEST_F(CompilerTest, AKernelsRegistersAndSpillsIncludeTheFunctionsThatItCalls) {
+  const auto backend = fresh();
+  const auto module = backend->compiler->compile({.code = calls, .entries = {"call"}});
+  EXPECT_GT(module.compiled().functions[0].registers, 32);
+  EXPECT_GT(module.compiled().functions[0].spill_bytes, 0);
+}
+
+TEST_F(CompilerTest, CompilingInASteadyStepBreaksARule) {
+  const auto backend = fresh();
+  backend->ledger.enter(Ledger::Phase::steady);
+  EXPECT_EQ(error_of([&] { backend->compiler->compile(scaled_by(2)); }).fault(),
+            Fault::broken_rule);
+}
+
+TEST_F(CompilerTest, AskingAgainInASteadyStepBreaksNone) {
+  const auto backend = fresh();
+  backend->compiler->compile(scaled_by(2));
+  backend->ledger.enter(Ledger::Phase::steady);
+  EXPECT_NO_THROW(backend->compiler->compile(scaled_by(2)));
+}
+
+TEST_F(CompilerTest, LogsEachCompilationWithItsReason) {
+  setenv("HOLDFAST_LOG_COMPILES", "1", 1);
+  testing::internal::CaptureStderr();
+  fresh()->compiler->compile(scaled_by(2));
+  fresh()->compiler->compile(scaled_by(2));
+  const auto backend = fresh();
+  backend->ledger.enter(Ledger::Phase::steady, {.may_compile = true});
+  backend->compiler->compile(scaled_by(2));
+  backend->compiler->compile(scaled_by(2));  // known: nothing to tell
+  std::istringstream log(testing::internal::GetCapturedStderr());
+  unsetenv("HOLDFAST_LOG_COMPILES");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(log, line);) lines.push_back(line);
+  EXPECT_THAT(
+      lines,
+      testing::ElementsAre(
+          HasSubstr("holdfast: compiled test/scale.cu (first use) while building: trace "),
+          HasSubstr("holdfast: took test/scale.cu from the cache (first use) while building: "),
+          HasSubstr("holdfast: took test/scale.cu from the cache (first use) in a steady step: ")));
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/compile/nvrtc.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "runtime/base/error.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/compile/toolkit.hpp"
+#include "runtime/cuda/cuda_check.hpp"
+
+namespace holdfast {
+namespace {
+
+void destroy_program(nvrtcProgram program) {
+  (void)nvrtcDestroyProgram(&program);
+}
+void destroy_link(nvJitLinkHandle link) {
+  (void)nvJitLinkDestroy(&link);
+}
+using ProgramHandle = Handle<nvrtcProgram, destroy_program>;
+using LinkHandle = Handle<nvJitLinkHandle, destroy_link>;
+
+std::vector<const char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<const char*> result;
+  for (const auto& string : strings) result.push_back(string.c_str());
+  return result;
+}
+
+// Both libraries count the terminating zero in the sizes they give.
+void drop_terminator(std::string& text) {
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+}
+
+std::string log_of(nvrtcProgram program) {
+  std::size_t size = 0;
+  check(nvrtcGetProgramLogSize(program, &size), "size the compiler's log");
+  std::string log(size, '\0');
+  check(nvrtcGetProgramLog(program, log.data()), "read the compiler's log");
+  drop_terminator(log);
+  return log;
+}
+
+template <auto size_of, auto read>
+std::string log_of(nvJitLinkHandle link) {
+  std::size_t size = 0;
+  check(size_of(link, &size), "size the linker's log");
+  std::string log(size, '\0');
+  if (size > 0) check(read(link, log.data()), "read the linker's log");
+  drop_terminator(log);
+  return log;
+}
+
+// The number that stands right before `words`, 0 where they are not there: 12 in "12 bytes spill
+// stores".
+int number_before(std::string_view words, std::string_view log) {
+  const auto found = log.find(words);
+  if (found == std::string_view::npos || found == 0) return 0;
+  const auto digits_begin = log.find_last_not_of("0123456789", found - 1) + 1;
+  int number = 0;
+  std::from_chars(log.data() + digits_begin, log.data() + found, number);
+  return number;
+}
+
+int spills_in(std::string_view lines) {
+  int bytes = 0;
+  while (!lines.empty()) {
+    const auto line = lines.substr(0, lines.find('\n'));
+    bytes += number_before(" bytes spill stores", line) + number_before(" bytes spill loads", line);
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+  }
+  return bytes;
+}
+
+// The rest of the log after `words`, which must be there; `what` is what they lead to.
+std::string_view after(std::string_view words, std::string_view log, std::string_view what,
+                       const Artifact::Entry& entry) {
+  const auto found = log.find(words);
+  if (found == log.npos)
+    throw Error(Fault::compile, text("failed to read the ", what, " of kernel ", entry.name,
+                                     ": nvJitLink does not report them"));
+  return log.substr(found + words.size());
+}
+std::string_view first_line(std::string_view lines) {
+  return lines.substr(0, lines.find('\n'));
+}
+
+// Registers are the linker's, under "Function properties for 'NAME':": they include the functions
+// that a kernel calls, ptxas's "Used R registers" does not. Static shared memory is ptxas's: the
+// linker adds what the system reserves. ptxas tells the spills of functions that were not inlined
+// (not who calls them) like those of kernels: they count against every kernel of the program.
+void read_resources(std::string_view log, std::vector<Artifact::Entry>& entries) {
+  int of_functions = spills_in(log);
+  for (auto& entry : entries) {
+    const auto compiled =
+        after(text("Compiling entry function '", entry.name, "'"), log, "resources", entry);
+    const auto used = first_line(after("Used ", compiled, "resources", entry));
+    entry.shared_bytes = number_before(" bytes smem", used);
+    entry.spill_bytes = spills_in(compiled.substr(0, compiled.find("Used ")));
+    of_functions -= entry.spill_bytes;
+    entry.registers = number_before(
+        " registers", first_line(after(text("Function properties for '", entry.name, "':\n"), log,
+                                       "registers", entry)));
+  }
+  for (auto& entry : entries) entry.spill_bytes += of_functions;
+}
+
+// "release 13.0, V13.0.88" in what a tool wrote about itself -> "13.0.88".
+std::string release_in(std::string_view artefact) {
+  auto found = artefact.find(", V", artefact.find("release "));
+  if (found == artefact.npos) return "unknown";
+  found += 3;
+  return std::string(
+      artefact.substr(found, artefact.find_first_not_of("0123456789.", found) - found));
+}
+
+std::string dotted(int version) {
+  return text(version / 1000, ".", version % 1000 / 10);
+}
+
+}  // namespace
+
+const std::vector<std::string>& lowering_options() {
+  // Unannotated functions are device functions, so that formulas.hpp needs no annotation for g++
+  // either.
+  static const std::vector<std::string> options = {"--std=c++20",
+                                                   "--device-as-default-execution-space"};
+  return options;
+}
+
+void lower(const Lowering& lowering, Artifact& artifact) {
+  std::vector<std::string> options = lowering_options();
+  options.push_back(text("--gpu-architecture=compute_", lowering.sm));
+  for (const auto& definition : lowering.definitions) options.push_back("-D" + definition);
+  std::vector<const char*> header_names, header_texts;
+  for (const auto& header : lowering.headers) {
+    header_names.push_back(header.name.c_str());
+    header_texts.push_back(header.text.c_str());
+  }
+
+  nvrtcProgram raw = nullptr;
+  check(nvrtcCreateProgram(&raw, lowering.text.c_str(), lowering.name.c_str(),
+                           static_cast<int>(header_names.size()), header_texts.data(),
+                           header_names.data()),
+        text("create program ", lowering.name));
+  const ProgramHandle program(raw);
+  for (const auto& entry : lowering.entries)
+    check(nvrtcAddNameExpression(raw, entry.c_str()), text("name kernel ", entry));
+  const auto list = pointers(options);
+  if (nvrtcCompileProgram(raw, static_cast<int>(list.size()), list.data()) != NVRTC_SUCCESS)
+    throw Error(Fault::compile, text("failed to compile ", lowering.name, " for compute_",
+                                     lowering.sm, ":\n", log_of(raw)));
+
+  artifact.entries.clear();
+  for (const auto& entry : lowering.entries) {
+    const char* mangled = nullptr;
+    check(nvrtcGetLoweredName(raw, entry.c_str(), &mangled),
+          text("find kernel ", entry, " in ", lowering.name));
+    artifact.entries.push_back({.name = mangled});
+  }
+  std::size_t size = 0;
+  check(nvrtcGetPTXSize(raw, &size), "size the PTX");
+  artifact.ptx.assign(size, '\0');
+  check(nvrtcGetPTX(raw, artifact.ptx.data()), "read the PTX");
+  drop_terminator(artifact.ptx);
+}
+
+void link(const Lowering& lowering, Artifact& artifact) {
+  const std::vector<std::string> options = {text("-arch=sm_", lowering.sm), "-verbose",
+                                            "-Xptxas=-v"};
+  auto list = pointers(options);
+  nvJitLinkHandle raw = nullptr;
+  check(nvJitLinkCreate(&raw, static_cast<unsigned>(list.size()), list.data()),
+        text("start the compilation of ", lowering.name, " for sm_", lowering.sm));
+  const LinkHandle link(raw);
+  // A fixed name: the cubin must depend on nothing but the code.
+  auto status = nvJitLinkAddData(raw, NVJITLINK_INPUT_PTX, artifact.ptx.c_str(),
+                                 artifact.ptx.size() + 1, "program.ptx");
+  if (status == NVJITLINK_SUCCESS) status = nvJitLinkComplete(raw);
+  if (status != NVJITLINK_SUCCESS)
+    throw Error(Fault::compile,
+                text("failed to compile the PTX of ", lowering.name, " for sm_", lowering.sm, ":\n",
+                     log_of<nvJitLinkGetErrorLogSize, nvJitLinkGetErrorLog>(raw)));
+  std::size_t size = 0;
+  check(nvJitLinkGetLinkedCubinSize(raw, &size), "size the cubin");
+  artifact.cubin.assign(size, '\0');
+  check(nvJitLinkGetLinkedCubin(raw, artifact.cubin.data()), "read the cubin");
+
+  const auto log = log_of<nvJitLinkGetInfoLogSize, nvJitLinkGetInfoLog>(raw);
+  read_resources(log, artifact.entries);
+}
+
+ToolkitVersions toolkit_versions() {
+  // Only what they make tells the libraries' patch level; a cubin depends on it.
+  static const ToolkitVersions versions = [] {
+    const Lowering probe{
+        .name = "probe.cu", .text = "__global__ void probe() {}", .entries = {"probe"}, .sm = 90};
+    Artifact artifact;
+    lower(probe, artifact);
+    link(probe, artifact);
+    int runtime = 0, driver = 0;
+    check(cudaRuntimeGetVersion(&runtime), "read the CUDA runtime's version");
+    if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
+    return ToolkitVersions{.cuda = dotted(runtime),
+                           .nvrtc = release_in(artifact.ptx),
+                           .nvjitlink = release_in(artifact.cubin),
+                           .driver = driver > 0 ? dotted(driver) : std::string()};
+  }();
+  return versions;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled programs that need not be compiled again: in this process's memory, and on disk under
+// HOLDFAST_CACHE_DIR (default $XDG_CACHE_HOME/holdfast or ~/.cache/holdfast). A cache that cannot
+// be read or written costs time only.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/compile/nvrtc.hpp"
+
+namespace holdfast {
+
+// Null when neither has it. `key` is a SHA-256 over everything the artifact depends on.
+std::shared_ptr<const Artifact> cached_program(const std::string& key);
+void cache_program(const std::string& key, std::shared_ptr<const Artifact> artifact);
+
+// Forgets what is held in memory, as a new process would.
+void forget_cached_programs();
+
+}  // namespace holdfast

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/compile/source_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SourceText : testing::Test {
+  SourceText() {
+    fs::create_directories(folder / "waves");
+    setenv("HOLDFAST_SOURCES", folder.c_str(), 1);
+  }
+  ~SourceText() override {
+    unsetenv("HOLDFAST_SOURCES");
+    fs::remove_all(folder);
+  }
+  void write(const std::string& file, std::string_view contents) const {
+    std::ofstream(folder / file) << contents;
+  }
+  const fs::path folder = fs::path(testing::TempDir()) / text("holdfast_sources_", getpid());
+};
+
+TEST_F(SourceText, AFileUnderItsWorkloadWins) {
+  write("waves/a.cu", "own");
+  write("a.cu", "shared");
+  EXPECT_EQ(source_text("waves/a.cu", "embedded"), "own");
+}
+
+TEST_F(SourceText, AFileWhereItLiesInItsWorkloadIsTakenFirst) {
+  fs::create_directories(folder / "waves/device");
+  write("waves/device/a.cu", "in its folder");
+  write("waves/a.cu", "in its workload");
+  EXPECT_EQ(source_text("waves/device/a.cu", "embedded"), "in its folder");
+  EXPECT_EQ(source_text("waves/host/a.cu", "embedded"), "in its workload");
+}
+
+TEST_F(SourceText, AFileInTheFolderItselfIsFoundByItsLastName) {
+  write("a.cu", "shared");
+  EXPECT_EQ(source_text("waves/a.cu", "embedded"), "shared");
+}
+
+TEST_F(SourceText, WhatIsNotThereStaysAsItWasBuilt) {
+  EXPECT_EQ(source_text("waves/a.cu", "embedded"), "embedded");
+}
+
+TEST_F(SourceText, TheFolderMustExist) {
+  setenv("HOLDFAST_SOURCES", (folder / "absent").c_str(), 1);
+  try {
+    source_text("waves/a.cu", "embedded");
+    FAIL() << "it was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::bad_input);
+    EXPECT_THAT(error.what(), testing::HasSubstr("which is no folder"));
+  }
+}
+
+TEST_F(SourceText, OverridingMarksTheRun) {
+  EXPECT_TRUE(sources_overridden());
+  unsetenv("HOLDFAST_SOURCES");
+  EXPECT_FALSE(sources_overridden());
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device is asked to run, as data: kernels, the shapes of their launches, recorded graphs.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/count/ledger.hpp"
+
+namespace holdfast {
+
+struct Dim3 {
+  unsigned x = 1, y = 1, z = 1;
+
+  auto operator<=>(const Dim3&) const = default;
+};
+
+struct LaunchShape {
+  Dim3 grid = {};                // blocks
+  Dim3 block = {};               // threads per block
+  std::size_t shared_bytes = 0;  // dynamic shared memory per block
+  bool cooperative = false;      // all blocks resident at once: the kernel uses a grid-wide barrier
+
+  auto operator<=>(const LaunchShape&) const = default;
+};
+
+// What a kernel is in a list of launches. `scatter` writes a few places of an array that others
+// fill as well; `fused` is everything that reads and computes and writes its own.
+enum class KernelKind { fused, scatter, gemm, reduce, copy, loop };
+constexpr std::string_view name(KernelKind kind) {
+  constexpr std::string_view names[] = {"fused", "scatter", "gemm", "reduce", "copy", "loop"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+// A kernel of a compiled program. Owned by the compiler; valid as long as its backend.
+struct Function {
+  std::string expression = {};  // "stage<double>", as the program names it
+  KernelKind kind = KernelKind::fused;
+  std::string name = {};              // mangled
+  std::string parameters = {};        // "(float const*, float*, int)"
+  int registers = 0;                  // per thread
+  int spill_bytes = 0;                // local-memory spills, stores plus loads
+  int shared_bytes = 0;               // static, per block
+  std::string cubin_hash = {};        // of the program's cubin
+  const void* handle = nullptr;       // cudaKernel_t on a real device
+  std::int64_t launches = 0;          // so far, for the kernel table of a result
+  std::set<LaunchShape> shapes = {};  // every distinct one so far, recorded or run
+};
+
+// Recorded work. Replaying it counts what was recorded, node by node.
+class Graph {
+ public:
+  struct Executable {
+    virtual ~Executable() = default;
+  };
+  // One recorded node, for those who profile a replay.
+  struct Node {
+    enum class Kind { kernel, library, copy, fill } kind = Kind::kernel;
+    const Function* function = nullptr;  // of a kernel
+    std::string library = {};            // "gemm [6, 48, 49, 49] f64"
+    LaunchShape shape = {};
+    std::int64_t bytes = 0;  // of a copy or a fill
+    int device_nodes = 1;    // that it became in the device's own graph; a library's may be several
+  };
+
+  std::vector<Node> nodes = {};
+  Counts counts = {};
+  std::map<Function*, std::int64_t> launches = {};  // per kernel, for the kernel table
+  std::unique_ptr<Executable> executable = {};      // null on a dry device
+};
+
+}  // namespace holdfast

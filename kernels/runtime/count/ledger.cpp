@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/count/ledger.hpp"
+
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr std::int64_t Counts::*fields[] = {
+    &Counts::launches,  &Counts::library_calls, &Counts::graph_nodes, &Counts::copies,
+    &Counts::h2d_bytes, &Counts::d2h_bytes,     &Counts::syncs,       &Counts::allocations,
+    &Counts::programs,  &Counts::nvrtc_runs,    &Counts::plans,
+};
+static_assert(sizeof(Counts) == sizeof(fields) / sizeof(fields[0]) * sizeof(std::int64_t));
+
+}  // namespace
+
+Counts& Counts::operator+=(const Counts& other) {
+  for (const auto field : fields) this->*field += other.*field;
+  return *this;
+}
+
+Counts operator-(Counts left, const Counts& right) {
+  for (const auto field : fields) left.*field -= right.*field;
+  return left;
+}
+
+void Ledger::enter(Phase phase, Permissions permissions) {
+  phase_ = phase;
+  permissions_ = permissions;
+}
+
+void Ledger::forbid(std::string_view doing, bool permitted) const {
+  if (phase_ == Phase::building || permitted) return;
+  throw Error(Fault::broken_rule,
+              text(doing,
+                   " in a steady step: move it to construction, or let the computation "
+                   "declare it in permissions()"));
+}
+
+void Ledger::allocated(std::int64_t bytes, std::string_view site) {
+  forbid(text("allocates ", bytes, " bytes for '", site, "'"), permissions_.may_allocate);
+  ++counts.allocations;
+  live_bytes += bytes;
+  auto held = live_by_site_.find(site);
+  if (held == live_by_site_.end()) held = live_by_site_.emplace(site, 0).first;
+  held->second += bytes;
+  if (live_bytes > peak_bytes) {
+    peak_bytes = live_bytes;
+    peak_by_site_ = live_by_site_;
+  }
+}
+
+void Ledger::released(std::int64_t bytes, std::string_view site) noexcept {
+  live_bytes -= bytes;
+  const auto held = live_by_site_.find(site);
+  if (held == live_by_site_.end()) return;
+  held->second -= bytes;
+  if (held->second == 0) live_by_site_.erase(held);
+}
+
+void Ledger::program(bool ran_nvrtc, std::string_view name) {
+  forbid(text("compiles '", name, "'"), permissions_.may_compile);
+  ++counts.programs;
+  if (ran_nvrtc) ++counts.nvrtc_runs;
+}
+
+void Ledger::plan(std::string_view what) {
+  forbid(text("plans ", what), permissions_.may_compile);
+  ++counts.plans;
+}
+
+void Ledger::pinned(std::int64_t bytes) const {
+  forbid(text("allocates ", bytes, " bytes of pinned host memory"), permissions_.may_allocate);
+}
+
+const std::map<std::string, std::int64_t, std::less<>>& Ledger::peak_by_site() const {
+  return peak_by_site_;
+}
+
+}  // namespace holdfast

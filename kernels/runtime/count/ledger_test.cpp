@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/count/ledger.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::HasSubstr;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+TEST(Ledger, PeakIsTheHighestSumOfWhatIsHeld) {
+  Ledger ledger;
+  ledger.allocated(100, "a");
+  ledger.allocated(50, "b");
+  ledger.released(100, "a");
+  ledger.allocated(70, "c");
+  EXPECT_EQ(ledger.peak_bytes, 150);
+  EXPECT_EQ(ledger.live_bytes, 120);
+}
+
+TEST(Ledger, ThePeakIsToldBySite) {
+  Ledger ledger;
+  ledger.allocated(100, "field");
+  ledger.allocated(30, "scratch");
+  ledger.allocated(20, "scratch");
+  ledger.released(100, "field");
+  ledger.allocated(10, "late");
+  EXPECT_THAT(ledger.peak_by_site(), UnorderedElementsAre(Pair("field", 100), Pair("scratch", 50)));
+}
+
+TEST(Ledger, AllocatingInASteadyStepBreaksARule) {
+  Ledger ledger;
+  ledger.enter(Ledger::Phase::steady);
+  try {
+    ledger.allocated(64, "scratch");
+    FAIL() << "it was allowed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::broken_rule);
+    EXPECT_THAT(error.what(), HasSubstr("allocates 64 bytes for 'scratch' in a steady step"));
+  }
+}
+
+TEST(Ledger, WhatARuleForbidsIsNotCounted) {
+  Ledger ledger;
+  ledger.enter(Ledger::Phase::steady);
+  EXPECT_THROW(ledger.allocated(64, "scratch"), Error);
+  EXPECT_EQ(ledger.counts.allocations, 0);
+  EXPECT_EQ(ledger.live_bytes, 0);
+}
+
+TEST(Ledger, ADeclaredAllocationIsAllowedAndCounted) {
+  Ledger ledger;
+  ledger.enter(Ledger::Phase::steady, {.may_allocate = true});
+  ledger.allocated(64, "scratch");
+  EXPECT_EQ(ledger.counts.allocations, 1);
+}
+
+TEST(Ledger, PermissionToCompileIsNoneToAllocate) {
+  Ledger ledger;
+  ledger.enter(Ledger::Phase::steady, {.may_compile = true});
+  EXPECT_THROW(ledger.allocated(64, "scratch"), Error);
+}
+
+TEST(Ledger, CompilingAndPlanningInASteadyStepBreakARule) {
+  Ledger ledger;
+  ledger.enter(Ledger::Phase::steady);
+  EXPECT_THROW(ledger.program(true, "a.cu"), Error);
+  EXPECT_THROW(ledger.plan("a transform"), Error);
+}
+
+TEST(Ledger, PermissionToCompileCoversPlans) {
+  Ledger ledger;
+  ledger.enter(Ledger::Phase::steady, {.may_compile = true});
+  ledger.program(true, "a.cu");
+  ledger.plan("a transform");
+  EXPECT_EQ(ledger.counts.programs, 1);
+  EXPECT_EQ(ledger.counts.plans, 1);
+}
+
+TEST(Ledger, EverythingIsAllowedAgainAfterASteadyPhase) {
+  Ledger ledger;
+  ledger.enter(Ledger::Phase::steady);
+  ledger.enter(Ledger::Phase::building);
+  EXPECT_NO_THROW(ledger.allocated(64, "scratch"));
+}
+
+TEST(Ledger, ACachedProgramIsAskedForButDoesNotRunTheCompiler) {
+  Ledger ledger;
+  ledger.program(false, "a.cu");
+  EXPECT_EQ(ledger.counts.programs, 1);
+  EXPECT_EQ(ledger.counts.nvrtc_runs, 0);
+}
+
+TEST(Counts, ADifferenceOfSnapshotsIsWhatHappenedBetween) {
+  Counts before{.launches = 3, .h2d_bytes = 8, .plans = 1};
+  Counts after = before;
+  after += {.launches = 4, .syncs = 2, .plans = 1};
+  const Counts between = after - before;
+  EXPECT_EQ(between.launches, 4);
+  EXPECT_EQ(between.h2d_bytes, 0);
+  EXPECT_EQ(between.syncs, 2);
+  EXPECT_EQ(between.plans, 1);
+}
+
+}  // namespace
+}  // namespace holdfast

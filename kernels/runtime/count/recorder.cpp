@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/count/recorder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr double still_open = -1;
+
+Activity::Kind kind_of(const Graph::Node& work) {
+  constexpr Activity::Kind kinds[] = {Activity::Kind::kernel, Activity::Kind::library,
+                                      Activity::Kind::copy, Activity::Kind::fill};
+  return kinds[static_cast<std::size_t>(work.kind)];
+}
+
+std::string_view name_of(const Graph::Node& work) {
+  if (work.function) return work.function->expression;
+  return work.library.empty() ? name(kind_of(work)) : work.library;
+}
+
+DeviceSlice slice_of(const Graph::Node& work) {
+  return {.kind = kind_of(work),
+          .name = std::string(name_of(work)),
+          .function = work.function,
+          .shape = work.shape,
+          .bytes = work.bytes,
+          .kernels = work.device_nodes};
+}
+
+}  // namespace
+
+// What is kept is a beginning without holes: once something did not fit, nothing after it is kept.
+bool Recorder::room_for(std::size_t more_slices) {
+  if (activities.size() >= limits_.activities || slices.size() + more_slices > limits_.activities)
+    full_ = true;
+  if (full_) ++dropped;
+  return !full_;
+}
+
+Recorder::Index Recorder::open(Activity::Kind kind, std::string_view what, std::size_t bytes) {
+  if (!room_for(0)) return none;
+  const Index verb = activities.size();
+  activities.push_back({.kind = kind,
+                        .name = std::string(what.empty() ? name(kind) : what),
+                        .begin = now(),
+                        .end = still_open,
+                        .scope = innermost_,
+                        .bytes = static_cast<std::int64_t>(bytes),
+                        .steady = ledger_->phase() == Ledger::Phase::steady});
+  if (trace_) trace_->begin_verb(tickets_.emplace_back(next_ticket_++));
+  return verb;
+}
+
+void Recorder::enqueue(DeviceSlice slice) {
+  slice.activity = activities.size() - 1;
+  slices.push_back(std::move(slice));
+}
+
+Recorder::Index Recorder::open(const Graph::Node& work) {
+  if (!room_for(1)) return none;
+  const auto verb = open(kind_of(work), name_of(work), static_cast<std::size_t>(work.bytes));
+  enqueue(slice_of(work));
+  return verb;
+}
+
+Recorder::Index Recorder::open_transfer(Activity::Kind kind, std::size_t bytes) {
+  if (!room_for(1)) return none;
+  const auto verb = open(kind, {}, bytes);
+  enqueue(
+      {.kind = kind, .name = std::string(name(kind)), .bytes = static_cast<std::int64_t>(bytes)});
+  return verb;
+}
+
+Recorder::Index Recorder::open_replay(const Graph& graph) {
+  if (!room_for(graph.nodes.size())) return none;
+  const auto verb =
+      open(Activity::Kind::replay, "graph of " + std::to_string(graph.nodes.size()) + " nodes");
+  for (const auto& node : graph.nodes) enqueue(slice_of(node));
+  return verb;
+}
+
+void Recorder::close(Index verb) {
+  if (verb == none) return;
+  activities[verb].end = now();
+  activities[verb].live_bytes = ledger_->live_bytes;
+  if (trace_) trace_->end_verb();
+}
+
+void Recorder::abandon(Index verb) {
+  if (verb == none) return;
+  if (trace_) {
+    trace_->end_verb();
+    tickets_.resize(verb);
+  }
+  activities.resize(verb);
+  while (!slices.empty() && slices.back().activity >= verb) slices.pop_back();
+}
+
+void Recorder::compiled(Index verb, const Compiled& program) {
+  if (verb != none) activities[verb].compiled = &program;
+}
+
+Recorder::Index Recorder::open_scope(std::string_view what) {
+  if (scopes.size() >= limits_.activities) full_ = true;
+  if (full_) {
+    ++dropped;
+    return none;
+  }
+  const Index scope = scopes.size();
+  const int depth = innermost_ < 0 ? 0 : scopes[static_cast<Index>(innermost_)].depth + 1;
+  scopes.push_back({.name = std::string(what),
+                    .parent = std::exchange(innermost_, static_cast<int>(scope)),
+                    .depth = depth,
+                    .begin = now(),
+                    .end = still_open});
+  return scope;
+}
+
+// A scope that ends before one within it ends that one too, so that records always nest.
+void Recorder::close_scope(Index scope) {
+  if (scope == none || scopes[scope].end != still_open) return;
+  const auto end = now();
+  while (innermost_ >= 0 && static_cast<Index>(innermost_) >= scope) {
+    auto& inner = scopes[static_cast<Index>(innermost_)];
+    inner.end = end;
+    innermost_ = inner.parent;
+  }
+}
+
+// From tickets to indices; what a verb did before it threw belongs to nobody.
+void Recorder::name_activities(std::vector<Correlation>& correlations) const {
+  std::erase_if(correlations, [&](const Correlation& of) {
+    return !std::binary_search(tickets_.begin(), tickets_.end(), of.verb);
+  });
+  for (auto& of : correlations)
+    of.verb = static_cast<std::uint64_t>(
+        std::lower_bound(tickets_.begin(), tickets_.end(), of.verb) - tickets_.begin());
+}
+
+void Recorder::finish() {
+  if (!scopes.empty() && innermost_ >= 0) {
+    Index outermost = static_cast<Index>(innermost_);
+    while (scopes[outermost].parent >= 0) outermost = static_cast<Index>(scopes[outermost].parent);
+    close_scope(outermost);
+  }
+  if (!trace_) return;
+  auto records = std::exchange(trace_, nullptr)->finish();
+  dropped += records.dropped;
+  if (!records.silence.empty()) {
+    silence = records.silence;
+    return;
+  }
+  device_counts = counts(records);
+  name_activities(records.correlations);
+  const auto without = place(slices, records);
+  if (without > 0 && without == slices.size())
+    silence = text("CUPTI: told the time of none of ", without, " pieces of work");
+}
+
+}  // namespace holdfast

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/count/scope.hpp"
+
+#include <atomic>
+
+#include "runtime/base/error.hpp"
+#include "runtime/count/nvtx.hpp"
+#include "runtime/count/recorder.hpp"
+
+namespace holdfast {
+namespace {
+
+thread_local Recorder* listener = nullptr;
+// The number of the listener's, so that a scope knows its own.
+thread_local std::uint64_t recording = 0;
+thread_local const Scope* innermost = nullptr;
+
+}  // namespace
+
+void listen_to_scopes(Recorder& recorder) {
+  static std::atomic<std::uint64_t> recordings = 0;
+  if (listener)
+    throw Error(Fault::broken_rule,
+                "a recording is already open on this thread: stop it before the next");
+  listener = &recorder;
+  recording = ++recordings;
+}
+
+void ignore_scopes() noexcept {
+  listener = nullptr;
+  recording = 0;
+}
+
+Scope::Scope(std::string_view name) : name_(name), around_(innermost) {
+  innermost = this;
+  if (nvtx_listens) begin_nvtx_range(name);
+  if (!listener) return;
+  recording_ = recording;
+  index_ = listener->open_scope(name);
+}
+
+Scope::~Scope() {
+  // A recording that ended inside this scope has ended it as well.
+  if (recording_ != 0 && recording_ == recording) listener->close_scope(index_);
+  if (nvtx_listens) end_nvtx_range();
+  innermost = around_;
+}
+
+std::string scope_path() {
+  std::string path;
+  for (const auto* scope = innermost; scope; scope = scope->around_)
+    path = std::string(scope->name_) + (path.empty() ? "" : "/" + path);
+  return path;
+}
+
+}  // namespace holdfast

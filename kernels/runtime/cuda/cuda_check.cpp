@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cuda/cuda_check.hpp"
+
+#include "runtime/base/error.hpp"
+#include "runtime/cuda/cublas_library.hpp"
+
+namespace holdfast {
+namespace {
+
+[[noreturn]] void fail(Fault fault, std::string_view doing, std::string_view reason,
+                       std::source_location where) {
+  throw Error(fault, text("failed to ", doing, ": ", reason), where);
+}
+
+}  // namespace
+
+void check(cudaError_t status, std::string_view doing, std::source_location where) {
+  if (status == cudaSuccess) return;
+  (void)cudaGetLastError();  // leave no stale error for an unrelated later call to trip over
+  fail(Fault::device, doing, text(cudaGetErrorName(status), " (", cudaGetErrorString(status), ")"),
+       where);
+}
+
+void check(nvrtcResult status, std::string_view doing, std::source_location where) {
+  if (status == NVRTC_SUCCESS) return;
+  fail(Fault::compile, doing, nvrtcGetErrorString(status), where);
+}
+
+void check(nvJitLinkResult status, std::string_view doing, std::source_location where) {
+  if (status == NVJITLINK_SUCCESS) return;
+  fail(Fault::compile, doing, text("nvJitLink status ", static_cast<int>(status)), where);
+}
+
+void check(cublasStatus_t status, std::string_view doing, std::source_location where) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  fail(Fault::device, doing,
+       text(cublas().status_name(status), " (", cublas().status_string(status), ")"), where);
+}
+
+void check(cufftResult status, std::string_view doing, std::source_location where) {
+  if (status == CUFFT_SUCCESS) return;
+  fail(Fault::device, doing, text("cuFFT status ", static_cast<int>(status)), where);
+}
+
+}  // namespace holdfast

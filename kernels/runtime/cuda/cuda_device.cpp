@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cuda/cuda_device.hpp"
+
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "runtime/base/error.hpp"
+#include "runtime/base/handle.hpp"
+#include "runtime/cuda/cuda_check.hpp"
+#include "runtime/cuda/cuda_library.hpp"
+#include "runtime/cuda/cupti_trace.hpp"
+
+namespace holdfast {
+namespace {
+
+using Stream = Handle<cudaStream_t, cudaStreamDestroy>;
+using Event = Handle<cudaEvent_t, cudaEventDestroy>;
+using Library = Handle<cudaLibrary_t, cudaLibraryUnload>;
+using GraphHandle = Handle<cudaGraph_t, cudaGraphDestroy>;
+using GraphExecHandle = Handle<cudaGraphExec_t, cudaGraphExecDestroy>;
+
+struct CudaGraph final : Graph::Executable {
+  GraphExecHandle exec;
+};
+
+void require_gpu(int ordinal) {
+  int count = 0;
+  const auto status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess) {
+    (void)cudaGetLastError();
+    throw Error(
+        Fault::no_device,
+        text("failed to find a GPU: ", cudaGetErrorName(status), " (", cudaGetErrorString(status),
+             "); install NVIDIA's driver for this CUDA, or use cuda-dry:sm_90"));
+  }
+  if (ordinal >= count)
+    throw Error(Fault::no_device, text("failed to open GPU ", ordinal, ": this machine shows ",
+                                       count, ", counted from 0; look at CUDA_VISIBLE_DEVICES"));
+}
+
+cudaDeviceProp properties_of(int ordinal) {
+  require_gpu(ordinal);
+  check(cudaSetDevice(ordinal), text("select GPU ", ordinal));
+  cudaDeviceProp properties = {};
+  check(cudaGetDeviceProperties(&properties, ordinal),
+        text("read the properties of GPU ", ordinal));
+  return properties;
+}
+
+Architecture architecture_of(const cudaDeviceProp& p) {
+  return {
+      .sm = p.major * 10 + p.minor,
+      .multiprocessors = p.multiProcessorCount,
+      .registers_per_multiprocessor = p.regsPerMultiprocessor,
+      .warps_per_multiprocessor = p.maxThreadsPerMultiProcessor / p.warpSize,
+      .blocks_per_multiprocessor = p.maxBlocksPerMultiProcessor,
+      .threads_per_block = p.maxThreadsPerBlock,
+      .shared_bytes_per_block = static_cast<std::int64_t>(p.sharedMemPerBlockOptin),
+      .shared_bytes_per_multiprocessor = static_cast<std::int64_t>(p.sharedMemPerMultiprocessor),
+      .shared_bytes_reserved = static_cast<std::int64_t>(p.reservedSharedMemPerBlock),
+      .l2_bytes = p.l2CacheSize};
+}
+
+Stream make_stream() {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");
+  return Stream(stream);
+}
+
+Event make_event() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreate(&event), "create an event");
+  return Event(event);
+}
+
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(Ledger& ledger, const cudaDeviceProp& properties)
+      : Device(ledger, architecture_of(properties)),
+        name_(properties.name),
+        memory_bytes_(static_cast<std::int64_t>(properties.totalGlobalMem)) {}
+
+  std::string name() const override { return name_; }
+  bool executes() const override { return true; }
+  std::optional<std::int64_t> memory_bytes() const override { return memory_bytes_; }
+
+  std::unique_ptr<DeviceTrace> open_trace(std::chrono::steady_clock::time_point start) override {
+    return open_cupti_trace(start);
+  }
+
+  double time(const std::function<void()>& enqueue) override {
+    check(cudaEventRecord(begin_.get(), stream_.get()), "record the start of a timing");
+    enqueue();
+    check(cudaEventRecord(end_.get(), stream_.get()), "record the end of a timing");
+    check(cudaEventSynchronize(end_.get()), "wait for the timed work");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "read the elapsed time");
+    return double{milliseconds} * 1e-3;
+  }
+
+ private:
+  void* do_allocate(std::size_t bytes) override {
+    void* memory = nullptr;
+    check(cudaMalloc(&memory, bytes > 0 ? bytes : 1), text("allocate ", bytes, " bytes"));
+    return memory;
+  }
+  void do_release(void* memory) noexcept override { (void)cudaFree(memory); }
+
+  void* do_allocate_pinned(std::size_t bytes) override {
+    void* memory = nullptr;
+    check(cudaMallocHost(&memory, bytes > 0 ? bytes : 1),
+          text("allocate ", bytes, " bytes of pinned host memory"));
+    return std::memset(memory, 0, bytes);
+  }
+  void do_release_pinned(void* memory) noexcept override { (void)cudaFreeHost(memory); }
+
+  // The caller may free `from` at once. Where the GPU reads pageable memory itself, the driver need
+  // not have staged it by then, so this waits.
+  void do_upload(void* to, const void* from, std::size_t bytes) override {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_.get()),
+          text("upload ", bytes, " bytes"));
+    check(cudaStreamSynchronize(stream_.get()), text("wait for an upload of ", bytes, " bytes"));
+  }
+  void do_download(void* to, const void* from, std::size_t bytes) override {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_.get()),
+          text("download ", bytes, " bytes"));
+    check(cudaStreamSynchronize(stream_.get()), text("wait for a download of ", bytes, " bytes"));
+  }
+  void do_copy(void* to, const void* from, std::size_t bytes) override {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_.get()),
+          "copy within the device");
+  }
+  void do_fill_zero(void* memory, std::size_t bytes) override {
+    check(cudaMemsetAsync(memory, 0, bytes, stream_.get()), "clear device memory");
+  }
+
+  void do_load(std::span<const char> cubin, Function& function) override {
+    auto& library = libraries_[function.cubin_hash];
+    if (!library) {
+      cudaLibrary_t loaded = nullptr;
+      check(cudaLibraryLoadData(&loaded, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+            text("load the program of ", function.expression));
+      library = Library(loaded);
+    }
+    cudaKernel_t kernel = nullptr;
+    check(cudaLibraryGetKernel(&kernel, library.get(), function.name.c_str()),
+          text("find kernel ", function.name));
+    // Beyond 48 KiB a kernel must opt in; what is left of the limit beside its static share is
+    // allowed.
+    check(cudaFuncSetAttribute(
+              kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+              static_cast<int>(architecture().shared_bytes_per_block - function.shared_bytes)),
+          text("let ", function.expression, " use all shared memory"));
+    function.handle = kernel;
+  }
+
+  void do_launch(const Function& function, const LaunchShape& shape, void** arguments) override {
+    cudaLaunchAttribute cooperative = {};
+    cooperative.id = cudaLaunchAttributeCooperative;
+    cooperative.val.cooperative = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = {shape.grid.x, shape.grid.y, shape.grid.z};
+    config.blockDim = {shape.block.x, shape.block.y, shape.block.z};
+    config.dynamicSmemBytes = shape.shared_bytes;
+    config.stream = stream_.get();
+    config.attrs = &cooperative;
+    config.numAttrs = shape.cooperative ? 1 : 0;
+    const auto status = cudaLaunchKernelExC(&config, function.handle, arguments);
+    // This path is timed: the sentence is put together only when it is needed.
+    if (status != cudaSuccess) check(status, text("launch ", function.expression));
+  }
+
+  void do_begin_capture() override {
+    check(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal),
+          "begin to capture a graph");
+  }
+  std::optional<int> do_captured_nodes() override {
+    cudaStreamCaptureStatus status = {};
+    cudaGraph_t graph = nullptr;
+#if CUDART_VERSION >= 13000
+    check(cudaStreamGetCaptureInfo(stream_.get(), &status, nullptr, &graph, nullptr, nullptr,
+                                   nullptr),
+          "look at the graph being captured");
+#else
+    check(cudaStreamGetCaptureInfo_v2(stream_.get(), &status, nullptr, &graph, nullptr, nullptr),
+          "look at the graph being captured");
+#endif
+    std::size_t nodes = 0;
+    check(cudaGraphGetNodes(graph, nullptr, &nodes), "count the nodes of a graph");
+    return static_cast<int>(nodes);
+  }
+  std::unique_ptr<Graph::Executable> do_end_capture() override {
+    cudaGraph_t captured = nullptr;
+    check(cudaStreamEndCapture(stream_.get(), &captured), "capture a graph");
+    const GraphHandle graph(captured);
+    cudaGraphExec_t exec = nullptr;
+    check(cudaGraphInstantiate(&exec, captured, 0), "make a graph executable");
+    auto executable = std::make_unique<CudaGraph>();
+    executable->exec = GraphExecHandle(exec);
+    // Otherwise the first replay pays for it.
+    check(cudaGraphUpload(exec, stream_.get()), "upload a graph");
+    return executable;
+  }
+  void do_replay(const Graph& graph) override {
+    check(cudaGraphLaunch(static_cast<CudaGraph&>(*graph.executable).exec.get(), stream_.get()),
+          "replay a graph");
+  }
+
+  void do_open_blas() override {
+    if (!blas_) blas_ = std::make_unique<CudaBlas>(stream_.get());
+  }
+  void do_gemm(const Gemm& problem, const void* a, const void* b, void* c,
+               void* work_area) override {
+    (*blas_)(problem, a, b, c, work_area);
+  }
+  std::unique_ptr<FftPlan> do_plan_fft(const Fft& problem, void* work_area) override {
+    return plan_fft_on_cuda(problem, work_area, stream_.get());
+  }
+  void do_transform(FftPlan& plan, const void* in, void* out) override {
+    transform_on_cuda(plan, in, out);
+  }
+  void do_synchronize() override {
+    check(cudaStreamSynchronize(stream_.get()), "wait for the device");
+  }
+
+  std::string name_;
+  std::int64_t memory_bytes_;
+  Stream stream_ = make_stream();
+  Event begin_ = make_event(), end_ = make_event();
+  std::map<std::string, Library> libraries_;  // by cubin hash
+  std::unique_ptr<CudaBlas> blas_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cuda_device(Ledger& ledger, int ordinal) {
+  return std::make_unique<CudaDevice>(ledger, properties_of(ordinal));
+}
+
+}  // namespace holdfast

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cuda/cupti_trace.hpp"
+
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+#include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/cuda/cupti_library.hpp"
+#include "runtime/cuda/cupti_records.hpp"
+
+namespace holdfast {
+namespace {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+constexpr std::size_t buffer_bytes = std::size_t{8} << 20, buffer_alignment = 8;
+constexpr std::size_t most_records = 4'000'000;  // 200 MB; beyond it they are counted as dropped
+
+struct Wanted {
+  CUpti_ActivityKind kind;
+  const char* what;
+  bool essential;  // without it there are no times
+};
+// External correlations are told beside records of API calls, so those are needed as well: the
+// runtime's for our own verbs, the driver's for what libraries launch.
+constexpr Wanted wanted[] = {
+    {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "external correlations", true},
+    {CUPTI_ACTIVITY_KIND_RUNTIME, "calls of the runtime", true},
+    {CUPTI_ACTIVITY_KIND_DRIVER, "calls of the driver", true},
+    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels", true},
+    {CUPTI_ACTIVITY_KIND_MEMCPY, "copies", true},
+    {CUPTI_ACTIVITY_KIND_MEMSET, "fills", true},
+    {CUPTI_ACTIVITY_KIND_MEMORY2, "memory", false},
+    {CUPTI_ACTIVITY_KIND_MODULE, "modules", false},
+    {CUPTI_ACTIVITY_KIND_JIT, "JIT compilations", false},
+};
+
+// What CUPTI's own threads deliver to. Never destroyed: they may outlive main().
+struct Reception {
+  std::mutex mutex = {};
+  bool open = false;
+  DeviceRecords records = {};
+};
+Reception& reception() {
+  static auto* const only = new Reception;
+  return *only;
+}
+
+void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most) {
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_bytes));
+  *bytes = *buffer ? buffer_bytes : 0;
+  *most = 0;  // as many as fit
+}
+
+void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                          std::size_t, std::size_t valid_bytes) {
+  const auto& cupti = cupti_library();
+  auto& to = reception();
+  const std::lock_guard lock(to.mutex);
+  CUpti_Activity* record = nullptr;
+  while (to.open && cupti.next_record(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+    if (to.records.work.size() < most_records)
+      add(*record, to.records);
+    else
+      ++to.records.dropped;
+  }
+  std::size_t dropped = 0;
+  if (cupti.dropped_records(context, stream, &dropped) == CUPTI_SUCCESS && to.open)
+    to.records.dropped += dropped;
+  std::free(buffer);
+}
+
+// The tightest of a few readings: one that was interrupted shows by its width.
+ClockPair read_clocks(SteadyTime start) {
+  ClockPair best;
+  auto narrowest = std::chrono::steady_clock::duration::max();
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    std::uint64_t device = 0;
+    const auto before = std::chrono::steady_clock::now();
+    (void)cupti_library().timestamp(&device);
+    const auto after = std::chrono::steady_clock::now();
+    if (after - before >= narrowest) continue;
+    narrowest = after - before;
+    best = {.seconds = std::chrono::duration<double>(before + narrowest / 2 - start).count(),
+            .device = static_cast<std::int64_t>(device)};
+  }
+  return best;
+}
+
+class CuptiTrace final : public DeviceTrace {
+ public:
+  explicit CuptiTrace(SteadyTime start) : start_(start) {
+    claim();
+    silence_ = begin();
+  }
+  ~CuptiTrace() override { end(); }
+
+  void begin_verb(std::uint64_t verb) override {
+    if (silence_.empty())
+      (void)cupti_library().push_correlation(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, verb + 1);
+  }
+  void end_verb() override {
+    std::uint64_t last = 0;
+    if (silence_.empty())
+      (void)cupti_library().pop_correlation(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last);
+  }
+
+  DeviceRecords finish() override {
+    const auto last = silence_.empty() ? read_clocks(start_) : ClockPair{};
+    if (silence_.empty())
+      if (const auto status = cupti_library().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+          status != CUPTI_SUCCESS)
+        silence_ = cupti_library().failure(status, "collect the records");
+    auto records = end();
+    records.first = first_;
+    records.last = last;
+    records.silence = silence_;
+    return records;
+  }
+
+ private:
+  static void claim() {
+    auto& to = reception();
+    const std::lock_guard lock(to.mutex);
+    if (to.open)
+      throw Error(Fault::broken_rule,
+                  "CUPTI serves another recording of this process: stop that one first");
+    to.open = true;
+    to.records = {};
+  }
+
+  // Empty, or why there is nothing to hear.
+  std::string begin() {
+    const auto& cupti = cupti_library();
+    if (!cupti.absence.empty()) return cupti.absence;
+    if (const auto status = cupti.register_callbacks(give_buffer, take_buffer);
+        status != CUPTI_SUCCESS)
+      return cupti.failure(status, "register for records");
+    for (const auto& [kind, what, essential] : wanted) {
+      const auto status = cupti.enable(kind);
+      if (status == CUPTI_SUCCESS) continue;
+      const auto failure = cupti.failure(status, text("enable records of ", what));
+      if (essential) return failure;
+      log(LogLevel::info, failure);
+    }
+    first_ = read_clocks(start_);
+    return {};
+  }
+
+  // Disabling what was not enabled does nothing.
+  DeviceRecords end() {
+    if (!std::exchange(open_, false)) return {};
+    const auto& cupti = cupti_library();
+    if (cupti.absence.empty())
+      for (const auto& [kind, what, essential] : wanted) (void)cupti.disable(kind);
+    auto& to = reception();
+    const std::lock_guard lock(to.mutex);
+    to.open = false;
+    return std::exchange(to.records, {});
+  }
+
+  SteadyTime start_;
+  ClockPair first_ = {};
+  std::string silence_ = {};
+  bool open_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceTrace> open_cupti_trace(SteadyTime start) {
+  return std::make_unique<CuptiTrace>(start);
+}
+
+}  // namespace holdfast

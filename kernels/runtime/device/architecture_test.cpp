@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/architecture.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+TEST(Architecture, AnUnknownOneNamesTheKnownOnes) {
+  try {
+    architecture(42);
+    FAIL() << "it was found";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::bad_input);
+    EXPECT_THAT(error.what(),
+                testing::StartsWith("there is no architecture sm_42: use one of sm_"));
+  }
+}
+
+TEST(Architecture, MultiprocessorsAreThoseOfTheDataCentreParts) {
+  EXPECT_EQ(architecture(80).multiprocessors, 108);
+  EXPECT_EQ(architecture(90).multiprocessors, 132);
+  EXPECT_EQ(architecture(100).multiprocessors, 148);
+}
+
+// Expected values follow from the limits that NVIDIA's occupancy calculator lists for each compute
+// capability.
+TEST(Occupancy, FewRegistersLeaveTheWarpsAsTheLimit) {
+  EXPECT_EQ(occupancy(architecture(90), 32, 0, 256), 8);
+  EXPECT_EQ(occupancy(architecture(80), 32, 0, 1024), 2);
+  EXPECT_EQ(occupancy(architecture(86), 32, 0, 256), 6);
+  EXPECT_EQ(occupancy(architecture(75), 32, 0, 256), 4);
+}
+
+TEST(Occupancy, RegistersLimitTheWarps) {
+  EXPECT_EQ(occupancy(architecture(90), 64, 0, 256), 4);
+  EXPECT_EQ(occupancy(architecture(90), 128, 0, 256), 2);
+  EXPECT_EQ(occupancy(architecture(90), 255, 0, 256), 1);
+}
+
+TEST(Occupancy, RegistersAreTakenInUnitsPerWarp) {
+  EXPECT_EQ(occupancy(architecture(90), 40, 0, 256), 6);
+  EXPECT_EQ(occupancy(architecture(90), 41, 0, 256), occupancy(architecture(90), 48, 0, 256));
+  EXPECT_EQ(occupancy(architecture(90), 48, 0, 256), 5);
+}
+
+TEST(Occupancy, SmallBlocksAreLimitedByTheirNumber) {
+  EXPECT_EQ(occupancy(architecture(90), 16, 0, 32), 32);
+  EXPECT_EQ(occupancy(architecture(86), 16, 0, 32), 16);
+}
+
+TEST(Occupancy, SharedMemoryCountsTheSystemsShareOfEachBlock) {
+  EXPECT_EQ(occupancy(architecture(90), 32, 48 * 1024, 128), 4);
+  EXPECT_EQ(occupancy(architecture(90), 32, 113 * 1024, 128), 2);
+  EXPECT_EQ(occupancy(architecture(90), 32, 113 * 1024 + 1, 128), 1);
+  EXPECT_EQ(occupancy(architecture(90), 32, 227 * 1024, 128), 1);
+}
+
+TEST(Occupancy, IsZeroWhenOneBlockDoesNotFit) {
+  EXPECT_EQ(occupancy(architecture(90), 128, 0, 1024), 0);
+  EXPECT_EQ(occupancy(architecture(90), 32, 227 * 1024 + 1, 128), 0);
+  EXPECT_EQ(occupancy(architecture(90), 32, 0, 1025), 0);
+}
+
+TEST(Occupancy, ABlockTakesWholeWarps) {
+  EXPECT_EQ(occupancy(architecture(90), 32, 0, 257), occupancy(architecture(90), 32, 0, 288));
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/device.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/base/transfer_guard.hpp"
+#include "runtime/count/recorder.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr std::int64_t grid_limit_x = 2147483647, grid_limit_yz = 65535;
+constexpr unsigned block_limit_z = 64;
+
+std::int64_t volume(const Dim3& extent) {
+  return std::int64_t{extent.x} * extent.y * extent.z;
+}
+
+std::string shown(const Dim3& extent) {
+  return text("(", extent.x, ", ", extent.y, ", ", extent.z, ")");
+}
+
+// Why `shape` cannot be launched; empty when it can.
+std::string refusal(const Architecture& arch, const Function& function, const LaunchShape& shape) {
+  const auto threads = volume(shape.block), blocks = volume(shape.grid);
+  if (threads < 1 || threads > arch.threads_per_block || shape.block.z > block_limit_z)
+    return text("a block of ", shown(shape.block), " threads; 1 to ", arch.threads_per_block,
+                " are allowed, at most ", block_limit_z, " along z");
+  if (blocks < 1 || shape.grid.x > grid_limit_x || shape.grid.y > grid_limit_yz ||
+      shape.grid.z > grid_limit_yz)
+    return text("a grid of ", shown(shape.grid), " blocks; 1 to ", grid_limit_x,
+                " are allowed along x, 1 to ", grid_limit_yz, " along y and z");
+
+  const auto shared = function.shared_bytes + static_cast<std::int64_t>(shape.shared_bytes);
+  if (shared > arch.shared_bytes_per_block)
+    return text("a block needs ", shared, " bytes of shared memory, sm_", arch.sm, " gives ",
+                arch.shared_bytes_per_block);
+  const auto resident = occupancy(arch, function.registers, shared, static_cast<int>(threads));
+  if (resident < 1)
+    return text("a block of ", threads, " threads with ", function.registers,
+                " registers each does not fit a multiprocessor of sm_", arch.sm, " with ",
+                arch.registers_per_multiprocessor, " registers");
+  if (shape.cooperative && blocks > std::int64_t{resident} * arch.multiprocessors)
+    return text("a cooperative grid of ", blocks, " blocks, but only ",
+                std::int64_t{resident} * arch.multiprocessors, " are resident at once (",
+                arch.multiprocessors, " multiprocessors times ", resident, ")");
+  return {};
+}
+
+// HOLDFAST_TRANSFER_GUARD=log|error: what to do about a transfer in a steady step.
+void guard_transfer(const Ledger& ledger, std::string_view doing, std::size_t bytes) {
+  if (ledger.phase() == Ledger::Phase::building) return;
+  const auto guard = transfer_guard();
+  if (guard == TransferGuard::off) return;
+  const auto path = scope_path();
+  const auto sentence =
+      text(doing, " ", bytes, " bytes in a steady step", path.empty() ? "" : ", in scope " + path);
+  if (guard == TransferGuard::error)
+    throw Error(Fault::broken_rule, text(sentence, ", which HOLDFAST_TRANSFER_GUARD forbids"));
+  log(LogLevel::warn, sentence);
+}
+
+Graph::Node moved(Graph::Node::Kind kind, std::size_t bytes) {
+  return {.kind = kind, .bytes = static_cast<std::int64_t>(bytes)};
+}
+
+Graph::Node called(std::string library) {
+  return {.kind = Graph::Node::Kind::library, .library = std::move(library)};
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceTrace> Device::open_trace(std::chrono::steady_clock::time_point) {
+  return nullptr;
+}
+
+Counts& Device::counts() {
+  return capturing_ ? capturing_->counts : ledger_->counts;
+}
+
+void Device::forbid_in_capture(std::string_view doing) const {
+  if (capturing_)
+    throw Error(Fault::broken_rule,
+                text(doing, " while a graph is captured: move it out of the recorded step"));
+}
+
+template <class MakeNode, class Act>
+void Device::enqueue(const MakeNode& node, const Act& act) {
+  const Verb verb(listener(), [&](Recorder& recorder) { return recorder.open(node()); });
+  act();
+  if (!capturing_) return;
+  auto& captured = capturing_->nodes.emplace_back(node());
+  // A kernel, a copy or a fill is one node; what a library puts there must be counted.
+  if (captured.kind == Graph::Node::Kind::library)
+    captured.device_nodes = do_captured_nodes().value_or(captured_nodes_ + 1) - captured_nodes_;
+  captured_nodes_ += captured.device_nodes;
+}
+
+void* Device::allocate(std::size_t bytes, std::string_view site) {
+  forbid_in_capture(text("allocates '", site, "'"));
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::allocate, site, bytes);
+  });
+  // The ledger first: what a steady step may not do must not happen at all.
+  ledger_->allocated(static_cast<std::int64_t>(bytes), site);
+  try {
+    return do_allocate(bytes);
+  } catch (const Error& error) {
+    ledger_->released(static_cast<std::int64_t>(bytes), site);
+    throw Error(error.fault(),
+                text("failed to allocate '", site, "' (", ledger_->live_bytes,
+                     " bytes are held already): ", error.what()),
+                error.where());
+  }
+}
+
+void* Device::allocate_pinned(std::size_t bytes) {
+  forbid_in_capture("allocates pinned host memory");
+  ledger_->pinned(static_cast<std::int64_t>(bytes));
+  return do_allocate_pinned(bytes);
+}
+
+void* Device::do_allocate_pinned(std::size_t bytes) {
+  void* memory = std::calloc(std::max<std::size_t>(bytes, 1), 1);
+  if (!memory)
+    throw Error(Fault::device, text("failed to allocate ", bytes,
+                                    " bytes on the host: this machine has no more; choose a "
+                                    "smaller size"));
+  return memory;
+}
+
+void Device::do_release_pinned(void* memory) noexcept {
+  std::free(memory);
+}
+
+void Device::release(void* memory, std::size_t bytes, std::string_view site) noexcept {
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::release, site, bytes);
+  });
+  do_release(memory);
+  ledger_->released(static_cast<std::int64_t>(bytes), site);
+}
+
+void Device::upload(void* to, const void* from, std::size_t bytes) {
+  forbid_in_capture("uploads from host memory, which need not outlive the graph,");
+  guard_transfer(*ledger_, "uploads", bytes);
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open_transfer(Activity::Kind::upload, bytes);
+  });
+  do_upload(to, from, bytes);
+  ledger_->counts.h2d_bytes += static_cast<std::int64_t>(bytes);
+}
+
+void Device::download(void* to, const void* from, std::size_t bytes) {
+  forbid_in_capture("waits for a download");
+  guard_transfer(*ledger_, "downloads", bytes);
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open_transfer(Activity::Kind::download, bytes);
+  });
+  do_download(to, from, bytes);
+  ledger_->counts.d2h_bytes += static_cast<std::int64_t>(bytes);
+  ++ledger_->counts.syncs;
+}
+
+void Device::copy(void* to, const void* from, std::size_t bytes) {
+  enqueue([&] { return moved(Graph::Node::Kind::copy, bytes); }, [&] { do_copy(to, from, bytes); });
+  ++counts().copies;
+}
+
+void Device::fill_zero(void* memory, std::size_t bytes) {
+  enqueue([&] { return moved(Graph::Node::Kind::fill, bytes); },
+          [&] { do_fill_zero(memory, bytes); });
+}
+
+void Device::load(std::span<const char> cubin, Function& function) {
+  forbid_in_capture(text("loads kernel ", function.expression));
+  do_load(cubin, function);
+}
+
+void Device::launch(Function& function, const LaunchShape& shape, void** arguments) {
+  if (const auto reason = refusal(architecture_, function, shape); !reason.empty())
+    throw Error(Fault::device, text("failed to launch ", function.expression, ": ", reason));
+  enqueue([&] { return Graph::Node{.function = &function, .shape = shape}; },
+          [&] { do_launch(function, shape, arguments); });
+  function.shapes.insert(shape);
+  count_launch(&function);
+}
+
+void Device::count_launch(Function* function) {
+  ++counts().launches;
+  if (!function) ++counts().library_calls;
+  if (function && capturing_) ++capturing_->launches[function];
+  if (function && !capturing_) ++function->launches;
+}
+
+Graph Device::capture(const std::function<void()>& enqueue) {
+  forbid_in_capture("captures a second graph");
+  const Verb verb(ledger_->recorder,
+                  [](Recorder& recorder) { return recorder.open(Activity::Kind::capture); });
+  Graph graph;
+  do_begin_capture();
+  capturing_ = &graph;
+  captured_nodes_ = 0;
+  try {
+    enqueue();
+  } catch (...) {
+    capturing_ = nullptr;
+    abandon_capture();
+    throw;
+  }
+  capturing_ = nullptr;
+  graph.executable = do_end_capture();
+  return graph;
+}
+
+// A stream left in capture mode would refuse everything afterwards; what goes wrong here follows
+// from the first error.
+void Device::abandon_capture() noexcept {
+  try {
+    do_end_capture();
+  } catch (const Error& error) {
+    log(LogLevel::debug, error.what());
+  }
+}
+
+void Device::replay(const Graph& graph) {
+  forbid_in_capture("replays another graph");
+  const Verb verb(ledger_->recorder,
+                  [&](Recorder& recorder) { return recorder.open_replay(graph); });
+  do_replay(graph);
+  ledger_->counts += graph.counts;
+  ledger_->counts.graph_nodes += static_cast<std::int64_t>(graph.nodes.size());
+  for (const auto& [function, launches] : graph.launches) function->launches += launches;
+}
+
+void Device::open_blas() {
+  forbid_in_capture("opens the BLAS library");
+  do_open_blas();
+}
+
+void Device::gemm(const Gemm& problem, const void* a, const void* b, void* c, void* work_area) {
+  enqueue([&] { return called(shown(problem)); }, [&] { do_gemm(problem, a, b, c, work_area); });
+  count_launch(nullptr);
+}
+
+std::unique_ptr<FftPlan> Device::plan_fft(const Fft& problem, void* work_area) {
+  forbid_in_capture("plans a Fourier transform");
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::plan, shown(problem));
+  });
+  ledger_->plan(shown(problem));
+  return do_plan_fft(problem, work_area);
+}
+
+void Device::transform(FftPlan& plan, const void* in, void* out) {
+  enqueue([&] { return called(shown(plan.problem)); }, [&] { do_transform(plan, in, out); });
+  count_launch(nullptr);
+}
+
+void Device::synchronize() {
+  forbid_in_capture("waits for the device");
+  const Verb verb(ledger_->recorder,
+                  [](Recorder& recorder) { return recorder.open(Activity::Kind::synchronize); });
+  do_synchronize();
+  ++ledger_->counts.syncs;
+}
+
+}  // namespace holdfast

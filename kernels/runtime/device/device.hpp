@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device: the dozen verbs a computation may ask of a GPU. The public verbs count and check, the
+// same on every device; the private ones act. CudaDevice does them, DryDevice does nothing: what is
+// counted cannot differ between the two.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "runtime/base/fourier.hpp"
+#include "runtime/base/gemm.hpp"
+#include "runtime/count/launch.hpp"
+#include "runtime/count/ledger.hpp"
+#include "runtime/device/architecture.hpp"
+
+namespace holdfast {
+
+class DeviceTrace;
+
+class Device {
+ public:
+  Device(Ledger& ledger, Architecture architecture)
+      : ledger_(&ledger), architecture_(architecture) {}
+  virtual ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  virtual std::string name() const = 0;  // "NVIDIA H200", "dry sm_90"
+  virtual bool executes() const = 0;     // false on a dry device
+  virtual std::optional<std::int64_t> memory_bytes() const = 0;
+  const Architecture& architecture() const { return architecture_; }
+
+  void* allocate(std::size_t bytes, std::string_view site);
+  void release(void* memory, std::size_t bytes, std::string_view site) noexcept;
+  // Memory of the host, zero at first, that an upload reads without staging it once more.
+  void* allocate_pinned(std::size_t bytes);
+  void release_pinned(void* memory) noexcept { do_release_pinned(memory); }
+  void upload(void* to, const void* from, std::size_t bytes);
+  void download(void* to, const void* from, std::size_t bytes);  // waits; zeros on a dry device
+  void copy(void* to, const void* from, std::size_t bytes);
+  void fill_zero(void* memory, std::size_t bytes);
+
+  void load(std::span<const char> cubin, Function& function);
+  // Checks the shape against the architecture and the function's resources; Error{device} names the
+  // kernel.
+  void launch(Function& function, const LaunchShape& shape, void** arguments);
+
+  // Everything `enqueue` puts on the stream, recorded and not executed. Synchronising or allocating
+  // inside is an error.
+  Graph capture(const std::function<void()>& enqueue);
+  void replay(const Graph& graph);
+
+  void open_blas();  // once before the first gemm, so that no capture has to
+  void gemm(const Gemm& problem, const void* a, const void* b, void* c, void* work_area);
+  std::unique_ptr<FftPlan> plan_fft(const Fft& problem, void* work_area);
+  void transform(FftPlan& plan, const void* in, void* out);
+
+  // What the device itself tells of its work while this lives, on a clock that began at `start`;
+  // null where it tells nothing. For a Recording.
+  virtual std::unique_ptr<DeviceTrace> open_trace(std::chrono::steady_clock::time_point start);
+
+  // Seconds the device spent on the work that `enqueue` puts on its stream; zero on a dry device.
+  virtual double time(const std::function<void()>& enqueue) = 0;
+  void synchronize();
+  void drain() { do_synchronize(); }  // the same uncounted, for those who watch
+
+  Ledger& ledger() { return *ledger_; }
+
+ private:
+  virtual void* do_allocate(std::size_t bytes) = 0;
+  virtual void do_release(void* memory) noexcept = 0;
+  // Plain memory where no hardware copies.
+  virtual void* do_allocate_pinned(std::size_t bytes);
+  virtual void do_release_pinned(void* memory) noexcept;
+  virtual void do_upload(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void do_download(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void do_copy(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void do_fill_zero(void* memory, std::size_t bytes) = 0;
+  virtual void do_load(std::span<const char> cubin, Function& function) = 0;
+  virtual void do_launch(const Function& function, const LaunchShape& shape, void** arguments) = 0;
+  virtual void do_begin_capture() = 0;
+  virtual std::unique_ptr<Graph::Executable> do_end_capture() = 0;
+  virtual void do_replay(const Graph& graph) = 0;
+  virtual void do_open_blas() = 0;
+  virtual void do_gemm(const Gemm& problem, const void* a, const void* b, void* c,
+                       void* work_area) = 0;
+  virtual std::unique_ptr<FftPlan> do_plan_fft(const Fft& problem, void* work_area) = 0;
+  virtual void do_transform(FftPlan& plan, const void* in, void* out) = 0;
+  virtual void do_synchronize() = 0;
+  // Nodes of the device's graph so far; empty on a device that has none.
+  virtual std::optional<int> do_captured_nodes() { return std::nullopt; }
+
+  // Acts, and keeps the work for whoever records or captures it; `node` is asked only then.
+  template <class MakeNode, class Act>
+  void enqueue(const MakeNode& node, const Act& act);
+  Counts& counts();                       // of the graph being captured, else the ledger's
+  void count_launch(Function* function);  // null: a library's
+  Recorder* listener() const { return capturing_ ? nullptr : ledger_->recorder; }
+  void forbid_in_capture(std::string_view doing) const;
+  void abandon_capture() noexcept;
+
+  Ledger* ledger_;
+  Architecture architecture_;
+  Graph* capturing_ = nullptr;  // the graph being captured
+  int captured_nodes_ = 0;      // of its counterpart on the device
+};
+
+}  // namespace holdfast

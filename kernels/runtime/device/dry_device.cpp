@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/dry_device.hpp"
+
+#include <cstring>
+
+namespace holdfast {
+namespace {
+
+class DryDevice final : public Device {
+ public:
+  using Device::Device;
+
+  std::string name() const override { return "dry sm_" + std::to_string(architecture().sm); }
+  bool executes() const override { return false; }
+  std::optional<std::int64_t> memory_bytes() const override { return {}; }
+
+  double time(const std::function<void()>& enqueue) override {
+    enqueue();
+    return 0;
+  }
+
+ private:
+  // Nothing dereferences these addresses: they need only be distinct, aligned as on a real device,
+  // and not null.
+  void* do_allocate(std::size_t bytes) override {
+    constexpr std::uintptr_t alignment = 256;
+    void* address = reinterpret_cast<void*>(next_address_);
+    next_address_ += (bytes / alignment + 2) * alignment;
+    return address;
+  }
+  void do_release(void*) noexcept override {}
+  void do_upload(void*, const void*, std::size_t) override {}
+  void do_download(void* to, const void*, std::size_t bytes) override {
+    if (bytes > 0) std::memset(to, 0, bytes);
+  }
+  void do_copy(void*, const void*, std::size_t) override {}
+  void do_fill_zero(void*, std::size_t) override {}
+  void do_load(std::span<const char>, Function&) override {}
+  void do_launch(const Function&, const LaunchShape&, void**) override {}
+  void do_begin_capture() override {}
+  std::unique_ptr<Graph::Executable> do_end_capture() override { return nullptr; }
+  void do_replay(const Graph&) override {}
+  void do_open_blas() override {}
+  void do_gemm(const Gemm&, const void*, const void*, void*, void*) override {}
+  std::unique_ptr<FftPlan> do_plan_fft(const Fft& problem, void*) override {
+    return std::make_unique<FftPlan>(problem);
+  }
+  void do_transform(FftPlan&, const void*, void*) override {}
+  void do_synchronize() override {}
+
+  std::uintptr_t next_address_ = std::uintptr_t{1} << 20;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_dry_device(Ledger& ledger, const Architecture& architecture) {
+  return std::make_unique<DryDevice>(ledger, architecture);
+}
+
+}  // namespace holdfast

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/dry_device.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <vector>
+
+#include "runtime/backend/blas.hpp"
+#include "runtime/backend/buffer.hpp"
+#include "runtime/backend/fft.hpp"
+#include "runtime/backend/pinned_bytes.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/count/scope.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::HasSubstr;
+
+template <class Action>
+Error error_of(Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  return {Fault::bad_input, "nothing was thrown"};
+}
+
+struct DryDeviceTest : testing::Test {
+  std::unique_ptr<Backend> backend = open_backend("cuda-dry:sm_90");
+  Device& device = *backend->device;
+  Ledger& ledger = backend->ledger;
+  Function kernel{.expression = "kernel", .registers = 32, .shared_bytes = 1024};
+
+  void launch(const LaunchShape& shape) { device.launch(kernel, shape, nullptr); }
+  std::string refusal(const LaunchShape& shape) {
+    const auto error = error_of([&] { launch(shape); });
+    EXPECT_EQ(error.fault(), Fault::device);
+    return error.what();
+  }
+};
+
+TEST_F(DryDeviceTest, PeakIsTheHighestSumOfLiveBuffers) {
+  { Buffer<float> a(*backend, 100, "a"), b(*backend, 50, "b"); }
+  Buffer<float> c(*backend, 120, "c");
+  EXPECT_EQ(ledger.peak_bytes, 600);
+  EXPECT_EQ(ledger.live_bytes, 480);
+}
+
+TEST_F(DryDeviceTest, PinnedBytesAreZeroAndNoMemoryOfTheDevice) {
+  const PinnedBytes bytes(device, 300);
+  EXPECT_THAT(std::vector(bytes.data(), bytes.data() + bytes.size()), testing::Each(std::byte{0}));
+  EXPECT_EQ(ledger.live_bytes, 0);
+}
+
+TEST_F(DryDeviceTest, PinnedBytesInACaptureAreRefused) {
+  EXPECT_THAT(error_of([&] { device.capture([&] { PinnedBytes(device, 300); }); }).what(),
+              HasSubstr("allocates pinned host memory"));
+}
+
+TEST_F(DryDeviceTest, PinnedBytesInASteadyStepAreForThoseWhoMayAllocate) {
+  ledger.enter(Ledger::Phase::steady);
+  const Error refused = error_of([&] { PinnedBytes(device, 300); });
+  EXPECT_EQ(refused.fault(), Fault::broken_rule);
+  EXPECT_THAT(refused.what(),
+              HasSubstr("allocates 300 bytes of pinned host memory in a steady step"));
+  ledger.enter(Ledger::Phase::steady, {.may_allocate = true});
+  EXPECT_NO_THROW(PinnedBytes(device, 300));
+}
+
+TEST_F(DryDeviceTest, BuffersDoNotOverlap) {
+  const Buffer<char> a(*backend, 1000, "a"), b(*backend, 1000, "b");
+  EXPECT_GE(std::abs(a.data() - b.data()), 1000);
+}
+
+TEST_F(DryDeviceTest, ADownloadReadsZeros) {
+  const Buffer<double> a(*backend, std::vector<double>{1, 2, 3}, "a");
+  EXPECT_THAT(a.to_host(), testing::Each(0.0));
+}
+
+TEST_F(DryDeviceTest, TransfersAreCountedInBytes) {
+  const Buffer<double> a(*backend, std::vector<double>{1, 2, 3}, "a");
+  (void)a.to_host();
+  EXPECT_EQ(ledger.counts.h2d_bytes, 24);
+  EXPECT_EQ(ledger.counts.d2h_bytes, 24);
+  EXPECT_EQ(ledger.counts.syncs, 1);
+}
+
+TEST_F(DryDeviceTest, ALaunchIsCountedForTheLedgerAndForTheKernel) {
+  launch({.grid = {10}, .block = {128}});
+  launch({.grid = {10}, .block = {128}});
+  EXPECT_EQ(ledger.counts.launches, 2);
+  EXPECT_EQ(ledger.counts.library_calls, 0);
+  EXPECT_EQ(kernel.launches, 2);
+}
+
+TEST_F(DryDeviceTest, RefusesABlockOfTooManyThreads) {
+  EXPECT_THAT(refusal({.block = {33, 33}}),
+              HasSubstr("failed to launch kernel: a block of (33, 33, 1) threads"));
+}
+
+TEST_F(DryDeviceTest, RefusesAnEmptyGrid) {
+  EXPECT_THAT(refusal({.grid = {0}, .block = {32}}), HasSubstr("a grid of (0, 1, 1) blocks"));
+}
+
+TEST_F(DryDeviceTest, RefusesAGridTooHighAlongY) {
+  launch({.grid = {65536, 65535}, .block = {32}});
+  EXPECT_THAT(refusal({.grid = {1, 65536}, .block = {32}}), HasSubstr("1 to 65535 along y and z"));
+}
+
+TEST_F(DryDeviceTest, RefusesMoreSharedMemoryThanABlockMayHave) {
+  launch({.block = {32}, .shared_bytes = 226 * 1024});
+  EXPECT_THAT(refusal({.block = {32}, .shared_bytes = 226 * 1024 + 1}),
+              HasSubstr("a block needs 232449 bytes of shared memory, sm_90 gives 232448"));
+}
+
+TEST_F(DryDeviceTest, RefusesABlockWhoseRegistersDoNotFit) {
+  kernel.registers = 128;
+  EXPECT_THAT(refusal({.block = {1024}}),
+              HasSubstr("1024 threads with 128 registers each does not fit"));
+}
+
+TEST_F(DryDeviceTest, RefusesACooperativeGridThatIsNotResidentAtOnce) {
+  const LaunchShape fits{.grid = {8 * 132}, .block = {256}, .cooperative = true};
+  launch(fits);
+  auto larger = fits;
+  ++larger.grid.x;
+  EXPECT_THAT(refusal(larger),
+              HasSubstr("a cooperative grid of 1057 blocks, but only 1056 are resident at once"));
+}
+
+TEST_F(DryDeviceTest, ARefusedLaunchIsNotCounted) {
+  (void)refusal({.block = {2048}});
+  EXPECT_EQ(ledger.counts.launches, 0);
+}
+
+TEST_F(DryDeviceTest, CapturingCountsNothingAndReplayingCountsEverything) {
+  const Buffer<double> a(*backend, 8, "a"), b(*backend, 8, "b");
+  const auto graph = device.capture([&] {
+    launch({.block = {32}});
+    launch({.block = {32}});
+    device.copy(a.data(), b.data(), a.bytes());
+    device.fill_zero(b.data(), b.bytes());
+  });
+  EXPECT_EQ(ledger.counts.launches, 0);
+  EXPECT_EQ(kernel.launches, 0);
+  for (int i = 0; i < 3; ++i) device.replay(graph);
+  EXPECT_EQ(graph.nodes.size(), 4);
+  EXPECT_EQ(ledger.counts.launches, 6);
+  EXPECT_EQ(ledger.counts.copies, 3);
+  EXPECT_EQ(ledger.counts.graph_nodes, 12);
+  EXPECT_EQ(kernel.launches, 6);
+}
+
+TEST_F(DryDeviceTest, AllocatingInACaptureBreaksARule) {
+  EXPECT_EQ(error_of([&] { device.capture([&] { Buffer<int>(*backend, 3, "inside"); }); }).fault(),
+            Fault::broken_rule);
+}
+
+TEST_F(DryDeviceTest, WaitingInACaptureBreaksARule) {
+  EXPECT_EQ(error_of([&] { device.capture([&] { device.synchronize(); }); }).fault(),
+            Fault::broken_rule);
+}
+
+TEST_F(DryDeviceTest, AFailedCaptureLeavesTheDeviceUsable) {
+  EXPECT_THROW(device.capture([&] { device.synchronize(); }), Error);
+  launch({.block = {32}});
+  EXPECT_EQ(ledger.counts.launches, 1);
+}
+
+TEST_F(DryDeviceTest, AProductCountsOneLibraryCallAndItsWorkArea) {
+  Blas blas(*backend);
+  const Buffer<double> a(*backend, 4, "a");
+  blas({.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2}, a.data(), a.data(), a.data());
+  EXPECT_EQ(ledger.counts.library_calls, 1);
+  EXPECT_EQ(ledger.counts.launches, 1);
+  EXPECT_EQ(ledger.peak_by_site().at("blas work area"),
+            static_cast<std::int64_t>(gemm_work_area_bytes));
+}
+
+TEST_F(DryDeviceTest, ATransformCountsItsPlanItsCallAndItsWorkArea) {
+  const Fft problem{.rows = 8, .columns = 8, .batch = 3};
+  const Buffer<double> a(*backend, 192, "a");
+  {
+    Transform transform(*backend, problem);
+    transform(a.data(), a.data() + 1);
+  }
+  EXPECT_EQ(ledger.counts.plans, 1);
+  EXPECT_EQ(ledger.counts.library_calls, 1);
+  EXPECT_EQ(ledger.peak_bytes - 192 * 8, static_cast<std::int64_t>(problem.work_area_bytes()));
+  EXPECT_EQ(ledger.live_bytes, 192 * 8);
+}
+
+TEST_F(DryDeviceTest, PlanningInASteadyStepBreaksARuleAndHoldsNoMemory) {
+  ledger.enter(Ledger::Phase::steady, {.may_allocate = true});
+  EXPECT_EQ(error_of([&] { Transform(*backend, {.columns = 8}); }).fault(), Fault::broken_rule);
+  EXPECT_EQ(ledger.live_bytes, 0);
+}
+
+struct TransferGuardTest : DryDeviceTest {
+  ~TransferGuardTest() override { unsetenv("HOLDFAST_TRANSFER_GUARD"); }
+  void guard(const char* setting) { setenv("HOLDFAST_TRANSFER_GUARD", setting, 1); }
+
+  Buffer<double> a{*backend, std::vector<double>{1, 2}, "a"};
+};
+
+TEST_F(TransferGuardTest, ForbidsTransfersInSteadySteps) {
+  guard("error");
+  ledger.enter(Ledger::Phase::steady);
+  const auto error = error_of([&] { (void)a.to_host(); });
+  EXPECT_EQ(error.fault(), Fault::broken_rule);
+  EXPECT_STREQ(error.what(),
+               "downloads 16 bytes in a steady step, which HOLDFAST_TRANSFER_GUARD forbids");
+  EXPECT_EQ(ledger.counts.d2h_bytes, 0);
+}
+
+TEST_F(TransferGuardTest, NamesTheScopeWhereThereIsOne) {
+  guard("error");
+  ledger.enter(Ledger::Phase::steady);
+  const Scope step("step"), rhs("rhs");
+  EXPECT_THAT(error_of([&] {
+                a.upload(std::vector<double>{3, 4});
+              }).what(),
+              HasSubstr("uploads 16 bytes in a steady step, in scope step/rhs, which"));
+}
+
+TEST_F(TransferGuardTest, LogsAndLetsPass) {
+  guard("log");
+  ledger.enter(Ledger::Phase::steady);
+  testing::internal::CaptureStderr();
+  (void)a.to_host();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "holdfast: warn: downloads 16 bytes in a steady step\n");
+  EXPECT_EQ(ledger.counts.d2h_bytes, 16);
+}
+
+TEST_F(TransferGuardTest, LeavesConstructionAlone) {
+  guard("error");
+  EXPECT_NO_THROW(a.to_host());
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulation/emulated_device.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "runtime/backend/host_library.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr std::size_t alignment = 256,
+                      margin = 256;  // bytes; the margin lies before and after each allocation
+constexpr unsigned char canary = 0xa5;
+
+struct Allocation {
+  std::vector<unsigned char> storage = {};
+  std::size_t bytes = 0;
+};
+
+using Steps = std::vector<std::function<void()>>;
+
+struct EmulatedGraph final : Graph::Executable {
+  Steps steps = {};
+};
+
+class EmulatedDevice final : public Device {
+ public:
+  EmulatedDevice(Ledger& ledger, const Architecture& architecture, EmulatedKernels kernels,
+                 emulation::Order order)
+      : Device(ledger, architecture), kernels_(std::move(kernels)), order_(order) {}
+
+  std::string name() const override { return text("emulated sm_", architecture().sm); }
+  bool executes() const override { return true; }
+  std::optional<std::int64_t> memory_bytes() const override { return {}; }
+
+  double time(const std::function<void()>& enqueue) override {
+    const auto begin = std::chrono::steady_clock::now();
+    enqueue();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+ private:
+  void* do_allocate(std::size_t bytes) override {
+    Allocation allocation{.bytes = bytes};
+    allocation.storage.assign(bytes + 2 * margin + alignment, canary);
+    auto* memory = allocation.storage.data() + margin;
+    memory += (alignment - reinterpret_cast<std::uintptr_t>(memory) % alignment) % alignment;
+    std::fill_n(memory, bytes,
+                0xff);  // NaN in every precision: a read before the first write shows
+    allocations_.emplace(memory, std::move(allocation));
+    return memory;
+  }
+  void do_release(void* memory) noexcept override { allocations_.erase(memory); }
+
+  void do_upload(void* to, const void* from, std::size_t bytes) override {
+    enqueue(text("an upload of ", bytes, " bytes"), [=] { move(to, from, bytes); });
+  }
+  void do_download(void* to, const void* from, std::size_t bytes) override {
+    move(to, from, bytes);
+  }
+  void do_copy(void* to, const void* from, std::size_t bytes) override {
+    enqueue(text("a copy of ", bytes, " bytes"), [=] { move(to, from, bytes); });
+  }
+  void do_fill_zero(void* memory, std::size_t bytes) override {
+    enqueue(text("clearing ", bytes, " bytes"), [=] {
+      if (bytes > 0) std::memset(memory, 0, bytes);
+    });
+  }
+
+  void do_load(std::span<const char>, Function&) override {}
+  void do_launch(const Function& function, const LaunchShape& shape, void** arguments) override {
+    const auto name = function.expression;
+    const auto body = kernels_.bind(name, arguments);
+    enqueue(text("kernel ", name), [=, this] { emulation::run_grid(name, shape, order_, body); });
+  }
+
+  void do_begin_capture() override { recording_ = std::make_unique<EmulatedGraph>(); }
+  std::unique_ptr<Graph::Executable> do_end_capture() override { return std::move(recording_); }
+  void do_replay(const Graph& graph) override {
+    for (const auto& step : static_cast<EmulatedGraph&>(*graph.executable).steps) step();
+  }
+
+  void do_open_blas() override {}
+  void do_gemm(const Gemm& problem, const void* a, const void* b, void* c, void*) override {
+    enqueue("a matrix product", [=] { gemm_on_host(problem, a, b, c); });
+  }
+  std::unique_ptr<FftPlan> do_plan_fft(const Fft& problem, void*) override {
+    return plan_fft_on_host(problem);
+  }
+  void do_transform(FftPlan& plan, const void* in, void* out) override {
+    enqueue("a Fourier transform", [&plan, in, out] { transform_on_host(plan, in, out); });
+  }
+  void do_synchronize() override {}
+
+  static void move(void* to, const void* from, std::size_t bytes) {
+    if (bytes > 0) std::memmove(to, from, bytes);
+  }
+
+  // Runs the work now, or records it for a graph; either way what it wrote beside its memory is
+  // reported.
+  void enqueue(const std::string& what, std::function<void()> work) {
+    auto checked = [this, what, work = std::move(work)] {
+      work();
+      check_canaries(what);
+    };
+    if (recording_)
+      recording_->steps.emplace_back(std::move(checked));
+    else
+      checked();
+  }
+
+  void check_canaries(const std::string& what) const {
+    for (const auto& [memory, allocation] : allocations_) {
+      const auto* first = static_cast<const unsigned char*>(memory);
+      const auto* end = first + allocation.bytes;
+      const auto intact = [](unsigned char byte) { return byte == canary; };
+      const bool before = std::all_of(allocation.storage.data(), first, intact);
+      const bool after =
+          std::all_of(end, allocation.storage.data() + allocation.storage.size(), intact);
+      if (!before || !after)
+        throw Error(Fault::device,
+                    text(what, " wrote ", before ? "behind the end" : "before the begin",
+                         " of an allocation of ", allocation.bytes, " bytes"));
+    }
+  }
+
+  EmulatedKernels kernels_;
+  emulation::Order order_;
+  std::map<const void*, Allocation, std::less<>> allocations_;
+  std::unique_ptr<EmulatedGraph> recording_;
+};
+
+}  // namespace
+
+std::function<void()> EmulatedKernels::bind(const std::string& expression, void** pointers) const {
+  const auto found = bind_.find(expression);
+  if (found == bind_.end())
+    throw Error(Fault::device, text("failed to launch ", expression,
+                                    " on the emulated device: the test did not add it"));
+  return found->second(pointers);
+}
+
+std::unique_ptr<Backend> make_emulated_backend(EmulatedKernels kernels, Emulation emulation) {
+  (void)open_backend("host");  // settles the threads of the host libraries
+  auto arch = architecture(emulation.sm);
+  arch.multiprocessors = emulation.multiprocessors;
+  auto backend = std::make_unique<Backend>();
+  backend->name = text("emulated:sm_", emulation.sm);
+  backend->device =
+      std::make_unique<EmulatedDevice>(backend->ledger, arch, std::move(kernels), emulation.order);
+  backend->compiler = std::make_unique<Compiler>(*backend->device);
+  return backend;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device for tests: host memory with canaries, kernels compiled by g++ (emulation_shim.hpp),
+// OpenBLAS and FFTW. The real compiler still compiles every program, so signatures, resources and
+// counts are those of a GPU.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "runtime/backend/backend.hpp"
+#include "runtime/emulation/emulation.hpp"
+
+namespace holdfast {
+
+class EmulatedKernels {
+ public:
+  // `expression` as the program's entries spell it: add("stage<double>", &on_cpu::stage<double>).
+  template <class... Arguments>
+  void add(const std::string& expression, void (*kernel)(Arguments...)) {
+    bind_[expression] = [kernel](void** pointers) -> std::function<void()> {
+      return bound(kernel, pointers, std::index_sequence_for<Arguments...>());
+    };
+  }
+
+  // What one thread calls, with the launch's arguments copied. Throws Error{device} for a kernel
+  // that was not added.
+  std::function<void()> bind(const std::string& expression, void** pointers) const;
+
+ private:
+  template <class... Arguments, std::size_t... i>
+  static std::function<void()> bound(void (*kernel)(Arguments...), void** pointers,
+                                     std::index_sequence<i...>) {
+    (void)pointers;  // a kernel may take nothing
+    std::tuple<Arguments...> arguments{*static_cast<Arguments*>(pointers[i])...};
+    return [kernel, arguments] { std::apply(kernel, arguments); };
+  }
+
+  std::map<std::string, std::function<std::function<void()>(void**)>> bind_ = {};
+};
+
+struct Emulation {
+  int sm = 90;
+  int multiprocessors =
+      4;  // few, because each block of a cooperative grid takes a thread of the CPU
+  emulation::Order order = emulation::Order::forward;
+};
+
+std::unique_ptr<Backend> make_emulated_backend(EmulatedKernels kernels, Emulation emulation = {});
+
+}  // namespace holdfast

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulation/emulation.hpp"
+
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <array>
+#include <barrier>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "runtime/base/error.hpp"
+
+namespace holdfast::emulation {
+
+constinit thread_local Index3 threadIdx, blockIdx;
+constinit thread_local Dim3 blockDim, gridDim;
+
+namespace {
+
+class Block;
+
+// A stack of its own, with a page below it that faults when the stack overflows.
+class Fiber {
+ public:
+  Fiber() {
+    memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory_ == MAP_FAILED) throw std::bad_alloc();
+    (void)mprotect(memory_, page, PROT_NONE);
+    (void)getcontext(&context);
+    context.uc_stack.ss_sp = static_cast<char*>(memory_) + page;
+    context.uc_stack.ss_size = bytes - page;
+    makecontext(&context, &Fiber::main, 0);
+  }
+  ~Fiber() { (void)munmap(memory_, bytes); }
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  ucontext_t context = {};
+
+ private:
+  static void main();
+
+  static constexpr std::size_t page = 4096, bytes = std::size_t{256} << 10;
+  void* memory_;
+};
+
+enum class Wait { nothing, block, warp, grid };
+
+struct Thread {
+  Index3 index = {};
+  bool done = false;
+  Wait wait = Wait::nothing;
+  unsigned mask = 0;  // lanes a warp barrier waits for
+  std::source_location where = {};
+  std::unique_ptr<Fiber> fiber = {};  // while it waits
+};
+
+// The blocks of a cooperative launch meet here; a failed block leaves, so that the others can end.
+using GridBarrier = std::barrier<>;
+
+class Block {
+ public:
+  Block(const std::string& kernel, Index3 index, Dim3 extent, Order order, GridBarrier* grid,
+        const std::function<void()>& body)
+      : kernel_(kernel), index_(index), grid_(grid), body_(body) {
+    for (unsigned z = 0; z < extent.z; ++z)
+      for (unsigned y = 0; y < extent.y; ++y)
+        for (unsigned x = 0; x < extent.x; ++x) threads_.push_back({.index = {x, y, z}});
+    for (std::size_t i = 0; i < threads_.size(); ++i)
+      start_order_.push_back(order == Order::forward ? i : threads_.size() - 1 - i);
+    slots_.resize((threads_.size() + 31) / 32);
+  }
+
+  void run();
+  void work();  // on a fiber: threads that have not started, until one waits or none is left
+  void wait(Wait what, unsigned mask, std::source_location where);
+
+  std::size_t running() const { return running_; }
+  void* slot(unsigned lane) { return &slots_[running_ / 32][lane]; }
+
+ private:
+  void resume(std::unique_ptr<Fiber> fiber);
+  void enter(std::size_t thread) {
+    running_ = thread;
+    threadIdx = threads_[thread].index;
+  }
+  bool release_warps();
+  bool all_wait_for(Wait what) const;
+  void release(std::size_t thread) {
+    threads_[thread].wait = Wait::nothing;
+    ready_.push_back(thread);
+  }
+  [[noreturn]] void report_divergence() const;
+
+  const std::string& kernel_;
+  Index3 index_;
+  GridBarrier* grid_;
+  const std::function<void()>& body_;
+  std::vector<Thread> threads_;
+  std::vector<std::size_t> start_order_;
+  std::vector<std::array<std::uint64_t, 32>> slots_;
+  std::size_t next_ = 0, running_ = 0;
+  std::deque<std::size_t> ready_;
+  std::unique_ptr<Fiber> on_stage_;
+  ucontext_t scheduler_ = {};
+  std::exception_ptr failure_;
+};
+
+thread_local Block* current = nullptr;
+
+// Stacks that wait for the next block, kept because mapping one costs more than running it.
+thread_local std::vector<std::unique_ptr<Fiber>> idle;
+
+std::unique_ptr<Fiber> take_fiber() {
+  if (idle.empty()) return std::make_unique<Fiber>();
+  auto fiber = std::move(idle.back());
+  idle.pop_back();
+  return fiber;
+}
+
+// A fiber outlives blocks: each round it works for the block that is current.
+void Fiber::main() {
+  for (;;) current->work();
+}
+
+void Block::work() {
+  try {
+    while (next_ < start_order_.size()) {
+      const auto mine = start_order_[next_++];
+      enter(mine);
+      body_();
+      threads_[mine].done = true;
+    }
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  // Out of work: the stack goes back to the pool and sleeps there. scheduler_ of a later block is
+  // another one, so the address is taken from whichever block is current on waking.
+  swapcontext(&on_stage_->context, &scheduler_);
+}
+
+void Block::wait(Wait what, unsigned mask, std::source_location where) {
+  auto& self = threads_[running_];
+  self.wait = what;
+  self.mask = mask;
+  self.where = where;
+  self.fiber = std::move(on_stage_);
+  swapcontext(&self.fiber->context, &scheduler_);
+}
+
+void Block::resume(std::unique_ptr<Fiber> fiber) {
+  on_stage_ = std::move(fiber);
+  swapcontext(&scheduler_, &on_stage_->context);
+  if (on_stage_) idle.push_back(std::move(on_stage_));
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void Block::run() {
+  current = this;
+  blockIdx = index_;
+  for (;;) {
+    if (!ready_.empty()) {
+      const auto thread = ready_.front();
+      ready_.pop_front();
+      enter(thread);
+      resume(std::move(threads_[thread].fiber));
+    } else if (next_ < start_order_.size()) {
+      resume(take_fiber());
+    } else if (all_wait_for(Wait::block)) {
+      for (const auto thread : start_order_) release(thread);
+    } else if (all_wait_for(Wait::grid)) {
+      if (!grid_)
+        throw Error(Fault::device, text("kernel ", kernel_,
+                                        " waits for its grid, but its launch is not cooperative"));
+      grid_->arrive_and_wait();
+      for (const auto thread : start_order_) release(thread);
+    } else if (!release_warps()) {
+      for (const auto& thread : threads_)
+        if (!thread.done) report_divergence();
+      return;
+    }
+  }
+}
+
+bool Block::all_wait_for(Wait what) const {
+  for (const auto& thread : threads_)
+    if (thread.wait != what || thread.where.line() != threads_[0].where.line()) return false;
+  return true;
+}
+
+// One warp at a time, the first that can: it runs ahead of the others until it must wait for them,
+// so that a barrier of the block that lacks shows.
+bool Block::release_warps() {
+  for (std::size_t i = 0; i < start_order_.size(); i += 32) {
+    const auto first = start_order_[i] / 32 * 32, end = std::min(first + 32, threads_.size());
+    bool any = false;
+    for (auto thread = first; thread < end; ++thread) {
+      if (threads_[thread].wait != Wait::warp) continue;
+      const unsigned mask = threads_[thread].mask;
+      bool complete = true;
+      for (auto lane = first; lane < end; ++lane)
+        if (mask >> (lane - first) & 1)
+          complete = complete && threads_[lane].wait == Wait::warp && threads_[lane].mask == mask &&
+                     threads_[lane].where.line() == threads_[thread].where.line();
+      if (!complete) continue;
+      for (auto lane = first; lane < end; ++lane)
+        if (mask >> (lane - first) & 1) release(lane);
+      any = true;
+    }
+    if (any) return true;
+  }
+  return false;
+}
+
+void Block::report_divergence() const {
+  std::size_t ended = 0;
+  const Thread* waiting = nullptr;  // the first one
+  for (const auto& thread : threads_) {
+    if (thread.done) ++ended;
+    if (thread.wait != Wait::nothing && !waiting) waiting = &thread;
+  }
+  throw Error(Fault::device,
+              text("kernel ", kernel_, ", block (", index_.x, ", ", index_.y, ", ", index_.z,
+                   "): thread (", waiting->index.x, ", ", waiting->index.y, ", ", waiting->index.z,
+                   ") waits at the barrier in line ", waiting->where.line(),
+                   ", which not all threads reach: ", ended, " of ", threads_.size(),
+                   " have ended, ", threads_.size() - ended, " wait there or at another barrier"));
+}
+
+Index3 index_of(std::size_t block, const Dim3& grid) {
+  return {static_cast<unsigned>(block % grid.x), static_cast<unsigned>(block / grid.x % grid.y),
+          static_cast<unsigned>(block / grid.x / grid.y)};
+}
+
+void enter_grid(const LaunchShape& shape) {
+  blockDim = shape.block;
+  gridDim = shape.grid;
+}
+
+// Hand-written grid barriers spin, so every block needs a thread that the system schedules.
+void run_cooperatively(const std::string& kernel, const LaunchShape& shape, Order order,
+                       std::size_t blocks, const std::function<void()>& body) {
+  GridBarrier barrier(static_cast<std::ptrdiff_t>(blocks));
+  std::mutex mutex;
+  std::exception_ptr failure;
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < blocks; ++i)
+    threads.emplace_back([&, i] {
+      try {
+        enter_grid(shape);
+        Block(kernel, index_of(i, shape.grid), shape.block, order, &barrier, body).run();
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        failure = std::current_exception();
+      }
+      barrier.arrive_and_drop();
+    });
+  threads.clear();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+void run_grid(const std::string& kernel, const LaunchShape& shape, Order order,
+              const std::function<void()>& body) {
+  const auto blocks = std::size_t{shape.grid.x} * shape.grid.y * shape.grid.z;
+  if (shape.cooperative) return run_cooperatively(kernel, shape, order, blocks, body);
+  enter_grid(shape);
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const auto block = order == Order::forward ? i : blocks - 1 - i;
+    Block(kernel, index_of(block, shape.grid), shape.block, order, nullptr, body).run();
+  }
+}
+
+void block_barrier(std::source_location where) {
+  current->wait(Wait::block, 0, where);
+}
+void grid_barrier(std::source_location where) {
+  current->wait(Wait::grid, 0, where);
+}
+void warp_barrier(unsigned mask, std::source_location where) {
+  current->wait(Wait::warp, mask, where);
+}
+void* warp_slot(unsigned lane) {
+  return current->slot(lane);
+}
+unsigned lane_index() {
+  return static_cast<unsigned>(current->running() % 32);
+}
+
+}  // namespace holdfast::emulation

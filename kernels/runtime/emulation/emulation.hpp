@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a kernel's threads on the CPU, for tests: every thread of a block is a fiber, blocks run one
+// after the other. What CUDA leaves undefined and a GPU lets pass (a barrier that some threads do
+// not reach) is an error here.
+#pragma once
+
+#include <functional>
+#include <source_location>
+#include <string>
+
+#include "runtime/device/device.hpp"
+
+namespace holdfast::emulation {
+
+struct Index3 {
+  unsigned x = 0, y = 0, z = 0;
+};
+
+// Of the thread that runs now; valid inside a kernel only.
+extern constinit thread_local Index3 threadIdx, blockIdx;
+extern constinit thread_local Dim3 blockDim, gridDim;
+
+// Threads run forward or backward from barrier to barrier: a missing barrier shows in one of the
+// two orders.
+enum class Order { forward, backward };
+
+// `body` is called once per thread of the grid. Blocks of a cooperative launch are alive at the
+// same time, each on its own thread of the CPU. Throws Error{device} naming `kernel` for a barrier
+// that not all threads reach.
+void run_grid(const std::string& kernel, const LaunchShape& shape, Order order,
+              const std::function<void()>& body);
+
+// What the shim's device functions call. Each suspends the calling thread until those concerned
+// have arrived.
+void block_barrier(std::source_location where);
+void grid_barrier(std::source_location where);
+void warp_barrier(unsigned mask, std::source_location where);
+
+// Eight bytes per lane through which a warp exchanges values between two warp_barriers.
+void* warp_slot(unsigned lane);
+unsigned lane_index();
+
+}  // namespace holdfast::emulation

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "runtime/backend/blas.hpp"
+#include "runtime/backend/buffer.hpp"
+#include "runtime/backend/spoil.hpp"
+#include "runtime/emulation/emulated_device.hpp"
+#include "runtime/emulation/emulation_shim.hpp"
+
+// The kernels once for g++ and once, as text, for NVRTC.
+#define TWICE(...) \
+  __VA_ARGS__      \
+  inline constexpr char device_code[] = #__VA_ARGS__;
+
+namespace on_cpu {
+
+HOLDFAST_EMULATED_SHARED(double, dynamic_tile);
+
+TWICE(
+    // Sums 256 values per block through shared memory.
+    __global__ void sum(const double* x, double* y, int n) {
+      __shared__ double tile[256];
+      const int i = blockIdx.x * blockDim.x + threadIdx.x;
+      tile[threadIdx.x] = i < n ? x[i] : 0.0;
+      __syncthreads();
+      for (int half = 128; half > 0; half /= 2) {
+        if (threadIdx.x < half) tile[threadIdx.x] += tile[threadIdx.x + half];
+        __syncthreads();
+      }
+      if (threadIdx.x == 0) y[blockIdx.x] = tile[0];
+    }
+
+    __global__ void mirror(double* x) {
+      extern __shared__ double dynamic_tile[];
+      dynamic_tile[threadIdx.x] = x[threadIdx.x];
+      __syncthreads();
+      x[threadIdx.x] = dynamic_tile[blockDim.x - 1 - threadIdx.x];
+    }
+
+    __global__ void without_barrier(double* x) {
+      __shared__ double tile[64];
+      tile[threadIdx.x] = x[threadIdx.x];
+      x[threadIdx.x] = tile[63 - threadIdx.x];
+    }
+
+    __global__ void with_warp_barriers(double* x) {
+      __shared__ double tile[64];
+      tile[threadIdx.x] = 0;
+      __syncthreads();
+      __syncwarp();
+      tile[threadIdx.x] = x[threadIdx.x];
+      __syncwarp();
+      x[threadIdx.x] = tile[63 - threadIdx.x];
+    }
+
+    __global__ void divergent(double* x) {
+      if (threadIdx.x < 5) {
+        __syncthreads();
+      }
+      x[threadIdx.x] = 1;
+    }
+
+    __global__ void warp_sum(const double* x, double* y) {
+      double value = x[threadIdx.x];
+      for (int delta = 16; delta > 0; delta /= 2)
+        value += __shfl_down_sync(0xffffffffu, value, delta);
+      if (threadIdx.x % 32 == 0) y[threadIdx.x / 32] = value;
+    }
+
+    // One block after the other adds to what the one before it left.
+    __global__ void relay(unsigned* arrived, double* sums) {
+      for (unsigned turn = 0; turn < gridDim.x; ++turn) {
+        if (turn == blockIdx.x && threadIdx.x == 0) sums[turn] = turn == 0 ? 1 : 2 * sums[turn - 1];
+        __syncthreads();
+        if (threadIdx.x == 0) {
+          __threadfence();
+          atomicAdd(arrived, 1u);
+          while (atomicAdd(arrived, 0u) < (turn + 1) * gridDim.x) __nanosleep(20);
+        }
+        __syncthreads();
+      }
+    }
+
+    __global__ void put(double* x, int i) { x[i] = 3; }
+
+    __global__ void coordinates(int* flat) {
+      const int block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+      const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+      const int i = block * blockDim.x * blockDim.y * blockDim.z + thread;
+      flat[i] = i;
+    })
+
+}  // namespace on_cpu
+
+namespace holdfast {
+namespace {
+
+using testing::HasSubstr;
+
+const Program program{.code = {"test/emulation.cu", on_cpu::device_code},
+                      .entries = {"sum", "mirror", "without_barrier", "with_warp_barriers",
+                                  "divergent", "warp_sum", "relay", "put", "coordinates"}};
+
+EmulatedKernels kernels() {
+  EmulatedKernels result;
+  result.add("sum", &on_cpu::sum);
+  result.add("mirror", &on_cpu::mirror);
+  result.add("without_barrier", &on_cpu::without_barrier);
+  result.add("with_warp_barriers", &on_cpu::with_warp_barriers);
+  result.add("divergent", &on_cpu::divergent);
+  result.add("warp_sum", &on_cpu::warp_sum);
+  result.add("relay", &on_cpu::relay);
+  result.add("put", &on_cpu::put);
+  result.add("coordinates", &on_cpu::coordinates);
+  return result;
+}
+
+struct EmulatedDeviceTest : testing::Test {
+  std::unique_ptr<Backend> backend = make_emulated_backend(kernels());
+  Module module = backend->compiler->compile(program);
+  Buffer<double> ascending(std::size_t size) {
+    std::vector<double> values(size);
+    std::iota(values.begin(), values.end(), 1.0);
+    return Buffer<double>(*backend, values, "x");
+  }
+};
+
+template <class Action>
+std::string message_of(Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST_F(EmulatedDeviceTest, ASharedMemoryReductionGivesTheSum) {
+  const auto x = ascending(700);
+  const Buffer<double> y(*backend, 3, "y");
+  module.kernel<const double*, double*, int>("sum")({.grid = {3}, .block = {256}}, x.data(),
+                                                    y.data(), 700);
+  const auto sums = y.to_host();
+  EXPECT_EQ(sums[0] + sums[1] + sums[2], 700 * 701 / 2);
+}
+
+TEST_F(EmulatedDeviceTest, DynamicSharedMemoryWorks) {
+  const auto x = ascending(70);
+  module.kernel<double*>("mirror")({.block = {70}, .shared_bytes = 70 * 8}, x.data());
+  EXPECT_EQ(x.to_host()[69], 1);
+}
+
+TEST_F(EmulatedDeviceTest, AMissingBarrierShowsInTheForwardOrder) {
+  const auto x = ascending(64);
+  module.kernel<double*>("without_barrier")({.block = {64}}, x.data());
+  EXPECT_NE(x.to_host()[0], 64);
+}
+
+TEST_F(EmulatedDeviceTest, TheBackwardOrderVisitsTheLastThreadFirst) {
+  backend = make_emulated_backend(kernels(), {.order = emulation::Order::backward});
+  module = backend->compiler->compile(program);
+  const auto x = ascending(64);
+  module.kernel<double*>("without_barrier")({.block = {64}}, x.data());
+  EXPECT_EQ(x.to_host()[0], 64);
+}
+
+TEST_F(EmulatedDeviceTest, AWarpRunsAheadOfTheOthers) {
+  for (const auto order : {emulation::Order::forward, emulation::Order::backward}) {
+    backend = make_emulated_backend(kernels(), {.order = order});
+    module = backend->compiler->compile(program);
+    const auto x = ascending(64);
+    module.kernel<double*>("with_warp_barriers")({.block = {64}}, x.data());
+    const bool forward = order == emulation::Order::forward;
+    EXPECT_EQ(x.to_host()[forward ? 0 : 63], 0);
+    EXPECT_EQ(x.to_host()[forward ? 63 : 0], forward ? 1 : 64);
+  }
+}
+
+TEST_F(EmulatedDeviceTest, ADivergentBarrierIsReported) {
+  const auto x = ascending(64);
+  const auto message =
+      message_of([&] { module.kernel<double*>("divergent")({.block = {64}}, x.data()); });
+  EXPECT_THAT(message, HasSubstr("kernel divergent, block (0, 0, 0): thread (0, 0, 0) waits"));
+  EXPECT_THAT(message, HasSubstr("59 of 64 have ended, 5 wait"));
+}
+
+TEST_F(EmulatedDeviceTest, ALaunchAfterADivergentBarrierStillWorks) {
+  const auto x = ascending(64);
+  (void)message_of([&] { module.kernel<double*>("divergent")({.block = {64}}, x.data()); });
+  module.kernel<double*>("mirror")({.block = {64}, .shared_bytes = 64 * 8}, x.data());
+  EXPECT_EQ(x.to_host().size(), 64u);
+}
+
+TEST_F(EmulatedDeviceTest, ShufflesExchangeWithinEachWarp) {
+  const auto x = ascending(64);
+  const Buffer<double> y(*backend, 2, "y");
+  module.kernel<const double*, double*>("warp_sum")({.block = {64}}, x.data(), y.data());
+  EXPECT_THAT(y.to_host(), testing::ElementsAre(32 * 33 / 2, 64 * 65 / 2 - 32 * 33 / 2));
+}
+
+TEST_F(EmulatedDeviceTest, BlocksOfACooperativeLaunchAreAliveAtTheSameTime) {
+  const Buffer<unsigned> arrived(*backend, std::vector<unsigned>{0}, "arrived");
+  const Buffer<double> sums(*backend, 5, "sums");
+  module.kernel<unsigned*, double*>("relay")({.grid = {5}, .block = {40}, .cooperative = true},
+                                             arrived.data(), sums.data());
+  EXPECT_THAT(sums.to_host(), testing::ElementsAre(1, 2, 4, 8, 16));
+}
+
+TEST_F(EmulatedDeviceTest, AWriteBehindTheEndIsReported) {
+  const auto x = ascending(10);
+  EXPECT_EQ(message_of([&] { module.kernel<double*, int>("put")({}, x.data(), 10); }),
+            "kernel put wrote behind the end of an allocation of 80 bytes");
+}
+
+TEST_F(EmulatedDeviceTest, AWriteBeforeTheBeginIsReported) {
+  const auto x = ascending(10);
+  EXPECT_EQ(message_of([&] { module.kernel<double*, int>("put")({}, x.data(), -1); }),
+            "kernel put wrote before the begin of an allocation of 80 bytes");
+}
+
+TEST_F(EmulatedDeviceTest, MemoryNobodyWroteReadsAsNotANumber) {
+  const Buffer<double> x(*backend, 3, "x");
+  EXPECT_TRUE(std::isnan(x.to_host()[2]));
+}
+
+TEST_F(EmulatedDeviceTest, MemoryIsSpoiltToItsEndHoweverLargeAndNotCounted) {
+  const auto x = ascending(300'001);
+  const Counts before = backend->ledger.counts;
+  EXPECT_EQ(spoil(*backend, "x"), x.bytes());
+  EXPECT_EQ((backend->ledger.counts - before).h2d_bytes, 0);
+  EXPECT_THAT(x.to_host(), testing::Each(testing::IsNan()));
+}
+
+TEST_F(EmulatedDeviceTest, EveryThreadOfAThreeDimensionalGridRunsOnce) {
+  const Buffer<int> flat(*backend, 2 * 3 * 2 * 4 * 3 * 2, "flat");
+  module.kernel<int*>("coordinates")({.grid = {2, 3, 2}, .block = {4, 3, 2}}, flat.data());
+  std::vector<int> expected(flat.size());
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(flat.to_host(), expected);
+}
+
+TEST_F(EmulatedDeviceTest, AGraphRunsWhenItIsReplayedAndNotWhenItIsCaptured) {
+  const auto x = ascending(70);
+  const auto mirror = module.kernel<double*>("mirror");
+  const auto graph =
+      backend->device->capture([&] { mirror({.block = {70}, .shared_bytes = 70 * 8}, x.data()); });
+  EXPECT_EQ(x.to_host()[0], 1);
+  backend->device->replay(graph);
+  EXPECT_EQ(x.to_host()[0], 70);
+}
+
+TEST_F(EmulatedDeviceTest, AKernelThatWasNotAddedIsNamed) {
+  backend = make_emulated_backend({});
+  module = backend->compiler->compile(program);
+  const auto x = ascending(10);
+  EXPECT_THAT(message_of([&] { module.kernel<double*, int>("put")({}, x.data(), 0); }),
+              HasSubstr("failed to launch put on the emulated device"));
+}
+
+TEST_F(EmulatedDeviceTest, MatrixProductsAreComputed) {
+  const Buffer<double> a(*backend, std::vector<double>{1, 2, 3, 4}, "a");
+  const Buffer<double> c(*backend, 4, "c");
+  Blas blas(*backend);
+  blas({.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2}, a.data(), a.data(), c.data());
+  EXPECT_THAT(c.to_host(), testing::ElementsAre(7, 10, 15, 22));
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases of kernels/clusterless_kde: one row per claim, in the order of the list.
+#include "clusterless_kde/clusterless_kde.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "clusterless_kde/problem/words.hpp"
+#include "clusterless_kde/row.hpp"
+#include "harness/case/case.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+using namespace clusterless_kde;
+
+using Rows = std::vector<Row>;
+
+const std::vector<std::string> gpu = {"cuda", "cuda-dry"}, executing = {"host", "cuda"};
+constexpr Size tracks[] = {Size::tiny, Size::small, Size::medium, Size::large, Size::realistic};
+
+Recipe cells(Size size) {
+  return {.size = size, .marks = Marks::cells};
+}
+
+// The published sizes, each with the two halves of the work and their sum, at the animal's own
+// position too. Large ones gate where a minute suffices for five processes of them.
+void add_sizes(Rows& rows) {
+  const auto tier = [](Size size, Size largest) {
+    return size == Size::tiny ? Tier::smoke : size <= largest ? Tier::gate : Tier::full;
+  };
+  for (const Size size : tracks) {
+    const Recipe profile = {.size = size};
+    const bool in_gate = size != Size::tiny && size != Size::realistic;
+    rows.push_back({.family = Family::encode,
+                    .recipe = profile,
+                    .tier = in_gate ? Tier::gate : Tier::full,
+                    .counted = size == Size::small});
+    rows.push_back(
+        {.recipe = profile, .tier = tier(size, Size::large), .counted = size == Size::small});
+    rows.push_back({.family = Family::total,
+                    .recipe = profile,
+                    .tier = size == Size::medium ? Tier::gate : Tier::full});
+    rows.push_back({.family = Family::local,
+                    .recipe = profile,
+                    .tier = size == Size::medium ? Tier::gate : Tier::full});
+    if (size == Size::realistic) continue;
+    for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::f64})
+      rows.push_back({.recipe = cells(size),
+                      .tier = size == Size::medium ? Tier::gate : Tier::full,
+                      .options = {.arithmetic = arithmetic}});
+  }
+}
+
+// Which algorithm when: the published test of one electrode, and whole sizes. Two passes over all
+// encoding spikes for each decoding one take minutes beyond medium.
+void add_strategies(Rows& rows) {
+  Recipe published = cells(Size::medium);
+  published.features = 2;
+  published.encoding_spikes = 200;
+  published.decoding_spikes = 100;
+  for (const Algorithm algorithm :
+       {Algorithm::linear, Algorithm::log_sum_exp, Algorithm::matmul, Algorithm::fused}) {
+    const auto add = [&](const Recipe& recipe, int tile, Tier tier) {
+      // The published one of two passes expands its mark distances.
+      const bool expands = algorithm == Algorithm::log_sum_exp;
+      rows.push_back({.family = Family::strategy,
+                      .recipe = recipe,
+                      .tier = tier,
+                      .options = {.algorithm = algorithm,
+                                  .distance = expands ? Distance::expanded : Distance::difference,
+                                  .position_tile = tile},
+                      .only = executing});
+    };
+    // Beside the reference, which is the linear one itself, the others are yardsticks.
+    add(published, 0, algorithm == Algorithm::fused ? Tier::gate : Tier::full);
+    add(published, 100, Tier::full);
+    for (const Size size : tracks)
+      if (algorithm != Algorithm::log_sum_exp || size <= Size::medium)
+        add({.size = size}, 0, Tier::full);
+  }
+}
+
+// The form of the mark distance, where features are many and in units of the bandwidth.
+void add_features(Rows& rows) {
+  for (const int features : {2, 4, 6, 8, 10})
+    for (const Distance distance : {Distance::difference, Distance::expanded})
+      rows.push_back({.family = Family::features,
+                      .recipe = {.size = Size::medium,
+                                 .marks = Marks::whiten,
+                                 .features = features,
+                                 .encoding_spikes = 200,
+                                 .decoding_spikes = 100},
+                      .tier = features == 8 ? Tier::gate : Tier::full,
+                      .options = {.distance = distance}});
+}
+
+Options with_knob(Knob knob, int value) {
+  Options options;
+  (knob == Knob::block           ? options.block
+   : knob == Knob::position_tile ? options.position_tile
+                                 : options.encoding_tile) = value;
+  return options;
+}
+
+void add_knobs(Rows& rows) {
+  const auto sweep = [&](Knob knob, const std::vector<int>& values) {
+    for (const auto& [size, bins] :
+         {std::pair{Size::medium, 500}, {Size::realistic, 2000}, {Size::realistic, 4000}})
+      for (const int value : values)
+        if (bins != 4000 || knob == Knob::position_tile)
+          rows.push_back({.family = Family::tune,
+                          .recipe = {.size = size, .bins = bins},
+                          .tier = Tier::full,
+                          .options = with_knob(knob, value),
+                          .knob = knob});
+  };
+  sweep(Knob::block, {10, 25, 50, 100, 200, 500});
+  sweep(Knob::position_tile, {64, 128, 200, 256, 500, 1000, 2000});
+  sweep(Knob::encoding_tile, {128, 512, 2048});
+  for (const int bins : {250, 500, 1000, 2000})
+    rows.push_back({.family = Family::grid,
+                    .recipe = {.size = Size::medium, .bins = bins},
+                    .tier = Tier::full});
+}
+
+void add_arithmetics(Rows& rows) {
+  for (const Marks marks : {Marks::cells, Marks::profile})
+    for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::ffma, Arithmetic::bf16x3,
+                                        Arithmetic::tf32, Arithmetic::f64}) {
+      const bool gates = marks == Marks::cells &&
+                         (arithmetic == Arithmetic::bf16x3 || arithmetic == Arithmetic::tf32);
+      rows.push_back({.family = Family::precision,
+                      .recipe = {.size = Size::medium, .marks = marks},
+                      .tier = gates ? Tier::gate : Tier::full,
+                      .options = {.arithmetic = arithmetic}});
+    }
+}
+
+// Long recordings, thinned so that every machine can decode them; whole on a GPU alone.
+void add_production(Rows& rows) {
+  for (const Size size : {Size::tet64, Size::hpc1d, Size::hpc2d})
+    for (const int scale : {64, 16, 1})
+      for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::f64})
+        for (const bool cut : {false, true}) {
+          if (cut && size == Size::tet64) continue;  // of the dense path
+          const bool gates =
+              scale == 64 && arithmetic == Arithmetic::f32 && (!cut || size == Size::hpc1d);
+          rows.push_back({.family = Family::production,
+                          .recipe = {.size = size, .marks = Marks::cells, .scale = scale},
+                          .tier = gates ? Tier::gate : Tier::full,
+                          .options = {.arithmetic = arithmetic, .cut = cut},
+                          .only = scale == 1 ? gpu : std::vector<std::string>{}});
+        }
+  // The published limits, of which a sixteenth of a recording needs none: there a decode is also
+  // held to so little that time is cut into 2 chunks, 16, and at last electrodes into batches.
+  constexpr std::int64_t kibi = 1024, mebi = 1024 * kibi;
+  struct Budget {
+    int scale;
+    std::vector<std::int64_t> limits;
+  };
+  for (const Budget& given :
+       {Budget{16, {8192 * mebi, 2048 * mebi, 512 * mebi, 128 * mebi, 16 * mebi, 2400 * kibi}},
+        Budget{1, {8192 * mebi, 2048 * mebi, 512 * mebi}}})
+    for (const std::int64_t bytes : given.limits)
+      rows.push_back({.family = Family::budget,
+                      .recipe = {.size = Size::hpc2d, .marks = Marks::cells, .scale = given.scale},
+                      .tier = bytes < 512 * mebi ? Tier::gate : Tier::full,
+                      .options = {.budget = bytes},
+                      .only = gpu});
+}
+
+// Densely, then in two hops.
+void add_sparse(Rows& rows) {
+  for (const Size size : {Size::small, Size::medium})
+    rows.push_back({.family = Family::sparse,
+                    .recipe = {.size = size, .sparse = true},
+                    .tier = size == Size::small ? Tier::gate : Tier::full});
+}
+
+void add_protocols(Rows& rows) {
+  rows.push_back({.family = Family::first_call});
+  rows.push_back({.family = Family::shape_change});
+  rows.push_back({.family = Family::in_turn});
+  for (const Size size : {Size::hpc1d, Size::hpc2d, Size::tet64})
+    rows.push_back(
+        {.family = Family::matrix, .recipe = {.size = size, .marks = Marks::cells, .scale = 64}});
+  for (const Size size : tracks)
+    rows.push_back({.family = Family::memory,
+                    .recipe = {.size = size},
+                    .tier = size == Size::medium ? Tier::gate : Tier::full});
+  struct Micro {
+    int encoding, decoding, bins;
+  };
+  for (const auto& [encoding, decoding, bins] :
+       {Micro{50, 25, 100}, Micro{200, 100, 500}, Micro{500, 250, 1000}})
+    rows.push_back({.family = Family::micro,
+                    .recipe = {.size = Size::medium,
+                               .bins = bins,
+                               .encoding_spikes = encoding,
+                               .decoding_spikes = decoding},
+                    .tier = bins == 500 ? Tier::gate : Tier::full});
+}
+
+// Nobody who gives a number means the size's own by 0, as a recipe does.
+int given_bins(int bins) {
+  if (bins >= 1) return bins;
+  throw Error(Fault::bad_input, text("no place bins: ", bins,
+                                     " asked for; give 1 or more, or leave it out to have the "
+                                     "size's own"));
+}
+
+// What the suite's own options make of a row, where they apply to it.
+Row with(const SuiteOptions& given, Row row) {
+  const auto word = [&](const char* option) -> const std::string* {
+    const auto found = given.custom.find(option);
+    return found == given.custom.end() ? nullptr : &found->second;
+  };
+  if (const auto* size = word("size"))
+    row.recipe.size = size_words.read(*size), row.tier = Tier::smoke;
+  if (const auto* marks = word("data")) row.recipe.marks = marks_words.read(*marks);
+  if (const auto seed = given.integer("seed")) row.recipe.seed = static_cast<std::uint64_t>(*seed);
+  if (const auto scale = given.integer("scale")) row.recipe.scale = *scale;
+  if (const auto bins = given.integer("bins")) row.recipe.bins = given_bins(*bins);
+  if (const auto features = given.integer("features"))
+    row.recipe.features = given_size("feature count", *features);
+  if (const auto* arithmetic = word("arithmetic"))
+    row.options.arithmetic = arithmetic_words.read(*arithmetic);
+  if (const auto* algorithm = word("algo"))
+    row.options.algorithm = algorithm_words.read(*algorithm);
+  if (const auto* distance = word("distance"))
+    row.options.distance = distance_words.read(*distance);
+  if (const auto block = given.integer("block-size"))
+    row.options.block = given_size("block size", *block);
+  if (const auto tile = given.integer("pos-tile-size"))
+    row.options.position_tile = given_size("tile size", *tile);
+  if (const auto tile = given.integer("enc-tile-size"))
+    row.options.encoding_tile = given_size("tile size", *tile);
+  if (const auto mebibytes = given.integer("budget-mib")) {
+    const std::int64_t budget = given_size("budget", *mebibytes);
+    if (row.family == Family::budget) row.options.budget = budget << 20, row.tier = Tier::smoke;
+  }
+  if (word("cut")) row.options.cut = true;
+  return row;
+}
+
+// Rows of long recordings are about nothing else.
+bool takes_size(const Row& row, Size size) {
+  const bool is_long = size == Size::tet64 || size == Size::hpc1d || size == Size::hpc2d;
+  return is_long || (row.family != Family::production && row.family != Family::budget &&
+                     row.family != Family::matrix);
+}
+
+// Of what the options of a row ask for together.
+bool is_possible(const Options& options) {
+  if (options.algorithm == Algorithm::fused) return true;
+  const bool fused_alone = options.cut || options.encoding_tile > 0 || options.budget;
+  const bool expands = options.distance == Distance::expanded;
+  return !fused_alone && !(options.algorithm == Algorithm::linear && expands);
+}
+
+// Of mark distances, which neither an encode nor a local likelihood forms in any other way.
+bool concerns_decodes(const Options& options) {
+  return options.cut || options.position_tile > 0 || options.encoding_tile > 0 ||
+         options.distance == Distance::expanded;
+}
+
+// The maze has places of its own. A cut leaves out pairs of a spike and a place, of which a decode
+// through nodes forms none.
+bool is_possible(const Row& row) {
+  const bool in_maze = row.recipe.size == Size::hpc2d;
+  const bool decodes = row.family != Family::encode && row.family != Family::local;
+  if ((in_maze && row.recipe.bins > 0) || (!decodes && concerns_decodes(row.options))) return false;
+  const Precision precision = precision_of(row.options.arithmetic);
+  return is_possible(row.options) &&
+         !(row.options.cut && path(shape(row.recipe), precision) == Path::two_hop);
+}
+
+std::vector<Case> cases(const SuiteOptions& given) {
+  Rows rows;
+  add_sizes(rows);
+  add_strategies(rows);
+  add_features(rows);
+  add_knobs(rows);
+  add_arithmetics(rows);
+  add_production(rows);
+  add_sparse(rows);
+  add_protocols(rows);
+
+  Rows asked;
+  for (const Row& each : rows) {
+    const Row row = with(given, each);
+    if (takes_size(each, row.recipe.size)) asked.push_back(row);
+  }
+  // Rows that have no room for what is given are left out; where that would be all, it contradicts
+  // itself and is refused when a case is made, by a sentence.
+  const bool contradiction =
+      std::none_of(asked.begin(), asked.end(), [](const Row& row) { return is_possible(row); });
+  std::vector<Case> all;
+  std::set<std::string> ids;
+  for (const Row& row : asked) {
+    if (!contradiction && !is_possible(row)) continue;
+    validate(row.options);
+    validate(row.recipe);
+    if (devices_of(row).empty() || !ids.insert(id_of(row)).second) continue;
+    all.push_back(is_protocol(row) ? protocol(row) : stepped(row));
+  }
+  return all;
+}
+
+}  // namespace
+
+Suite suite() {
+  return {.name = "clusterless_kde",
+          .options = {{"size", "NAME",
+                       "one size of: tiny, small, medium, large, realistic, tet64, hpc1d or hpc2d"},
+                      {"data", "NAME", "marks of the spikes: profile, cells or whiten"},
+                      {"seed", "N", "of the generated data (42)"},
+                      {"scale", "N", "thins recordings: spikes, samples and rows divided by N"},
+                      {"bins", "P", "places on a track"},
+                      {"features", "D", "waveform features of a spike"},
+                      {"arithmetic", "NAME",
+                       "of the optimized variant: f32, ffma, bf16x3, tf32 or f64"},
+                      {"algo", "NAME", "of the optimized variant: linear, lse, clm or fused"},
+                      {"distance", "FORM", "of marks: difference or expanded"},
+                      {"block-size", "N", "decoding spikes at a time"},
+                      {"pos-tile-size", "N", "places at a time"},
+                      {"enc-tile-size", "N", "encoding spikes at a time"},
+                      {"budget-mib", "N", "of budget cases: memory that a decode may use"},
+                      {"cut", "", "leave out pairs that certainly change nothing"}},
+          .cases = cases};
+}
+
+}  // namespace holdfast

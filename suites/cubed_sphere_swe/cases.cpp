@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases of kernels/cubed_sphere_swe: one row per claim, in the order of the list.
+#include "cubed_sphere_swe/cubed_sphere_swe.hpp"
+
+#include <set>
+#include <utility>
+
+#include "cubed_sphere_swe/problem/words.hpp"
+#include "cubed_sphere_swe/row.hpp"
+#include "harness/case/case.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+using namespace cubed_sphere_swe;
+
+using Kind = Component::Kind;
+using Rows = std::vector<Row>;
+
+const std::vector<std::string> host = {"host"}, gpu = {"cuda", "cuda-dry"};
+
+struct Grid {
+  int n;
+  Tier tier;
+};
+constexpr Grid grids[] = {{24, Tier::smoke}, {48, Tier::gate},  {96, Tier::gate},
+                          {192, Tier::full}, {384, Tier::full}, {768, Tier::full}};
+
+Row loop(int n, Tier tier, Launch launch, Diagnostics diagnostics = Diagnostics::none) {
+  return {.family = Family::loop,
+          .n = n,
+          .tier = tier,
+          .options = {.launch = launch, .diagnostics = diagnostics}};
+}
+
+Row in_f32(Row row) {
+  row.options.precision = Precision::f32;
+  return row;
+}
+
+Row confined(Row row, const std::vector<std::string>& only) {
+  row.only = only;
+  return row;
+}
+
+// Tendency, step and loop on every grid: how each scales. The host launches its loops; a GPU
+// replays a recorded one, and shows on one grid what launching each step costs.
+void add_grids(Rows& rows) {
+  for (const auto& [n, tier] : grids) {
+    rows.push_back({.family = Family::rhs,
+                    .n = n,
+                    .tier = tier,
+                    .ranks_components = n == 48 || tier == Tier::full,
+                    .counted = n <= 48});
+    rows.push_back({.family = Family::rk4_step, .n = n, .tier = tier, .counted = n <= 24});
+    const Row launched = loop(n, tier, Launch::host);
+    rows.push_back(n == 48 ? launched : confined(launched, host));
+    rows.push_back(loop(n, tier, Launch::graph));
+  }
+}
+
+// One row for each further claim about steps and loops.
+void add_forms(Rows& rows) {
+  const auto step = [](int n, Tier tier, RungeKutta rk, MetricSource metric) -> Row {
+    return {.family = Family::rk4_step,
+            .n = n,
+            .tier = tier,
+            .options = {.runge_kutta = rk, .metric = metric}};
+  };
+  // What Horner's form saves, and what tables of the metric save or cost.
+  for (const auto& [n, tier] : {Grid{48, Tier::gate}, Grid{384, Tier::full}}) {
+    rows.push_back(step(n, tier, RungeKutta::classical, MetricSource::table));
+    rows.push_back(step(n, tier, RungeKutta::horner, MetricSource::on_the_fly));
+  }
+  // Half the bytes.
+  rows.push_back(in_f32({.family = Family::rk4_step, .n = 48, .tier = Tier::gate}));
+  rows.push_back(in_f32(confined(loop(48, Tier::full, Launch::host), host)));
+  rows.push_back(in_f32(loop(384, Tier::full, Launch::graph)));
+  // Fewer launches of the reference too, so that they are told from the better algorithm; a kernel
+  // that stays on the device.
+  rows.push_back(loop(48, Tier::gate, Launch::graph_step));
+  for (const auto& [n, tier] : {Grid{48, Tier::gate}, Grid{96, Tier::full}, Grid{192, Tier::full},
+                                Grid{384, Tier::full}, Grid{768, Tier::full}})
+    rows.push_back(loop(n, tier, Launch::persistent));
+  // Watching the mass on the device, and the anti-pattern: reading it back in every step.
+  rows.push_back(confined(loop(48, Tier::gate, Launch::host, Diagnostics::device), host));
+  rows.push_back(loop(48, Tier::gate, Launch::graph, Diagnostics::device));
+  rows.push_back(loop(48, Tier::gate, Launch::host, Diagnostics::host));
+  rows.push_back(loop(384, Tier::full, Launch::graph, Diagnostics::device));
+}
+
+// The parts of a tendency. The axis scatter:{sequential,batched} of `project` and `sat` is the pair
+// of variants: the reference writes edge by edge, the optimized one in one kernel.
+void add_components(Rows& rows) {
+  const auto add = [&](const Component& component, int n, Tier tier) {
+    rows.push_back({.family = Family::component,
+                    .n = n,
+                    .tier = tier,
+                    .component = component,
+                    .counted = tier == Tier::gate});
+  };
+  for (const auto& [n, tier] : {Grid{48, Tier::gate}, Grid{384, Tier::full}}) {
+    for (const Operator op : {Operator::dvc, Operator::dcv, Operator::pvc, Operator::pcv})
+      for (const int direction : {1, 2}) {
+        // Two stand for the eight: one along each direction, one to either kind of point.
+        const bool stands =
+            (op == Operator::dvc && direction == 1) || (op == Operator::pcv && direction == 2);
+        add({.kind = Kind::operator_apply, .op = op, .direction = direction}, n,
+            stands ? tier : Tier::full);
+      }
+    for (const Kind kind :
+         {Kind::project, Kind::gradient, Kind::contravariant, Kind::divergence, Kind::sat})
+      add({.kind = kind}, n, tier);
+    add({.kind = Kind::gradient, .components = 1}, n, Tier::full);
+  }
+}
+
+void add_protocols(Rows& rows) {
+  for (const Family unit : {Family::rhs, Family::rk4_step, Family::loop})
+    rows.push_back({.family = Family::compile,
+                    .options = {.launch = unit == Family::loop ? Launch::graph : Launch::host},
+                    .compiled = unit});
+  for (const auto& [n, tier] : grids)
+    rows.push_back(
+        {.family = Family::memory, .n = n, .tier = n == large_n ? Tier::gate : Tier::full});
+  for (const auto& [n, tier] : grids)
+    rows.push_back({.family = Family::setup, .n = n, .tier = n == 48 ? Tier::gate : Tier::full});
+}
+
+// What the suite's own options make of a row, where they apply to it.
+Row with(const SuiteOptions& given, Row row) {
+  const auto word = [&](const char* option) -> const std::string* {
+    const auto found = given.custom.find(option);
+    return found == given.custom.end() ? nullptr : &found->second;
+  };
+  Options& options = row.options;
+  const bool stepping = row.family == Family::rk4_step || row.family == Family::loop;
+  row.large = word("large") != nullptr;
+  options.steps = given.integer("steps").value_or(options.steps);
+  if (const auto size = given.integer("size")) row.n = *size, row.tier = Tier::smoke;
+  if (const auto* dtype = word("dtype")) options.precision = precision_words.read(*dtype);
+  if (const auto* metric = word("metric")) options.metric = metric_source_words.read(*metric);
+  if (const auto* gemm = word("gemm")) options.gemm = gemm_source_words.read(*gemm);
+  if (const auto* sign = word("q12")) options.q12 = metric_sign_words.read(*sign);
+  if (const auto* rk = word("rk"); rk && stepping)
+    options.runge_kutta = runge_kutta_words.read(*rk);
+  if (row.family != Family::loop) return row;
+  if (const auto* way = word("launch")) options.launch = launch_words.read(*way), row.only.clear();
+  if (const auto* what = word("diag"))
+    options.diagnostics = diagnostics_words.read(*what), row.only.clear();
+  return row;
+}
+
+// The host cannot read between steps of a recorded loop, nor of one kernel. The optimized penalty
+// takes its consensus flux from an identity that the upstream sign breaks.
+bool exists(const Row& row) {
+  const bool read_back = row.family == Family::loop && row.options.diagnostics == Diagnostics::host;
+  if (read_back && row.options.launch != Launch::host && row.options.launch != Launch::graph_step)
+    return false;
+  return row.component.kind != Kind::sat || row.family != Family::component ||
+         row.options.q12 == MetricSign::correct;
+}
+
+void refuse_contradictions(const SuiteOptions& given) {
+  if (!given.custom.contains("launch") || !given.custom.contains("diag")) return;
+  if (exists(with(given, loop(48, Tier::gate, Launch::host)))) return;
+  throw Error(Fault::bad_input, text("--diag=host with --launch=", given.custom.at("launch"),
+                                     ": the host reads between steps that it launches; use "
+                                     "--launch=host or --launch=graph_step"));
+}
+
+std::vector<Case> cases(const SuiteOptions& given) {
+  refuse_contradictions(given);
+  Rows rows;
+  add_grids(rows);
+  add_forms(rows);
+  add_components(rows);
+  add_protocols(rows);
+
+  std::vector<Case> all;
+  std::set<std::string> ids;
+  for (const Row& each : rows) {
+    const Row row = with(given, each);
+    if (row.options.steps < 1)
+      throw Error(Fault::bad_input, text("--steps=", row.options.steps,
+                                         ": a loop that is measured has at least one step"));
+    validate(Size{row.n}, row.options);
+    if (!exists(row) || devices_of(row).empty() || !ids.insert(id_of(row)).second) continue;
+    const bool is_protocol = row.family == Family::compile || row.family == Family::memory ||
+                             row.family == Family::setup;
+    all.push_back(is_protocol ? protocol(row) : stepped(row));
+  }
+  return all;
+}
+
+}  // namespace
+
+Suite suite() {
+  return {
+      .name = "cubed_sphere_swe",
+      .options = {{"size", "N",
+                   "one grid of N cells along a panel's edge, 8 to 8192, instead of 24 to 768"},
+                  {"steps", "K", "RK4 steps of a loop (100)"},
+                  {"dtype", "TYPE", "f64 or f32, of every case"},
+                  {"launch", "WAY", "of loops: host, graph_step, graph or persistent"},
+                  {"diag", "WHO", "of loops, who forms the mass: none, device or host"},
+                  {"rk", "FORM", "of steps and loops: horner or classical"},
+                  {"metric", "SOURCE", "of the optimized variant on a GPU: table or on_the_fly"},
+                  {"gemm", "SOURCE", "of the reference on a GPU: library or tile"},
+                  {"q12", "SIGN", "of the metric: correct, or upstream to replay published logs"},
+                  {"large", "",
+                   "measure grids of 384 and more on the host too, with the reference"}},
+      .cases = cases};
+}
+
+}  // namespace holdfast

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/case/case.hpp"
+
+#include <algorithm>
+
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr std::pair<Tier, std::string_view> tiers[] = {
+    {Tier::smoke, "smoke"}, {Tier::gate, "gate"}, {Tier::full, "full"}};
+
+void check_word(std::string_view word, std::string_view allowed_besides, std::string_view what) {
+  const bool good = !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
+           allowed_besides.find(c) != allowed_besides.npos;
+  });
+  if (!good)
+    throw Error(Fault::bad_input,
+                text("'", word, "' cannot be ", what, " of a case id: use a-z, 0-9 and _"));
+}
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+std::string_view name(Tier tier) {
+  return std::find_if(std::begin(tiers), std::end(tiers),
+                      [&](const auto& t) { return t.first == tier; })
+      ->second;
+}
+
+Tier tier(std::string_view name) {
+  for (const auto& [value, word] : tiers)
+    if (word == name) return value;
+  throw Error(Fault::bad_input, text("--tier=", name, ": the tiers are smoke, gate and full"));
+}
+
+std::string device_kind(std::string_view device) {
+  return std::string(device.substr(0, device.find(':')));
+}
+
+std::string id(std::string_view family, const std::vector<Axis>& axes, std::string_view dtype) {
+  check_word(family, "/", "the family");
+  std::string out(family);
+  for (const Axis& axis : axes) {
+    check_word(axis.key, "", "an axis");
+    check_word(axis.value, ".-", "an axis value");
+    out += text("/", axis.key, ":", axis.value);
+  }
+  check_word(dtype, "", "the dtype");
+  return text(out, "/", dtype);
+}
+
+bool MetricDeclaration::exists_on(std::string_view device) const {
+  return contains(devices, device_kind(device));
+}
+
+bool Case::runs_on(std::string_view device) const {
+  return contains(devices, device_kind(device));
+}
+
+bool Case::has_reference(std::string_view device) const {
+  return reference && !contains(unreferenced, device_kind(device));
+}
+
+// It is a ratio of times.
+bool Case::has(const Derived& metric, std::string_view device) const {
+  return device_kind(device) != "cuda-dry" &&
+         (metric.against == Variant::optimized || has_reference(device));
+}
+
+}  // namespace holdfast

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/case/options.hpp"
+
+#include <charconv>
+#include <regex>
+
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr OptionRow common[] = {
+    {"device", "NAME", "host (default), cuda, cuda:N, or cuda-dry:sm_NN, which needs no GPU"},
+    {"tier", "TIER", "smoke, gate (default) or full; each includes the ones before it"},
+    {"filter", "REGEX", "only cases whose id contains a match"},
+    {"out", "FILE", "write the results there, as holdfast-results/1"},
+    {"list", "FORMAT", "print the cases and stop: json, or people (default)"},
+    {"lock-step", "", "time one case a sample at a time, as standard input asks; for holdfast ab"},
+    {"count-instructions", "", "count those of a step, inside callgrind; for holdfast run"},
+    {"help", "", "print this"},
+};
+
+void print_row(std::string& out, const OptionRow& row) {
+  std::string left = text("  --", row.name, row.value.empty() ? "" : "=", row.value);
+  left.resize(std::max<std::size_t>(left.size() + 2, 28), ' ');
+  out += text(left, row.help, "\n");
+}
+
+// Length of the longest common prefix: enough to guess what a mistyped option meant.
+std::size_t alike(std::string_view a, std::string_view b) {
+  std::size_t n = 0;
+  while (n < a.size() && n < b.size() && a[n] == b[n]) ++n;
+  return n;
+}
+
+// Google Benchmark has sentences and exit codes of its own for wrong values of these.
+void take_benchmark_flag(std::string_view flag, SuiteOptions& options) {
+  const auto value = flag.substr(std::min(flag.size(), flag.find('=') + 1));
+  if (flag.starts_with("--benchmark_filter=")) {
+    options.filter = value == "all" ? "" : value;
+    return;
+  }
+  if ((flag.starts_with("--benchmark_format=") || flag.starts_with("--benchmark_out_format=")) &&
+      value != "console" && value != "json" && value != "csv")
+    throw Error(Fault::bad_input, text(flag, ": the formats are console, json and csv"));
+  if (flag.starts_with("--benchmark_out=")) options.benchmark_out = value;
+  if (flag.starts_with("--benchmark_format=")) options.benchmark_format = value;
+  options.benchmark_flags.emplace_back(flag);
+}
+
+// Serving a comparison and counting take the place of measuring, and of all that goes with it.
+void check_alone(const SuiteOptions& options) {
+  if (!options.lock_step && !options.count_instructions) return;
+  const std::string_view other = !options.out.empty()                  ? "--out"
+                                 : options.profiling.profiles()        ? "a profile"
+                                 : !options.profiling.nvml_log.empty() ? "--nvml-log"
+                                 : !options.benchmark_flags.empty() ? "a flag of Google Benchmark"
+                                 : options.lock_step && options.count_instructions
+                                     ? "--count-instructions"
+                                     : "";
+  if (other.empty()) return;
+  throw Error(Fault::bad_input,
+              text(options.lock_step ? "--lock-step times one case as standard input asks"
+                                     : "--count-instructions counts single steps",
+                   " and has no use for ", other, "; leave it out"));
+}
+
+Error unknown_option(std::string_view name, const std::vector<OptionRow>& rows) {
+  const OptionRow* nearest = nullptr;
+  for (const OptionRow& row : rows)
+    if (alike(row.name, name) >= 2 &&
+        (!nearest || alike(row.name, name) > alike(nearest->name, name)))
+      nearest = &row;
+  return Error(Fault::bad_input,
+               nearest ? text("unknown option --", name, "; did you mean --", nearest->name, "?")
+                       : text("unknown option --", name, "; --help lists what there is"));
+}
+
+}  // namespace
+
+std::optional<int> SuiteOptions::integer(std::string_view name) const {
+  const auto given = custom.find(std::string(name));
+  if (given == custom.end()) return std::nullopt;
+  const std::string& digits = given->second;
+  int value = 0;
+  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (fault != std::errc() || end != digits.data() + digits.size())
+    throw Error(Fault::bad_input, text("--", name, "=", digits, ": give a whole number"));
+  return value;
+}
+
+SuiteOptions parse_options(const std::vector<std::string>& arguments,
+                           const std::vector<OptionRow>& custom) {
+  std::vector<OptionRow> rows(std::begin(common), std::end(common));
+  rows.insert(rows.end(), profile_rows().begin(), profile_rows().end());
+  rows.insert(rows.end(), custom.begin(), custom.end());
+
+  SuiteOptions options;
+  const std::map<std::string_view, std::string*> strings = {{"device", &options.device},
+                                                            {"tier", &options.tier},
+                                                            {"filter", &options.filter},
+                                                            {"out", &options.out}};
+  const std::map<std::string_view, bool*> switches = {
+      {"help", &options.help},
+      {"lock-step", &options.lock_step},
+      {"count-instructions", &options.count_instructions}};
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (argument.starts_with("--benchmark_") || argument.starts_with("--v=")) {
+      take_benchmark_flag(argument, options);
+      continue;
+    }
+    if (!argument.starts_with("--"))
+      throw Error(Fault::bad_input,
+                  text("'", argument, "' is not an option; options begin with --, see --help"));
+    const auto equals = argument.find('=');
+    const std::string_view name =
+        argument.substr(2, equals == argument.npos ? argument.npos : equals - 2);
+    const OptionRow* row = nullptr;
+    for (const OptionRow& each : rows)
+      if (each.name == name) row = &each;
+    if (!row) throw unknown_option(name, rows);
+
+    if (const auto known = switches.find(name); known != switches.end()) {
+      *known->second = true;
+      continue;
+    }
+    std::optional<std::string> value;
+    if (equals != argument.npos)
+      value = argument.substr(equals + 1);
+    else if (name == "list")
+      value = "people";
+    else if (row->value.empty())
+      value = "on";  // a switch
+    else if (i + 1 < arguments.size() && !arguments[i + 1].starts_with("--"))
+      value = arguments[++i];
+    if (!value || value->empty())
+      throw Error(Fault::bad_input, text("--", name, " needs a value: --", name, "=", row->value));
+
+    if (const auto known = strings.find(name); known != strings.end())
+      *known->second = *value;
+    else if (name == "list")
+      options.list = *value;
+    else if (!take_profile_option(name, *value, options.profiling))
+      options.custom[std::string(name)] = *value;
+  }
+  if (!options.list.empty() && options.list != "json" && options.list != "people")
+    throw Error(Fault::bad_input,
+                text("--list=", options.list, ": the formats are json and people"));
+  try {
+    (void)std::regex(options.filter);
+  } catch (const std::regex_error&) {
+    throw Error(Fault::bad_input, text("--filter=", options.filter, ": not a regular expression"));
+  }
+  check_together(options.profiling, options.device, options.out);
+  check_alone(options);
+  if (options.profiling.profiles() && !options.benchmark_flags.empty())
+    throw Error(Fault::bad_input, text(options.benchmark_flags.front(),
+                                       ": Google Benchmark has no part in a run that is profiled; "
+                                       "leave it out"));
+  return options;
+}
+
+std::string usage(std::string_view suite, const std::vector<OptionRow>& custom) {
+  std::string out =
+      text("usage: ", suite, " [options] [Google Benchmark's own flags]\n",
+           "Measures the cases of one suite on one device, in one process.\n\noptions:\n");
+  for (const OptionRow& row : common) print_row(out, row);
+  out +=
+      "\nprofiling (cases are built and checked as always, profiled for a few steps, and not "
+      "measured):\n";
+  for (const OptionRow& row : profile_rows()) print_row(out, row);
+  if (!custom.empty()) {
+    out += "\nof this suite (these make a custom run, which no gate takes):\n";
+    for (const OptionRow& row : custom) print_row(out, row);
+  }
+  out += text(
+      "\nexamples:\n  ", suite, " --tier=smoke\n  ", suite,
+      " --device=cuda-dry:sm_90 --out=results.json\n  ", suite,
+      " --filter='size:|n:' --benchmark_format=json\n  ", suite,
+      " --tier=smoke --profile=profiles --trace=profiles --profile-steps=3\n  ", suite,
+      " --tier=smoke --device=cuda-dry:sm_90 --dump-kernels=kernels --variant=both\n  ", suite,
+      " --tier=smoke --profile=profiles --profile-every=100 --profile-steps=2 --assert-mean=0.15\n",
+      "\nexit codes: 0 well, 1 a case failed or its mean step is too long, 2 usage, 3 the device "
+      "broke, 77 no such device\n");
+  return out;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of a suite binary, `--name=VALUE` or `--name VALUE`; Google Benchmark's own
+// flags pass through, but for --benchmark_filter, which is --filter.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/case/profile_options.hpp"
+
+namespace holdfast {
+
+struct OptionRow {
+  std::string_view name = {};   // without the dashes
+  std::string_view value = {};  // what its value is called in --help; empty for a switch
+  std::string_view help = {};
+};
+
+struct SuiteOptions {
+  std::string device = "host";
+  std::string tier = "gate";
+  std::string filter = {};  // ECMAScript regular expression searched for in case ids
+  std::string out = {};     // result file; empty: none
+  std::string list = {};    // "json" or "people"; empty: measure
+  ProfileOptions profiling = {};
+  bool lock_step = false;           // serve one case to a paired comparison instead of measuring
+  bool count_instructions = false;  // of single steps, under callgrind, instead of measuring
+  bool help = false;
+  std::map<std::string, std::string> custom = {};  // the suite's own options that were given
+  std::string benchmark_out = {}, benchmark_format = "console";  // seen on their way to it
+  std::vector<std::string> benchmark_flags = {};                 // for Google Benchmark
+
+  // The whole number given for one of the suite's own options; Error{bad_input} for anything else.
+  std::optional<int> integer(std::string_view name) const;
+};
+
+// Throws Error{bad_input} for an unknown option, a missing value, a filter that is no regular
+// expression.
+SuiteOptions parse_options(const std::vector<std::string>& arguments,
+                           const std::vector<OptionRow>& custom);
+
+std::string usage(std::string_view suite, const std::vector<OptionRow>& custom);
+
+}  // namespace holdfast

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/case/options.hpp"
+
+#include <gmock/gmock.h>
+
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+const std::vector<OptionRow> custom = {{"size", "N", "cells"}};
+
+std::string complaint(const std::vector<std::string>& arguments) {
+  try {
+    (void)parse_options(arguments, custom);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::bad_input);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Options, DefaultToTheGateTierOnTheHost) {
+  const SuiteOptions options = parse_options({}, custom);
+  EXPECT_EQ(options.device, "host");
+  EXPECT_EQ(options.tier, "gate");
+}
+
+TEST(Options, TakeTheirValueWithOrWithoutEquals) {
+  EXPECT_EQ(parse_options({"--device=cuda:1"}, custom).device, "cuda:1");
+  EXPECT_EQ(parse_options({"--device", "cuda:1"}, custom).device, "cuda:1");
+}
+
+TEST(Options, OfTheSuiteAreKeptApart) {
+  const SuiteOptions options = parse_options({"--size=12"}, custom);
+  EXPECT_EQ(options.integer("size"), 12);
+  EXPECT_EQ(options.integer("steps"), std::nullopt);
+}
+
+TEST(Options, OfGoogleBenchmarkPassThrough) {
+  EXPECT_EQ(parse_options({"--benchmark_format=json"}, custom).benchmark_flags.at(0),
+            "--benchmark_format=json");
+}
+
+TEST(Options, TakeGoogleBenchmarksFilterAsTheirs) {
+  const SuiteOptions options = parse_options({"--benchmark_filter=n:24"}, custom);
+  EXPECT_EQ(options.filter, "n:24");
+  EXPECT_TRUE(options.benchmark_flags.empty());
+  EXPECT_EQ(parse_options({"--benchmark_filter=all"}, custom).filter, "");
+}
+
+TEST(Options, RefuseAnotherFormatOfGoogleBenchmark) {
+  EXPECT_THAT(complaint({"--benchmark_out_format=xml"}), testing::HasSubstr("json"));
+}
+
+TEST(Options, ThatAreMistypedGetASuggestion) {
+  EXPECT_THAT(complaint({"--devize=host"}), testing::HasSubstr("did you mean --device?"));
+}
+
+TEST(Options, WithoutTheirValueSayHowToWriteIt) {
+  EXPECT_THAT(complaint({"--out"}), testing::HasSubstr("--out=FILE"));
+}
+
+TEST(Options, ThatAreNoOptionsAreNamed) {
+  EXPECT_THAT(complaint({"host"}), testing::HasSubstr("'host'"));
+}
+
+TEST(Options, RefuseAFilterThatIsNoRegularExpression) {
+  EXPECT_THAT(complaint({"--filter=n:(24"}), testing::HasSubstr("not a regular expression"));
+}
+
+TEST(Options, RefuseAnotherListFormat) {
+  EXPECT_THAT(complaint({"--list=xml"}), testing::HasSubstr("json"));
+}
+
+TEST(Options, HaveASwitchForTheLockStep) {
+  EXPECT_FALSE(parse_options({}, custom).lock_step);
+  EXPECT_TRUE(parse_options({"--lock-step", "--device=cuda"}, custom).lock_step);
+}
+
+TEST(Options, HaveASwitchForCounting) {
+  EXPECT_FALSE(parse_options({}, custom).count_instructions);
+  EXPECT_TRUE(parse_options({"--count-instructions"}, custom).count_instructions);
+}
+
+TEST(Options, RefuseWhatCountingHasNoUseFor) {
+  EXPECT_THAT(complaint({"--count-instructions", "--out=x.json"}), testing::HasSubstr("--out"));
+  EXPECT_THAT(complaint({"--count-instructions", "--lock-step"}),
+              testing::HasSubstr("--count-instructions; leave it out"));
+}
+
+TEST(Options, RefuseWhatALockStepHasNoUseFor) {
+  EXPECT_THAT(complaint({"--lock-step", "--out=x.json"}), testing::HasSubstr("--out"));
+  EXPECT_THAT(complaint({"--lock-step", "--trace=x"}), testing::HasSubstr("profile"));
+  EXPECT_THAT(complaint({"--lock-step", "--nvml-log=x"}), testing::HasSubstr("--nvml-log"));
+  EXPECT_THAT(complaint({"--lock-step", "--benchmark_format=json"}),
+              testing::HasSubstr("Google Benchmark"));
+}
+
+TEST(Options, RefuseANumberThatIsNone) {
+  EXPECT_THROW((void)parse_options({"--size=12a"}, custom).integer("size"), Error);
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/case/profile_options.hpp"
+
+#include <gmock/gmock.h>
+
+#include "harness/case/options.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::HasSubstr;
+
+ProfileOptions parsed(const std::vector<std::string>& arguments) {
+  return parse_options(arguments, {}).profiling;
+}
+
+std::string complaint(const std::vector<std::string>& arguments) {
+  try {
+    (void)parsed(arguments);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::bad_input);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ProfileOptions, ProfileNothingUnlessAsked) {
+  EXPECT_FALSE(parsed({"--device=host"}).profiles());
+  EXPECT_FALSE(parsed({"--nvml-log=gpu.csv"}).profiles());
+}
+
+TEST(ProfileOptions, ThatNameAFolderAskForAProfile) {
+  for (const char* option : {"--profile", "--trace", "--memory-profile", "--dump-kernels"})
+    EXPECT_TRUE(parsed({option, "folder"}).profiles()) << option;
+  EXPECT_TRUE(parsed({"--assert-mean=0.15"}).profiles());
+}
+
+TEST(ProfileOptions, ProfileTenStepsOfTheOptimizedVariant) {
+  const ProfileOptions options = parsed({"--profile=p"});
+  EXPECT_EQ(options.steps, 10);
+  EXPECT_TRUE(options.wants(Variant::optimized));
+  EXPECT_FALSE(options.wants(Variant::reference));
+}
+
+TEST(ProfileOptions, TakeBothVariants) {
+  const ProfileOptions options = parsed({"--profile=p", "--variant=both"});
+  EXPECT_TRUE(options.wants(Variant::optimized));
+  EXPECT_TRUE(options.wants(Variant::reference));
+}
+
+TEST(ProfileOptions, RefuseAnotherVariant) {
+  EXPECT_THAT(complaint({"--profile=p", "--variant=fast"}), HasSubstr("optimized, reference"));
+}
+
+TEST(ProfileOptions, RefuseNumbersThatAreNone) {
+  EXPECT_THAT(complaint({"--profile=p", "--profile-steps=0"}), HasSubstr("1 or more"));
+  EXPECT_THAT(complaint({"--profile=p", "--profile-every=1e3"}), HasSubstr("whole number"));
+  EXPECT_THAT(complaint({"--assert-mean=0"}), HasSubstr("above zero"));
+  EXPECT_THAT(complaint({"--assert-mean=nan"}), HasSubstr("above zero"));
+  EXPECT_THAT(complaint({"--nvml-log=f", "--nvml-period=-1"}), HasSubstr("above zero"));
+}
+
+TEST(ProfileOptions, RefuseWindowsThatOverlap) {
+  EXPECT_THAT(complaint({"--profile=p", "--profile-every=5", "--profile-steps=6"}),
+              HasSubstr("at most 5"));
+}
+
+TEST(ProfileOptions, RefuseAResultFileBesideThem) {
+  EXPECT_THAT(complaint({"--profile=p", "--out=r.json"}), HasSubstr("leave out --out"));
+  EXPECT_THAT(complaint({"--nvml-log=f", "--out=r.json"}), HasSubstr("leave out --out"));
+}
+
+TEST(ProfileOptions, RefuseGoogleBenchmarksFlagsBesideThem) {
+  EXPECT_THAT(complaint({"--profile=p", "--benchmark_format=json"}), HasSubstr("leave it out"));
+}
+
+TEST(ProfileOptions, ThatSayOnlyHowAreNotEnough) {
+  EXPECT_THAT(complaint({"--profile-steps=3"}), HasSubstr("add --profile=DIR"));
+  EXPECT_THAT(complaint({"--nvml-log=f", "--variant=both"}), HasSubstr("--variant says how"));
+}
+
+TEST(ProfileOptions, RefuseToAssertATimeWhereNothingRuns) {
+  EXPECT_THAT(complaint({"--device=cuda-dry:sm_90", "--assert-mean=1"}),
+              HasSubstr("executes nothing"));
+}
+
+TEST(ProfileOptions, AreAllInTheHelp) {
+  const std::string help = usage("toy", {});
+  for (const OptionRow& row : profile_rows())
+    EXPECT_THAT(help, HasSubstr("--" + std::string(row.name) + "="));
+}
+
+}  // namespace
+}  // namespace holdfast

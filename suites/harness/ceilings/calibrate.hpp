@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures the ceilings of a machine with the computations of kernels/calibration.
+#pragma once
+
+#include <cstddef>
+
+#include "harness/ceilings/ceilings.hpp"
+#include "runtime/backend/backend.hpp"
+
+namespace holdfast {
+
+// How much of each is asked for. The defaults are for a data-centre GPU: a millisecond a step.
+struct DeviceEffort {
+  double seconds = 0.02;  // of samples per ceiling, beyond the first three
+  std::size_t memory_bytes = std::size_t{2} << 30, upload_bytes = std::size_t{64} << 20;
+  std::size_t cache_bytes = 0;                    // 0: a quarter of the device's L2
+  int passes = 20;                                // through the cache
+  int multiply_adds = 4000, exponentials = 2000;  // per thread
+  int split_products = 4000;                      // per warp and tile
+  int edge = 2048;                                // of a matrix product
+  int few = 100, many = 1000;                     // launches, graph nodes, barriers
+};
+
+// About half a second. Throws Error{device} when a calibration computes something wrong.
+Ceilings calibrate_host();
+Ceilings calibrate_device(Backend& backend, const DeviceEffort& effort = {});
+
+}  // namespace holdfast

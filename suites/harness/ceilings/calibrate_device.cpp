@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+#include "calibration/calibration.hpp"
+#include "harness/ceilings/calibrate.hpp"
+
+namespace holdfast {
+namespace {
+
+using calibration::Calibration;
+using calibration::Kind;
+using calibration::Size;
+
+constexpr int fewest_samples = 3;
+
+std::unique_ptr<Calibration> checked(Backend& backend, const Size& size) {
+  auto made = calibration::make(backend, size);
+  made->step();
+  calibration::verify(*made, name(size.kind));
+  return made;
+}
+
+class Measuring {
+ public:
+  Measuring(Backend& backend, const DeviceEffort& effort) : backend_(backend), effort_(effort) {}
+
+  // Of a step: the best sample, since a ceiling is what the device can do when left alone.
+  double least_seconds(Calibration& calibration) {
+    double best = 0, spent = 0;
+    for (int sample = 0; sample < fewest_samples || spent < effort_.seconds; ++sample) {
+      const double seconds = backend_.device->time([&] { calibration.step(); });
+      best = sample == 0 ? seconds : std::min(best, seconds);
+      spent += seconds;
+    }
+    return best;
+  }
+
+  double rate(const Size& size, double Work::*amount) {
+    const auto calibration = checked(backend_, size);
+    return calibration->work().*amount / least_seconds(*calibration);
+  }
+
+  // Of one more launch, node or barrier: what a step costs besides drops out of the difference.
+  // Empty where the noise is larger.
+  std::optional<double> seconds_per_phase(Kind kind) {
+    const auto few = checked(backend_, {.kind = kind, .repeats = effort_.few});
+    const auto many = checked(backend_, {.kind = kind, .repeats = effort_.many});
+    const double seconds = least_seconds(*many) - least_seconds(*few);
+    if (seconds <= 0) return std::nullopt;
+    return seconds / (effort_.many - effort_.few);
+  }
+
+  Ceilings::Level level(const char* name, double capacity, std::size_t bytes, int passes) {
+    const auto moved = [&](Kind kind) {
+      return rate({.kind = kind, .footprint_bytes = bytes, .repeats = passes}, &Work::bytes);
+    };
+    return {.name = name,
+            .capacity_bytes = capacity,
+            .footprint_bytes = static_cast<double>(bytes),
+            .bytes_per_second = std::max(moved(Kind::copy), moved(Kind::read))};
+  }
+
+  Ceilings::Peak peak(Precision precision) {
+    const auto of = [&](Kind kind, double Work::*amount, int repeats) {
+      return rate({.kind = kind, .precision = precision, .edge = effort_.edge, .repeats = repeats},
+                  amount);
+    };
+    const bool split = precision == Precision::f32 && backend_.device->architecture().sm >= 80;
+    return {.flop_per_second = of(Kind::multiply_add, &Work::flops, effort_.multiply_adds),
+            .gemm_flop_per_second = of(Kind::matrix_product, &Work::flops, 1),
+            .split_flop_per_second = split ? std::optional(of(Kind::split_products, &Work::flops,
+                                                              effort_.split_products))
+                                           : std::nullopt,
+            .specials_per_second = of(Kind::exponentials, &Work::specials, effort_.exponentials)};
+  }
+
+ private:
+  Backend& backend_;
+  const DeviceEffort& effort_;
+};
+
+// Beyond every cache, but not more than a part of a small or shared device.
+std::size_t memory_footprint(const Device& device, const DeviceEffort& effort) {
+  const auto available = device.memory_bytes();
+  if (!available) return effort.memory_bytes;
+  return std::min(effort.memory_bytes, static_cast<std::size_t>(*available) / 8);
+}
+
+}  // namespace
+
+Ceilings calibrate_device(Backend& backend, const DeviceEffort& effort) {
+  Measuring measuring(backend, effort);
+  const Device& device = *backend.device;
+  const auto l2 = static_cast<std::size_t>(device.architecture().l2_bytes);
+  const std::size_t within = effort.cache_bytes > 0 ? effort.cache_bytes : l2 / 4;
+  const std::size_t beyond = memory_footprint(device, effort);
+
+  Ceilings ceilings;
+  ceilings.levels = {measuring.level("l2", static_cast<double>(l2), within, effort.passes),
+                     measuring.level("memory", 0, beyond, 1)};
+  ceilings.memory_copy_bytes_per_second =
+      measuring.rate({.kind = Kind::memory_copy, .footprint_bytes = beyond}, &Work::bytes);
+  // Nothing moves memory faster than the faster of the two.
+  ceilings.levels.back().bytes_per_second =
+      std::max(ceilings.levels.back().bytes_per_second, *ceilings.memory_copy_bytes_per_second);
+  ceilings.h2d_bytes_per_second =
+      measuring.rate({.kind = Kind::upload, .footprint_bytes = effort.upload_bytes}, &Work::bytes);
+  ceilings.f64 = measuring.peak(Precision::f64);
+  ceilings.f32 = measuring.peak(Precision::f32);
+  ceilings.launch_seconds = measuring.seconds_per_phase(Kind::launches);
+  ceilings.graph_node_seconds = measuring.seconds_per_phase(Kind::graph_nodes);
+  ceilings.grid_barrier_seconds = measuring.seconds_per_phase(Kind::barriers);
+  return ceilings;
+}
+
+std::optional<Ceilings> calibrate(Backend& backend) {
+  if (!backend.executes()) return std::nullopt;
+  return backend.device ? calibrate_device(backend) : calibrate_host();
+}
+
+}  // namespace holdfast

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ceilings of a device, from the control flow to the floor: on the emulated one.
+#include <gmock/gmock.h>
+
+#include "harness/ceilings/calibrate.hpp"
+
+#include "calibration/emulated_kernels.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr DeviceEffort little{.seconds = 0,
+                              .memory_bytes = 4'000'000,
+                              .upload_bytes = 1'000'000,
+                              .cache_bytes = 400'000,
+                              .passes = 2,
+                              .multiply_adds = 20,
+                              .exponentials = 20,
+                              .split_products = 1,
+                              .edge = 64,
+                              .few = 4,
+                              .many = 60};
+
+struct DeviceCeilings : testing::Test {
+  std::unique_ptr<Backend> backend = make_emulated_backend(calibration::emulated_kernels());
+  Ceilings ceilings = calibrate_device(*backend, little);
+};
+
+TEST_F(DeviceCeilings, AreThoseOfItsCacheAndItsMemory) {
+  ASSERT_EQ(ceilings.levels.size(), 2u);
+  EXPECT_EQ(ceilings.levels[0].name, "l2");
+  EXPECT_EQ(ceilings.levels[0].capacity_bytes, 50 << 20);  // of the sm_90 that is emulated
+  EXPECT_EQ(ceilings.levels[0].footprint_bytes, 400'000);
+  EXPECT_EQ(ceilings.levels[1].name, "memory");
+  EXPECT_EQ(ceilings.levels[1].footprint_bytes, 4'000'000);
+}
+
+TEST_F(DeviceCeilings, KnowAllThatADeviceHas) {
+  for (const auto& [name, value] : ceilings.named()) {
+    const bool of_a_host = name.starts_with("l1") || name.starts_with("l3") || name == "barrier_s";
+    EXPECT_EQ(value.has_value(), !of_a_host) << name;
+    EXPECT_GE(value.value_or(0), 0) << name;
+  }
+}
+
+TEST_F(DeviceCeilings, OfMemoryAreNoLessThanThoseOfTheCopyVerb) {
+  EXPECT_GE(ceilings.levels[1].bytes_per_second, *ceilings.memory_copy_bytes_per_second);
+}
+
+TEST_F(DeviceCeilings, GiveAFloorToPhases) {
+  const auto floor = ceilings.floor({.bytes = 8, .phases = 1000}, 8);
+  EXPECT_EQ(floor.bound, "latency");
+  EXPECT_GT(floor.seconds, 0);
+}
+
+TEST_F(DeviceCeilings, LeaveNothingBehind) {
+  EXPECT_EQ(backend->ledger.live_bytes, 0);
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <omp.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "calibration/calibration.hpp"
+#include "calibration/host_caches.hpp"
+#include "harness/ceilings/calibrate.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+using calibration::Cache;
+using calibration::Calibration;
+using calibration::Kind;
+using calibration::Size;
+using Backends = std::vector<std::unique_ptr<Backend>>;  // one per thread of the team
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+constexpr double seconds_per_ceiling = 0.02;
+constexpr int fewest_samples = 3;
+// Within a step of a thread: a few tenths of a millisecond, far above the clock's resolution.
+constexpr std::size_t bytes_per_step = 32 * MiB;
+constexpr int multiply_adds = 100'000, exponentials = 400, edge = 384;
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// A thread's own time: a ceiling must not sink because somebody else is on the machine.
+double thread_seconds() {
+  timespec time = {};
+  (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+std::unique_ptr<Calibration> checked(Backend& backend, const Size& size) {
+  auto made = calibration::make(backend, size);
+  made->step();
+  calibration::verify(*made, name(size.kind));
+  return made;
+}
+
+// The best sample until the deadline; at least a few.
+double best_rate(Calibration& calibration, double Work::*amount, double deadline) {
+  double least = 0;
+  for (int sample = 0; sample < fewest_samples || steady_seconds() < deadline; ++sample) {
+    const double begin = thread_seconds();
+    calibration.step();
+    const double seconds = thread_seconds() - begin;
+    least = sample == 0 ? seconds : std::min(least, seconds);
+  }
+  return calibration.work().*amount / least;
+}
+
+// Of `amount` per second by all threads while they run at the same time, each on its own clock.
+// They wait for one another once, before they begin: on a busy machine every wait is long. Where
+// they have to take turns on a CPU, this is what each can do alone.
+double team_rate(const Backends& backends, const Size& share, double Work::*amount) {
+  double rate = 0;
+  std::exception_ptr failure;
+#pragma omp parallel num_threads(static_cast <int>(backends.size())) reduction(+ : rate)
+  {
+    std::unique_ptr<Calibration> own;
+    try {
+      // Here, so that its memory is near the thread.
+      own = checked(*backends[static_cast<std::size_t>(omp_get_thread_num())], share);
+    } catch (...) {
+#pragma omp critical
+      failure = std::current_exception();
+    }
+#pragma omp barrier
+    if (own) rate += best_rate(*own, amount, steady_seconds() + seconds_per_ceiling);
+  }
+  if (failure) std::rethrow_exception(failure);
+  return rate;
+}
+
+// The best of what moves bytes: which one that is depends on the machine and on the level.
+Ceilings::Level level(const Backends& backends, std::string name, double capacity,
+                      std::size_t thread_bytes, bool beyond_caches) {
+  Ceilings::Level level{.name = std::move(name),
+                        .capacity_bytes = capacity,
+                        .footprint_bytes = static_cast<double>(thread_bytes * backends.size())};
+  for (const Kind kind : {Kind::copy, Kind::triad, Kind::read}) {
+    const Size share{.kind = kind,
+                     .footprint_bytes = thread_bytes,
+                     .repeats = static_cast<int>(std::max(bytes_per_step / thread_bytes, 1ul)),
+                     .streams = beyond_caches};
+    level.bytes_per_second =
+        std::max(level.bytes_per_second, team_rate(backends, share, &Work::bytes));
+  }
+  return level;
+}
+
+std::vector<Ceilings::Level> levels(const Backends& backends) {
+  const int threads = static_cast<int>(backends.size());
+  std::vector<Ceilings::Level> levels;
+  std::size_t last_cache = 0;
+  for (const Cache& cache : calibration::host_caches()) {
+    // Half of what a thread can have of it.
+    const std::size_t capacity = cache.team_bytes(threads);
+    levels.push_back(level(backends, text("l", cache.level), static_cast<double>(capacity),
+                           capacity / backends.size() / 2, false));
+    last_cache = capacity;
+  }
+  constexpr std::size_t least = 128 * MiB, most = 512 * MiB;
+  std::size_t beyond = std::clamp(4 * last_cache, least, most);
+  if (const auto limit = host_limits().memory_bytes)
+    beyond = std::min(beyond, static_cast<std::size_t>(*limit) / 4);
+  levels.push_back(level(backends, "memory", 0, beyond / backends.size(), true));
+  return levels;
+}
+
+Ceilings::Peak peak(const Backends& backends, Precision precision) {
+  const auto rate = [&](Kind kind, double Work::*amount, int repeats) {
+    return team_rate(
+        backends, {.kind = kind, .precision = precision, .edge = edge, .repeats = repeats}, amount);
+  };
+  return {.flop_per_second = rate(Kind::multiply_add, &Work::flops, multiply_adds),
+          .gemm_flop_per_second = rate(Kind::matrix_product, &Work::flops, 1),
+          .specials_per_second = rate(Kind::exponentials, &Work::specials, exponentials)};
+}
+
+// The team itself is what is measured, so the clock is everybody's. On a busy machine few samples
+// find all of its threads on a CPU; empty where none did, because what is left is the system's time
+// slice.
+std::optional<double> fork_join_seconds(Backend& backend) {
+  constexpr int samples = 1000;
+  constexpr double longest = 0.1, time_slice = 1e-3;
+  const auto barrier = checked(backend, {.kind = Kind::barriers});
+  const double deadline = steady_seconds() + longest;
+  double least = time_slice, end = 0;
+  for (int sample = 0; sample < samples && end < deadline; ++sample) {
+    const double begin = steady_seconds();
+    barrier->step();
+    end = steady_seconds();
+    least = std::min(least, end - begin);
+  }
+  if (least == time_slice) return std::nullopt;
+  return least;
+}
+
+}  // namespace
+
+Ceilings calibrate_host() {
+  Backends backends;
+  for (int thread = 0; thread < host_limits().threads; ++thread)
+    backends.push_back(open_backend("host"));
+  return {.levels = levels(backends),
+          .f64 = peak(backends, Precision::f64),
+          .f32 = peak(backends, Precision::f32),
+          .barrier_seconds = fork_join_seconds(*backends.front())};
+}
+
+}  // namespace holdfast

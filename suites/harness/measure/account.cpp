@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/measure/account.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <tuple>
+#include <utility>
+
+#include "runtime/backend/spoil.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/sha256.hpp"
+
+namespace holdfast {
+namespace {
+
+struct Counter {
+  const char* name;
+  std::int64_t Counts::*member;
+};
+constexpr Counter counters[] = {
+    {"launches", &Counts::launches},
+    {"library_calls", &Counts::library_calls},
+    {"graph_nodes", &Counts::graph_nodes},
+    {"copies", &Counts::copies},
+    {"h2d_bytes", &Counts::h2d_bytes},
+    {"d2h_bytes", &Counts::d2h_bytes},
+    {"syncs", &Counts::syncs},
+    {"allocations", &Counts::allocations},
+    {"programs", &Counts::programs},
+    {"nvrtc_runs", &Counts::nvrtc_runs},
+    {"plans", &Counts::plans},
+};
+
+// What one step counts, which must be the same for each of them. nvrtc_runs may differ: caches
+// fill.
+Counts per_step(const std::vector<Counts>& steps) {
+  for (const auto& [name, member] : counters) {
+    if (member == &Counts::nvrtc_runs) continue;
+    for (const Counts& step : steps)
+      if (step.*member != steps.front().*member)
+        throw Error(Fault::broken_rule,
+                    text(name, " is not steady: one step counts ", steps.front().*member,
+                         ", another ", step.*member, "; every step must do the same work after ",
+                         accounted_steps, " or fewer to warm up"));
+  }
+  return steps.back();
+}
+
+std::map<const Function*, std::int64_t> launches_so_far(const Backend& backend) {
+  std::map<const Function*, std::int64_t> launches;
+  for (const auto& program : backend.compiler->programs())
+    for (const Function& function : program->functions) launches[&function] = function.launches;
+  return launches;
+}
+
+std::string shown(const std::set<LaunchShape>& shapes) {
+  std::string all;
+  for (const LaunchShape& shape : shapes) {
+    for (const Dim3& extent : {shape.grid, shape.block})
+      all += text(" ", extent.x, "x", extent.y, "x", extent.z);
+    all += text(" ", shape.shared_bytes, shape.cooperative ? " cooperative" : "");
+  }
+  return all;
+}
+
+// Kernels that steps never launch are part of the program's identity all the same.
+void read_programs(const Backend& backend, const std::map<const Function*, std::int64_t>& before,
+                   int steps, VariantMeasurement& measured) {
+  std::string identity;
+  for (const auto& program : backend.compiler->programs()) {
+    for (const Function& function : program->functions) {
+      const auto known = before.find(&function);
+      const auto earlier = known == before.end() ? 0 : known->second;
+      measured.kernels.push_back({.name = function.expression,
+                                  .kind = function.kind,
+                                  .cubin = function.cubin_hash,
+                                  .shapes = shown(function.shapes),
+                                  .registers = function.registers,
+                                  .spill_bytes = function.spill_bytes,
+                                  .shared_bytes = function.shared_bytes,
+                                  .launches = (function.launches - earlier) / steps,
+                                  .used = function.launches > 0});
+    }
+  }
+  std::sort(measured.kernels.begin(), measured.kernels.end(),
+            [](const KernelUse& a, const KernelUse& b) {
+              return std::tie(a.name, a.cubin) < std::tie(b.name, b.cubin);
+            });
+  for (const KernelUse& kernel : measured.kernels)
+    identity += text(kernel.name, " ", kernel.cubin, " ", kernel.launches, kernel.shapes, "\n");
+  measured.identity = "sha256:" + sha256(identity);
+}
+
+}  // namespace
+
+Counts steady_step(Backend& backend, Computation& computation) {
+  Ledger& ledger = backend.ledger;
+  std::vector<Counts> counted;
+  ledger.enter(Ledger::Phase::steady, computation.permissions());
+  for (int i = 0; i < accounted_steps; ++i) {
+    const Counts before = ledger.counts;
+    computation.step();
+    counted.push_back(ledger.counts - before);
+  }
+  ledger.enter(Ledger::Phase::building);
+  return per_step(counted);
+}
+
+StageSeconds stage_seconds(const Backend& backend) {
+  StageSeconds sum;
+  if (!backend.compiler) return sum;
+  for (const auto& program : backend.compiler->programs()) {
+    sum.trace += program->seconds.trace;
+    sum.lower += program->seconds.lower;
+    sum.compile += program->seconds.compile;
+    sum.load += program->seconds.load;
+  }
+  return sum;
+}
+
+void wait_for(Backend& backend) {
+  if (!backend.device) return;
+  const auto counted = backend.ledger.counts.syncs;
+  backend.device->synchronize();
+  backend.ledger.counts.syncs = counted;
+}
+
+double seconds_until_done(Backend& backend, const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  wait_for(backend);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void spoil_each(Backend& backend, const std::vector<std::string>& sites) {
+  if (!backend.executes()) return;
+  for (const std::string& site : sites)
+    if (spoil(backend, site) == 0)
+      throw Error(Fault::broken_rule, text("it says that each step writes '", site,
+                                           "' anew, and nobody holds memory of that name"));
+}
+
+void spoil_rewritten(const Steps& steps, Backend& backend, Variant variant) {
+  if (steps.rewritten) spoil_each(backend, steps.rewritten(backend, variant));
+}
+
+Subject account(const Steps& steps, Variant variant, const std::string& device) {
+  Subject subject{.variant = variant, .backend = open_backend(device)};
+  Backend& backend = *subject.backend;
+  VariantMeasurement& measured = subject.measured;
+
+  measured.first_call_seconds = seconds_until_done(backend, [&] {
+    subject.computation = steps.make(backend, variant);
+    if (steps.warm_up > 0) subject.computation->step();
+  });
+  Computation& computation = *subject.computation;
+  measured.warm_up_seconds = measured.first_call_seconds;
+  for (int i = 1; i < steps.warm_up; ++i) {
+    spoil_rewritten(steps, backend, variant);
+    measured.warm_up_seconds += seconds_until_done(backend, [&] { computation.step(); });
+  }
+  measured.warm = backend.ledger.counts;
+  measured.peak_bytes_warm = backend.ledger.peak_bytes;
+  measured.stages = stage_seconds(backend);
+  std::vector<double> result = computation.result();
+  if (backend.executes()) subject.warm_result = std::move(result);  // zeros need not be kept
+
+  std::map<const Function*, std::int64_t> launches;
+  if (backend.compiler) launches = launches_so_far(backend);
+  measured.step = steady_step(backend, computation);
+  if (backend.compiler) read_programs(backend, launches, accounted_steps, measured);
+  measured.peak_bytes = backend.ledger.peak_bytes;
+  if (steps.estimate_bytes) measured.estimated_bytes = steps.estimate_bytes(backend, variant);
+  if (steps.upload_bytes) measured.least_upload_bytes = steps.upload_bytes(variant);
+  return subject;
+}
+
+void verify(const Steps& steps, const Subject& subject, const std::string& device) {
+  const Oracle& oracle = steps.oracle;
+  const double own = oracle.few
+                         ? oracle.few(subject.warm_result)
+                         : error_of(oracle, subject.warm_result, oracle.expected(steps.warm_up));
+  // In this order what is no number is not dropped.
+  const double error = std::max(own, golden_error(steps, subject.variant, device));
+  if (const auto fault = wrong(steps, subject.variant, error))
+    throw Error(Fault::broken_rule, text(*fault, "; what is wrong is not measured"));
+}
+
+}  // namespace holdfast

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// One variant of a Steps case, alive on a backend of its own, and what it costs by the ledger.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "harness/measure/measure.hpp"
+
+namespace holdfast {
+
+struct Subject {
+  Variant variant = Variant::optimized;
+  std::unique_ptr<Backend> backend = {};
+  std::unique_ptr<Computation> computation = {};  // destroyed before its backend
+  VariantMeasurement measured = {};
+  std::vector<double> warm_result = {};  // after warm-up, before the accounted steps
+  Counts before_timing = {};
+  std::int64_t timed_steps = 0;
+};
+
+// Builds on a fresh backend, warms up, and accounts both that and one steady step. Throws
+// Error{broken_rule} when a steady step allocates, compiles or plans without permission, or when
+// its counts differ from step to step.
+Subject account(const Steps& steps, Variant variant, const std::string& device);
+
+// Throws Error{broken_rule} for a variant whose result is wrong: what it computed in the warm-up,
+// at the few places that the oracle names where all cost too much, or its golden values.
+void verify(const Steps& steps, const Subject& subject, const std::string& device);
+
+// Spoils what each of these holds; Error{broken_rule} where one holds nothing. Nothing happens
+// where nothing executes.
+void spoil_each(Backend& backend, const std::vector<std::string>& sites);
+
+// The same of what the case says that each step writes anew.
+void spoil_rewritten(const Steps& steps, Backend& backend, Variant variant);
+
+// Steps accounted to prove that the state is steady.
+inline constexpr int accounted_steps = 3;
+
+// What one step counts, made `accounted_steps` times as steady steps; throws as account() does.
+Counts steady_step(Backend& backend, Computation& computation);
+
+// Of all programs that this backend's compiler was asked for; zeros on host.
+StageSeconds stage_seconds(const Backend& backend);
+
+// Until the device has done what was enqueued. The harness waits, not the computation, so it is
+// not counted.
+void wait_for(Backend& backend);
+
+// Seconds of the host from the call until the device has done what `work` enqueued.
+double seconds_until_done(Backend& backend, const std::function<void()>& work);
+
+}  // namespace holdfast

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/measure/instruction_count.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+
+#include "harness/measure/account.hpp"
+#include "harness/measure/metrics.hpp"
+#include "runtime/backend/host_library.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+// Requests that valgrind.h and callgrind.h number; outside valgrind each answers 0.
+enum class Request : std::uintptr_t {
+  is_valgrind = 0x1001,
+  zero_counts = 0x43540001,  // 'C', 'T', then the number
+  dump_counts_as = 0x43540003,
+  start_counting = 0x43540004,
+  stop_counting = 0x43540005,
+};
+
+// Rotations that leave their register as it was, and an exchange of another with itself: what
+// valgrind takes as a request and a processor as nothing (valgrind.h, for amd64).
+std::uintptr_t ask(Request request, const char* name = nullptr) {
+  const volatile std::uintptr_t arguments[6] = {static_cast<std::uintptr_t>(request),
+                                                reinterpret_cast<std::uintptr_t>(name)};
+  std::uintptr_t answer = 0;
+  asm volatile(
+      "rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\t"
+      "xchgq %%rbx, %%rbx"
+      : "=d"(answer)
+      : "a"(&arguments[0]), "0"(answer)
+      : "cc", "memory");
+  return answer;
+}
+
+void require_callgrind() {
+  if (ask(Request::is_valgrind) == 0)
+    throw Error(Fault::bad_input,
+                "--count-instructions counts inside valgrind, and this is not; type: holdfast run "
+                "SUITE --device=host --count-instructions --out=DIR");
+  const HostLimits& limits = host_limits();
+  if (limits.isa != "x86-64-v3" || limits.threads != 1)
+    throw Error(Fault::bad_input,
+                text("instructions are counted of the x86-64-v3 code on one thread, and this is ",
+                     limits.isa, " on ", limits.threads,
+                     "; set HOLDFAST_NUM_THREADS=1, and use a valgrind that offers AVX2 and no "
+                     "AVX-512"));
+}
+
+// Each dump is made by the same code, so that what the harness itself executes in it is the same.
+[[gnu::noinline]] void dump(Computation& computation, int steps, const std::string& name) {
+  (void)ask(Request::start_counting);
+  (void)ask(Request::zero_counts);
+  for (int i = 0; i < steps; ++i) computation.step();
+  (void)ask(Request::dump_counts_as, name.c_str());
+  (void)ask(Request::stop_counting);
+}
+
+void count_variant(const Case& one, Variant variant, const std::string& device) {
+  const auto& steps = std::get<Steps>(one.recipe);
+  const Subject subject = account(steps, variant, device);
+  verify(steps, subject, device);
+  std::vector<std::string> names;
+  for (int number = 0; number < 3; ++number)
+    names.push_back(text(one.id, '|', variant_name(variant), '|', number));
+  subject.backend->ledger.enter(Ledger::Phase::steady, subject.computation->permissions());
+  // What only the first counted step of a process executes belongs to none, nor does tidying up a
+  // heap in which others have freed memory.
+  dump(*subject.computation, 2, "the first");
+  dump(*subject.computation, 1, names[0]);
+  dump(*subject.computation, 2, names[1]);
+  dump(*subject.computation, 1, names[2]);
+  subject.backend->ledger.enter(Ledger::Phase::building);
+}
+
+}  // namespace
+
+bool count_instructions(const std::vector<const Case*>& cases, const std::string& device) {
+  require_callgrind();
+  plan_ffts_without_measuring();
+  const auto counted = std::find_if(metrics().begin(), metrics().end(), [](const Metric& metric) {
+    return std::string_view(metric.name) == "instructions";
+  });
+  bool well = true;
+  std::size_t number = 0;
+  for (const Case* one : cases) {
+    std::fprintf(stderr, "[%zu/%zu] %s\n", ++number, cases.size(), one->id.c_str());
+    if (!applies(*counted, *one, device)) continue;
+    try {
+      count_variant(*one, Variant::optimized, device);
+      if (one->has_reference(device)) count_variant(*one, Variant::reference, device);
+    } catch (const Error& error) {
+      if (error.fault() == Fault::no_device || error.fault() == Fault::bad_input) throw;
+      std::fprintf(stderr, "failed %s: %s\n", one->id.c_str(), error.what());
+      well = false;
+    }
+  }
+  return well;
+}
+
+}  // namespace holdfast

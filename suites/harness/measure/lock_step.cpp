@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/measure/lock_step.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "harness/measure/account.hpp"
+#include "harness/measure/measure.hpp"
+#include "harness/measure/timing.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+// Long against the pipe that asks for it, short against the third of a second that a pair of
+// processes lives.
+constexpr double sample_seconds = 4e-3;
+
+double cpu_seconds() {
+  timespec time = {};
+  (void)::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// One variant, warm, verified, in its steady phase.
+class Side {
+ public:
+  Side(const Steps& steps, Variant variant, const std::string& device)
+      : subject_(account(steps, variant, device)),
+        timer_(timer(*subject_.backend, *subject_.computation)) {
+    verify(steps, subject_, device);
+    subject_.backend->ledger.enter(Ledger::Phase::steady, subject_.computation->permissions());
+  }
+
+  int suggested_batch() const { return batch_for(timer_, sample_seconds); }
+
+  std::string sample(int batch) const {
+    const double cpu = cpu_seconds();
+    const double seconds = timer_(batch);
+    const double spent = subject_.backend->device ? seconds : cpu_seconds() - cpu;
+    return text(seconds / batch, ' ', spent / batch);
+  }
+
+ private:
+  Subject subject_;
+  Timer timer_;
+};
+
+int batch_of(std::string_view digits) {
+  int batch = 0;
+  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), batch);
+  if (fault != std::errc() || end != digits.data() + digits.size() || batch < 1)
+    throw Error(Fault::bad_input,
+                text("batch ", digits, ": a sample has a whole number of steps, one or more"));
+  return batch;
+}
+
+}  // namespace
+
+void serve_lock_step(const Case& one, const std::string& device, std::istream& in,
+                     std::ostream& out) {
+  const auto* steps = std::get_if<Steps>(&one.recipe);
+  if (!steps)
+    throw Error(Fault::bad_input,
+                text(one.id, " is no repeated step, so it cannot be timed a sample at a time"));
+  if (!open_backend(device)->executes())
+    throw Error(Fault::bad_input,
+                text(device,
+                     " executes nothing, so nothing can be timed on it; its counts are "
+                     "exact and need no second look"));
+  const Side optimized(*steps, Variant::optimized, device);
+  int batch = optimized.suggested_batch();
+  // The control, made when it is first asked for; its sample need not be as long as its slowness
+  // would make it.
+  std::optional<Side> reference;
+  int reference_batch = 1;
+  const auto control = [&]() -> std::string {
+    if (!one.has_reference(device)) return "none";
+    if (!reference) {
+      reference.emplace(*steps, Variant::reference, device);
+      reference_batch = reference->suggested_batch();
+    }
+    return reference->sample(reference_batch);
+  };
+
+  out << "ready " << batch << std::endl;
+  for (std::string line; std::getline(in, line);) {
+    if (line == "optimized")
+      out << optimized.sample(batch);
+    else if (line == "reference")
+      out << control();
+    else if (line.starts_with("batch ")) {
+      batch = batch_of(std::string_view(line).substr(6));
+      out << "ok";
+    } else {
+      throw Error(Fault::bad_input, text("'", line,
+                                         "': the lines are optimized, reference and "
+                                         "batch N"));
+    }
+    out << std::endl;
+  }
+}
+
+}  // namespace holdfast

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/measure/lock_step.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// A step whose arithmetic cannot be left out.
+class Sum final : public Computation {
+ public:
+  Sum(Backend&, int terms) : terms_(terms) {}
+  void step() override {
+    for (int i = 0; i < terms_; ++i) sum_ = std::sqrt(sum_ + i);
+  }
+  std::vector<double> result() override { return {sum_}; }
+
+ private:
+  int terms_;
+  double sum_ = 1;
+};
+
+// The oracle knows that a sum is positive.
+Case sum_case(bool reference, double golden_error = 0) {
+  return {.id = "fake/sum/n:1/f64",
+          .recipe = Steps{.make =
+                              [](Backend& backend, Variant variant) {
+                                return std::make_unique<Sum>(
+                                    backend, variant == Variant::reference ? 4000 : 2000);
+                              },
+                          .oracle = {.name = "golden values",
+                                     .limit = 1e-12,
+                                     .expected = [](int) { return std::vector{0.}; },
+                                     .distance =
+                                         [](const std::vector<double>& result,
+                                            const std::vector<double>& expected) {
+                                           return result.at(0) > expected.at(0) ? 0. : 1.;
+                                         },
+                                     .golden = [=](Backend&, Variant) { return golden_error; }}},
+          .reference = reference};
+}
+
+std::vector<std::string> answers(const Case& one, const std::string& asked) {
+  std::istringstream in(asked);
+  std::ostringstream out;
+  serve_lock_step(one, "host", in, out);
+  std::vector<std::string> lines;
+  std::istringstream all(out.str());
+  for (std::string line; std::getline(all, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(LockStep, IsReadyBeforeItIsAsked) {
+  const auto lines = answers(sum_case(false), "");
+  ASSERT_EQ(lines.size(), 1);
+  EXPECT_THAT(lines[0], StartsWith("ready "));
+  EXPECT_GE(std::stoi(lines[0].substr(6)), 1);
+}
+
+TEST(LockStep, AnswersEachSampleWithSecondsPerStep) {
+  const auto lines = answers(sum_case(true), "batch 50\noptimized\nreference\n");
+  ASSERT_EQ(lines.size(), 4);
+  EXPECT_EQ(lines[1], "ok");
+  double seconds = 0, cpu = 0, reference = 0;
+  std::istringstream(lines[2]) >> seconds >> cpu;
+  std::istringstream(lines[3]) >> reference;
+  EXPECT_GT(seconds, 1e-6);  // 2000 square roots
+  EXPECT_LT(seconds, 1e-2);
+  EXPECT_GT(cpu, 0);
+  EXPECT_GT(reference, 0);
+}
+
+TEST(LockStep, SaysThatThereIsNoReference) {
+  EXPECT_EQ(answers(sum_case(false), "reference\n").back(), "none");
+}
+
+TEST(LockStep, RefusesWhatMeansNothing) {
+  for (const char* asked : {"faster\n", "batch 0\n", "batch x\n"})
+    EXPECT_THROW(answers(sum_case(false), asked), Error) << asked;
+}
+
+TEST(LockStep, TimesNothingThatIsWrong) {
+  try {
+    (void)answers(sum_case(false, 0.5), "optimized\n");
+    FAIL() << "it was timed";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("wrong by 0.5"));
+  }
+}
+
+TEST(LockStep, TimesNothingThatIsWrongAtItsOwnSizeAndRightAtASmallOne) {
+  Case one = sum_case(false);
+  std::get<Steps>(one.recipe).oracle.expected = [](int) { return std::vector{1e9}; };
+  EXPECT_THROW((void)answers(one, "optimized\n"), Error);
+}
+
+TEST(LockStep, LooksAtAFewPlacesOfAResultWhereTheOracleSaysWhich) {
+  Case one = sum_case(false);
+  Oracle& oracle = std::get<Steps>(one.recipe).oracle;
+  oracle.expected = [](int) -> std::vector<double> { throw std::runtime_error("too expensive"); };
+  oracle.few = [](const std::vector<double>& result) { return result.at(0) > 0 ? 0. : 1.; };
+  EXPECT_EQ(answers(one, "optimized\n").size(), 2);
+  oracle.few = [](const std::vector<double>&) { return NAN; };
+  EXPECT_THROW((void)answers(one, "optimized\n"), Error);
+}
+
+TEST(LockStep, RefusesACaseThatIsNoRepeatedStep) {
+  const Case protocol = {.id = "fake/protocol/f64", .recipe = Protocol([](Session&) {})};
+  EXPECT_THROW(answers(protocol, ""), Error);
+}
+
+TEST(LockStep, RefusesADeviceThatExecutesNothing) {
+  std::istringstream in;
+  std::ostringstream out;
+  try {
+    serve_lock_step(sum_case(false), "cuda-dry:sm_90", in, out);
+    FAIL() << "it was served";
+  } catch (const Error& error) {
+    if (error.fault() == Fault::no_device) GTEST_SKIP() << "this build has no dry device";
+    EXPECT_THAT(error.what(), HasSubstr("executes nothing"));
+  }
+}
+
+}  // namespace
+}  // namespace holdfast

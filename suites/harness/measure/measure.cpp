@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/measure/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "harness/measure/account.hpp"
+#include "harness/measure/handover.hpp"
+#include "harness/measure/session.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+// On host short against a time slice of the scheduler, so that few samples are interrupted; on a
+// GPU long against an event. Both are long against their clock.
+double sample_seconds(const Steps& steps, const Backend& backend) {
+  return std::max(steps.sample_seconds, backend.device ? 2e-3 : 2e-4);
+}
+
+void fail(Measurement& measurement, std::string reason) {
+  measurement.status = Measurement::Status::failed;
+  measurement.reason = std::move(reason);
+}
+
+// The state of a chained computation goes on from here; its steps are held to the rules of a steady
+// step.
+class SteadyPhase {
+ public:
+  explicit SteadyPhase(Subject& subject) : ledger_(&subject.backend->ledger) {
+    ledger_->enter(Ledger::Phase::steady, subject.computation->permissions());
+  }
+  ~SteadyPhase() { ledger_->enter(Ledger::Phase::building); }
+  SteadyPhase(const SteadyPhase&) = delete;
+  SteadyPhase& operator=(const SteadyPhase&) = delete;
+
+ private:
+  Ledger* ledger_;
+};
+
+// Whether the variant computes what the oracle says. Remembers the worst error of the case.
+bool check(const Steps& steps, const std::string& device, const std::vector<double>& expected,
+           Subject& subject, Measurement& measurement) {
+  double error = std::max(error_of(steps.oracle, subject.warm_result, expected),
+                          golden_error(steps, subject.variant, device));
+  // JSON has no infinity; a result that is not a number is as wrong as can be.
+  if (!std::isfinite(error)) error = std::numeric_limits<double>::max();
+  subject.measured.check_error = error;
+  measurement.check_error = std::max(measurement.check_error.value_or(0), error);
+  const auto fault = wrong(steps, subject.variant, error);
+  if (fault) fail(measurement, *fault);
+  return !fault;
+}
+
+// Counts the steps that it times.
+Timer counting_timer(Subject& subject) {
+  return [&subject, time = timer(*subject.backend, *subject.computation)](int steps) {
+    subject.timed_steps += steps;
+    return time(steps);
+  };
+}
+
+// One step where those of the warm-up took far longer than a sample must, and one more does so too,
+// which nobody interrupted: a longer probe would tell nothing more.
+int batch(const Steps& steps, const Timer& timer, const Subject& subject) {
+  if (steps.batch > 0) return steps.batch;
+  const double wanted = sample_seconds(steps, *subject.backend);
+  const VariantMeasurement& measured = subject.measured;
+  const double warm = measured.warm_up_seconds - measured.first_call_seconds;
+  const bool slow = steps.warm_up > 1 && warm > 20 * wanted * (steps.warm_up - 1);
+  if (slow && timer(1) > 20 * wanted) return 1;
+  return batch_for(timer, wanted);
+}
+
+void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* reference,
+                   Subject& optimized, Measurement& measurement) {
+  const Timer ours = counting_timer(optimized);
+  const SteadyPhase steady(optimized);
+  const int our_batch = batch(steps, ours, optimized);
+  if (!reference) {
+    const auto seconds = time_alone(ours, our_batch, options.budget);
+    optimized.measured.seconds = median(seconds);
+    optimized.measured.samples = static_cast<std::int64_t>(seconds.size());
+    return;
+  }
+  const SteadyPhase steady_reference(*reference);
+  const Timer theirs = counting_timer(*reference);
+  const int their_batch = batch(steps, theirs, *reference);
+  const auto rounds = time_in_turn(ours, our_batch, theirs, their_batch, options.budget);
+  optimized.measured.seconds = median(rounds.a);
+  reference->measured.seconds = median(rounds.b);
+  optimized.measured.samples = reference->measured.samples =
+      static_cast<std::int64_t>(rounds.a.size());
+  measurement.speedup = std::exp(trimmed_mean(rounds.log_ratios));
+}
+
+// On host, around what `timing` times.
+template <class Timing>
+void watch_handover(const Backend& backend, Measurement& measurement, Timing&& timing) {
+  const auto before = backend.device ? std::nullopt : handover_seconds();
+  timing();
+  if (before) measurement.handover_seconds = std::max(*before, handover_seconds().value_or(0));
+}
+
+void time_derived(const Steps& steps, const Derived& derived, const std::string& device,
+                  const MeasureOptions& options, Subject& subject, Measurement& measurement) {
+  Subject other{.backend = open_backend(device)};
+  other.computation = derived.other(*other.backend);
+  const Timer ours = counting_timer(subject);
+  const Timer theirs = timer(*other.backend, *other.computation);
+  (void)theirs(1);
+  const SteadyPhase steady(subject);
+  // A step of one may be many of the other's: samples of unlike length meet unlike interruptions.
+  const double sample = std::max({sample_seconds(steps, *other.backend), ours(1), theirs(1)});
+  const int our_batch = steps.batch > 0 ? steps.batch : batch_for(ours, sample);
+  const auto rounds = time_in_turn(ours, our_batch, theirs, batch_for(theirs, sample),
+                                   {.seconds = options.budget.seconds / 3,
+                                    .fewest_rounds = options.budget.fewest_rounds,
+                                    .most_rounds = options.budget.most_rounds});
+  const double other_over_case = std::exp(trimmed_mean(rounds.log_ratios));
+  measurement.derived[derived.name] =
+      derived.factor *
+      (derived.form == Derived::Form::other_over_case ? other_over_case : 1 / other_over_case);
+}
+
+// Steps that were counted when nobody looked at the clock must cost the same while it runs.
+void check_timed_counts(const Subject& subject) {
+  constexpr std::pair<const char*, std::int64_t Counts::*> counted[] = {
+      {"launches", &Counts::launches},        {"library calls", &Counts::library_calls},
+      {"graph nodes", &Counts::graph_nodes},  {"copies", &Counts::copies},
+      {"uploaded bytes", &Counts::h2d_bytes}, {"downloaded bytes", &Counts::d2h_bytes}};
+  const Counts made = subject.backend->ledger.counts - subject.before_timing;
+  for (const auto& [what, member] : counted) {
+    const std::int64_t expected = subject.timed_steps * (subject.measured.step.*member);
+    if (made.*member != expected)
+      throw Error(Fault::broken_rule,
+                  text("the ", variant_name(subject.variant), " variant counts ", made.*member, " ",
+                       what, " in ", subject.timed_steps, " timed steps and not ", expected,
+                       ": a step must do the same whether it is timed or not"));
+  }
+}
+
+// The state after the timed section: a variant that skipped or spoiled steps shows here. What each
+// step writes anew has to come from one more of the same steps.
+void check_afterwards(const Steps& steps, Subject& subject, Measurement& measurement) {
+  check_timed_counts(subject);
+  if (!steps.invariant) return;
+  if (steps.rewritten) {
+    spoil_rewritten(steps, *subject.backend, subject.variant);
+    subject.computation->step();
+  }
+  const auto broken = steps.invariant(subject.warm_result, subject.computation->result());
+  if (!broken) return;
+  measurement.check = CheckStatus::failed;
+  measurement.check_error.reset();  // that of the warm-up, which was right, is not what failed
+  fail(measurement, text("the ", variant_name(subject.variant),
+                         " variant broke an invariant in the timed section: ", *broken));
+}
+
+void time_and_check(const Case& one, const std::string& device, const MeasureOptions& options,
+                    Subject* reference, Subject& optimized, Measurement& measurement) {
+  const auto& steps = std::get<Steps>(one.recipe);
+  for (Subject* subject : {&optimized, reference})
+    if (subject) subject->before_timing = subject->backend->ledger.counts;
+  watch_handover(*optimized.backend, measurement, [&] {
+    time_subjects(steps, options, reference, optimized, measurement);
+    for (const Derived& derived : one.derived)
+      if (one.has(derived, device))
+        time_derived(steps, derived, device, options,
+                     derived.against == Variant::reference ? *reference : optimized, measurement);
+  });
+  for (Subject* subject : {&optimized, reference})
+    if (subject) check_afterwards(steps, *subject, measurement);
+}
+
+// Where nothing executes, only what is declared for such a device has a meaning.
+void take_readings(const Case& one, const std::string& device, Subject& subject) {
+  const bool declares = std::any_of(
+      one.metrics.begin(), one.metrics.end(),
+      [&](const MetricDeclaration& metric) { return !metric.value && metric.exists_on(device); });
+  if (!subject.backend->executes() && !declares) return;
+  for (const NamedReading& reading : subject.computation->readings()) {
+    const auto declared =
+        std::find_if(one.metrics.begin(), one.metrics.end(),
+                     [&](const MetricDeclaration& metric) { return metric.name == reading.name; });
+    if (subject.backend->executes() ||
+        (declared != one.metrics.end() && declared->exists_on(device)))
+      subject.measured.readings.insert_or_assign(reading.name, reading.value);
+  }
+}
+
+void measure_steps(const Case& one, const std::string& device, const MeasureOptions& options,
+                   Measurement& measurement) {
+  const auto& steps = std::get<Steps>(one.recipe);
+  measurement.oracle = steps.oracle.name;
+  measurement.check_limit = steps.oracle.limit;
+
+  Subject optimized = account(steps, Variant::optimized, device);
+  std::optional<Subject> reference;
+  if (one.has_reference(device)) reference = account(steps, Variant::reference, device);
+  measurement.executed = optimized.backend->executes();
+  if (measurement.executed) {
+    const auto expected = steps.oracle.expected(steps.warm_up);
+    bool right = check(steps, device, expected, optimized, measurement);
+    if (reference) right = check(steps, device, expected, *reference, measurement) && right;
+    measurement.check = right ? CheckStatus::passed : CheckStatus::failed;
+    if (right)
+      time_and_check(one, device, options, reference ? &*reference : nullptr, optimized,
+                     measurement);
+  }
+  // Of a wrong result nothing is read: it may have any length.
+  if (measurement.check != CheckStatus::failed) {
+    take_readings(one, device, optimized);
+    if (reference) take_readings(one, device, *reference);
+  }
+  // Peaks are of the whole life: reading back and timing are part of it.
+  optimized.measured.peak_bytes = optimized.backend->ledger.peak_bytes;
+  if (reference) reference->measured.peak_bytes = reference->backend->ledger.peak_bytes;
+  if (options.ceilings && measurement.executed)
+    // What was held once and what a step moves both bound the data that a step touches.
+    measurement.floor_seconds = options.ceilings->floor_seconds(
+        one.work, std::min(static_cast<double>(optimized.measured.peak_bytes), one.work.bytes));
+  measurement.optimized = std::move(optimized.measured);
+  if (reference) measurement.reference = std::move(reference->measured);
+}
+
+void measure_protocol(const Case& one, const std::string& device, Measurement& measurement) {
+  measurement.executed = open_backend(device)->executes();
+  Session session(device, measurement);
+  std::get<Protocol>(one.recipe)(session);
+  if (measurement.executed && measurement.check == CheckStatus::not_executed) {
+    measurement.check = CheckStatus::failed;
+    fail(measurement, "its protocol verified no result");
+  }
+}
+
+// What the size alone tells; and whether all that was declared was read.
+void complete_declared(const Case& one, const std::string& device, Measurement& measurement) {
+  std::map<std::string, double>& readings = measurement.optimized.readings;
+  for (const MetricDeclaration& declared : one.metrics) {
+    if (!declared.exists_on(device)) continue;
+    if (declared.value) readings[declared.name] = *declared.value;
+    if (!readings.contains(declared.name))
+      throw Error(Fault::broken_rule, text("it declares the metric ", declared.name,
+                                           ", and nothing in it reads one of this name"));
+  }
+}
+
+}  // namespace
+
+Measurement measure(const Case& one, const std::string& device, const MeasureOptions& options) {
+  Measurement measurement{.work = one.work};
+  const HostMemoryWatch memory;
+  try {
+    if (std::holds_alternative<Steps>(one.recipe))
+      measure_steps(one, device, options, measurement);
+    else
+      measure_protocol(one, device, measurement);
+    if (measurement.status == Measurement::Status::ok) complete_declared(one, device, measurement);
+  } catch (const Error& error) {
+    if (error.fault() == Fault::no_device || error.fault() == Fault::bad_input) throw;
+    fail(measurement, error.what());
+  }
+  measurement.host_memory = memory.reading();
+  return measurement;
+}
+
+double golden_error(const Steps& steps, Variant variant, const std::string& device) {
+  if (!steps.oracle.golden) return 0;
+  const auto backend = open_backend(device);
+  const double error = steps.oracle.golden(*backend, variant);
+  return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
+}
+
+std::optional<std::string> wrong(const Steps& steps, Variant variant, double error) {
+  if (error <= steps.oracle.limit) return std::nullopt;
+  return text("the ", variant_name(variant), " variant is wrong by ", error, " after ",
+              steps.warm_up, " steps, the limit is ", steps.oracle.limit,
+              " (oracle: ", steps.oracle.name, ")");
+}
+
+double relative_error(const std::vector<double>& result, const std::vector<double>& expected,
+                      const std::vector<std::size_t>& parts) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  const auto lengths = parts.empty() ? std::vector{expected.size()} : parts;
+  if (result.size() != expected.size() ||
+      std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}) != expected.size())
+    return infinite;
+  double worst = 0;
+  std::size_t begin = 0;
+  for (const std::size_t length : lengths) {
+    double difference = 0, magnitude = 0;
+    for (std::size_t i = begin; i < begin + length; ++i) {
+      // An oracle that knows no number has checked nothing.
+      if (!std::isfinite(result[i]) || !std::isfinite(expected[i])) return infinite;
+      difference = std::max(difference, std::abs(result[i] - expected[i]));
+      magnitude = std::max(magnitude, std::abs(expected[i]));
+    }
+    if (difference > 0) worst = std::max(worst, magnitude > 0 ? difference / magnitude : infinite);
+    begin += length;
+  }
+  return worst;
+}
+
+double error_of(const Oracle& oracle, const std::vector<double>& result,
+                const std::vector<double>& expected) {
+  return oracle.distance ? oracle.distance(result, expected)
+                         : relative_error(result, expected, oracle.parts);
+}
+
+}  // namespace holdfast

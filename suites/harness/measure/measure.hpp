@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// One case on one device, measured: built, warmed up, checked, accounted, timed. Nothing here knows
+// JSON.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/case/case.hpp"
+#include "harness/ceilings/ceilings.hpp"
+#include "harness/measure/host_memory.hpp"
+#include "harness/measure/timing.hpp"
+
+namespace holdfast {
+
+// A kernel of a variant's programs, and how often one step launches it.
+struct KernelUse {
+  std::string name = {};
+  KernelKind kind = KernelKind::fused;
+  std::string cubin = {};
+  std::string shapes = {};  // grids, blocks and dynamic shared memory it was launched with
+  int registers = 0, spill_bytes = 0, shared_bytes = 0;
+  std::int64_t launches = 0;
+  bool used = false;  // launched at all, in the warm-up or in a step
+};
+
+struct VariantMeasurement {
+  Counts warm = {};  // construction and warm-up
+  Counts step = {};  // one step in steady state
+  std::int64_t peak_bytes_warm = 0, peak_bytes = 0;
+  std::optional<std::int64_t> estimated_bytes = {};  // what the peak should be by formula
+  std::optional<double> least_upload_bytes = {};     // of a step, by formula
+  double first_call_seconds = 0;  // construction and the first step, until it is done
+  double warm_up_seconds = 0;     // the same and the other steps of the warm-up
+  StageSeconds stages = {};       // of all its programs
+  std::vector<KernelUse> kernels = {};
+  std::optional<std::string> identity = {};  // of the compiled code and its use; empty on host
+  std::optional<double> check_error = {};
+  std::optional<double> seconds = {};  // per step, median over the rounds
+  std::int64_t samples = 0;
+  std::map<std::string, double> readings = {};  // the workload's own and the case's
+};
+
+enum class CheckStatus { passed, failed, not_executed };
+
+struct Measurement {
+  enum class Status { ok, failed };
+  Status status = Status::ok;
+  std::string reason = {};  // why it failed
+  bool executed = false;
+  Work work = {};
+  CheckStatus check = CheckStatus::not_executed;
+  std::string oracle = {};
+  std::optional<double> check_error = {}, check_limit = {};  // of the worse variant
+  std::optional<VariantMeasurement> reference = {};
+  VariantMeasurement optimized = {};
+  std::optional<double> speedup = {};
+  std::optional<double> handover_seconds = {};  // the worse of before and after the timing; on host
+  std::optional<double> floor_seconds = {};
+  std::map<std::string, double> derived = {};
+  std::optional<HostMemory> host_memory = {};
+};
+
+struct MeasureOptions {
+  TimingBudget budget = {};
+  const Ceilings* ceilings = nullptr;  // none on a dry device
+};
+
+// Errors of the case itself (a broken rule, a failing device, a program that does not compile) come
+// back as a failed measurement; Error{no_device} and Error{bad_input} pass through.
+Measurement measure(const Case& one, const std::string& device, const MeasureOptions& options);
+
+// How far a variant is from its oracle's published values, on a backend of their own; zero where
+// there are none.
+double golden_error(const Steps& steps, Variant variant, const std::string& device);
+
+// A sentence for an error that is not within the oracle's limit.
+std::optional<std::string> wrong(const Steps& steps, Variant variant, double error);
+
+// Largest difference relative to the largest expected magnitude, field by field; infinite where
+// lengths differ or a value is not finite.
+double relative_error(const std::vector<double>& result, const std::vector<double>& expected,
+                      const std::vector<std::size_t>& parts);
+
+// The same, or the oracle's own measure where it has one.
+double error_of(const Oracle& oracle, const std::vector<double>& result,
+                const std::vector<double>& expected);
+
+}  // namespace holdfast

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/measure/measure.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+#include "harness/measure/session.hpp"
+#include "harness/testing/toy.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::HasSubstr;
+
+const MeasureOptions quick = {.budget = {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3}};
+
+Steps& steps_of(Case& one) {
+  return std::get<Steps>(one.recipe);
+}
+
+auto rewrites(std::vector<std::string> sites) {
+  return [=](const Backend&, Variant) { return sites; };
+}
+
+TEST(Measure, TimesBothVariantsOfARightCase) {
+  const Measurement measured = measure(toy_case(), "host", quick);
+  EXPECT_EQ(measured.status, Measurement::Status::ok) << measured.reason;
+  EXPECT_EQ(measured.check, CheckStatus::passed);
+  EXPECT_TRUE(measured.optimized.seconds && measured.reference->seconds && measured.speedup);
+  EXPECT_EQ(measured.optimized.samples, 3);
+}
+
+TEST(Measure, AccountsThePeakOfTheVariantsOwnBackend) {
+  EXPECT_EQ(measure(toy_case(), "host", quick).optimized.peak_bytes, sizeof(double));
+}
+
+// A floor that is too high makes an honest time look impossible.
+TEST(Measure, TheFloorsFootprintIsNoMoreThanAStepMoves) {
+  Case one = toy_case();
+  one.work = {.bytes = 1000};
+  steps_of(one).make = [](Backend& backend, Variant) {
+    struct Wide : Toy {
+      explicit Wide(Backend& b) : Toy(b), kept(b, 1 << 20, "kept") {}
+      Buffer<double> kept;
+    };
+    return std::make_unique<Wide>(backend);
+  };
+  const Ceilings ceilings = {.levels = {{.name = "l1",
+                                         .capacity_bytes = 32768,
+                                         .footprint_bytes = 16384,
+                                         .bytes_per_second = 1e12},
+                                        {.name = "memory",
+                                         .capacity_bytes = 1e18,
+                                         .footprint_bytes = 1e8,
+                                         .bytes_per_second = 1e10}}};
+  MeasureOptions options = quick;
+  options.ceilings = &ceilings;
+  EXPECT_NEAR(*measure(one, "host", options).floor_seconds, 1e-9, 1e-12);
+}
+
+TEST(Measure, ExpectsNoSpeedupWithoutAReference) {
+  Case one = toy_case();
+  one.reference = false;
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_FALSE(measured.speedup);
+  EXPECT_FALSE(measured.reference);
+  EXPECT_TRUE(measured.optimized.seconds);
+}
+
+TEST(Measure, AWrongResultFailsAndIsNeverTimed) {
+  Case one = toy_case();
+  steps_of(one).oracle.expected = [](int steps) { return std::vector{10. * steps + 1}; };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.status, Measurement::Status::failed);
+  EXPECT_EQ(measured.check, CheckStatus::failed);
+  EXPECT_FALSE(measured.optimized.seconds);
+  EXPECT_THAT(measured.reason, HasSubstr("wrong by 0.047619"));
+}
+
+TEST(Measure, AReferenceThatIsWrongFailsTheCaseToo) {
+  Case one = toy_case();
+  steps_of(one).make = [](Backend& backend, Variant variant) {
+    auto toy = std::make_unique<Toy>(backend);
+    if (variant == Variant::reference) toy->step();
+    return toy;
+  };
+  EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("reference variant is wrong"));
+}
+
+TEST(Measure, AnOracleMayMeasureAnErrorItself) {
+  Case one = toy_case();
+  Oracle& oracle = steps_of(one).oracle;
+  oracle.expected = [](int) { return std::vector<double>(2); };
+  oracle.distance = [](const std::vector<double>& result, const std::vector<double>& expected) {
+    return result.at(0) + static_cast<double>(expected.size());
+  };
+  oracle.limit = 1;
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.check, CheckStatus::failed);
+  EXPECT_EQ(measured.check_error, 22);
+}
+
+TEST(Measure, AGoldenValueThatIsMissedFails) {
+  Case one = toy_case();
+  steps_of(one).oracle.golden = [](Backend&, Variant) { return 0.5; };
+  EXPECT_EQ(measure(one, "host", quick).check_error, 0.5);
+}
+
+TEST(Measure, AGoldenErrorThatIsNoNumberFails) {
+  Case one = toy_case();
+  steps_of(one).oracle.golden = [](Backend&, Variant) { return NAN; };
+  EXPECT_EQ(measure(one, "host", quick).check, CheckStatus::failed);
+}
+
+TEST(Measure, AStepThatAllocatesIsAnError) {
+  const Case one = toy_case([](Backend& backend, int) { Buffer<double>(backend, 7, "scratch"); });
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.status, Measurement::Status::failed);
+  EXPECT_THAT(measured.reason, HasSubstr("allocates 56 bytes for 'scratch'"));
+}
+
+TEST(Measure, AnAllocationThatOnlyTimingReachesIsAnErrorToo) {
+  const Case one = toy_case([](Backend& backend, int step) {
+    if (step > 20) Buffer<double>(backend, 7, "late scratch");
+  });
+  EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("late scratch"));
+}
+
+TEST(Measure, ACountThatDiffersFromStepToStepIsAnError) {
+  const Case one =
+      toy_case([](Backend& backend, int step) { backend.ledger.counts.launches += step % 2; });
+  EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("launches is not steady"));
+}
+
+TEST(Measure, AnInvariantSeesAVariantThatStopsWorking) {
+  Case one = toy_case();
+  steps_of(one).invariant = [](const auto& before,
+                               const auto& after) -> std::optional<std::string> {
+    if (after[0] > before[0]) return std::nullopt;
+    return "the count stands still";
+  };
+  EXPECT_EQ(measure(one, "host", quick).status, Measurement::Status::ok);
+
+  steps_of(one).make = [](Backend& backend, Variant) {
+    struct Lazy : Toy {
+      using Toy::Toy;
+      void step() override {
+        if (made++ < 2) Toy::step();  // as many as are checked
+      }
+      int made = 0;
+    };
+    return std::make_unique<Lazy>(backend);
+  };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_THAT(measured.reason, HasSubstr("stands still"));
+  EXPECT_EQ(measured.check, CheckStatus::failed);
+  EXPECT_FALSE(measured.check_error);
+}
+
+// Writes the same result in each of its first steps, and then leaves it as it is.
+class Idler : public Computation {
+ public:
+  explicit Idler(Backend& backend) : out_(backend, 1, "out") {}
+  void step() override {
+    if (made_++ < 8) out_.data()[0] = 20;
+  }
+  std::vector<double> result() override { return {out_.data()[0]}; }
+
+ private:
+  Buffer<double> out_;
+  int made_ = 0;
+};
+
+TEST(Measure, AVariantThatKeepsAnEarlierResultIsFoundWhereEachStepWritesAnew) {
+  Case one = toy_case();
+  steps_of(one).make = [](Backend& backend, Variant) { return std::make_unique<Idler>(backend); };
+  steps_of(one).invariant = [](const auto& before,
+                               const auto& after) -> std::optional<std::string> {
+    if (after[0] == before[0]) return std::nullopt;
+    return "the result is another";
+  };
+  EXPECT_EQ(measure(one, "host", quick).status, Measurement::Status::ok);
+  steps_of(one).rewritten = rewrites({"out"});
+  EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("the result is another"));
+}
+
+TEST(Measure, WhatEachStepWritesAnewIsSpoiltBeforeItIsVerified) {
+  Case one = toy_case();
+  steps_of(one).rewritten = rewrites({"state"});  // which a Toy adds to
+  EXPECT_EQ(measure(one, "host", quick).check, CheckStatus::failed);
+  steps_of(one).rewritten = rewrites({"state", "result"});
+  EXPECT_THAT(measure(one, "host", quick).reason,
+              HasSubstr("writes 'result' anew, and nobody holds memory of that name"));
+}
+
+TEST(Measure, TheStateIsChainedThroughAccountingAndTiming) {
+  Case one = toy_case();
+  double last = 0;
+  steps_of(one).batch = 5;
+  one.reference = false;
+  steps_of(one).invariant = [&](const auto&, const auto& after) -> std::optional<std::string> {
+    last = after[0];
+    return std::nullopt;
+  };
+  (void)measure(one, "host", quick);
+  EXPECT_EQ(last,
+            10 * (2 + 3 + 2 * 3 * 5));  // warm-up, accounting, three rounds of two samples of five
+}
+
+// The steps that a case took in all whose steps spend six milliseconds where they are slow.
+double steps_taken(const std::function<bool(int step)>& slow) {
+  Case one = toy_case([=](Backend&, int step) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto least = std::chrono::milliseconds(slow(step) ? 6 : 0);
+    while (std::chrono::steady_clock::now() - begin < least) continue;
+  });
+  double last = 0;
+  one.reference = false;
+  steps_of(one).invariant = [&](const auto&, const auto& after) -> std::optional<std::string> {
+    last = after[0];
+    return std::nullopt;
+  };
+  (void)measure(one, "host", quick);
+  return last / 10;
+}
+
+// Warm-up, accounting, one that is looked at, three rounds of two samples of one.
+constexpr int steps_one_at_a_time = 2 + 3 + 1 + 3 * 2;
+
+TEST(Measure, AStepThatTakesFarLongerThanASampleIsNotProbedForItsBatch) {
+  EXPECT_EQ(steps_taken([](int) { return true; }), steps_one_at_a_time);
+}
+
+TEST(Measure, AStepThatWasInterruptedOnceInTheWarmUpIsProbedForItsBatch) {
+  EXPECT_GT(steps_taken([](int step) { return step == 2; }), steps_one_at_a_time);
+}
+
+// Forgets its result, of which it reads the first value.
+class Forgetful : public Toy {
+ public:
+  using Toy::Toy;
+  std::vector<double> result() override { return {}; }
+  std::vector<NamedReading> readings() override { return {{"first", result().at(0)}}; }
+};
+
+TEST(Measure, OfAWrongResultNothingIsRead) {
+  Case one = toy_case();
+  steps_of(one).make = [](Backend& backend, Variant) {
+    return std::make_unique<Forgetful>(backend);
+  };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.check, CheckStatus::failed);
+  EXPECT_THAT(measured.optimized.readings, testing::IsEmpty());
+}
+
+TEST(Measure, ADerivedRatioIsTheOtherOverTheCase) {
+  Case one = toy_case();
+  one.derived = {
+      {.name = "share", .factor = 4, .other = [](Backend& b) { return std::make_unique<Toy>(b); }}};
+  EXPECT_GT(measure(one, "host", quick).derived.at("share"), 0);
+}
+
+TEST(Measure, ADerivedRatioMayBeTheOtherWayRound) {
+  Case one = toy_case();
+  std::get<Steps>(one.recipe).batch = 1;
+  const auto slow = [](Backend& b) {
+    return std::make_unique<Toy>(b, [](Backend&, int) {
+      const auto begin = std::chrono::steady_clock::now();
+      while (std::chrono::steady_clock::now() - begin < std::chrono::microseconds(200)) continue;
+    });
+  };
+  one.derived = {{.name = "over", .other = slow},
+                 {.name = "under", .other = slow, .form = Derived::Form::case_over_other}};
+  const auto derived = measure(one, "host", quick).derived;
+  EXPECT_GT(derived.at("over"), 1);
+  EXPECT_LT(derived.at("under"), 1);
+}
+
+TEST(Measure, ADerivedRatioMayBeTakenAgainstTheReference) {
+  Case one = toy_case();
+  one.derived = {{.name = "share",
+                  .other = [](Backend& b) { return std::make_unique<Toy>(b); },
+                  .against = Variant::reference}};
+  EXPECT_TRUE(measure(one, "host", quick).derived.contains("share"));
+  one.unreferenced = {"host"};
+  EXPECT_FALSE(measure(one, "host", quick).derived.contains("share"));
+}
+
+TEST(Measure, LeavesTheReferenceOutWhereItTakesTooLong) {
+  Case one = toy_case();
+  one.unreferenced = {"host"};
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_FALSE(measured.reference);
+  EXPECT_FALSE(measured.speedup);
+  EXPECT_TRUE(measured.optimized.seconds);
+}
+
+TEST(Measure, ADeclaredMetricThatNothingReadsFailsTheCase) {
+  Case one = toy_case();
+  one.metrics = {{.name = "mass_drift"}};
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.status, Measurement::Status::failed);
+  EXPECT_THAT(measured.reason, HasSubstr("declares the metric mass_drift"));
+}
+
+TEST(Measure, AMetricOfTheSizeAloneNeedsNoReading) {
+  Case one = toy_case();
+  one.metrics = {{.name = "dense_waste", .value = 0.875}};
+  EXPECT_EQ(measure(one, "host", quick).optimized.readings.at("dense_waste"), 0.875);
+}
+
+TEST(Measure, ReadsBothVariants) {
+  struct Counted : Toy {
+    using Toy::Toy;
+    std::vector<NamedReading> readings() override { return {{"counted", result()[0]}}; }
+  };
+  Case one = toy_case();
+  steps_of(one).batch = 1;
+  steps_of(one).make = [](Backend& backend, Variant) { return std::make_unique<Counted>(backend); };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.optimized.readings.at("counted"), 10 * (2 + 3 + 2 * 3));
+  EXPECT_EQ(measured.reference->readings.at("counted"), 10 * (2 + 3 + 2 * 3));
+}
+
+TEST(Measure, AStepThatDoesLessWhileTheClockRunsIsAnError) {
+  const Case one = toy_case([](Backend& backend, int step) {
+    if (step <= 2 + 3) ++backend.ledger.counts.launches;
+  });
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.status, Measurement::Status::failed);
+  EXPECT_THAT(measured.reason, HasSubstr("counts 0 launches in"));
+}
+
+TEST(Measure, AProtocolThatVerifiesNothingFails) {
+  Case one = toy_case();
+  one.recipe = Protocol([](Session&) {});
+  EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("verified no result"));
+}
+
+TEST(Measure, AProtocolsReadingsAreKept) {
+  Case one = toy_case();
+  one.recipe = Protocol([](Session& session) {
+    Backend& backend = session.open();
+    const Buffer<double> held(backend, 3, "held");
+    session.read("held_bytes", static_cast<double>(backend.ledger.live_bytes));
+    session.check("arithmetic", 0, 1e-9);
+  });
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.check, CheckStatus::passed);
+  EXPECT_EQ(measured.optimized.readings.at("held_bytes"), 24);
+}
+
+TEST(RelativeError, IsRelativeToEachPartsLargestMagnitude) {
+  EXPECT_DOUBLE_EQ(relative_error({100, 1.5}, {100, 1}, {1, 1}), 0.5);
+  EXPECT_DOUBLE_EQ(relative_error({100, 1.5}, {100, 1}, {}), 0.005);
+}
+
+TEST(RelativeError, OfAnythingNotFiniteIsInfinite) {
+  EXPECT_EQ(relative_error({std::numeric_limits<double>::quiet_NaN()}, {1}, {}),
+            std::numeric_limits<double>::infinity());
+  EXPECT_EQ(relative_error({1}, {std::numeric_limits<double>::quiet_NaN()}, {}),
+            std::numeric_limits<double>::infinity());
+  EXPECT_EQ(relative_error({1}, {1, 2}, {}), std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+}  // namespace holdfast

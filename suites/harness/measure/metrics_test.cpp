@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/measure/metrics.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/testing/toy.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::Contains;
+using testing::Not;
+
+TEST(Metrics, HaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (const Metric& metric : metrics())
+    EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
+}
+
+TEST(Metrics, HaveTheCanonicalNames) {
+  std::set<std::string> names;
+  for (const Metric& metric : metrics()) names.insert(metric.name);
+  for (const char* name : {"time_s",
+                           "speedup",
+                           "peak_bytes",
+                           "peak_bytes_warm",
+                           "peak_ratio",
+                           "compile_warm",
+                           "compile_steady",
+                           "nvrtc_runs",
+                           "plans_warm",
+                           "plans",
+                           "launches_warm",
+                           "launches",
+                           "scatter_launches",
+                           "library_calls",
+                           "graph_nodes",
+                           "h2d_bytes_warm",
+                           "h2d_bytes",
+                           "d2h_bytes",
+                           "syncs",
+                           "registers_max",
+                           "spill_bytes",
+                           "shared_bytes",
+                           "trace_s",
+                           "lower_s",
+                           "compile_s",
+                           "load_s",
+                           "first_call_s",
+                           "warm_up_s",
+                           "floor_s",
+                           "floor_fraction",
+                           "flop_per_s",
+                           "bytes_per_s",
+                           "check_error",
+                           "host_rss_bytes_before",
+                           "host_rss_bytes_peak",
+                           "host_rss_bytes_after"})
+    EXPECT_THAT(names, Contains(name));
+}
+
+TEST(Metrics, OfADryDeviceHoldNoTime) {
+  const auto names = promised(toy_case(), "cuda-dry:sm_90");
+  for (const char* name : {"time_s", "speedup", "floor_s", "check_error"})
+    EXPECT_THAT(names, Not(Contains(name)));
+  EXPECT_THAT(names, Contains("launches"));
+}
+
+TEST(Metrics, OfTheHostHoldNoLaunches) {
+  EXPECT_THAT(promised(toy_case(), "host"), Not(Contains("launches")));
+  EXPECT_THAT(promised(toy_case(), "host"), Contains("speedup"));
+}
+
+TEST(Metrics, InstructionsAreCountedOfMarkedCasesOnTheHost) {
+  Case one = toy_case();
+  one.counted = true;
+  EXPECT_THAT(promised(one, "host"), Contains("instructions"));
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("instructions")));
+  one.counted = false;
+  EXPECT_THAT(promised(one, "host"), Not(Contains("instructions")));
+}
+
+TEST(Metrics, WithoutAReferencePromiseNoRatioToIt) {
+  Case one = toy_case();
+  one.reference = false;
+  EXPECT_THAT(promised(one, "host"), Not(Contains("speedup")));
+  EXPECT_THAT(promised(one, "host"), Not(Contains("peak_ratio")));
+}
+
+TEST(Metrics, OfTheCaseAloneArePromisedToo) {
+  Case one = toy_case();
+  one.metrics = {{.name = "tokens_per_s"}};
+  one.derived = {{.name = "share"}};
+  EXPECT_THAT(promised(one, "host"), Contains("tokens_per_s"));
+  EXPECT_THAT(promised(one, "host"), Contains("share"));
+}
+
+TEST(Metrics, ThatAreDeclaredArePromisedOnTheirDevicesAlone) {
+  Case one = toy_case();
+  one.metrics = {{.name = "dense_waste"}, {.name = "mass_drift", .devices = {"host", "cuda"}}};
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Contains("dense_waste"));
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("mass_drift")));
+  EXPECT_THAT(promised(one, "host"), Contains("mass_drift"));
+}
+
+TEST(Metrics, DerivedFromTimesExistWhereTimesDo) {
+  Case one = toy_case();
+  one.derived = {{.name = "share"}};
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("share")));
+}
+
+TEST(Metrics, DerivedFromAReferenceThatIsNotMeasuredAreNotPromised) {
+  Case one = toy_case();
+  one.derived = {{.name = "share", .against = Variant::reference}};
+  EXPECT_THAT(promised(one, "host"), Contains("share"));
+  one.unreferenced = {"host"};
+  EXPECT_THAT(promised(one, "host"), Not(Contains("share")));
+}
+
+TEST(Metrics, OfAProtocolAreTheDeclaredOnesAndTheMemoryOfTheProcess) {
+  Case one = toy_case();
+  one.recipe = Protocol([](Session&) {});
+  one.metrics = {{.name = "setup_s"}};
+  EXPECT_THAT(promised(one, "host"),
+              testing::ElementsAre("host_rss_bytes_after", "host_rss_bytes_before",
+                                   "host_rss_bytes_peak", "setup_s"));
+}
+
+TEST(Metrics, CountTheLaunchesOfScatterKernelsAlone) {
+  VariantMeasurement variant;
+  variant.kernels = {{.name = "edge", .kind = KernelKind::scatter, .launches = 24},
+                     {.name = "corner", .kind = KernelKind::scatter, .launches = 8},
+                     {.name = "stage", .kind = KernelKind::fused, .launches = 4}};
+  const auto row = std::find_if(metrics().begin(), metrics().end(), [](const Metric& metric) {
+    return metric.name == std::string_view("scatter_launches");
+  });
+  EXPECT_EQ(row->read({}, variant), 32);
+}
+
+TEST(Metrics, OfCodeSpeakOfTheKernelsThatWereLaunched) {
+  VariantMeasurement variant;
+  variant.kernels = {{.name = "stage", .registers = 64, .spill_bytes = 8, .used = true},
+                     {.name = "loop", .registers = 96, .spill_bytes = 16, .used = false}};
+  const auto read = [&](const std::string& name) {
+    const auto row = std::find_if(metrics().begin(), metrics().end(),
+                                  [&](const Metric& metric) { return metric.name == name; });
+    return row->read({}, variant);
+  };
+  EXPECT_EQ(read("registers_max"), 64);
+  EXPECT_EQ(read("spill_bytes"), 8);
+}
+
+TEST(Metrics, HoldAnUploadAgainstTheLeastWhereTheCaseSaysWhatThatIs) {
+  Case one = toy_case();
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("upload_ratio")));
+  std::get<Steps>(one.recipe).upload_bytes = [](Variant) { return 512; };
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Contains("upload_ratio"));
+  EXPECT_THAT(promised(one, "host"), Not(Contains("upload_ratio")));
+  const VariantMeasurement variant = {.step = {.h2d_bytes = 768}, .least_upload_bytes = 512};
+  const auto row = std::find_if(metrics().begin(), metrics().end(), [](const Metric& metric) {
+    return metric.name == std::string_view("upload_ratio");
+  });
+  EXPECT_EQ(row->read({}, variant), 1.5);
+}
+
+TEST(Metrics, TakeThePeakRatioFromBothPeaks) {
+  Measurement whole;
+  whole.optimized.peak_bytes = 10;
+  whole.reference = VariantMeasurement{.peak_bytes = 35};
+  const auto row = std::find_if(metrics().begin(), metrics().end(), [](const Metric& metric) {
+    return metric.name == std::string_view("peak_ratio");
+  });
+  EXPECT_EQ(row->read(whole, whole.optimized), 3.5);
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a variant's kernels are made of and how often a step launches them, as files: source, PTX,
+// cubin, disassembly, resources.json, launches.json.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "harness/profile/profile_data.hpp"
+
+namespace holdfast {
+
+// [{"name", "class", "count"}] of one step: kernels, library calls, and copies within the device,
+// which are no launches in the ledger. The class is scatter, fused, gemm, reduce, copy, loop, or
+// fft of a library's transforms.
+nlohmann::json launches_json(const Profiled& profiled);
+
+// A row per kernel: registers, spills, shared memory, and its occupancy in each shape it was
+// launched with.
+nlohmann::json resources_json(const Profiled& profiled);
+
+// The program that prints a cubin's instructions, with its options: nvdisasm or cuobjdump of PATH
+// or of the CUDA toolkit; empty where there is none.
+std::string disassembler();
+
+// Fills `folder`, which is made. A file is written beside and renamed.
+void dump_kernels(const Profiled& profiled, const std::filesystem::path& folder);
+
+}  // namespace holdfast

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/profile/kernel_dump.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "harness/testing/shell.hpp"
+#include "harness/testing/synthetic.hpp"
+
+namespace holdfast {
+namespace {
+
+using nlohmann::json;
+using Kind = Activity::Kind;
+
+// Two steps of three launches, of which the compiler made two kernels.
+struct Dumped {
+  Dumped() {
+    program.functions.push_back({.expression = "stage<double>",
+                                 .name = "_Z5stage",
+                                 .registers = 70,
+                                 .shared_bytes = 26624,
+                                 .shapes = {{.grid = {2, 4, 6}, .block = {512}}}});
+    program.functions.push_back({.expression = "edges", .kind = KernelKind::scatter});
+    device.function("edges").kind = KernelKind::scatter;
+    device.kernel("edges", 0, 0);  // in the warm-up
+    for (int i = 0; i < 2; ++i)
+      device.step([&] {
+        device.kernel("stage<double>", 0, 0);
+        device.kernel("edges", 0, 0);
+        device.kernel("edges", 0, 0);
+        device.slice(Kind::library, "gemm [1, 2, 3, 4] f64", 0, 0);
+        device.slice(Kind::copy, "copy", 0, 0);
+      });
+    device.data.programs = {&program};
+  }
+
+  Compiled program = {.source_name = "toy/optimized.cu",
+                      .reason = "first use",
+                      .source = "__global__ void edges() {}",
+                      .ptx = ".version 9.0",
+                      .cubin = std::string("\x7f"
+                                           "ELF\0x",
+                                           6)};
+  Synthetic device{false};
+};
+
+// Where a test wants its own programs to be found, or none.
+class Path {
+ public:
+  explicit Path(const std::string& folders) {
+    const char* path = std::getenv("PATH");
+    before_ = path ? path : "";
+    ::setenv("PATH", folders.c_str(), 1);
+  }
+  ~Path() { ::setenv("PATH", before_.c_str(), 1); }
+
+ private:
+  std::string before_;
+};
+
+TEST(Launches, AreThoseOfOneStepByNameAndClass) {
+  const Dumped dumped;
+  const json expected = {{{"name", "copy"}, {"class", "copy"}, {"count", 1}},
+                         {{"name", "edges"}, {"class", "scatter"}, {"count", 2}},
+                         {{"name", "gemm [1, 2, 3, 4] f64"}, {"class", "gemm"}, {"count", 1}},
+                         {{"name", "stage<double>"}, {"class", "fused"}, {"count", 1}}};
+  EXPECT_EQ(launches_json(dumped.device.data), expected);
+}
+
+TEST(Resources, AreThoseOfEachKernelWithItsOccupancy) {
+  const Dumped dumped;
+  const json rows = resources_json(dumped.device.data);
+  ASSERT_EQ(rows.size(), 2);
+  EXPECT_EQ(rows[0]["name"], "stage<double>");
+  EXPECT_EQ(rows[0]["mangled"], "_Z5stage");
+  EXPECT_EQ(rows[0]["registers"], 70);
+  EXPECT_EQ(rows[0]["shapes"][0]["grid"], json({2, 4, 6}));
+  EXPECT_EQ(rows[0]["shapes"][0]["occupancy"], 0.25);
+  EXPECT_TRUE(rows[1]["shapes"].empty());
+}
+
+TEST(Dump, HoldsSourcePtxAndCubinAsTheyAre) {
+  const Dumped dumped;
+  const auto folder = fresh_folder("dump") / "case";
+  dump_kernels(dumped.device.data, folder);
+  EXPECT_EQ(read(folder / "toy.optimized.cu"), dumped.program.source);
+  EXPECT_EQ(read(folder / "toy.optimized.ptx"), dumped.program.ptx);
+  EXPECT_EQ(read(folder / "toy.optimized.cubin"), dumped.program.cubin);
+  EXPECT_EQ(json::parse(read(folder / "launches.json")).size(), 4);
+  EXPECT_EQ(json::parse(read(folder / "resources.json")).size(), 2);
+}
+
+TEST(Dump, NumbersTheProgramsOfOneSource) {
+  Dumped dumped;
+  dumped.device.data.programs.push_back(&dumped.program);
+  const auto folder = fresh_folder("dump_twice");
+  dump_kernels(dumped.device.data, folder);
+  EXPECT_TRUE(std::filesystem::exists(folder / "toy.optimized.cu"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "toy.optimized.2.cu"));
+}
+
+class Disassembly : public testing::Test {
+ protected:
+  // A program that prints its arguments and the length of the file that it is given last.
+  void install(const std::string& name, int status) {
+    const auto file = programs / name;
+    std::ofstream(file) << "#!/bin/sh\necho \"$0 $1\"; /usr/bin/wc -c < \"$2\"; exit " << status
+                        << "\n";
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  }
+  std::string sass() {
+    const Path path(programs.string());
+    dump_kernels(Dumped().device.data, folder);
+    return read(folder / "toy.optimized.sass");
+  }
+  std::filesystem::path programs = fresh_folder("it's a folder of programs");
+  std::filesystem::path folder = fresh_folder("disassembled");
+};
+
+TEST_F(Disassembly, IsThereWhereADisassemblerIs) {
+  install("cuobjdump", 0);
+  EXPECT_EQ(sass(), (programs / "cuobjdump").string() + " --dump-sass\n6\n");
+}
+
+TEST_F(Disassembly, OfADisassemblerThatFailsIsLeftOut) {
+  install("nvdisasm", 1);
+  EXPECT_EQ(sass(), "");
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    EXPECT_NE(entry.path().extension(), ".new");
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of the GPU's sensors over time, sampled beside whatever runs meanwhile.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "harness/case/profile_options.hpp"
+#include "harness/profile/nvml.hpp"
+
+namespace holdfast {
+
+// Samples at once, then every `period` seconds, and a last time when it ends; the file is there
+// from then on. A line is time_s, sm_util, mem_util, fb_used_bytes, sm_clock_hz, mem_clock_hz,
+// power_w, temperature_c; an empty field is what the GPU does not tell.
+class NvmlLog {
+ public:
+  NvmlLog(std::unique_ptr<GpuSensors> sensors, std::filesystem::path path, double period);
+  ~NvmlLog();
+  NvmlLog(const NvmlLog&) = delete;
+  NvmlLog& operator=(const NvmlLog&) = delete;
+
+ private:
+  void run();
+  void write_sample();
+
+  std::unique_ptr<GpuSensors> sensors_;
+  std::filesystem::path path_;
+  std::chrono::duration<double> period_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::ofstream file_;
+  std::mutex mutex_ = {};
+  std::condition_variable wake_ = {};
+  bool ending_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+// Begins the log that --nvml-log asks for. Null where nobody does, and, with one warning that says
+// why, where no GPU tells: nothing else depends on it.
+std::unique_ptr<NvmlLog> begin_nvml_log(const ProfileOptions& options, const std::string& device);
+
+}  // namespace holdfast

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was recorded while one variant of a case was profiled, as plain data: the document, the
+// trace, the memory profile and the kernel dump are all made of it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "computation.hpp"
+#include "runtime/backend/recording.hpp"
+
+namespace holdfast {
+
+// Several recordings of one backend in a row, on one clock that begins with the first.
+struct Recorded {
+  std::vector<Activity> activities = {};
+  std::vector<DeviceSlice> slices = {};
+  std::vector<ScopeRecord> scopes = {};  // in the order in which they were opened
+  std::optional<DeviceCounts> device_counts = {};
+  std::size_t dropped = 0;
+  std::optional<std::string> silence = {};  // why the device told no times
+};
+
+// A stopped recording that began `offset` seconds after the first.
+void append(Recorded& recorded, const Recording& recording, double offset);
+
+// Half-open ranges say what belongs to it.
+struct ProfiledStep {
+  double begin = 0, end = 0;                         // as the host saw it
+  std::size_t first_activity = 0, end_activity = 0;  // of Recorded::activities
+  std::size_t first_scope = 0, end_scope = 0;        // of Recorded::scopes
+};
+
+// Profiled steps in a row.
+struct StepWindow {
+  int first_step = 0;  // counted from the end of the warm-up
+  std::vector<ProfiledStep> steps = {};
+  // From the first step until the device was done with the last, on the host's clock; absent where
+  // nothing executes.
+  std::optional<double> seconds = {};
+};
+
+struct Profiled {
+  std::string suite = {}, case_id = {};
+  Variant variant = Variant::optimized;
+  std::string device = {}, device_class = {}, device_name = {};
+  bool executes = true;
+  std::optional<Architecture> architecture = {};  // none on host
+  Recorded recorded = {};
+  std::vector<ProfiledStep> warm_up = {};
+  double first_call_seconds = 0;  // construction and the first step, until it is done
+  std::vector<StepWindow> windows = {};
+  Counts counts = {};  // of all profiled steps together
+  std::int64_t peak_bytes = 0, live_bytes = 0;
+  std::map<std::string, std::int64_t, std::less<>> peak_by_site = {};
+  std::optional<std::int64_t> device_memory_bytes = {};
+  std::vector<const Compiled*> programs = {};  // owned by the backend's compiler
+  Work work = {};
+  std::optional<double> declared_upload_bytes =
+      {};  // that a step must bring, by its case's formula
+  std::optional<double> floor_seconds = {};
+
+  std::size_t step_count() const;
+};
+
+// The file name that stands for a case and variant: "suite.rk4_step.n_48.f64.optimized".
+std::string file_stem(const Profiled& profiled);
+
+// Finds the profiled step that an activity belongs to.
+class StepFinder {
+ public:
+  explicit StepFinder(const std::vector<StepWindow>& windows);
+  const std::vector<const ProfiledStep*>& steps() const { return steps_; }
+  std::optional<std::size_t> step_of(std::size_t activity) const;  // index into steps()
+
+ private:
+  std::vector<const ProfiledStep*> steps_ = {};
+};
+
+// How many launches each activity stands for: one of a kernel or a library call, all of a replay.
+std::vector<std::int64_t> launches_of_activities(const Recorded& recorded);
+
+// For each scope the one that encloses it, or -1: of records in the order of opening.
+std::vector<int> parents(const std::vector<ScopeRecord>& scopes);
+
+// "rk4_step/rhs/project" for each scope.
+std::vector<std::string> paths(const std::vector<ScopeRecord>& scopes);
+
+}  // namespace holdfast

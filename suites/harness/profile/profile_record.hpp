@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// One variant of a Steps case, built, warmed up, checked, and recorded while it steps.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/case/case.hpp"
+#include "harness/profile/profile_data.hpp"
+
+namespace holdfast {
+
+// When the steps after the warm-up are recorded: `windows` times `steps` in a row. With `every`, a
+// window begins at each multiple of it, and what lies between is not recorded.
+struct ProfilePlan {
+  int steps = 10;
+  int every = 0;
+  int windows = 1;
+};
+
+// What is recorded points into the backend, which is therefore kept.
+struct ProfiledSubject {
+  std::unique_ptr<Backend> backend = {};
+  std::unique_ptr<Computation> computation = {};  // destroyed before its backend
+  Profiled data = {};
+};
+
+// The result that the oracle names after the warm-up; empty on a device that does not execute.
+std::optional<std::vector<double>> expected_result(const Steps& steps, const std::string& device);
+
+// Throws Error{broken_rule} when a steady step allocates, compiles or plans without permission, or
+// when a result is not `expected` or breaks the case's invariant: what is wrong is not profiled.
+ProfiledSubject record(const std::string& suite, const Case& one, Variant variant,
+                       const std::string& device, const ProfilePlan& plan,
+                       const std::optional<std::vector<double>>& expected);
+
+}  // namespace holdfast

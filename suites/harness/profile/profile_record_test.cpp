@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/profile/profile_record.hpp"
+
+#include <gmock/gmock.h>
+
+#include "harness/profile/profile.hpp"
+#include "harness/testing/toy.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/count/scope.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::HasSubstr;
+
+// Each step opens a scope, and allocates in the warm-up.
+Case scoped_case() {
+  return toy_case([](Backend& backend, int step) {
+    const Scope scope("count");
+    if (step == 2) Buffer<double>(backend, 7, "warm");
+  });
+}
+
+ProfiledSubject recorded(const Case& one, const ProfilePlan& plan = {.steps = 3}) {
+  return record("toy", one, Variant::optimized, "host", plan,
+                expected_result(std::get<Steps>(one.recipe), "host"));
+}
+
+TEST(Recorded, StepsAreThoseAfterTheWarmUp) {
+  const ProfiledSubject subject = recorded(scoped_case());
+  EXPECT_EQ(subject.data.warm_up.size(), 2);
+  ASSERT_EQ(subject.data.windows.size(), 1);
+  EXPECT_EQ(subject.data.windows[0].first_step, 0);
+  EXPECT_EQ(subject.data.step_count(), 3);
+  EXPECT_EQ(subject.computation->result(), std::vector<double>{50});
+}
+
+TEST(Recorded, StepsHoldTheirScopes) {
+  const ProfiledSubject subject = recorded(scoped_case());
+  const auto scopes = analyse(subject.data).scopes;
+  ASSERT_EQ(scopes.size(), 1);
+  EXPECT_EQ(scopes[0].path, "count");
+  EXPECT_EQ(scopes[0].count, 3);
+}
+
+TEST(Recorded, MemoryIsOfTheWholeLife) {
+  const ProfiledSubject subject = recorded(scoped_case());
+  EXPECT_EQ(subject.data.peak_bytes, 64);
+  EXPECT_EQ(subject.data.live_bytes, 8);
+  const auto points = analyse(subject.data).timeline;
+  ASSERT_EQ(points.size(), 3);
+  EXPECT_EQ(points[0].site, "state");
+  EXPECT_EQ(points[1].bytes, 64);
+}
+
+TEST(Recorded, WindowsBeginAtMultiplesOfTheirPeriod) {
+  const ProfiledSubject subject = recorded(scoped_case(), {.steps = 2, .every = 5, .windows = 3});
+  std::vector<int> first;
+  for (const StepWindow& window : subject.data.windows) first.push_back(window.first_step);
+  EXPECT_THAT(first, testing::ElementsAre(5, 10, 15));
+  EXPECT_EQ(subject.computation->result(), std::vector<double>{10. * (2 + 17)});
+}
+
+TEST(Recorded, WindowsKeepNothingOfTheStepsBetweenThem) {
+  const ProfiledSubject subject = recorded(scoped_case(), {.steps = 2, .every = 5, .windows = 3});
+  EXPECT_EQ(subject.data.recorded.scopes.size(), 2 + 3 * 2);
+  EXPECT_EQ(analyse(subject.data).scopes[0].count, 6);
+}
+
+TEST(Recorded, WindowsShareOneClock) {
+  const ProfiledSubject subject = recorded(scoped_case(), {.steps = 1, .every = 3, .windows = 2});
+  double before = 0;
+  for (const ScopeRecord& scope : subject.data.recorded.scopes) {
+    EXPECT_GE(scope.begin, before);
+    EXPECT_GE(scope.end, scope.begin);
+    before = scope.end;
+  }
+  for (const StepWindow& window : subject.data.windows) {
+    const ProfiledStep& step = window.steps[0];
+    const ScopeRecord& scope = subject.data.recorded.scopes.at(step.first_scope);
+    EXPECT_LE(step.begin, scope.begin);
+    EXPECT_GE(step.end, scope.end);
+  }
+}
+
+std::string complaint(const Case& one) {
+  try {
+    (void)recorded(one);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::broken_rule);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Recording, RefusesAResultThatIsWrong) {
+  Case one = toy_case();
+  std::get<Steps>(one.recipe).oracle.expected = [](int) { return std::vector{1.}; };
+  EXPECT_THAT(complaint(one), HasSubstr("optimized variant is wrong"));
+}
+
+TEST(Recording, RefusesGoldenValuesThatAreMissed) {
+  Case one = toy_case();
+  std::get<Steps>(one.recipe).oracle.golden = [](Backend&, Variant) { return 1.; };
+  EXPECT_THAT(complaint(one), HasSubstr("optimized variant is wrong by 1 "));
+}
+
+TEST(Recording, RefusesABrokenInvariant) {
+  Case one = toy_case();
+  std::get<Steps>(one.recipe).invariant = [](const auto&, const auto&) { return "it leaks"; };
+  EXPECT_THAT(complaint(one), HasSubstr("it leaks"));
+}
+
+TEST(Recording, RefusesAllocationsInProfiledSteps) {
+  EXPECT_THAT(complaint(toy_case([](Backend& backend, int step) {
+                if (step > 2) Buffer<double>(backend, 1, "leak");
+              })),
+              HasSubstr("'leak'"));
+}
+
+TEST(Recording, LeavesTheOraclesScopesOut) {
+  Case one = scoped_case();
+  std::get<Steps>(one.recipe).oracle.golden = [](Backend&, Variant) {
+    const Scope scope("oracle");
+    return 0.;
+  };
+  for (const ScopeRecord& scope : recorded(one).data.recorded.scopes)
+    EXPECT_EQ(scope.name, "count");
+}
+
+}  // namespace
+}  // namespace holdfast

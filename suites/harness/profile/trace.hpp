@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A profile as a timeline in Chrome's trace-event format, which https://ui.perfetto.dev opens:
+// tracks of steps, scopes, host verbs and the device's stream, arrows from a launch to what it
+// started, and the memory held.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "harness/profile/profile_data.hpp"
+
+namespace holdfast {
+
+struct Trace {
+  std::string text = {};  // JSON, one event per line
+  std::string cut = {};   // what was left out and how to take a smaller one; empty: nothing was
+};
+
+// At most `limit` bytes. Beyond it the warm-up is left out first, then what begins last.
+Trace trace_of(const Profiled& profiled, std::size_t limit = 5'000'000);
+
+// Names of the tracks, as the file has them.
+inline constexpr std::string_view steps_track = "steps", scopes_track = "scopes",
+                                  verbs_track = "host verbs", device_track = "device",
+                                  idle_device_track = "device (not executed)",
+                                  memory_track = "live bytes";
+
+}  // namespace holdfast

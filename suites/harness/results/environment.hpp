@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a result was measured on: device, tools, machine, and the content of the build.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/backend/backend.hpp"
+
+namespace holdfast {
+
+// The `env` of holdfast-results/1; its fingerprint is a hash over all that could move a time or a
+// code.
+nlohmann::json environment(const Backend& backend);
+
+// `content` and `git` of `run`: from content.json, which the build writes beside its binaries.
+nlohmann::json provenance();
+
+// `quality`: whether the machine was in a state that allows measuring.
+nlohmann::json quality();
+
+std::string utc_now();  // "2026-11-21T12:00:00Z"
+
+}  // namespace holdfast

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/results/result_writer.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+
+#include "harness/results/environment.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+using nlohmann::json;
+
+double finite(const Case& one, std::string_view metric, double value) {
+  if (std::isfinite(value)) return value;
+  throw Error(Fault::broken_rule,
+              text(one.id, ": the metric ", metric, " is ", value,
+                   ", and a result holds finite numbers only; mend what computes it"));
+}
+
+// Whole numbers are written as such: a count of 4 is not 4.0.
+json number(double value) {
+  constexpr double exactly_representable = 9007199254740992;  // 2^53
+  if (value == std::floor(value) && std::abs(value) < exactly_representable)
+    return static_cast<std::int64_t>(value);
+  return value;
+}
+
+json metric_json(const Case& one, std::string_view name, std::string_view kind, Reading reading,
+                 std::int64_t samples) {
+  json out = {{"kind", kind}};
+  if (!reading) {
+    out["value"] = nullptr;
+    out["reason"] = "there is no such reading on this device or in this run";
+    return out;
+  }
+  const double value = finite(one, name, *reading);
+  if (kind != "time" && kind != "ratio") {
+    out["value"] = number(value);
+    return out;
+  }
+  // One process; `holdfast run` merges several.
+  out["processes"] = {value};
+  out["median"] = value;
+  if (samples > 0) out["samples"] = samples;
+  return out;
+}
+
+json kernels_json(const VariantMeasurement& variant) {
+  json rows = json::array();
+  for (const KernelUse& kernel : variant.kernels)
+    rows.push_back({{"name", kernel.name},
+                    {"kind", name(kernel.kind)},
+                    {"registers", kernel.registers},
+                    {"spill_bytes", kernel.spill_bytes},
+                    {"shared_bytes", kernel.shared_bytes},
+                    {"launches", kernel.launches},
+                    {"cubin", kernel.cubin}});
+  return rows;
+}
+
+std::string kind_of_reading(const Case& one, const std::string& name) {
+  for (const MetricDeclaration& declared : one.metrics)
+    if (declared.name == name) return declared.kind;
+  return "advisory";
+}
+
+std::string kind_of_derived(const Case& one, const std::string& name) {
+  for (const Derived& derived : one.derived)
+    if (derived.name == name) return derived.kind;
+  return "advisory";
+}
+
+json variant_json(const Measured& measured, const VariantMeasurement& variant,
+                  const std::string& device) {
+  const Case& one = *measured.which;
+  json rows = json::object();
+  for (const Metric& metric : metrics())
+    if (metric.of == Of::variant && applies(metric, one, device))
+      rows[metric.name] = metric_json(one, metric.name, metric.kind,
+                                      metric.read(measured.measurement, variant), variant.samples);
+  for (const auto& [name, value] : variant.readings)
+    rows[name] = metric_json(one, name, kind_of_reading(one, name), value, 0);
+  return {{"identity", variant.identity ? json(*variant.identity) : json(nullptr)},
+          {"kernels", kernels_json(variant)},
+          {"metrics", rows}};
+}
+
+json check_json(const Case& one, const Measurement& measurement) {
+  const auto nullable = [&](const std::optional<double>& value, const char* name) {
+    return value ? json(finite(one, name, *value)) : json(nullptr);
+  };
+  const char* status = measurement.check == CheckStatus::passed   ? "passed"
+                       : measurement.check == CheckStatus::failed ? "failed"
+                                                                  : "not_executed";
+  return {{"status", status},
+          {"error", nullable(measurement.check_error, "check error")},
+          {"limit", nullable(measurement.check_limit, "check limit")},
+          {"oracle", measurement.oracle.empty() ? json(nullptr) : json(measurement.oracle)}};
+}
+
+std::filesystem::path beside(std::filesystem::path path) {
+  return path += ".new";
+}
+
+std::string random_suffix() {
+  constexpr char digits[] = "0123456789abcdef";
+  std::random_device device;
+  std::string out;
+  for (int i = 0; i < 4; ++i) out += digits[device() % 16];
+  return out;
+}
+
+}  // namespace
+
+json case_json(const Measured& measured, const std::string& device) {
+  const Case& one = *measured.which;
+  const Measurement& measurement = measured.measurement;
+  const bool failed = measurement.status == Measurement::Status::failed;
+  json variants = json::object();
+  json whole = json::object();
+  json derived = json::object();
+  // A case that broke off has no complete account: its reason says more than half its metrics
+  // would.
+  const bool accounted = !failed || measurement.check == CheckStatus::failed;
+  if (accounted) {
+    variants["optimized"] = variant_json(measured, measurement.optimized, device);
+    if (measurement.reference)
+      variants["reference"] = variant_json(measured, *measurement.reference, device);
+    for (const Metric& metric : metrics())
+      if (metric.of == Of::whole_case && applies(metric, one, device))
+        whole[metric.name] = metric_json(one, metric.name, metric.kind,
+                                         metric.read(measurement, measurement.optimized),
+                                         measurement.optimized.samples);
+    for (const auto& [name, value] : measurement.derived)
+      derived[name] = metric_json(one, name, kind_of_derived(one, name), value, 0);
+  }
+  json out = {{"id", one.id},
+              {"tier", name(one.tier)},
+              {"status", failed ? "failed" : "ok"},
+              {"reason", failed ? json(measurement.reason) : json(nullptr)},
+              {"executed", measurement.executed},
+              {"check", check_json(one, measurement)},
+              {"variants", variants},
+              {"metrics", whole}};
+  if (!derived.empty()) out["derived"] = derived;
+  return out;
+}
+
+json report_json(const Report& report, const Backend& backend) {
+  json run = provenance();
+  const std::string utc = utc_now();
+  run["id"] = text(utc, "-", random_suffix());
+  run["utc"] = utc;
+  run["processes"] = 1;
+  if (const char* sources = std::getenv("HOLDFAST_SOURCES"); sources && *sources)
+    run["sources"] = sources;
+  if (!report.custom.empty()) run["custom"] = report.custom;
+
+  json ceilings = json::object();
+  if (report.ceilings)
+    for (const auto& [name, value] : report.ceilings->named())
+      ceilings[name] = value ? json(*value) : json(nullptr);
+  json cases = json::array();
+  for (const Measured& measured : report.cases) cases.push_back(case_json(measured, backend.name));
+  return {{"schema", "holdfast-results/1"},
+          {"suite", report.suite},
+          {"tier", report.tier},
+          {"partial", report.partial},
+          {"list_hash", report.list_hash},
+          {"run", run},
+          {"env", environment(backend)},
+          {"quality", quality()},
+          {"ceilings", ceilings},
+          {"cases", cases}};
+}
+
+json list_json(const std::string& suite, const std::vector<Case>& cases) {
+  json rows = json::array();
+  for (const Case& one : cases) {
+    json devices = json::object();
+    for (const std::string& device : one.devices)
+      devices[device] = {{"metrics", promised(one, device)}};
+    rows.push_back({{"id", one.id},
+                    {"tier", name(one.tier)},
+                    {"reference", one.reference && one.unreferenced.empty()},
+                    {"devices", devices}});
+  }
+  return {{"schema", "holdfast-list/1"}, {"suite", suite}, {"cases", rows}};
+}
+
+std::string document(const json& json) {
+  return json.dump(1) + "\n";
+}
+
+void check_writable(const std::filesystem::path& path, std::string_view option) {
+  const std::string given = text("--", option, "=", path.string());
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  if (!std::filesystem::is_directory(folder))
+    throw Error(Fault::bad_input,
+                text(given, ": there is no folder ", folder.string(), "; create it first"));
+  if (std::filesystem::is_directory(path))
+    throw Error(Fault::bad_input, text(given, " is a folder; name a file in it"));
+  // Permissions alone do not tell: root may write anywhere but on a read-only file system.
+  const auto probe = beside(path);
+  const bool made = std::ofstream(probe).is_open();
+  std::error_code ignored;
+  std::filesystem::remove(probe, ignored);
+  if (!made)
+    throw Error(Fault::bad_input,
+                text(given, ": the folder ", folder.string(),
+                     " cannot be written to; choose another or change its permissions"));
+}
+
+void write_document(const std::filesystem::path& path, const std::string& text) {
+  const auto written = beside(path);
+  std::ofstream file(written, std::ios::binary);
+  file << text;
+  file.close();
+  std::error_code problem;
+  if (file) std::filesystem::rename(written, path, problem);
+  if (file && !problem) return;
+  std::error_code ignored;
+  std::filesystem::remove(written, ignored);
+  throw Error(Fault::bad_input, holdfast::text(path.string(), ": cannot be written (",
+                                               problem ? problem.message() : "is the disk full?",
+                                               "); choose another place"));
+}
+
+}  // namespace holdfast

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// holdfast-results/1 and holdfast-list/1, whose schemas stand beside this file.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/measure/measure.hpp"
+#include "harness/measure/metrics.hpp"
+
+namespace holdfast {
+
+struct Measured {
+  const Case* which = nullptr;
+  Measurement measurement = {};
+};
+
+// A case as `cases` of a result has it. Throws Error{broken_rule} naming case and metric for a
+// value that is not finite.
+nlohmann::json case_json(const Measured& measured, const std::string& device);
+
+struct Report {
+  std::string suite = {};
+  std::string tier = {};
+  bool partial = false;
+  std::vector<std::string> custom = {};  // "--size=384": the suite's own options that were given
+  std::string list_hash = {};
+  std::optional<Ceilings> ceilings = {};
+  std::vector<Measured> cases = {};
+};
+nlohmann::json report_json(const Report& report, const Backend& backend);
+
+nlohmann::json list_json(const std::string& suite, const std::vector<Case>& cases);
+
+// The bytes of a document: sorted keys, one newline at the end.
+std::string document(const nlohmann::json& json);
+
+// Throws Error{bad_input} with what to do when `path`, given as --option=path, cannot be written;
+// measures nothing before that is known.
+void check_writable(const std::filesystem::path& path, std::string_view option = "out");
+// Writes beside and renames, so that nobody sees half a file.
+void write_document(const std::filesystem::path& path, const std::string& text);
+
+}  // namespace holdfast

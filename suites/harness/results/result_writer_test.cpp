@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/results/result_writer.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <limits>
+
+#include "formats/schema_check.hpp"
+#include "harness/testing/toy.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+const MeasureOptions quick = {.budget = {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3}};
+
+json report_of(const Case& one) {
+  const auto backend = open_backend("host");
+  Report report{.suite = "toy", .tier = "smoke", .list_hash = "sha256:0"};
+  report.cases.push_back({&one, measure(one, "host", quick)});
+  return report_json(report, *backend);
+}
+
+TEST(Results, ObeyTheirSchema) {
+  const json root = schema("results.schema.json");
+  validate(report_of(toy_case()), root, root, "");
+}
+
+TEST(Results, OfAFailedCaseObeyTheSchemaToo) {
+  Case one = toy_case();
+  std::get<Steps>(one.recipe).oracle.expected = [](int) { return std::vector{1.}; };
+  const json root = schema("results.schema.json");
+  const json report = report_of(one);
+  validate(report, root, root, "");
+  EXPECT_EQ(report["cases"][0]["check"]["status"], "failed");
+}
+
+TEST(Lists, ObeyTheirSchema) {
+  const json root = schema("list.schema.json");
+  validate(list_json("toy", {toy_case()}), root, root, "");
+}
+
+TEST(Results, HoldWhatTheListPromises) {
+  const Case one = toy_case();
+  const json measured = report_of(one)["cases"][0];
+  for (const std::string& name : promised(one, "host"))
+    EXPECT_TRUE(measured["metrics"].contains(name) ||
+                measured["variants"]["optimized"]["metrics"].contains(name))
+        << name;
+}
+
+TEST(Results, RefuseANumberThatIsNotFiniteAndNameCaseAndMetric) {
+  const Case one = toy_case();
+  Measured measured{&one, measure(one, "host", quick)};
+  measured.measurement.speedup = std::numeric_limits<double>::quiet_NaN();
+  try {
+    (void)case_json(measured, "host");
+    FAIL() << "NaN was written";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("toy/count/n:1/f64: the metric speedup"));
+  }
+}
+
+TEST(Results, SayWhatKindOfKernelEachIs) {
+  const Case one = toy_case();
+  Measured measured{&one, measure(one, "host", quick)};
+  measured.measurement.optimized.kernels = {{.name = "edge", .kind = KernelKind::scatter}};
+  EXPECT_EQ(case_json(measured, "host")["variants"]["optimized"]["kernels"][0]["kind"], "scatter");
+}
+
+TEST(Results, WriteADerivedRatioAsOneProcessOfIt) {
+  Case one = toy_case();
+  one.derived = {{.name = "diag_ratio",
+                  .other = [](Backend& b) { return std::make_unique<Toy>(b); },
+                  .kind = "ratio"}};
+  const json derived = report_of(one)["cases"][0]["derived"]["diag_ratio"];
+  EXPECT_EQ(derived["kind"], "ratio");
+  EXPECT_EQ(derived["processes"].size(), 1);
+}
+
+TEST(Results, WriteCountsAsWholeNumbers) {
+  const json measured = report_of(toy_case())["cases"][0];
+  EXPECT_TRUE(
+      measured["variants"]["optimized"]["metrics"]["peak_bytes"]["value"].is_number_integer());
+}
+
+TEST(Documents, HaveSortedKeysAndOneNewlineAtTheEnd) {
+  EXPECT_EQ(document({{"b", 1}, {"a", 2}}), "{\n \"a\": 2,\n \"b\": 1\n}\n");
+}
+
+class InAFolder : public testing::Test {
+ protected:
+  InAFolder() {
+    folder = std::filesystem::path(testing::TempDir()) /
+             testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+  }
+  std::filesystem::path folder;
+};
+
+TEST_F(InAFolder, AWrittenDocumentLeavesNothingBeside) {
+  write_document(folder / "out.json", "{}\n");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+}
+
+TEST_F(InAFolder, AFolderThatIsNotThereIsNamed) {
+  try {
+    check_writable(folder / "absent" / "out.json");
+    FAIL() << "it is not there";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("create it first"));
+  }
+}
+
+TEST_F(InAFolder, AFolderIsNoFile) {
+  EXPECT_THROW(check_writable(folder), Error);
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A suite for tests, whose steps execute a known number of instructions; PLANTED_PERCENT adds so
+// many percent to a step of the optimized variant, and PLANTED=unsteady makes steps differ.
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "harness/case/case.hpp"
+#include "runtime/backend/buffer.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr long rounds = 200'000;  // of two instructions each
+
+void spin(long count) {
+  asm volatile("1: subq $1, %0\n\tjnz 1b" : "+r"(count) : : "cc");
+}
+
+class Spin : public Computation {
+ public:
+  Spin(Backend& backend, Variant variant) : state_(backend, 1, "state") {
+    state_.data()[0] = 0;
+    const char* percent = std::getenv("PLANTED_PERCENT");
+    const char* planted = std::getenv("PLANTED");
+    rounds_ = variant == Variant::reference ? 3 * rounds : rounds;
+    if (percent && variant == Variant::optimized) rounds_ += rounds * std::atol(percent) / 100;
+    unsteady_ = planted && std::string_view(planted) == "unsteady";
+  }
+  void step() override {
+    state_.data()[0] += 10;
+    spin(rounds_);
+    if (unsteady_) rounds_ += rounds / 100;
+  }
+  std::vector<double> result() override { return {state_.data()[0]}; }
+
+ private:
+  Buffer<double> state_;
+  long rounds_ = 0;
+  bool unsteady_ = false;
+};
+
+Case spin_case(std::string id, Tier tier) {
+  return {.id = std::move(id),
+          .tier = tier,
+          .devices = {"host"},
+          .work = {.flops = 1, .bytes = 8},
+          .recipe =
+              Steps{.make = [](Backend& backend, Variant variant) -> std::unique_ptr<Computation> {
+                      return std::make_unique<Spin>(backend, variant);
+                    },
+                    .oracle = {.name = "arithmetic",
+                               .limit = 1e-15,
+                               .expected = [](int steps) -> std::vector<double> {
+                                 return {10. * steps};
+                               }}},
+          .counted = true};
+}
+
+}  // namespace
+
+Suite suite() {
+  return {.name = "counted_suite", .cases = [](const SuiteOptions&) -> std::vector<Case> {
+            return {spin_case("counted_suite/spin/n:1/f64", Tier::smoke),
+                    spin_case("counted_suite/spin/n:2/f64", Tier::full)};
+          }};
+}
+
+}  // namespace holdfast
