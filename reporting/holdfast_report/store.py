@@ -2,7 +2,7 @@
 """The accepted baselines while `holdfast` may be changing them: all of a change or nothing of it.
 
 A change is written beside the files' places, then into a journal, and then takes its places, under
-a lock on the store's folder (baselines/gate/store.hpp). Whoever only reads shares that lock, and
+a lock on the store's folder (baselines/gate/base/store.hpp). Whoever only reads shares that lock, and
 reads what a killed command's journal speaks of from beside its place. Who must wait says so."""
 
 import fcntl

@@ -19,7 +19,7 @@ from holdfast_report.reading import load
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = sorted(
-    [*ROOT.glob("baselines/gate/*.schema.json"), *ROOT.glob("suites/harness/*.schema.json")]
+    ROOT.glob("baselines/formats/*.schema.json")
 )
 BASELINES = sorted(ROOT.glob("baselines/devices/*/*.json"))
 POLICY = ROOT / "baselines" / "policy.json"
@@ -51,7 +51,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
 def schema(name: str) -> dict[str, Any]:
     found = [path for path in SCHEMAS if path.name == f"{name}.schema.json"]
     if not found:
-        pytest.skip(f"no {name}.schema.json in baselines/gate or suites/harness")
+        pytest.skip(f"no {name}.schema.json in baselines/formats")
     return load(found[0])
 
 
