@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "runtime/backend/blas.hpp"
 #include "runtime/backend/buffer.hpp"
 #include "runtime/backend/recording.hpp"
 #include "runtime/base/error.hpp"

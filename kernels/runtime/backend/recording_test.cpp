@@ -6,7 +6,9 @@
 
 #include <map>
 
+#include "runtime/backend/blas.hpp"
 #include "runtime/backend/buffer.hpp"
+#include "runtime/backend/fft.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast {

@@ -9,6 +9,7 @@
 
 #include "runtime/backend/backend.hpp"
 #include "runtime/base/error.hpp"
+#include "runtime/base/transfer_guard.hpp"
 
 namespace holdfast {
 namespace {
