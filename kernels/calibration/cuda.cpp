@@ -165,11 +165,6 @@ class Upload final : public OnDevice {
 };
 
 template <class T>
-std::string entry(std::string_view kernel) {
-  return text(kernel, std::is_same_v<T, float> ? "<float>" : "<double>");
-}
-
-template <class T>
 class MultiplyAdd final : public OnDevice {
  public:
   MultiplyAdd(Backend& backend, const Size& size)

@@ -35,8 +35,4 @@ constexpr std::string_view spelled() {
   return "double";
 }
 
-constexpr unsigned blocks(std::int64_t count, std::int64_t each) {
-  return static_cast<unsigned>((count + each - 1) / each);
-}
-
 }  // namespace holdfast::clusterless_kde

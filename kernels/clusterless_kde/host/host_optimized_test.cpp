@@ -19,6 +19,7 @@
 #include "clusterless_kde/variants.hpp"
 #include "runtime/backend/backend.hpp"
 #include "runtime/base/error.hpp"
+#include "testing/differences.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -60,15 +61,6 @@ std::vector<double> result(Unit unit, const Input& input, const Options& options
   return outcome(unit, input, options, host_limits().isa).result;
 }
 
-double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double largest = 0;
-  for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k) {
-    const double difference = std::abs(a[k] - b[k]);
-    if (!(difference <= largest)) largest = difference;  // NaN as well
-  }
-  return largest;
-}
 template <std::size_t n>
 std::vector<double> values(const std::array<double, n>& golden) {
   return {golden.begin(), golden.end()};

@@ -20,6 +20,7 @@
 #include "clusterless_kde/problem/words.hpp"
 #include "clusterless_kde/variants.hpp"
 #include "runtime/base/error.hpp"
+#include "testing/differences.hpp"
 
 namespace holdfast::clusterless_kde {
 
@@ -72,12 +73,6 @@ class Invariant : public testing::TestWithParam<Decoder> {
   }
   bool takes_the_path(const Input& of) const {
     return path(shape(of), precision_of(decoder.arithmetic)) == decoder.path;
-  }
-  static double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
-    double worst = a.size() == b.size() ? 0 : INFINITY;
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-      worst = std::max(worst, std::isnan(a[i] - b[i]) ? INFINITY : std::abs(a[i] - b[i]));
-    return worst;
   }
   // The clear cases alone: not within rounding of the floor.
   static bool is_unfloored(double likelihood) { return likelihood > log_rate_floor + 0.01; }

@@ -21,6 +21,7 @@
 #include "clusterless_kde/variants.hpp"
 #include "runtime/backend/backend.hpp"
 #include "runtime/base/error.hpp"
+#include "testing/differences.hpp"
 
 namespace holdfast::clusterless_kde {
 
@@ -110,16 +111,6 @@ struct DryRun {
   std::unique_ptr<Computation> computation;
   Counts setup = {};
 };
-
-template <class A, class B>
-double largest_difference(const A& a, const B& b) {
-  double worst = a.size() == b.size() ? 0 : INFINITY;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    const double difference = std::abs(a[i] - b[i]);
-    worst = std::max(worst, std::isnan(difference) ? INFINITY : difference);
-  }
-  return worst;
-}
 
 // The three numbers of an electrode that the size of the arena follows from, and those of all.
 struct ArenaShape {

@@ -2,9 +2,6 @@
 // Private to the workload's device variants: what their launchers and tests must spell alike.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -28,19 +25,9 @@ inline constexpr int contraction_points = 32, contraction_parts = 8;
 // block, how far along the common axis it goes at a time, threads per block.
 inline constexpr int gemm_tile = 64, gemm_depth = 16, gemm_threads = 256;
 
-constexpr unsigned blocks(std::size_t count, std::size_t each) {
-  return static_cast<unsigned>((count + each - 1) / each);
-}
-
 template <class T>
 inline constexpr Precision precision_of =
     std::is_same_v<T, float> ? Precision::f32 : Precision::f64;
-
-// "stage<double>".
-template <class T>
-std::string entry(std::string_view kernel) {
-  return text(kernel, precision_of<T> == Precision::f32 ? "<float>" : "<double>");
-}
 
 // h, v1, v2 in a row.
 template <class T>

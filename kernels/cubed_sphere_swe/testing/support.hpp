@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,6 +19,7 @@
 #include "cubed_sphere_swe/testing/kernels_on_cpu.hpp"
 #include "cubed_sphere_swe/variants.hpp"
 #include "runtime/base/error.hpp"
+#include "testing/differences.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 
@@ -32,14 +32,8 @@ inline State state_after(std::unique_ptr<Computation> computation, Size size, in
 // Largest difference relative to the expected field's largest magnitude; infinite where there is a
 // value that is no number or a field of another length.
 inline double difference(std::span<const double> values, std::span<const double> expected) {
-  if (values.size() != expected.size()) return std::numeric_limits<double>::infinity();
-  double worst = 0;
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    const double apart = std::abs(values[k] - expected[k]);
-    if (!std::isfinite(apart)) return std::numeric_limits<double>::infinity();
-    worst = std::max(worst, apart);
-  }
-  return worst / largest(expected);
+  const double apart = largest_difference(values, expected);
+  return std::isfinite(apart) ? apart / largest(expected) : apart;
 }
 inline double difference(const State& a, const State& b) {
   return std::max({difference(a.h, b.h), difference(a.v1, b.v1), difference(a.v2, b.v2)});
@@ -79,13 +73,6 @@ inline std::vector<double> after(int calls, Variant variant, const Problem& prob
   const auto computation = make(*backend, variant, problem);
   for (int i = 0; i < calls; ++i) computation->step();
   return computation->result();
-}
-
-inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  double worst = a.size() == b.size() ? 0 : INFINITY;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    worst = std::max(worst, std::isnan(a[i] - b[i]) ? INFINITY : std::abs(a[i] - b[i]));
-  return worst;
 }
 
 // What a computation costs on the dry device.

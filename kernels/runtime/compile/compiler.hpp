@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -33,6 +34,12 @@ struct WantedKernel {
       : expression(std::move(wanted)), kind(what) {}
   WantedKernel(const char* wanted) : expression(wanted) {}
 };
+
+// How a program names a kernel that is a template of its numbers' type.
+template <class T>
+std::string entry(std::string_view kernel) {
+  return std::string(kernel) + (std::is_same_v<T, float> ? "<float>" : "<double>");
+}
 
 struct Program {
   Source code = {};

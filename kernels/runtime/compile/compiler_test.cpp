@@ -70,6 +70,11 @@ Error error_of(Action&& action) {
   return {Fault::bad_input, "nothing was thrown"};
 }
 
+TEST(Entry, NamesTheTypeOfItsNumbers) {
+  EXPECT_EQ(entry<float>("scale"), "scale<float>");
+  EXPECT_EQ(entry<double>("scale"), "scale<double>");
+}
+
 TEST_F(CompilerTest, CompilesAProgramOnce) {
   const auto backend = fresh();
   for (int i = 0; i < 3; ++i) backend->compiler->compile(scaled_by(2));

@@ -31,6 +31,11 @@ struct LaunchShape {
   auto operator<=>(const LaunchShape&) const = default;
 };
 
+// Blocks that cover `count`, `each` of it in one.
+constexpr unsigned blocks(std::int64_t count, std::int64_t each) {
+  return static_cast<unsigned>((count + each - 1) / each);
+}
+
 // What a kernel is in a list of launches. `scatter` writes a few places of an array that others
 // fill as well; `fused` is everything that reads and computes and writes its own.
 enum class KernelKind { fused, scatter, gemm, reduce, copy, loop };

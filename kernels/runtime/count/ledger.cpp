@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/count/ledger.hpp"
 
+#include <iterator>
+
 #include "runtime/base/error.hpp"
 
 namespace holdfast {
-namespace {
 
-constexpr std::int64_t Counts::*fields[] = {
-    &Counts::launches,  &Counts::library_calls, &Counts::graph_nodes, &Counts::copies,
-    &Counts::h2d_bytes, &Counts::d2h_bytes,     &Counts::syncs,       &Counts::allocations,
-    &Counts::programs,  &Counts::nvrtc_runs,    &Counts::plans,
-};
-static_assert(sizeof(Counts) == sizeof(fields) / sizeof(fields[0]) * sizeof(std::int64_t));
-
-}  // namespace
+static_assert(sizeof(Counts) == std::size(counter_table) * sizeof(std::int64_t), "a row for each");
 
 Counts& Counts::operator+=(const Counts& other) {
-  for (const auto field : fields) this->*field += other.*field;
+  for (const Counter& row : counter_table) this->*row.member += other.*row.member;
   return *this;
 }
 
 Counts operator-(Counts left, const Counts& right) {
-  for (const auto field : fields) left.*field -= right.*field;
+  for (const Counter& row : counter_table) left.*row.member -= right.*row.member;
   return left;
 }
 

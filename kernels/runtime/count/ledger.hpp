@@ -27,6 +27,29 @@ struct Counts {
 
   Counts& operator+=(const Counts&);
   friend Counts operator-(Counts, const Counts&);
+  friend bool operator==(const Counts&, const Counts&) = default;
+};
+
+// Whatever treats all counters alike reads this table.
+struct Counter {
+  std::string_view name;
+  std::int64_t Counts::*member;
+  std::string_view timed = {};  // in words, where steps that are timed must count the same
+  bool steady = true;           // the same in each step
+  bool shown = true;            // in a profile
+};
+inline constexpr Counter counter_table[] = {
+    {"launches", &Counts::launches, "launches"},
+    {"library_calls", &Counts::library_calls, "library calls"},
+    {"graph_nodes", &Counts::graph_nodes, "graph nodes"},
+    {"copies", &Counts::copies, "copies"},
+    {"h2d_bytes", &Counts::h2d_bytes, "uploaded bytes"},
+    {"d2h_bytes", &Counts::d2h_bytes, "downloaded bytes"},
+    {"syncs", &Counts::syncs},
+    {"allocations", &Counts::allocations},
+    {"programs", &Counts::programs},
+    {"nvrtc_runs", &Counts::nvrtc_runs, {}, false, false},  // caches fill
+    {"plans", &Counts::plans},
 };
 
 // What a variant declares that its steady step does on purpose: the anti-patterns that a spec

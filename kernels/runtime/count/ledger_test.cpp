@@ -107,5 +107,26 @@ TEST(Counts, ADifferenceOfSnapshotsIsWhatHappenedBetween) {
   EXPECT_EQ(between.plans, 1);
 }
 
+TEST(Counts, SumDifferenceAndComparisonKnowEachRowOfTheTable) {
+  for (const Counter& row : counter_table) {
+    const Counts before{.launches = 1, .syncs = 2};
+    Counts after = before;
+    EXPECT_TRUE(after == before);
+    Counts one;
+    one.*row.member = 1;
+    after += one;
+    EXPECT_FALSE(after == before) << row.name;
+    EXPECT_TRUE(after - before == one) << row.name;
+  }
+}
+
+TEST(Counts, EachMemberHasARowOfItsOwn) {
+  Counts all;
+  for (const Counter& row : counter_table) {
+    EXPECT_EQ(all.*row.member, 0) << row.name;
+    all.*row.member = 1;
+  }
+}
+
 }  // namespace
 }  // namespace holdfast

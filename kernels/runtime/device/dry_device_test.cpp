@@ -90,6 +90,13 @@ TEST_F(DryDeviceTest, TransfersAreCountedInBytes) {
   EXPECT_EQ(ledger.counts.syncs, 1);
 }
 
+TEST(Blocks, CoverTheWholeCountAndNoMore) {
+  EXPECT_EQ(blocks(0, 32), 0u);
+  EXPECT_EQ(blocks(1, 32), 1u);
+  EXPECT_EQ(blocks(64, 32), 2u);
+  EXPECT_EQ(blocks(65, 32), 3u);
+}
+
 TEST_F(DryDeviceTest, ALaunchIsCountedForTheLedgerAndForTheKernel) {
   launch({.grid = {10}, .block = {128}});
   launch({.grid = {10}, .block = {128}});

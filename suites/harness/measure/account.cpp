@@ -13,36 +13,15 @@
 namespace holdfast {
 namespace {
 
-struct Counter {
-  const char* name;
-  std::int64_t Counts::*member;
-};
-constexpr Counter counters[] = {
-    {"launches", &Counts::launches},
-    {"library_calls", &Counts::library_calls},
-    {"graph_nodes", &Counts::graph_nodes},
-    {"copies", &Counts::copies},
-    {"h2d_bytes", &Counts::h2d_bytes},
-    {"d2h_bytes", &Counts::d2h_bytes},
-    {"syncs", &Counts::syncs},
-    {"allocations", &Counts::allocations},
-    {"programs", &Counts::programs},
-    {"nvrtc_runs", &Counts::nvrtc_runs},
-    {"plans", &Counts::plans},
-};
-
-// What one step counts, which must be the same for each of them. nvrtc_runs may differ: caches
-// fill.
+// What one step counts, which must be the same for each of them.
 Counts per_step(const std::vector<Counts>& steps) {
-  for (const auto& [name, member] : counters) {
-    if (member == &Counts::nvrtc_runs) continue;
+  for (const auto& [name, member, timed, steady, in_profiles] : counter_table)
     for (const Counts& step : steps)
-      if (step.*member != steps.front().*member)
+      if (steady && step.*member != steps.front().*member)
         throw Error(Fault::broken_rule,
                     text(name, " is not steady: one step counts ", steps.front().*member,
                          ", another ", step.*member, "; every step must do the same work after ",
                          accounted_steps, " or fewer to warm up"));
-  }
   return steps.back();
 }
 

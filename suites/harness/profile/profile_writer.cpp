@@ -42,19 +42,8 @@ json overview_json(const Profiled& profiled, const Profile& profile) {
       {"declared_h2d_bytes", nullable(profiled.declared_upload_bytes)},
       {"top_op", nullable(profile.top_operation)},
       {"top_op_fraction", nullable(profile.top_fraction)}};
-  constexpr std::pair<const char*, std::int64_t Counts::*> counters[] = {
-      {"launches", &Counts::launches},
-      {"library_calls", &Counts::library_calls},
-      {"graph_nodes", &Counts::graph_nodes},
-      {"copies", &Counts::copies},
-      {"syncs", &Counts::syncs},
-      {"h2d_bytes", &Counts::h2d_bytes},
-      {"d2h_bytes", &Counts::d2h_bytes},
-      {"allocations", &Counts::allocations},
-      {"programs", &Counts::programs},
-      {"plans", &Counts::plans}};
-  for (const auto& [name, member] : counters)
-    out[name] = per_step(profiled.counts.*member, profiled.step_count());
+  for (const auto& [name, member, timed, steady, shown] : counter_table)
+    if (shown) out[std::string(name)] = per_step(profiled.counts.*member, profiled.step_count());
   return out;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// holdfast-profile/1, whose schema stands beside this file, and the same for people.
+// holdfast-profile/1, whose schema is in baselines/formats/, and the same for people.
 #pragma once
 
 #include <nlohmann/json.hpp>
