@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "calibration/variants.hpp"
+#include "host/isa.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast::calibration {
@@ -18,12 +19,10 @@ std::unique_ptr<Calibration> make_if_there(Backend& backend, const Size& size) {
     throw Error(Fault::no_device, "this build has no device code; open the backend \"host\"");
 #endif
   }
-  const bool wide = host_limits().isa == "x86-64-v4";
-  auto made =
-      wide ? isa_v4::make_host_memory(backend, size) : isa_v3::make_host_memory(backend, size);
+  using host::choose_isa;
+  auto made = choose_isa(isa_v3::make_host_memory, isa_v4::make_host_memory)(backend, size);
   if (made) return made;
-  return wide ? isa_v4::make_host_arithmetic(backend, size)
-              : isa_v3::make_host_arithmetic(backend, size);
+  return choose_isa(isa_v3::make_host_arithmetic, isa_v4::make_host_arithmetic)(backend, size);
 }
 
 }  // namespace

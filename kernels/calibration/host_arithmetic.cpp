@@ -2,16 +2,18 @@
 // What the arithmetic units and threads of a CPU can do.
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <numeric>
 #include <type_traits>
 
-#include "calibration/host_vectors.hpp"
 #include "calibration/variants.hpp"
+#include "host/vectors.hpp"
 #include "runtime/backend/buffer.hpp"
 
 namespace holdfast::calibration::HOLDFAST_ISA {
 namespace {
+
+using host::HOLDFAST_ISA::Integers;
+using host::HOLDFAST_ISA::Lanes;
 
 // Chains of multiply-adds that no memory is behind. 12 hide a latency of 4 cycles on 2 units with
 // room, and leave registers for the operands.
@@ -59,14 +61,12 @@ template <class T>
 struct Exponential;
 template <>
 struct Exponential<double> {
-  using Bits = std::int64_t;
   static constexpr int degree = 11, mantissa_bits = 52;  // remainder below 7e-15
   static constexpr double shifter = 0x1.8p52, ln2_high = 0x1.62e42fee00000p-1,
                           ln2_low = 0x1.a39ef35793c76p-33;
 };
 template <>
 struct Exponential<float> {
-  using Bits = std::int32_t;
   static constexpr int degree = 6, mantissa_bits = 23;  // remainder below 2e-7
   static constexpr float shifter = 0x1.8p23F, ln2_high = 0x1.62e400p-1F, ln2_low = 0x1.7f7d1cp-20F;
 };
@@ -82,7 +82,6 @@ template <class T>
 [[gnu::always_inline]] inline void exponential(const typename Lanes<T>::Vector& x,
                                                typename Lanes<T>::Vector& y) {
   using E = Exponential<T>;
-  typedef typename E::Bits BitVector [[gnu::vector_size(vector_bytes)]];
   const auto shifted = x * static_cast<T>(1.4426950408889634) + E::shifter;
   const auto k = shifted - E::shifter;
   const auto r = (x - k * E::ln2_high) - k * E::ln2_low;
@@ -90,8 +89,8 @@ template <class T>
 #pragma GCC unroll 16
   for (int n = E::degree - 2; n >= 0; --n) series = series * r + inverse_factorial<T>(n);
   y = reinterpret_cast<typename Lanes<T>::Vector>(
-      reinterpret_cast<BitVector>(series) +
-      (reinterpret_cast<BitVector>(shifted) << E::mantissa_bits));
+      reinterpret_cast<Integers<T>>(series) +
+      (reinterpret_cast<Integers<T>>(shifted) << E::mantissa_bits));
 }
 
 // Of 1024 numbers that stay in the first cache, again and again.
@@ -111,7 +110,7 @@ class Exponentials final : public Calibration {
     for (int repeat = 0; repeat < size_.repeats; ++repeat) {
 #pragma GCC unroll 4
       for (std::size_t i = 0; i < count / lanes; ++i) exponential<T>(x[i], y[i]);
-      keep_memory();
+      asm volatile("" ::: "memory");  // or repeats are merged, or dropped
     }
   }
   std::vector<double> result() override {

@@ -5,13 +5,14 @@
 #include <algorithm>
 
 #include "calibration/formulas.hpp"
-#include "calibration/host_vectors.hpp"
 #include "calibration/variants.hpp"
+#include "host/vectors.hpp"
 #include "runtime/backend/buffer.hpp"
 
 namespace holdfast::calibration::HOLDFAST_ISA {
 namespace {
 
+using host::HOLDFAST_ISA::Lanes;
 using Vector = Lanes<double>::Vector;
 constexpr std::size_t unroll = 8;  // vectors that a loop handles at once
 
@@ -44,7 +45,7 @@ class Stream : public Calibration {
   void step() override {
     for (int i = 0; i < repeats_; ++i) {
       pass();
-      keep_memory();
+      asm volatile("" ::: "memory");  // or passes are merged, or dropped
     }
   }
   Work work() const override {

@@ -8,20 +8,20 @@
 
 namespace holdfast::calibration {
 
+using Factory = std::unique_ptr<Calibration>(Backend& backend, const Size& size);
+
 // On either backend: Blas is the same for both.
-std::unique_ptr<Calibration> make_matrix_product(Backend& backend, const Size& size);
+Factory make_matrix_product;
 
 // Null for a kind that it has not.
-std::unique_ptr<Calibration> make_on_device(Backend& backend, const Size& size);
+Factory make_on_device;
 
 // The same sources, compiled once for each instruction set. Null for a kind that they have not.
 namespace isa_v3 {
-std::unique_ptr<Calibration> make_host_memory(Backend& backend, const Size& size);
-std::unique_ptr<Calibration> make_host_arithmetic(Backend& backend, const Size& size);
-}  // namespace isa_v3
+Factory make_host_memory, make_host_arithmetic;
+}
 namespace isa_v4 {
-std::unique_ptr<Calibration> make_host_memory(Backend& backend, const Size& size);
-std::unique_ptr<Calibration> make_host_arithmetic(Backend& backend, const Size& size);
-}  // namespace isa_v4
+Factory make_host_memory, make_host_arithmetic;
+}
 
 }  // namespace holdfast::calibration

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "clusterless_kde/variants.hpp"
+#include "host/isa.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast::clusterless_kde {
@@ -36,11 +37,11 @@ std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant, 
     throw Error(Fault::no_device, "this build has no device code; open the backend \"host\"");
 #endif
   }
-  if (host_limits().isa == "x86-64-v4")
-    return fused ? isa_v4::make_host_optimized(backend, std::move(problem))
-                 : isa_v4::make_host_reference(backend, std::move(problem));
-  return fused ? isa_v3::make_host_optimized(backend, std::move(problem))
-               : isa_v3::make_host_reference(backend, std::move(problem));
+  using host::choose_isa;
+  const auto make_host = fused
+                             ? choose_isa(isa_v3::make_host_optimized, isa_v4::make_host_optimized)
+                             : choose_isa(isa_v3::make_host_reference, isa_v4::make_host_reference);
+  return make_host(backend, std::move(problem));
 }
 
 }  // namespace

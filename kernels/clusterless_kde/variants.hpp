@@ -13,20 +13,19 @@
 
 namespace holdfast::clusterless_kde {
 
+using VariantFactory = std::unique_ptr<Computation>(Backend& backend, Problem problem);
+
 // backend.device is not null. The reference takes Algorithm::linear, log_sum_exp and matmul.
-std::unique_ptr<Computation> make_cuda_reference(Backend& backend, Problem problem);
-std::unique_ptr<Computation> make_cuda_optimized(Backend& backend, Problem problem);
+VariantFactory make_cuda_reference, make_cuda_optimized;
 std::int64_t cuda_estimate_bytes(const Shape& shape, const Plan& plan);
 
 // backend.device is null. The same sources, compiled once for each instruction set.
 namespace isa_v3 {
-std::unique_ptr<Computation> make_host_reference(Backend& backend, Problem problem);
-std::unique_ptr<Computation> make_host_optimized(Backend& backend, Problem problem);
-}  // namespace isa_v3
+VariantFactory make_host_reference, make_host_optimized;
+}
 namespace isa_v4 {
-std::unique_ptr<Computation> make_host_reference(Backend& backend, Problem problem);
-std::unique_ptr<Computation> make_host_optimized(Backend& backend, Problem problem);
-}  // namespace isa_v4
+VariantFactory make_host_reference, make_host_optimized;
+}
 std::int64_t host_estimate_bytes(const Shape& shape, const Plan& plan);
 
 }  // namespace holdfast::clusterless_kde

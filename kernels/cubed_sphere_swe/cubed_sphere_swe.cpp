@@ -8,6 +8,7 @@
 #include "cubed_sphere_swe/problem/stages.hpp"
 #include "cubed_sphere_swe/problem/words.hpp"
 #include "cubed_sphere_swe/variants.hpp"
+#include "host/isa.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/gemm.hpp"
 
@@ -115,11 +116,11 @@ std::unique_ptr<Computation> make(Problem problem, Backend& backend, Variant var
     throw Error(Fault::no_device, "this build has no device code; open the backend \"host\"");
 #endif
   }
-  if (host_limits().isa == "x86-64-v4")
-    return reference ? isa_v4::make_host_reference(backend, std::move(problem))
-                     : isa_v4::make_host_optimized(backend, std::move(problem));
-  return reference ? isa_v3::make_host_reference(backend, std::move(problem))
-                   : isa_v3::make_host_optimized(backend, std::move(problem));
+  using host::choose_isa;
+  const auto make_host = reference
+                             ? choose_isa(isa_v3::make_host_reference, isa_v4::make_host_reference)
+                             : choose_isa(isa_v3::make_host_optimized, isa_v4::make_host_optimized);
+  return make_host(backend, std::move(problem));
 }
 
 }  // namespace

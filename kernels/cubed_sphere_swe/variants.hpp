@@ -12,9 +12,10 @@
 
 namespace holdfast::cubed_sphere_swe {
 
+using VariantFactory = std::unique_ptr<Computation>(Backend& backend, Problem problem);
+
 // backend.device is not null.
-std::unique_ptr<Computation> make_cuda_reference(Backend& backend, Problem problem);
-std::unique_ptr<Computation> make_cuda_optimized(Backend& backend, Problem problem);
+VariantFactory make_cuda_reference, make_cuda_optimized;
 
 // Every field between a state and its tendency, as the reference forms them; for tests and for
 // learning.
@@ -28,17 +29,13 @@ struct Intermediates {
 
 // backend.device is null. The same sources, compiled once for each instruction set.
 namespace isa_v3 {
-std::unique_ptr<Computation> make_host_reference(Backend& backend, Problem problem);
-std::unique_ptr<Computation> make_host_optimized(Backend& backend, Problem problem);
+VariantFactory make_host_reference, make_host_optimized;
 Intermediates reference_intermediates(Backend& backend, Problem problem);
 // max |h - A h| of the one-sided h that the optimized variant keeps, after problem.steps RK4 steps.
 double one_sided_spread(Backend& backend, Problem problem);
 }  // namespace isa_v3
 namespace isa_v4 {
-std::unique_ptr<Computation> make_host_reference(Backend& backend, Problem problem);
-std::unique_ptr<Computation> make_host_optimized(Backend& backend, Problem problem);
-Intermediates reference_intermediates(Backend& backend, Problem problem);
-double one_sided_spread(Backend& backend, Problem problem);
-}  // namespace isa_v4
+VariantFactory make_host_reference, make_host_optimized;
+}
 
 }  // namespace holdfast::cubed_sphere_swe

@@ -12,14 +12,16 @@
 #include <vector>
 
 #include "clusterless_kde/host/sizes.hpp"
-#include "clusterless_kde/host/vectors.hpp"
 #include "clusterless_kde/problem/formulas.hpp"
 #include "clusterless_kde/problem/nodes.hpp"
 #include "clusterless_kde/problem/preparation.hpp"
 #include "clusterless_kde/problem/spike_cut.hpp"
+#include "host/vectors.hpp"
 #include "runtime/backend/buffer.hpp"
 
 namespace holdfast::clusterless_kde::HOLDFAST_ISA {
+
+using namespace host::HOLDFAST_ISA;
 
 // Nodes, or spikes, begin .. end - 1.
 struct Band {

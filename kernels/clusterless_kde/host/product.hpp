@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <utility>
 
-#include "clusterless_kde/host/vectors.hpp"
+#include "host/vectors.hpp"
 
 namespace holdfast::clusterless_kde::HOLDFAST_ISA {
+
+using namespace host::HOLDFAST_ISA;
 
 // Rows at a time, and vectors of a row: as many as the registers hold.
 inline constexpr int product_rows = 6;

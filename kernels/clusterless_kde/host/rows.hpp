@@ -11,8 +11,8 @@
 #include "clusterless_kde/host/hop.hpp"
 #include "clusterless_kde/host/model.hpp"
 #include "clusterless_kde/host/product.hpp"
-#include "clusterless_kde/host/vectors.hpp"
 #include "clusterless_kde/problem/formulas.hpp"
+#include "host/vectors.hpp"
 
 namespace holdfast::clusterless_kde::HOLDFAST_ISA {
 

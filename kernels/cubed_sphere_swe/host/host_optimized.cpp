@@ -27,13 +27,13 @@
 #include <utility>
 #include <vector>
 
-#include "cubed_sphere_swe/host/host_schedule.hpp"
 #include "cubed_sphere_swe/host/host_sweep.hpp"
 #include "cubed_sphere_swe/problem/host_components.hpp"
 #include "cubed_sphere_swe/problem/host_mass.hpp"
 #include "cubed_sphere_swe/problem/stages.hpp"
 #include "cubed_sphere_swe/problem/work.hpp"
 #include "cubed_sphere_swe/variants.hpp"
+#include "host/schedule.hpp"
 #include "runtime/count/scope.hpp"
 
 namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
@@ -223,7 +223,7 @@ class HostOptimized final : public Computation {
   std::vector<Field<T>> states_ = {};  // y and the stages'
   double start_mass_ = 0;
   std::optional<MassWatch<T>> watch_ = {};
-  Schedule schedule_{panels * blocks_};
+  host::HOLDFAST_ISA::Schedule schedule_{panels * blocks_};
 };
 
 }  // namespace

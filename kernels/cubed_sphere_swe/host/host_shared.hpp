@@ -11,11 +11,11 @@
 
 #include "computation.hpp"
 #include "cubed_sphere_swe/host/host_panels.hpp"
-#include "cubed_sphere_swe/host/host_schedule.hpp"
 #include "cubed_sphere_swe/problem/problem.hpp"
 #include "cubed_sphere_swe/problem/stages.hpp"
 #include "cubed_sphere_swe/problem/words.hpp"
 #include "cubed_sphere_swe/problem/work.hpp"
+#include "host/schedule.hpp"
 #include "runtime/count/scope.hpp"
 
 namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
@@ -51,7 +51,7 @@ class Shared : public Computation {
   std::string_view name_;
   int threads_, blocks_, phases_;
   bool shared_;
-  Schedule schedule_;
+  host::HOLDFAST_ISA::Schedule schedule_;
 };
 
 // Row by row of every panel, with scratch rows of each thread's own.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cubed_sphere_swe/problem/host_values.hpp"
+#include "host/vectors.hpp"
 
 namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
 
@@ -23,13 +24,8 @@ struct Pack {
   static Lanes load(const T* x) { return *reinterpret_cast<const Unaligned*>(x); }
   static void store(T* x, Lanes value) { *reinterpret_cast<Unaligned*>(x) = value; }
 };
-#ifdef __AVX512F__
-using Doubles = Pack<double, 8>;
-using Floats = Pack<float, 16>;
-#else
-using Doubles = Pack<double, 4>;
-using Floats = Pack<float, 8>;
-#endif
+using Doubles = Pack<double, host::HOLDFAST_ISA::Lanes<double>::count>;
+using Floats = Pack<float, host::HOLDFAST_ISA::Lanes<float>::count>;
 using FewFloats = Pack<float, 8>;  // for rows that are shorter than Floats
 
 // make(the pack for rows of n values)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How threads share the stages of a run without waiting for each other. Of the optimized host
-// variant alone.
+// How threads share the stages of a run without waiting for each other. For sources that
+// are compiled once for each instruction set.
 #pragma once
 
 #include <sched.h>
@@ -11,7 +11,7 @@
 
 #include "runtime/count/scope.hpp"
 
-namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
+namespace holdfast::host::HOLDFAST_ISA {
 
 // Who does which part of which stage. A thread takes its own parts first and then what others have
 // not begun; a stage begins when all parts of the one before are done, whether or not every thread
@@ -59,4 +59,4 @@ class Schedule {
   std::vector<std::atomic<int>> taken_;    // by part: stages begun
 };
 
-}  // namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA
+}  // namespace holdfast::host::HOLDFAST_ISA

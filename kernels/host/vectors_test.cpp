@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's vector arithmetic, compiled here for the least instruction set.
+// The host's vectors, compiled here for the least instruction set.
 #define HOLDFAST_ISA isa_test
-#include "clusterless_kde/host/vectors.hpp"
+#include "host/vectors.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
-#include "clusterless_kde/host/product.hpp"
-#include "clusterless_kde/problem/formulas.hpp"
-
-namespace holdfast::clusterless_kde::HOLDFAST_ISA {
+namespace holdfast::host::HOLDFAST_ISA {
 namespace {
 
 template <class T>
@@ -74,12 +69,6 @@ TYPED_TEST(VectorFunctions, LogIsWithinTwoUnitsOverAllNormalNumbers) {
   }
 }
 
-TYPED_TEST(VectorFunctions, LogOfOneIsZeroAndThatOfTheFloorIsTheFloor) {
-  using T = TypeParam;
-  EXPECT_EQ(log_of<T>(1), T(0));
-  EXPECT_EQ(log_of<T>(rate_floor), T(log_rate_floor));
-}
-
 TYPED_TEST(VectorFunctions, LogAddsPowersOfTwo) {
   using T = TypeParam;
   const T ln2 = static_cast<T>(std::log(2.L));
@@ -99,31 +88,5 @@ TYPED_TEST(VectorFunctions, AtLeastReplacesNotANumber) {
   EXPECT_EQ(at_least<T>(everywhere(T(4)), T(3))[0], T(4));
 }
 
-// Every element is the sum over k in order, so a matrix is the same in whatever tiles it is made.
-TYPED_TEST(VectorFunctions, ProductsInAnyTilesAreBitwiseSumsInOrder) {
-  using T = TypeParam;
-  constexpr int depth = 37, columns = 112;
-  std::vector<T> a(product_rows * depth), b(depth * columns);
-  for (std::size_t k = 0; k < a.size(); ++k)
-    a[k] = static_cast<T>(std::sin(0.3 + 1.7 * static_cast<double>(k)));
-  for (std::size_t k = 0; k < b.size(); ++k)
-    b[k] = static_cast<T>(std::cos(0.1 + 2.3 * static_cast<double>(k)));
-  for (int rows = 1; rows <= product_rows; ++rows) {
-    std::vector<T> c(rows * columns, std::numeric_limits<T>::quiet_NaN());
-    T* at[product_rows];
-    for (int r = 0; r < rows; ++r) at[r] = c.data() + r * columns;
-    constexpr int split = 20;
-    multiply<T>({split, a.data(), depth, b.data(), columns, false}, rows, columns, at);
-    multiply<T>({depth - split, a.data() + split, depth, b.data() + split * columns, columns, true},
-                rows, columns, at);
-    for (int r = 0; r < rows; ++r)
-      for (int p = 0; p < columns; ++p) {
-        T sum = 0;
-        for (int k = 0; k < depth; ++k) sum = std::fma(a[r * depth + k], b[k * columns + p], sum);
-        ASSERT_EQ(c[r * columns + p], sum) << rows << " rows, element " << r << ", " << p;
-      }
-  }
-}
-
 }  // namespace
-}  // namespace holdfast::clusterless_kde::HOLDFAST_ISA
+}  // namespace holdfast::host::HOLDFAST_ISA

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors as wide as the instruction set, and the exponential and the logarithm of whole vectors.
 // They are spelled out, so that a result depends neither on what a compiler makes of a loop nor on
-// where in an array a value lies. Of the optimized host variant alone.
+// where in an array a value lies. For sources that are compiled once for each instruction set.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace holdfast::clusterless_kde::HOLDFAST_ISA {
+namespace holdfast::host::HOLDFAST_ISA {
 
 #ifdef __AVX512F__
 inline constexpr int vector_bytes = 64;
@@ -159,4 +159,4 @@ Vector<T> log(Vector<T> x, Integers<T> exponent) {
   }
 }
 
-}  // namespace holdfast::clusterless_kde::HOLDFAST_ISA
+}  // namespace holdfast::host::HOLDFAST_ISA
