@@ -8,42 +8,20 @@
 #include <type_traits>
 
 #include "calibration/formulas.hpp"
-#include "calibration/sources.hpp"
+#include "calibration/kernels.hpp"
 #include "calibration/variants.hpp"
 #include "runtime/backend/buffer.hpp"
 #include "runtime/backend/pinned_bytes.hpp"
-#include "runtime/compile/compiler.hpp"
-#include "runtime/sources.hpp"
 
 namespace holdfast::calibration {
 namespace {
 
 constexpr unsigned warp = 32;
 
-Program program() {
-  return {.code = sources::calibration_cu,
-          .headers = {runtime::sources::both_hpp, sources::formulas_hpp,
-                      runtime::sources::grid_barrier_cuh, runtime::sources::tensor_core_cuh},
-          .entries = {"fill",
-                      {"count_right", KernelKind::reduce},
-                      {"copy", KernelKind::copy},
-                      {"read", KernelKind::reduce},
-                      "multiply_add<float>",
-                      "multiply_add<double>",
-                      {"bf16_products", KernelKind::gemm},
-                      "exponentials<float>",
-                      "exponentials<double>",
-                      "tick",
-                      {"rounds", KernelKind::loop}}};
-}
-
 class OnDevice : public Calibration {
  protected:
   OnDevice(Backend& backend, const Size& size)
-      : backend_(backend),
-        device_(*backend.device),
-        size_(size),
-        module_(backend.compiler->compile(program())) {}
+      : backend_(backend), device_(*backend.device), size_(size), kernels_(*backend.compiler) {}
 
   LaunchShape everywhere() const {
     return {.grid = {blocks_per_multiprocessor * multiprocessors()}, .block = {threads_per_block}};
@@ -61,7 +39,7 @@ class OnDevice : public Calibration {
   Backend& backend_;
   Device& device_;
   Size size_;
-  Module module_;
+  Kernels kernels_;
 };
 
 // Quads of 16 bytes; the words of all of them, and a grid's stride beyond, are numbered in 31 bits.
@@ -75,22 +53,20 @@ class Copy final : public OnDevice {
   Copy(Backend& backend, const Size& size)
       : OnDevice(backend, size),
         quads_(quads_in(size.footprint_bytes / 2)),
-        copy_(module_.kernel<const unsigned*, unsigned*, int, int>("copy")),
-        count_right_(module_.kernel<const unsigned*, int, unsigned*>("count_right")),
         from_(backend, 4 * static_cast<std::size_t>(quads_), "calibration"),
         to_(zeros(from_.size())) {
-    module_.kernel<unsigned*, int>("fill")(everywhere(), from_.data(), quads_);
+    kernels_.fill(everywhere(), from_.data(), quads_);
   }
 
   void step() override {
     if (size_.kind == Kind::copy)
-      copy_(everywhere(), from_.data(), to_.data(), quads_, size_.repeats);
+      kernels_.copy(everywhere(), from_.data(), to_.data(), quads_, size_.repeats);
     else
       for (int i = 0; i < size_.repeats; ++i) device_.copy(to_.data(), from_.data(), from_.bytes());
   }
   std::vector<double> result() override {
     const auto right = zeros(1);
-    count_right_(everywhere(), to_.data(), quads_, right.data());
+    kernels_.count_right(everywhere(), to_.data(), quads_, right.data());
     return {static_cast<double>(right.to_host()[0])};
   }
   std::vector<double> expected() const override { return {static_cast<double>(from_.size())}; }
@@ -100,8 +76,6 @@ class Copy final : public OnDevice {
 
  private:
   int quads_;
-  Kernel<const unsigned*, unsigned*, int, int> copy_;
-  Kernel<const unsigned*, int, unsigned*> count_right_;
   Buffer<unsigned> from_, to_;
 };
 
@@ -110,13 +84,14 @@ class Read final : public OnDevice {
   Read(Backend& backend, const Size& size)
       : OnDevice(backend, size),
         quads_(quads_in(size.footprint_bytes)),
-        read_(module_.kernel<const unsigned*, unsigned*, int, int>("read")),
         words_(backend, 4 * static_cast<std::size_t>(quads_), "calibration"),
         sums_(zeros(thread_count())) {
-    module_.kernel<unsigned*, int>("fill")(everywhere(), words_.data(), quads_);
+    kernels_.fill(everywhere(), words_.data(), quads_);
   }
 
-  void step() override { read_(everywhere(), words_.data(), sums_.data(), quads_, size_.repeats); }
+  void step() override {
+    kernels_.read(everywhere(), words_.data(), sums_.data(), quads_, size_.repeats);
+  }
   std::vector<double> result() override {
     const auto sums = sums_.to_host();
     return {static_cast<double>(std::accumulate(sums.begin(), sums.end(), 0u))};
@@ -131,7 +106,6 @@ class Read final : public OnDevice {
 
  private:
   int quads_;
-  Kernel<const unsigned*, unsigned*, int, int> read_;
   Buffer<unsigned> words_, sums_;
 };
 
@@ -168,11 +142,11 @@ template <class T>
 class MultiplyAdd final : public OnDevice {
  public:
   MultiplyAdd(Backend& backend, const Size& size)
-      : OnDevice(backend, size),
-        multiply_add_(module_.kernel<T*, int, T, T>(entry<T>("multiply_add"))),
-        sums_(backend, thread_count(), "calibration") {}
+      : OnDevice(backend, size), sums_(backend, thread_count(), "calibration") {}
 
-  void step() override { multiply_add_(everywhere(), sums_.data(), size_.repeats, T(1), T(1)); }
+  void step() override {
+    kernels_.multiply_add.of<T>()(everywhere(), sums_.data(), size_.repeats, T(1), T(1));
+  }
   std::vector<double> result() override {
     const auto sums = sums_.to_host();
     return {sums.begin(), sums.end()};
@@ -189,18 +163,15 @@ class MultiplyAdd final : public OnDevice {
   }
 
  private:
-  Kernel<T*, int, T, T> multiply_add_;
   Buffer<T> sums_;
 };
 
 class SplitProducts final : public OnDevice {
  public:
   SplitProducts(Backend& backend, const Size& size)
-      : OnDevice(backend, size),
-        products_(module_.kernel<float*, int>("bf16_products")),
-        sums_(backend, thread_count(), "calibration") {}
+      : OnDevice(backend, size), sums_(backend, thread_count(), "calibration") {}
 
-  void step() override { products_(everywhere(), sums_.data(), size_.repeats); }
+  void step() override { kernels_.bf16_products(everywhere(), sums_.data(), size_.repeats); }
   std::vector<double> result() override {
     const auto sums = sums_.to_host();
     return {sums.begin(), sums.end()};
@@ -219,7 +190,6 @@ class SplitProducts final : public OnDevice {
   }
 
  private:
-  Kernel<float*, int> products_;
   Buffer<float> sums_;
 };
 
@@ -227,11 +197,9 @@ template <class T>
 class Exponentials final : public OnDevice {
  public:
   Exponentials(Backend& backend, const Size& size)
-      : OnDevice(backend, size),
-        exponentials_(module_.kernel<T*, int>(entry<T>("exponentials"))),
-        sums_(backend, thread_count(), "calibration") {}
+      : OnDevice(backend, size), sums_(backend, thread_count(), "calibration") {}
 
-  void step() override { exponentials_(everywhere(), sums_.data(), size_.repeats); }
+  void step() override { kernels_.exponentials.of<T>()(everywhere(), sums_.data(), size_.repeats); }
   std::vector<double> result() override {
     const auto sums = sums_.to_host();
     return {sums.begin(), sums.end()};
@@ -252,15 +220,13 @@ class Exponentials final : public OnDevice {
   }
 
  private:
-  Kernel<T*, int> exponentials_;
   Buffer<T> sums_;
 };
 
 // Next to nothing, many times: launched one by one or replayed from a graph.
 class Ticks final : public OnDevice {
  public:
-  Ticks(Backend& backend, const Size& size)
-      : OnDevice(backend, size), tick_(module_.kernel<unsigned*>("tick")), ticks_(zeros(1)) {
+  Ticks(Backend& backend, const Size& size) : OnDevice(backend, size), ticks_(zeros(1)) {
     if (size.kind == Kind::graph_nodes) graph_ = device_.capture([this] { launch_all(); });
   }
 
@@ -274,10 +240,9 @@ class Ticks final : public OnDevice {
 
  private:
   void launch_all() {
-    for (int i = 0; i < size_.repeats; ++i) tick_({.block = {warp}}, ticks_.data());
+    for (int i = 0; i < size_.repeats; ++i) kernels_.tick({.block = {warp}}, ticks_.data());
   }
 
-  Kernel<unsigned*> tick_;
   Buffer<unsigned> ticks_;
   std::optional<Graph> graph_ = {};
   double expected_ = 0;
@@ -288,14 +253,13 @@ class Barriers final : public OnDevice {
  public:
   Barriers(Backend& backend, const Size& size)
       : OnDevice(backend, size),
-        rounds_(module_.kernel<unsigned*, unsigned*, unsigned*, unsigned, int>("rounds")),
         word_(zeros(1)),
         posted_(zeros(multiprocessors())),
         seen_(zeros(multiprocessors())) {}
 
   void step() override {
-    rounds_({.grid = {multiprocessors()}, .block = {warp}, .cooperative = true}, word_.data(),
-            posted_.data(), seen_.data(), rounds_so_far_, size_.repeats);
+    kernels_.rounds({.grid = {multiprocessors()}, .block = {warp}, .cooperative = true},
+                    word_.data(), posted_.data(), seen_.data(), rounds_so_far_, size_.repeats);
     rounds_so_far_ += static_cast<unsigned>(size_.repeats);
   }
   std::vector<double> result() override {
@@ -308,7 +272,6 @@ class Barriers final : public OnDevice {
   Work work() const override { return {.phases = static_cast<double>(size_.repeats)}; }
 
  private:
-  Kernel<unsigned*, unsigned*, unsigned*, unsigned, int> rounds_;
   Buffer<unsigned> word_, posted_, seen_;
   unsigned rounds_so_far_ = 0;
 };

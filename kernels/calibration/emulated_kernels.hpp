@@ -4,6 +4,7 @@
 #pragma once
 
 #include "calibration/formulas.hpp"
+#include "calibration/kernels.hpp"
 #include "runtime/emulation/emulated_device.hpp"
 
 #include "runtime/emulation/emulation_shim.hpp"
@@ -18,18 +19,19 @@ namespace holdfast::calibration::on_cpu {
 namespace holdfast::calibration {
 
 inline EmulatedKernels emulated_kernels() {
+  const Kernels listed;
   EmulatedKernels kernels;
-  kernels.add("fill", &on_cpu::fill);
-  kernels.add("count_right", &on_cpu::count_right);
-  kernels.add("copy", &on_cpu::copy);
-  kernels.add("read", &on_cpu::read);
-  kernels.add("multiply_add<float>", &on_cpu::multiply_add<float>);
-  kernels.add("multiply_add<double>", &on_cpu::multiply_add<double>);
-  kernels.add("bf16_products", &on_cpu::bf16_products);
-  kernels.add("exponentials<float>", &on_cpu::exponentials<float>);
-  kernels.add("exponentials<double>", &on_cpu::exponentials<double>);
-  kernels.add("tick", &on_cpu::tick);
-  kernels.add("rounds", &on_cpu::rounds);
+  kernels.add(listed.fill, &on_cpu::fill);
+  kernels.add(listed.count_right, &on_cpu::count_right);
+  kernels.add(listed.copy, &on_cpu::copy);
+  kernels.add(listed.read, &on_cpu::read);
+  kernels.add(listed.multiply_add.of<float>(), &on_cpu::multiply_add<float>);
+  kernels.add(listed.multiply_add.of<double>(), &on_cpu::multiply_add<double>);
+  kernels.add(listed.bf16_products, &on_cpu::bf16_products);
+  kernels.add(listed.exponentials.of<float>(), &on_cpu::exponentials<float>);
+  kernels.add(listed.exponentials.of<double>(), &on_cpu::exponentials<double>);
+  kernels.add(listed.tick, &on_cpu::tick);
+  kernels.add(listed.rounds, &on_cpu::rounds);
   return kernels;
 }
 

@@ -48,26 +48,9 @@ int local_node_count(const Shape& shape, Precision precision) {
 }
 
 template <class T>
-struct CudaLocal<T>::Kernels {
-  using Spikes = Kernel<LocalModel<T>, LocalDecoding<T>, T*>;
-  using Rows = Kernel<LocalModel<T>, LocalDecoding<T>, const T*, T*>;
+struct CudaLocal<T>::Kernels : LocalKernels<T> {
+  using LocalKernels<T>::LocalKernels;
 
-  static Program program(const Shape& shape, bool floor) {
-    return optimized_program(
-        {{local_spikes_name<T>(shape.features, shape.dimensions, floor), KernelKind::fused},
-         {local_rows_name<T>(shape.dimensions), KernelKind::reduce}});
-  }
-
-  Kernels(Compiler& compiler, const Shape& shape, bool floor)
-      : Kernels(compiler.compile(program(shape, floor)), shape, floor) {}
-  Kernels(const Module& module, const Shape& shape, bool floor)
-      : spikes(module.kernel<LocalModel<T>, LocalDecoding<T>, T*>(
-            local_spikes_name<T>(shape.features, shape.dimensions, floor))),
-        rows(module.kernel<LocalModel<T>, LocalDecoding<T>, const T*, T*>(
-            local_rows_name<T>(shape.dimensions))) {}
-
-  Spikes spikes;
-  Rows rows;
   LocalModel<T> model = {};
   LocalDecoding<T> heard = {};
 };
@@ -96,7 +79,8 @@ CudaLocal<T>::CudaLocal(Backend& backend, const Input& input, const Options& opt
       parcel_(backend, pack(shape_, parts_), "decoding spikes"),
       logs_(backend, at_least_one(shape_.decoding_total()), "spike terms"),
       out_(backend, static_cast<std::size_t>(shape_.rows), "out"),
-      kernels_(std::make_unique<Kernels>(*backend.compiler, shape_, options.local_floor)) {
+      kernels_(std::make_unique<Kernels>(*backend.compiler, shape_.features, shape_.dimensions,
+                                         options.local_floor)) {
   encode(*backend.compiler);
 }
 template <class T>

@@ -35,23 +35,9 @@ std::vector<double> result(Unit unit, const Input& input, const Options& options
   return computation->result();
 }
 
-// What a computation costs on the dry device.
-struct Cost {
-  Cost(Unit unit, const Input& input, const Options& options = {})
-      : backend(open_backend("cuda-dry:sm_90")),
-        computation(make(*backend, unit, input, options)),
-        setup(backend->ledger.counts) {}
-  Counts step() {
-    const Counts before = backend->ledger.counts;
-    backend->ledger.enter(Ledger::Phase::steady);
-    computation->step();
-    backend->ledger.enter(Ledger::Phase::building);
-    return backend->ledger.counts - before;
-  }
-
-  std::unique_ptr<Backend> backend;
-  std::unique_ptr<Computation> computation;
-  Counts setup;
+struct Cost : holdfast::DryRun {
+  explicit Cost(Unit unit, const Input& input, const Options& options = {})
+      : holdfast::DryRun(90, [&](Backend& on) { return make(on, unit, input, options); }) {}
 };
 
 constexpr Size sizes[] = {Size::tiny, Size::small, Size::medium, Size::large, Size::realistic};

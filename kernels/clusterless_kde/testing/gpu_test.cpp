@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both variants on a real GPU. Exit status 77, which CTest takes for skipped, where there is none.
+// Both variants on a real GPU.
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "clusterless_kde/problem/words.hpp"
 #include "runtime/backend/backend.hpp"
 #include "runtime/base/error.hpp"
+#include "testing/gpu_main.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -171,14 +171,5 @@ TEST(OptimizedKdeOnGpu, BudgetsAreKept) {
 }  // namespace holdfast::clusterless_kde
 
 int main(int argc, char** argv) {
-  constexpr int skipped = 77;
-  testing::InitGoogleTest(&argc, argv);
-  try {
-    (void)holdfast::open_backend("cuda");
-  } catch (const holdfast::Error& error) {
-    if (error.fault() != holdfast::Fault::no_device) throw;
-    std::puts(error.what());
-    return skipped;
-  }
-  return RUN_ALL_TESTS();
+  return holdfast::gpu_main(argc, argv);
 }

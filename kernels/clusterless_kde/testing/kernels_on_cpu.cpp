@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "clusterless_kde/device/arguments.hpp"
-#include "clusterless_kde/device/cuda_decode.hpp"
-#include "clusterless_kde/device/cuda_model.hpp"
+#include "clusterless_kde/device/decode_tiling.hpp"
+#include "clusterless_kde/device/optimized_kernels.hpp"
 #include "clusterless_kde/device/values.hpp"
 #include "clusterless_kde/problem/formulas.hpp"
 #include "runtime/emulation/emulation_shim.hpp"
@@ -23,22 +23,18 @@ namespace {
 
 // Encoding.
 template <class T, class V, int d, Columns at>
-void add_column_sums(EmulatedKernels& kernels) {
-  kernels.add(column_sums_name<T, V>(d, at), &on_cpu::column_sums<T, V, d, at>);
-}
-template <class T, class V, int d, Columns at>
-void add_finish(EmulatedKernels& kernels) {
-  kernels.add(ModelKernels<T, V>::finish_name(d, at), &on_cpu::finish<T, V, d, at>);
+void add_model(EmulatedKernels& kernels) {
+  const ModelKernels<T, V> listed(d, at);
+  kernels.add(listed.column_sums, &on_cpu::column_sums<T, V, d, at>);
+  kernels.add(listed.finish, &on_cpu::finish < T, V, d, at == at_places ? at : at_nodes >);
+  if (listed.group_sums) kernels.add(*listed.group_sums, &on_cpu::group_sums<T>);
 }
 template <class T, class V>
 void add_encoding(EmulatedKernels& kernels) {
-  add_column_sums<T, V, 1, at_places>(kernels);
-  add_column_sums<T, V, 2, at_places>(kernels);
-  add_column_sums<T, V, 1, at_nodes>(kernels);
-  add_column_sums<T, V, 1, at_stored_nodes>(kernels);
-  add_finish<T, V, 1, at_places>(kernels);
-  add_finish<T, V, 2, at_places>(kernels);
-  add_finish<T, V, 1, at_nodes>(kernels);
+  add_model<T, V, 1, at_places>(kernels);
+  add_model<T, V, 2, at_places>(kernels);
+  add_model<T, V, 1, at_nodes>(kernels);
+  add_model<T, V, 1, at_stored_nodes>(kernels);
 }
 
 // Decoding.
@@ -56,16 +52,17 @@ void add_hop_a(EmulatedKernels& kernels) {
   Options options;
   options.distance = hop.expanded ? Distance::expanded : Distance::difference;
   options.cut = hop.cut;
-  kernels.add(DecodeNames<T, V>(tiling, hop.features, hop.dimensions, options).hop_a,
+  kernels.add(DecodeKernels<T, V>(tiling, hop.features, hop.dimensions, options).hop_a,
               &on_cpu::hop_a<T, V, hop.features, hop.dimensions, hop.source, hop.columns,
                              hop.row_tiles, hop.expanded, hop.cut>);
 }
 template <class T, class V, int bins, int tiles>
 void add_hop_b(EmulatedKernels& kernels) {
   DecodeTiling tiling;
+  tiling.source = stored_nodes;
   tiling.bins = bins;
   tiling.place_tiles = tiles;
-  kernels.add(DecodeNames<T, V>(tiling, 1, 1, {}).hop_b, &on_cpu::hop_b<T, V, bins, tiles>);
+  kernels.add(*DecodeKernels<T, V>(tiling, 1, 1, {}).hop_b, &on_cpu::hop_b<T, V, bins, tiles>);
 }
 // Of every arithmetic: a track, dense and in two hops. tiles: of 16 rows per warp.
 template <class T, class V, int tiles, int nodes>
@@ -77,25 +74,24 @@ void add_decoding(EmulatedKernels& kernels) {
 }
 template <class T>
 void add_rows(EmulatedKernels& kernels) {
-  const DecodeNames<T, T> names({}, 1, 1, {});
-  kernels.add(names.sum_rows, &on_cpu::sum_rows<T>);
-  kernels.add(names.consume, &on_cpu::consume<T>);
-  kernels.add(group_sums_name<T>(), &on_cpu::group_sums<T>);
+  const DecodeKernels<T, T> listed({}, 1, 1, {.consume = true});
+  kernels.add(*listed.sum_rows, &on_cpu::sum_rows<T>);
+  kernels.add(*listed.consume, &on_cpu::consume<T>);
 }
 // The local likelihood.
 template <class T, int D, int d>
-void add_local_spikes(EmulatedKernels& kernels) {
-  kernels.add(local_spikes_name<T>(D, d, true), &on_cpu::local_spikes<T, D, d, true>);
-  kernels.add(local_spikes_name<T>(D, d, false), &on_cpu::local_spikes<T, D, d, false>);
+void add_local(EmulatedKernels& kernels) {
+  const LocalKernels<T> floored(D, d, true), listed(D, d, false);
+  kernels.add(floored.spikes, &on_cpu::local_spikes<T, D, d, true>);
+  kernels.add(listed.spikes, &on_cpu::local_spikes<T, D, d, false>);
+  kernels.add(listed.rows, &on_cpu::local_rows<T, d>);
 }
 template <class T>
-void add_local(EmulatedKernels& kernels) {
-  add_local_spikes<T, 2, 1>(kernels);
-  add_local_spikes<T, 3, 1>(kernels);
-  add_local_spikes<T, 4, 1>(kernels);
-  add_local_spikes<T, 4, 2>(kernels);
-  kernels.add(local_rows_name<T>(1), &on_cpu::local_rows<T, 1>);
-  kernels.add(local_rows_name<T>(2), &on_cpu::local_rows<T, 2>);
+void add_locals(EmulatedKernels& kernels) {
+  add_local<T, 2, 1>(kernels);
+  add_local<T, 3, 1>(kernels);
+  add_local<T, 4, 1>(kernels);
+  add_local<T, 4, 2>(kernels);
 }
 // Of the arithmetic that f32 stands for: everything else that options ask for.
 void add_options(EmulatedKernels& kernels) {
@@ -130,8 +126,8 @@ std::unique_ptr<Backend> emulated(Emulation emulation) {
   add_hop_a<double, double, HopA{.columns = 64, .row_tiles = 1, .cut = true}>(kernels);
   add_rows<float>(kernels);
   add_rows<double>(kernels);
-  add_local<float>(kernels);
-  add_local<double>(kernels);
+  add_locals<float>(kernels);
+  add_locals<double>(kernels);
   add_options(kernels);
   return make_emulated_backend(std::move(kernels), emulation);
 }

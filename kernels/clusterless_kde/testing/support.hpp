@@ -22,6 +22,7 @@
 #include "runtime/backend/backend.hpp"
 #include "runtime/base/error.hpp"
 #include "testing/differences.hpp"
+#include "testing/dry_run.hpp"
 
 namespace holdfast::clusterless_kde {
 
@@ -92,24 +93,9 @@ inline double reading(Computation& computation, std::string_view name) {
   return NAN;
 }
 
-// What a computation costs on the dry device.
-struct DryRun {
+struct DryRun : holdfast::DryRun {
   explicit DryRun(Unit unit, const Input& input, const Options& options = {}, int sm = 90)
-      : backend(open_backend(text("cuda-dry:sm_", sm))),
-        computation(make_unit(*backend, unit, input, options)) {
-    setup = backend->ledger.counts;
-  }
-  Counts step() {
-    const Counts before = backend->ledger.counts;
-    backend->ledger.enter(Ledger::Phase::steady);
-    computation->step();
-    backend->ledger.enter(Ledger::Phase::building);
-    return backend->ledger.counts - before;
-  }
-
-  std::unique_ptr<Backend> backend;
-  std::unique_ptr<Computation> computation;
-  Counts setup = {};
+      : holdfast::DryRun(sm, [&](Backend& on) { return make_unit(on, unit, input, options); }) {}
 };
 
 // The three numbers of an electrode that the size of the arena follows from, and those of all.

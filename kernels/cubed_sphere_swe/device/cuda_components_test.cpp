@@ -145,11 +145,11 @@ TEST_P(DryPart, LaunchesAndCopiesAreExactlyThoseOfTheDerivation) {
         Expected{{.kind = Kind::contravariant}, 8, 4, 0},
         Expected{{.kind = Kind::divergence}, 2, 2, 0}, Expected{{.kind = Kind::sat}, 108, 0, 0}}) {
     SCOPED_TRACE(static_cast<int>(component.kind));
-    const Counts dense = Cost(GetParam(), Variant::reference, random_part(component, 24)).step();
+    const Counts dense = DryRun(GetParam(), Variant::reference, random_part(component, 24)).step();
     EXPECT_EQ(dense.launches, launches);
     EXPECT_EQ(dense.library_calls, library_calls);
     EXPECT_EQ(dense.copies, copies);
-    const Counts banded = Cost(GetParam(), Variant::optimized, random_part(component, 24)).step();
+    const Counts banded = DryRun(GetParam(), Variant::optimized, random_part(component, 24)).step();
     EXPECT_EQ(banded.launches, 1);
     EXPECT_EQ(banded.library_calls, 0);
     EXPECT_EQ(banded.copies, 0);
@@ -164,7 +164,7 @@ TEST_P(DryPart, LaunchesAndCopiesAreExactlyThoseOfTheDerivation) {
 TEST_P(DryPart, TiledMatrixProductsAreLaunchesOfOurOwn) {
   Problem problem = random_problem(Unit::rhs, 24);
   problem.options.gemm = GemmSource::tile;
-  Cost cost(GetParam(), Variant::reference, problem);
+  DryRun cost(GetParam(), Variant::reference, problem);
   const Counts step = cost.step();
   EXPECT_EQ(step.launches, 219);
   EXPECT_EQ(step.library_calls, 0);
@@ -174,7 +174,7 @@ TEST_P(DryPart, TiledMatrixProductsAreLaunchesOfOurOwn) {
 TEST_P(DryPart, EveryPartComesFromTheProgramOfTheStep) {
   for (const Variant variant : variants) {
     SCOPED_TRACE(name(variant));
-    Cost cost(GetParam(), variant, random_problem(Unit::rk4_step, 24));
+    DryRun cost(GetParam(), variant, random_problem(Unit::rk4_step, 24));
     for (const Part& part : parts) make(*cost.backend, variant, random_part(part.component, 31));
     EXPECT_EQ(cost.backend->ledger.counts.programs, 1);
   }

@@ -122,14 +122,13 @@ class DeviceMass : public testing::Test {
 
 TEST_F(DeviceMass, OfTheReferenceIsTheHostsMass) {
   const auto backend = emulated(Variant::reference);
-  const Kernels<double> kernels(backend->compiler->compile(Kernels<double>::program()));
+  const Kernels<double> kernels(*backend->compiler);
   EXPECT_NEAR(drift(*backend, kernels.mass, tables.j), expected, 1e-14 * expected);
 }
 
 TEST_F(DeviceMass, OfTheOptimizedVariantIsTheHostsMass) {
   const auto backend = emulated(Variant::optimized);
-  const OptimizedKernels<double> kernels(
-      backend->compiler->compile(OptimizedKernels<double>::program({})), {});
+  const OptimizedKernels<double> kernels(*backend->compiler, {});
   std::vector<double> metric;
   for (const auto* table : {&tables.jq11, &tables.jq22, &tables.jq12, &tables.inverse_j})
     metric.insert(metric.end(), table->begin(), table->end());
@@ -232,8 +231,8 @@ TEST_P(DryLoop, CountsAreThoseOfTheDerivation) {
         Expected{reference, Launch::host, device, 88900, 0, 0, 0}}) {
     SCOPED_TRACE(text(name(expected.variant), " launch ", static_cast<int>(expected.launch),
                       " diag ", static_cast<int>(expected.diagnostics)));
-    Cost cost(GetParam(), expected.variant,
-              loop_problem(24, 100, expected.launch, expected.diagnostics));
+    DryRun cost(GetParam(), expected.variant,
+                loop_problem(24, 100, expected.launch, expected.diagnostics));
     const Counts step = cost.step();
     EXPECT_EQ(step.launches, expected.launches);
     EXPECT_EQ(step.graph_nodes, expected.nodes);
@@ -270,7 +269,7 @@ TEST_P(DryLoop, KernelsStayBelow97RegistersAndDoNotSpill) {
         Options{.metric = MetricSource::on_the_fly}, Options{.precision = Precision::f32}}) {
     Problem problem = loop_problem(24, 2, Launch::persistent);
     problem.options = options;
-    const Cost cost(GetParam(), Variant::optimized, problem);
+    const DryRun cost(GetParam(), Variant::optimized, problem);
     for (const Function& function : cost.backend->compiler->programs().front()->functions) {
       SCOPED_TRACE(function.expression);
       EXPECT_LE(function.registers, 96);
@@ -281,7 +280,7 @@ TEST_P(DryLoop, KernelsStayBelow97RegistersAndDoNotSpill) {
 
 // Its blocks read what other blocks wrote since it began, which the read-only cache need not show.
 TEST_P(DryLoop, ThePersistentKernelReadsNothingThroughTheReadOnlyCache) {
-  const Cost cost(GetParam(), Variant::optimized, loop_problem(24, 2, Launch::persistent));
+  const DryRun cost(GetParam(), Variant::optimized, loop_problem(24, 2, Launch::persistent));
   const Compiled& program = *cost.backend->compiler->programs().front();
   const auto body = [&](const std::string& mangled) {
     const auto begin = program.ptx.find(".entry " + mangled);
@@ -300,7 +299,7 @@ TEST_P(DryLoop, ThePersistentKernelReadsNothingThroughTheReadOnlyCache) {
 
 TEST_P(DryLoop, ThePersistentGridIsResidentAllAtOnceAndNoLargerThanItsTiles) {
   for (const auto& [n, tiles] : {std::pair{24, 12}, std::pair{384, 1950}}) {
-    Cost cost(GetParam(), Variant::optimized, loop_problem(n, 2, Launch::persistent));
+    DryRun cost(GetParam(), Variant::optimized, loop_problem(n, 2, Launch::persistent));
     cost.step();
     const Architecture& arch = cost.backend->device->architecture();
     for (const Function& function : cost.backend->compiler->programs().front()->functions)
@@ -318,7 +317,7 @@ TEST_P(DryLoop, ThePersistentGridIsResidentAllAtOnceAndNoLargerThanItsTiles) {
 
 TEST_P(DryLoop, KernelsAreOfTheirKinds) {
   for (const Variant variant : variants) {
-    const Cost cost(GetParam(), variant, random_problem(Unit::rk4_step, 24));
+    const DryRun cost(GetParam(), variant, random_problem(Unit::rk4_step, 24));
     for (const Function& function : cost.backend->compiler->programs().front()->functions) {
       const auto starts = [&](std::string_view kernel) {
         return function.expression.starts_with(kernel);

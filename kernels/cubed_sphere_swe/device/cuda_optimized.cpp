@@ -55,7 +55,7 @@ class Optimized final : public Computation {
         steps_(problem.unit == Unit::loop ? problem.options.steps : 1),
         options_(problem.options),
         classical_(options_.runge_kutta == RungeKutta::classical),
-        kernels_(backend.compiler->compile(OptimizedKernels<T>::program(options_)), options_),
+        kernels_(*backend.compiler, options_),
         metric_(backend, metric_row<T>(n_, options_), "metric"),
         neighbours_(backend, neighbours(n_), "neighbours") {
     const std::vector<T> start = joined<T>(problem.start);

@@ -50,8 +50,7 @@ class OptimizedPart final : public Computation {
       : backend_(backend),
         n_(problem.n),
         over_dx_(2 * n_ / std::numbers::pi),
-        kernels_(backend.compiler->compile(OptimizedKernels<T>::program(problem.options)),
-                 problem.options),
+        kernels_(*backend.compiler, problem.options),
         arrays_(backend),
         launch_(prepared(problem)) {}
 

@@ -40,7 +40,7 @@ TEST_P(DryCubedSphere, LaunchesAndCopiesAreExactlyThoseOfTheDerivation) {
         Expected{Variant::optimized, Unit::rhs, 2, 0, 0},
         Expected{Variant::optimized, Unit::rk4_step, 4, 0, 0}}) {
     SCOPED_TRACE(text(name(variant), unit == Unit::rhs ? " rhs" : " rk4_step"));
-    Cost cost(GetParam(), variant, random_problem(unit, 24));
+    DryRun cost(GetParam(), variant, random_problem(unit, 24));
     const Counts step = cost.step();
     EXPECT_EQ(step.launches, launches);
     EXPECT_EQ(step.library_calls, library_calls);
@@ -51,7 +51,7 @@ TEST_P(DryCubedSphere, LaunchesAndCopiesAreExactlyThoseOfTheDerivation) {
 TEST_P(DryCubedSphere, ASteadyStepMovesAndMakesNothing) {
   for (const Variant variant : variants) {
     SCOPED_TRACE(name(variant));
-    Cost cost(GetParam(), variant, random_problem(Unit::rk4_step, 24));
+    DryRun cost(GetParam(), variant, random_problem(Unit::rk4_step, 24));
     const Counts step = cost.step();
     EXPECT_EQ(step.h2d_bytes, 0);
     EXPECT_EQ(step.d2h_bytes, 0);
@@ -68,7 +68,7 @@ TEST_P(DryCubedSphere, ALoopsGraphHoldsEveryLaunchAndCopyOfItsSteps) {
     Problem problem = random_problem(Unit::loop, 24);
     problem.options.steps = 10;
     problem.options.launch = Launch::graph;
-    Cost cost(GetParam(), variant, problem);
+    DryRun cost(GetParam(), variant, problem);
     const Counts step = cost.step();
     EXPECT_EQ(step.launches, launches);
     EXPECT_EQ(step.graph_nodes, nodes);
@@ -79,7 +79,7 @@ TEST_P(DryCubedSphere, AnOptimizedLoopOf100StepsIs400NodesAndOneFinalProjection)
   Problem problem = random_problem(Unit::loop, 24);
   problem.options.steps = 100;
   problem.options.launch = Launch::graph;
-  Cost cost(GetParam(), Variant::optimized, problem);
+  DryRun cost(GetParam(), Variant::optimized, problem);
   EXPECT_EQ(cost.step().graph_nodes, 400);
   const std::int64_t before = cost.backend->ledger.counts.launches;
   (void)cost.computation->result();
@@ -89,7 +89,7 @@ TEST_P(DryCubedSphere, AnOptimizedLoopOf100StepsIs400NodesAndOneFinalProjection)
 TEST_P(DryCubedSphere, OneProgramServesEverySizeStepAndStepCount) {
   for (const Variant variant : variants) {
     SCOPED_TRACE(name(variant));
-    Cost cost(GetParam(), variant, random_problem(Unit::rk4_step, 24));
+    DryRun cost(GetParam(), variant, random_problem(Unit::rk4_step, 24));
     EXPECT_EQ(cost.setup.programs, 1);
     Problem other = random_problem(Unit::loop, 31);
     other.dt /= 2;
@@ -103,7 +103,7 @@ TEST_P(DryCubedSphere, PeakBytesMeetTheFormula) {
   for (const Variant variant : variants)
     for (const int n : {24, 48, 96}) {
       SCOPED_TRACE(text(name(variant), " n = ", n));
-      Cost cost(GetParam(), variant, random_problem(Unit::rk4_step, n));
+      DryRun cost(GetParam(), variant, random_problem(Unit::rk4_step, n));
       const double formula = static_cast<double>(formula_peak_bytes(*cost.backend, variant, {n}));
       EXPECT_NEAR(static_cast<double>(cost.backend->ledger.peak_bytes), formula, formula / 100);
     }
@@ -111,14 +111,14 @@ TEST_P(DryCubedSphere, PeakBytesMeetTheFormula) {
 
 TEST_P(DryCubedSphere, SetUpUploadsStateMetricAndNeighbours) {
   constexpr std::int64_t n = 24, vertices = (n + 1) * (n + 1), centers = n * (n + 1);
-  const Cost cost(GetParam(), Variant::optimized, random_problem(Unit::rk4_step, n));
+  const DryRun cost(GetParam(), Variant::optimized, random_problem(Unit::rk4_step, n));
   EXPECT_EQ(cost.setup.h2d_bytes,
             8 * (6 * (vertices + 2 * centers) + 2 * (vertices + centers)) + 192 * (n + 1));
 }
 
 TEST_P(DryCubedSphere, KernelsStayBelow97RegistersAndDoNotSpill) {
   for (const Variant variant : variants) {
-    const Cost cost(GetParam(), variant, random_problem(Unit::rhs, 24));
+    const DryRun cost(GetParam(), variant, random_problem(Unit::rhs, 24));
     for (const Function& function : cost.backend->compiler->programs().front()->functions) {
       SCOPED_TRACE(function.expression);
       EXPECT_LE(function.registers, 96);
@@ -211,8 +211,7 @@ TEST(EmulatedOptimizedCubedSphere, AStageAddsToTheProjectedBase) {
   const std::vector<double> zero(base.size());
   const std::vector<std::int32_t> table = neighbours(n);
   const auto backend = emulated(Variant::optimized);
-  const OptimizedKernels<double> kernels(
-      backend->compiler->compile(OptimizedKernels<double>::program({})), {});
+  const OptimizedKernels<double> kernels(*backend->compiler, {});
   const Buffer<double> z(*backend, zero, "z"), y(*backend, base, "y"), metric(*backend, zero, "m"),
       out(*backend, base.size(), "out");
   const Buffer<std::int32_t> rows(*backend, table, "neighbours");

@@ -2,12 +2,12 @@
 // Private to the workload's device variants: what their launchers and tests must spell alike.
 #pragma once
 
+#include <cstddef>
 #include <type_traits>
 #include <vector>
 
 #include "cubed_sphere_swe/problem/state.hpp"
 #include "runtime/backend/blas.hpp"
-#include "runtime/base/error.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 

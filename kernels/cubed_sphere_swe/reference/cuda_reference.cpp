@@ -63,7 +63,7 @@ class Reference final : public Computation {
         steps_(problem.unit == Unit::loop ? problem.options.steps : 1),
         launch_(unit_ == Unit::loop ? problem.options.launch : Launch::host),
         diagnostics_(problem.options.diagnostics),
-        kernels_(backend.compiler->compile(Kernels<T>::program())),
+        kernels_(*backend.compiler),
         tendency_(backend, kernels_, n_, problem.options),
         state_(backend, joined<T>(problem.start), "state") {
     // The tendency, or k1 .. k4 and the state of a stage.

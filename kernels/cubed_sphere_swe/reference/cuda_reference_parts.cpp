@@ -36,7 +36,7 @@ class ReferencePart final : public Computation {
  public:
   ReferencePart(Backend& backend, const Problem& problem)
       : n_(problem.n),
-        kernels_(backend.compiler->compile(Kernels<T>::program())),
+        kernels_(*backend.compiler),
         parts_(backend, kernels_, n_, problem.options, needs(problem.component)),
         arrays_(backend),
         launch_(prepared(problem)) {}

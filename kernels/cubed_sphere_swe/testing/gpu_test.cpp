@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both variants on a real GPU. Exit status 77, which CTest takes for skipped, where there is none.
+// Both variants on a real GPU.
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "cubed_sphere_swe/testing/support.hpp"
 #include "runtime/backend/backend.hpp"
 #include "runtime/base/error.hpp"
+#include "testing/gpu_main.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
@@ -160,14 +160,5 @@ TEST(OptimizedCubedSphereOnGpu, OptionsStayWithinRoundingOfTheDefault) {
 }  // namespace holdfast::cubed_sphere_swe
 
 int main(int argc, char** argv) {
-  constexpr int skipped = 77;
-  testing::InitGoogleTest(&argc, argv);
-  try {
-    (void)holdfast::open_backend("cuda");
-  } catch (const holdfast::Error& error) {
-    if (error.fault() != holdfast::Fault::no_device) throw;
-    std::puts(error.what());
-    return skipped;
-  }
-  return RUN_ALL_TESTS();
+  return holdfast::gpu_main(argc, argv);
 }

@@ -6,6 +6,7 @@
 #include "cubed_sphere_swe/device/optimized_kernels.hpp"
 #include "cubed_sphere_swe/problem/device_code.hpp"
 #include "cubed_sphere_swe/problem/formulas.hpp"
+#include "cubed_sphere_swe/reference/reference_kernels.hpp"
 #include "runtime/emulation/emulation_shim.hpp"
 
 // What a thread keeps from one phase for the next it writes and reads for the same points; behind
@@ -37,48 +38,47 @@ namespace {
 template <class T>
 void add_reference(EmulatedKernels& kernels) {
   namespace on_cpu = on_cpu_reference;
-  kernels.add(entry<T>("project_edge"), &on_cpu::project_edge<T>);
-  kernels.add(entry<T>("project_corner"), &on_cpu::project_corner<T>);
-  kernels.add(entry<T>("multiply"), &on_cpu::multiply<T>);
-  kernels.add(entry<T>("contravariant"), &on_cpu::contravariant<T>);
-  kernels.add(entry<T>("mass_flux"), &on_cpu::mass_flux<T>);
-  kernels.add(entry<T>("height_tendency"), &on_cpu::height_tendency<T>);
-  kernels.add(entry<T>("contract"), &on_cpu::contract<T>);
-  kernels.add(entry<T>("consensus"), &on_cpu::consensus<T>);
-  kernels.add(entry<T>("penalise"), &on_cpu::penalise<T>);
-  kernels.add(entry<T>("advance"), &on_cpu::advance<T>);
-  kernels.add(entry<T>("combine"), &on_cpu::combine<T>);
-  kernels.add(entry<T>("gemm"), &on_cpu::gemm<T>);
-  kernels.add(entry<T>("mass"), &on_cpu::mass<T>);
+  const Kernels<T> listed;
+  kernels.add(listed.project_edge, &on_cpu::project_edge<T>);
+  kernels.add(listed.project_corner, &on_cpu::project_corner<T>);
+  kernels.add(listed.multiply, &on_cpu::multiply<T>);
+  kernels.add(listed.contravariant, &on_cpu::contravariant<T>);
+  kernels.add(listed.mass_flux, &on_cpu::mass_flux<T>);
+  kernels.add(listed.height_tendency, &on_cpu::height_tendency<T>);
+  kernels.add(listed.contract, &on_cpu::contract<T>);
+  kernels.add(listed.consensus, &on_cpu::consensus<T>);
+  kernels.add(listed.penalise, &on_cpu::penalise<T>);
+  kernels.add(listed.advance, &on_cpu::advance<T>);
+  kernels.add(listed.combine, &on_cpu::combine<T>);
+  kernels.add(listed.gemm, &on_cpu::gemm<T>);
+  kernels.add(listed.mass, &on_cpu::mass<T>);
 }
 
+// All of one program: of an option set.
 template <class T, on_cpu_optimized::MetricSource source, on_cpu_optimized::RungeKutta method>
-void add_specialised(EmulatedKernels& kernels) {
+void add_program(EmulatedKernels& kernels) {
   namespace on_cpu = on_cpu_optimized;
-  const Options options = {
-      .runge_kutta = method == on_cpu::horner ? RungeKutta::horner : RungeKutta::classical,
-      .metric = source == on_cpu::table ? MetricSource::table : MetricSource::on_the_fly};
-  const auto name = [&](const char* kernel) {
-    return OptimizedKernels<T>::specialised(kernel, options);
-  };
-  kernels.add(name("stage"), &on_cpu::stage<T, source, method>);
-  kernels.add(name("loop"), &on_cpu::loop<T, source, method>);
-  kernels.add(name("mass"), &on_cpu::mass<T, source>);
+  const OptimizedKernels<T> listed(
+      {.runge_kutta = method == on_cpu::horner ? RungeKutta::horner : RungeKutta::classical,
+       .metric = source == on_cpu::table ? MetricSource::table : MetricSource::on_the_fly});
+  kernels.add(listed.stage, &on_cpu::stage<T, source, method>);
+  kernels.add(listed.loop, &on_cpu::loop<T, source, method>);
+  kernels.add(listed.mass, &on_cpu::mass<T, source>);
+  kernels.add(listed.project, &on_cpu::project<T>);
+  kernels.add(listed.apply_operator, &on_cpu::apply_operator<T>);
+  kernels.add(listed.gradient, &on_cpu::gradient<T>);
+  kernels.add(listed.contravariant, &on_cpu::contravariant<T>);
+  kernels.add(listed.divergence, &on_cpu::divergence<T>);
+  kernels.add(listed.penalise, &on_cpu::penalise<T>);
 }
 
 template <class T>
 void add_optimized(EmulatedKernels& kernels) {
   namespace on_cpu = on_cpu_optimized;
-  add_specialised<T, on_cpu::table, on_cpu::horner>(kernels);
-  add_specialised<T, on_cpu::table, on_cpu::classical>(kernels);
-  add_specialised<T, on_cpu::on_the_fly, on_cpu::horner>(kernels);
-  add_specialised<T, on_cpu::on_the_fly, on_cpu::classical>(kernels);
-  kernels.add(entry<T>("project"), &on_cpu::project<T>);
-  kernels.add(entry<T>("apply_operator"), &on_cpu::apply_operator<T>);
-  kernels.add(entry<T>("gradient"), &on_cpu::gradient<T>);
-  kernels.add(entry<T>("contravariant"), &on_cpu::contravariant<T>);
-  kernels.add(entry<T>("divergence"), &on_cpu::divergence<T>);
-  kernels.add(entry<T>("penalise"), &on_cpu::penalise<T>);
+  add_program<T, on_cpu::table, on_cpu::horner>(kernels);
+  add_program<T, on_cpu::table, on_cpu::classical>(kernels);
+  add_program<T, on_cpu::on_the_fly, on_cpu::horner>(kernels);
+  add_program<T, on_cpu::on_the_fly, on_cpu::classical>(kernels);
 }
 
 }  // namespace

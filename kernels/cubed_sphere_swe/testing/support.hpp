@@ -20,6 +20,7 @@
 #include "cubed_sphere_swe/variants.hpp"
 #include "runtime/base/error.hpp"
 #include "testing/differences.hpp"
+#include "testing/dry_run.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 
@@ -75,24 +76,9 @@ inline std::vector<double> after(int calls, Variant variant, const Problem& prob
   return computation->result();
 }
 
-// What a computation costs on the dry device.
-struct Cost {
-  Cost(int sm, Variant variant, const Problem& problem)
-      : backend(open_backend(text("cuda-dry:sm_", sm))),
-        computation(make(*backend, variant, problem)) {
-    setup = backend->ledger.counts;
-  }
-  Counts step() {
-    const Counts before = backend->ledger.counts;
-    backend->ledger.enter(Ledger::Phase::steady);
-    computation->step();
-    backend->ledger.enter(Ledger::Phase::building);
-    return backend->ledger.counts - before;
-  }
-
-  std::unique_ptr<Backend> backend;
-  std::unique_ptr<Computation> computation;
-  Counts setup = {};
+struct DryRun : holdfast::DryRun {
+  DryRun(int sm, Variant variant, const Problem& problem)
+      : holdfast::DryRun(sm, [&](Backend& on) { return make(on, variant, problem); }) {}
 };
 
 }  // namespace holdfast::cubed_sphere_swe

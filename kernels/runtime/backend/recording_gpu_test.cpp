@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUPTI tells of a real GPU, held against what the host asked for. Skipped without a GPU, and
-// with the reason where CUPTI is silent.
+// What CUPTI tells of a real GPU, held against what the host asked for. Skipped, with the reason,
+// where CUPTI is silent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "runtime/backend/blas.hpp"
 #include "runtime/backend/buffer.hpp"
 #include "runtime/backend/recording.hpp"
-#include "runtime/base/error.hpp"
+#include "testing/gpu_main.hpp"
 
 namespace holdfast {
 namespace {
@@ -28,12 +28,7 @@ template <class T> __global__ void half(T* x, int n) {
 
 struct GpuRecording : testing::Test {
   void SetUp() override {
-    try {
-      backend = open_backend("cuda");
-    } catch (const Error& error) {
-      if (error.fault() != Fault::no_device) throw;
-      GTEST_SKIP() << error.what();
-    }
+    backend = open_backend("cuda");
     recording.emplace(*backend);
     x.emplace(*backend, size, "x");
     const auto module =
@@ -151,3 +146,7 @@ TEST_F(GpuRecording, LibraryCallsSpanTheirKernelsLaunchedOrReplayed) {
 
 }  // namespace
 }  // namespace holdfast
+
+int main(int argc, char** argv) {
+  return holdfast::gpu_main(argc, argv);
+}

@@ -9,8 +9,10 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <type_traits>
 
 #include "runtime/backend/backend.hpp"
+#include "runtime/compile/kernel_list.hpp"
 #include "runtime/emulation/emulation.hpp"
 
 namespace holdfast {
@@ -23,6 +25,12 @@ class EmulatedKernels {
     bind_[expression] = [kernel](void** pointers) -> std::function<void()> {
       return bound(kernel, pointers, std::index_sequence_for<Arguments...>());
     };
+  }
+
+  // A kernel of a program's list: add(listed.stage, &on_cpu::stage<double>).
+  template <class... Arguments>
+  void add(const Listed<Arguments...>& listed, void (*kernel)(std::type_identity_t<Arguments>...)) {
+    add(listed.expression(), kernel);
   }
 
   // What one thread calls, with the launch's arguments copied. Throws Error{device} for a kernel

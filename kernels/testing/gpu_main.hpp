@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests on a real GPU: what their `main` does. Exit status 77, which CTest takes for skipped,
+// where there is none.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "runtime/backend/backend.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+
+inline int gpu_main(int argc, char** argv) {
+  constexpr int skipped = 77;
+  testing::InitGoogleTest(&argc, argv);
+  try {
+    (void)open_backend("cuda");
+  } catch (const Error& error) {
+    if (error.fault() != Fault::no_device) throw;
+    std::puts(error.what());
+    return skipped;
+  }
+  return RUN_ALL_TESTS();
+}
+
+}  // namespace holdfast
