@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cases of kernels/clusterless_kde: one row per claim, in the order of the list.
-#include "clusterless_kde/clusterless_kde.hpp"
-
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "clusterless_kde/problem/words.hpp"
 #include "clusterless_kde/row.hpp"
-#include "harness/case/case.hpp"
+#include "families/given.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast {
@@ -18,7 +15,6 @@ using namespace clusterless_kde;
 
 using Rows = std::vector<Row>;
 
-const std::vector<std::string> gpu = {"cuda", "cuda-dry"}, executing = {"host", "cuda"};
 constexpr Size tracks[] = {Size::tiny, Size::small, Size::medium, Size::large, Size::realistic};
 
 Recipe cells(Size size) {
@@ -34,16 +30,16 @@ void add_sizes(Rows& rows) {
   for (const Size size : tracks) {
     const Recipe profile = {.size = size};
     const bool in_gate = size != Size::tiny && size != Size::realistic;
-    rows.push_back({.family = Family::encode,
+    rows.push_back({.family = &families::encode,
                     .recipe = profile,
                     .tier = in_gate ? Tier::gate : Tier::full,
                     .counted = size == Size::small});
     rows.push_back(
         {.recipe = profile, .tier = tier(size, Size::large), .counted = size == Size::small});
-    rows.push_back({.family = Family::total,
+    rows.push_back({.family = &families::total,
                     .recipe = profile,
                     .tier = size == Size::medium ? Tier::gate : Tier::full});
-    rows.push_back({.family = Family::local,
+    rows.push_back({.family = &families::local,
                     .recipe = profile,
                     .tier = size == Size::medium ? Tier::gate : Tier::full});
     if (size == Size::realistic) continue;
@@ -66,7 +62,7 @@ void add_strategies(Rows& rows) {
     const auto add = [&](const Recipe& recipe, int tile, Tier tier) {
       // The published one of two passes expands its mark distances.
       const bool expands = algorithm == Algorithm::log_sum_exp;
-      rows.push_back({.family = Family::strategy,
+      rows.push_back({.family = &families::strategy,
                       .recipe = recipe,
                       .tier = tier,
                       .options = {.algorithm = algorithm,
@@ -87,7 +83,7 @@ void add_strategies(Rows& rows) {
 void add_features(Rows& rows) {
   for (const int features : {2, 4, 6, 8, 10})
     for (const Distance distance : {Distance::difference, Distance::expanded})
-      rows.push_back({.family = Family::features,
+      rows.push_back({.family = &families::features,
                       .recipe = {.size = Size::medium,
                                  .marks = Marks::whiten,
                                  .features = features,
@@ -111,7 +107,7 @@ void add_knobs(Rows& rows) {
          {std::pair{Size::medium, 500}, {Size::realistic, 2000}, {Size::realistic, 4000}})
       for (const int value : values)
         if (bins != 4000 || knob == Knob::position_tile)
-          rows.push_back({.family = Family::tune,
+          rows.push_back({.family = &families::tune,
                           .recipe = {.size = size, .bins = bins},
                           .tier = Tier::full,
                           .options = with_knob(knob, value),
@@ -121,7 +117,7 @@ void add_knobs(Rows& rows) {
   sweep(Knob::position_tile, {64, 128, 200, 256, 500, 1000, 2000});
   sweep(Knob::encoding_tile, {128, 512, 2048});
   for (const int bins : {250, 500, 1000, 2000})
-    rows.push_back({.family = Family::grid,
+    rows.push_back({.family = &families::grid,
                     .recipe = {.size = Size::medium, .bins = bins},
                     .tier = Tier::full});
 }
@@ -132,7 +128,7 @@ void add_arithmetics(Rows& rows) {
                                         Arithmetic::tf32, Arithmetic::f64}) {
       const bool gates = marks == Marks::cells &&
                          (arithmetic == Arithmetic::bf16x3 || arithmetic == Arithmetic::tf32);
-      rows.push_back({.family = Family::precision,
+      rows.push_back({.family = &families::precision,
                       .recipe = {.size = Size::medium, .marks = marks},
                       .tier = gates ? Tier::gate : Tier::full,
                       .options = {.arithmetic = arithmetic}});
@@ -148,11 +144,11 @@ void add_production(Rows& rows) {
           if (cut && size == Size::tet64) continue;  // of the dense path
           const bool gates =
               scale == 64 && arithmetic == Arithmetic::f32 && (!cut || size == Size::hpc1d);
-          rows.push_back({.family = Family::production,
+          rows.push_back({.family = &families::production,
                           .recipe = {.size = size, .marks = Marks::cells, .scale = scale},
                           .tier = gates ? Tier::gate : Tier::full,
                           .options = {.arithmetic = arithmetic, .cut = cut},
-                          .only = scale == 1 ? gpu : std::vector<std::string>{}});
+                          .only = scale == 1 ? gpu : Kinds{}});
         }
   // The published limits, of which a sixteenth of a recording needs none: there a decode is also
   // held to so little that time is cut into 2 chunks, 16, and at last electrodes into batches.
@@ -165,7 +161,7 @@ void add_production(Rows& rows) {
        {Budget{16, {8192 * mebi, 2048 * mebi, 512 * mebi, 128 * mebi, 16 * mebi, 2400 * kibi}},
         Budget{1, {8192 * mebi, 2048 * mebi, 512 * mebi}}})
     for (const std::int64_t bytes : given.limits)
-      rows.push_back({.family = Family::budget,
+      rows.push_back({.family = &families::budget,
                       .recipe = {.size = Size::hpc2d, .marks = Marks::cells, .scale = given.scale},
                       .tier = bytes < 512 * mebi ? Tier::gate : Tier::full,
                       .options = {.budget = bytes},
@@ -175,20 +171,20 @@ void add_production(Rows& rows) {
 // Densely, then in two hops.
 void add_sparse(Rows& rows) {
   for (const Size size : {Size::small, Size::medium})
-    rows.push_back({.family = Family::sparse,
+    rows.push_back({.family = &families::sparse,
                     .recipe = {.size = size, .sparse = true},
                     .tier = size == Size::small ? Tier::gate : Tier::full});
 }
 
 void add_protocols(Rows& rows) {
-  rows.push_back({.family = Family::first_call});
-  rows.push_back({.family = Family::shape_change});
-  rows.push_back({.family = Family::in_turn});
+  rows.push_back({.family = &families::first_call});
+  rows.push_back({.family = &families::shape_change});
+  rows.push_back({.family = &families::in_turn});
   for (const Size size : {Size::hpc1d, Size::hpc2d, Size::tet64})
-    rows.push_back(
-        {.family = Family::matrix, .recipe = {.size = size, .marks = Marks::cells, .scale = 64}});
+    rows.push_back({.family = &families::matrix,
+                    .recipe = {.size = size, .marks = Marks::cells, .scale = 64}});
   for (const Size size : tracks)
-    rows.push_back({.family = Family::memory,
+    rows.push_back({.family = &families::memory,
                     .recipe = {.size = size},
                     .tier = size == Size::medium ? Tier::gate : Tier::full});
   struct Micro {
@@ -196,7 +192,7 @@ void add_protocols(Rows& rows) {
   };
   for (const auto& [encoding, decoding, bins] :
        {Micro{50, 25, 100}, Micro{200, 100, 500}, Micro{500, 250, 1000}})
-    rows.push_back({.family = Family::micro,
+    rows.push_back({.family = &families::micro,
                     .recipe = {.size = Size::medium,
                                .bins = bins,
                                .encoding_spikes = encoding,
@@ -213,44 +209,35 @@ int given_bins(int bins) {
 }
 
 // What the suite's own options make of a row, where they apply to it.
-Row with(const SuiteOptions& given, Row row) {
-  const auto word = [&](const char* option) -> const std::string* {
-    const auto found = given.custom.find(option);
-    return found == given.custom.end() ? nullptr : &found->second;
+Row with(const SuiteOptions& options, Row row) {
+  const Given given(options);
+  const auto sized = [](std::string_view what) {
+    return [=](int size) { return given_size(what, size); };
   };
-  if (const auto* size = word("size"))
-    row.recipe.size = size_words.read(*size), row.tier = Tier::smoke;
-  if (const auto* marks = word("data")) row.recipe.marks = marks_words.read(*marks);
-  if (const auto seed = given.integer("seed")) row.recipe.seed = static_cast<std::uint64_t>(*seed);
-  if (const auto scale = given.integer("scale")) row.recipe.scale = *scale;
-  if (const auto bins = given.integer("bins")) row.recipe.bins = given_bins(*bins);
-  if (const auto features = given.integer("features"))
-    row.recipe.features = given_size("feature count", *features);
-  if (const auto* arithmetic = word("arithmetic"))
-    row.options.arithmetic = arithmetic_words.read(*arithmetic);
-  if (const auto* algorithm = word("algo"))
-    row.options.algorithm = algorithm_words.read(*algorithm);
-  if (const auto* distance = word("distance"))
-    row.options.distance = distance_words.read(*distance);
-  if (const auto block = given.integer("block-size"))
-    row.options.block = given_size("block size", *block);
-  if (const auto tile = given.integer("pos-tile-size"))
-    row.options.position_tile = given_size("tile size", *tile);
-  if (const auto tile = given.integer("enc-tile-size"))
-    row.options.encoding_tile = given_size("tile size", *tile);
-  if (const auto mebibytes = given.integer("budget-mib")) {
-    const std::int64_t budget = given_size("budget", *mebibytes);
-    if (row.family == Family::budget) row.options.budget = budget << 20, row.tier = Tier::smoke;
-  }
-  if (word("cut")) row.options.cut = true;
+  if (given.word("size", size_words, row.recipe.size)) row.tier = Tier::smoke;
+  given.word("data", marks_words, row.recipe.marks);
+  given.number("seed", row.recipe.seed);
+  given.number("scale", row.recipe.scale);
+  given.number("bins", row.recipe.bins, given_bins);
+  given.number("features", row.recipe.features, sized("feature count"));
+  given.word("arithmetic", arithmetic_words, row.options.arithmetic);
+  given.word("algo", algorithm_words, row.options.algorithm);
+  given.word("distance", distance_words, row.options.distance);
+  given.number("block-size", row.options.block, sized("block size"));
+  given.number("pos-tile-size", row.options.position_tile, sized("tile size"));
+  given.number("enc-tile-size", row.options.encoding_tile, sized("tile size"));
+  std::int64_t mebibytes = 0;
+  if (given.number("budget-mib", mebibytes, sized("budget")) && row.family == &families::budget)
+    row.options.budget = mebibytes << 20, row.tier = Tier::smoke;
+  if (given.has("cut")) row.options.cut = true;
   return row;
 }
 
 // Rows of long recordings are about nothing else.
 bool takes_size(const Row& row, Size size) {
   const bool is_long = size == Size::tet64 || size == Size::hpc1d || size == Size::hpc2d;
-  return is_long || (row.family != Family::production && row.family != Family::budget &&
-                     row.family != Family::matrix);
+  return is_long || (row.family != &families::production && row.family != &families::budget &&
+                     row.family != &families::matrix);
 }
 
 // Of what the options of a row ask for together.
@@ -271,8 +258,8 @@ bool concerns_decodes(const Options& options) {
 // through nodes forms none.
 bool is_possible(const Row& row) {
   const bool in_maze = row.recipe.size == Size::hpc2d;
-  const bool decodes = row.family != Family::encode && row.family != Family::local;
-  if ((in_maze && row.recipe.bins > 0) || (!decodes && concerns_decodes(row.options))) return false;
+  if ((in_maze && row.recipe.bins > 0) || (!is_decoding(row) && concerns_decodes(row.options)))
+    return false;
   const Precision precision = precision_of(row.options.arithmetic);
   return is_possible(row.options) &&
          !(row.options.cut && path(shape(row.recipe), precision) == Path::two_hop);
@@ -298,16 +285,14 @@ std::vector<Case> cases(const SuiteOptions& given) {
   // itself and is refused when a case is made, by a sentence.
   const bool contradiction =
       std::none_of(asked.begin(), asked.end(), [](const Row& row) { return is_possible(row); });
-  std::vector<Case> all;
-  std::set<std::string> ids;
+  Rows measured;
   for (const Row& row : asked) {
     if (!contradiction && !is_possible(row)) continue;
     validate(row.options);
     validate(row.recipe);
-    if (devices_of(row).empty() || !ids.insert(id_of(row)).second) continue;
-    all.push_back(is_protocol(row) ? protocol(row) : stepped(row));
+    measured.push_back(row);
   }
-  return all;
+  return cases_of(measured);
 }
 
 }  // namespace

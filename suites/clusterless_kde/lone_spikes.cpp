@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include "clusterless_kde/oracle/oracle.hpp"
 #include "clusterless_kde/problem/formulas.hpp"
+#include "families/known.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -39,11 +38,9 @@ Lone prepared(const Recipe& recipe) {
   return lone;
 }
 
-// Made once per process.
 const Lone& lone_spikes(const Recipe& recipe) {
-  static std::map<Recipe, Lone> all;
-  const auto found = all.find(recipe);
-  return found != all.end() ? found->second : all.emplace(recipe, prepared(recipe)).first->second;
+  static Known<Recipe, Lone> all;
+  return all.of(recipe, [&] { return prepared(recipe); });
 }
 
 }  // namespace

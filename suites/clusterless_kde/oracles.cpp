@@ -2,21 +2,19 @@
 #include "clusterless_kde/oracles.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <span>
 #include <string>
 #include <tuple>
 #include <utility>
 
-#include "clusterless_kde/lone_spikes.hpp"
 #include "clusterless_kde/oracle/oracle.hpp"
-#include "harness/measure/measure.hpp"
-#include "runtime/base/error.hpp"
+#include "families/invariants.hpp"
+#include "families/known.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -59,22 +57,10 @@ std::vector<Entry> consumed_entries(const Input& input) {
 
 // Of the entries of a decode: first those drawn, then whole columns.
 std::vector<Entry> known_entries(const Row& row, const Input& input) {
-  if (row.family == Family::budget) return consumed_entries(input);
   std::vector<Entry> entries = sampled_entries(input, row.recipe.seed, samples);
   const auto whole = column_entries(row, input);
   entries.insert(entries.end(), whole.begin(), whole.end());
   return entries;
-}
-
-std::vector<double> compute_known(const Row& row) {
-  const Input& input = input_of(row.recipe);
-  if (row.family == Family::local)
-    return oracle_local(input, row.options.local_floor ? LocalFloor::applied : LocalFloor::omitted);
-  if (row.family != Family::encode) return oracle_entries(input, known_entries(row, input));
-  Encoding encoding = oracle_encoding(input);
-  std::vector<double> both = std::move(encoding.occupancy);
-  both.insert(both.end(), encoding.ground.begin(), encoding.ground.end());
-  return both;
 }
 
 // Of a decode, in all corners of it.
@@ -86,18 +72,22 @@ std::vector<Entry> few_entries(const Input& input) {
   return entries;
 }
 
+// What is known of the results of a family, how a result is held to it, and how long one is.
+using Visitor = std::function<void(double, double)>;
+struct Truth {
+  std::vector<double> (*compute)(const Row&, const Input&) = nullptr;
+  void (*visit)(const Row&, const std::vector<double>& result, const Visitor&) = nullptr;
+  std::size_t (*size)(std::size_t rows, std::size_t bins) = nullptr;
+};
+const Truth& truth_of(const Row& row);
+
 // What is known of a result does not depend on the variant, the arithmetic or a knob: it is formed
 // once per process.
 const std::vector<double>& known(const Row& row) {
-  using Key = std::tuple<Recipe, int, bool>;
-  static std::map<Key, std::vector<double>> all;
-  const int kind = row.family == Family::encode   ? 0
-                   : row.family == Family::local  ? 1
-                   : row.family == Family::budget ? 2
-                                                  : 3;
-  const Key key = {row.recipe, kind, row.options.local_floor};
-  const auto found = all.find(key);
-  return found != all.end() ? found->second : all.emplace(key, compute_known(row)).first->second;
+  static Known<std::tuple<Recipe, const Truth*, bool>, std::vector<double>> all;
+  const Truth& truth = truth_of(row);
+  return all.of({row.recipe, &truth, row.options.local_floor},
+                [&] { return truth.compute(row, input_of(row.recipe)); });
 }
 
 // |a - b| that is let pass: the published profile's for likelihoods in f32, a tenth of it for the
@@ -112,21 +102,22 @@ struct Allowed {
 };
 Allowed allowed(const Row& row) {
   if (precision_of(row.options.arithmetic) == Precision::f64) return {1e-9, 1e-9};
-  return row.family == Family::encode ? Allowed{1e-6, 1e-5} : Allowed{1e-5, 1e-4};
+  return row.family == &families::encode ? Allowed{1e-6, 1e-5} : Allowed{1e-5, 1e-4};
 }
 
 double at(const Input& input, const std::vector<double>& result, const Entry& entry) {
   return result.at(static_cast<std::size_t>(entry.row * input.bins() + entry.bin));
 }
 
-// Where a result says something of which the answer is known, and that answer, one after another.
-void visit_known(const Row& row, const std::vector<double>& result,
-                 const std::function<void(double, double)>& visit) {
+// Entry by entry.
+void visit_all(const Row& row, const std::vector<double>& result, const Visitor& visit) {
   const std::vector<double>& expected = known(row);
-  if (row.family == Family::encode || row.family == Family::local) {
-    for (std::size_t i = 0; i < expected.size(); ++i) visit(result.at(i), expected[i]);
-    return;
-  }
+  for (std::size_t i = 0; i < expected.size(); ++i) visit(result.at(i), expected[i]);
+}
+
+// Where a decode says something of which the answer is known, and that answer, one after another.
+void visit_known(const Row& row, const std::vector<double>& result, const Visitor& visit) {
+  const std::vector<double>& expected = known(row);
   const Input& input = input_of(row.recipe);
   const auto entries = sampled_entries(input, row.recipe.seed, samples);
   for (std::size_t i = 0; i < entries.size(); ++i)
@@ -145,8 +136,7 @@ void visit_known(const Row& row, const std::vector<double>& result,
 }
 
 // Of a consumer: ln sum exp of a row, and that no place is likelier than the one it names.
-void visit_consumed(const Row& row, const std::vector<double>& result,
-                    const std::function<void(double, double)>& visit) {
+void visit_consumed(const Row& row, const std::vector<double>& result, const Visitor& visit) {
   const Input& input = input_of(row.recipe);
   const std::vector<double>& expected = known(row);
   const auto bins = static_cast<std::size_t>(input.bins());
@@ -164,31 +154,48 @@ void visit_consumed(const Row& row, const std::vector<double>& result,
   }
 }
 
-void visit(const Row& row, const std::vector<double>& result,
-           const std::function<void(double, double)>& visitor) {
-  row.family == Family::budget ? visit_consumed(row, result, visitor)
-                               : visit_known(row, result, visitor);
-}
+constexpr Truth model = {.compute =
+                             [](const Row&, const Input& input) {
+                               Encoding encoding = oracle_encoding(input);
+                               std::vector<double> both = std::move(encoding.occupancy);
+                               both.insert(both.end(), encoding.ground.begin(),
+                                           encoding.ground.end());
+                               return both;
+                             },
+                         .visit = visit_all,
+                         .size = [](std::size_t, std::size_t bins) { return 2 * bins; }};
+constexpr Truth own_position = {.compute =
+                                    [](const Row& row, const Input& input) {
+                                      return oracle_local(input, row.options.local_floor
+                                                                     ? LocalFloor::applied
+                                                                     : LocalFloor::omitted);
+                                    },
+                                .visit = visit_all,
+                                .size = [](std::size_t rows, std::size_t) { return rows; }};
+constexpr Truth consumed = {
+    .compute = [](const Row&,
+                  const Input& input) { return oracle_entries(input, consumed_entries(input)); },
+    .visit = visit_consumed,
+    .size = [](std::size_t rows, std::size_t) { return 2 * rows; }};
+constexpr Truth likelihoods = {
+    .compute = [](const Row& row,
+                  const Input& input) { return oracle_entries(input, known_entries(row, input)); },
+    .visit = visit_known,
+    .size = [](std::size_t rows, std::size_t bins) { return rows * bins; }};
 
-std::size_t expected_size(const Row& row) {
-  const Input& input = input_of(row.recipe);
-  const auto rows = static_cast<std::size_t>(input.rows()),
-             bins = static_cast<std::size_t>(input.bins());
-  switch (row.family) {
-    case Family::encode:
-      return 2 * bins;
-    case Family::local:
-      return rows;
-    case Family::budget:
-      return 2 * rows;
-    default:
-      return rows * bins;
-  }
+const Truth& truth_of(const Row& row) {
+  return row.family == &families::encode   ? model
+         : row.family == &families::local  ? own_position
+         : row.family == &families::budget ? consumed
+                                           : likelihoods;
 }
 
 // A place that was never written holds no number, also where nothing is known of it.
 bool is_complete(const Row& row, const std::vector<double>& result) {
-  return result.size() == expected_size(row) &&
+  const Input& input = input_of(row.recipe);
+  const std::size_t size = truth_of(row).size(static_cast<std::size_t>(input.rows()),
+                                              static_cast<std::size_t>(input.bins()));
+  return result.size() == size &&
          std::none_of(result.begin(), result.end(), [](double value) { return std::isnan(value); });
 }
 
@@ -196,8 +203,8 @@ double distance(const Row& row, const std::vector<double>& result) {
   if (!is_complete(row, result)) return std::numeric_limits<double>::infinity();
   const Allowed tolerance = allowed(row);
   double worst = 0;
-  visit(row, result,
-        [&](double a, double b) { worst = std::max(worst, tolerance.fraction(a, b)); });
+  truth_of(row).visit(
+      row, result, [&](double a, double b) { worst = std::max(worst, tolerance.fraction(a, b)); });
   return worst;
 }
 
@@ -217,11 +224,8 @@ class Comparison {
  public:
   explicit Comparison(const Allowed& tolerance) : allowed_(tolerance) {}
   void add(double a, double b) {
-    const double difference = std::abs(a - b);
-    // What is no number stays the most.
-    most_ = std::isnan(difference) ? std::numeric_limits<double>::infinity()
-                                   : std::max(most_, difference);
-    sum_ += difference;
+    most_ = larger(most_, a - b);
+    sum_ += std::abs(a - b);
     ++count_;
     close_ = close_ && allowed_.fraction(a, b) <= 1;
   }
@@ -244,46 +248,22 @@ class Comparison {
 
 }  // namespace
 
-bool is_decoding(const Row& row) {
-  return row.family != Family::encode && row.family != Family::local;
-}
-
-Oracle oracle(const Row& row, const std::shared_ptr<Found>& found) {
-  Oracle one = {.name = "every sum formed in f64, at sampled entries and in whole columns",
+Oracle oracle(const Row& row) {
+  Oracle one = {.name = "every sum formed in f64",
                 .limit = 1,
                 .expected = [=](int) { return known(row); },
                 .distance = [=](const std::vector<double>& result,
                                 const std::vector<double>&) { return distance(row, result); }};
-  if (row.family == Family::encode || row.family == Family::local)
-    one.name = "every sum formed in f64";
   if (!is_decoding(row)) return one;
-  one.name += ", and spike by spike";
-  if (row.family != Family::budget)
+  one.name += ", at sampled entries and in whole columns, and spike by spike";
+  if (row.family != &families::budget)
     one.few = [=](const std::vector<double>& result) { return few_distance(row, result); };
-  one.golden = [=](Backend& backend, Variant variant) {
-    const double error = spike_error(row, backend, variant);
-    found->spike_error[variant == Variant::reference] = error;
-    return error / spike_limit(row);
-  };
   return one;
-}
-
-Invariant repeats_itself() {
-  return [](const std::vector<double>& before,
-            const std::vector<double>& after) -> std::optional<std::string> {
-    if (before.size() != after.size())
-      return text("the result had ", before.size(), " values and has ", after.size());
-    for (std::size_t i = 0; i < before.size(); ++i)
-      if (std::bit_cast<std::uint64_t>(before[i]) != std::bit_cast<std::uint64_t>(after[i]))
-        return text("value ", i, " of the result from unchanged inputs went from ", before[i],
-                    " to ", after[i]);
-    return std::nullopt;
-  };
 }
 
 std::vector<NamedReading> comparison(const Row& row, const std::vector<double>& result) {
   Comparison compared(allowed(row));
-  visit(row, result, [&](double a, double b) { compared.add(a, b); });
+  truth_of(row).visit(row, result, [&](double a, double b) { compared.add(a, b); });
   return compared.readings("");
 }
 
@@ -291,7 +271,7 @@ std::vector<NamedReading> agreement(const Row& row, const std::vector<double>& o
                                     const std::vector<double>& reference) {
   Allowed tolerance = allowed(row);
   // Of a model each side may lie all of it from the truth, on opposite sides.
-  if (row.family == Family::encode) tolerance = {2 * tolerance.absolute, 2 * tolerance.relative};
+  if (row.family == &families::encode) tolerance = {2 * tolerance.absolute, 2 * tolerance.relative};
   Comparison compared(tolerance);
   for (std::size_t i = 0; i < reference.size(); ++i) compared.add(optimized.at(i), reference[i]);
   return compared.readings("reference_");

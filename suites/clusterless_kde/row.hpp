@@ -8,60 +8,60 @@
 
 #include "clusterless_kde/clusterless_kde.hpp"
 #include "clusterless_kde/data/data.hpp"
-#include "harness/case/case.hpp"
+#include "families/family.hpp"
 
 namespace holdfast::clusterless_kde {
 
-enum class Family {
-  encode,
-  decode,
-  total,
-  local,
-  strategy,      // each algorithm against the linear one
-  features,      // how the number of features and the form of the mark distance tell
-  tune,          // one knob of the optimized variant
-  grid,          // how the number of places tells
-  precision,     // each arithmetic
-  production,    // the shapes of long recordings
-  budget,        // a decode that must fit into so much memory
-  sparse,        // electrodes without spikes
-  first_call,    // what the first call costs, and the next
-  shape_change,  // what must not be compiled again
-  in_turn,       // two inputs that must not be taken for one another
-  matrix,        // compiling for the shapes of long recordings
-  memory,
-  micro,  // memory of one electrode
-};
+struct Row;
 
-// Of Family::tune.
+namespace families {
+// stepped.cpp
+extern const Family<Row> encode, decode, total, local,
+    strategy,    // each algorithm against the linear one
+    features,    // how the number of features and the form of the mark distance tell
+    tune,        // one knob of the optimized variant
+    grid,        // how the number of places tells
+    precision,   // each arithmetic
+    production,  // the shapes of long recordings
+    budget,      // a decode that must fit into so much memory
+    sparse;      // electrodes without spikes
+// protocols.cpp
+extern const Family<Row> first_call,  // what the first call costs, and the next
+    shape_change,                     // what must not be compiled again
+    in_turn,                          // two inputs that must not be taken for one another
+    matrix,                           // compiling for the shapes of long recordings
+    memory,
+    micro;  // memory of one electrode
+}  // namespace families
+
+// Of families::tune.
 enum class Knob { block, position_tile, encoding_tile };
 
 struct Row {
-  Family family = Family::decode;
+  const Family<Row>* family = &families::decode;
   Recipe recipe = {};
   Tier tier = Tier::gate;
   Options options = {};
   Knob knob = Knob::block;
-  std::vector<std::string> only = {};  // kinds of devices it is confined to; empty: all that can
-  bool counted = false;                // small enough for its instructions to be counted
+  Kinds only = {};       // of devices that it is confined to; empty: all that can
+  bool counted = false;  // small enough for its instructions to be counted
 };
 
-std::string id_of(const Row& row);
-std::vector<std::string> devices_of(const Row& row);
-bool has_reference(const Row& row);
+// Parts of ids. "clusterless_kde/<word>/<axes>/f32".
+std::string named(const std::string& word, const Row& row, const std::vector<Axis>& axes);
+Axis size_axis(const Row& row);
+Axis marks_axis(const Row& row);
+
+// Some arithmetics are of tensor cores.
+Kinds by_arithmetic(const Row& row);
 
 // Several cases of a process ask for the same input; it is made once.
 const Input& input_of(const Recipe& recipe);
 
-// What the row steps, on a backend and with a variant. Not for the protocols.
-std::unique_ptr<Computation> make(const Row& row, Backend& backend, Variant variant);
+// Whether the row's results are likelihoods of single spikes, added up.
+bool is_decoding(const Row& row);
 
 // Who holds what each of its steps writes anew.
 std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant);
-
-// The case of a row that is stepped; of one that is a protocol.
-Case stepped(const Row& row);
-Case protocol(const Row& row);
-bool is_protocol(const Row& row);
 
 }  // namespace holdfast::clusterless_kde

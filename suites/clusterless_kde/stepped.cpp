@@ -1,84 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases that step a computation.
+// The families that step a computation.
 #include <algorithm>
+#include <array>
 #include <initializer_list>
-#include <iterator>
-#include <utility>
 
 #include "clusterless_kde/lone_spikes.hpp"
 #include "clusterless_kde/oracles.hpp"
+#include "clusterless_kde/problem/words.hpp"
 #include "clusterless_kde/row.hpp"
+#include "families/invariants.hpp"
 #include "runtime/backend/packing.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
 
-const std::vector<std::string> executing = {"host", "cuda"}, gpu = {"cuda", "cuda-dry"};
+constexpr auto other_over_case = Derived::Form::other_over_case,
+               case_over_other = Derived::Form::case_over_other;
 
-// A computation that can also say how far from the truth its result is, and the optimized one how
-// far from all of the reference's.
-class Compared : public Computation {
- public:
-  Compared(Backend& backend, Variant variant, const Row& row, std::shared_ptr<Found> found)
-      : inner_(make(row, backend, variant)),
-        backend_(&backend),
-        row_(row),
-        variant_(variant),
-        found_(std::move(found)) {}
+// Whether each step forms a model.
+bool encodes(const Row& row) {
+  return row.family == &families::encode || row.family == &families::total;
+}
 
-  void step() override {
-    const std::int64_t before = backend_->ledger.counts.launches;
-    inner_->step();
-    launches_ = backend_->ledger.counts.launches - before;
-  }
-  std::vector<double> result() override {
-    std::vector<double> values = inner_->result();
-    if (variant_ == Variant::reference && backend_->executes()) found_->reference = values;
-    return values;
-  }
-  Permissions permissions() const override { return inner_->permissions(); }
-
-  std::vector<NamedReading> readings() override {
-    std::vector<NamedReading> all = inner_->readings();
-    for (const auto& [name, value] : std::vector(all))
-      if (backend_->device && name == "n_chunks")
-        all.push_back({"launches_per_chunk", static_cast<double>(launches_) / value});
-    if (!backend_->executes()) return all;
-    const auto add = [&](std::vector<NamedReading> more) {
-      std::move(more.begin(), more.end(), std::back_inserter(all));
-    };
-    const std::vector<double> values = inner_->result();
-    add(comparison(row_, values));
-    if (variant_ == Variant::optimized && !found_->reference.empty())
-      add(agreement(row_, values, std::exchange(found_->reference, {})));
-    if (!is_decoding(row_)) return all;
-    all.push_back({"floored_fraction", floored_fraction(row_)});
-    if (const auto error = found_->spike_error[variant_ == Variant::reference])
-      all.push_back({"err_spike_max", *error});
-    return all;
-  }
-
- private:
-  std::unique_ptr<Computation> inner_;
-  Backend* backend_;
-  Row row_;
-  Variant variant_;
-  std::shared_ptr<Found> found_;
-  std::int64_t launches_ = 0;  // of the last step
-};
-
-Work work(const Row& row) {
-  const Shape numbers = shape(row.recipe);
-  switch (row.family) {
-    case Family::encode:
-      return encode_work(numbers, row.options);
-    case Family::total:
-      return total_work(numbers, row.options);
-    case Family::local:
-      return local_work(numbers, row.options);
-    default:
-      return decode_work(numbers, row.options);
-  }
+// How far from the truth a result is, and that of the optimized variant from all of the
+// reference's; `spike_error` was found by verifying it.
+std::vector<NamedReading> read(const Row& row, const Verified& found,
+                               const std::optional<double>& spike_error) {
+  std::vector<NamedReading> all;
+  for (const auto& [name, value] : found.own)
+    if (found.backend.device && name == "n_chunks")
+      all.push_back({"launches_per_chunk", static_cast<double>(found.launches) / value});
+  if (!found.backend.executes()) return all;
+  const auto add = [&](const std::vector<NamedReading>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  add(comparison(row, found.result));
+  if (found.variant == Variant::optimized && found.reference)
+    add(agreement(row, found.result, *found.reference));
+  if (!is_decoding(row)) return all;
+  all.push_back({"floored_fraction", floored_fraction(row)});
+  if (spike_error) all.push_back({"err_spike_max", *spike_error});
+  return all;
 }
 
 // Of the host's arrays, where a step begins; each is padded to a unit where the optimized variant
@@ -95,15 +58,15 @@ double upload_bytes(const Row& row, Variant variant) {
   const auto add = [&](std::initializer_list<std::int64_t> more) {
     arrays.insert(arrays.end(), more);
   };
-  if (row.family == Family::encode || row.family == Family::total)
+  if (encodes(row))
     add({value * known * marks, value * known * d, value * numbers.samples * d,
          value * numbers.bins * d});
   // Features, and which row or electrode a spike is of.
-  if (row.family != Family::encode) add({value * heard * marks, index * heard});
-  if (row.family == Family::local) {
+  if (row.family != &families::encode) add({value * heard * marks, index * heard});
+  if (row.family == &families::local) {
     add({value * heard * d, value * numbers.rows * d});
     if (fused) add({index * (numbers.electrodes + 1), index * (numbers.rows + 1)});
-  } else if (fused && row.family != Family::encode) {
+  } else if (fused && row.family != &families::encode) {
     // One order of all spikes, and a tile at least for each electrode that has some.
     add({index * heard, tile * std::count_if(numbers.decoding.begin(), numbers.decoding.end(),
                                              [](std::int64_t spikes) { return spikes > 0; })});
@@ -112,39 +75,6 @@ double upload_bytes(const Row& row, Variant variant) {
   for (const std::int64_t array : arrays)
     bytes += static_cast<double>(fused ? rounded_up(static_cast<std::size_t>(array)) : array);
   return bytes;
-}
-
-Derived over(std::string name, Row other, Derived::Form form) {
-  return {.name = std::move(name),
-          .other = [=](Backend& backend) { return make(other, backend, Variant::optimized); },
-          .form = form};
-}
-
-std::vector<Derived> derived(const Row& row) {
-  constexpr auto other_over_case = Derived::Form::other_over_case,
-                 case_over_other = Derived::Form::case_over_other;
-  Row other = row;
-  switch (row.family) {
-    case Family::total:
-      other.family = Family::encode;
-      return {over("encode_share", other, other_over_case)};
-    case Family::features:
-      if (row.options.distance == Distance::difference) return {};
-      other.options.distance = Distance::difference;
-      return {over("expanded_over_difference", other, case_over_other)};
-    case Family::tune:
-      other.options = {};
-      return {over("over_default", other, case_over_other)};
-    case Family::precision:
-      other.options = {};
-      return {over("over_f32", other, case_over_other)};
-    case Family::production:
-      if (!row.options.cut) return {};
-      other.options.cut = false;
-      return {over("cut_speedup", other, other_over_case)};
-    default:
-      return {};
-  }
 }
 
 // How the decode went, told by the optimized variant; and how right it was.
@@ -171,16 +101,70 @@ std::vector<MetricDeclaration> metrics_of(const Row& row) {
                          {.name = "spikes_dropped", .kind = "exact"},
                          {.name = "range_fallback", .kind = "exact"}});
   if (row.options.cut) all.push_back({.name = "tiles_visited_fraction", .kind = "exact"});
-  if (row.family == Family::budget)
-    all.insert(all.end(), {{.name = "n_chunks", .kind = "exact"},
-                           {.name = "electrode_batches", .kind = "exact"},
-                           {.name = "launches_per_chunk", .kind = "bound", .devices = gpu}});
   return all;
 }
 
-// The optimized variant's memory is planned to the byte.
-bool is_planned(const Row& row) {
-  return row.family == Family::budget;
+void add_to(const Row& row, Steps& steps) {
+  const auto errors = std::make_shared<std::array<std::optional<double>, 2>>();  // by variant
+  if (is_decoding(row))
+    steps.oracle.golden = [=](Backend& backend, Variant variant) {
+      const double error = spike_error(row, backend, variant);
+      (*errors)[variant == Variant::reference] = error;
+      return error / spike_limit(row);
+    };
+  steps.upload_bytes = [=](Variant variant) { return upload_bytes(row, variant); };
+  steps.rewritten = [=](const Backend& backend, Variant variant) {
+    return rewritten(row, backend, variant);
+  };
+  steps.read = [=](const Verified& found) {
+    return read(row, found, (*errors)[found.variant == Variant::reference]);
+  };
+  steps.sample_seconds = 2e-3;
+}
+
+// A family of decodes, but for what it says itself.
+constexpr Family<Row> stepped(Family<Row> one) {
+  one.devices = by_arithmetic;
+  if (!one.metrics) one.metrics = metrics_of;
+  if (!one.make)
+    one.make = [](const Row& row, Backend& backend, Variant variant) {
+      return make_decode(backend, variant, input_of(row.recipe), row.options);
+    };
+  if (!one.work)
+    one.work = [](const Row& row) { return decode_work(shape(row.recipe), row.options); };
+  one.oracle = oracle;
+  one.invariant = [](const Row&) { return repeats_itself(); };
+  one.warm_up = [](const Row&) { return 2; };
+  if (!one.more) one.more = add_to;
+  return one;
+}
+
+Axis scale_axis(const Row& row) {
+  return {"scale", row.recipe.scale};
+}
+
+Axis knob_axis(const Row& row) {
+  switch (row.knob) {
+    case Knob::block:
+      return {"block", row.options.block};
+    case Knob::position_tile:
+      return {"pos_tile", row.options.position_tile};
+    case Knob::encoding_tile:
+      return {"enc_tile", row.options.encoding_tile};
+  }
+  return {"block", row.options.block};
+}
+
+std::string binary_bytes(std::int64_t bytes) {
+  constexpr std::int64_t mebi = 1 << 20;
+  if (bytes % mebi != 0) return text(bytes / 1024, "kib");
+  return bytes % (1024 * mebi) == 0 ? text(bytes / (1024 * mebi), "gib")
+                                    : text(bytes / mebi, "mib");
+}
+
+Row by_default(Row row) {
+  row.options = {};
+  return row;
 }
 
 }  // namespace
@@ -188,54 +172,159 @@ bool is_planned(const Row& row) {
 // Sites of the eager reference, which all algorithms but the fused one are made of, and of the
 // fused one on host and device: what a step is asked for, and the sums on the way to it.
 std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant) {
-  const bool encodes = row.family == Family::encode || row.family == Family::total;
   const bool decodes = is_decoding(row), on_device = backend.device != nullptr;
   std::vector<std::string> sites;
   const auto add = [&](bool whether, std::initializer_list<const char*> more) {
     if (whether) sites.insert(sites.end(), more.begin(), more.end());
   };
   const bool heard = shape(row.recipe).decoding_total() > 0;
-  const char* const result = row.family == Family::budget ? "consumed" : "out";
-  add(row.family != Family::encode, {result});
+  const char* const result = row.family == &families::budget ? "consumed" : "out";
+  add(row.family != &families::encode, {result});
   if (variant == Variant::reference || row.options.algorithm != Algorithm::fused) {
-    add(encodes, {"model"});
+    add(encodes(row), {"model"});
   } else if (on_device) {
-    add(encodes, {"beta and ground"});
+    add(encodes(row), {"beta and ground"});
     add(decodes && heard, {"sums over encoding spikes"});
-    add(row.family != Family::encode && heard, {"decoding spikes"});
+    add(row.family != &families::encode && heard, {"decoding spikes"});
   } else {
-    add(encodes, {"occupancy", "ground"});
+    add(encodes(row), {"occupancy", "ground"});
     add(decodes && heard, {"sums at nodes or bins"});
   }
   return sites;
 }
 
-Case stepped(const Row& row) {
-  const auto found = std::make_shared<Found>();
-  Steps steps = {.make =
-                     [=](Backend& backend, Variant variant) {
-                       return std::make_unique<Compared>(backend, variant, row, found);
-                     },
-                 .oracle = oracle(row, found),
-                 .invariant = repeats_itself(),
-                 .upload_bytes = [=](Variant variant) { return upload_bytes(row, variant); },
-                 .rewritten = [=](const Backend& backend,
-                                  Variant variant) { return rewritten(row, backend, variant); },
-                 .warm_up = 2,
-                 .sample_seconds = 2e-3};
-  if (is_planned(row))
-    steps.estimate_bytes = [=](const Backend& backend, Variant) {
-      return plan(backend, input_of(row.recipe), row.options).estimate_bytes;
-    };
-  return {.id = id_of(row),
-          .tier = row.tier,
-          .devices = devices_of(row),
-          .work = work(row),
-          .recipe = std::move(steps),
-          .reference = has_reference(row),
-          .counted = row.counted,
-          .metrics = metrics_of(row),
-          .derived = derived(row)};
-}
+const Family<Row> families::encode =
+    stepped({.id =
+                 [](const Row& row) {
+                   return named("encode", row, {size_axis(row), marks_axis(row)});
+                 },
+             .make =
+                 [](const Row& row, Backend& backend, Variant variant) {
+                   return make_encode(backend, variant, input_of(row.recipe), row.options);
+                 },
+             .work = [](const Row& row) { return encode_work(shape(row.recipe), row.options); }});
+
+const Family<Row> families::decode = stepped({.id = [](const Row& row) {
+  return named("decode", row, {size_axis(row), marks_axis(row)});
+}});
+
+const Family<Row> families::total =
+    stepped({.id =
+                 [](const Row& row) {
+                   return named("total", row, {size_axis(row), marks_axis(row)});
+                 },
+             .make =
+                 [](const Row& row, Backend& backend, Variant variant) {
+                   return make_total(backend, variant, input_of(row.recipe), row.options);
+                 },
+             .work = [](const Row& row) { return total_work(shape(row.recipe), row.options); },
+             .derived = [](const Row& row) -> std::vector<Derived> {
+               return {over("encode_share", as(families::encode, row), other_over_case)};
+             }});
+
+const Family<Row> families::local =
+    stepped({.id =
+                 [](const Row& row) {
+                   return named("local", row, {size_axis(row), marks_axis(row)});
+                 },
+             .make =
+                 [](const Row& row, Backend& backend, Variant variant) {
+                   return make_local(backend, variant, input_of(row.recipe), row.options);
+                 },
+             .work = [](const Row& row) { return local_work(shape(row.recipe), row.options); }});
+
+const Family<Row> families::strategy = stepped({.id = [](const Row& row) {
+  return named("strategy", row,
+               {{"algo", algorithm_words.of(row.options.algorithm)},
+                {"tile", row.options.position_tile},
+                size_axis(row),
+                {"electrodes", shape(row.recipe).electrodes}});
+}});
+
+const Family<Row> families::features =
+    stepped({.id =
+                 [](const Row& row) {
+                   return named("features", row,
+                                {{"features", row.recipe.features},
+                                 {"distance", distance_words.of(row.options.distance)}});
+                 },
+             .derived = [](const Row& row) -> std::vector<Derived> {
+               if (row.options.distance == Distance::difference) return {};
+               Row other = row;
+               other.options.distance = Distance::difference;
+               return {over("expanded_over_difference", other, case_over_other)};
+             }});
+
+// Knobs, arithmetics and budgets are the optimized variant's own; each is put beside its default.
+const Family<Row> families::tune = stepped(
+    {.id =
+         [](const Row& row) {
+           return named("tune", row, {knob_axis(row), size_axis(row), {"bins", row.recipe.bins}});
+         },
+     .reference = never,
+     .derived = [](const Row& row) -> std::vector<Derived> {
+       return {over("over_default", by_default(row), case_over_other)};
+     }});
+
+const Family<Row> families::grid = stepped({.id = [](const Row& row) {
+  return named("grid", row, {size_axis(row), {"bins", row.recipe.bins}});
+}});
+
+const Family<Row> families::precision =
+    stepped({.id =
+                 [](const Row& row) {
+                   return named("precision", row,
+                                {{"arithmetic", arithmetic_words.of(row.options.arithmetic)},
+                                 size_axis(row),
+                                 marks_axis(row)});
+                 },
+             .reference = never,
+             .derived = [](const Row& row) -> std::vector<Derived> {
+               return {over("over_f32", by_default(row), case_over_other)};
+             }});
+
+const Family<Row> families::production = stepped(
+    {.id =
+         [](const Row& row) {
+           return named("production", row,
+                        {size_axis(row), scale_axis(row), {"cut", row.options.cut ? 1 : 0}});
+         },
+     .reference = [](const Row& row) { return !row.options.cut; },
+     .derived = [](const Row& row) -> std::vector<Derived> {
+       if (!row.options.cut) return {};
+       Row other = row;
+       other.options.cut = false;
+       return {over("cut_speedup", other, other_over_case)};
+     }});
+
+// The optimized variant's memory is planned to the byte.
+const Family<Row> families::budget = stepped(
+    {.id =
+         [](const Row& row) {
+           return named(
+               "budget", row,
+               {{"limit", binary_bytes(*row.options.budget)}, size_axis(row), scale_axis(row)});
+         },
+     .reference = never,
+     .metrics =
+         [](const Row& row) {
+           std::vector<MetricDeclaration> all = metrics_of(row);
+           if (row.options.algorithm == Algorithm::fused)
+             all.insert(all.end(),
+                        {{.name = "n_chunks", .kind = "exact"},
+                         {.name = "electrode_batches", .kind = "exact"},
+                         {.name = "launches_per_chunk", .kind = "bound", .devices = gpu}});
+           return all;
+         },
+     .more =
+         [](const Row& row, Steps& steps) {
+           add_to(row, steps);
+           steps.estimate_bytes = [=](const Backend& backend, Variant) {
+             return plan(backend, input_of(row.recipe), row.options).estimate_bytes;
+           };
+         }});
+
+const Family<Row> families::sparse =
+    stepped({.id = [](const Row& row) { return named("sparse", row, {size_axis(row)}); }});
 
 }  // namespace holdfast::clusterless_kde

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cases of kernels/cubed_sphere_swe: one row per claim, in the order of the list.
-#include "cubed_sphere_swe/cubed_sphere_swe.hpp"
-
-#include <set>
-#include <utility>
-
 #include "cubed_sphere_swe/problem/words.hpp"
 #include "cubed_sphere_swe/row.hpp"
-#include "harness/case/case.hpp"
+#include "families/given.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast {
@@ -18,7 +13,7 @@ using namespace cubed_sphere_swe;
 using Kind = Component::Kind;
 using Rows = std::vector<Row>;
 
-const std::vector<std::string> host = {"host"}, gpu = {"cuda", "cuda-dry"};
+const Kinds host = {"host"};
 
 struct Grid {
   int n;
@@ -28,7 +23,7 @@ constexpr Grid grids[] = {{24, Tier::smoke}, {48, Tier::gate},  {96, Tier::gate}
                           {192, Tier::full}, {384, Tier::full}, {768, Tier::full}};
 
 Row loop(int n, Tier tier, Launch launch, Diagnostics diagnostics = Diagnostics::none) {
-  return {.family = Family::loop,
+  return {.family = &families::loop,
           .n = n,
           .tier = tier,
           .options = {.launch = launch, .diagnostics = diagnostics}};
@@ -39,7 +34,7 @@ Row in_f32(Row row) {
   return row;
 }
 
-Row confined(Row row, const std::vector<std::string>& only) {
+Row confined(Row row, const Kinds& only) {
   row.only = only;
   return row;
 }
@@ -48,12 +43,12 @@ Row confined(Row row, const std::vector<std::string>& only) {
 // replays a recorded one, and shows on one grid what launching each step costs.
 void add_grids(Rows& rows) {
   for (const auto& [n, tier] : grids) {
-    rows.push_back({.family = Family::rhs,
+    rows.push_back({.family = &families::rhs,
                     .n = n,
                     .tier = tier,
                     .ranks_components = n == 48 || tier == Tier::full,
                     .counted = n <= 48});
-    rows.push_back({.family = Family::rk4_step, .n = n, .tier = tier, .counted = n <= 24});
+    rows.push_back({.family = &families::rk4_step, .n = n, .tier = tier, .counted = n <= 24});
     const Row launched = loop(n, tier, Launch::host);
     rows.push_back(n == 48 ? launched : confined(launched, host));
     rows.push_back(loop(n, tier, Launch::graph));
@@ -63,7 +58,7 @@ void add_grids(Rows& rows) {
 // One row for each further claim about steps and loops.
 void add_forms(Rows& rows) {
   const auto step = [](int n, Tier tier, RungeKutta rk, MetricSource metric) -> Row {
-    return {.family = Family::rk4_step,
+    return {.family = &families::rk4_step,
             .n = n,
             .tier = tier,
             .options = {.runge_kutta = rk, .metric = metric}};
@@ -74,7 +69,7 @@ void add_forms(Rows& rows) {
     rows.push_back(step(n, tier, RungeKutta::horner, MetricSource::on_the_fly));
   }
   // Half the bytes.
-  rows.push_back(in_f32({.family = Family::rk4_step, .n = 48, .tier = Tier::gate}));
+  rows.push_back(in_f32({.family = &families::rk4_step, .n = 48, .tier = Tier::gate}));
   rows.push_back(in_f32(confined(loop(48, Tier::full, Launch::host), host)));
   rows.push_back(in_f32(loop(384, Tier::full, Launch::graph)));
   // Fewer launches of the reference too, so that they are told from the better algorithm; a kernel
@@ -94,7 +89,7 @@ void add_forms(Rows& rows) {
 // of variants: the reference writes edge by edge, the optimized one in one kernel.
 void add_components(Rows& rows) {
   const auto add = [&](const Component& component, int n, Tier tier) {
-    rows.push_back({.family = Family::component,
+    rows.push_back({.family = &families::component,
                     .n = n,
                     .tier = tier,
                     .component = component,
@@ -117,49 +112,42 @@ void add_components(Rows& rows) {
 }
 
 void add_protocols(Rows& rows) {
-  for (const Family unit : {Family::rhs, Family::rk4_step, Family::loop})
-    rows.push_back({.family = Family::compile,
-                    .options = {.launch = unit == Family::loop ? Launch::graph : Launch::host},
+  for (const Family<Row>* unit : {&families::rhs, &families::rk4_step, &families::loop})
+    rows.push_back({.family = &families::compile,
+                    .options = {.launch = unit == &families::loop ? Launch::graph : Launch::host},
                     .compiled = unit});
   for (const auto& [n, tier] : grids)
     rows.push_back(
-        {.family = Family::memory, .n = n, .tier = n == large_n ? Tier::gate : Tier::full});
+        {.family = &families::memory, .n = n, .tier = n == large_n ? Tier::gate : Tier::full});
   for (const auto& [n, tier] : grids)
-    rows.push_back({.family = Family::setup, .n = n, .tier = n == 48 ? Tier::gate : Tier::full});
+    rows.push_back({.family = &families::setup, .n = n, .tier = n == 48 ? Tier::gate : Tier::full});
 }
 
 // What the suite's own options make of a row, where they apply to it.
-Row with(const SuiteOptions& given, Row row) {
-  const auto word = [&](const char* option) -> const std::string* {
-    const auto found = given.custom.find(option);
-    return found == given.custom.end() ? nullptr : &found->second;
-  };
-  Options& options = row.options;
-  const bool stepping = row.family == Family::rk4_step || row.family == Family::loop;
-  row.large = word("large") != nullptr;
-  options.steps = given.integer("steps").value_or(options.steps);
-  if (const auto size = given.integer("size")) row.n = *size, row.tier = Tier::smoke;
-  if (const auto* dtype = word("dtype")) options.precision = precision_words.read(*dtype);
-  if (const auto* metric = word("metric")) options.metric = metric_source_words.read(*metric);
-  if (const auto* gemm = word("gemm")) options.gemm = gemm_source_words.read(*gemm);
-  if (const auto* sign = word("q12")) options.q12 = metric_sign_words.read(*sign);
-  if (const auto* rk = word("rk"); rk && stepping)
-    options.runge_kutta = runge_kutta_words.read(*rk);
-  if (row.family != Family::loop) return row;
-  if (const auto* way = word("launch")) options.launch = launch_words.read(*way), row.only.clear();
-  if (const auto* what = word("diag"))
-    options.diagnostics = diagnostics_words.read(*what), row.only.clear();
+Row with(const SuiteOptions& options, Row row) {
+  const Given given(options);
+  row.large = given.has("large");
+  given.number("steps", row.options.steps);
+  if (given.number("size", row.n)) row.tier = Tier::smoke;
+  given.word("dtype", precision_words, row.options.precision);
+  given.word("metric", metric_source_words, row.options.metric);
+  given.word("gemm", gemm_source_words, row.options.gemm);
+  given.word("q12", metric_sign_words, row.options.q12);
+  if (is_loop(row) || row.family == &families::rk4_step)
+    given.word("rk", runge_kutta_words, row.options.runge_kutta);
+  if (!is_loop(row)) return row;
+  if (given.word("launch", launch_words, row.options.launch)) row.only.clear();
+  if (given.word("diag", diagnostics_words, row.options.diagnostics)) row.only.clear();
   return row;
 }
 
 // The host cannot read between steps of a recorded loop, nor of one kernel. The optimized penalty
 // takes its consensus flux from an identity that the upstream sign breaks.
 bool exists(const Row& row) {
-  const bool read_back = row.family == Family::loop && row.options.diagnostics == Diagnostics::host;
+  const bool read_back = is_loop(row) && row.options.diagnostics == Diagnostics::host;
   if (read_back && row.options.launch != Launch::host && row.options.launch != Launch::graph_step)
     return false;
-  return row.component.kind != Kind::sat || row.family != Family::component ||
-         row.options.q12 == MetricSign::correct;
+  return !is_component(row, Kind::sat) || row.options.q12 == MetricSign::correct;
 }
 
 void refuse_contradictions(const SuiteOptions& given) {
@@ -178,20 +166,16 @@ std::vector<Case> cases(const SuiteOptions& given) {
   add_components(rows);
   add_protocols(rows);
 
-  std::vector<Case> all;
-  std::set<std::string> ids;
+  Rows asked;
   for (const Row& each : rows) {
     const Row row = with(given, each);
     if (row.options.steps < 1)
       throw Error(Fault::bad_input, text("--steps=", row.options.steps,
                                          ": a loop that is measured has at least one step"));
     validate(Size{row.n}, row.options);
-    if (!exists(row) || devices_of(row).empty() || !ids.insert(id_of(row)).second) continue;
-    const bool is_protocol = row.family == Family::compile || row.family == Family::memory ||
-                             row.family == Family::setup;
-    all.push_back(is_protocol ? protocol(row) : stepped(row));
+    if (exists(row)) asked.push_back(row);
   }
-  return all;
+  return cases_of(asked);
 }
 
 }  // namespace

@@ -2,7 +2,11 @@
 // Who knows the right results of this suite, and what must hold after the timed section.
 #pragma once
 
+#include <functional>
+
+#include "cubed_sphere_swe/problem/golden.hpp"
 #include "cubed_sphere_swe/row.hpp"
+#include "families/invariants.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 
@@ -12,15 +16,22 @@ std::vector<std::size_t> fields(const Row& row);
 // How far a result may be from its oracle, relative to each field's largest magnitude.
 double accuracy(Precision precision);
 
-// The dense reference on the host; where that takes too long, what stands in for it. The
-// smallest grid besides.
-Oracle oracle(const Row& row, int warm_up);
+// The dense reference on the host; where that takes too long, what stands in for it. The smallest
+// grid besides: `golden` are values of the row's result there, and where a row has none the host is
+// asked for them too.
+using Golden = std::function<std::vector<GoldenValue>(const std::vector<double>& result)>;
+Oracle oracle(const Row& row, const Golden& golden);
+Oracle oracle(const Row& row, std::vector<GoldenValue> (*golden)(const State&));
 
-Invariant invariant(const Row& row, int warm_up);
-
-// What the row computes, on the smallest grid: its error against golden values, or against the
-// host where there are none, and what that oracle is called.
-double small_error(const Row& row, Backend& backend, Variant variant);
+// What the oracle of the smallest grid is called.
 std::string small_oracle(const Row& row);
+
+// Mass is conserved to rounding and RK4 dissipates a rough state's energy in each step, so that an
+// idle step, a lost border or a second forcing all show.
+Invariant conserves_mass_and_loses_energy(const Row& row);
+
+// A part of a tendency of unchanged inputs is the same every time, to the bit; a projection in
+// place is that of a projection, which is itself to rounding; a penalty is added once more.
+Invariant invariant_of_component(const Row& row);
 
 }  // namespace holdfast::cubed_sphere_swe

@@ -1,43 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases that are no repeated step: what compiling, memory and construction cost.
+// The families that are no repeated step: what compiling, memory and construction cost.
+#include "families/protocols.hpp"
+
 #include <algorithm>
 #include <vector>
 
 #include "cubed_sphere_swe/oracles.hpp"
 #include "cubed_sphere_swe/row.hpp"
-#include "harness/measure/session.hpp"
 #include "harness/measure/timing.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
 
-const std::vector<std::string> gpu = {"cuda", "cuda-dry"}, executing = {"host", "cuda"};
+std::string_view unit_name(const Row& row) {
+  return row.compiled == &families::rhs ? "rhs" : row.compiled == &families::loop ? "loop" : "step";
+}
 
-// Every cache is bypassed for the first use. Then what a program must not depend on changes: the
-// grid, the time step, the number of steps.
+// On the smallest grid.
+void check_small(const Row& row, Backend& backend, Variant variant, Session& session) {
+  const Oracle known = row.family->oracle(row);
+  session.check(small_oracle(row), known.golden(backend, variant), known.limit);
+}
+
+// What a program must not depend on changes: the grid, the time step, the number of steps.
 void compile(const Row& row, Session& session) {
-  Row first = row;
-  first.family = row.compiled;
-  Backend& backend = session.open();
-  backend.compiler->bypass_caches();
-  std::unique_ptr<Computation> made;
-  session.read("first_call_s", session.seconds_until_done(backend, [&] {
-    made = make(first, backend, Variant::optimized);
-    made->step();
-  }));
-  session.read_compilation(backend);
-
+  const Row first = as(*row.compiled, row);
   Row grid = first, time_step = first, steps = first;
   grid.n *= 2;
   time_step.options.dt = 0.5 / (3 * first.n);
   ++steps.options.steps;
-  const std::int64_t programs = backend.ledger.counts.programs;
-  for (const Row& other : {grid, time_step, steps})
-    make(other, backend, Variant::optimized)->step();
-  session.read("compile_steady", static_cast<double>(backend.ledger.counts.programs - programs));
-  if (session.executes())
-    session.check(small_oracle(row), small_error(first, backend, Variant::optimized),
-                  accuracy(row.options.precision));
+  const auto called = holdfast::compile(
+      session, [&](Backend& backend) { return make(first, backend, Variant::optimized); },
+      [&](const FirstCall& call) {
+        for (const Row& other : {grid, time_step, steps})
+          make(other, call.backend, Variant::optimized)->step();
+      });
+  if (session.executes()) check_small(first, called.backend, Variant::optimized, session);
 }
 
 // The rule of thumb of the published profile: twenty arrays of heights.
@@ -46,41 +44,41 @@ double rule_of_thumb_bytes(const Row& row) {
   return 20 * value * 6 * (row.n + 1) * (row.n + 1);
 }
 
-// The high-water mark of a step's whole life, result read back, against what it should be.
-void memory(const Row& row, bool with_reference, Session& session) {
-  for (const Variant variant : {Variant::optimized, Variant::reference}) {
-    if (variant == Variant::reference && !with_reference) continue;
-    Backend& backend = session.open();
-    const auto step = make(row, backend, variant);
-    const std::vector<double> before = step->result();
-    step->step();
-    const std::vector<double> after = step->result();
-    const auto peak = static_cast<double>(backend.ledger.peak_bytes);
-    session.read("peak_bytes", peak, variant);
-    session.read(
-        "estimate_ratio",
-        peak / static_cast<double>(formula_peak_bytes(backend, variant, {row.n}, row.options)),
-        variant);
-    session.read("rule_of_thumb_ratio", peak / rule_of_thumb_bytes(row), variant);
-    if (!session.executes()) continue;
-    const auto broken = invariant(row, 1)(before, after);
+// Of a step.
+void memory(const Row& row, Session& session) {
+  const Row step = as(families::rk4_step, row);
+  const auto live = [&](Backend&, Variant variant, Computation& computation) {
+    const std::vector<double> before = computation.result();
+    computation.step();
+    const std::vector<double> after = computation.result();
+    if (!session.executes()) return;
+    const auto broken = conserves_mass_and_loses_energy(step)(before, after);
     session.check(broken ? *broken : "mass kept and energy lost in a step", broken ? 1 : 0,
                   accuracy(row.options.precision));
-    session.check(small_oracle(row), small_error(row, *open_backend(session.device()), variant),
-                  accuracy(row.options.precision));
-  }
+    check_small(step, *open_backend(session.device()), variant, session);
+  };
+  holdfast::memory(
+      session,
+      {.make = [&](Backend& backend, Variant variant) { return make(step, backend, variant); },
+       .rule_of_thumb_bytes = rule_of_thumb_bytes(row),
+       .live = live,
+       .estimate =
+           [&](Backend& backend, Variant variant, Computation&) {
+             return static_cast<double>(formula_peak_bytes(backend, variant, {row.n}, row.options));
+           }});
 }
 
 // Three constructions after one that fills the compiler's memory: what is left is geometry,
 // allocation and upload.
 void setup(const Row& row, Session& session) {
-  (void)make(row, session.open(), Variant::optimized);
+  const Row stepped = as(families::rk4_step, row);
+  (void)make(stepped, session.open(), Variant::optimized);
   std::vector<double> seconds;
   for (int i = 0; i < 3; ++i) {
     Backend& backend = session.open();
     std::unique_ptr<Computation> step;
     seconds.push_back(session.seconds_until_done(
-        backend, [&] { step = make(row, backend, Variant::optimized); }));
+        backend, [&] { step = make(stepped, backend, Variant::optimized); }));
     if (i > 0) continue;
     session.read("peak_bytes_warm", static_cast<double>(backend.ledger.peak_bytes));
     session.read("h2d_bytes_warm", static_cast<double>(backend.ledger.counts.h2d_bytes));
@@ -95,43 +93,41 @@ void setup(const Row& row, Session& session) {
   if (session.executes()) session.read("setup_s", median(seconds));
 }
 
-std::vector<MetricDeclaration> metrics_of(const Row& row) {
-  switch (row.family) {
-    case Family::compile:
-      return {{.name = "first_call_s", .devices = gpu},
-              {.name = "trace_s", .devices = gpu},
-              {.name = "lower_s", .devices = gpu},
-              {.name = "compile_s", .devices = gpu},
-              {.name = "load_s", .devices = gpu},
-              {.name = "compile_warm", .kind = "exact", .devices = gpu},
-              {.name = "compile_steady", .kind = "exact", .devices = gpu},
-              {.name = "nvrtc_runs", .devices = gpu}};
-    case Family::memory:
-      return {{.name = "peak_bytes", .kind = "exact"},
-              {.name = "estimate_ratio", .kind = "bound"},
-              {.name = "rule_of_thumb_ratio", .kind = "bound"}};
-    default:
-      return {{.name = "setup_s", .devices = executing},
-              {.name = "peak_bytes_warm", .kind = "exact"},
-              {.name = "h2d_bytes_warm", .kind = "exact", .devices = gpu}};
-  }
-}
-
 }  // namespace
 
-Case protocol(const Row& row) {
-  Case one = {.id = id_of(row),
-              .tier = row.tier,
-              .devices = devices_of(row),
-              .reference = has_reference(row),
-              .unreferenced = unreferenced(row),
-              .metrics = metrics_of(row)};
-  one.recipe = Protocol([row, one](Session& session) {
-    if (row.family == Family::compile) return compile(row, session);
-    if (row.family == Family::setup) return setup(row, session);
-    memory(row, one.has_reference(session.device()), session);
-  });
-  return one;
-}
+const Family<Row> families::compile = {.id =
+                                           [](const Row& row) {
+                                             return id("cubed_sphere_swe/compile",
+                                                       {{"unit", unit_name(row)}},
+                                                       name(row.options.precision));
+                                           },
+                                       .devices = [](const Row&) { return gpu; },
+                                       .reference = never,
+                                       .metrics = [](const Row&) { return compile_metrics(); },
+                                       .protocol = cubed_sphere_swe::compile};
+
+const Family<Row> families::memory = {.id = [](const Row& row) { return named("memory", row); },
+                                      .devices = small_grids,
+                                      .metrics =
+                                          [](const Row&) {
+                                            return std::vector<MetricDeclaration>{
+                                                {.name = "peak_bytes", .kind = "exact"},
+                                                {.name = "estimate_ratio", .kind = "bound"},
+                                                {.name = "rule_of_thumb_ratio", .kind = "bound"}};
+                                          },
+                                      .protocol = cubed_sphere_swe::memory};
+
+const Family<Row> families::setup = {
+    .id = [](const Row& row) { return named("setup", row); },
+    .devices = small_grids,
+    .reference = never,
+    .metrics =
+        [](const Row&) {
+          return std::vector<MetricDeclaration>{
+              {.name = "setup_s", .devices = executing},
+              {.name = "peak_bytes_warm", .kind = "exact"},
+              {.name = "h2d_bytes_warm", .kind = "exact", .devices = gpu}};
+        },
+    .protocol = cubed_sphere_swe::setup};
 
 }  // namespace holdfast::cubed_sphere_swe

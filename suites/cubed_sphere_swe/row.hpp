@@ -7,38 +7,40 @@
 #include <vector>
 
 #include "cubed_sphere_swe/cubed_sphere_swe.hpp"
-#include "harness/case/case.hpp"
+#include "families/family.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 
-enum class Family { rhs, rk4_step, loop, component, compile, memory, setup };
-
 struct Row {
-  Family family = Family::rhs;
+  const Family<Row>* family = nullptr;
   int n = 48;
   Tier tier = Tier::gate;
   Options options = {};
-  Component component = {};            // of Family::component
-  Family compiled = Family::rhs;       // of Family::compile: rhs, rk4_step or loop
-  std::vector<std::string> only = {};  // kinds of devices it is confined to; empty: all that can
-  bool large = false;                  // the host measures large grids too, with the reference
-  bool ranks_components = false;       // of Family::rhs: with the share of each component
-  bool counted = false;                // small enough for its instructions to be counted
+  Component component = {};               // of families::component
+  const Family<Row>* compiled = nullptr;  // of families::compile: rhs, rk4_step or loop
+  Kinds only = {};                        // of devices that it is confined to; empty: all that can
+  bool large = false;                     // the host measures large grids too, with the reference
+  bool ranks_components = false;          // of families::rhs: with the share of each component
+  bool counted = false;                   // small enough for its instructions to be counted
 };
+
+namespace families {
+extern const Family<Row> rhs, rk4_step, loop, component;  // stepped.cpp
+extern const Family<Row> compile, memory, setup;          // protocols.cpp
+}  // namespace families
 
 // Grids from here on are large: a step of the dense reference takes the host a second.
 inline constexpr int large_n = 384;
 
-std::string id_of(const Row& row);
-std::vector<std::string> devices_of(const Row& row);
-bool has_reference(const Row& row);
-std::vector<std::string> unreferenced(const Row& row);  // kinds of devices too slow for it
+bool is_loop(const Row& row);
+bool is_component(const Row& row, Component::Kind kind);
 
-// What the row steps, on a backend and with a variant. Not for compile, memory and setup.
-std::unique_ptr<Computation> make(const Row& row, Backend& backend, Variant variant);
+// "cubed_sphere_swe/<family>/n:48/<axes>/f64".
+std::string named(const std::string& family, const Row& row,
+                  const std::vector<holdfast::Axis>& axes = {});
 
-// The case of a row that is stepped; of one that is a protocol.
-Case stepped(const Row& row);
-Case protocol(const Row& row);
+// What its family, its options and its grid leave: the host has neither graphs nor a compiler.
+Kinds tendencies_and_steps(const Row& row);  // of large grids too: they tell how fast it is
+Kinds small_grids(const Row& row);
 
 }  // namespace holdfast::cubed_sphere_swe

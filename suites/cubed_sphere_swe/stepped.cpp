@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases that step a computation: tendency, step, loop, and the parts of a tendency.
+// The families that step a computation: tendency, step, loop, and the parts of a tendency.
 #include <utility>
 
 #include "cubed_sphere_swe/oracles.hpp"
+#include "cubed_sphere_swe/problem/golden.hpp"
+#include "cubed_sphere_swe/problem/sphere.hpp"
 #include "cubed_sphere_swe/problem/words.hpp"
 #include "cubed_sphere_swe/row.hpp"
 
@@ -11,66 +13,54 @@ namespace {
 
 using Kind = Component::Kind;
 
-Work work(const Row& row) {
-  const Size size = {row.n};
-  switch (row.family) {
-    case Family::rhs:
-      return rhs_work(size, row.options);
-    case Family::loop:
-      return loop_work(size, row.options);
-    case Family::component:
-      return component_work(size, row.component, row.options);
-    default:
-      return rk4_step_work(size, row.options);
-  }
+constexpr auto case_over_other = Derived::Form::case_over_other,
+               other_over_case = Derived::Form::other_over_case;
+
+// Stages of rk4_step, in its id; the default ones go without saying.
+std::string stages(const Row& row) {
+  std::string all;
+  if (row.options.runge_kutta == RungeKutta::classical) all += "/classical";
+  if (row.options.metric == MetricSource::on_the_fly) all += "/on_the_fly";
+  return all;
 }
 
-// Seven steps are odd, and more than the depth of any pipeline that could hide a stale buffer. Two
-// penalties show that the second is added to the first.
-int warm_up(const Row& row) {
-  if (row.family == Family::rk4_step) return row.n < large_n ? 7 : 1;
-  return row.family == Family::component && row.component.kind == Kind::sat ? 2 : 1;
-}
-
-Derived over(std::string name, Row other, Derived::Form form = Derived::Form::case_over_other) {
-  return {.name = std::move(name),
-          .other = [=](Backend& backend) { return make(other, backend, Variant::optimized); },
-          .form = form};
+std::vector<holdfast::Axis> component_axes(const Component& component) {
+  if (component.kind == Kind::operator_apply)
+    return {{"op", operator_words.of(component.op)}, {"dir", component.direction}};
+  if (component.kind == Kind::gradient) return {{"comp", component.components == 1 ? "1" : "both"}};
+  return {};
 }
 
 // What each part of the tendency costs in the program that makes them one after another: the
 // ranking that says what to fuse first.
 std::vector<Derived> component_rank(const Row& row) {
   std::vector<Derived> shares;
+  if (!row.ranks_components) return shares;
   for (const Kind kind :
        {Kind::project, Kind::gradient, Kind::contravariant, Kind::divergence, Kind::sat}) {
-    Row part = row;
-    part.family = Family::component;
+    Row part = as(families::component, row);
     part.component = {.kind = kind};
-    shares.push_back(
-        {.name = std::string(component_words.of(kind)) + "_share",
-         .other = [=](Backend& backend) { return make(part, backend, Variant::reference); },
-         .against = Variant::reference});
+    shares.push_back(over(std::string(component_words.of(kind)) + "_share", part, other_over_case,
+                          Variant::reference));
   }
   return shares;
 }
 
 std::vector<Derived> derived_of_step(const Row& row) {
-  Row tendency = row, plain = row;
-  tendency.family = Family::rhs;
-  std::vector<Derived> derived = {over("rhs_share", tendency, Derived::Form::other_over_case)};
+  Row plain = row;
+  std::vector<Derived> derived = {over("rhs_share", as(families::rhs, row), other_over_case)};
   derived.front().factor = 4;
   if (row.options.runge_kutta == RungeKutta::classical) {
     plain.options.runge_kutta = RungeKutta::horner;
-    return {over("classical_over_horner", plain)};
+    return {over("classical_over_horner", plain, case_over_other)};
   }
   if (row.options.metric == MetricSource::on_the_fly) {
     plain.options.metric = MetricSource::table;
-    return {over("on_the_fly_over_table", plain)};
+    return {over("on_the_fly_over_table", plain, case_over_other)};
   }
   if (row.options.precision == Precision::f32) {
     plain.options.precision = Precision::f64;
-    derived.push_back(over("f64_over_f32", plain, Derived::Form::other_over_case));
+    derived.push_back(over("f64_over_f32", plain, other_over_case));
   }
   return derived;
 }
@@ -78,25 +68,16 @@ std::vector<Derived> derived_of_step(const Row& row) {
 // A loop against as many steps that the host launches one by one, and against itself without
 // diagnostics.
 std::vector<Derived> derived_of_loop(const Row& row) {
-  Row step = row, plain = row;
-  step.family = Family::rk4_step;
+  Row step = as(families::rk4_step, row), plain = row;
   step.options.launch = Launch::host;
   step.options.diagnostics = plain.options.diagnostics = Diagnostics::none;
-  if (row.options.diagnostics != Diagnostics::none) return {over("diag_ratio", plain)};
-  std::vector<Derived> derived = {over("loop_speedup", step, Derived::Form::other_over_case)};
+  if (row.options.diagnostics != Diagnostics::none)
+    return {over("diag_ratio", plain, case_over_other)};
+  std::vector<Derived> derived = {over("loop_speedup", step, other_over_case)};
   if (row.options.launch == Launch::graph_step)
-    derived.push_back(
-        {.name = "reference_loop_speedup",
-         .other = [=](Backend& backend) { return make(step, backend, Variant::reference); },
-         .against = Variant::reference});
+    derived.push_back(over("reference_loop_speedup", step, other_over_case, Variant::reference));
   for (Derived& each : derived) each.factor = row.options.steps;
   return derived;
-}
-
-std::vector<Derived> derived(const Row& row) {
-  if (row.family == Family::rk4_step) return derived_of_step(row);
-  if (row.family == Family::loop) return derived_of_loop(row);
-  return row.ranks_components ? component_rank(row) : std::vector<Derived>{};
 }
 
 // The share of a dense operator's entries that are zero.
@@ -107,41 +88,96 @@ double dense_waste(const Row& row) {
   return 1 - used / static_cast<double>(matrix.size());
 }
 
-std::vector<MetricDeclaration> metrics_of(const Row& row) {
-  if (row.family == Family::loop) return {{.name = "mass_drift", .devices = {"host", "cuda"}}};
-  if (row.family == Family::component && row.component.kind == Kind::operator_apply)
-    return {{.name = "dense_waste", .value = dense_waste(row)}};
-  return {};
+// The one large grid that the host has takes it too long with the reference.
+Kinds too_slow(const Row& row) {
+  const bool on_host = devices_of(row).front() == "host";
+  return on_host && row.n >= large_n && !row.large ? Kinds{"host"} : Kinds{};
 }
 
 // The formula speaks of the default form of a step.
-bool has_formula(const Row& row) {
-  return row.family == Family::rk4_step && row.options.runge_kutta == RungeKutta::horner &&
-         row.options.metric == MetricSource::table;
+void estimated(const Row& row, Steps& steps) {
+  if (!stages(row).empty()) return;
+  steps.estimate_bytes = [=](const Backend& backend, Variant variant) {
+    return formula_peak_bytes(backend, variant, {row.n}, row.options);
+  };
 }
 
 }  // namespace
 
-Case stepped(const Row& row) {
-  Steps steps = {
-      .make = [=](Backend& backend, Variant variant) { return make(row, backend, variant); },
-      .oracle = oracle(row, warm_up(row)),
-      .invariant = invariant(row, warm_up(row)),
-      .warm_up = warm_up(row)};
-  if (has_formula(row))
-    steps.estimate_bytes = [=](const Backend& backend, Variant variant) {
-      return formula_peak_bytes(backend, variant, {row.n}, row.options);
-    };
-  return {.id = id_of(row),
-          .tier = row.tier,
-          .devices = devices_of(row),
-          .work = work(row),
-          .recipe = std::move(steps),
-          .reference = has_reference(row),
-          .unreferenced = unreferenced(row),
-          .counted = row.counted,
-          .metrics = metrics_of(row),
-          .derived = derived(row)};
-}
+const Family<Row> families::rhs = {
+    .id = [](const Row& row) { return named("rhs", row); },
+    .devices = tendencies_and_steps,
+    .unreferenced = too_slow,
+    .make = [](const Row& row, Backend& backend,
+               Variant variant) { return make_rhs(backend, variant, {row.n}, row.options); },
+    .work = [](const Row& row) { return rhs_work({row.n}, row.options); },
+    .oracle = [](const Row& row) { return oracle(row, golden_tendency); },
+    .invariant = [](const Row&) { return repeats_itself_within(0); },
+    .derived = component_rank};
+
+// Seven steps are odd, and more than the depth of any pipeline that could hide a stale buffer.
+const Family<Row> families::rk4_step = {
+    .id = [](const Row& row) { return named("rk4_step" + stages(row), row); },
+    .devices = tendencies_and_steps,
+    // Forms of the optimized variant are put beside its default form.
+    .reference = [](const Row& row) { return stages(row).empty(); },
+    .unreferenced = too_slow,
+    .make = [](const Row& row, Backend& backend,
+               Variant variant) { return make_rk4_step(backend, variant, {row.n}, row.options); },
+    .work = [](const Row& row) { return rk4_step_work({row.n}, row.options); },
+    .oracle = [](const Row& row) { return oracle(row, golden_step); },
+    .invariant = conserves_mass_and_loses_energy,
+    .warm_up = [](const Row& row) { return row.n < large_n ? 7 : 1; },
+    .more = estimated,
+    .derived = derived_of_step};
+
+// A loop of the reference is its rk4_step, over and over, but for graph_step, which tells fewer
+// launches from a better algorithm.
+const Family<Row> families::loop = {
+    .id =
+        [](const Row& row) {
+          return named("loop", row,
+                       {{"steps", row.options.steps},
+                        {"launch", launch_words.of(row.options.launch)},
+                        {"diag", diagnostics_words.of(row.options.diagnostics)}});
+        },
+    .devices = small_grids,
+    .reference = [](const Row& row) { return row.options.launch == Launch::graph_step; },
+    .metrics =
+        [](const Row&) {
+          return std::vector<MetricDeclaration>{{.name = "mass_drift", .devices = executing}};
+        },
+    .make = [](const Row& row, Backend& backend,
+               Variant variant) { return make_loop(backend, variant, {row.n}, row.options); },
+    .work = [](const Row& row) { return loop_work({row.n}, row.options); },
+    .oracle = [](const Row& row) { return oracle(row, golden_ten_steps); },
+    .invariant = conserves_mass_and_loses_energy,
+    .derived = derived_of_loop};
+
+// Two penalties show that the second is added to the first.
+const Family<Row> families::component = {
+    .id =
+        [](const Row& row) {
+          return named(std::string(component_words.of(row.component.kind)), row,
+                       component_axes(row.component));
+        },
+    .devices = small_grids,
+    .metrics = [](const Row& row) -> std::vector<MetricDeclaration> {
+      if (row.component.kind != Kind::operator_apply) return {};
+      return {{.name = "dense_waste", .value = dense_waste(row)}};
+    },
+    .make =
+        [](const Row& row, Backend& backend, Variant variant) {
+          return make_component(backend, variant, {row.n}, row.component, row.options);
+        },
+    .work = [](const Row& row) { return component_work({row.n}, row.component, row.options); },
+    .oracle =
+        [](const Row& row) {
+          return oracle(row, [part = row.component](const auto& result) {
+            return golden_component(part, result);
+          });
+        },
+    .invariant = invariant_of_component,
+    .warm_up = [](const Row& row) { return row.component.kind == Kind::sat ? 2 : 1; }};
 
 }  // namespace holdfast::cubed_sphere_swe

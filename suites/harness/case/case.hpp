@@ -65,6 +65,16 @@ struct Oracle {
 using Invariant = std::function<std::optional<std::string>(const std::vector<double>& before,
                                                            const std::vector<double>& after)>;
 
+// A variant whose result was verified, for what can be read of it.
+struct Verified {
+  const Backend& backend;
+  Variant variant = Variant::optimized;
+  const std::vector<double>& result;  // after the warm-up; empty where nothing executes
+  const std::vector<double>* reference = nullptr;  // the reference's, where that is measured too
+  std::int64_t launches = 0;                       // of one step
+  const std::vector<NamedReading>& own;            // what the computation itself reads
+};
+
 // Measured by stepping: built, warmed up, checked, accounted, timed, all by the harness.
 struct Steps {
   std::function<std::unique_ptr<Computation>(Backend&, Variant)> make = {};
@@ -78,6 +88,8 @@ struct Steps {
   // Optional: the holders of what each step of a variant writes anew, all of it. Each is spoilt
   // before a step whose result is looked at; a name under which nobody holds anything is an error.
   std::function<std::vector<std::string>(const Backend&, Variant)> rewritten = {};
+  // Optional: given the verified result, readings beside those of the computation itself.
+  std::function<std::vector<NamedReading>(const Verified&)> read = {};
   int warm_up = 1;  // steps before anything is accounted; also how many the oracle is asked for
   int batch = 0;    // steps per timed sample; 0: enough for a sample
   // Least length of a sample, where caches and threads need longer than usual to settle after the
@@ -89,7 +101,7 @@ struct Steps {
 using Protocol = std::function<void(Session&)>;
 
 // A metric of this case alone, on these kinds of devices. Its value comes from
-// Computation::readings() or Session::read(); or it is given here, where the size
+// Computation::readings(), Steps::read or Session::read(); or it is given here, where the size
 // alone tells it. A declared metric that nobody read fails the case.
 struct MetricDeclaration {
   std::string name = {};

@@ -172,13 +172,30 @@ void time_and_check(const Case& one, const std::string& device, const MeasureOpt
     if (subject) check_afterwards(steps, *subject, measurement);
 }
 
+// What the computation says of itself, and the case of its result.
+std::vector<NamedReading> readings(const Steps& steps, const Subject& subject,
+                                   const Subject* reference) {
+  std::vector<NamedReading> all = subject.computation->readings();
+  if (!steps.read) return all;
+  const std::vector<NamedReading> more =
+      steps.read({.backend = *subject.backend,
+                  .variant = subject.variant,
+                  .result = subject.warm_result,
+                  .reference = reference ? &reference->warm_result : nullptr,
+                  .launches = subject.measured.step.launches,
+                  .own = all});
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
 // Where nothing executes, only what is declared for such a device has a meaning.
-void take_readings(const Case& one, const std::string& device, Subject& subject) {
+void take_readings(const Case& one, const std::string& device, const Subject* reference,
+                   Subject& subject) {
   const bool declares = std::any_of(
       one.metrics.begin(), one.metrics.end(),
       [&](const MetricDeclaration& metric) { return !metric.value && metric.exists_on(device); });
   if (!subject.backend->executes() && !declares) return;
-  for (const NamedReading& reading : subject.computation->readings()) {
+  for (const NamedReading& reading : readings(std::get<Steps>(one.recipe), subject, reference)) {
     const auto declared =
         std::find_if(one.metrics.begin(), one.metrics.end(),
                      [&](const MetricDeclaration& metric) { return metric.name == reading.name; });
@@ -209,8 +226,9 @@ void measure_steps(const Case& one, const std::string& device, const MeasureOpti
   }
   // Of a wrong result nothing is read: it may have any length.
   if (measurement.check != CheckStatus::failed) {
-    take_readings(one, device, optimized);
-    if (reference) take_readings(one, device, *reference);
+    const Subject* other = reference ? &*reference : nullptr;
+    take_readings(one, device, other, optimized);
+    if (reference) take_readings(one, device, other, *reference);
   }
   // Peaks are of the whole life: reading back and timing are part of it.
   optimized.measured.peak_bytes = optimized.backend->ledger.peak_bytes;

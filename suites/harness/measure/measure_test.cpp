@@ -324,6 +324,26 @@ TEST(Measure, ReadsBothVariants) {
   EXPECT_EQ(measured.reference->readings.at("counted"), 10 * (2 + 3 + 2 * 3));
 }
 
+TEST(Measure, ReadsWhatACaseMakesOfAVerifiedResult) {
+  Case one = toy_case();
+  steps_of(one).read = [](const Verified& found) -> std::vector<NamedReading> {
+    return {{"own", static_cast<double>(found.own.size())},
+            {"over_reference", found.result.at(0) / found.reference->at(0)},
+            {"result", found.result.at(0)}};
+  };
+  const Measurement measured = measure(one, "host", quick);
+  for (const auto& readings : {measured.optimized.readings, measured.reference->readings})
+    EXPECT_THAT(readings, testing::ElementsAre(std::pair("own", 0), std::pair("over_reference", 1),
+                                               std::pair("result", 20)));
+}
+
+TEST(Measure, OfAWrongResultACaseReadsNothing) {
+  Case one = toy_case();
+  steps_of(one).oracle.expected = [](int) { return std::vector{1.}; };
+  steps_of(one).read = [](const Verified&) -> std::vector<NamedReading> { return {{"read", 1}}; };
+  EXPECT_THAT(measure(one, "host", quick).optimized.readings, testing::IsEmpty());
+}
+
 TEST(Measure, AStepThatDoesLessWhileTheClockRunsIsAnError) {
   const Case one = toy_case([](Backend& backend, int step) {
     if (step <= 2 + 3) ++backend.ledger.counts.launches;

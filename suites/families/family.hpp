@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// A suite's table has rows, and each names its family: a constant with functions of such a row,
+// from which its case follows.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/case/case.hpp"
+
+namespace holdfast {
+
+using Kinds = std::vector<std::string>;  // of devices
+inline const Kinds any_kind = {"host", "cuda", "cuda-dry"}, executing = {"host", "cuda"},
+                   gpu = {"cuda", "cuda-dry"};
+
+// A row has `const Family<Row>* family`, `Tier tier`, `Kinds only` (to which it is confined; empty:
+// all that can) and `bool counted` (small enough for its instructions to be counted).
+template <class Row>
+struct Family {
+  std::string (*id)(const Row&) = nullptr;
+  Kinds (*devices)(const Row&) = nullptr;       // that can; none: of any kind
+  bool (*reference)(const Row&) = nullptr;      // whether that is measured too; none: it is
+  Kinds (*unreferenced)(const Row&) = nullptr;  // too slow for it; optional
+  std::vector<MetricDeclaration> (*metrics)(const Row&) = nullptr;  // optional
+
+  // Of a case that is stepped. With `more` its steps are told what else they need.
+  std::unique_ptr<Computation> (*make)(const Row&, Backend&, Variant) = nullptr;
+  Work (*work)(const Row&) = nullptr;
+  Oracle (*oracle)(const Row&) = nullptr;
+  Invariant (*invariant)(const Row&) = nullptr;           // optional
+  int (*warm_up)(const Row&) = nullptr;                   // optional
+  void (*more)(const Row&, Steps&) = nullptr;             // optional
+  std::vector<Derived> (*derived)(const Row&) = nullptr;  // optional
+
+  // Of one that is not, instead of all these.
+  void (*protocol)(const Row&, Session&) = nullptr;
+};
+
+template <class Row>
+bool never(const Row&) {
+  return false;
+}
+
+template <class Row>
+Kinds devices_of(const Row& row) {
+  Kinds kinds = row.family->devices ? row.family->devices(row) : any_kind;
+  if (!row.only.empty())
+    std::erase_if(kinds, [&](const std::string& kind) {
+      return std::find(row.only.begin(), row.only.end(), kind) == row.only.end();
+    });
+  return kinds;
+}
+
+template <class Row>
+bool has_reference(const Row& row) {
+  return !row.family->reference || row.family->reference(row);
+}
+
+template <class Row>
+int warm_up(const Row& row) {
+  return row.family->warm_up ? row.family->warm_up(row) : 1;
+}
+
+template <class Row>
+std::unique_ptr<Computation> make(const Row& row, Backend& backend, Variant variant) {
+  return row.family->make(row, backend, variant);
+}
+
+// As a row of another family.
+template <class Row>
+Row as(const Family<Row>& family, Row row) {
+  row.family = &family;
+  return row;
+}
+
+// The time of a row beside that of another one.
+template <class Row>
+Derived over(std::string name, const Row& other, Derived::Form form,
+             Variant variant = Variant::optimized) {
+  return {.name = std::move(name),
+          .other = [=](Backend& backend) { return make(other, backend, variant); },
+          .against = variant,
+          .form = form};
+}
+
+template <class Row>
+Steps steps_of(const Row& row) {
+  Steps steps = {
+      .make = [=](Backend& backend, Variant variant) { return make(row, backend, variant); },
+      .oracle = row.family->oracle(row),
+      .warm_up = warm_up(row)};
+  if (row.family->invariant) steps.invariant = row.family->invariant(row);
+  if (row.family->more) row.family->more(row, steps);
+  return steps;
+}
+
+template <class Row>
+Case case_of(const Row& row) {
+  const Family<Row>& family = *row.family;
+  Case one = {.id = family.id(row),
+              .tier = row.tier,
+              .devices = devices_of(row),
+              .reference = has_reference(row),
+              .counted = row.counted};
+  if (family.unreferenced) one.unreferenced = family.unreferenced(row);
+  if (family.metrics) one.metrics = family.metrics(row);
+  if (family.protocol) {
+    one.recipe = Protocol([row](Session& session) { row.family->protocol(row, session); });
+    return one;
+  }
+  one.work = family.work(row);
+  one.recipe = steps_of(row);
+  if (family.derived) one.derived = family.derived(row);
+  return one;
+}
+
+// Of rows that some device can run, in their order; of several that bear one name the first.
+template <class Row>
+std::vector<Case> cases_of(const std::vector<Row>& rows) {
+  std::vector<Case> all;
+  std::set<std::string> ids;
+  for (const Row& row : rows)
+    if (!devices_of(row).empty() && ids.insert(row.family->id(row)).second)
+      all.push_back(case_of(row));
+  return all;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/family.hpp"
+
+#include <gmock/gmock.h>
+
+#include "families/known.hpp"
+#include "harness/measure/session.hpp"
+#include "harness/testing/toy.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct Row {
+  const Family<Row>* family = nullptr;
+  int n = 1;
+  Tier tier = Tier::smoke;
+  Kinds only = {};
+  bool counted = false;
+};
+
+std::string count_id(const Row& row) {
+  return id("toy/count", {{"n", row.n}}, "f64");
+}
+std::unique_ptr<Computation> count(const Row&, Backend& backend, Variant) {
+  return std::make_unique<Toy>(backend);
+}
+
+const Family<Row> counting = {
+    .id = count_id,
+    .make = count,
+    .work = [](const Row& row) { return Work{.flops = static_cast<double>(row.n)}; },
+    .oracle =
+        [](const Row&) {
+          return Oracle{.name = "arithmetic", .limit = 1e-15, .expected = ten_per_step};
+        },
+    .warm_up = [](const Row&) { return 3; },
+    .more = [](const Row& row, Steps& steps) { steps.batch = row.n; },
+    .derived = [](const Row& row) -> std::vector<Derived> {
+      return {over("over_itself", row, Derived::Form::case_over_other, Variant::reference)};
+    }};
+const Family<Row> looking = {
+    .id = count_id,
+    .devices = [](const Row&) { return executing; },
+    .reference = never,
+    .metrics = [](const Row&) -> std::vector<MetricDeclaration> { return {{.name = "looked"}}; },
+    .protocol =
+        [](const Row& row, Session& session) {
+          session.read("looked", row.n);
+          session.check("arithmetic", 0, 1);
+        }};
+
+TEST(Family, MakesAStepsCaseOfItsFunctions) {
+  const Case one = case_of(Row{.family = &counting, .n = 5, .counted = true});
+  EXPECT_EQ(one.id, "toy/count/n:5/f64");
+  EXPECT_EQ(one.tier, Tier::smoke);
+  EXPECT_EQ(one.devices, any_kind);
+  EXPECT_EQ(one.work.flops, 5);
+  EXPECT_TRUE(one.reference && one.counted);
+  const auto& steps = std::get<Steps>(one.recipe);
+  EXPECT_EQ(steps.warm_up, 3);
+  EXPECT_EQ(steps.batch, 5);
+  EXPECT_FALSE(steps.invariant);
+  const Measurement measured =
+      measure(one, "host", {.budget = {.seconds = 0, .fewest_rounds = 1, .most_rounds = 1}});
+  EXPECT_EQ(measured.status, Measurement::Status::ok) << measured.reason;
+  EXPECT_TRUE(measured.derived.contains("over_itself"));
+}
+
+TEST(Family, WithAProtocolMakesACaseOfIt) {
+  const Case one = case_of(Row{.family = &looking, .n = 7});
+  EXPECT_FALSE(one.reference);
+  EXPECT_EQ(measure(one, "host", {}).optimized.readings.at("looked"), 7);
+}
+
+TEST(Family, ARowIsConfinedToSomeOfItsFamilysDevices) {
+  EXPECT_THAT(devices_of(Row{.family = &looking}), ElementsAre("host", "cuda"));
+  EXPECT_THAT(devices_of(Row{.family = &looking, .only = gpu}), ElementsAre("cuda"));
+  EXPECT_THAT(devices_of(Row{.family = &looking, .only = {"cuda-dry"}}), IsEmpty());
+}
+
+TEST(Family, ARowMayBeTakenAsOneOfAnotherFamily) {
+  const Row row = as(looking, Row{.family = &counting, .n = 9});
+  EXPECT_EQ(row.family, &looking);
+  EXPECT_EQ(row.n, 9);
+}
+
+TEST(Cases, AreOfRowsThatSomeDeviceRunsAndTheFirstOfEachName) {
+  const std::vector<Case> cases = cases_of<Row>({{.family = &counting, .n = 2},
+                                                 {.family = &looking, .n = 2},
+                                                 {.family = &looking, .n = 3, .only = {"cuda-dry"}},
+                                                 {.family = &looking, .n = 1}});
+  ASSERT_EQ(cases.size(), 2u);
+  EXPECT_EQ(cases[0].id, "toy/count/n:2/f64");
+  EXPECT_TRUE(std::holds_alternative<Steps>(cases[0].recipe));
+  EXPECT_EQ(cases[1].id, "toy/count/n:1/f64");
+}
+
+TEST(Known, IsMadeOnceForEachKey) {
+  Known<int, int> known;
+  int made = 0;
+  const auto twice = [&](int key) { return known.of(key, [&] { return ++made, 2 * key; }); };
+  EXPECT_EQ(twice(3) + twice(4) + twice(3), 20);
+  EXPECT_EQ(made, 2);
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was given for a suite's own options, put where a row keeps it.
+#pragma once
+
+#include <string>
+
+#include "harness/case/options.hpp"
+#include "runtime/base/words.hpp"
+
+namespace holdfast {
+
+// Each verb tells whether the option was given, and leaves the value as it is where it was not.
+// They throw Error{bad_input} for what is no word of theirs or no whole number.
+class Given {
+ public:
+  explicit Given(const SuiteOptions& options) : options_(&options) {}
+
+  bool has(const std::string& option) const { return options_->custom.contains(option); }
+
+  template <class Enum, std::size_t count>
+  bool word(const std::string& option, const Words<Enum, count>& words, Enum& value) const {
+    if (!has(option)) return false;
+    value = words.read(options_->custom.at(option));
+    return true;
+  }
+
+  template <class Number>
+  bool number(const std::string& option, Number& value) const {
+    return number(option, value, [](int given) { return given; });
+  }
+  // `checked` returns the number, or refuses it.
+  template <class Number, class Check>
+  bool number(const std::string& option, Number& value, const Check& checked) const {
+    const auto given = options_->integer(option);
+    if (given) value = static_cast<Number>(checked(*given));
+    return given.has_value();
+  }
+
+ private:
+  const SuiteOptions* options_;
+};
+
+}  // namespace holdfast

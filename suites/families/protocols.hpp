@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measurements that are no repeated step and that every workload has: what compiling costs,
+// what changes must not compile again, what memory is held, and inputs that take turns.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "harness/measure/session.hpp"
+
+namespace holdfast {
+
+// Holds a computation's result to what the oracle expects after one step, and returns it; nothing
+// happens where nothing executes.
+std::vector<double> check(Session& session, const Oracle& oracle, Computation& computation);
+
+using Make = std::function<std::unique_ptr<Computation>(Backend&)>;
+struct FirstCall {
+  Backend& backend;
+  std::unique_ptr<Computation> computation;
+};
+
+// A first call with every cache bypassed; what is done `again` on its backend should compile
+// nothing. Reads all of compile_metrics().
+FirstCall compile(Session& session, const Make& make,
+                  const std::function<void(const FirstCall&)>& again);
+std::vector<MetricDeclaration> compile_metrics();
+
+// Seconds of a first call on a fresh backend, as a new process makes it: all programs come from the
+// disk cache, or from the process's memo where there is none.
+double warm_first_call_seconds(Session& session, const Make& make);
+
+// Makes, steps and checks `others` after the first on one backend: reads compile_warm of that and
+// compile_steady, the programs that the others needed besides.
+void shape_change(Session& session, const Steps& first, const std::vector<Steps>& others);
+
+// Two inputs or more take turns on one backend, so that nothing of one may be taken for the
+// other's, and each result is spoilt before it is computed anew. Reads `allclose`, whether all
+// results were, and compile_steady, the programs of all turns after the first, of both variants.
+struct Turn {
+  Steps steps = {};
+  std::function<bool(const std::vector<double>& result)> allclose = {};
+};
+void in_turn(Session& session, const std::vector<Turn>& turns);
+
+// The high-water mark of a computation's whole life, result read back: reads peak_bytes and what it
+// is of the rule of thumb and of the estimate.
+struct Memory {
+  std::function<std::unique_ptr<Computation>(Backend&, Variant)> make = {};
+  double rule_of_thumb_bytes = 0;
+  // Steps, reads back and checks.
+  std::function<void(Backend&, Variant, Computation&)> live = {};
+  // What is read besides, when the peak is taken; returns the estimate where there is one.
+  std::function<std::optional<double>(Backend&, Variant, Computation&)> estimate = {};
+};
+void memory(Session& session, const Memory& what);
+
+}  // namespace holdfast
