@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The schemas beside the code that writes, the files that were written, and what this page reads
+"""The schemas of baselines/formats, the files that were written, and what this page reads
 are one language. HOLDFAST_RESULTS names a results root to hold against them."""
 
 import os
@@ -18,9 +18,7 @@ from holdfast_report import documents, history, profiles, store
 from holdfast_report.reading import load
 
 ROOT = Path(__file__).parents[2]
-SCHEMAS = sorted(
-    ROOT.glob("baselines/formats/*.schema.json")
-)
+SCHEMAS = sorted(ROOT.glob("baselines/formats/*.schema.json"))
 BASELINES = sorted(ROOT.glob("baselines/devices/*/*.json"))
 POLICY = ROOT / "baselines" / "policy.json"
 

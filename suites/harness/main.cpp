@@ -13,6 +13,7 @@
 #include <iostream>
 #include <regex>
 
+#include "base/sha256.hpp"
 #include "harness/case/case.hpp"
 #include "harness/measure/instruction_count.hpp"
 #include "harness/measure/lock_step.hpp"
@@ -23,25 +24,22 @@
 #include "harness/results/table.hpp"
 #include "runtime/backend/settings.hpp"
 #include "runtime/base/error.hpp"
-#include "runtime/base/sha256.hpp"
 
 namespace holdfast {
 namespace {
 
-constexpr int exit_failed_case = 1;
-
 int exit_code(Fault fault) {
   switch (fault) {
     case Fault::bad_input:
-      return 2;
+      return Exit::bad_input;
     case Fault::no_device:
-      return 77;
+      return Exit::no_device;
     case Fault::compile:
     case Fault::device:
     case Fault::broken_rule:
-      return 3;
+      return Exit::incomplete;
   }
-  return 3;
+  return Exit::incomplete;
 }
 
 void print_for_people(const std::vector<Case>& cases) {
@@ -190,24 +188,24 @@ int run(char* program, const std::vector<std::string>& arguments) {
     return 0;
   }
   if (options.count_instructions)
-    return count_instructions(chosen, options.device) ? 0 : exit_failed_case;
+    return count_instructions(chosen, options.device) ? 0 : Exit::failed;
   if (!options.out.empty()) check_writable(options.out);
   if (!options.benchmark_out.empty()) check_writable(options.benchmark_out, "benchmark_out");
   prepare_profile(options.profiling);
   const auto backend = open_backend(options.device);
   const auto sensors = begin_nvml_log(options.profiling, options.device);
   if (options.profiling.profiles())
-    return profile_cases(suite.name, chosen, options) ? 0 : exit_failed_case;
+    return profile_cases(suite.name, chosen, options) ? 0 : Exit::failed;
   initialise_benchmark(program, options);
 
-  Report report{.suite = suite.name, .tier = options.tier, .list_hash = "sha256:" + sha256(list)};
+  Report report{.suite = suite.name, .tier = options.tier, .list_hash = sha256(list)};
   for (const auto& [option, value] : options.custom)
     report.custom.push_back(text("--", option, "=", value));
   report.ceilings = calibrate(*backend);
   Run measuring(options, chosen.size(), report.ceilings ? &*report.ceilings : nullptr);
   for (const Case* one : chosen) measuring.add(*one);
-  Table table(text(suite.name, " on ", options.device, ", tier ", options.tier, ": ", chosen.size(),
-                   chosen.size() == 1 ? " case" : " cases"));
+  Table table(text(suite.name, " on ", options.device, ", tier ", options.tier, ": ",
+                   plural(chosen.size(), "case")));
   ::benchmark::RunSpecifiedBenchmarks(options.benchmark_format == "console" ? &table : nullptr);
   ::benchmark::Shutdown();
 
@@ -218,7 +216,7 @@ int run(char* program, const std::vector<std::string>& arguments) {
       std::any_of(report.cases.begin(), report.cases.end(), [](const Measured& measured) {
         return measured.measurement.status == Measurement::Status::failed;
       });
-  return failed ? exit_failed_case : 0;
+  return failed ? Exit::failed : 0;
 }
 
 }  // namespace

@@ -9,17 +9,17 @@ namespace holdfast::gate {
 int exit_code(Fault fault) {
   switch (fault) {
     case Fault::regression:
-      return 1;
+      return Exit::failed;
     case Fault::bad_input:
-      return 2;
+      return Exit::bad_input;
     case Fault::incomplete:
-      return 3;
+      return Exit::incomplete;
     case Fault::undecided:
-      return 4;
+      return Exit::undecided;
     case Fault::no_device:
-      return 77;
+      return Exit::no_device;
   }
-  return 2;
+  return Exit::bad_input;
 }
 
 int worse_exit_code(int a, int b) {

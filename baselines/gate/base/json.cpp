@@ -156,7 +156,7 @@ Document::Document(std::string file, std::string_view text, Comments comments)
   if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
     const auto lines = 1 + std::count(text.begin(), text.begin() + nul, '\n');
     throw Error(Fault::bad_input,
-                gate::text(file_, ":", lines, ": a NUL byte; this is not a JSON file"));
+                holdfast::text(file_, ":", lines, ": a NUL byte; this is not a JSON file"));
   }
   const Tracked first(text.data(), builder.reached());
   const Tracked last(text.data() + text.size(), builder.reached());
@@ -217,8 +217,9 @@ const std::string& Reader::string() const {
 const std::string& Reader::one_of(const std::vector<std::string_view>& words) const {
   if (std::find(words.begin(), words.end(), string()) != words.end()) return string();
   std::string known;
-  for (const std::string_view word : words) known += gate::text(known.empty() ? "" : ", ", word);
-  throw wrong(gate::text("'", name_, "' is '", string(), "', which is none of ", known));
+  for (const std::string_view word : words)
+    known += holdfast::text(known.empty() ? "" : ", ", word);
+  throw wrong(holdfast::text("'", name_, "' is '", string(), "', which is none of ", known));
 }
 
 std::vector<Reader> Reader::items() const {

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/sha256.hpp"
 #include "gate/base/error.hpp"
 
 namespace holdfast::gate {
@@ -125,8 +126,5 @@ std::string read_file(const std::filesystem::path& path);
 // computed again.
 enum class Sync { yes, no };
 void write_file(const std::filesystem::path& path, std::string_view text, Sync sync = Sync::yes);
-
-// "sha256:" and 64 hexadecimal digits.
-std::string sha256(std::string_view text);
 
 }  // namespace holdfast::gate

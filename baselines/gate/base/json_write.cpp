@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writing half of json.hpp.
-#include <openssl/sha.h>
-
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -106,18 +104,6 @@ std::string read_file(const std::filesystem::path& path) {
   content << in.rdbuf();
   if (in.bad()) throw Error(Fault::bad_input, text("cannot read ", path.string(), " to its end"));
   return std::move(content).str();
-}
-
-std::string sha256(std::string_view content) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest = {};
-  SHA256(reinterpret_cast<const unsigned char*>(content.data()), content.size(), digest.data());
-  std::string out = "sha256:";
-  for (const unsigned char byte : digest) {
-    constexpr const char* digits = "0123456789abcdef";
-    out += digits[byte >> 4];
-    out += digits[byte & 15];
-  }
-  return out;
 }
 
 }  // namespace holdfast::gate

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <cstdio>
 
-#include "gate/base/error.hpp"
-
 namespace holdfast::gate {
 namespace {
 
@@ -44,10 +42,6 @@ std::string readable(const Value& value, const std::string& unit) {
   const bool whole = std::abs(number) < 1e15 && number == std::floor(number);
   const std::string digits = printed(whole ? "%.0f" : "%.4g", number);
   return unit == "B" ? digits + " B" : digits;
-}
-
-std::string plural(std::size_t count, std::string_view thing) {
-  return text(count, ' ', thing, count == 1 ? "" : "s");
 }
 
 double median(std::vector<double> values) {

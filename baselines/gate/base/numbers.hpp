@@ -2,9 +2,7 @@
 // Numbers as sentences tell them, and the middle of several.
 #pragma once
 
-#include <cstddef>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -19,9 +17,6 @@ std::string readable(const Value& value, const std::string& unit);
 std::string unit_of_name(const std::string& metric);
 // "+8.5 %"
 std::string percent(double fraction);
-
-// "1 case", "2 cases".
-std::string plural(std::size_t count, std::string_view thing);
 
 // The middle of `values`, or the mean of the two middle ones; `values` must not be empty.
 double median(std::vector<double> values);

@@ -119,14 +119,6 @@ pid_t start(const Task& task, int input, int output, int complaints) {
   return child;
 }
 
-Descriptor::~Descriptor() {
-  close();
-}
-
-void Descriptor::close() {
-  if (number_ >= 0) ::close(std::exchange(number_, -1));
-}
-
 void catch_interruptions() {
   struct sigaction remember = {};
   remember.sa_handler = remember_interruption;

@@ -11,8 +11,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "base/files.hpp"
 
 namespace holdfast::gate {
 
@@ -52,23 +53,6 @@ std::string describe(const Outcome& outcome, double timeout_seconds);
 
 // The last lines that are not blank, joined with " | ".
 std::string last_lines(std::string_view text, std::size_t count);
-
-// A file descriptor that is closed once.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor();
-  int operator*() const { return number_; }
-  void close();
-
- private:
-  int number_;
-};
 
 struct Pipe {
   Descriptor read, write;

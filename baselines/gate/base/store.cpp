@@ -2,16 +2,13 @@
 #include "gate/base/store.hpp"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <iostream>
-#include <memory>
 #include <set>
 
 namespace holdfast::gate {
@@ -51,22 +48,15 @@ std::string hash_of(const fs::path& file) {
   };
   const Descriptor open(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (*open < 0) refuse();
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> hash(EVP_MD_CTX_new(),
-                                                                     EVP_MD_CTX_free);
-  EVP_DigestInit_ex(hash.get(), EVP_sha256(), nullptr);
+  Sha256 hash;
   std::vector<char> block(std::size_t{1} << 20);
   for (ssize_t got = 0; (got = ::read(*open, block.data(), block.size())) != 0;) {
     if (got > 0)
-      EVP_DigestUpdate(hash.get(), block.data(), static_cast<std::size_t>(got));
+      hash.add({block.data(), static_cast<std::size_t>(got)});
     else if (errno != EINTR)
       refuse();
   }
-  std::array<unsigned char, 32> digest = {};
-  EVP_DigestFinal_ex(hash.get(), digest.data(), nullptr);
-  std::string content = "sha256:";
-  for (const unsigned char byte : digest)
-    for (const int digit : {byte >> 4, byte & 15}) content += "0123456789abcdef"[digit];
-  return content;
+  return "sha256:" + hash.digits();
 }
 
 // Someone else's hand in between: then nothing tells which files are right.
@@ -177,8 +167,8 @@ void Store::lock(Use use) {
       throw_if_interrupted();
     }
   }
-  const std::string name = sha256(fs::canonical(folder_).string());
-  if (!machine_lock_) machine_lock_.emplace("store-" + name.substr(name.find(':') + 1, 16), tell);
+  const std::string name = sha256_digits(fs::canonical(folder_).string()).substr(0, 16);
+  if (!machine_lock_) machine_lock_.emplace("store-" + name, tell);
 }
 
 // Who may not finish a change reads it while the others read as well; who may needs the store alone

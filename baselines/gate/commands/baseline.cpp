@@ -145,8 +145,7 @@ std::vector<Plan> make_plans(const fs::path& directory, const Store& store, cons
 // A baseline is of the code that it stands beside: what was measured of another is refused. Empty
 // where they are the same, or `lists` is not the folder of a build that has the suite.
 std::vector<Refusal> other_content(const Results& results, const fs::path& lists) {
-  if (!fs::exists(lists / "content.json") || !fs::exists(list_path(lists, results.suite)))
-    return {};
+  if (!fs::exists(content_file(lists)) || !fs::exists(list_path(lists, results.suite))) return {};
   const std::string built = provenance(lists / results.suite).content;
   if (built == results.run.content) return {};
   return {{.exit = exit_code(Fault::incomplete),

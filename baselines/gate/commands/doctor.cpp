@@ -13,12 +13,12 @@
 #include <iostream>
 #include <thread>
 
+#include "base/machine.hpp"
 #include "gate/base/process.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/measure/gpu_driver.hpp"
-#include "gate/measure/host_class.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -66,14 +66,14 @@ Finding cpu() {
     break;
   }
   const std::string isa = host_isa();
-  if (isa == "x86-64-v4" || isa == "x86-64-v3") return {"cpu", Health::ok, text(model, ", ", isa)};
+  if (has_host_code(isa)) return {"cpu", Health::ok, text(model, ", ", isa)};
   return {"cpu", Health::absent, text(model, ", ", isa, ", below x86-64-v3"),
           "use a machine with AVX2 and FMA: host code is compiled for x86-64-v3 and x86-64-v4"};
 }
 
 Finding threads() {
   const unsigned all = std::thread::hardware_concurrency();
-  const int used = host_threads();
+  const int used = host_threads().count;
   const std::string detail = text(all, " hardware threads, suites use ", used);
   if (used <= static_cast<int>(all)) return {"threads", Health::ok, detail};
   return {"threads", Health::noisy, detail, text("set HOLDFAST_NUM_THREADS to at most ", all)};
@@ -86,11 +86,11 @@ Finding memory() {
 }
 
 Finding load() {
-  double average = 0;
-  if (::getloadavg(&average, 1) != 1) return {"load", Health::ok, "unknown"};
-  const std::string detail = text("load average ", std::round(average * 100) / 100);
+  const std::optional<double> average = load_average();
+  if (!average) return {"load", Health::ok, "unknown"};
+  const std::string detail = text("load average ", std::round(*average * 100) / 100);
   const double idle = 0.25 * std::thread::hardware_concurrency();
-  if (average <= idle) return {"load", Health::ok, detail};
+  if (*average <= idle) return {"load", Health::ok, detail};
   return {"load", Health::noisy, detail,
           "wait until other work is done: it widens every time that is measured"};
 }
@@ -221,7 +221,7 @@ int doctor(const Options& options) {
   std::cout << "\ndevices:";
   for (const std::string& device : devices) std::cout << ' ' << device;
   std::cout << (devices.empty() ? " none" : "") << "\nbaselines of this host: " << host_class()
-            << ", times and ratios of " << host_processor() << '\n';
+            << ", times and ratios of " << processor().id << '\n';
 
   if (const auto file = options.value("ctest-resources")) {
     write_file(*file, ctest_resources(gpu.gpus.size()));

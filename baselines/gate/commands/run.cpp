@@ -6,19 +6,19 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <ctime>
 #include <iostream>
 #include <random>
 #include <set>
 #include <utility>
 
+#include "base/machine.hpp"
+#include "base/time.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/base/process.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/documents/results_root.hpp"
-#include "gate/measure/host_class.hpp"
 #include "gate/measure/instruction_counts.hpp"
 #include "gate/measure/processes.hpp"
 #include "gate/measure/profile_process.hpp"
@@ -54,20 +54,6 @@ std::vector<std::string> chosen(const Plan& plan) {
   if (plan.filter) arguments.push_back("--filter=" + *plan.filter);
   arguments.insert(arguments.end(), plan.custom.begin(), plan.custom.end());
   return arguments;
-}
-
-std::string utc_now() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm parts = {};
-  ::gmtime_r(&now, &parts);
-  char buffer[32];
-  return {buffer, std::strftime(buffer, sizeof buffer, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
-std::optional<double> load_average() {
-  double load = 0;
-  if (::getloadavg(&load, 1) != 1) return std::nullopt;
-  return load;
 }
 
 // The single-process file of a suite. What only `run` can know (id, time, content, list) may be
@@ -151,18 +137,14 @@ Environment assumed_environment(const std::string& device) {
   std::replace(device_class.begin(), device_class.end(), ':', '-');
   return {.device_class = device_class,
           .device_name = device,
-          .processor = host_processor(),
+          .processor = processor().id,
           .fingerprint = "unknown"};
 }
 
 Run describe_run(const fs::path& binary, const Plan& plan) {
   const Provenance built = provenance(binary);
   const std::string utc = utc_now();
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::random_device random;
-  std::string suffix;
-  for (int i = 0; i < 4; ++i) suffix += digits[random() % digits.size()];
-  Run run{.id = text(utc, '-', suffix),
+  Run run{.id = run_id(utc),
           .utc = utc,
           .content = built.content,
           .git_sha = built.git_sha,
@@ -315,7 +297,7 @@ int run(const Options& options) {
   if (plan.out.empty())
     throw Error(Fault::bad_input,
                 "holdfast run needs --out=DIR, the folder that receives the results");
-  if (plan.tier != "smoke" && plan.tier != "gate" && plan.tier != "full")
+  if (!is_tier(plan.tier))
     throw Error(Fault::bad_input,
                 text("--tier=", plan.tier, ": the tiers are smoke, gate and full"));
   plan.processes =

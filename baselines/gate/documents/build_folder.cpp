@@ -24,10 +24,6 @@ bool is_program(const fs::path& path) {
 
 }  // namespace
 
-fs::path binary_folder() {
-  return fs::read_symlink("/proc/self/exe").parent_path();
-}
-
 std::vector<std::string> suite_names(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code problem;
@@ -77,18 +73,11 @@ std::optional<fs::path> find_program(const std::string& name) {
 }
 
 Provenance provenance(const fs::path& suite_binary) {
-  const fs::path path = suite_binary.parent_path() / "content.json";
+  const fs::path path = content_file(suite_binary.parent_path());
   if (!fs::exists(path)) return {.content = sha256(read_file(suite_binary)), .dirty = true};
-  const Document document = Document::open(path);
-  Object object = document.root().object();
-  Object git = object.take("git").object();
-  Provenance known{.content = object.take("content").string(),
-                   .git_sha = git.take("sha").string_or_null(),
-                   .dirty = git.take("dirty").boolean()};
-  git.close();
-  object.close();
-  if (known.git_sha && known.git_sha->empty()) known.git_sha.reset();  // nothing is committed yet
-  return known;
+  if (const auto known = read_content(path)) return *known;
+  throw Error(Fault::bad_input,
+              text(path.string(), " is not what the build writes: build again to have it written"));
 }
 
 }  // namespace holdfast::gate

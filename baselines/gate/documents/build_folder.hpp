@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace holdfast::gate {
+#include "base/content.hpp"
 
-// The folder of this executable.
-std::filesystem::path binary_folder();
+namespace holdfast::gate {
 
 // The suites of a folder, sorted: those with a <suite>.list.json, which the build writes.
 std::vector<std::string> suite_names(const std::filesystem::path& folder);
@@ -24,12 +23,6 @@ std::filesystem::path find_suite(const std::string& suite, const std::filesystem
 
 // The program of that name in PATH.
 std::optional<std::filesystem::path> find_program(const std::string& name);
-
-struct Provenance {
-  std::string content;
-  std::optional<std::string> git_sha = {};
-  bool dirty = false;
-};
 
 // From the content.json that the build writes beside its binaries. A suite that has none was built
 // elsewhere: the hash of its own bytes stands for its content then, and nothing says that the

@@ -119,10 +119,6 @@ nlohmann::json to_json(const List& list) {
   return {{"schema", "holdfast-list/1"}, {"suite", list.suite}, {"cases", cases}};
 }
 
-std::string device_kind(const std::string& device_name) {
-  return device_name.substr(0, device_name.find(':'));
-}
-
 bool is_host_class(const std::string& device_class) {
   return device_class.starts_with("host");
 }

@@ -10,13 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "base/names.hpp"
 #include "gate/base/json.hpp"
 #include "gate/base/numbers.hpp"
 
 namespace holdfast::gate {
-
-// Tiers, smallest first: smoke is part of gate, gate of full.
-inline const std::vector<std::string_view> tiers = {"smoke", "gate", "full"};
 
 // ---- holdfast-results/1: one suite on one device ----
 
@@ -142,8 +140,7 @@ struct ListedCase {
   std::string id;
   std::string tier;
   bool reference = false;
-  std::map<std::string, std::vector<std::string>> devices =
-      {};  // host, cuda, cuda-dry -> metric names
+  std::map<std::string, std::vector<std::string>> devices = {};  // device_kind() -> metric names
 };
 
 struct List {
@@ -155,8 +152,6 @@ List parse_list(const Document& document);
 List read_list(const std::filesystem::path& path);
 nlohmann::json to_json(const List& list);
 
-// "cuda-dry" for "cuda-dry:sm_90": the key of ListedCase::devices.
-std::string device_kind(const std::string& device_name);
 bool is_host_class(const std::string& device_class);
 
 // ---- holdfast-baseline/1: what was accepted for one suite on one device class ----

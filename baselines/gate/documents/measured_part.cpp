@@ -25,10 +25,6 @@ std::string kernel_table(const std::vector<KernelRow>& kernels) {
   return out;
 }
 
-int rank_of_tier(const std::string& tier) {
-  return tier == "smoke" ? 0 : tier == "gate" ? 1 : 2;
-}
-
 NamedMetric named(const std::string& variant, const std::string& name, const Metric& metric) {
   NamedMetric found{.variant = variant, .name = name, .kind = metric.kind};
   if (const auto number = metric.number())
@@ -64,10 +60,6 @@ std::string Part::run_again() const {
 
 std::string Part::accept_command() const {
   return text("holdfast baseline accept ", directory, " --why=\"...\"");
-}
-
-bool tier_includes(const std::string& run_tier, const std::string& tier) {
-  return rank_of_tier(tier) <= rank_of_tier(run_tier);
 }
 
 const NamedMetric* find_measured(const std::vector<NamedMetric>& all, const std::string& variant,

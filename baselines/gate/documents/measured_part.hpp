@@ -33,9 +33,6 @@ struct Part {
   std::string accept_command() const;  // the command that accepts it
 };
 
-// Whether a case of `tier` is run by a run of `run_tier`: smoke is part of gate, gate of full.
-bool tier_includes(const std::string& run_tier, const std::string& tier);
-
 inline constexpr const char* case_variant =
     "case";  // the variant of metrics of the case as a whole
 inline constexpr const char* kernels_metric =

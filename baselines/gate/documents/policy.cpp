@@ -2,7 +2,6 @@
 #include "gate/documents/policy.hpp"
 
 #include <algorithm>
-#include <ctime>
 
 namespace holdfast::gate {
 namespace {
@@ -215,15 +214,6 @@ bool differ_in_patch_level(const std::optional<std::string>& compiler,
     return version.substr(0, version.find('.'));
   };
   return branch(*compiler) == branch(*other);
-}
-
-std::string today_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts = {};
-  gmtime_r(&now, &parts);
-  char date[11] = {};
-  (void)std::strftime(date, sizeof date, "%Y-%m-%d", &parts);
-  return date;
 }
 
 bool Scope::covers_case(const std::string& case_id, const std::string& device_class) const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.hpp"
 #include "gate/documents/documents.hpp"
 
 namespace holdfast::gate {
@@ -137,8 +138,5 @@ bool matches_glob(std::string_view pattern, std::string_view text);
 // "g++ 12.2.0" and "g++ 12.3.0": another patch level of one compiler.
 bool differ_in_patch_level(const std::optional<std::string>& compiler,
                            const std::optional<std::string>& other);
-
-// Today's date in UTC, YYYY-MM-DD.
-std::string today_utc();
 
 }  // namespace holdfast::gate

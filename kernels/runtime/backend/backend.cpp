@@ -8,6 +8,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/machine.hpp"
 #include "runtime/backend/settings.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/cuda/cuda_device.hpp"
@@ -71,8 +72,7 @@ std::unique_ptr<Backend> open_backend(std::string_view name) {
 std::string device_class(const Backend& backend) {
   if (!backend.device) {
     const auto& limits = host_limits();
-    return text("host-x86_64", limits.isa.substr(std::string_view("x86-64").size()), "-",
-                limits.threads, "t");
+    return host_class(limits.isa, limits.threads);
   }
   if (!backend.device->executes()) return text("cuda-dry-sm_", backend.device->architecture().sm);
   return slug(backend.device->name());

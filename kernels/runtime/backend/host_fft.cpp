@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "base/files.hpp"
 #include "runtime/backend/backend.hpp"
 #include "runtime/backend/host_library.hpp"
 #include "runtime/base/error.hpp"
@@ -91,8 +92,7 @@ void keep_wisdom() {
   const auto file = wisdom_file(Fftw<Real>::suffix);
   if (file.empty()) return;
   const auto beside = text(file, ".", getpid());
-  if (Fftw<Real>::export_wisdom(beside.c_str()) == 0 ||
-      std::rename(beside.c_str(), file.c_str()) != 0) {
+  if (Fftw<Real>::export_wisdom(beside.c_str()) == 0 || take_place(beside, file) != 0) {
     (void)std::remove(beside.c_str());
     log(LogLevel::warn, text("failed to write FFTW wisdom to ", file, ": plans are measured anew"));
   }

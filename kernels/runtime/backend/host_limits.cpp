@@ -5,35 +5,29 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <fstream>
-#include <string_view>
 
+#include "base/machine.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast {
 namespace {
 
-// A positive number from the environment; empty where the variable is unset or empty.
+void refuse(const std::string& complaint) {
+  if (!complaint.empty()) throw Error(Fault::bad_input, complaint);
+}
+
 template <class Number>
 std::optional<Number> number_from(const char* variable) {
-  const char* setting = std::getenv(variable);
-  if (!setting || !*setting) return {};
-  const std::string_view digits = setting;
-  Number value{};
-  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (failure != std::errc{} || end != digits.data() + digits.size() || !(value > 0))
-    throw Error(Fault::bad_input,
-                text(variable, " is '", digits, "': set it to a positive number or unset it"));
-  return value;
+  const auto setting = positive_setting<Number>(variable);
+  refuse(setting.complaint);
+  return setting.value;
 }
 
 int threads_of_this_process() {
-  if (const auto own = number_from<int>("HOLDFAST_NUM_THREADS")) return *own;
-  if (const auto slurm = number_from<int>("SLURM_CPUS_PER_TASK")) return *slurm;
-  constexpr int gate_threads = 2;  // the same everywhere, so that host baselines compare
-  return std::min(gate_threads, omp_get_num_procs());
+  const HostThreads threads = host_threads(omp_get_num_procs());
+  refuse(threads.complaint);
+  return threads.count;
 }
 
 std::int64_t machine_memory_bytes() {
@@ -54,9 +48,9 @@ std::int64_t memory_of_this_process(int threads) {
   return machine_memory_bytes();
 }
 
-std::string widest_isa() {
-  if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
-  if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
+std::string supported_isa() {
+  std::string isa = host_isa();
+  if (has_host_code(isa)) return isa;
   throw Error(Fault::no_device,
               "this CPU is below x86-64-v3 (it lacks AVX2 or FMA), the least that the host code is "
               "compiled for: use another machine");
@@ -66,7 +60,8 @@ std::string widest_isa() {
 
 HostLimits read_host_limits() {
   const int threads = threads_of_this_process();
-  return {.threads = threads, .memory_bytes = memory_of_this_process(threads), .isa = widest_isa()};
+  return {
+      .threads = threads, .memory_bytes = memory_of_this_process(threads), .isa = supported_isa()};
 }
 
 const HostLimits& host_limits() {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <omp.h>
+#include <sched.h>
 
 #include <cstdlib>
 #include <map>
 
+#include "base/machine.hpp"
 #include "runtime/backend/backend.hpp"
 #include "runtime/base/error.hpp"
 
@@ -53,6 +56,23 @@ TEST(HostLimits, WithoutAnySettingTwoThreadsAtMost) {
   EXPECT_GE(limits.threads, 1);
   EXPECT_LE(limits.threads, 2);
   EXPECT_GT(limits.memory_bytes.value_or(0), 0);
+}
+
+// Of the gate's own count, which knows no OpenMP. Binding threads, OpenMP remembers what was there
+// before it did.
+TEST(HostLimits, TheCpusThatOpenMpCountsAreThoseThatThisProcessMayUse) {
+  if (std::getenv("OMP_PLACES") || std::getenv("OMP_PROC_BIND")) GTEST_SKIP();
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(usable_cpus(), omp_get_num_procs());
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(::sched_getcpu(), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(usable_cpus(), 1);
+  EXPECT_EQ(omp_get_num_procs(), 1);
+  EXPECT_EQ(limits_in({}).threads, 1);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 TEST(HostLimits, ASettingThatIsNoNumberIsRefusedByName) {

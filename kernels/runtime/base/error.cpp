@@ -6,7 +6,7 @@
 namespace holdfast {
 
 Error::Error(Fault fault, std::string_view sentence, std::source_location where)
-    : std::runtime_error(std::string(sentence)), fault_(fault), where_(where) {
+    : ErrorOf(fault, sentence), where_(where) {
   log(LogLevel::debug, text(where.file_name(), ":", where.line(), ": ", sentence));
 }
 

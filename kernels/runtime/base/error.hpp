@@ -4,10 +4,9 @@
 #pragma once
 
 #include <source_location>
-#include <sstream>
-#include <stdexcept>
-#include <string>
 #include <string_view>
+
+#include "base/error.hpp"
 
 namespace holdfast {
 
@@ -20,23 +19,13 @@ enum class Fault {
   broken_rule,  // a computation did what an accounted step must not: allocate, compile, plan
 };
 
-// text("allocate ", 12, " bytes") is everything that << prints, in a row.
-template <class... Parts>
-std::string text(const Parts&... parts) {
-  std::ostringstream stream;
-  (stream << ... << parts);
-  return stream.str();
-}
-
-class Error : public std::runtime_error {
+class Error : public ErrorOf<Fault> {
  public:
   Error(Fault fault, std::string_view sentence,
         std::source_location where = std::source_location::current());
-  Fault fault() const noexcept { return fault_; }
   std::source_location where() const noexcept { return where_; }
 
  private:
-  Fault fault_;
   std::source_location where_;
 };
 

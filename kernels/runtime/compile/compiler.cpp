@@ -10,9 +10,9 @@
 #include <optional>
 #include <utility>
 
+#include "base/sha256.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
-#include "runtime/base/sha256.hpp"
 #include "runtime/compile/program_cache.hpp"
 #include "runtime/compile/source_text.hpp"
 #include "runtime/compile/toolkit.hpp"
@@ -85,7 +85,7 @@ std::string key_of(const Lowering& lowering) {
   }
   add_all(lowering.definitions);
   add_all(lowering.entries);
-  return sha256(everything);
+  return sha256_digits(everything);
 }
 
 std::map<std::string, std::string> constants(const std::vector<std::string>& definitions) {
@@ -192,7 +192,7 @@ Module Compiler::compile(const Program& program) {
 
   compiled->ptx = artifact->ptx;
   compiled->cubin = artifact->cubin;
-  compiled->cubin_hash = "sha256:" + sha256(artifact->cubin);
+  compiled->cubin_hash = sha256(artifact->cubin);
   for (std::size_t i = 0; i < lowering.entries.size(); ++i) {
     const auto& entry = artifact->entries[i];
     const auto taken = parameters(entry.name.c_str());

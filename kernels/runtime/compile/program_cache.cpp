@@ -12,9 +12,10 @@
 #include <optional>
 #include <sstream>
 
+#include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
-#include "runtime/base/sha256.hpp"
 
 namespace holdfast {
 namespace {
@@ -50,7 +51,7 @@ std::string serialised(const Artifact& artifact) {
   for (const auto& entry : artifact.entries)
     body += field(entry.name) + field(text(entry.registers)) + field(text(entry.spill_bytes)) +
             field(text(entry.shared_bytes));
-  return text(sha256(body), "\n", body);
+  return text(sha256_digits(body), "\n", body);
 }
 
 // Takes fields off the front of a body that its hash has vouched for.
@@ -67,7 +68,7 @@ std::optional<Artifact> parsed(std::string_view entry) {
   const auto hash_end = entry.find('\n');
   if (hash_end == std::string_view::npos) return {};
   auto body = entry.substr(hash_end + 1);
-  if (sha256(body) != entry.substr(0, hash_end)) return {};
+  if (sha256_digits(body) != entry.substr(0, hash_end)) return {};
   Artifact artifact{.ptx = take_field(body), .cubin = take_field(body)};
   while (!body.empty()) {
     Artifact::Entry kernel{.name = take_field(body)};
@@ -98,13 +99,10 @@ void write_to_disk(const std::string& key, const Artifact& artifact) {
   if (folder.empty()) return;
   std::error_code failure;
   fs::create_directories(folder, failure);
-  const auto beside = folder / text(key, ".", getpid());
-  std::ofstream stream(beside, std::ios::binary);
-  stream << serialised(artifact);
-  stream.close();
-  if (stream) fs::rename(beside, folder / key, failure);
-  if (stream && !failure) return;
-  fs::remove(beside, failure);
+  WrittenFile file(folder / key, folder / text(key, ".", getpid()));
+  file.append(serialised(artifact));
+  file.publish();
+  if (file.error() == 0) return;
   log(LogLevel::info, text("cannot write to the cache ", folder.string(),
                            ": programs are compiled anew by each process"));
 }

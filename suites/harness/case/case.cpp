@@ -8,9 +8,6 @@
 namespace holdfast {
 namespace {
 
-constexpr std::pair<Tier, std::string_view> tiers[] = {
-    {Tier::smoke, "smoke"}, {Tier::gate, "gate"}, {Tier::full, "full"}};
-
 void check_word(std::string_view word, std::string_view allowed_besides, std::string_view what) {
   const bool good = !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -28,19 +25,13 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
 }  // namespace
 
 std::string_view name(Tier tier) {
-  return std::find_if(std::begin(tiers), std::end(tiers),
-                      [&](const auto& t) { return t.first == tier; })
-      ->second;
+  return tiers[static_cast<std::size_t>(tier)];
 }
 
 Tier tier(std::string_view name) {
-  for (const auto& [value, word] : tiers)
-    if (word == name) return value;
-  throw Error(Fault::bad_input, text("--tier=", name, ": the tiers are smoke, gate and full"));
-}
-
-std::string device_kind(std::string_view device) {
-  return std::string(device.substr(0, device.find(':')));
+  if (!is_tier(name))
+    throw Error(Fault::bad_input, text("--tier=", name, ": the tiers are smoke, gate and full"));
+  return static_cast<Tier>(std::find(tiers.begin(), tiers.end(), name) - tiers.begin());
 }
 
 std::string id(std::string_view family, const std::vector<Axis>& axes, std::string_view dtype) {

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/names.hpp"
 #include "computation.hpp"
 #include "harness/case/options.hpp"
 #include "runtime/backend/backend.hpp"
@@ -21,14 +22,10 @@ namespace holdfast {
 
 class Session;
 
-// A run of a tier includes the tiers before it.
+// A run of a tier includes the tiers before it; in the order of base/names.hpp.
 enum class Tier { smoke, gate, full };
 std::string_view name(Tier tier);
 Tier tier(std::string_view name);  // Error{bad_input} for an unknown one
-
-// "host", "cuda" or "cuda-dry": the part of a device's name that decides which cases and metrics it
-// has.
-std::string device_kind(std::string_view device);
 
 struct Axis {
   std::string key = {};

@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
+#include "base/sha256.hpp"
 #include "runtime/backend/spoil.hpp"
 #include "runtime/base/error.hpp"
-#include "runtime/base/sha256.hpp"
 
 namespace holdfast {
 namespace {
@@ -67,7 +67,7 @@ void read_programs(const Backend& backend, const std::map<const Function*, std::
             });
   for (const KernelUse& kernel : measured.kernels)
     identity += text(kernel.name, " ", kernel.cubin, " ", kernel.launches, kernel.shapes, "\n");
-  measured.identity = "sha256:" + sha256(identity);
+  measured.identity = sha256(identity);
 }
 
 }  // namespace

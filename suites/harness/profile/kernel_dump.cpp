@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/files.hpp"
 #include "harness/profile/profile.hpp"
 #include "harness/results/result_writer.hpp"
 #include "runtime/base/error.hpp"
@@ -47,11 +48,10 @@ void disassemble(const std::string& program, const std::filesystem::path& cubin,
   const std::string line =
       text(program, " ", quoted(cubin), " > ", quoted(written), " 2> /dev/null");
   const int status = std::system(line.c_str());
-  std::error_code problem;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-    std::filesystem::rename(written, sass, problem);
+    (void)take_place(written, sass);
   else
-    std::filesystem::remove(written, problem);
+    (void)::unlink(written.c_str());
 }
 
 double per_step(std::int64_t count, const Profiled& profiled) {

@@ -3,6 +3,7 @@
 
 #include <iomanip>
 
+#include "base/files.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
 
@@ -43,9 +44,7 @@ NvmlLog::~NvmlLog() {
   wake_.notify_one();
   thread_.join();
   file_.close();
-  std::error_code problem;
-  if (file_) std::filesystem::rename(beside(path_), path_, problem);
-  if (!file_ || problem)
+  if (!file_ || take_place(beside(path_), path_) != 0)
     log(LogLevel::warn,
         text("--nvml-log=", path_.string(), ": cannot be written; is the disk full?"));
 }

@@ -18,6 +18,4 @@ nlohmann::json provenance();
 // `quality`: whether the machine was in a state that allows measuring.
 nlohmann::json quality();
 
-std::string utc_now();  // "2026-11-21T12:00:00Z"
-
 }  // namespace holdfast

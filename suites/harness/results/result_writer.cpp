@@ -3,9 +3,11 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
-#include <random>
 
+#include "base/files.hpp"
+#include "base/time.hpp"
 #include "harness/results/environment.hpp"
 #include "runtime/base/error.hpp"
 
@@ -106,14 +108,6 @@ std::filesystem::path beside(std::filesystem::path path) {
   return path += ".new";
 }
 
-std::string random_suffix() {
-  constexpr char digits[] = "0123456789abcdef";
-  std::random_device device;
-  std::string out;
-  for (int i = 0; i < 4; ++i) out += digits[device() % 16];
-  return out;
-}
-
 }  // namespace
 
 json case_json(const Measured& measured, const std::string& device) {
@@ -153,7 +147,7 @@ json case_json(const Measured& measured, const std::string& device) {
 json report_json(const Report& report, const Backend& backend) {
   json run = provenance();
   const std::string utc = utc_now();
-  run["id"] = text(utc, "-", random_suffix());
+  run["id"] = run_id(utc);
   run["utc"] = utc;
   run["processes"] = 1;
   if (const char* sources = std::getenv("HOLDFAST_SOURCES"); sources && *sources)
@@ -215,19 +209,15 @@ void check_writable(const std::filesystem::path& path, std::string_view option) 
                      " cannot be written to; choose another or change its permissions"));
 }
 
-void write_document(const std::filesystem::path& path, const std::string& text) {
-  const auto written = beside(path);
-  std::ofstream file(written, std::ios::binary);
-  file << text;
-  file.close();
-  std::error_code problem;
-  if (file) std::filesystem::rename(written, path, problem);
-  if (file && !problem) return;
-  std::error_code ignored;
-  std::filesystem::remove(written, ignored);
-  throw Error(Fault::bad_input, holdfast::text(path.string(), ": cannot be written (",
-                                               problem ? problem.message() : "is the disk full?",
-                                               "); choose another place"));
+void write_document(const std::filesystem::path& path, std::string_view content) {
+  WrittenFile file(path, beside(path));
+  file.append(content);
+  const bool filled = file.error() == 0;
+  file.publish();
+  if (file.error() == 0) return;
+  throw Error(Fault::bad_input, text(path.string(), ": cannot be written (",
+                                     filled ? std::strerror(file.error()) : "is the disk full?",
+                                     "); choose another place"));
 }
 
 }  // namespace holdfast

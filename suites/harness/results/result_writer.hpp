@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// holdfast-results/1 and holdfast-list/1, whose schemas stand beside this file.
+// holdfast-results/1 and holdfast-list/1; see baselines/formats/.
 #pragma once
 
 #include <filesystem>
@@ -41,6 +41,6 @@ std::string document(const nlohmann::json& json);
 // measures nothing before that is known.
 void check_writable(const std::filesystem::path& path, std::string_view option = "out");
 // Writes beside and renames, so that nobody sees half a file.
-void write_document(const std::filesystem::path& path, const std::string& text);
+void write_document(const std::filesystem::path& path, std::string_view content);
 
 }  // namespace holdfast

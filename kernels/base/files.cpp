@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/files.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace holdfast {
+namespace {
+
+// Whether `path` still leads to the open file: its last holder may have given it its place.
+bool leads_to(const std::filesystem::path& path, int file) {
+  struct stat there = {};
+  struct stat here = {};
+  return ::stat(path.c_str(), &there) == 0 && ::fstat(file, &here) == 0 &&
+         there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+}
+
+int lock(int file) {
+  while (::flock(file, LOCK_EX) != 0)
+    if (errno != EINTR) return errno;
+  return 0;
+}
+
+}  // namespace
+
+void Descriptor::close() {
+  if (number_ >= 0) ::close(std::exchange(number_, -1));
+}
+
+std::filesystem::path part_of(const std::filesystem::path& place) {
+  return place.parent_path() / ("." + place.filename().string() + ".part");
+}
+
+int take_place(const std::filesystem::path& beside, const std::filesystem::path& place) {
+  if (std::rename(beside.c_str(), place.c_str()) == 0) return 0;
+  const int error = errno;
+  (void)::unlink(beside.c_str());
+  return error;
+}
+
+WrittenFile::WrittenFile(std::filesystem::path place)
+    : place_(std::move(place)), beside_(part_of(place_)) {
+  do {
+    open(O_NOFOLLOW);
+    if (error_ == 0) error_ = lock(*file_);
+  } while (error_ == 0 && !leads_to(beside_, *file_));
+  if (error_ == 0 && ::ftruncate(*file_, 0) != 0) error_ = errno;
+  if (error_ != 0) file_ = Descriptor();  // it is not ours to remove
+}
+
+WrittenFile::WrittenFile(std::filesystem::path place, std::filesystem::path beside)
+    : place_(std::move(place)), beside_(std::move(beside)) {
+  open(O_TRUNC);
+}
+
+WrittenFile::~WrittenFile() {
+  if (*file_ >= 0) ::unlink(beside_.c_str());
+}
+
+void WrittenFile::open(int flags) {
+  file_ = Descriptor(::open(beside_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666));
+  if (*file_ < 0) error_ = errno;
+}
+
+void WrittenFile::append(std::string_view content) {
+  while (error_ == 0 && !content.empty()) {
+    const ssize_t written = ::write(*file_, content.data(), content.size());
+    if (written >= 0)
+      content.remove_prefix(static_cast<std::size_t>(written));
+    else if (errno != EINTR)
+      error_ = errno;
+  }
+}
+
+void WrittenFile::sync() {
+  if (error_ == 0 && ::fsync(*file_) != 0) error_ = errno;
+}
+
+// Renamed before it is closed: closing gives up the lock. Closing a copy makes a file system that
+// writes late tell now what it could not write.
+void WrittenFile::publish() {
+  if (error_ == 0 && ::close(::dup(*file_)) != 0) error_ = errno;
+  if (error_ != 0) return;
+  error_ = take_place(beside_, place_);
+  file_ = Descriptor();
+}
+
+void WrittenFile::leave_beside() {
+  file_ = Descriptor();
+}
+
+}  // namespace holdfast

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/machine.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+namespace holdfast {
+
+std::string host_isa() {
+  if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
+  if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
+  if (__builtin_cpu_supports("x86-64-v2")) return "x86-64-v2";
+  return "x86-64";
+}
+
+bool has_host_code(std::string_view isa) {
+  return isa == "x86-64-v4" || isa == "x86-64-v3";
+}
+
+int usable_cpus() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  const bool known = ::sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+  return std::max(1,
+                  known ? CPU_COUNT(&allowed) : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+HostThreads host_threads(int cpus) {
+  constexpr int gate_threads = 2;  // the same everywhere, so that host baselines compare
+  HostThreads threads{.count = std::min(gate_threads, cpus)};
+  for (const char* variable : {"HOLDFAST_NUM_THREADS", "SLURM_CPUS_PER_TASK"}) {
+    const auto setting = positive_setting<int>(variable);
+    if (threads.complaint.empty()) threads.complaint = setting.complaint;
+    if (!setting.value) continue;
+    threads.count = *setting.value;
+    break;
+  }
+  return threads;
+}
+
+std::string host_class(std::string_view isa, int threads) {
+  return text("host-x86_64", isa.substr(std::string_view("x86-64").size()), "-", threads, "t");
+}
+
+std::string host_class() {
+  return host_class(host_isa(), host_threads().count);
+}
+
+Processor parse_processor(std::istream& cpuinfo) {
+  std::map<std::string, std::string> first;  // what is said of the first one
+  for (std::string line; std::getline(cpuinfo, line) && !line.empty();)
+    if (const std::size_t colon = line.find(':'); colon != std::string::npos)
+      first.try_emplace(line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1),
+                        line.substr(std::min(line.size(), colon + 2)));
+  Processor found;
+  if (first.contains("model name")) found.name = first["model name"];
+  if (first.contains("vendor_id") && first.contains("cpu family") && first.contains("model"))
+    found.id = text(first["vendor_id"], '-', first["cpu family"], '-', first["model"]);
+  return found;
+}
+
+Processor processor() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  return parse_processor(cpuinfo);
+}
+
+std::optional<double> load_average() {
+  double load = 0;
+  if (::getloadavg(&load, 1) != 1) return std::nullopt;
+  return load;
+}
+
+}  // namespace holdfast

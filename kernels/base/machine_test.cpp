@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+namespace holdfast {
+namespace {
+
+// Sets variables for as long as it lives, and takes away all others that say how many threads.
+class With {
+ public:
+  using Settings = std::map<std::string, std::string>;
+  explicit With(const Settings& settings) {
+    clear();
+    for (const auto& [variable, value] : settings) setenv(variable.c_str(), value.c_str(), 1);
+  }
+  With(const With&) = delete;
+  With& operator=(const With&) = delete;
+  ~With() { clear(); }
+
+ private:
+  static void clear() {
+    unsetenv("HOLDFAST_NUM_THREADS");
+    unsetenv("SLURM_CPUS_PER_TASK");
+  }
+};
+
+TEST(HostThreads, AreTwoOrAsManyAsThereAreCpus) {
+  const With none(With::Settings{});
+  EXPECT_EQ(host_threads(64).count, 2);
+  EXPECT_EQ(host_threads(1).count, 1);
+  EXPECT_EQ(host_threads(64).complaint, "");
+}
+
+TEST(HostThreads, OwnSettingWinsOverSlurms) {
+  const With both({{"HOLDFAST_NUM_THREADS", "3"}, {"SLURM_CPUS_PER_TASK", "16"}});
+  EXPECT_EQ(host_threads(1).count, 3);
+}
+
+TEST(HostThreads, ASettingThatIsNoNumberIsPassedOverAndComplainedOf) {
+  for (const std::string wrong : {"two", "0", "-1", "2x", "1.5"}) {
+    const With both({{"HOLDFAST_NUM_THREADS", wrong}, {"SLURM_CPUS_PER_TASK", "16"}});
+    EXPECT_EQ(host_threads().count, 16);
+    EXPECT_EQ(host_threads().complaint,
+              "HOLDFAST_NUM_THREADS is '" + wrong + "': set it to a positive number or unset it");
+  }
+}
+
+TEST(HostThreads, ASettingThatIsNotLookedAtIsNotComplainedOf) {
+  const With both({{"HOLDFAST_NUM_THREADS", "3"}, {"SLURM_CPUS_PER_TASK", "many"}});
+  EXPECT_EQ(host_threads().complaint, "");
+}
+
+TEST(PositiveSetting, ReadsTheNumberOfItsType) {
+  const With half(With::Settings{{"HOLDFAST_NUM_THREADS", "1.5"}});
+  EXPECT_EQ(positive_setting<double>("HOLDFAST_NUM_THREADS").value, 1.5);
+  EXPECT_EQ(positive_setting<int>("HOLDFAST_NUM_THREADS").value, std::nullopt);
+  EXPECT_EQ(positive_setting<int>("SLURM_CPUS_PER_TASK").complaint, "");
+}
+
+TEST(HostClass, NamesInstructionSetAndThreads) {
+  EXPECT_EQ(host_class("x86-64-v4", 2), "host-x86_64-v4-2t");
+  EXPECT_EQ(host_class("x86-64", 1), "host-x86_64-1t");
+}
+
+TEST(HostClass, OfThisMachineIsWhatASuiteTakes) {
+  const With none(With::Settings{});
+  EXPECT_EQ(host_class(), host_class(host_isa(), host_threads().count));
+}
+
+TEST(HostIsa, HasHostCodeFromTheThirdLevelOn) {
+  EXPECT_TRUE(has_host_code("x86-64-v4"));
+  EXPECT_TRUE(has_host_code("x86-64-v3"));
+  EXPECT_FALSE(has_host_code("x86-64-v2"));
+  EXPECT_FALSE(has_host_code("x86-64"));
+}
+
+TEST(Processors, AreNamedByVendorFamilyAndModelOfTheFirst) {
+  std::istringstream in(
+      "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t\t: 2\n"
+      "model name\t: AMD EPYC\nflags\t\t:\n\nprocessor\t: 1\nvendor_id\t: Another\n");
+  const Processor found = parse_processor(in);
+  EXPECT_EQ(found.id, "AuthenticAMD-26-2");
+  EXPECT_EQ(found.name, "AMD EPYC");
+}
+
+TEST(Processors, ThatDoNotTellTheirModelAreUnknown) {
+  std::istringstream in("vendor_id\t: AuthenticAMD\ncpu family\t: 26\n");
+  EXPECT_EQ(parse_processor(in).id, "unknown");
+  std::istringstream nothing("");
+  EXPECT_EQ(parse_processor(nothing).id, "unknown");
+  EXPECT_EQ(parse_processor(nothing).name, std::nullopt);
+}
+
+TEST(LoadAverage, IsNoNegativeNumber) {
+  EXPECT_GE(load_average().value_or(0), 0);
+}
+
+}  // namespace
+}  // namespace holdfast

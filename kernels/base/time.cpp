@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/time.hpp"
+
+#include <ctime>
+#include <random>
+
+namespace holdfast {
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  ::gmtime_r(&now, &parts);
+  char buffer[32];
+  return {buffer, std::strftime(buffer, sizeof buffer, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+std::string today_utc() {
+  const std::string now = utc_now();
+  return now.substr(0, now.find('T'));
+}
+
+std::string run_id(const std::string& utc) {
+  std::random_device random;
+  std::string id = utc + '-';
+  for (int i = 0; i < 4; ++i) id += "0123456789abcdef"[random() % 16];
+  return id;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// When something was measured, and the name that a run has from it.
+#pragma once
+
+#include <string>
+
+namespace holdfast {
+
+std::string utc_now();    // "2026-11-21T12:00:00Z"
+std::string today_utc();  // "2026-11-21"
+
+// "2026-11-21T12:00:00Z-7f3a": two runs that begin in one second have two names.
+std::string run_id(const std::string& utc);
+
+}  // namespace holdfast

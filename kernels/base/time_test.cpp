@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/time.hpp"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+
+namespace holdfast {
+namespace {
+
+TEST(Time, IsWrittenToTheSecondInUtc) {
+  EXPECT_TRUE(std::regex_match(utc_now(), std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")));
+}
+
+TEST(Time, TodayIsTheDateOfNow) {
+  std::string before, today;
+  do {
+    before = utc_now();
+    today = today_utc();
+  } while (utc_now().substr(0, 10) != before.substr(0, 10));
+  EXPECT_EQ(today, before.substr(0, 10));
+}
+
+TEST(RunId, IsTheTimeAndFourHexadecimalDigits) {
+  EXPECT_TRUE(std::regex_match(run_id("2026-11-21T12:00:00Z"),
+                               std::regex("2026-11-21T12:00:00Z-[0-9a-f]{4}")));
+}
+
+TEST(RunId, IsAnotherForTheNextRunOfTheSameSecond) {
+  std::set<std::string> ids;
+  for (int i = 0; i < 8; ++i) ids.insert(run_id("2026-11-21T12:00:00Z"));
+  EXPECT_GT(ids.size(), 1);
+}
+
+}  // namespace
+}  // namespace holdfast
