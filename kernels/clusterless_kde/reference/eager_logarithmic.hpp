@@ -63,10 +63,7 @@ Array<typename Verbs::Value> EagerProgram<Verbs>::expanded_log_marks(int e,
   const Row cross = on_.product(y, z, features, n, w);
   double log_scale = 0;
   for (const double width : input_->feature_bandwidth) log_scale -= std::log(width * sqrt_two_pi);
-  return on_.made(n * w, [&](T* out) {
-    on_.verbs().expanded(y_squares.data(), z_squares.data(), cross.data(),
-                         static_cast<T>(log_scale), out, n, w);
-  });
+  return on_.plane(on_.verbs().expanded, n * w, w, y_squares, z_squares, cross, log_scale);
 }
 
 // ln of the mean over encoding spikes, [w, P]: for every spike and place a pass for the maximum and
@@ -104,19 +101,14 @@ Array<typename Verbs::Value> EagerProgram<Verbs>::multiplied_logs(const Row& mar
   const Row most_marks = on_.row_maximum(marks, n);
   const Row terms = on_.shift(on_.add(most, most_marks), -std::log(static_cast<double>(n)));
   const Row top = on_.row_maximum(terms, 1);
-  const Row share =
-      on_.made(n, [&](T* out) { on_.verbs().half_exp(terms.data(), top.data(), out, n); });
+  const Row share = on_.line(on_.verbs().half_exp, n, terms, top);
   const auto shifted_exp = [&](const Row& logs, const Row& shifts, std::int64_t columns) {
-    return on_.made(n * columns, [&](T* out) {
-      on_.verbs().shifted_exp(logs.data(), shifts.data(), share.data(), out, n, columns);
-    });
+    return on_.plane(on_.verbs().shifted_exp, n * columns, columns, logs, shifts, share);
   };
   const Row left = shifted_exp(marks, most_marks, w);
   const Row right = shifted_exp(places, most, bins);
   const Row product = on_.product(left, right, n, w, bins);
-  return on_.made(w * bins, [&](T* out) {
-    on_.verbs().shifted_log(product.data(), top.data(), out, w * bins);
-  });
+  return on_.line(on_.verbs().shifted_log, w * bins, product, top);
 }
 
 }  // namespace holdfast::clusterless_kde

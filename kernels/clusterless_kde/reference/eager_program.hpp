@@ -10,12 +10,28 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/arrays.hpp"
+#include "clusterless_kde/problem/formulas.hpp"
 #include "clusterless_kde/problem/options.hpp"
-#include "clusterless_kde/reference/eager_arrays.hpp"
 #include "clusterless_kde/reference/reference_data.hpp"
 #include "runtime/count/scope.hpp"
 
 namespace holdfast::clusterless_kde {
+
+using arrays::Arena, arrays::Array, arrays::Arrays;
+
+// One axis of a Gaussian kernel between samples [n] and points [w]: a position or a feature.
+template <class T>
+struct Axis {
+  const T* samples = nullptr;
+  const T* points = nullptr;
+  double width = 1;  // standard deviation
+
+  T inverse_width() const { return static_cast<T>(1 / width); }
+  T scale() const { return static_cast<T>(1 / (width * sqrt_two_pi)); }
+  T log_scale() const { return static_cast<T>(-std::log(width * sqrt_two_pi)); }
+  Axis from(std::int64_t point) const { return {samples, points + point, width}; }
+};
 
 // The result, [T, P] or [T]: every update reads one buffer and writes the other.
 template <class T>
@@ -92,6 +108,15 @@ class EagerProgram {
     if (!on_.arena().rehearsing()) work();
   }
 
+  // [n, w]: of each sample at each point.
+  Row pdf(const Axis<T>& axis, std::int64_t n, std::int64_t w) {
+    return on_.plane(on_.verbs().pdf, n * w, w, axis.samples, axis.points, axis.inverse_width(),
+                     axis.scale());
+  }
+  Row log_pdf(const Axis<T>& axis, std::int64_t n, std::int64_t w) {
+    return on_.plane(on_.verbs().log_pdf, n * w, w, axis.samples, axis.points, axis.inverse_width(),
+                     axis.log_scale());
+  }
   Row density(const Axes& axes, std::int64_t n, std::int64_t count);
   Row log_density(const Axes& axes, std::int64_t n, std::int64_t count);
   Row log_kernel(const Axes& axes, std::int64_t n, std::int64_t w, std::int64_t first = 0);
@@ -125,7 +150,7 @@ Array<typename Verbs::Value> EagerProgram<Verbs>::density(const Axes& axes, std:
   Row all = on_.filled(count, 0);
   blocks(count, [&](std::int64_t first, std::int64_t w) {
     Row kernel = on_.filled(n * w, 1);
-    for (const Axis<T>& axis : axes) kernel = on_.multiply(kernel, on_.pdf(axis.from(first), n, w));
+    for (const Axis<T>& axis : axes) kernel = on_.multiply(kernel, pdf(axis.from(first), n, w));
     const Row sum = on_.weighted_sum(seen_->weights(), kernel, n, w);
     all = on_.place(all, on_.divide(sum, n), first);
   });
@@ -137,7 +162,7 @@ template <class Verbs>
 Array<typename Verbs::Value> EagerProgram<Verbs>::log_kernel(const Axes& axes, std::int64_t n,
                                                              std::int64_t w, std::int64_t first) {
   Row sum = on_.filled(n * w, 0);
-  for (const Axis<T>& axis : axes) sum = on_.add(sum, on_.log_pdf(axis.from(first), n, w));
+  for (const Axis<T>& axis : axes) sum = on_.add(sum, log_pdf(axis.from(first), n, w));
   return sum;
 }
 
@@ -201,7 +226,8 @@ void EagerProgram<Verbs>::add_linear(int e, const DecodingData<T>& heard, Output
 template <class Verbs>
 void EagerProgram<Verbs>::replace(Row& values, Row& spare, const Row& part, std::int64_t first) {
   run([&] {
-    on_.verbs().place(values.data(), part.data(), first * shape_->bins, part.size(), spare.data(),
+    const std::int64_t begin = first * shape_->bins;
+    on_.verbs().place(values.data(), part.data(), begin, begin + part.size(), spare.data(),
                       values.size());
   });
   std::swap(values, spare);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clusterless_kde/reference/eager_arena.hpp"
+#include "arrays/arena.hpp"
 
 #include <algorithm>
 
-namespace holdfast::clusterless_kde {
+namespace holdfast::arrays {
 
 void Arena::open() {
   memory_.emplace(*backend_, peak_bytes_, "arena");
@@ -27,4 +27,4 @@ std::size_t Arena::take(std::size_t bytes) {
   return offset;
 }
 
-}  // namespace holdfast::clusterless_kde
+}  // namespace holdfast::arrays

@@ -14,7 +14,7 @@
 #include "host/flush_to_zero.hpp"
 #include "runtime/backend/backend.hpp"
 
-namespace holdfast::clusterless_kde::HOLDFAST_ISA {
+namespace holdfast::arrays::HOLDFAST_ISA {
 
 // Elements from which threads share a loop: below, waking one costs more than it brings (measured
 // on two cores: a decode of medium size is a fifth slower when its arrays of 10^5 are shared).
@@ -84,15 +84,15 @@ void by_column_tile(std::int64_t n, std::int64_t w, Body body) {
       body(first, std::min(tile_columns, w - first));
   }
 }
-// body(j) for every spike, which takes so many elements of work.
+// body(j) for every j < count, each of which takes so many elements of work.
 template <class T, class Body>
-void joint(std::int64_t spikes, std::int64_t each_takes, Body body) {
-#pragma omp parallel num_threads(host_limits().threads) if (spikes * each_takes >= worth_sharing)
+void each_long(std::int64_t count, std::int64_t elements, Body body) {
+#pragma omp parallel num_threads(host_limits().threads) if (count * elements >= worth_sharing)
   {
     const FlushToZero<T> flush;
 #pragma omp for schedule(static) nowait
-    for (std::int64_t j = 0; j < spikes; ++j) body(j);
+    for (std::int64_t j = 0; j < count; ++j) body(j);
   }
 }
 
-}  // namespace holdfast::clusterless_kde::HOLDFAST_ISA
+}  // namespace holdfast::arrays::HOLDFAST_ISA

@@ -2,11 +2,11 @@
 // The mode in which denormal numbers are taken for zero ends on every thread that it reached. Run
 // with four threads, because a team of two never loses one of several.
 #define HOLDFAST_ISA isa_test
-#include "clusterless_kde/reference/host_loops.hpp"
+#include "arrays/host_loops.hpp"
 
 #include <gtest/gtest.h>
 
-namespace holdfast::clusterless_kde::HOLDFAST_ISA {
+namespace holdfast::arrays::HOLDFAST_ISA {
 namespace {
 
 int threads_that_flush() {
@@ -48,4 +48,4 @@ TEST(FlushTeamToZero, OfDoubleReachesNone) {
 }
 
 }  // namespace
-}  // namespace holdfast::clusterless_kde::HOLDFAST_ISA
+}  // namespace holdfast::arrays::HOLDFAST_ISA

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the reference: every step writes a fresh array, and an array's memory is free again
+// Memory of an eager program: every step writes a fresh array, and an array's memory is free again
 // when its last reader is done. One accounted piece serves them all: how large it must be is found
 // by a rehearsal, which goes through the same steps and computes nothing.
 #pragma once
@@ -12,7 +12,7 @@
 
 #include "runtime/backend/buffer.hpp"
 
-namespace holdfast::clusterless_kde {
+namespace holdfast::arrays {
 
 class Arena {
  public:
@@ -69,4 +69,4 @@ class Array {
   std::int64_t size_;
 };
 
-}  // namespace holdfast::clusterless_kde
+}  // namespace holdfast::arrays
