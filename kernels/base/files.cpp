@@ -33,7 +33,8 @@ void Descriptor::close() {
 }
 
 std::filesystem::path part_of(const std::filesystem::path& place) {
-  return place.parent_path() / ("." + place.filename().string() + ".part");
+  return place.parent_path() /
+         std::string(1, '.').append(place.filename().string()).append(".part");
 }
 
 int take_place(const std::filesystem::path& beside, const std::filesystem::path& place) {

@@ -29,11 +29,18 @@ inline void collect(const Json& value, const Pointer& at, std::vector<Pointer>& 
     for (std::size_t i = 0; i < value.size(); ++i) collect(value[i], at / i, all);
 }
 
-// What a JSON tree cannot hold is put into its text: `raw` in the place of the value at `at`.
-inline std::string with_raw_text(Json document, const Pointer& at, const std::string& raw) {
-  const std::string mark = "@here@";
-  document[at] = mark;
+// The document is as before afterwards: copying it for each mutant would cost more than its text.
+inline std::string replaced(Json& document, const Pointer& at, Json value) {
+  document[at].swap(value);
   std::string content = document.dump();
+  document[at].swap(value);
+  return content;
+}
+
+// What a JSON tree cannot hold is put into its text: `raw` in the place of the value at `at`.
+inline std::string with_raw_text(Json& document, const Pointer& at, const std::string& raw) {
+  const std::string mark = "@here@";
+  std::string content = replaced(document, at, mark);
   return content.replace(content.find('"' + mark + '"'), mark.size() + 2, raw);
 }
 
@@ -63,11 +70,6 @@ inline std::string twice(Json document, const Pointer& at) {
   return document.dump();
 }
 
-inline Json replaced(Json document, const Pointer& at, const Json& value) {
-  document[at] = value;
-  return document;
-}
-
 }  // namespace mutants
 
 // Every member and item of `document`: taken out, renamed, doubled, and in the place of its value
@@ -75,7 +77,7 @@ inline Json replaced(Json document, const Pointer& at, const Json& value) {
 inline void for_each_mutant(const std::string& text,
                             const std::function<void(const Mutant&)>& use) {
   using namespace mutants;
-  const Json document = Json::parse(text, nullptr, true, true);
+  Json document = Json::parse(text, nullptr, true, true);
   std::vector<Pointer> places;
   collect(document, Pointer(), places);
   const std::vector<std::pair<const char*, Json>> values = {{"null", nullptr},
@@ -95,16 +97,16 @@ inline void for_each_mutant(const std::string& text,
     for (const char* raw : {"NaN", "Infinity", "1e999"})
       use({path, raw, with_raw_text(document, at, raw)});
     if (value.is_number_integer())
-      use({path, "negative", replaced(document, at, -1 - value.get<std::int64_t>()).dump()});
+      use({path, "negative", replaced(document, at, -1 - value.get<std::int64_t>())});
     else if (value.is_number())
-      use({path, "negative", replaced(document, at, -value.get<double>()).dump()});
+      use({path, "negative", replaced(document, at, -value.get<double>())});
     for (const auto& [edit, other] : values) {
       // A value of the same type is another measurement, not a broken one; numbers out of all range
       // are the exception.
       const bool same_type = other.type() == value.type() ||
                              (other.is_number() && value.is_number() && other == Json(7));
       if (!same_type || (value.is_number() && other != Json(7)))
-        use({path, edit, replaced(document, at, other).dump()});
+        use({path, edit, replaced(document, at, other)});
     }
   }
 }
