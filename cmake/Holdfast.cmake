@@ -170,7 +170,7 @@ function(holdfast_add_suite name)
     add_test(NAME ${part}.check
              COMMAND holdfast check ${results} --only=${name} --device=${device} --undecided=warn --ctest
                      --baselines=${PROJECT_SOURCE_DIR}/baselines
-                     --policy=${PROJECT_SOURCE_DIR}/baselines/policy.json)
+                     --policy=${PROJECT_SOURCE_DIR}/baselines/policy)
     set_tests_properties(${part}.run PROPERTIES FIXTURES_SETUP ${part} FIXTURES_REQUIRED perf TIMEOUT 900)
     set_tests_properties(${part}.check PROPERTIES FIXTURES_REQUIRED "${part};perf" TIMEOUT 60)
     set_tests_properties(${part}.run ${part}.check PROPERTIES LABELS "perf;${kind};${name}" SKIP_RETURN_CODE 77)
@@ -197,7 +197,7 @@ function(holdfast_add_full_tier part name device kind)
            COMMAND holdfast run ${name} --device=${device} --tier=full --timeout=1800 --out=${results})
   add_test(NAME ${part}.full.check
            COMMAND holdfast check ${results} --only=${name} --device=${device} --undecided=warn
-                   --baselines=${baselines} --policy=${baselines}/policy.json)
+                   --baselines=${baselines} --policy=${baselines}/policy)
   set_tests_properties(${part}.full.run PROPERTIES FIXTURES_SETUP ${part}.full TIMEOUT 900)
   set_tests_properties(${part}.full.check PROPERTIES FIXTURES_REQUIRED ${part}.full TIMEOUT 60)
   set_tests_properties(${part}.full.run ${part}.full.check PROPERTIES LABELS "nightly;${kind};${name}"
@@ -224,7 +224,7 @@ function(holdfast_finish)
   endforeach()
   add_test(NAME perf.complete
            COMMAND holdfast check ${results} ${expected} --undecided=warn --baselines=${baselines}
-                   --policy=${baselines}/policy.json)
+                   --policy=${baselines}/policy)
   set_tests_properties(perf.complete PROPERTIES FIXTURES_REQUIRED perf LABELS perf DEPENDS "${checks}" TIMEOUT 60)
 
   # perf.clean is the fixture's set-up: a verdict never mixes this run with an older one.
@@ -237,7 +237,7 @@ function(holdfast_finish)
 
   add_custom_target(
     update-baselines
-    COMMAND holdfast baseline accept ${results} --baselines=${baselines} --policy=${baselines}/policy.json
+    COMMAND holdfast baseline accept ${results} --baselines=${baselines} --policy=${baselines}/policy
     COMMENT "Accepting ${results} as the baseline of its device classes"
     USES_TERMINAL)
 

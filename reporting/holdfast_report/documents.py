@@ -135,7 +135,15 @@ class Results(Record):
     cases: list[Case]
 
 
-# ---- holdfast-list/1: what a suite promises to measure ----
+# ---- holdfast-list/2: what a suite promises to measure ----
+
+
+class Meaning(Record):
+    """What a metric is."""
+
+    kind: str
+    better: str  # lower, higher, same
+    unit: str
 
 
 class ListedDevice(Record):
@@ -153,6 +161,7 @@ class CaseList(Record):
     schema_name: str = Field(alias="schema")
     suite: str
     cases: list[ListedCase]
+    metrics: dict[str, Meaning]
 
 
 # ---- holdfast-verdict/1: what the gate decided ----
@@ -200,20 +209,20 @@ class Verdict(Record):
     findings: list[Detected] | None = None  # the worst first; absent where no detector ran
 
 
-# ---- holdfast-baseline/1: what was accepted ----
+# ---- holdfast-baseline/2: what was accepted ----
 
 
-class Accepted(Record):
+class Acceptance(Record):
     utc: str
     content: str
     runs: list[str]
     why: str
-    previous: Value | None
 
 
 class Entry(Record):
     value: Value
-    accepted: Accepted
+    by: str  # an acceptance
+    previous: Value | None = None
     mad_between: Number | None = None
     medians: list[Number] = []
     runs: int = 1
@@ -235,3 +244,5 @@ class Baseline(Record):
     fingerprint: Fingerprint
     entries: dict[str, Entry]  # "case id|variant|metric"
     processors: dict[str, dict[str, Entry]] = {}  # a host's times and ratios, by its processor
+    acceptances: dict[str, Acceptance]
+    metrics: dict[str, Meaning]  # as accepted

@@ -45,7 +45,13 @@ def bound_of(rule: dict[str, Any]) -> Bound:
     )
 
 
-def read_bounds(path: Path) -> list[Bound]:
+def read_bounds(folder: Path) -> list[Bound]:
+    """Of common.json and of each suite's file, whose bounds follow; none where there is no folder."""
+    files = sorted(folder.glob("*.json"), key=lambda path: (path.name != "common.json", path.name))
+    return [bound for path in files for bound in read_file(path)]
+
+
+def read_file(path: Path) -> list[Bound]:
     data = load(path, comments=True)
     if not isinstance(data, dict) or data.get("schema") != "holdfast-policy/1":
         raise Problem(

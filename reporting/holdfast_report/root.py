@@ -57,7 +57,7 @@ def read_part(path: Path) -> Part:
     listed = path.with_suffix(".list.json")
     return Part(
         results=results,
-        listed=read(CaseList, "holdfast-list/1", listed) if listed.exists() else None,
+        listed=read(CaseList, "holdfast-list/2", listed) if listed.exists() else None,
     )
 
 
@@ -77,7 +77,7 @@ def read_baselines(
     entries: dict[tuple[str, str], Entry] = {}
     with stored(folder, "devices/*/*.json") as paths:
         for path in paths:
-            baseline = read(Baseline, "holdfast-baseline/1", path)
+            baseline = read(Baseline, "holdfast-baseline/2", path)
             suite = path.name.lstrip(".").partition(".")[0]  # of suite.json or .suite.json.part
             here = processors.get((baseline.device_class, suite))
             for key, entry in (baseline.entries | times_of(baseline, here)).items():
@@ -99,7 +99,6 @@ def read_root(place: Path, baselines: Path | None) -> Root:
         if path.name.count(".") == 1 and not (place / f"{path.parent.name}{ENDING}").exists()
     )
     judged = place / "verdict.json"
-    policy = baselines / "policy.json" if baselines else None
     parts = [read_part(path) for path in files]
     processors = {
         (part.device_class, part.suite): part.results.env.host.processor for part in parts
@@ -109,6 +108,6 @@ def read_root(place: Path, baselines: Path | None) -> Root:
         parts=parts,
         verdict=read(Verdict, "holdfast-verdict/1", judged) if judged.exists() else None,
         baselines=read_baselines(baselines, processors) if baselines else {},
-        bounds=read_bounds(policy) if policy and policy.exists() else [],
+        bounds=read_bounds(baselines / "policy") if baselines else [],
         profiles=read_profiles(place),
     )

@@ -185,7 +185,16 @@ def case_list() -> dict[str, Any]:
         {"id": id, "tier": tier, "reference": True, "devices": devices}
         for id, tier in ((STEP, "gate"), ("cubed_sphere_swe/rk4_step/n:192/f64", "full"))
     ]
-    return {"schema": "holdfast-list/1", "suite": "cubed_sphere_swe", "cases": cases}
+    return {
+        "schema": "holdfast-list/2",
+        "suite": "cubed_sphere_swe",
+        "cases": cases,
+        "metrics": {"launches": meaning("exact", "1"), "time_s": meaning("time", "s")},
+    }
+
+
+def meaning(kind: str, unit: str) -> dict[str, str]:
+    return {"kind": kind, "better": "lower", "unit": unit}
 
 
 def row(verdict: str, **changes: Any) -> dict[str, Any]:
@@ -291,7 +300,7 @@ def trend() -> dict[str, Any]:
 
 
 POLICY = """// What gates.
-{"schema": "holdfast-policy/1", "kinds": {}, "metrics": {},
+{"schema": "holdfast-policy/1",
  "rules": [  // a bound with its source
   {"match": "cubed_sphere_swe/rk4_step/n:48/f64", "device": "host-*", "metric": "speedup",
    "bound": {"min": 3.0, "source": "see https://example.org/bounds"}}],
@@ -299,22 +308,24 @@ POLICY = """// What gates.
 """
 
 
-def accepted() -> dict[str, Any]:
-    return {
-        "utc": "2026-11-01T00:00:00Z",
-        "content": hashed("b"),
-        "runs": ["r"],
-        "why": "first",
-        "previous": None,
-    }
+ACCEPTANCE = "9f3a1c2e"
 
 
 def baseline() -> dict[str, Any]:
     return {
-        "schema": "holdfast-baseline/1",
+        "schema": "holdfast-baseline/2",
+        "acceptances": {
+            ACCEPTANCE: {
+                "utc": "2026-11-01T00:00:00Z",
+                "content": hashed("b"),
+                "runs": ["r"],
+                "why": "first",
+            }
+        },
+        "metrics": {"peak_bytes": meaning("exact", "B"), "time_s": meaning("time", "s")},
         "device_class": HOST,
         "fingerprint": {"nvrtc": None, "nvjitlink": None, "driver": None, "compiler": "g++ 12.2.0"},
-        "entries": {f"{STEP}|optimized|peak_bytes": {"value": 4096, "accepted": accepted()}},
+        "entries": {f"{STEP}|optimized|peak_bytes": {"value": 4096, "by": ACCEPTANCE}},
         "processors": {PROCESSOR: {f"{STEP}|optimized|time_s": time_entry(0.0006)}},
     }
 
@@ -328,7 +339,7 @@ def time_entry(value: float) -> dict[str, Any]:
         "days": 1,
         "anchor": value,
         "bootstrap": True,
-        "accepted": accepted(),
+        "by": ACCEPTANCE,
     }
 
 
@@ -354,7 +365,8 @@ class Workplace:
         self.out = folder / "report"
         for device_class, document in ((HOST, host_results()), (DRY, dry_results())):
             self.measure(device_class, document)
-        put(self.baselines / "policy.json", POLICY)
+        put(self.baselines / "policy" / "common.json", '{"schema": "holdfast-policy/1", "rules": []}')
+        put(self.baselines / "policy" / "cubed_sphere_swe.json", POLICY)
         put(self.baselines / "devices" / HOST / "cubed_sphere_swe.json", baseline())
         put(self.store / HOST / "2026.ndjson", "{}\n")
         self.answer(trend())

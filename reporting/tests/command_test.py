@@ -123,8 +123,8 @@ def test_an_absent_command_is_told_with_the_option_that_names_it(
 def test_a_policy_that_is_none_is_refused(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    builders.put(workplace.baselines / "policy.json", "[]")
-    assert "policy.json" in refusal(workplace.options(), capsys)
+    builders.put(workplace.baselines / "policy" / "common.json", "[]")
+    assert "common.json" in refusal(workplace.options(), capsys)
 
 
 def test_help_shows_examples(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ from holdfast_report.reading import load
 ROOT = Path(__file__).parents[2]
 SCHEMAS = sorted(ROOT.glob("baselines/formats/*.schema.json"))
 BASELINES = sorted(ROOT.glob("baselines/devices/*/*.json"))
-POLICY = ROOT / "baselines" / "policy.json"
+POLICIES = sorted(ROOT.glob("baselines/policy/*.json"))
 
 # What the page declares of each document; the policy it reads only for its bounds.
 MODELS: dict[str, type[BaseModel]] = {
@@ -124,8 +124,9 @@ def test_an_accepted_baseline_is_what_the_schema_allows(path: Path) -> None:
     assert complaints("baseline", load(path)) == []
 
 
-def test_the_policy_is_what_the_schema_allows() -> None:
-    assert complaints("policy", load(POLICY, comments=True)) == []
+@pytest.mark.parametrize("path", POLICIES, ids=lambda path: path.name)
+def test_the_policy_is_what_the_schema_allows(path: Path) -> None:
+    assert complaints("policy", load(path, comments=True)) == []
 
 
 def test_what_was_written_is_what_the_schemas_allow() -> None:

@@ -92,7 +92,7 @@ std::vector<MetricDeclaration> memory_metrics(const Row&) {
           {.name = "estimate_bytes"},
           {.name = "estimate_ratio", .kind = "bound"},
           {.name = "rule_of_thumb_bytes"},
-          {.name = "rule_of_thumb_ratio"}};
+          {.name = "rule_of_thumb_ratio", .kind = "bound"}};
 }
 
 }  // namespace
@@ -147,14 +147,12 @@ const Family<Row> families::shape_change = {
         }};
 
 const Family<Row> families::in_turn = {
-    .id =
-        [](const Row& row) {
-          return named("in_turn", row, {size_axis(row), marks_axis(row)});
-        },
+    .id = [](const Row& row) { return named("in_turn", row); },
     .devices = by_arithmetic,
     .metrics = [](const Row&) -> std::vector<MetricDeclaration> {
-      return {{.name = "compile_steady", .kind = "exact", .devices = gpu},
-              {.name = "allclose", .kind = "bound", .devices = executing}};
+      return {
+          {.name = "compile_steady", .kind = "exact", .devices = gpu},
+          {.name = "allclose", .kind = "bound", .better = Better::higher, .devices = executing}};
     },
     .protocol =
         [](const Row& row, Session& session) {
@@ -169,14 +167,10 @@ const Family<Row> families::in_turn = {
           holdfast::in_turn(session, turns);
         }};
 
-const Family<Row> families::memory = {
-    .id =
-        [](const Row& row) {
-          return named("memory", row, {size_axis(row), marks_axis(row)});
-        },
-    .devices = by_arithmetic,
-    .metrics = memory_metrics,
-    .protocol = measure_memory};
+const Family<Row> families::memory = {.id = [](const Row& row) { return named("memory", row); },
+                                      .devices = by_arithmetic,
+                                      .metrics = memory_metrics,
+                                      .protocol = measure_memory};
 
 const Family<Row> families::micro = {.id =
                                          [](const Row& row) {

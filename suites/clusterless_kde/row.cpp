@@ -10,6 +10,10 @@ std::string named(const std::string& word, const Row& row, const std::vector<Axi
   return id("clusterless_kde/" + word, axes, name(precision_of(row.options.arithmetic)));
 }
 
+std::string named(const std::string& word, const Row& row) {
+  return named(word, row, {size_axis(row), marks_axis(row)});
+}
+
 Axis size_axis(const Row& row) {
   return {"size", size_words.of(row.recipe.size)};
 }

@@ -47,8 +47,9 @@ struct Row {
   bool counted = false;  // small enough for its instructions to be counted
 };
 
-// Parts of ids. "clusterless_kde/<word>/<axes>/f32".
+// "clusterless_kde/<word>/<axes>/f32"; without axes those of size and data.
 std::string named(const std::string& word, const Row& row, const std::vector<Axis>& axes);
+std::string named(const std::string& word, const Row& row);
 Axis size_axis(const Row& row);
 Axis marks_axis(const Row& row);
 

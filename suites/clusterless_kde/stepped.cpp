@@ -82,24 +82,32 @@ std::vector<MetricDeclaration> metrics_of(const Row& row) {
   std::vector<MetricDeclaration> all = {
       {.name = "max_abs_diff", .devices = executing},
       {.name = "mean_abs_diff", .devices = executing},
-      {.name = "allclose", .kind = "bound", .devices = executing}};
+      {.name = "allclose", .kind = "bound", .better = Better::higher, .devices = executing}};
   if (has_reference(row))
     all.insert(all.end(), {{.name = "reference_max_abs_diff", .devices = executing},
                            {.name = "reference_mean_abs_diff", .devices = executing},
-                           {.name = "reference_allclose", .kind = "bound", .devices = executing}});
+                           {.name = "reference_allclose",
+                            .kind = "bound",
+                            .better = Better::higher,
+                            .devices = executing}});
   if (!is_decoding(row)) return all;
   const Shape numbers = shape(row.recipe);
-  all.insert(all.end(),
-             {{.name = "err_spike_max", .kind = "bound", .devices = executing},
-              {.name = "floored_fraction", .kind = "bound", .devices = executing},
-              {.name = "bins", .kind = "exact", .value = static_cast<double>(numbers.bins)},
-              {.name = "rows", .kind = "exact", .value = static_cast<double>(numbers.rows)}});
+  all.insert(all.end(), {{.name = "err_spike_max", .kind = "bound", .devices = executing},
+                         {.name = "floored_fraction", .kind = "bound", .devices = executing},
+                         {.name = "bins",
+                          .kind = "exact",
+                          .better = Better::same,
+                          .value = static_cast<double>(numbers.bins)},
+                         {.name = "rows",
+                          .kind = "exact",
+                          .better = Better::same,
+                          .value = static_cast<double>(numbers.rows)}});
   if (row.options.algorithm != Algorithm::fused) return all;
-  all.insert(all.end(), {{.name = "path", .kind = "exact"},
-                         {.name = "q_nodes", .kind = "exact"},
-                         {.name = "pairs", .kind = "exact"},
-                         {.name = "spikes_dropped", .kind = "exact"},
-                         {.name = "range_fallback", .kind = "exact"}});
+  all.insert(all.end(), {{.name = "path", .kind = "exact", .better = Better::same},
+                         {.name = "q_nodes", .kind = "exact", .better = Better::same},
+                         {.name = "pairs", .kind = "exact", .better = Better::same},
+                         {.name = "spikes_dropped", .kind = "exact", .better = Better::same},
+                         {.name = "range_fallback", .kind = "exact", .better = Better::same}});
   if (row.options.cut) all.push_back({.name = "tiles_visited_fraction", .kind = "exact"});
   return all;
 }
@@ -194,25 +202,18 @@ std::vector<std::string> rewritten(const Row& row, const Backend& backend, Varia
 }
 
 const Family<Row> families::encode =
-    stepped({.id =
-                 [](const Row& row) {
-                   return named("encode", row, {size_axis(row), marks_axis(row)});
-                 },
+    stepped({.id = [](const Row& row) { return named("encode", row); },
              .make =
                  [](const Row& row, Backend& backend, Variant variant) {
                    return make_encode(backend, variant, input_of(row.recipe), row.options);
                  },
              .work = [](const Row& row) { return encode_work(shape(row.recipe), row.options); }});
 
-const Family<Row> families::decode = stepped({.id = [](const Row& row) {
-  return named("decode", row, {size_axis(row), marks_axis(row)});
-}});
+const Family<Row> families::decode =
+    stepped({.id = [](const Row& row) { return named("decode", row); }});
 
 const Family<Row> families::total =
-    stepped({.id =
-                 [](const Row& row) {
-                   return named("total", row, {size_axis(row), marks_axis(row)});
-                 },
+    stepped({.id = [](const Row& row) { return named("total", row); },
              .make =
                  [](const Row& row, Backend& backend, Variant variant) {
                    return make_total(backend, variant, input_of(row.recipe), row.options);
@@ -223,10 +224,7 @@ const Family<Row> families::total =
              }});
 
 const Family<Row> families::local =
-    stepped({.id =
-                 [](const Row& row) {
-                   return named("local", row, {size_axis(row), marks_axis(row)});
-                 },
+    stepped({.id = [](const Row& row) { return named("local", row); },
              .make =
                  [](const Row& row, Backend& backend, Variant variant) {
                    return make_local(backend, variant, input_of(row.recipe), row.options);

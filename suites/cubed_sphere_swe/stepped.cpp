@@ -71,12 +71,19 @@ std::vector<Derived> derived_of_loop(const Row& row) {
   Row step = as(families::rk4_step, row), plain = row;
   step.options.launch = Launch::host;
   step.options.diagnostics = plain.options.diagnostics = Diagnostics::none;
-  if (row.options.diagnostics != Diagnostics::none)
-    return {over("diag_ratio", plain, case_over_other)};
+  if (row.options.diagnostics != Diagnostics::none) {
+    Derived ratio = over("diag_ratio", plain, case_over_other);
+    ratio.kind = "bound";
+    return {ratio};
+  }
   std::vector<Derived> derived = {over("loop_speedup", step, other_over_case)};
   if (row.options.launch == Launch::graph_step)
     derived.push_back(over("reference_loop_speedup", step, other_over_case, Variant::reference));
-  for (Derived& each : derived) each.factor = row.options.steps;
+  for (Derived& each : derived) {
+    each.factor = row.options.steps;
+    each.kind = "bound";
+    each.better = Better::higher;
+  }
   return derived;
 }
 
@@ -145,7 +152,8 @@ const Family<Row> families::loop = {
     .reference = [](const Row& row) { return row.options.launch == Launch::graph_step; },
     .metrics =
         [](const Row&) {
-          return std::vector<MetricDeclaration>{{.name = "mass_drift", .devices = executing}};
+          return std::vector<MetricDeclaration>{
+              {.name = "mass_drift", .kind = "bound", .devices = executing}};
         },
     .make = [](const Row& row, Backend& backend,
                Variant variant) { return make_loop(backend, variant, {row.n}, row.options); },

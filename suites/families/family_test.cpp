@@ -36,7 +36,6 @@ const Family<Row> counting = {
         [](const Row&) {
           return Oracle{.name = "arithmetic", .limit = 1e-15, .expected = ten_per_step};
         },
-    .warm_up = [](const Row&) { return 3; },
     .more = [](const Row& row, Steps& steps) { steps.batch = row.n; },
     .derived = [](const Row& row) -> std::vector<Derived> {
       return {over("over_itself", row, Derived::Form::case_over_other, Variant::reference)};
@@ -55,12 +54,11 @@ const Family<Row> looking = {
 TEST(Family, MakesAStepsCaseOfItsFunctions) {
   const Case one = case_of(Row{.family = &counting, .n = 5, .counted = true});
   EXPECT_EQ(one.id, "toy/count/n:5/f64");
-  EXPECT_EQ(one.tier, Tier::smoke);
   EXPECT_EQ(one.devices, any_kind);
   EXPECT_EQ(one.work.flops, 5);
   EXPECT_TRUE(one.reference && one.counted);
   const auto& steps = std::get<Steps>(one.recipe);
-  EXPECT_EQ(steps.warm_up, 3);
+  EXPECT_EQ(steps.warm_up, 1);
   EXPECT_EQ(steps.batch, 5);
   EXPECT_FALSE(steps.invariant);
   const Measurement measured =
@@ -70,7 +68,7 @@ TEST(Family, MakesAStepsCaseOfItsFunctions) {
 }
 
 TEST(Family, WithAProtocolMakesACaseOfIt) {
-  const Case one = case_of(Row{.family = &looking, .n = 7});
+  const Case one = case_of(as(looking, Row{.family = &counting, .n = 7}));
   EXPECT_FALSE(one.reference);
   EXPECT_EQ(measure(one, "host", {}).optimized.readings.at("looked"), 7);
 }
@@ -79,12 +77,6 @@ TEST(Family, ARowIsConfinedToSomeOfItsFamilysDevices) {
   EXPECT_THAT(devices_of(Row{.family = &looking}), ElementsAre("host", "cuda"));
   EXPECT_THAT(devices_of(Row{.family = &looking, .only = gpu}), ElementsAre("cuda"));
   EXPECT_THAT(devices_of(Row{.family = &looking, .only = {"cuda-dry"}}), IsEmpty());
-}
-
-TEST(Family, ARowMayBeTakenAsOneOfAnotherFamily) {
-  const Row row = as(looking, Row{.family = &counting, .n = 9});
-  EXPECT_EQ(row.family, &looking);
-  EXPECT_EQ(row.n, 9);
 }
 
 TEST(Cases, AreOfRowsThatSomeDeviceRunsAndTheFirstOfEachName) {

@@ -9,13 +9,8 @@ namespace {
 enum class Taste { sweet, sour };
 constexpr Words<Taste, 2> tastes = {"taste", {"sweet", "sour"}};
 
-int at_least_one(int n) {
-  if (n < 1) throw Error(Fault::bad_input, "none");
-  return n;
-}
-
 struct Options : testing::Test {
-  SuiteOptions options{.custom = {{"taste", "sour"}, {"size", "7"}, {"none", "0"}, {"flag", ""}}};
+  SuiteOptions options{.custom = {{"taste", "sour"}, {"size", "7"}}};
   Given given{options};
 };
 
@@ -28,27 +23,15 @@ TEST_F(Options, PutAWordWhereARowKeepsIt) {
   EXPECT_THROW(given.word("size", tastes, taste), Error);
 }
 
-TEST_F(Options, PutANumberWhereARowKeepsIt) {
-  int size = 3;
-  std::uint64_t seed = 0;
-  EXPECT_FALSE(given.number("other", size));
-  EXPECT_EQ(size, 3);
-  EXPECT_TRUE(given.number("size", size) && given.number("size", seed));
-  EXPECT_EQ(size, 7);
+TEST_F(Options, PutANumberWhereARowKeepsItUnlessItIsRefused) {
+  std::uint64_t seed = 3;
+  const auto refuse = [](int n) -> int { throw Error(Fault::bad_input, text(n)); };
+  EXPECT_FALSE(given.number("other", seed, refuse));
+  EXPECT_THROW(given.number("size", seed, refuse), Error);
+  EXPECT_THROW(given.number("taste", seed), Error);
+  EXPECT_EQ(seed, 3u);
+  EXPECT_TRUE(given.number("size", seed));
   EXPECT_EQ(seed, 7u);
-  EXPECT_THROW(given.number("taste", size), Error);
-}
-
-TEST_F(Options, MayBeRefusedByACheckOfTheirOwn) {
-  int size = 3;
-  EXPECT_TRUE(given.number("size", size, at_least_one));
-  EXPECT_THROW(given.number("none", size, at_least_one), Error);
-  EXPECT_EQ(size, 7);
-}
-
-TEST_F(Options, MayBeSwitches) {
-  EXPECT_TRUE(given.has("flag"));
-  EXPECT_FALSE(given.has("other"));
 }
 
 }  // namespace

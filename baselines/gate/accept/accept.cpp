@@ -154,7 +154,7 @@ struct Accepting {
         text(key, " was ", readable(*least, standard.unit), " to ", readable(*most, standard.unit),
              " in ", plural(made.medians.size(), "run"),
              ", which leaves no limit to hold it to; measure on a quieter machine, or let it warn "
-             "in policy.json"));
+             "in the policy"));
   }
 
   // Between patch levels of one compiler a value may move without being worse; the next check holds
@@ -281,6 +281,14 @@ void drop_lost_entries(const Baseline& view, Acceptable& accepted) {
   std::erase_if(accepted.baseline.processors, [](const auto& held) { return held.second.empty(); });
 }
 
+// A metric that is something else from now on may be judged by other rules, or by none.
+void note_meanings(const Meanings& before, const Meanings& now, Acceptable& accepted) {
+  for (const auto& [name, meaning] : before)
+    if (const auto at = now.find(name); at != now.end() && at->second != meaning)
+      accepted.changes.push_back(
+          {.key = name, .before = text_of(meaning), .after = text_of(at->second), .worsens = true});
+}
+
 }  // namespace
 
 bool is_noisy(const Standard& standard, const Measured& measured) {
@@ -309,6 +317,8 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
     }
   }
   if (view) drop_lost_entries(*view, accepted);
+  if (view) note_meanings(view->metrics, policy.metrics(), accepted);
+  keep_metrics(accepted.baseline, policy.metrics());
   accepted.baseline = stored_from(results.env.processor, std::move(accepted.baseline));
   return accepted;
 }

@@ -46,7 +46,8 @@ struct AcceptOptions {
 // found a new one, so that from five runs on its limit knows how much they differ; left out of a
 // ratio or a time are runs whose processes do not agree on it, and those of a case in which the
 // threads' processors stood further apart. Refused are a ratio that no run shows, runs that differ
-// in a count, and an entry that blocks and is too wide to decide anything.
+// in a count, and an entry that blocks and is too wide to decide anything. `policy` knows the
+// metrics of the suite's list, which are accepted as well.
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
                   const Policy& policy, const AcceptOptions& options = {});
 

@@ -20,9 +20,7 @@ using testing::IsEmpty;
 constexpr const char* speedup_key = "toy/step/n:64/f64|case|speedup";
 constexpr const char* launches_key = "toy/step/n:64/f64|optimized|launches";
 
-Policy policy() {
-  return Policy::parse(Document("policy.json", toy::policy_text, Comments::allowed), "2026-11-21");
-}
+using toy::policy;
 
 // What the processor sees after accepting `runs` one after the other, on as many days.
 Baseline after(const std::vector<Results>& runs, const std::string& why = "") {
@@ -208,6 +206,20 @@ TEST(Acceptance, AnEntryThatGoesIsAWorsening) {
   EXPECT_TRUE(accepted.changes.back().worsens);
 }
 
+TEST(Acceptance, AnotherKindOfAMetricIsAChangeThatNeedsAReason) {
+  const std::optional<Baseline> before = accept(toy::dry(), std::nullopt, policy()).baseline;
+  EXPECT_EQ(before->metrics.at("launches"), (Meaning{"exact"}));
+  EXPECT_FALSE(before->metrics.contains("time_s")) << "nothing of it is accepted";
+  Meanings other = toy::metrics();
+  other["launches"].better = Better::higher;
+  const Acceptable accepted = accept(toy::dry(), before, policy().with(other));
+  EXPECT_EQ(accepted.baseline.metrics.at("launches").better, Better::higher);
+  ASSERT_EQ(accepted.changes.size(), 1u);
+  EXPECT_EQ(accepted.changes.front().key, "launches");
+  EXPECT_EQ(accepted.changes.front().after, Value("exact in 1, higher is better"));
+  EXPECT_TRUE(accepted.changes.front().worsens);
+}
+
 TEST(Acceptance, OnlyTheGateTierEnters) {
   Results results = toy::dry();
   results.tier = "full";
@@ -222,6 +234,43 @@ TEST(Acceptance, AdvisoryMetricsDoNotEnter) {
   toy::metric(results, "optimized", "floor_fraction") = {.kind = "advisory", .value = 0.5};
   const Baseline baseline = accept(results, std::nullopt, policy()).baseline;
   EXPECT_FALSE(baseline.entries.contains("toy/step/n:64/f64|optimized|floor_fraction"));
+}
+
+// What git makes of two branches, each with another value of the launches of one of the two cases;
+// its exit code is the number of conflicts.
+Outcome merged(const Baseline& base) {
+  const TemporaryFolder folder("merge");
+  const auto put = [&](const char* name, const char* case_id) {
+    Baseline branch = base;
+    if (case_id) {
+      Entry& entry = branch.entries.at(entry_key(case_id, "optimized", "launches"));
+      entry.value = 3.0;
+      entry.accepted.why = text("the better ", name);
+    }
+    write_file(folder.path() / name, baseline_text(branch));
+    return (folder.path() / name).string();
+  };
+  return run_task({.program = "/usr/bin/env",
+                   .arguments = {"git", "merge-file", "-p", put("one", toy::step_id),
+                                 put("base", nullptr), put("other", toy::sum_id)}});
+}
+
+TEST(Merging, BranchesThatAcceptDifferentCasesNeedsNoHand) {
+  Baseline base = accept(toy::dry(), std::nullopt, policy()).baseline;
+  std::size_t count = 0;  // as of a file with a history
+  for (auto& [key, entry] : base.entries) entry.accepted.why = text("reason ", ++count);
+  const Outcome outcome = merged(base);
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  const Entries entries = parse_baseline(Document("b.json", outcome.output)).entries;
+  for (const char* id : {toy::step_id, toy::sum_id})
+    EXPECT_EQ(entries.at(entry_key(id, "optimized", "launches")).value, Value(3.0));
+}
+
+TEST(Merging, MeetsAConflictAmongAcceptancesAtMost) {
+  const Outcome outcome = merged(accept(toy::dry(), std::nullopt, policy()).baseline);
+  EXPECT_LE(outcome.code, 1);
+  const std::string below = outcome.output.substr(outcome.output.find("\"device_class\""));
+  EXPECT_THAT(below, AllOf(HasSubstr("\"entries\""), testing::Not(HasSubstr("<<<<"))));
 }
 
 TEST(Refusals, AGoodRunHasNone) {

@@ -69,6 +69,7 @@ std::size_t prune_file(Store& store, const std::string& place, const List& list,
     entries.erase(orphan.key);
   }
   std::erase_if(renamed.processors, [](const auto& held) { return held.second.empty(); });
+  keep_metrics(renamed, list.metrics);
   if (!write) return found.size();
   if (count_entries(renamed) == 0)
     store.remove(place);

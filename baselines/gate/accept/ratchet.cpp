@@ -145,6 +145,7 @@ Ratchet ratchet(const Results& results, const Baseline& existing, const Policy& 
                 : "proposed: a count does not change by chance";
     }
   }
+  keep_metrics(found.baseline, policy.metrics());
   found.baseline = stored_from(results.env.processor, std::move(found.baseline));
   return found;
 }

@@ -168,10 +168,10 @@ Document Document::open(const std::filesystem::path& path, Comments comments) {
   return Document(path.string(), read_file(path), comments);
 }
 
-Object open_schema(const Document& document, std::string_view schema) {
+Object open_schema(const Document& document, std::string_view schema, std::string_view older) {
   Object object = document.root().object();
   const Reader name = object.take("schema");
-  if (name.string() != schema)
+  if (name.string() != schema && (older.empty() || name.string() != older))
     throw name.wrong(text("the schema is '", name.string(), "', and this holdfast reads '", schema,
                           "'; write the file again with the same version of holdfast"));
   return object;

@@ -101,9 +101,9 @@ class Document {
   Node root_;
 };
 
-// The root object of a document of `schema`, e.g. "holdfast-results/1", with its key `schema`
-// already taken.
-Object open_schema(const Document& document, std::string_view schema);
+// The root object of a document of `schema`, e.g. "holdfast-results/1", or of one that it took the
+// place of, with its key `schema` already taken.
+Object open_schema(const Document& document, std::string_view schema, std::string_view older = {});
 
 // Sorted keys, finite numbers (others throw), shortest doubles that read back the same, one newline
 // at the end. Whatever fits into 100 columns stands on one line.

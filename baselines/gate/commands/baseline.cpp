@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 struct Plan {
   std::string place = {};  // in the store
   fs::path file = {};
+  Meanings listed = {};  // what the suite's metrics are
   std::optional<Baseline> existing = {};
   Acceptable accepted = {};
 };
@@ -38,16 +39,14 @@ std::string entries_of(const Plan& plan) {
   return text(count, count == 1 ? " entry" : " entries");
 }
 
-std::string metric_of(const std::string& key) {
-  return key.substr(key.rfind('|') + 1);
-}
-
-void print_changes(const Plan& plan, const Policy& policy, std::ostream& out) {
+// A change without a bar in its key is of a metric itself: what it was, and what it is.
+void print_changes(const Plan& plan, std::ostream& out) {
   for (const Change& change : plan.accepted.changes) {
-    const auto row = policy.metrics().find(metric_of(change.key));
-    const std::string unit = row == policy.metrics().end() ? "" : row->second.unit;
+    const bool of_entry = change.key.find('|') != std::string::npos;
+    const std::string unit = unit_of(plan.listed, metric_of(change.key));
     const auto shown = [&](const std::optional<Value>& value) {
-      return value ? readable(*value, unit) : "none";
+      if (!value) return std::string("none");
+      return of_entry ? readable(*value, unit) : std::get<std::string>(*value);
     };
     out << "  " << change.key << "  " << shown(change.before) << " -> " << shown(change.after)
         << (change.worsens ? "  (worse)" : "") << "\n";
@@ -59,15 +58,15 @@ void refuse_stale(const Plan& plan, const Results& results, const Policy& policy
   if (!plan.existing || plan.existing->fingerprint.compiler == results.env.compiler) return;
   for (const CaseResult& result : results.cases)
     for (const NamedMetric& metric : named_metrics(result)) {
-      const auto row = policy.metrics().find(metric.name);
-      if (metric.measured || row == policy.metrics().end() || row->second.on_request.empty() ||
+      const std::string asking = policy.on_request(metric.name);
+      if (metric.measured || asking.empty() ||
           !plan.existing->entries.contains(entry_key(result.id, metric.variant, metric.name)))
         continue;
-      throw Error(Fault::incomplete, text("the accepted ", metric.name, " of ", result.id,
-                                          " are of another compiler (",
-                                          plan.existing->fingerprint.compiler.value_or("none"),
-                                          ", now ", results.env.compiler.value_or("none"),
-                                          "); measure again with ", row->second.on_request));
+      throw Error(
+          Fault::incomplete,
+          text("the accepted ", metric.name, " of ", result.id, " are of another compiler (",
+               plan.existing->fingerprint.compiler.value_or("none"), ", now ",
+               results.env.compiler.value_or("none"), "); measure again with ", asking));
     }
 }
 
@@ -123,12 +122,13 @@ std::vector<Plan> make_plans(const fs::path& directory, const Store& store, cons
       ++without_device;
       continue;
     }
-    Plan plan{.place = baseline_file(part.results.env.device_class, part.results.suite)};
+    Plan plan{.place = baseline_file(part.results.env.device_class, part.results.suite),
+              .listed = part.list.metrics};
     plan.file = store.folder() / plan.place;
     plan.existing = read_baseline_if_any(store, plan.place);
     if (plan.existing) aliases.rename(*plan.existing);
     refuse_stale(plan, part.results, policy);
-    plan.accepted = accept(part.results, plan.existing, policy,
+    plan.accepted = accept(part.results, plan.existing, policy.with(part.list.metrics),
                            {.why = options.why,
                             .anchor = options.anchor,
                             .again = other_runs_of(part, options.again)});
@@ -158,7 +158,8 @@ int refuse(const Root& root, const Policy& policy, const fs::path& lists, bool b
   int exit = 0;
   for (const MeasuredPart& part : root.parts) {
     if (part.no_device()) continue;
-    std::vector<Refusal> found = refusals(part.results, part.list, policy, bootstrap);
+    std::vector<Refusal> found =
+        refusals(part.results, part.list, policy.with(part.list.metrics), bootstrap);
     for (Refusal& other : other_content(part.results, lists)) found.push_back(std::move(other));
     for (const Refusal& refusal : found) {
       std::cerr << "holdfast: not accepted: " << part.results.suite << " on "
@@ -200,7 +201,7 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
     const auto worse = std::find_if(changes.begin(), changes.end(),
                                     [](const Change& change) { return change.worsens; });
     if (worse == changes.end() || !planned.why.empty()) continue;
-    print_changes(plan, policy, std::cerr);
+    print_changes(plan, std::cerr);
     throw Error(Fault::bad_input,
                 text("accepting this makes ", worse->key,
                      " worse (or removes it), which needs a reason: --why=\"...\""));
@@ -215,7 +216,7 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
     store.write(plan.place).append(content);
     told << plan.file.string() << ": " << plan.accepted.changes.size() << " of " << entries_of(plan)
          << " changed\n";
-    if (plan.existing) print_changes(plan, policy, told);
+    if (plan.existing) print_changes(plan, told);
   }
   store.publish();
   std::cout << told.str();
@@ -230,7 +231,7 @@ int diff_verb(const Options& options, const fs::path& directory, const fs::path&
   for (const Plan& plan : plans) {
     std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
               << entries_of(plan) << " would change\n";
-    print_changes(plan, policy, std::cout);
+    print_changes(plan, std::cout);
     (void)told_refusals(plan);
   }
   return 0;
@@ -246,13 +247,12 @@ std::vector<Baseline> all_baselines(const fs::path& baselines) {
 
 // Prints the entries of the case `wanted`, or all where it is empty, and returns how many.
 std::size_t show_entries(const std::string& whose, const Entries& entries,
-                         const std::string& wanted, const Policy& policy) {
+                         const std::string& wanted, const Meanings& metrics) {
   std::size_t shown = 0;
   for (const auto& [key, entry] : entries) {
     if (!wanted.empty() && !key.starts_with(wanted + '|')) continue;
     ++shown;
-    const auto row = policy.metrics().find(metric_of(key));
-    const std::string unit = row == policy.metrics().end() ? "" : row->second.unit;
+    const std::string unit = unit_of(metrics, metric_of(key));
     std::cout << whose << "  " << key << "  " << readable(entry.value, unit);
     if (entry.accepted.previous)
       std::cout << " (before: " << readable(*entry.accepted.previous, unit) << ")";
@@ -263,15 +263,15 @@ std::size_t show_entries(const std::string& whose, const Entries& entries,
 }
 
 int show_verb(const Options& options, const std::string& wanted, const fs::path& baselines) {
-  const Policy policy = read_policy(baselines, options);
   require_folder(baselines / "devices", "name the accepted baselines with --baselines");
   const auto device_class = options.value("device-class");
   std::size_t shown = 0;
   for (const Baseline& baseline : all_baselines(baselines)) {
     if (device_class && *device_class != baseline.device_class) continue;
-    shown += show_entries(baseline.device_class, baseline.entries, wanted, policy);
+    shown += show_entries(baseline.device_class, baseline.entries, wanted, baseline.metrics);
     for (const auto& [processor, entries] : baseline.processors)
-      shown += show_entries(text(baseline.device_class, " ", processor), entries, wanted, policy);
+      shown += show_entries(text(baseline.device_class, " ", processor), entries, wanted,
+                            baseline.metrics);
   }
   if (shown == 0 && (!wanted.empty() || device_class))
     throw Error(Fault::bad_input,

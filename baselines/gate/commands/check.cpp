@@ -280,10 +280,10 @@ int run(const Options& options) {
 
 Checked check(const CheckRequest& request) {
   const std::optional<ConfirmPlan> plan = confirm_plan(request);
-  const fs::path policy_file =
-      request.policy.empty() ? request.baselines / "policy.json" : request.policy;
+  const fs::path policy_folder =
+      request.policy.empty() ? request.baselines / "policy" : request.policy;
   const Policy policy =
-      Policy::read(policy_file, request.today.empty() ? today_utc() : request.today);
+      Policy::read(policy_folder, request.today.empty() ? today_utc() : request.today);
   const Root root = read_root(request.directory, request.root);
   policy.check_against(root.lists, root.complete);
   const Aliases aliases = Aliases::read(request.baselines);
@@ -310,7 +310,8 @@ Checked check(const CheckRequest& request) {
     load_baselines(request, copies[i], commit, aliases, part);
     PartVerdict found = judge_part(part, policy, request.require_baseline, request.undecided_fails,
                                    second_opinion(plan, part, policy));
-    checked.patch += proposed_patch(request, copies[i], part, policy, aliases, found);
+    checked.patch +=
+        proposed_patch(request, copies[i], part, policy.with(part.list.metrics), aliases, found);
     verdict.rows.insert(verdict.rows.end(), std::make_move_iterator(found.rows.begin()),
                         std::make_move_iterator(found.rows.end()));
     append(verdict.notes, found.notes);

@@ -15,7 +15,7 @@ namespace holdfast::gate {
 struct CheckRequest {
   std::filesystem::path directory;
   std::filesystem::path baselines = "baselines";
-  std::filesystem::path policy = {};             // by default <baselines>/policy.json
+  std::filesystem::path policy = {};             // by default <baselines>/policy
   std::optional<std::string> baseline_ref = {};  // judge against the merge base with this
   bool require_baseline = false;
   bool undecided_fails = true;

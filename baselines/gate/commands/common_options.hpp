@@ -9,7 +9,7 @@ namespace holdfast::gate::common {
 inline constexpr OptionRow baselines = {"baselines", "DIR",
                                         "the accepted baselines (default: baselines)"};
 inline constexpr OptionRow policy = {"policy", "FILE",
-                                     "the policy (default: policy.json of the baselines)"};
+                                     "the folder of the policy (default: policy of the baselines)"};
 inline constexpr OptionRow only = {"only", "SUITE", "that suite alone"};
 inline constexpr OptionRow device = {"device", "DEVICE",
                                      "that device alone: host, cuda, cuda-dry:sm_90"};

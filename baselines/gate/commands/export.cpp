@@ -8,7 +8,7 @@
 #include "gate/base/numbers.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"
-#include "gate/documents/baseline_files.hpp"
+#include "gate/documents/build_folder.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/report/terminal.hpp"
 
@@ -61,6 +61,16 @@ nlohmann::json bencher_value(const std::string& name, const Metric& metric) {
   return value;
 }
 
+// What the lists beside the results say of their metrics.
+Meanings metrics_beside(const std::vector<StoredResults>& all) {
+  Meanings metrics;
+  for (const StoredResults& stored : all) {
+    const fs::path list = list_path(stored.file.parent_path(), stored.results.suite);
+    if (fs::exists(list)) metrics.merge(read_list(list).metrics);
+  }
+  return metrics;
+}
+
 int run(const Options& options) {
   const fs::path directory = options.operands().front();
   const std::string format = options.value_or("format", "");
@@ -76,8 +86,8 @@ int run(const Options& options) {
   } else if (format == "bmf") {
     print(bencher_metrics(read_all_results(directory)));
   } else if (format == "gha") {
-    const Policy policy = read_policy(options.value_or("baselines", "baselines"), options);
-    print(action_benchmark(read_all_results(directory), policy.metrics(), options.has("bigger")));
+    const std::vector<StoredResults> all = read_all_results(directory);
+    print(action_benchmark(all, metrics_beside(all), options.has("bigger")));
   } else {
     throw Error(Fault::bad_input,
                 text("--format=", format, ": the formats are gbench, bmf, gha and junit"));
@@ -133,8 +143,8 @@ nlohmann::json bencher_metrics(const std::vector<StoredResults>& all) {
   return out;
 }
 
-nlohmann::json action_benchmark(const std::vector<StoredResults>& all,
-                                const std::map<std::string, MetricRow>& metrics, bool bigger) {
+nlohmann::json action_benchmark(const std::vector<StoredResults>& all, const Meanings& metrics,
+                                bool bigger) {
   nlohmann::json out = nlohmann::json::array();
   visit(all, [&](const Results& results, const CaseResult& result, const std::string& variant,
                  const Metrics& held) {

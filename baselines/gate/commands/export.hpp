@@ -2,11 +2,9 @@
 // `holdfast export`: results in the formats of other readers.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
-#include "gate/documents/policy.hpp"
 #include "gate/documents/results_root.hpp"
 
 namespace holdfast::gate {
@@ -20,8 +18,8 @@ nlohmann::json google_benchmark(const std::vector<StoredResults>& all);
 nlohmann::json bencher_metrics(const std::vector<StoredResults>& all);
 
 // What github-action-benchmark reads as customSmallerIsBetter (or, `bigger`, customBiggerIsBetter):
-// metrics for which less (more) is better, which the policy's rows tell.
-nlohmann::json action_benchmark(const std::vector<StoredResults>& all,
-                                const std::map<std::string, MetricRow>& metrics, bool bigger);
+// metrics for which less (more) is better, which their lists tell.
+nlohmann::json action_benchmark(const std::vector<StoredResults>& all, const Meanings& metrics,
+                                bool bigger);
 
 }  // namespace holdfast::gate

@@ -59,10 +59,9 @@ TEST(Export, NamesCarryTheClassWhereThereAreSeveral) {
 }
 
 TEST(Export, ActionBenchmarkSeparatesWhatIsBetterWhenBigger) {
-  const std::map<std::string, MetricRow> metrics = {
-      {"time_s", {.kind = "time", .better = Better::lower, .unit = "s"}},
-      {"speedup", {.kind = "ratio", .better = Better::higher, .unit = "1"}},
-      {"identity", {.kind = "codegen", .better = Better::same, .unit = "1"}}};
+  const Meanings metrics = {{"time_s", {.kind = "time", .better = Better::lower, .unit = "s"}},
+                            {"speedup", {.kind = "ratio", .better = Better::higher, .unit = "1"}},
+                            {"identity", {.kind = "codegen", .better = Better::same, .unit = "1"}}};
   const nlohmann::json smaller = action_benchmark(host(), metrics, false);
   ASSERT_THAT(smaller, SizeIs(4));
   EXPECT_EQ(smaller[0]["name"], "toy/step/n:64/f64/optimized time_s");

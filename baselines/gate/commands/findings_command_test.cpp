@@ -224,7 +224,7 @@ TEST_F(Findings, ExplainWorksWithoutBaselineAndWithoutPolicy) {
   EXPECT_EQ(explain(toy::step_id), 0) << complaints_;
   EXPECT_THAT(output_, AllOf(HasSubstr("which does not have it"), HasSubstr("no profile stands"),
                              HasSubstr("nothing is known from before")));
-  std::filesystem::remove(baselines_ / "policy.json");
+  std::filesystem::remove(common_policy_);
   EXPECT_EQ(explain(toy::step_id), 0);
   EXPECT_THAT(output_, HasSubstr("not judged: "));
 }

@@ -185,7 +185,7 @@ TEST_F(GateCommand, AnEntryThatIsMissingFromABaselineIsIncomplete) {
 TEST_F(GateCommand, AWaiverLetsARegressionPassWithItsReason) {
   accepted(toy::dry());
   spoil(
-      baselines_ / "policy.json", "\"waivers\": []",
+      common_policy_, "\"waivers\": []",
       R"("waivers": [{"match": "toy/**", "metric": "launches", "until": "9999-12-31", "why": "known"}])");
   Results now = toy::dry();
   toy::metric(now, "optimized", "launches") = toy::exact(5);

@@ -28,19 +28,35 @@ void refuse_unknown(const std::string& case_id) {
                    meant ? text("did you mean ", *meant, "?") : text("see holdfast list ", suite)));
 }
 
+// As the suite's list says in this build; where it has none, as they were accepted.
+Meanings metrics_of(const std::string& suite, const std::filesystem::path& baselines,
+                    const std::string& device_class) {
+  const std::filesystem::path list = list_path(binary_folder(), suite);
+  if (std::filesystem::exists(list)) return read_list(list).metrics;
+  const std::string place = baseline_file(device_class, suite);
+  if (const auto accepted = read_baseline_if_any(Store(baselines, Store::Use::reading), place))
+    return accepted->metrics;
+  throw Error(Fault::bad_input,
+              text("nothing tells what ", suite, " measures: this build has no list of it, and ",
+                   (baselines / place).string(), " does not exist"));
+}
+
 int run(const Options& options) {
   const std::filesystem::path baselines = options.value_or("baselines", "baselines");
-  const Policy policy = read_policy(baselines, options);
   const std::string& case_id = options.operands().front();
   refuse_unknown(case_id);
   const std::string device_class = options.value_or("device-class", "cuda-dry-sm_90");
+  const Policy policy =
+      read_policy(baselines, options)
+          .with(metrics_of(std::string(suite_of(case_id)), baselines, device_class));
   std::cout << case_id << " on " << device_class << "\n";
-  for (const auto& [metric, row] : policy.metrics()) {
+  for (const auto& [metric, meaning] : policy.metrics()) {
     const std::vector<std::string> variants =
-        row.kind == "ratio" ? std::vector<std::string>{case_variant}
-                            : std::vector<std::string>{"optimized", "reference"};
+        meaning.kind == "ratio" ? std::vector<std::string>{case_variant}
+                                : std::vector<std::string>{"optimized", "reference"};
     for (const std::string& variant : variants) {
-      const Standard standard = policy.standard(case_id, device_class, variant, metric, row.kind);
+      const Standard standard =
+          policy.standard(case_id, device_class, variant, metric, meaning.kind);
       std::string name = text("  ", variant, " ", metric);
       name.resize(std::max<std::size_t>(name.size() + 1, 32), ' ');
       std::cout << name << standard.sources.front() << "\n";
@@ -51,12 +67,11 @@ int run(const Options& options) {
   for (const char* variant : {"optimized", "reference"}) {
     for (const Sum& sum : policy.sums(case_id, device_class, variant)) {
       for (const Rule* rule : sum.standard.bounds)
-        std::cout << "  " << variant << ' ' << sum.name << "  " << policy.file() << ":"
-                  << rule->line << ": " << rule->bound->source << "\n";
+        std::cout << "  " << variant << ' ' << sum.name << "  " << rule->place << ": "
+                  << rule->bound->source << "\n";
       if (const Waiver* waiver = sum.standard.waiver)
-        std::cout << "  " << variant << ' ' << sum.name << "  " << policy.file() << ":"
-                  << waiver->line << ": waived until " << waiver->until << ": " << waiver->why
-                  << "\n";
+        std::cout << "  " << variant << ' ' << sum.name << "  " << waiver->place
+                  << ": waived until " << waiver->until << ": " << waiver->why << "\n";
     }
   }
   return 0;

@@ -200,7 +200,8 @@ class ListCommand : public RunCommand {
  protected:
   ListCommand() {
     std::ofstream(folder_.path() / "toy.list.json")
-        << R"({"schema": "holdfast-list/1", "suite": "toy", "cases": [{"id": "toy/a/f64", "tier": "gate", )"
+        << R"({"schema": "holdfast-list/2", "suite": "toy", )"
+        << R"("metrics": {"time_s": {"kind": "time", "better": "lower", "unit": "s"}}, "cases": [{"id": "toy/a/f64", "tier": "gate", )"
         << R"("reference": true, "devices": {"host": {"metrics": ["time_s"]}}}]})";
   }
   Outcome list(std::vector<std::string> arguments) {

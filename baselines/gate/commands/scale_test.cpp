@@ -113,9 +113,13 @@ Results run_of(int cases, int number) {
 }
 
 List list_of(int cases) {
-  List list{.suite = "toy"};
+  List list{.suite = "toy", .metrics = toy::metrics()};
+  list.metrics["peak_ratio"] = {"exact", Better::higher};
   std::vector<std::string> metrics = {"peak_ratio", "speedup", "time_s"};
-  for (int count = 0; count < 8; ++count) metrics.push_back(text("count_", count));
+  for (int count = 0; count < 8; ++count) {
+    metrics.push_back(text("count_", count));
+    list.metrics[metrics.back()] = {"exact"};
+  }
   for (int i = 0; i < cases; ++i)
     list.cases.push_back(
         {.id = case_id(i), .tier = "gate", .reference = true, .devices = {{"host", {metrics}}}});
@@ -126,13 +130,8 @@ class Scale : public GateCommand {
  protected:
   void SetUp() override {
     GateCommand::SetUp();
-    std::string rows;
-    for (int count = 0; count < 8; ++count)
-      rows += text("\"count_", count, R"(": {"kind": "exact", "better": "lower", "unit": "1"}, )");
-    rows += R"("peak_ratio": {"kind": "exact", "better": "higher", "unit": "1"}, )";
-    spoil(baselines_ / "policy.json", "\"metrics\": {", "\"metrics\": {" + rows);
-    spoil(baselines_ / "policy.json", "\"metric\": \"launches\"", "\"metric\": \"count_0\"");
-    spoil(baselines_ / "policy.json", "{\"max\": 64", "{\"max\": 64000");
+    spoil(common_policy_, "\"metric\": \"launches\"", "\"metric\": \"count_0\"");
+    spoil(common_policy_, "{\"max\": 64", "{\"max\": 64000");
   }
 
   void put(Results results, int cases) {
@@ -200,7 +199,8 @@ class FleetCheck : public Scale {
 
   // As after `runs` calls of `baseline accept`; more than 20 change what is kept no more.
   void accept_runs(int runs) {
-    const Policy policy = Policy::read(baselines_ / "policy.json", today_utc());
+    const Policy policy =
+        Policy::read(common_policy_.parent_path(), today_utc()).with(list_of(fleet_cases).metrics);
     std::optional<Baseline> kept;
     for (int number = 0; number < runs; ++number)
       kept =

@@ -34,6 +34,7 @@ class StoreCommand : public GateCommand {
     Baseline kept = read_baseline(baseline(toy::dry()));
     kept.entries[to] = kept.entries.at(from);
     kept.entries.erase(from);
+    kept.metrics.try_emplace(metric_of(to), kept.metrics.at(metric_of(from)));
     write_file(baseline(toy::dry()), baseline_text(kept));
   }
   // All entries of a case, as if it had had another name when they were accepted.
@@ -80,6 +81,56 @@ TEST_F(StoreCommand, PruneRemovesTheEntriesOfLostCasesAndMetrics) {
   EXPECT_EQ(read_baseline(baseline(toy::dry())).entries.size(), before - 2);
   EXPECT_EQ(prune({"--yes"}), 0);
   EXPECT_THAT(output_, HasSubstr("every entry has its case and metric"));
+}
+
+TEST_F(StoreCommand, AFileOfTheVersionBeforeIsJudgedShownAndRewrittenWhenItIsAccepted) {
+  accepted(toy::dry());
+  const std::vector<std::string> show = {"baseline", "show", "--baselines=" + baselines_.string()};
+  ASSERT_EQ(holdfast(show), 0);
+  const std::string now = stored(), shown = output_;
+  nlohmann::json old = nlohmann::json::parse(now);
+  for (auto& [key, held] : old["entries"].items()) {
+    held["accepted"] = old["acceptances"][held["by"].get<std::string>()];
+    held["accepted"]["previous"] = nullptr;
+    held.erase("by");
+  }
+  for (const char* later : {"acceptances", "metrics"}) old.erase(later);
+  old["schema"] = "holdfast-baseline/1";
+  write_file(baseline(toy::dry()), old.dump());
+  EXPECT_EQ(check(), 0) << output_ << complaints_;
+  ASSERT_EQ(holdfast(show), 0);
+  EXPECT_EQ(output_, shown);
+  ASSERT_EQ(accept(), 0) << complaints_;
+  EXPECT_THAT(output_, HasSubstr("0 of 20 entries changed"));
+  EXPECT_EQ(stored(), now);
+}
+
+TEST_F(StoreCommand, AListThatCallsAMetricSomethingElseIsAcceptedWithAReason) {
+  accepted(toy::dry());
+  List list = toy::list();
+  list.metrics["launches"].better = Better::higher;
+  const std::string content = canonical(to_json(list));
+  Results now = toy::dry();
+  now.list_hash = sha256(content);
+  store(now);
+  write_file(lists_ / "toy.list.json", content);
+  write_file(result_path(now).parent_path() / "toy.list.json", content);
+  EXPECT_EQ(check(), 3) << output_;
+  EXPECT_THAT(output_, HasSubstr("was accepted as exact in 1, lower is better"));
+  EXPECT_EQ(accept(), 2);
+  EXPECT_THAT(complaints_,
+              AllOf(HasSubstr("launches  exact in 1, lower is better -> exact in 1, higher is"),
+                    HasSubstr("which needs a reason")));
+  EXPECT_EQ(accept({"--why=it counts something else"}), 0) << complaints_;
+  EXPECT_EQ(check(), 0) << output_;
+}
+
+TEST_F(StoreCommand, AListOfTheVersionBeforeIsRefused) {
+  accepted(toy::dry());
+  spoil(lists_ / "toy.list.json", "holdfast-list/2", "holdfast-list/1");
+  EXPECT_EQ(check(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("the schema is 'holdfast-list/1', and this holdfast reads "
+                                     "'holdfast-list/2'; write the file again"));
 }
 
 TEST_F(StoreCommand, PruneKeepsWhatACaseReadsBeyondItsList) {
@@ -219,7 +270,7 @@ TEST_F(Anchored, ALossThatWasAcceptedStaysDrift) {
 TEST_F(Anchored, ThePolicyMayLetDriftBlock) {
   ASSERT_EQ(accept_speedup(10, 20), 0);
   ASSERT_EQ(accept_speedup(9, 21, {"--why=safer"}), 0);
-  spoil(baselines_ / "policy.json", R"("ratio": {)", R"("ratio": {"drift": "block", )");
+  spoil(common_policy_, R"("ratio": {)", R"("ratio": {"drift": "block", )");
   EXPECT_EQ(check(), 1);
   EXPECT_THAT(output_, AllOf(HasSubstr("DRIFT"), HasSubstr("--new-anchor")));
 }

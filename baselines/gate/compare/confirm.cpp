@@ -69,7 +69,11 @@ class Confirming {
  public:
   Confirming(const ConfirmPlan& plan, const Part& part, const Policy& policy,
              std::vector<std::string>& notes)
-      : plan_(plan), part_(part), policy_(policy), notes_(notes), progress_(part.results.suite) {}
+      : plan_(plan),
+        part_(part),
+        policy_(policy.with(part.metrics())),
+        notes_(notes),
+        progress_(part.results.suite) {}
 
   void run(const std::vector<Row*>& suspects) {
     // By case and tolerance: what one metric's rule allows must not excuse another metric.
@@ -108,7 +112,7 @@ class Confirming {
  private:
   const ConfirmPlan& plan_;
   const Part& part_;
-  const Policy& policy_;
+  const Policy policy_;
   std::vector<std::string>& notes_;
   Progress progress_;
   std::string base_content_ = {};

@@ -83,8 +83,7 @@ class Confirming : public testing::Test {
     return row;
   }
   Row after(Row row, const Part& part) {
-    const Policy policy =
-        Policy::parse(Document("policy.json", policy_, Comments::allowed), "2026-11-21");
+    const Policy policy = toy::policy(policy_);
     confirm(plan_, part, policy, {&row}, notes_);
     return row;
   }
@@ -277,8 +276,7 @@ TEST_F(Confirming, TheReferenceIsNoSubject) {
 TEST_F(Confirming, RowsOfOneCaseShareOneComparison) {
   builds(1.1e-3);
   Row ratio = suspect(), time = suspect("time_s");
-  const Policy policy =
-      Policy::parse(Document("policy.json", policy_, Comments::allowed), "2026-11-21");
+  const Policy policy = toy::policy(policy_);
   confirm(plan_, part(), policy, {&ratio, &time}, notes_);
   EXPECT_EQ(ratio.evidence.at("A/B"), time.evidence.at("A/B"));
 }
@@ -288,8 +286,7 @@ TEST_F(Confirming, WhatARuleAllowsOneMetricExcusesNoOther) {
   policy_.replace(policy_.find(R"("rules": [)"), 10,
                   R"("rules": [{"match": "fake_suite/**", "metric": "time_s", "tolerance": 0.2},)");
   Row ratio = suspect(), time = suspect("time_s");
-  const Policy policy =
-      Policy::parse(Document("policy.json", policy_, Comments::allowed), "2026-11-21");
+  const Policy policy = toy::policy(policy_);
   confirm(plan_, part(), policy, {&ratio, &time}, notes_);
   EXPECT_EQ(ratio.verdict, verdict::regression);
   EXPECT_EQ(time.verdict, verdict::pass);

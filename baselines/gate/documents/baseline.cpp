@@ -1,28 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baselines: what was accepted, one entry per line.
+// Baselines: what was accepted, one entry per line. In holdfast-baseline/1 each entry said itself
+// where it comes from, and nothing what its metric is.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
+#include <set>
+#include <utility>
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/documents.hpp"
+#include "gate/documents/measured_part.hpp"
 
 namespace holdfast::gate {
 namespace {
 
-Acceptance parse_acceptance(const Reader& reader) {
-  Object object = reader.object();
-  Acceptance accepted{.utc = object.take("utc").string(),
-                      .content = object.take("content").string(),
-                      .runs = object.take("runs").strings(),
-                      .why = object.take("why").string()};
-  if (const Reader previous = object.take("previous"); !previous.is_null())
-    accepted.previous = parse_value(previous);
-  object.close();
+// Where entries come from, by the name that they give it in `by`.
+using Acceptances = std::map<std::string, Acceptance>;
+
+Acceptance parse_acceptance(Object& object) {
+  return {.utc = object.take("utc").string(),
+          .content = object.take("content").string(),
+          .runs = object.take("runs").strings(),
+          .why = object.take("why").string()};
+}
+
+Acceptances parse_acceptances(const Reader& reader) {
+  constexpr std::size_t fewest_digits = 8;
+  Acceptances acceptances;
+  for (const auto& [id, held] : reader.object().rest()) {
+    if (id.size() < fewest_digits || id.find_first_not_of("0123456789abcdef") != id.npos)
+      throw held.wrong(text("'", id, "' is no name of an acceptance, which has ", fewest_digits,
+                            " hexadecimal digits or more"));
+    Object object = held.object();
+    acceptances[id] = parse_acceptance(object);
+    object.close();
+  }
+  return acceptances;
+}
+
+// In the entry itself, where there are no `acceptances`.
+Acceptance parse_origin(Object& entry, const Acceptances* acceptances) {
+  if (!acceptances) {
+    Object object = entry.take("accepted").object();
+    Acceptance accepted = parse_acceptance(object);
+    if (const Reader previous = object.take("previous"); !previous.is_null())
+      accepted.previous = parse_value(previous);
+    object.close();
+    return accepted;
+  }
+  const Reader by = entry.take("by");
+  const auto at = acceptances->find(by.string());
+  if (at == acceptances->end())
+    throw by.wrong(text("'by' is '", by.string(), "', which 'acceptances' does not have"));
+  Acceptance accepted = at->second;
+  if (const auto previous = entry.optional("previous")) accepted.previous = parse_value(*previous);
   return accepted;
 }
 
-Entry parse_entry(const Reader& reader) {
+Entry parse_entry(const Reader& reader, const Acceptances* acceptances) {
   Object object = reader.object();
   Entry entry{.value = parse_value(object.take("value"))};
   const auto* number = std::get_if<double>(&entry.value);
@@ -52,21 +88,39 @@ Entry parse_entry(const Reader& reader) {
       refuse_absurd(reader, held, false);
   }
   if (number) refuse_absurd(reader, *number, entry.medians.empty());
-  entry.accepted = parse_acceptance(object.take("accepted"));
+  entry.accepted = parse_origin(object, acceptances);
   object.close();
   return entry;
 }
 
-nlohmann::json to_json(const Entry& entry) {
-  const Acceptance& accepted = entry.accepted;
-  nlohmann::json json = {{"value", value_json(entry.value)},
-                         {"accepted",
-                          {{"utc", accepted.utc},
-                           {"content", accepted.content},
-                           {"runs", accepted.runs},
-                           {"why", accepted.why},
-                           {"previous", accepted.previous ? value_json(*accepted.previous)
-                                                          : nlohmann::json(nullptr)}}}};
+// The acceptances of a file being written, by their text: of equal texts one is enough.
+class Origins {
+ public:
+  // The first digits of the text's hash, so many that no other text has them.
+  const std::string& id(const Acceptance& accepted) {
+    const std::string content = canonical_line({{"utc", accepted.utc},
+                                                {"content", accepted.content},
+                                                {"runs", accepted.runs},
+                                                {"why", accepted.why}});
+    std::string& id = ids_[content];
+    if (!id.empty()) return id;
+    const std::string digits = sha256(content).substr(sha256_prefix.size());
+    std::size_t count = 8;
+    while (texts_.contains(digits.substr(0, count))) ++count;
+    id = digits.substr(0, count);
+    texts_[id] = content;
+    return id;
+  }
+  const std::map<std::string, std::string>& texts() const { return texts_; }
+
+ private:
+  static constexpr std::string_view sha256_prefix = "sha256:";
+  std::map<std::string, std::string> ids_ = {}, texts_ = {};
+};
+
+nlohmann::json to_json(const Entry& entry, Origins& origins) {
+  nlohmann::json json = {{"value", value_json(entry.value)}, {"by", origins.id(entry.accepted)}};
+  if (entry.accepted.previous) json["previous"] = value_json(*entry.accepted.previous);
   if (!entry.medians.empty()) {
     json["mad_between"] = entry.mad_between.value_or(0);
     json["medians"] = entry.medians;
@@ -81,12 +135,12 @@ nlohmann::json to_json(const Entry& entry) {
 // Where the times and ratios of a file stand: a host's are of one processor each.
 enum class Times { here, elsewhere, alone };
 
-Entries parse_entries(const Reader& reader, Times times) {
+Entries parse_entries(const Reader& reader, Times times, const Acceptances* acceptances) {
   Entries entries;
   for (const auto& [key, held] : reader.object().rest()) {
     if (std::count(key.begin(), key.end(), '|') != 2)
       throw held.wrong(text("the entry '", key, "' is not named 'case id|variant|metric'"));
-    const Entry entry = parse_entry(held);
+    const Entry entry = parse_entry(held, acceptances);
     if (times == Times::elsewhere && is_timed(entry))
       throw held.wrong(
           "a host's times and ratios stand under 'processors', by the processor that they are of; "
@@ -98,14 +152,27 @@ Entries parse_entries(const Reader& reader, Times times) {
   return entries;
 }
 
-std::string entries_text(const Entries& entries) {
+// One member per line, each with the text of its value.
+template <class Members, class Text>
+std::string lines(const Members& members, Text value) {
   std::string out = "{";
   const char* separator = "\n";
-  for (const auto& [key, entry] : entries) {
-    out += separator + canonical_line(key) + ": " + canonical_line(to_json(entry));
+  for (const auto& [key, member] : members) {
+    out += separator + canonical_line(key) + ": " + value(member);
     separator = ",\n";
   }
   return out + "\n}";
+}
+
+std::set<std::string> metrics_of(const Baseline& baseline) {
+  std::set<std::string> names;
+  const auto add = [&](const Entries& entries) {
+    for (const auto& [key, entry] : entries) names.insert(metric_of(key));
+  };
+  add(baseline.entries);
+  for (const auto& [processor, entries] : baseline.processors) add(entries);
+  names.erase(kernels_metric);
+  return names;
 }
 
 }  // namespace
@@ -169,9 +236,25 @@ Baseline stored_from(const std::string& processor, Baseline view) {
   return view;
 }
 
+void keep_metrics(Baseline& baseline, const Meanings& listed) {
+  Meanings kept;
+  for (const std::string& name : metrics_of(baseline))
+    for (const Meanings* known : {&listed, &std::as_const(baseline.metrics)})
+      if (const auto at = known->find(name); at != known->end()) kept[name] = at->second;
+  baseline.metrics = std::move(kept);
+}
+
 Baseline parse_baseline(const Document& document) {
-  Object object = open_schema(document, "holdfast-baseline/1");
+  constexpr std::string_view older = "holdfast-baseline/1";
+  Object object = open_schema(document, "holdfast-baseline/2", older);
+  const bool is_first = document.root().object().take("schema").string() == older;
   Baseline baseline{.device_class = object.take("device_class").string()};
+  Acceptances all;
+  const Acceptances* acceptances = is_first ? nullptr : &all;
+  if (acceptances) {
+    all = parse_acceptances(object.take("acceptances"));
+    baseline.metrics = parse_meanings(object.take("metrics"));
+  }
   const bool host = is_host_class(baseline.device_class);
   Object print = object.take("fingerprint").object();
   baseline.fingerprint = {.nvrtc = print.take("nvrtc").string_or_null(),
@@ -179,13 +262,15 @@ Baseline parse_baseline(const Document& document) {
                           .driver = print.take("driver").string_or_null(),
                           .compiler = print.take("compiler").string_or_null()};
   print.close();
-  baseline.entries = parse_entries(object.take("entries"), host ? Times::elsewhere : Times::here);
+  const Reader entries = object.take("entries");
+  baseline.entries = parse_entries(entries, host ? Times::elsewhere : Times::here, acceptances);
   if (const auto processors = object.optional("processors")) {
     if (!host)
       throw processors->wrong(text("the class ", baseline.device_class,
                                    " is of one processor; only classes of hosts have several"));
     for (const auto& [processor, reader] : processors->object().rest()) {
-      const Entries& own = baseline.processors[processor] = parse_entries(reader, Times::alone);
+      const Entries& own = baseline.processors[processor] =
+          parse_entries(reader, Times::alone, acceptances);
       const auto twice = std::find_if(own.begin(), own.end(), [&](const auto& held) {
         return baseline.entries.contains(held.first);
       });
@@ -195,6 +280,10 @@ Baseline parse_baseline(const Document& document) {
     }
   }
   object.close();
+  if (acceptances)
+    for (const std::string& name : metrics_of(baseline))
+      if (!baseline.metrics.contains(name))
+        throw entries.wrong(text("'metrics' does not say what '", name, "' is, which has entries"));
   return baseline;
 }
 
@@ -204,24 +293,31 @@ Baseline read_baseline(const std::filesystem::path& path) {
 
 std::string baseline_text(const Baseline& baseline) {
   const Fingerprint& print = baseline.fingerprint;
-  std::string out = "{\n\"device_class\": " + canonical_line(baseline.device_class) +
-                    ",\n\"entries\": " + entries_text(baseline.entries) + ",\n\"fingerprint\": " +
-                    canonical_line({{"nvrtc", nullable(print.nvrtc)},
-                                    {"nvjitlink", nullable(print.nvjitlink)},
-                                    {"driver", nullable(print.driver)},
-                                    {"compiler", nullable(print.compiler)}});
-  const char* separator = ",\n\"processors\": {\n";
-  for (const auto& [processor, entries] : baseline.processors) {
-    out += separator + canonical_line(processor) + ": " + entries_text(entries);
-    separator = ",\n";
-  }
-  if (!baseline.processors.empty()) out += "\n}";
-  return out + ",\n\"schema\": \"holdfast-baseline/1\"\n}\n";
+  Origins origins;
+  const auto of_entry = [&](const Entry& entry) { return canonical_line(to_json(entry, origins)); };
+  const auto of_entries = [&](const Entries& entries) { return lines(entries, of_entry); };
+  std::map<std::string, std::string> members = {
+      {"device_class", canonical_line(baseline.device_class)},
+      {"entries", of_entries(baseline.entries)},
+      {"fingerprint", canonical_line({{"nvrtc", nullable(print.nvrtc)},
+                                      {"nvjitlink", nullable(print.nvjitlink)},
+                                      {"driver", nullable(print.driver)},
+                                      {"compiler", nullable(print.compiler)}})},
+      {"metrics", lines(baseline.metrics,
+                        [](const Meaning& meaning) { return canonical_line(to_json(meaning)); })},
+      {"schema", canonical_line("holdfast-baseline/2")}};
+  if (!baseline.processors.empty()) members["processors"] = lines(baseline.processors, of_entries);
+  members["acceptances"] = lines(origins.texts(), std::identity());
+  return lines(members, std::identity()) + "\n";
 }
 
 std::string entry_key(const std::string& case_id, const std::string& variant,
                       const std::string& metric) {
   return case_id + '|' + variant + '|' + metric;
+}
+
+std::string metric_of(const std::string& entry_key) {
+  return entry_key.substr(entry_key.rfind('|') + 1);
 }
 
 }  // namespace holdfast::gate

@@ -14,8 +14,7 @@ std::optional<Baseline> read_baseline_if_any(const Store& store, const std::stri
 }
 
 Policy read_policy(const std::filesystem::path& baselines, const Options& options) {
-  return Policy::read(options.value_or("policy", (baselines / "policy.json").string()),
-                      today_utc());
+  return Policy::read(options.value_or("policy", (baselines / "policy").string()), today_utc());
 }
 
 }  // namespace holdfast::gate

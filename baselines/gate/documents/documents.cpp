@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists and verdicts; results are in results_document.cpp, baselines in baseline_document.cpp.
+// Lists and verdicts; results are in results.cpp, baselines in baseline.cpp.
 #include "gate/documents/documents.hpp"
 
 #include <algorithm>
@@ -72,17 +72,64 @@ nlohmann::json to_json(const Detection& finding) {
           {"source", finding.source}};
 }
 
+const std::vector<std::string_view> directions = {"lower", "higher", "same"};
+
 void refuse_repeated(const Reader& where, std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice != names.end()) throw where.wrong(text("'", *twice, "' stands twice here"));
 }
 
+// What a case has must be among the `metrics` of its list.
+void refuse_unknown(const Reader& where, const std::vector<std::string>& names,
+                    const Meanings& metrics) {
+  for (const std::string& name : names)
+    if (!metrics.contains(name))
+      throw where.wrong(text("'", name, "' is not among the 'metrics' of this list"));
+}
+
 }  // namespace
 
+std::string text_of(const Meaning& meaning) {
+  const bool same = meaning.better == Better::same;
+  return text(meaning.kind, " in ", meaning.unit, ", ",
+              same ? "neither way" : directions[static_cast<std::size_t>(meaning.better)],
+              " is better");
+}
+
+std::string unit_of(const Meanings& metrics, const std::string& metric) {
+  const auto at = metrics.find(metric);
+  return at == metrics.end() ? unit_of_name(metric) : at->second.unit;
+}
+
+Meanings parse_meanings(const Reader& reader) {
+  Meanings metrics;
+  for (const auto& [name, held] : reader.object().rest()) {
+    Object object = held.object();
+    Meaning& meaning = metrics[name];
+    meaning.kind = object.take("kind").one_of(metric_kinds);
+    const std::string& better = object.take("better").one_of(directions);
+    meaning.better = static_cast<Better>(std::find(directions.begin(), directions.end(), better) -
+                                         directions.begin());
+    const Reader unit = object.take("unit");
+    meaning.unit = unit.string();
+    if (meaning.unit.empty())
+      throw unit.wrong("a metric has a unit; of a plain number it is \"1\"");
+    object.close();
+  }
+  return metrics;
+}
+
+nlohmann::json to_json(const Meaning& meaning) {
+  return {{"kind", meaning.kind},
+          {"better", directions[static_cast<std::size_t>(meaning.better)]},
+          {"unit", meaning.unit}};
+}
+
 List parse_list(const Document& document) {
-  Object object = open_schema(document, "holdfast-list/1");
-  List list{.suite = object.take("suite").string()};
+  Object object = open_schema(document, "holdfast-list/2");
+  List list{.suite = object.take("suite").string(),
+            .metrics = parse_meanings(object.take("metrics"))};
   for (const Reader& item : object.take("cases").items()) {
     Object row = item.object();
     ListedCase& listed = list.cases.emplace_back();
@@ -94,6 +141,7 @@ List parse_list(const Document& document) {
       const Reader metrics = device.take("metrics");
       listed.devices[kind] = metrics.strings();
       refuse_repeated(metrics, listed.devices[kind]);
+      refuse_unknown(metrics, listed.devices[kind], list.metrics);
       device.close();
     }
     row.close();
@@ -116,7 +164,10 @@ nlohmann::json to_json(const List& list) {
                      {"reference", listed.reference},
                      {"devices", devices}});
   }
-  return {{"schema", "holdfast-list/1"}, {"suite", list.suite}, {"cases", cases}};
+  nlohmann::json metrics = nlohmann::json::object();
+  for (const auto& [name, meaning] : list.metrics) metrics[name] = to_json(meaning);
+  return {
+      {"schema", "holdfast-list/2"}, {"suite", list.suite}, {"cases", cases}, {"metrics", metrics}};
 }
 
 bool is_host_class(const std::string& device_class) {

@@ -16,6 +16,28 @@
 
 namespace holdfast::gate {
 
+// ---- What a metric is ----
+
+inline const std::vector<std::string_view> metric_kinds = {"exact", "codegen", "ratio",
+                                                           "time",  "bound",   "advisory"};
+
+enum class Better { lower, higher, same };
+
+// The same wherever a suite measures it: the suite's table says it, its list carries it, and a
+// baseline keeps it as it was accepted.
+struct Meaning {
+  std::string kind;
+  Better better = Better::lower;
+  std::string unit = "1";
+  bool operator==(const Meaning&) const = default;
+};
+using Meanings = std::map<std::string, Meaning>;  // by metric
+
+// "exact, in B, lower is better"
+std::string text_of(const Meaning& meaning);
+// As it stands there; else as the metric's name tells.
+std::string unit_of(const Meanings& metrics, const std::string& metric);
+
 // ---- holdfast-results/1: one suite on one device ----
 
 // One metric of one variant, or of the case as a whole. Exact and codegen metrics have a value;
@@ -134,7 +156,7 @@ Results parse_results(const Document& document);
 Results read_results(const std::filesystem::path& path);
 nlohmann::json to_json(const Results& results);
 
-// ---- holdfast-list/1: what a suite promises to measure ----
+// ---- holdfast-list/2: what a suite promises to measure ----
 
 struct ListedCase {
   std::string id;
@@ -146,6 +168,7 @@ struct ListedCase {
 struct List {
   std::string suite;
   std::vector<ListedCase> cases = {};
+  Meanings metrics = {};  // of all that the cases have, and of more
 };
 
 List parse_list(const Document& document);
@@ -154,7 +177,7 @@ nlohmann::json to_json(const List& list);
 
 bool is_host_class(const std::string& device_class);
 
-// ---- holdfast-baseline/1: what was accepted for one suite on one device class ----
+// ---- holdfast-baseline/2: what was accepted for one suite on one device class ----
 
 Value parse_value(const Reader& reader);
 nlohmann::json value_json(const Value& value);
@@ -202,6 +225,7 @@ struct Baseline {
   // Times and ratios of hosts, by the processor that they were measured on: a class of hosts tells
   // the instruction set, and two processors of one class differ by a third in a speedup.
   std::map<std::string, Entries> processors = {};
+  Meanings metrics = {};  // as accepted; none in a file of the version before
 };
 
 std::size_t count_entries(const Baseline& baseline);
@@ -216,13 +240,23 @@ Baseline stored_from(const std::string& processor, Baseline view);
 // Whether anything in time is accepted for the processor whose view this is.
 bool has_times(const Baseline& view);
 
+// Makes `metrics` those of the entries: as they stand there, and else as they are `listed`.
+void keep_metrics(Baseline& baseline, const Meanings& listed);
+
+// Reads holdfast-baseline/1 as well, whose entries repeat where they come from.
 Baseline parse_baseline(const Document& document);
 Baseline read_baseline(const std::filesystem::path& path);
-// One entry per line, sorted, so that a change of a metric is a change of a line.
+// One entry per line, sorted, so that a change of a metric is a change of a line; where they come
+// from stands once, in `acceptances`.
 std::string baseline_text(const Baseline& baseline);
 
 std::string entry_key(const std::string& case_id, const std::string& variant,
                       const std::string& metric);
+std::string metric_of(const std::string& entry_key);
+
+// The member `metrics` of lists and baselines.
+Meanings parse_meanings(const Reader& reader);
+nlohmann::json to_json(const Meaning& meaning);
 
 // ---- holdfast-verdict/1: what the gate decided ----
 

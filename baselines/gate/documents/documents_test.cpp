@@ -78,10 +78,91 @@ TEST(Documents, ABaselineHasOneEntryPerLineAndSurvivesARoundTrip) {
   baseline.entries["a|optimized|identity"] = {
       .value = "sha256:a",
       .accepted = {.utc = "u", .content = "c", .why = "w", .previous = "sha256:b"}};
+  keep_metrics(baseline, toy::metrics());
   const std::string once = baseline_text(baseline);
   EXPECT_EQ(baseline_text(parse_baseline(Document("b.json", once))), once);
-  EXPECT_THAT(once, HasSubstr("\n\"a|case|speedup\": {\"accepted\""));
-  EXPECT_THAT(once, HasSubstr("\n\"a|optimized|identity\": {\"accepted\""));
+  EXPECT_THAT(once, HasSubstr("\n\"a|case|speedup\": {\"anchor\""));
+  EXPECT_THAT(once, HasSubstr("\n\"a|optimized|identity\": {\"by\": \""));
+}
+
+// As holdfast-baseline/1 had it: each entry says itself where it comes from.
+constexpr const char* baseline_of_old = R"({"device_class": "host", "entries": {
+"a|optimized|identity": {"accepted": {"content": "c", "previous": "sha256:b", "runs": ["r"], "utc": "u", "why": "w"}, "value": "sha256:a"},
+"b|optimized|launches": {"accepted": {"content": "c", "previous": null, "runs": ["r"], "utc": "u", "why": "w"}, "value": 4}},
+"fingerprint": {"compiler": null, "driver": null, "nvjitlink": null, "nvrtc": null},
+"processors": {"AMD": {"b|case|speedup": {"accepted": {"content": "c", "previous": null, "runs": ["r", "q"], "utc": "u", "why": "w"},
+ "anchor": 9.5, "bootstrap": true, "days": 1, "mad_between": 0.1, "medians": [10, 11], "runs": 2, "value": 10.5}}},
+"schema": "holdfast-baseline/1"})";
+
+TEST(Documents, ABaselineOfTheVersionBeforeIsReadAndRewritten) {
+  Baseline read = parse_baseline(Document("b.json", baseline_of_old));
+  EXPECT_TRUE(read.metrics.empty());
+  EXPECT_EQ(read.entries.at("a|optimized|identity").accepted.previous, Value("sha256:b"));
+  keep_metrics(read, toy::metrics());
+  const std::string once = baseline_text(read);
+  EXPECT_EQ(once, R"({
+"acceptances": {
+"01cc62ad": {"content": "c", "runs": ["r"], "utc": "u", "why": "w"},
+"f7513e1a": {"content": "c", "runs": ["r", "q"], "utc": "u", "why": "w"}
+},
+"device_class": "host",
+"entries": {
+"a|optimized|identity": {"by": "01cc62ad", "previous": "sha256:b", "value": "sha256:a"},
+"b|optimized|launches": {"by": "01cc62ad", "value": 4}
+},
+"fingerprint": {"compiler": null, "driver": null, "nvjitlink": null, "nvrtc": null},
+"metrics": {
+"identity": {"better": "same", "kind": "codegen", "unit": "1"},
+"launches": {"better": "lower", "kind": "exact", "unit": "1"},
+"speedup": {"better": "higher", "kind": "ratio", "unit": "1"}
+},
+"processors": {
+"AMD": {
+"b|case|speedup": {"anchor": 9.5, "bootstrap": true, "by": "f7513e1a", "days": 1, "mad_between": 0.1, "medians": [10, 11], "runs": 2, "value": 10.5}
+}
+},
+"schema": "holdfast-baseline/2"
+}
+)");
+  EXPECT_EQ(baseline_text(parse_baseline(Document("b.json", once))), once);
+}
+
+// The error of reading that baseline as it is written now, with the first `from` replaced.
+std::string complaint_about_baseline(const std::string& from, const std::string& to) {
+  Baseline made = parse_baseline(Document("b.json", baseline_of_old));
+  keep_metrics(made, toy::metrics());
+  std::string content = baseline_text(made);
+  content.replace(content.find(from), from.size(), to);
+  try {
+    (void)parse_baseline(Document("b.json", content));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Documents, AnEntryNamesAnAcceptanceThatItsFileHas) {
+  EXPECT_THAT(complaint_about_baseline("\"by\": \"01cc62ad\"", "\"by\": \"01cc62a0\""),
+              HasSubstr("b.json:8: 'by' is '01cc62a0', which 'acceptances' does not have"));
+  EXPECT_THAT(complaint_about_baseline("\"01cc62ad\": {", "\"first\": {"),
+              HasSubstr("'first' is no name of an acceptance"));
+  EXPECT_EQ(complaint_about_baseline("\"why\": \"w\"", "\"why\": \"a better reason\""), "accepted");
+}
+
+TEST(Documents, ABaselineSaysWhatEachOfItsMetricsIs) {
+  EXPECT_THAT(complaint_about_baseline("\"launches\": {\"b", "\"lunches\": {\"b"),
+              HasSubstr("'metrics' does not say what 'launches' is, which has entries"));
+  EXPECT_THAT(complaint_about_baseline("\"exact\"", "\"about\""), HasSubstr("'kind' is 'about'"));
+  EXPECT_THAT(complaint_about_baseline("\"lower\"", "\"less\""), HasSubstr("'better' is 'less'"));
+  EXPECT_THAT(complaint_about_baseline("\"unit\": \"1\"", "\"unit\": \"\""),
+              HasSubstr("a metric has a unit"));
+}
+
+TEST(Documents, AListSaysWhatEachOfItsMetricsIs) {
+  List list = toy::list();
+  list.metrics.erase("speedup");
+  EXPECT_THAT([&] { (void)parse_list(Document("l.json", canonical(to_json(list)))); },
+              ThrowsMessage<Error>(HasSubstr("'speedup' is not among the 'metrics' of this list")));
 }
 
 TEST(Documents, AnUnknownKeyAnywhereIsNamed) {

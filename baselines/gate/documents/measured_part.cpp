@@ -49,6 +49,33 @@ bool Part::has_other_processor() const {
   return is_host_class(device_class()) && !known(baseline) && !known(proposed);
 }
 
+Meanings Part::metrics() const {
+  Meanings metrics = list.metrics;
+  for (const ChangedMeaning& changed : changed_meanings())
+    if (!changed.in_this_change) metrics[changed.metric] = changed.accepted;
+  return metrics;
+}
+
+std::vector<ChangedMeaning> Part::changed_meanings() const {
+  std::vector<ChangedMeaning> changed;
+  for (const auto& [name, listed] : list.metrics) {
+    const auto find = [&, &name = name](const std::optional<Baseline>& of) -> const Meaning* {
+      if (!of) return nullptr;
+      const auto at = of->metrics.find(name);
+      return at == of->metrics.end() ? nullptr : &at->second;
+    };
+    const Meaning* then = find(baseline);
+    const Meaning* now = find(proposed);
+    const Meaning* accepted = then ? then : now;
+    if (!accepted || *accepted == listed) continue;
+    changed.push_back({.metric = name,
+                       .accepted = *accepted,
+                       .listed = listed,
+                       .in_this_change = proposed && (!now || *now == listed)});
+  }
+  return changed;
+}
+
 std::string Part::name() const {
   return text(results.suite, " on ", device_class());
 }

@@ -14,6 +14,14 @@
 
 namespace holdfast::gate {
 
+// A metric that the list calls something else than what was accepted.
+struct ChangedMeaning {
+  std::string metric;
+  Meaning accepted;
+  Meaning listed;
+  bool in_this_change = false;  // which accepts it as it is listed
+};
+
 struct Part {
   Results results;
   List list;
@@ -26,6 +34,10 @@ struct Part {
   std::string baseline_path = {};  // for sentences
 
   const std::string& device_class() const { return results.env.device_class; }
+  // What its metrics are judged as: as they were accepted, where they were. A list that says
+  // otherwise is a change, to be accepted.
+  Meanings metrics() const;
+  std::vector<ChangedMeaning> changed_meanings() const;
   // A host on whose processor no time and no ratio is accepted yet, before the change or with it.
   bool has_other_processor() const;
   std::string name() const;            // "toy on cuda-dry-sm_90"

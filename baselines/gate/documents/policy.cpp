@@ -2,9 +2,14 @@
 #include "gate/documents/policy.hpp"
 
 #include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <set>
 
 namespace holdfast::gate {
 namespace {
+
+namespace fs = std::filesystem;
 
 const std::vector<std::string_view> variants = {"optimized", "reference", "case"};
 
@@ -13,13 +18,6 @@ Gate parse_gate(const Reader& reader) {
   if (reader.string() == "warn") return Gate::warn;
   if (reader.string() == "off") return Gate::off;
   throw reader.wrong(text("a gate is block, warn or off, and not '", reader.string(), "'"));
-}
-
-Better parse_better(const Reader& reader) {
-  if (reader.string() == "lower") return Better::lower;
-  if (reader.string() == "higher") return Better::higher;
-  if (reader.string() == "same") return Better::same;
-  throw reader.wrong(text("'better' is lower, higher or same, and not '", reader.string(), "'"));
 }
 
 // A limit that nothing could be beyond is no limit.
@@ -63,11 +61,14 @@ KindRow parse_kind(const Reader& reader) {
   return row;
 }
 
-MetricRow parse_metric(const Reader& reader) {
+MetricRow parse_metric(const std::string& name, const Reader& reader) {
   Object object = reader.object();
-  MetricRow row{.kind = object.take("kind").string(),
-                .better = parse_better(object.take("better")),
-                .unit = object.take("unit").string()};
+  for (const char* said : {"kind", "better", "unit"})
+    if (const auto there = object.optional(said))
+      throw there->wrong(text("the '", said, "' of ", name,
+                              " is told by the list of its suite; take it out of the policy, which "
+                              "has only what differs from its kind"));
+  MetricRow row{.place = text(reader.file(), ':', reader.line())};
   if (const auto value = object.optional("gate")) row.gate = parse_gate(*value);
   if (const auto value = object.optional("tolerance")) row.tolerance = parse_tolerance(*value);
   if (const auto value = object.optional("patch_tolerance"))
@@ -84,6 +85,13 @@ MetricRow parse_metric(const Reader& reader) {
   return row;
 }
 
+std::size_t parse_most_suspects(const Reader& reader) {
+  constexpr std::int64_t cases_of_a_fleet = 1'000'000;
+  if (reader.integer() < 1 || reader.integer() > cases_of_a_fleet)
+    throw reader.wrong(text("'most_suspects' lies between 1 and ", cases_of_a_fleet));
+  return static_cast<std::size_t>(reader.integer());
+}
+
 std::vector<std::string> split_sum(const std::string& names) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
@@ -97,7 +105,7 @@ std::vector<std::string> split_sum(const std::string& names) {
 void parse_scope(Object& object, Scope& scope) {
   const Reader match = object.take("match");
   scope.match = match.string();
-  scope.line = match.line();
+  scope.place = text(match.file(), ':', match.line());
   if (const auto value = object.optional("device")) scope.device = value->string();
   if (const auto value = object.optional("variant")) scope.variant = value->one_of(variants);
   scope.metrics = split_sum(object.take("metric").string());
@@ -180,6 +188,18 @@ bool matches_something(const Scope& scope, const std::vector<List>& lists) {
   return false;
 }
 
+constexpr const char* common_file = "common.json";
+
+Error one_file(const fs::path& file) {
+  return Error(Fault::bad_input,
+               text(file.string(),
+                    ": the policy is a folder now: put 'kinds', and of 'metrics' what "
+                    "differs from them, into policy/",
+                    common_file,
+                    ", the rules and waivers of each "
+                    "suite into policy/<suite>.json, and remove this file"));
+}
+
 bool contains(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -226,30 +246,59 @@ std::string Scope::metric_name() const {
   return name;
 }
 
-Policy Policy::read(const std::filesystem::path& path, const std::string& today) {
-  if (!std::filesystem::exists(path))
-    throw Error(Fault::bad_input, text("there is no policy ", path.string(),
-                                       "; name it with --policy, or its folder with --baselines"));
-  return parse(Document::open(path, Comments::allowed), today);
+Policy Policy::read(const fs::path& folder, const std::string& today) {
+  for (const fs::path& former : {folder, fs::path(folder.string() + ".json")})
+    if (fs::is_regular_file(former)) throw one_file(former);
+  const fs::path common = folder / common_file;
+  if (!fs::exists(common))
+    throw Error(Fault::bad_input, text("there is no policy ", common.string(),
+                                       "; name its folder with --policy, or the folder of that "
+                                       "with --baselines"));
+  Policy policy = parse(Document::open(common, Comments::allowed), today);
+  if (!policy.for_all_)
+    throw Error(Fault::bad_input, text(policy.file_, ": has no 'kinds', which all suites need"));
+  std::set<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".json" && entry.path() != common) files.insert(entry.path());
+  for (const fs::path& file : files)
+    policy.add(file.stem(), parse(Document::open(file, Comments::allowed), today));
+  return policy;
+}
+
+// A suite's file follows common.json, so that its rules override those for all.
+void Policy::add(const std::string& suite, Policy rules) {
+  if (rules.for_all_)
+    throw Error(Fault::bad_input, text(rules.file_, ": 'kinds' hold for all suites and stand in ",
+                                       common_file, "; here stand the rules of ", suite));
+  const auto refuse_others = [&](const Scope& scope, const char* what) {
+    if (!scope.match.starts_with(suite + '/'))
+      throw Error(Fault::bad_input, text(scope.place, ": this ", what, " speaks of ", scope.match,
+                                         ", and its file is that of ", suite, "; move it"));
+  };
+  for (Rule& rule : rules.rules_) {
+    refuse_others(rule, "rule");
+    rules_.push_back(std::move(rule));
+  }
+  for (Waiver& waiver : rules.waivers_) {
+    refuse_others(waiver, "waiver");
+    waivers_.push_back(std::move(waiver));
+  }
+  files_[suite] = rules.file_;
 }
 
 Policy Policy::parse(const Document& document, const std::string& today) {
   Policy policy;
   policy.file_ = document.root().file();
   Object object = open_schema(document, "holdfast-policy/1");
-  for (const auto& [name, reader] : object.take("kinds").object().rest())
-    policy.kinds_[name] = parse_kind(reader);
-  for (const auto& [name, reader] : object.take("metrics").object().rest()) {
-    policy.metrics_[name] = parse_metric(reader);
-    if (!policy.kinds_.contains(policy.metrics_[name].kind))
-      throw reader.wrong(text("the metric ", name, " is of the kind '", policy.metrics_[name].kind,
-                              "', which 'kinds' does not have"));
-  }
-  if (const auto most = object.optional("most_suspects")) {
-    constexpr std::int64_t cases_of_a_fleet = 1'000'000;
-    if (most->integer() < 1 || most->integer() > cases_of_a_fleet)
-      throw most->wrong(text("'most_suspects' lies between 1 and ", cases_of_a_fleet));
-    policy.most_suspects_ = static_cast<std::size_t>(most->integer());
+  if (const auto kinds = object.optional("kinds")) {
+    policy.for_all_ = true;
+    for (const auto& [name, reader] : kinds->object().rest())
+      policy.kinds_[name] = parse_kind(reader);
+    if (const auto metrics = object.optional("metrics"))
+      for (const auto& [name, reader] : metrics->object().rest())
+        policy.rows_[name] = parse_metric(name, reader);
+    if (const auto most = object.optional("most_suspects"))
+      policy.most_suspects_ = parse_most_suspects(*most);
   }
   for (const Reader& reader : object.take("rules").items())
     policy.rules_.push_back(parse_rule(reader));
@@ -259,18 +308,38 @@ Policy Policy::parse(const Document& document, const std::string& today) {
   return policy;
 }
 
+Policy Policy::with(const Meanings& metrics) const {
+  Policy policy = *this;
+  policy.metrics_ = metrics;
+  for (const auto& [name, meaning] : metrics)
+    if (!kinds_.contains(meaning.kind))
+      throw Error(Fault::bad_input, text(file_, ": the metric ", name, " is of the kind '",
+                                         meaning.kind, "', which 'kinds' does not have"));
+  return policy;
+}
+
+std::string Policy::on_request(const std::string& metric) const {
+  const auto row = rows_.find(metric);
+  return row == rows_.end() ? "" : row->second.on_request;
+}
+
 Standard Policy::standard(const std::string& case_id, const std::string& device_class,
                           const std::string& variant, const std::string& metric,
                           const std::string& declared_kind) const {
   Standard standard;
-  const auto row = metrics_.find(metric);
-  standard.kind = row == metrics_.end() ? declared_kind : row->second.kind;
+  if (const auto known = metrics_.find(metric); known != metrics_.end()) {
+    standard.kind = known->second.kind;
+    standard.better = known->second.better;
+    standard.unit = known->second.unit;
+  } else {
+    standard.kind = declared_kind;
+  }
   const auto kind = kinds_.find(standard.kind);
-  if (kind == kinds_.end() || (row == metrics_.end() && standard.kind != "advisory"))
+  if (kind == kinds_.end() || (!metrics_.contains(metric) && standard.kind != "advisory"))
     throw Error(Fault::bad_input,
-                text(file_, ": the metric ", metric, " of ", case_id, " (", declared_kind,
-                     ") has no row under 'metrics'; add one that says its kind, its unit and which "
-                     "way is better"));
+                text("the metric ", metric, " of ", case_id, " (", declared_kind,
+                     ") is not among the 'metrics' of its suite's list; declare it in the suite, "
+                     "with its kind, its unit and which way is better"));
   standard.gate = kind->second.gate;
   standard.tolerance = is_host_class(device_class)
                            ? kind->second.host_tolerance.value_or(kind->second.tolerance)
@@ -278,9 +347,7 @@ Standard Policy::standard(const std::string& case_id, const std::string& device_
   standard.same = kind->second.same;
   standard.two_sided = contains(kind->second.two_sided, variant);
   standard.drift_blocks = kind->second.drift_blocks;
-  if (row != metrics_.end()) {
-    standard.better = row->second.better;
-    standard.unit = row->second.unit;
+  if (const auto row = rows_.find(metric); row != rows_.end()) {
     standard.gate = row->second.gate.value_or(standard.gate);
     standard.tolerance = row->second.tolerance.value_or(standard.tolerance);
     standard.patch_tolerance = row->second.patch_tolerance;
@@ -318,14 +385,14 @@ Standard Policy::standard(const std::string& case_id, const std::string& device_
       standard.gate = *rule.gate;  // beside a bound, a gate speaks of the bound alone
     }
     if (rule.gate) said += text(", gate ", name_of(*rule.gate));
-    standard.sources.push_back(text(file_, ":", rule.line, ": ", said.substr(2)));
+    standard.sources.push_back(text(rule.place, ": ", said.substr(2)));
     if (rule.tolerance || !rule.bound) standard.set_by = standard.sources.back();
   }
   for (const Waiver& waiver : waivers_) {
     if (!covers(waiver)) continue;
     standard.waiver = &waiver;
     standard.sources.push_back(
-        text(file_, ":", waiver.line, ": waived until ", waiver.until, ": ", waiver.why));
+        text(waiver.place, ": waived until ", waiver.until, ": ", waiver.why));
   }
   return standard;
 }
@@ -359,12 +426,22 @@ void Policy::check_against(const std::vector<List>& lists, bool complete) const 
     });
     if ((!listed && !complete) || matches_something(scope, lists)) return;
     throw Error(Fault::bad_input,
-                text(file_, ":", scope.line, ": this ", what, " matches nothing: no suite lists ",
-                     scope.match, scope.device.empty() ? "" : text(" on ", scope.device),
-                     " with the metric ", scope.metric_name(), "; mend or remove it"));
+                text(scope.place, ": this ", what, " matches nothing: no suite lists ", scope.match,
+                     scope.device.empty() ? "" : text(" on ", scope.device), " with the metric ",
+                     scope.metric_name(), "; mend or remove it"));
   };
   for (const Rule& rule : rules_) refuse(rule, "rule");
   for (const Waiver& waiver : waivers_) refuse(waiver, "waiver");
+  if (!complete) return;
+  const auto any = [&](const auto& test) { return std::any_of(lists.begin(), lists.end(), test); };
+  for (const auto& [suite, file] : files_)
+    if (!any([&](const List& list) { return list.suite == suite; }))
+      throw Error(Fault::bad_input, text(file, ": there is no suite '", suite,
+                                         "'; name the file after the suite whose rules it has"));
+  for (const auto& [metric, row] : rows_)
+    if (!any([&](const List& list) { return list.metrics.contains(metric); }))
+      throw Error(Fault::bad_input, text(row.place, ": no suite lists the metric ", metric,
+                                         "; mend or remove its row"));
 }
 
 }  // namespace holdfast::gate

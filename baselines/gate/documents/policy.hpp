@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The policy: which metrics gate, how far each may move, which absolute bounds hold, and what is
-// waived until when.
+// waived until when. A folder: common.json says what holds for all suites, <suite>.json has the
+// rules and waivers of one.
 #pragma once
 
 #include <map>
@@ -14,7 +15,6 @@
 namespace holdfast::gate {
 
 enum class Gate { block, warn, off };
-enum class Better { lower, higher, same };
 
 struct KindRow {
   Gate gate = Gate::off;
@@ -25,10 +25,8 @@ struct KindRow {
   bool drift_blocks = false;                // many small steps away from the anchor fail
 };
 
+// What one metric has in place of its kind's, or besides.
 struct MetricRow {
-  std::string kind;
-  Better better = Better::lower;
-  std::string unit;
   std::optional<Gate> gate = {};
   std::optional<double> tolerance = {};
   // Where the compilers differ in nothing but what follows the first number of their version.
@@ -36,6 +34,7 @@ struct MetricRow {
   std::optional<std::vector<std::string>> same = {};
   std::optional<double> impossible_above = {};  // a value beyond it is SUSPECT-FAST
   std::string on_request = {};  // the option of `holdfast run` without which it is not measured
+  std::string place = {};       // FILE:LINE
 };
 
 struct Bound {
@@ -50,7 +49,7 @@ struct Scope {
   std::string device = {};                // glob on the device class
   std::string variant = {};               // "case" for metrics of the case as a whole
   std::vector<std::string> metrics = {};  // "a+b" is a bound on the sum
-  std::size_t line = 0;
+  std::string place = {};                 // FILE:LINE
 
   bool covers_case(const std::string& case_id, const std::string& device_class) const;
   std::string metric_name() const;  // "a" or "a+b"
@@ -101,11 +100,15 @@ struct Sum {
 class Policy {
  public:
   // `today` (YYYY-MM-DD) decides which waivers have expired; an expired one throws.
-  static Policy read(const std::filesystem::path& path, const std::string& today);
+  static Policy read(const std::filesystem::path& folder, const std::string& today);
+  // One file: with `kinds` what holds for all suites, without what holds for one.
   static Policy parse(const Document& document, const std::string& today);
 
-  // Throws for a metric that the policy has no row and no rule for, unless the suite calls it
-  // advisory.
+  // The policy for a suite's metrics, which `standard` then knows. Throws for one of a kind that
+  // the policy does not have.
+  Policy with(const Meanings& metrics) const;
+
+  // Throws for a metric that is not among the suite's, unless the suite calls it advisory.
   Standard standard(const std::string& case_id, const std::string& device_class,
                     const std::string& variant, const std::string& metric,
                     const std::string& declared_kind) const;
@@ -115,21 +118,28 @@ class Policy {
                         const std::string& variant) const;
 
   // Throws for the first rule or waiver that matches no case and metric of these lists. Unless the
-  // lists are `complete`, what speaks of a suite that is not among them is left alone.
+  // lists are `complete`, what speaks of a suite that is not among them is left alone; where they
+  // are, a file of no suite and a row of no metric are errors as well.
   void check_against(const std::vector<List>& lists, bool complete) const;
 
-  const std::map<std::string, MetricRow>& metrics() const { return metrics_; }
+  const Meanings& metrics() const { return metrics_; }
+  // The option of `holdfast run` that asks for a metric; empty where it is always measured.
+  std::string on_request(const std::string& metric) const;
   // More suspect cases at once than this are the machine's doing, not the code's.
   std::size_t most_suspects() const { return most_suspects_; }
-  const std::string& file() const { return file_; }
 
  private:
-  std::string file_;
-  std::map<std::string, KindRow> kinds_;
-  std::map<std::string, MetricRow> metrics_;
-  std::vector<Rule> rules_;
-  std::vector<Waiver> waivers_;
+  std::string file_ = {};
+  bool for_all_ = false;  // it says what kinds there are
+  std::map<std::string, KindRow> kinds_ = {};
+  std::map<std::string, MetricRow> rows_ = {};
+  std::vector<Rule> rules_ = {};
+  std::vector<Waiver> waivers_ = {};
   std::size_t most_suspects_ = 12;
+  std::map<std::string, std::string> files_ = {};  // of suites
+  Meanings metrics_ = {};
+
+  void add(const std::string& suite, Policy rules);
 };
 
 // Whether `text` matches `pattern`: * stands for anything but '/', ** for anything.

@@ -19,7 +19,7 @@ Policy with(const std::string& rules, const std::string& waivers = "") {
   const std::size_t begin = content.find("\"rules\"");
   content =
       content.substr(0, begin) + "\"rules\": [" + rules + "], \"waivers\": [" + waivers + "]}";
-  return Policy::parse(Document("policy.json", content, Comments::allowed), today);
+  return toy::policy(content);
 }
 
 Standard of(const Policy& policy, const std::string& metric,
@@ -55,25 +55,24 @@ TEST(Policy, HostClassesHaveAToleranceOfTheirOwn) {
   EXPECT_EQ(of(with(""), "speedup", "case", "cuda-h200").tolerance, 0.03);
 }
 
-// The toy's policy with more members of the row of `launches`, or of the whole.
+// The toy's policy with a row of `launches`, or with more members of the whole.
 Policy with_more(const std::string& of_row, const std::string& of_policy = "") {
   std::string content = toy::policy_text;
-  const std::string row = "\"launches\": {";
-  content.insert(content.find(row) + row.size(), of_row);
+  content.insert(content.find("\"identity\""), "\"launches\": {" + of_row + "}, ");
   content.insert(content.find("\"rules\""), of_policy);
-  return Policy::parse(Document("policy.json", content, Comments::allowed), today);
+  return toy::policy(content);
 }
 
 TEST(Policy, AMetricMayHaveTolerancesOfItsOwn) {
   const Standard launches =
-      of(with_more(R"("tolerance": 0.005, "patch_tolerance": 0.02, )"), "launches");
+      of(with_more(R"("tolerance": 0.005, "patch_tolerance": 0.02)"), "launches");
   EXPECT_EQ(launches.tolerance, 0.005);
   EXPECT_EQ(launches.patch_tolerance, 0.02);
 }
 
 TEST(Policy, AMetricOnRequestNamesTheOptionThatAsksForIt) {
-  EXPECT_EQ(of(with_more(R"("on_request": "--count", )"), "launches").on_request, "--count");
-  EXPECT_THAT([] { (void)with_more(R"("on_request": "count", )"); },
+  EXPECT_EQ(of(with_more(R"("on_request": "--count")"), "launches").on_request, "--count");
+  EXPECT_THAT([] { (void)with_more(R"("on_request": "count")"); },
               ThrowsMessage<Error>(HasSubstr("is the option of holdfast run")));
 }
 
@@ -149,6 +148,26 @@ TEST(Policy, RulesForSuitesThatAreNotHereAreLeftAloneUnlessAllListsAre) {
   EXPECT_THROW(policy.check_against({toy::list()}, true), Error);
 }
 
+TEST(Policy, IsAskedAboutMetricsThatTheListTells) {
+  const Policy policy = with("").with({{"launches", {"time", Better::higher, "s"}}});
+  EXPECT_EQ(of(policy, "launches").kind, "time");
+  EXPECT_EQ(of(policy, "launches").better, Better::higher);
+  EXPECT_EQ(of(policy, "launches").unit, "s");
+  EXPECT_THAT(
+      [&] {
+        (void)policy.with({{"launches", {"bound"}}});
+      },
+      ThrowsMessage<Error>(
+          HasSubstr("the metric launches is of the kind 'bound', which 'kinds' does not have")));
+}
+
+TEST(Policy, SaysNothingThatTheListOfASuiteTells) {
+  for (const char* said : {R"("kind": "exact")", R"("better": "lower")", R"("unit": "1")"})
+    EXPECT_THAT([&] { (void)with_more(said); },
+                ThrowsMessage<Error>(HasSubstr(
+                    " of launches is told by the list of its suite; take it out of the policy")));
+}
+
 TEST(Policy, AnUnknownMetricIsAnErrorUnlessItIsAdvisory) {
   const Policy policy = with("");
   EXPECT_THROW((void)policy.standard(toy::step_id, "host", "optimized", "surprise", "exact"),
@@ -180,52 +199,115 @@ TEST(Policy, ARuleThatSaysNothingIsAnError) {
   EXPECT_THROW(with(R"({"match": "toy/**", "metric": "launches"})"), Error);
 }
 
-TEST(ThePolicyOfThisProject, HasARowForEveryCanonicalMetric) {
-  const Policy policy = Policy::read(HOLDFAST_POLICY, today);
-  for (const char* name : {"time_s",
-                           "speedup",
-                           "peak_bytes",
-                           "peak_bytes_warm",
-                           "peak_ratio",
-                           "compile_warm",
-                           "compile_steady",
-                           "nvrtc_runs",
-                           "plans_warm",
-                           "plans",
-                           "launches_warm",
-                           "launches",
-                           "library_calls",
-                           "graph_nodes",
-                           "h2d_bytes_warm",
-                           "h2d_bytes",
-                           "d2h_bytes",
-                           "syncs",
-                           "registers_max",
-                           "spill_bytes",
-                           "shared_bytes",
-                           "identity",
-                           "trace_s",
-                           "lower_s",
-                           "compile_s",
-                           "load_s",
-                           "first_call_s",
-                           "instructions",
-                           "floor_s",
-                           "floor_fraction",
-                           "flop_per_s",
-                           "bytes_per_s",
-                           "idle_fraction",
-                           "max_gap_s",
-                           "top_kernel_fraction",
-                           "check_error",
-                           "host_rss_bytes_before",
-                           "host_rss_bytes_peak",
-                           "host_rss_bytes_after"})
-    EXPECT_TRUE(policy.metrics().contains(name)) << name;
+// A policy's folder, with common.json and the files that a test puts beside it.
+class PolicyFolder : public testing::Test {
+ protected:
+  TemporaryFolder folder_{"policy_test"};
+  const std::filesystem::path policy_ = folder_.path() / "policy";
+
+  void SetUp() override {
+    std::filesystem::create_directory(policy_);
+    write_file(policy_ / "common.json", toy::policy_text);
+  }
+  void put(const std::string& name, const std::string& rules, const std::string& more = "") {
+    write_file(policy_ / name, "// Of one suite.\n{\"schema\": \"holdfast-policy/1\", " + more +
+                                   "\"rules\": [\n" + rules + "], \"waivers\": []}");
+  }
+  Policy read() const { return Policy::read(policy_, today).with(toy::metrics()); }
+  void spoil_common(const std::string& from, const std::string& to) const {
+    std::string content = toy::policy_text;
+    write_file(policy_ / "common.json", content.replace(content.find(from), from.size(), to));
+  }
+  void expect_refusal(const std::string& sentence) const {
+    EXPECT_THAT([&] { read().check_against({toy::list()}, true); },
+                ThrowsMessage<Error>(HasSubstr(sentence)));
+  }
+  static constexpr const char* rule_ =
+      R"({"match": "toy/step/**", "metric": "launches", "bound": {"max": 9, "source": "s"}})";
+};
+
+TEST_F(PolicyFolder, HoldsTheRulesOfASuiteInAFileOfItsOwn) {
+  put("toy.json", rule_);
+  const Policy policy = read();
+  EXPECT_NO_THROW(policy.check_against({toy::list()}, true));
+  const Standard launches = of(policy, "launches");
+  ASSERT_EQ(launches.bounds.size(), 2u);
+  EXPECT_EQ(launches.bounds[0]->place, (policy_ / "common.json").string() + ":10");
+  EXPECT_EQ(launches.bounds[1]->place, (policy_ / "toy.json").string() + ":3");
+}
+
+TEST_F(PolicyFolder, LetsTheRuleOfASuiteOverrideThatForAll) {
+  spoil_common(R"("rules": [)",
+               R"("rules": [{"match": "**", "metric": "launches", "tolerance": 0.1},)");
+  put("toy.json", R"({"match": "toy/**", "metric": "launches", "tolerance": 0.2})");
+  EXPECT_EQ(of(read(), "launches").tolerance, 0.2);
+}
+
+TEST_F(PolicyFolder, RefusesAFileOfNoSuite) {
+  put("toi.json", R"({"match": "toi/**", "metric": "launches", "tolerance": 0.2})");
+  EXPECT_NO_THROW(read().check_against({toy::list()}, false)) << "it may be of another build";
+  put("toi.json", "");
+  expect_refusal("toi.json: there is no suite 'toi'; name the file after the suite");
+}
+
+TEST_F(PolicyFolder, RefusesARuleInTheFileOfAnotherSuite) {
+  put("toy.json", R"({"match": "toys/**", "metric": "launches", "tolerance": 0.2})");
+  expect_refusal("toy.json:3: this rule speaks of toys/**, and its file is that of toy; move it");
+}
+
+TEST_F(PolicyFolder, RefusesKindsInTheFileOfASuite) {
+  put("toy.json", "", R"("kinds": {}, )");
+  expect_refusal("toy.json: 'kinds' hold for all suites and stand in common.json");
+  put("toy.json", "", R"("metrics": {}, )");
+  expect_refusal("unknown key 'metrics'");
+}
+
+TEST_F(PolicyFolder, RefusesARowOfNoMetric) {
+  spoil_common(R"("identity")", R"("idemtity")");
+  expect_refusal("common.json:8: no suite lists the metric idemtity; mend or remove its row");
+}
+
+TEST_F(PolicyFolder, RefusesTheSingleFileOfOldAndSaysHowToSplitIt) {
+  const auto complaint = [](const std::filesystem::path& given) {
+    try {
+      (void)Policy::read(given, today);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::bad_input);
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  const std::filesystem::path old = folder_.path() / "policy.json";
+  write_file(old, toy::policy_text);
+  const std::string how =
+      old.string() +
+      ": the policy is a folder now: put 'kinds', and of 'metrics' what differs "
+      "from them, into policy/common.json, the rules and waivers of each suite "
+      "into policy/<suite>.json, and remove this file";
+  EXPECT_EQ(complaint(old), how) << "given with --policy";
+  EXPECT_EQ(complaint(policy_), how) << "beside the folder, where nobody reads it";
+  std::filesystem::remove_all(policy_);
+  EXPECT_EQ(complaint(policy_), how) << "in the folder's place";
+  std::filesystem::remove(old);
+  EXPECT_THAT(complaint(policy_), HasSubstr("there is no policy"));
+}
+
+TEST_F(PolicyFolder, NeedsAFileForAllSuites) {
+  std::filesystem::remove(policy_ / "common.json");
+  put("toy.json", rule_);
+  EXPECT_THROW((void)Policy::read(policy_, today), Error);
+  put("common.json", rule_);
+  expect_refusal("common.json: has no 'kinds', which all suites need");
+}
+
+TEST(ThePolicyOfThisProject, HasEveryKindOfMetric) {
+  Meanings metrics;
+  for (const std::string_view kind : metric_kinds) metrics[text("a_", kind)] = {std::string(kind)};
+  EXPECT_NO_THROW((void)Policy::read(HOLDFAST_POLICY, today).with(metrics));
 }
 
 TEST(ThePolicyOfThisProject, BoundsTheHostSpeedupOfTheCubedSphere) {
-  const Policy policy = Policy::read(HOLDFAST_POLICY, today);
+  const Policy policy = Policy::read(HOLDFAST_POLICY, today).with(toy::metrics());
   const Standard speedup = policy.standard("cubed_sphere_swe/rk4_step/n:96/f64",
                                            "host-x86_64-v4-2t", "case", "speedup", "ratio");
   ASSERT_EQ(speedup.bounds.size(), 1u);

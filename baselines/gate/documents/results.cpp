@@ -19,8 +19,6 @@ std::optional<bool> boolean_or_null(const Reader& reader) {
   return reader.boolean();
 }
 
-const std::vector<std::string_view> kinds = {"exact", "codegen", "ratio",
-                                             "time",  "bound",   "advisory"};
 const std::vector<std::string_view> case_statuses = {"ok",      "failed",  "skipped",
                                                      "crashed", "timeout", "missing"};
 const std::vector<std::string_view> check_statuses = {"passed", "failed", "not_executed"};
@@ -47,7 +45,7 @@ void check_numbers(const Reader& reader, const Metric& metric) {
 
 Metric parse_metric(const Reader& reader) {
   Object object = reader.object();
-  Metric metric{.kind = object.take("kind").one_of(kinds)};
+  Metric metric{.kind = object.take("kind").one_of(metric_kinds)};
   if (const auto value = object.optional("value")) metric.value = value->number_or_null();
   if (const auto reason = object.optional("reason")) metric.reason = reason->string_or_null();
   if (const auto processes = object.optional("processes")) metric.processes = processes->numbers();

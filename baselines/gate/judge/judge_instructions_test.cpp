@@ -27,6 +27,7 @@ struct Counted {
   Results results = toy::host();
   List list = toy::list();
   Counted() {
+    list.metrics["instructions"] = {"exact"};
     for (ListedCase& listed : list.cases) listed.devices["host"].push_back("instructions");
     count(1'000'000);
   }
@@ -39,12 +40,11 @@ struct Counted {
   }
   static Policy policy() {
     std::string with_row = toy::policy_text;
-    const std::string before = "\"peak_bytes\":";
+    const std::string before = "\"identity\":";
     with_row.insert(with_row.find(before),
-                    R"("instructions": {"kind": "exact", "better": "lower", "unit": "1",
-                        "tolerance": 0.005, "patch_tolerance": 0.02, "same": ["compiler"],
-                        "on_request": "--count-instructions"}, )");
-    return Policy::parse(Document("policy.json", with_row, Comments::allowed), "2026-11-21");
+                    R"("instructions": {"tolerance": 0.005, "patch_tolerance": 0.02,
+                        "same": ["compiler"], "on_request": "--count-instructions"}, )");
+    return toy::policy(with_row).with(Counted().list.metrics);
   }
   Baseline accepted() const {
     return seen_on(toy::processor, accept(results, std::nullopt, policy()).baseline);

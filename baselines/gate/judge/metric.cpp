@@ -124,7 +124,7 @@ bool MetricJudge::judge_absolute(const Standard& standard, Row& row) const {
     row.blocking = gate == Gate::block;
     row.limit =
         rule->bound->min && *number < *rule->bound->min ? rule->bound->min : rule->bound->max;
-    row.evidence["rule"] = text(policy_.file(), ":", rule->line);
+    row.evidence["rule"] = rule->place;
     row.next = text("holdfast policy ", row.case_id, " --device-class=", row.device_class);
     say(row, *broken);
   }

@@ -36,9 +36,9 @@ class PartJudge {
  public:
   PartJudge(const Part& part, const Policy& policy, bool undecided_fails)
       : part_(part),
-        policy_(policy),
+        policy_(policy.with(part.metrics())),
         undecided_fails_(undecided_fails),
-        judge_(part, policy, undecided_fails) {}
+        judge_(part, policy_, undecided_fails) {}
 
   PartVerdict run(bool require_baseline, const SecondOpinion& second_opinion) {
     describe(require_baseline);
@@ -65,6 +65,7 @@ class PartJudge {
       throw Error(Fault::bad_input, text(part_.name(), " holds the case ", measured.begin()->first,
                                          ", which its list does not have there; run it again"));
     look_for_lost_entries();
+    tell_changed_meanings();
     tell_unrequested();
     for (const char* kind : {"ratio", "time"})
       if (has_environment_moved(kind, second_opinion)) break;
@@ -77,7 +78,7 @@ class PartJudge {
 
  private:
   const Part& part_;
-  const Policy& policy_;
+  const Policy policy_;
   const bool undecided_fails_;
   const MetricJudge judge_;
   PartVerdict verdict_ = {};
@@ -302,6 +303,22 @@ class PartJudge {
       missing(case_id, key.substr(first + 1, second - first - 1), metric,
               text("has an accepted value, ", readable(entry.value, ""), ", and was not measured"),
               part_.accept_command());
+    }
+  }
+
+  // A metric of another kind, unit or direction is judged by other rules, or by none.
+  void tell_changed_meanings() {
+    for (const ChangedMeaning& changed : part_.changed_meanings()) {
+      Row row = judge_.new_row(part_.results.suite, case_variant, changed.metric);
+      row.kind = changed.listed.kind;
+      row.unit = changed.listed.unit;
+      row.verdict = changed.in_this_change ? verdict::accepted : verdict::fresh;
+      row.blocking = !changed.in_this_change;
+      if (row.blocking) row.next = part_.accept_command();
+      judge_.say(row, text("is ", text_of(changed.listed), ", says the list, and was accepted as ",
+                           text_of(changed.accepted),
+                           changed.in_this_change ? "; accepted with this change" : ""));
+      verdict_.rows.push_back(std::move(row));
     }
   }
 

@@ -15,9 +15,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::ThrowsMessage;
 
-Policy policy() {
-  return Policy::parse(Document("policy.json", toy::policy_text, Comments::allowed), "2026-11-21");
-}
+using toy::policy;
 
 Baseline baseline_of(const Results& results) {
   return seen_on(toy::processor,
@@ -294,10 +292,7 @@ PartVerdict bounded(const std::string& rules, const std::string& waivers = "") {
   std::string with_rules = toy::policy_text;
   with_rules.replace(with_rules.find("\"rules\": ["), 10, "\"rules\": [" + rules + ",");
   with_rules.replace(with_rules.find("\"waivers\": ["), 12, "\"waivers\": [" + waivers);
-  return judge_part(
-      part(toy::dry(), toy::dry()),
-      Policy::parse(Document("policy.json", with_rules, Comments::allowed), "2026-11-21"), false,
-      true);
+  return judge_part(part(toy::dry(), toy::dry()), policy(with_rules), false, true);
 }
 
 std::string at_most(double most, const std::string& gate,
@@ -378,9 +373,7 @@ TEST(JudgePart, ThePolicySaysHowManySuspectsAreTheMachine) {
   EXPECT_EQ(judge(judged).exit, 1);
   std::string fewer = toy::policy_text;
   fewer.insert(fewer.find("\"rules\""), "\"most_suspects\": 4, ");
-  const PartVerdict verdict = judge_part(
-      judged, Policy::parse(Document("policy.json", fewer, Comments::allowed), "2026-11-21"), false,
-      true);
+  const PartVerdict verdict = judge_part(judged, policy(fewer), false, true);
   EXPECT_EQ(verdict.exit, 0);
   EXPECT_THAT(verdict.notes, testing::ElementsAre(HasSubstr("the environment moved: 5 of 20")));
 }
@@ -396,6 +389,54 @@ TEST(JudgePart, ThirteenSuspectsAreTheMachineByDefault) {
     EXPECT_EQ(judge({.results = many.results, .list = many.list, .baseline = before}).exit,
               suspects == 12 ? 1 : 0);
   }
+}
+
+// What the list calls launches after they were accepted as exact ones.
+Part part_of_another_kind() {
+  Part judged = part(toy::dry(), toy::dry());
+  judged.list.metrics["launches"] = {"advisory"};
+  return judged;
+}
+
+const Row& row_of_the_suite(const PartVerdict& verdict) {
+  const auto at = std::find_if(verdict.rows.begin(), verdict.rows.end(),
+                               [](const Row& one) { return one.case_id == "toy"; });
+  if (at == verdict.rows.end()) throw std::runtime_error("no row about a metric");
+  return *at;
+}
+
+TEST(ChangedMeanings, OfAMetricMustBeAccepted) {
+  const PartVerdict verdict = judge(part_of_another_kind());
+  EXPECT_EQ(verdict.exit, 3);
+  EXPECT_EQ(row_of_the_suite(verdict).verdict, "NEW");
+  EXPECT_EQ(row_of_the_suite(verdict).sentence,
+            "toy on cuda-dry-sm_90: launches is advisory in 1, lower is better, says the list, and "
+            "was accepted as exact in 1, lower is better");
+  EXPECT_THAT(*row_of_the_suite(verdict).next, HasSubstr("holdfast baseline accept"));
+}
+
+TEST(ChangedMeanings, ExcuseNothingUntilTheyAreAccepted) {
+  Part judged = part_of_another_kind();
+  toy::metric(judged.results, "optimized", "launches") = toy::exact(5);
+  EXPECT_EQ(row(judge(judged), "launches").verdict, "REGRESSION");
+  judged.list.metrics["launches"] = {"exact", Better::higher};
+  EXPECT_EQ(row(judge(judged), "launches").verdict, "REGRESSION");
+}
+
+TEST(ChangedMeanings, ThatTheChangeAcceptsAreAccepted) {
+  Part judged = part_of_another_kind();
+  judged.proposed =
+      accept(judged.results, judged.baseline, policy().with(judged.list.metrics)).baseline;
+  const PartVerdict verdict = judge(judged);
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_EQ(row_of_the_suite(verdict).verdict, "ACCEPTED");
+  EXPECT_THAT(row_of_the_suite(verdict).sentence, HasSubstr("; accepted with this change"));
+}
+
+TEST(ChangedMeanings, OfOtherMetricsAreNoNews) {
+  Part judged = part(toy::dry(), toy::dry());
+  judged.list.metrics["time_s"] = {"advisory"};
+  EXPECT_EQ(judge(judged).exit, 0) << "no entry here is of it";
 }
 
 TEST(KernelTables, NameWhatChangedAndCountTheRest) {

@@ -21,7 +21,9 @@ namespace {
 constexpr const char* cases[] = {"fake_suite/add/n:8/f64", "fake_suite/scale/n:8/f64"};
 
 void print_list() {
-  std::cout << R"({"schema": "holdfast-list/1", "suite": "fake_suite", "cases": [)";
+  std::cout << R"({"schema": "holdfast-list/2", "suite": "fake_suite", "metrics": {)"
+            << R"("launches": {"kind": "exact", "better": "lower", "unit": "1"}, )"
+            << R"("time_s": {"kind": "time", "better": "lower", "unit": "s"}}, "cases": [)";
   const char* separator = "";
   for (const char* id : cases) {
     std::cout

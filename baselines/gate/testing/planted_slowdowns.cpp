@@ -159,15 +159,16 @@ class LiveGate {
       : asked_(asked), base_(folder / "base"), head_(folder / text("head", size)) {
     const fs::path base = plant(asked.planted, base_, nothing);
     const fs::path binary = plant(asked.planted, head_, text(size));
-    json policy = json::parse(read_file(asked.policy), nullptr, true, true);
-    policy["rules"] = policy["waivers"] = json::array();  // they speak of other suites
-    fs::create_directories(head_ / "baselines");
-    write_file(head_ / "baselines" / "policy.json", policy.dump(1));
+    const fs::path policy = head_ / "baselines" / "policy";  // the other files are of other suites
+    fs::create_directories(policy);
+    fs::copy_file(asked.policy / "common.json", policy / "common.json",
+                  fs::copy_options::overwrite_existing);
     run({"run", binary.string(), "--device=host", "--out=" + results().string()}, {0});
     for (const auto& part : fs::directory_iterator(results())) {
       Results measured = read_results(part.path() / "planted.json");
       measured.run.content = provenance(base).content;
-      const Policy read = Policy::read(head_ / "baselines" / "policy.json", today_utc());
+      const Policy read = Policy::read(policy, today_utc())
+                              .with(read_list(list_path(head_ / "bin", "planted")).metrics);
       Baseline baseline =
           accept(measured, std::nullopt, read, {.why = "four times as fast"}).baseline;
       for (auto& [processor, entries] : baseline.processors)
@@ -320,7 +321,7 @@ const Command command = {
     .operands = "",
     .options = {{"planted", "BINARY", "the planted suite, with its list beside it"},
                 {"holdfast", "BINARY", "the gate"},
-                {"policy", "FILE", "whose kinds and metrics hold"},
+                {"policy", "DIR", "whose kinds and metrics hold"},
                 {"units", "N", "pairs of processes recorded of each size (default 300)"},
                 {"decisions", "N", "made of each size from what was recorded (default 1000)"},
                 {"live", "N", "made of each size by holdfast check --confirm (default 10)"},

@@ -124,9 +124,9 @@ json policy_of_everything() {
   return json::parse(R"({"schema": "holdfast-policy/1", "most_suspects": 1000000,
  "kinds": {"exact": {"gate": "block", "tolerance": 0, "two_sided": ["reference", "optimized"], "drift": "warn"},
            "ratio": {"gate": "off", "tolerance": 1, "host_tolerance": 1.0, "same": ["nvrtc", "driver"]}},
- "metrics": {"launches": {"kind": "exact", "better": "lower", "unit": "1", "gate": "warn", "tolerance": 1,
-                          "patch_tolerance": 0.5, "on_request": "--count", "same": ["compiler"]},
-             "speedup": {"kind": "ratio", "better": "higher", "unit": "1", "impossible_above": 1.1}},
+ "metrics": {"launches": {"gate": "warn", "tolerance": 1, "patch_tolerance": 0.5, "on_request": "--count",
+                          "same": ["compiler"]},
+             "speedup": {"impossible_above": 1.1}},
  "rules": [{"match": "toy/**", "metric": "launches", "device": "host-*", "variant": "case", "tolerance": 1.0},
            {"match": "toy/**", "metric": "launches", "gate": "block"},
            {"match": "toy/**", "metric": "launches+speedup", "bound": {"min": 0, "max": 2.5, "source": "s"}}],
@@ -160,6 +160,11 @@ std::vector<std::string> nearly(const json& whole) {
 
 std::vector<std::string> policies() {
   std::vector<std::string> all = nearly(policy_of_everything());
+  json of_a_suite = policy_of_everything();
+  for (const char* for_all : {"kinds", "metrics", "most_suspects"}) {
+    of_a_suite.erase(for_all);
+    all.push_back(of_a_suite.dump());
+  }
   all.push_back(policy_of_everything().dump());
   return all;
 }
@@ -167,8 +172,12 @@ std::vector<std::string> policies() {
 std::vector<Language> languages() {
   return {{.name = "policy",
            .parse = [](const Document& read) { (void)Policy::parse(read, "2026-11-21"); },
-           .documents = policies(),
-           .between = {{"/kinds/*", "each metric is of a kind that there is"}}},
+           .documents = policies()},
+          {.name = "list",
+           .parse = [](const Document& read) { (void)parse_list(read); },
+           .documents = parser_promise("list").seeds(),
+           .between = {{"/metrics/*", "what a case has is among the metrics"},
+                       {"/cases/*/devices/*/metrics/*", "a case names a metric once"}}},
           {.name = "aliases",
            .parse = [](const Document& read) { (void)Aliases::parse(read); },
            .documents = parser_promise("aliases").seeds()},
@@ -181,7 +190,11 @@ std::vector<Language> languages() {
            .between = {{"/processors/*/*/value", "the value is the median of the runs"},
                        {"/processors/*/*/medians/*", "the value is the median of the runs"},
                        {"/processors/*/*/runs", "there are as many runs as medians"},
-                       {"/processors/*/*/days", "there are at most as many days as runs"}}}};
+                       {"/processors/*/*/days", "there are at most as many days as runs"},
+                       {"/acceptances/*", "an entry comes from one that there is"},
+                       {"/metrics/*", "of what has an entry it is told what it is"},
+                       {"/entries/*", "of what has an entry it is told what it is"},
+                       {"/processors/*/*", "of what has an entry it is told what it is"}}}};
 }
 
 class OneLanguage : public testing::TestWithParam<Language> {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "gate/base/process.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/policy.hpp"
 
 namespace holdfast::gate::toy {
 
@@ -24,23 +24,33 @@ inline const std::string policy_text = R"(// A policy of the usual kinds and a f
            "ratio": {"gate": "block", "tolerance": 0.03, "host_tolerance": 0.05},
            "time": {"gate": "warn", "tolerance": 0.03, "host_tolerance": 0.05},
            "advisory": {"gate": "off"}},
- "metrics": {"launches": {"kind": "exact", "better": "lower", "unit": "1"},
-             "peak_bytes": {"kind": "exact", "better": "lower", "unit": "B"},
-             "registers_max": {"kind": "codegen", "better": "lower", "unit": "1"},
-             "identity": {"kind": "codegen", "better": "same", "unit": "1", "gate": "warn"},
-             "time_s": {"kind": "time", "better": "lower", "unit": "s"},
-             "handover_s": {"kind": "time", "better": "lower", "unit": "s"},
-             "floor_fraction": {"kind": "advisory", "better": "higher", "unit": "1", "impossible_above": 1.1},
-             "speedup": {"kind": "ratio", "better": "higher", "unit": "1"}},
+ "metrics": {"identity": {"gate": "warn"}, "floor_fraction": {"impossible_above": 1.1}},
  "rules": [
   {"match": "toy/step/**", "variant": "optimized", "metric": "launches", "bound": {"max": 64, "source": "a toy's bound"}}],
  "waivers": []}
 )";
 
+inline Meanings metrics() {
+  return {{"launches", {"exact"}},
+          {"peak_bytes", {"exact", Better::lower, "B"}},
+          {"registers_max", {"codegen"}},
+          {"identity", {"codegen", Better::same}},
+          {"time_s", {"time", Better::lower, "s"}},
+          {"handover_s", {"time", Better::lower, "s"}},
+          {"floor_fraction", {"advisory", Better::higher}},
+          {"speedup", {"ratio", Better::higher}}};
+}
+
+// Made of such a text, and for the toy's metrics.
+inline Policy policy(const std::string& content = policy_text) {
+  return Policy::parse(Document("policy/common.json", content, Comments::allowed), "2026-11-21")
+      .with(metrics());
+}
+
 inline List list() {
   const std::vector<std::string> dry = {"identity", "launches", "peak_bytes", "registers_max"};
   const std::vector<std::string> host = {"peak_bytes", "speedup", "time_s"};
-  List made{.suite = "toy"};
+  List made{.suite = "toy", .metrics = metrics()};
   for (const char* id : {step_id, sum_id})
     made.cases.push_back({.id = id,
                           .tier = "gate",
@@ -137,13 +147,14 @@ class Root : public testing::Test {
  protected:
   TemporaryFolder folder_{"gate_test"};
   const std::filesystem::path baselines_ = folder_.path() / "baselines";
+  const std::filesystem::path common_policy_ = baselines_ / "policy" / "common.json";
   const std::filesystem::path lists_ = folder_.path() / "bin";
   const std::filesystem::path results_ = folder_.path() / "results";
 
   void SetUp() override {
-    for (const auto& path : {baselines_, lists_, results_})
+    for (const auto& path : {baselines_ / "policy", lists_, results_})
       std::filesystem::create_directories(path);
-    write_file(baselines_ / "policy.json", policy_text);
+    write_file(common_policy_, policy_text);
     write_file(lists_ / "toy.list.json", list_text());
   }
 

@@ -97,12 +97,15 @@ struct Steps {
 // Measured by a function of its own: what is not one repeated step.
 using Protocol = std::function<void(Session&)>;
 
+enum class Better { lower, higher, same };
+
 // A metric of this case alone, on these kinds of devices. Its value comes from
 // Computation::readings(), Steps::read or Session::read(); or it is given here, where the size
 // alone tells it. A declared metric that nobody read fails the case.
 struct MetricDeclaration {
   std::string name = {};
   std::string kind = "advisory";  // exact, codegen, ratio, time, bound, advisory
+  Better better = Better::lower;  // of a metric in the table of metrics what stands there holds
   std::vector<std::string> devices = {"host", "cuda", "cuda-dry"};
   std::optional<double> value = {};
 
@@ -119,6 +122,7 @@ struct Derived {
   Variant against = Variant::optimized;  // the variant of the case that is timed
   Form form = Form::other_over_case;
   std::string kind = "advisory";
+  Better better = Better::lower;
 };
 
 struct Case {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "runtime/base/error.hpp"
+
 namespace holdfast {
 namespace {
 
@@ -149,6 +151,15 @@ const Metric table[] = {
      host_rss<&HostMemory::after>},
 };
 
+constexpr std::string_view kinds[] = {"exact", "codegen", "ratio", "time", "bound", "advisory"};
+
+// A declared metric's name ends in its unit, and is a plain number's where it does not.
+std::string unit_of_name(std::string_view name) {
+  if (name.ends_with("_per_s")) return "1/s";
+  if (name.ends_with("_s")) return "s";
+  return name.find("bytes") == name.npos ? "1" : "B";
+}
+
 }  // namespace
 
 std::span<const Metric> metrics() {
@@ -186,6 +197,37 @@ std::vector<std::string> promised(const Case& one, std::string_view device) {
   for (const Derived& derived : one.derived)
     if (one.has(derived, device)) names.insert(derived.name);
   return {names.begin(), names.end()};
+}
+
+std::map<std::string, Meaning> meanings(const std::vector<Case>& cases) {
+  // The hash of all kernels, which no case promises and each on a device has: another one is
+  // neither better nor worse.
+  std::map<std::string, Meaning> all = {{"identity", {"codegen", Better::same, "1"}}};
+  for (const Metric& metric : table) all[metric.name] = {metric.kind, metric.better, metric.unit};
+  const auto canonical = all;
+  const auto declare = [&](const Case& one, const auto& metric) {
+    const auto refuse = [&](const auto&... why) {
+      throw Error(Fault::broken_rule, text(one.id, ": the metric ", metric.name, ' ', why...));
+    };
+    const auto known = canonical.find(metric.name);
+    Meaning meaning{metric.kind, metric.better, unit_of_name(metric.name)};
+    if (known != canonical.end()) {
+      if (metric.kind != known->second.kind)
+        refuse("is declared as '", metric.kind, "', and the table of metrics has it as '",
+               known->second.kind, "'");
+      meaning = known->second;
+    }
+    if (std::find(std::begin(kinds), std::end(kinds), meaning.kind) == std::end(kinds))
+      refuse("is of the kind '", meaning.kind,
+             "'; the kinds are exact, codegen, ratio, time, bound and advisory");
+    if (!(all.try_emplace(metric.name, meaning).first->second == meaning))
+      refuse("is of another kind or direction in another case; give one of them another name");
+  };
+  for (const Case& one : cases) {
+    for (const MetricDeclaration& metric : one.metrics) declare(one, metric);
+    for (const Derived& metric : one.derived) declare(one, metric);
+  }
+  return all;
 }
 
 }  // namespace holdfast

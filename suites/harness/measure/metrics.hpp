@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of metrics: what each is called, where it exists and how it is read from a measurement.
-// Adding one is a row here and a row in baselines/policy.json.
+// Adding one is a row here; the list of a suite tells it to the gate.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +16,6 @@ namespace holdfast {
 using Reading = std::optional<double>;  // empty where the device cannot know
 
 enum class Of { variant, whole_case };  // one value per variant, or one for the case
-enum class Better { lower, higher };
 // Of the case: nothing, not even that it is stepped; that it is measured by Steps; besides that a
 // reference, or a peak or an upload by formula, or that it is counted under callgrind.
 enum class Needs { nothing, steps, reference, estimate, upload, counted_steps };
@@ -43,5 +43,16 @@ bool applies(const Metric& metric, const Case& one, std::string_view device);
 
 // Everything that a case promises on a device: the names for the list.
 std::vector<std::string> promised(const Case& one, std::string_view device);
+
+// What a metric is, for the list.
+struct Meaning {
+  std::string kind = {};
+  Better better = Better::lower;
+  std::string unit = {};
+  bool operator==(const Meaning&) const = default;
+};
+// Of all metrics of the table and of the cases. Throws Error{broken_rule} for one of an unknown
+// kind, and for a name that is not the same metric everywhere.
+std::map<std::string, Meaning> meanings(const std::vector<Case>& cases);
 
 }  // namespace holdfast

@@ -7,11 +7,13 @@
 #include <set>
 
 #include "harness/testing/toy.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast {
 namespace {
 
 using testing::Contains;
+using testing::HasSubstr;
 using testing::Not;
 
 TEST(Metrics, HaveNamesOfTheirOwn) {
@@ -20,46 +22,56 @@ TEST(Metrics, HaveNamesOfTheirOwn) {
     EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
 }
 
-TEST(Metrics, HaveTheCanonicalNames) {
-  std::set<std::string> names;
-  for (const Metric& metric : metrics()) names.insert(metric.name);
-  for (const char* name : {"time_s",
-                           "speedup",
-                           "peak_bytes",
-                           "peak_bytes_warm",
-                           "peak_ratio",
-                           "compile_warm",
-                           "compile_steady",
-                           "nvrtc_runs",
-                           "plans_warm",
-                           "plans",
-                           "launches_warm",
-                           "launches",
-                           "scatter_launches",
-                           "library_calls",
-                           "graph_nodes",
-                           "h2d_bytes_warm",
-                           "h2d_bytes",
-                           "d2h_bytes",
-                           "syncs",
-                           "registers_max",
-                           "spill_bytes",
-                           "shared_bytes",
-                           "trace_s",
-                           "lower_s",
-                           "compile_s",
-                           "load_s",
-                           "first_call_s",
-                           "warm_up_s",
-                           "floor_s",
-                           "floor_fraction",
-                           "flop_per_s",
-                           "bytes_per_s",
-                           "check_error",
-                           "host_rss_bytes_before",
-                           "host_rss_bytes_peak",
-                           "host_rss_bytes_after"})
-    EXPECT_THAT(names, Contains(name));
+TEST(Metrics, AreToldToTheGateWithKindDirectionAndUnit) {
+  const auto told = meanings({});
+  for (const Metric& metric : metrics())
+    EXPECT_EQ(told.at(metric.name), (Meaning{metric.kind, metric.better, metric.unit}));
+  EXPECT_EQ(told.at("identity"), (Meaning{"codegen", Better::same, "1"}));
+  EXPECT_EQ(told.size(), metrics().size() + 1);
+}
+
+TEST(Metrics, OfTheCaseAloneAreToldAsTheyAreDeclared) {
+  Case one = toy_case();
+  one.metrics = {{.name = "setup_s"},
+                 {.name = "tokens_per_s", .better = Better::higher},
+                 {.name = "bytes_in_use", .kind = "exact"},
+                 {.name = "launches", .kind = "exact"}};
+  one.derived = {{.name = "loop_speedup", .kind = "bound", .better = Better::higher}};
+  const auto told = meanings({one});
+  EXPECT_EQ(told.at("setup_s"), (Meaning{"advisory", Better::lower, "s"}));
+  EXPECT_EQ(told.at("tokens_per_s"), (Meaning{"advisory", Better::higher, "1/s"}));
+  EXPECT_EQ(told.at("bytes_in_use"), (Meaning{"exact", Better::lower, "B"}));
+  EXPECT_EQ(told.at("launches"), meanings({}).at("launches"));
+  EXPECT_EQ(told.at("loop_speedup"), (Meaning{"bound", Better::higher, "1"}));
+}
+
+// The sentence with which a suite of these cases refuses to say what its metrics are.
+std::string complaint(const std::vector<Case>& cases) {
+  try {
+    (void)meanings(cases);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "told";
+}
+
+TEST(Metrics, WithoutAKnownKindAreAnErrorOfTheSuite) {
+  Case one = toy_case();
+  for (const char* kind : {"", "exactly"}) {
+    one.metrics = {{.name = "rows", .kind = kind}};
+    EXPECT_THAT(complaint({one}), HasSubstr(one.id + ": the metric rows is of the kind '" + kind));
+  }
+  one.metrics = {{.name = "launches"}};
+  EXPECT_THAT(complaint({one}), HasSubstr("the metric launches is declared as 'advisory', and the "
+                                          "table of metrics has it as 'exact'"));
+}
+
+TEST(Metrics, OfOneNameAreTheSameInEveryCase) {
+  Case one = toy_case(), other = toy_case();
+  one.metrics = {{.name = "rows", .kind = "exact"}};
+  other.metrics = {{.name = "rows", .kind = "bound"}};
+  EXPECT_EQ(complaint({one, one}), "told");
+  EXPECT_THAT(complaint({one, other}), HasSubstr("the metric rows is of another kind"));
 }
 
 TEST(Metrics, OfADryDeviceHoldNoTime) {

@@ -183,7 +183,13 @@ json list_json(const std::string& suite, const std::vector<Case>& cases) {
                     {"reference", one.reference && one.unreferenced.empty()},
                     {"devices", devices}});
   }
-  return {{"schema", "holdfast-list/1"}, {"suite", suite}, {"cases", rows}};
+  constexpr const char* directions[] = {"lower", "higher", "same"};
+  json described = json::object();
+  for (const auto& [metric, meaning] : meanings(cases))
+    described[metric] = {{"kind", meaning.kind},
+                         {"better", directions[static_cast<std::size_t>(meaning.better)]},
+                         {"unit", meaning.unit}};
+  return {{"schema", "holdfast-list/2"}, {"suite", suite}, {"cases", rows}, {"metrics", described}};
 }
 
 std::string document(const json& json) {

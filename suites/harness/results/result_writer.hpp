@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// holdfast-results/1 and holdfast-list/1; see baselines/formats/.
+// holdfast-results/1 and holdfast-list/2, whose schemas stand in baselines/formats/.
 #pragma once
 
 #include <filesystem>
