@@ -2,7 +2,31 @@
 # The bundle: everything that measures and judges in one archive, for machines that run and do not build
 # (cmake/bundle/README.md). `cmake --workflow --preset bundle` makes it.
 
-# holdfast_add_bundle(): the target `bundle`, and the test that unpacks what it packs. After all rooms: it takes every suite
+set(holdfast_bundle_architectures sm_80 sm_90 sm_100)
+
+# holdfast_compile_programs(<folder> <suite>...): what the suites compile, so that the first start on a GPU needs no compiler
+# where NVRTC and nvJitLink are these versions. All suites and architectures at once, and again only for a suite or a compiler
+# that has changed. Sets `caches`: the folders, beside each of which a file .done stands when it is filled.
+function(holdfast_compile_programs folder)
+  set(caches "")
+  set(script ${PROJECT_SOURCE_DIR}/cmake/bundle/compile.cmake)
+  foreach(architecture IN LISTS holdfast_bundle_architectures)
+    foreach(suite IN LISTS ARGN)
+      set(cache ${folder}/${suite}.${architecture})
+      add_custom_command(
+        OUTPUT ${cache}.done
+        COMMAND ${CMAKE_COMMAND} -DSUITE=$<TARGET_FILE:${suite}> -DARCHITECTURE=${architecture} -DCACHE=${cache}
+                -DDONE=${cache}.done -P ${script}
+        DEPENDS ${suite} ${script} ${HOLDFAST_NVRTC} ${HOLDFAST_NVJITLINK}
+        COMMENT "Compiling ${suite} for ${architecture}"
+        VERBATIM)
+      list(APPEND caches ${cache})
+    endforeach()
+  endforeach()
+  set(caches ${caches} PARENT_SCOPE)
+endfunction()
+
+# holdfast_add_bundle(): the target `bundle`, and the tests that unpack what it packs. After all rooms: it takes every suite
 # that has devices, and every test with the label gpu.
 function(holdfast_add_bundle)
   if(NOT HOLDFAST_CUDA)
@@ -22,27 +46,34 @@ function(holdfast_add_bundle)
 
   cmake_path(SET place NORMALIZE ${PROJECT_BINARY_DIR}/../bundle)  # build/bundle beside build/release
   set(name holdfast-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+  set(scripts ${PROJECT_SOURCE_DIR}/cmake/bundle)
   set(programs "")
   foreach(program IN ITEMS holdfast ${suites} ${gpu_tests})
     list(APPEND programs $<TARGET_FILE:${program}>)
   endforeach()
+  holdfast_compile_programs(${place}/programs ${suites})
+  set(compiled ${caches})
+  list(TRANSFORM compiled APPEND .done)
   add_custom_target(
     bundle
     COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR} -DPLACE=${place}
-            -DNAME=${name} "-DPROGRAMS=${programs}" "-DSUITES=${suites}" -DREADELF=${CMAKE_READELF} -DSTRIP=${CMAKE_STRIP}
-            -P ${PROJECT_SOURCE_DIR}/cmake/bundle/pack.cmake
+            -DNAME=${name} "-DPROGRAMS=${programs}" "-DSUITES=${suites}" "-DCACHES=${caches}" -DREADELF=${CMAKE_READELF}
+            -DSTRIP=${CMAKE_STRIP} -P ${scripts}/pack.cmake
+    DEPENDS ${compiled}
     COMMENT "Packing ${name}"
     USES_TERMINAL
     VERBATIM)
   add_dependencies(bundle holdfast ${suites} ${gpu_tests} holdfast_content)
 
   add_test(NAME bundle.pack COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target bundle)
-  add_test(NAME bundle.bare
-           COMMAND ${PROJECT_SOURCE_DIR}/cmake/bundle/bare_test.sh ${place}/${name}.tar.gz)
+  add_test(NAME bundle.bare COMMAND ${scripts}/bare_test.sh ${place}/${name}.tar.gz)
+  add_test(NAME bundle.complete COMMAND ${scripts}/complete_test.sh ${place}/${name}.tar.gz
+                                        ${holdfast_bundle_architectures})
   set_tests_properties(bundle.pack PROPERTIES FIXTURES_SETUP bundle)
-  set_tests_properties(bundle.bare PROPERTIES FIXTURES_REQUIRED bundle)
+  set_tests_properties(bundle.bare bundle.complete PROPERTIES FIXTURES_REQUIRED bundle)
   set_tests_properties(bundle.pack bundle.bare PROPERTIES LABELS slow TIMEOUT 1200 RUN_SERIAL TRUE)
+  set_tests_properties(bundle.complete PROPERTIES LABELS nightly TIMEOUT 3600 RUN_SERIAL TRUE)
   if(NOT HOLDFAST_CUDA_INCLUDE MATCHES "^/usr/local/cuda/")  # where the bundle looks by itself
-    set_tests_properties(bundle.bare PROPERTIES ENVIRONMENT CUDA_HOME=${holdfast_cuda_root})
+    set_tests_properties(bundle.bare bundle.complete PROPERTIES ENVIRONMENT CUDA_HOME=${holdfast_cuda_root})
   endif()
 endfunction()

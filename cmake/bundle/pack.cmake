@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DSOURCE=<root> -DBUILD=<build folder> -DPLACE=<folder> -DNAME=<name> -DPROGRAMS=<binaries> -DSUITES=<names>
-#       -DREADELF=<tool> -DSTRIP=<tool> -P pack.cmake
+#       -DCACHES=<folders> -DREADELF=<tool> -DSTRIP=<tool> -P pack.cmake
 # Packs <folder>/<name>.tar.gz: programs, the libraries that they need and a bare machine lacks, baselines and policy,
 # compiled programs, and run.sh, which takes the tour.
 
 set(most_mebibytes 60)
 set(newest_glibc 2.36)
-set(architectures sm_80 sm_90 sm_100)
 
 set(root ${PLACE}/${NAME})
 set(archive ${PLACE}/${NAME}.tar.gz)
@@ -102,15 +101,10 @@ function(check_glibc)
   endforeach()
 endfunction()
 
-# What the suites compile, so that the first start on a GPU needs no compiler where NVRTC and nvJitLink are these versions.
+# What the suites compiled (compile.cmake).
 function(fill_cache)
-  foreach(architecture IN LISTS architectures)
-    foreach(suite IN LISTS SUITES)
-      message(STATUS "compiling ${suite} for ${architecture}")
-      run("compile ${suite} for ${architecture}"
-          COMMAND ${CMAKE_COMMAND} -E env HOLDFAST_CACHE_DIR=${root}/cache ${BUILD}/bin/${suite}
-                  --device=cuda-dry:${architecture} --tier=full)
-    endforeach()
+  foreach(cache IN LISTS CACHES)
+    file(COPY ${cache}/ DESTINATION ${root}/cache)
   endforeach()
 endfunction()
 

@@ -43,7 +43,8 @@ class PlantedConfirm : public testing::Test {
   static void SetUpTestSuite() {
     folder = fresh_folder("planted_confirm");
     const fs::path base = build(folder / "base");
-    gate = std::make_unique<Gate>(base, "host", folder, policy_without_rules(folder / "baselines" / "policy"));
+    gate = std::make_unique<Gate>(base, "host", folder,
+                                  policy_without_rules(folder / "baselines" / "policy"));
     const Said measured = gate->measure("HOLDFAST_PLANT=", "unplanted");
     ASSERT_EQ(measured.exit, 0) << measured.words;
     calm(folder / "unplanted", 4);

@@ -50,8 +50,8 @@ std::string why_orphaned(const std::string& case_id, const std::string& metric, 
 
 // Tells what goes, takes it out of the store where `write` is set, and returns how many entries go.
 std::size_t prune_file(Store& store, const std::string& place, const List& list,
-                       const std::set<std::string>& metrics, const Aliases& aliases, bool write,
-                       std::ostream& told) {
+                       const std::set<std::string>& metrics, const Meanings& meanings,
+                       const Aliases& aliases, bool write, std::ostream& told) {
   const Baseline baseline = read_baseline(*store.content_of(place));
   Baseline renamed = baseline;
   aliases.rename(renamed);
@@ -69,7 +69,7 @@ std::size_t prune_file(Store& store, const std::string& place, const List& list,
     entries.erase(orphan.key);
   }
   std::erase_if(renamed.processors, [](const auto& held) { return held.second.empty(); });
-  keep_metrics(renamed, list.metrics);
+  keep_metrics(renamed, meanings);
   if (!write) return found.size();
   if (count_entries(renamed) == 0)
     store.remove(place);
@@ -87,11 +87,14 @@ std::size_t prune_store(const PruneRequest& request, const std::vector<List>& li
     const fs::path suite = fs::path(place).stem();
     const auto list = std::find_if(lists.begin(), lists.end(),
                                    [&](const List& one) { return one.suite == suite; });
-    if (list == lists.end())
+    if (list == lists.end()) {
       told << (store.folder() / place).string() << ": left as it is, this build has no suite "
            << suite.string() << "\n";
-    else
-      going += prune_file(store, place, *list, metrics, aliases, request.write, told);
+      continue;
+    }
+    Meanings meanings = list->metrics;
+    for (const List& other : lists) meanings.merge(Meanings(other.metrics));
+    going += prune_file(store, place, *list, metrics, meanings, aliases, request.write, told);
   }
   store.publish();
   return going;

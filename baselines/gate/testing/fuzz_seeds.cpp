@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
     std::filesystem::create_directories(folder);
     std::size_t count = 0;
     for (const std::string& seed : parser_promise(argv[1]).seeds())
-      write_file(folder / text("seed_", count++), seed, Sync::no);
+      write_file(folder / holdfast::text("seed_", count++), seed, Sync::no);
   } catch (const std::exception& error) {
     std::cerr << "fuzz_seeds: " << error.what() << "\n";
     return 2;
