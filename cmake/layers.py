@@ -3,7 +3,8 @@
 """Includes run downwards: `python3 cmake/layers.py ROOT` names each one that does not and exits 1.
 
 A folder with a `layers.txt` is a house: each line is a floor, the ground floor first, and holds one or more folders. A file
-may include its own folder and every lower floor; folders of one line do not know each other. Between rooms: kernels includes
+may include its own folder and every lower floor; folders of one line do not know each other. A folder of kernels
+or suites that is not listed is a workload and stands on the last line, so that a new one edits no list. Between rooms: kernels includes
 kernels; suites includes suites and kernels; baselines includes itself and, of kernels, `base/` alone. Tests may look
 everywhere within that, and only tests and `testing/` may include `testing/` or `formats/`.
 """
@@ -22,7 +23,10 @@ def floors(house: Path) -> dict[str, int]:
     lines = (house / "layers.txt").read_text("utf-8").splitlines()
     listed = {name: floor for floor, line in enumerate(lines) for name in line.split()}
     found = {folder.name for folder in house.iterdir() if folder.is_dir() and any(folder.rglob("*.[ch]pp"))}
-    for name in sorted(found - set(listed) - {"testing"}):
+    unlisted = found - set(listed) - {"testing"}
+    if house.name in {"kernels", "suites"}:
+        listed |= dict.fromkeys(unlisted, len(lines) - 1)
+    for name in sorted(unlisted - set(listed)):
         raise SystemExit(f"{house}/layers.txt does not list {name}/: add it to the floor where it stands")
     for name in sorted(set(listed) - found):
         raise SystemExit(f"{house}/layers.txt lists {name}/, which is no folder with code: take the line out")

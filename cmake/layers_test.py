@@ -39,12 +39,19 @@ def test_a_house_in_order_passes(tmp_path: Path) -> None:
     assert check(tmp_path, {}) == (0, "every include runs downwards\n")
 
 
+def test_a_workload_need_not_be_listed(tmp_path: Path) -> None:
+    new = {"kernels/tides/tides.hpp": '#include "runtime/device/device.hpp"\n', "suites/tides/cases.cpp": '#include "tides/tides.hpp"\n'}
+    assert check(tmp_path, new) == (0, "every include runs downwards\n")
+
+
 @pytest.mark.parametrize(
     ("file", "text", "said"),
     [
         ("kernels/runtime/count/ledger.hpp", '#include "runtime/device/device.hpp"\n', "stands above count/"),
         ("kernels/base/text.hpp", '#include "runtime/count/ledger.hpp"\n', "stands above base/"),
         ("kernels/heat/heat.hpp", '#include "waves/waves.hpp"\n', "stands beside heat/"),
+        ("kernels/tides/tides.hpp", '#include "waves/waves.hpp"\n', "stands beside tides/"),
+        ("kernels/runtime/device/device.hpp", '#include "tides/tides.hpp"\n', "stands above runtime/"),
         ("kernels/heat/heat.hpp", '#include "heat/testing/support.hpp"\n', "which is test support"),
         ("kernels/heat/heat.hpp", '#include "testing/dry_run.hpp"\n', "which is test support"),
         ("baselines/gate/gate.cpp", '#include "formats/schema_check.hpp"\n', "which is test support"),
@@ -55,7 +62,7 @@ def test_a_house_in_order_passes(tmp_path: Path) -> None:
     ],
 )
 def test_a_planted_break_is_named(tmp_path: Path, file: str, text: str, said: str) -> None:
-    code, words = check(tmp_path, {"suites/heat/cases.hpp": ""} | {file: text})
+    code, words = check(tmp_path, {"suites/heat/cases.hpp": "", "kernels/tides/tides.hpp": ""} | {file: text})
     assert code == 1
     assert said in words
 

@@ -174,11 +174,11 @@ TEST_F(GateCommand, AnUnknownSuiteOrDeviceIsABadArgument) {
 TEST_F(GateCommand, AFileInTheFoldersPlaceIsSaid) {
   const std::string file = (common_policy_).string();
   EXPECT_EQ(holdfast({"check", file, "--baselines=" + baselines_.string()}), 2);
-  EXPECT_THAT(complaints_, HasSubstr("policy.json is not a folder; measure first"));
+  EXPECT_THAT(complaints_, HasSubstr("common.json is not a folder; measure first"));
 }
 
 TEST_F(GateCommand, AnAbsentPolicyIsAskedFor) {
-  std::filesystem::remove(common_policy_);
+  std::filesystem::remove_all(common_policy_.parent_path());
   EXPECT_EQ(check(), 2);
   EXPECT_THAT(complaints_, HasSubstr("name it with --policy, or its folder with --baselines"));
 }

@@ -304,9 +304,9 @@ TEST_F(Confirming, AWaiverHoldsForWhatIsConfirmed) {
 
 TEST_F(Confirming, AMetricThatNoStepTellsKeepsScreeningsWord) {
   builds(1e-3);
-  policy_.replace(policy_.find(R"("metrics": {)"), 12,
-                  R"("metrics": {"drain_s": {"kind": "time", "better": "lower", "unit": "s"},)");
-  const Row row = after(suspect("drain_s"));
+  Part part = this->part();
+  part.list.metrics["drain_s"] = {"time", Better::lower, "s"};
+  const Row row = after(suspect("drain_s"), part);
   EXPECT_EQ(row.verdict, verdict::regression);
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("a comparison times steps")));
 }

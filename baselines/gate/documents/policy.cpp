@@ -250,10 +250,12 @@ Policy Policy::read(const fs::path& folder, const std::string& today) {
   for (const fs::path& former : {folder, fs::path(folder.string() + ".json")})
     if (fs::is_regular_file(former)) throw one_file(former);
   const fs::path common = folder / common_file;
+  if (!fs::exists(folder))
+    throw Error(Fault::bad_input, text("there is no policy ", folder.string(),
+                                       "; name it with --policy, or its folder with --baselines"));
   if (!fs::exists(common))
-    throw Error(Fault::bad_input, text("there is no policy ", common.string(),
-                                       "; name its folder with --policy, or the folder of that "
-                                       "with --baselines"));
+    throw Error(Fault::bad_input, text(folder.string(), ": has no ", common_file,
+                                       ", which says what holds for all suites"));
   Policy policy = parse(Document::open(common, Comments::allowed), today);
   if (!policy.for_all_)
     throw Error(Fault::bad_input, text(policy.file_, ": has no 'kinds', which all suites need"));

@@ -289,13 +289,13 @@ TEST_F(PolicyFolder, RefusesTheSingleFileOfOldAndSaysHowToSplitIt) {
   std::filesystem::remove_all(policy_);
   EXPECT_EQ(complaint(policy_), how) << "in the folder's place";
   std::filesystem::remove(old);
-  EXPECT_THAT(complaint(policy_), HasSubstr("there is no policy"));
+  EXPECT_THAT(complaint(policy_), HasSubstr("; name it with --policy, or its folder"));
 }
 
 TEST_F(PolicyFolder, NeedsAFileForAllSuites) {
   std::filesystem::remove(policy_ / "common.json");
   put("toy.json", rule_);
-  EXPECT_THROW((void)Policy::read(policy_, today), Error);
+  EXPECT_THAT([&] { (void)read(); }, ThrowsMessage<Error>(HasSubstr("policy: has no common.json")));
   put("common.json", rule_);
   expect_refusal("common.json: has no 'kinds', which all suites need");
 }

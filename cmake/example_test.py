@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much a workload takes that is written from nothing, by that of cmake/example/; example.py builds and runs it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import example
+
+ROOT = Path(__file__).resolve().parents[1]
+TOY = sorted(file for file in (ROOT / "cmake/example").rglob("*") if file.is_file())
+NAMES = {str(file.relative_to(ROOT / "cmake/example")) for file in TOY}
+
+
+def lines(file: Path) -> list[str]:
+    return file.read_text("utf-8").splitlines()
+
+
+def test_a_workload_takes_at_most_twelve_files_and_350_lines() -> None:
+    assert len(TOY) <= 12
+    assert sum(len(lines(file)) for file in TOY) <= 350
+
+
+def test_it_lies_in_two_folders_and_one_policy() -> None:
+    elsewhere = {name for name in NAMES if not name.startswith(("kernels/heat/", "suites/heat/"))}
+    assert elsewhere == {"baselines/policy/heat.json"}
+
+
+def test_of_the_tree_it_edits_two_lines_and_its_includes_run_downwards(tmp_path: Path) -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("the tree's files are those that git lists, and this is no checkout")
+    example.lay_out(ROOT, tmp_path)
+    laid = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
+    assert NAMES <= laid
+    for name in laid - NAMES:
+        if name in example.EDITED:
+            assert lines(tmp_path / name) == [*lines(ROOT / name), example.LINE.strip()]
+        else:
+            assert (tmp_path / name).read_bytes() == (ROOT / name).read_bytes()
+    done = subprocess.run([sys.executable, "cmake/layers.py", "."], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "every include runs downwards\n"
+
+
+def test_the_launch_that_is_planted_is_there_to_be_doubled() -> None:
+    assert (ROOT / "cmake/example" / example.LAUNCHER).read_text("utf-8").count(example.LAUNCH) == 1
+
+
+def test_the_scratch_build_is_configured_as_the_build_is() -> None:
+    cache = ("// The build\nCMAKE_BUILD_TYPE:STRING=Release\nCMAKE_LINKER:FILEPATH=/usr/bin/ld\n"
+             "HOLDFAST_REQUIRE:STRING=host;cuda-dry:sm_90\nHOLDFAST_STORE:PATH=/build/history\nHOLDFAST_CCACHE-ADVANCED:INTERNAL=1\n"
+             "CMAKE_GENERATOR:INTERNAL=Ninja\n")
+    assert example.settings(cache) == ["-DCMAKE_BUILD_TYPE=Release", "-DHOLDFAST_REQUIRE=host;cuda-dry:sm_90", "-GNinja"]
+
+
+def test_calm_results_have_no_spread() -> None:
+    def document(timed: dict) -> dict:
+        optimized = {"metrics": {"time_s": dict(timed), "launches": {"value": 1}}}
+        return {"cases": [{"metrics": {"speedup": dict(timed)}, "variants": {"optimized": optimized}}]}
+
+    noisy = document({"processes": [1.0, 3.0, 2.0], "median": 2.0, "mad_between": 0.5})
+    example.calm(noisy)
+    assert noisy == document({"processes": [2.0, 2.0, 2.0], "median": 2.0, "mad_between": 0})
