@@ -18,7 +18,7 @@
   __VA_ARGS__ constexpr const char* device_code = \
       "#include \"runtime/device_code/grid_barrier.cuh\"\n" #__VA_ARGS__;
 
-namespace on_cpu {
+namespace barrier_on_cpu {
 
 // given, taken: [blocks]. In each round the last thread of a block gives what the block has taken
 // so far and more, then the first one takes what the right neighbour gave: two barriers per round.
@@ -33,7 +33,7 @@ DEVICE_CODE(__global__ void rounds(unsigned* word, unsigned* given, unsigned* ta
   }
 })
 
-}  // namespace on_cpu
+}  // namespace barrier_on_cpu
 
 namespace holdfast {
 namespace {
@@ -55,14 +55,14 @@ std::vector<unsigned> taken_after(int rounds) {
 using Rounds = Kernel<unsigned*, unsigned*, unsigned*, int>;
 
 Module compile(Backend& backend) {
-  return backend.compiler->compile({.code = {"test/grid_barrier.cu", on_cpu::device_code},
+  return backend.compiler->compile({.code = {"test/grid_barrier.cu", barrier_on_cpu::device_code},
                                     .headers = {runtime::sources::grid_barrier_cuh},
                                     .entries = {"rounds"}});
 }
 
 std::unique_ptr<Backend> emulated(emulation::Order order) {
   EmulatedKernels kernels;
-  kernels.add("rounds", &on_cpu::rounds);
+  kernels.add("rounds", &barrier_on_cpu::rounds);
   return make_emulated_backend(std::move(kernels), {.order = order});
 }
 

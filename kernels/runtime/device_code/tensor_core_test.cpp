@@ -24,7 +24,7 @@
   inline constexpr char device_code[] = \
       "#include \"runtime/device_code/tensor_core.cuh\"\n" #__VA_ARGS__;
 
-namespace on_cpu {
+namespace matrix_on_cpu {
 
 // d: [16, 8] = a b with a: [16, k] and b: [k, 8] row-major; a warp per product, as many as there
 // are blocks of 32 threads, each with another sign of a.
@@ -87,7 +87,7 @@ TWICE(
       y[63 - threadIdx.x] = tile[63 - threadIdx.x];
     })
 
-}  // namespace on_cpu
+}  // namespace matrix_on_cpu
 
 namespace holdfast {
 namespace {
@@ -95,16 +95,16 @@ namespace {
 struct TensorCore : testing::Test {
   static std::unique_ptr<Backend> make(emulation::Order order) {
     EmulatedKernels kernels;
-    kernels.add("bf16_product", &on_cpu::bf16_product);
-    kernels.add("tf32_product", &on_cpu::tf32_product);
-    kernels.add("f64_product", &on_cpu::f64_product);
-    kernels.add("conversions", &on_cpu::conversions);
-    kernels.add("copies", &on_cpu::copies);
+    kernels.add("bf16_product", &matrix_on_cpu::bf16_product);
+    kernels.add("tf32_product", &matrix_on_cpu::tf32_product);
+    kernels.add("f64_product", &matrix_on_cpu::f64_product);
+    kernels.add("conversions", &matrix_on_cpu::conversions);
+    kernels.add("copies", &matrix_on_cpu::copies);
     return make_emulated_backend(std::move(kernels), {.order = order});
   }
   static Module compile(Backend& backend) {
     return backend.compiler->compile(
-        {.code = {"test/tensor_core.cu", on_cpu::device_code},
+        {.code = {"test/tensor_core.cu", matrix_on_cpu::device_code},
          .headers = {runtime::sources::tensor_core_cuh},
          .entries = {"bf16_product", "tf32_product", "f64_product", "conversions", "copies"}});
   }

@@ -16,7 +16,7 @@
   __VA_ARGS__      \
   inline constexpr char device_code[] = #__VA_ARGS__;
 
-namespace on_cpu {
+namespace emulation_on_cpu {
 
 HOLDFAST_EMULATED_SHARED(double, dynamic_tile);
 
@@ -94,28 +94,28 @@ TWICE(
       flat[i] = i;
     })
 
-}  // namespace on_cpu
+}  // namespace emulation_on_cpu
 
 namespace holdfast {
 namespace {
 
 using testing::HasSubstr;
 
-const Program program{.code = {"test/emulation.cu", on_cpu::device_code},
+const Program program{.code = {"test/emulation.cu", emulation_on_cpu::device_code},
                       .entries = {"sum", "mirror", "without_barrier", "with_warp_barriers",
                                   "divergent", "warp_sum", "relay", "put", "coordinates"}};
 
 EmulatedKernels kernels() {
   EmulatedKernels result;
-  result.add("sum", &on_cpu::sum);
-  result.add("mirror", &on_cpu::mirror);
-  result.add("without_barrier", &on_cpu::without_barrier);
-  result.add("with_warp_barriers", &on_cpu::with_warp_barriers);
-  result.add("divergent", &on_cpu::divergent);
-  result.add("warp_sum", &on_cpu::warp_sum);
-  result.add("relay", &on_cpu::relay);
-  result.add("put", &on_cpu::put);
-  result.add("coordinates", &on_cpu::coordinates);
+  result.add("sum", &emulation_on_cpu::sum);
+  result.add("mirror", &emulation_on_cpu::mirror);
+  result.add("without_barrier", &emulation_on_cpu::without_barrier);
+  result.add("with_warp_barriers", &emulation_on_cpu::with_warp_barriers);
+  result.add("divergent", &emulation_on_cpu::divergent);
+  result.add("warp_sum", &emulation_on_cpu::warp_sum);
+  result.add("relay", &emulation_on_cpu::relay);
+  result.add("put", &emulation_on_cpu::put);
+  result.add("coordinates", &emulation_on_cpu::coordinates);
   return result;
 }
 

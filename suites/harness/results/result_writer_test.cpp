@@ -88,7 +88,7 @@ TEST(Results, WriteCountsAsWholeNumbers) {
       measured["variants"]["optimized"]["metrics"]["peak_bytes"]["value"].is_number_integer());
 }
 
-TEST(Documents, HaveSortedKeysAndOneNewlineAtTheEnd) {
+TEST(Document, HasSortedKeysAndOneNewlineAtTheEnd) {
   EXPECT_EQ(document({{"b", 1}, {"a", 2}}), "{\n \"a\": 2,\n \"b\": 1\n}\n");
 }
 
