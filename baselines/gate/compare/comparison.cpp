@@ -90,7 +90,7 @@ class Holder {
         }()) {}
 
   int ready() {
-    const std::string line = heard([&] { return conversation_.read_line(); });
+    const std::string line = answered([&] { return conversation_.read_line(); });
     int batch = 0;
     if (!line.starts_with("ready ") || !(std::istringstream(line.substr(6)) >> batch))
       throw BuildError(
@@ -117,12 +117,12 @@ class Holder {
   Conversation conversation_;
 
   std::string ask(std::string_view line) {
-    return heard([&] { return conversation_.ask(line); });
+    return answered([&] { return conversation_.ask(line); });
   }
-  template <class Hear>
-  std::string heard(Hear hear) const {
+  template <class Read>
+  std::string answered(Read read) const {
     try {
-      return hear();
+      return read();
     } catch (const Error& error) {
       throw BuildError(is_head_, error.fault(), error.what());
     }

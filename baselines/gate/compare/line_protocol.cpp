@@ -81,9 +81,9 @@ void Conversation::give_up(std::string_view why) {
 std::string Conversation::read_line() {
   const auto begin = Clock::now();
   for (;;) {
-    if (const auto end = heard_.find('\n'); end != std::string::npos) {
-      std::string line = heard_.substr(0, end);
-      heard_.erase(0, end + 1);
+    if (const auto end = received_.find('\n'); end != std::string::npos) {
+      std::string line = received_.substr(0, end);
+      received_.erase(0, end + 1);
       return line;
     }
     throw_if_interrupted();
@@ -97,7 +97,7 @@ std::string Conversation::read_line() {
     std::array<char, 4096> buffer;
     const ssize_t got = ::read(*output_, buffer.data(), buffer.size());
     if (got == 0) ended();
-    if (got > 0) heard_.append(buffer.data(), static_cast<std::size_t>(got));
+    if (got > 0) received_.append(buffer.data(), static_cast<std::size_t>(got));
   }
 }
 

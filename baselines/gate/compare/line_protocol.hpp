@@ -33,7 +33,7 @@ class Conversation {
   double timeout_seconds_;
   pid_t child_ = -1;
   Descriptor input_, output_, complaints_;
-  std::string heard_ = {};
+  std::string received_ = {};
 };
 
 }  // namespace holdfast::gate
