@@ -156,9 +156,9 @@ TEST(Annotations, WarnOfWhatDoesNotBlockAndKeepQuietAboutTheRest) {
 }
 
 TEST(Annotations, TellWhatStoppedTheCheck) {
-  const Verdict stopped{.exit = 2, .notes = {"policy.json:3: 'gate' is gone"}};
+  const Verdict stopped{.exit = 2, .notes = {"policy/common.json:3: 'gate' is gone"}};
   EXPECT_EQ(github_annotations(stopped, "baselines"),
-            "::error title=holdfast::policy.json:3: 'gate' is gone\n");
+            "::error title=holdfast::policy/common.json:3: 'gate' is gone\n");
 }
 
 // A reader of the XML that this project writes: elements with their attributes and parent.

@@ -6,9 +6,13 @@ endif()
 
 # The parsers and what they need, not the whole gate.
 holdfast_add_library(holdfast_parser_promises
-  documents/aliases.cpp documents/baseline.cpp documents/case_name.cpp documents/documents.cpp base/error.cpp documents/history_file.cpp documents/build_folder.cpp base/json.cpp base/json_write.cpp
-  base/numbers.cpp base/options.cpp testing/parser_promises.cpp documents/measured_part.cpp documents/policy.cpp base/process.cpp documents/profile.cpp documents/results.cpp
-  documents/results_root.cpp history/series.cpp base/store.cpp base/written_file.cpp
+  base/error.cpp base/json.cpp base/json_write.cpp base/numbers.cpp base/options.cpp base/process.cpp base/store.cpp
+  base/written_file.cpp
+  documents/aliases.cpp documents/baseline.cpp documents/build_folder.cpp documents/case_name.cpp
+  documents/documents.cpp documents/history_file.cpp documents/measured_part.cpp documents/policy.cpp
+  documents/profile.cpp documents/results.cpp documents/results_root.cpp
+  history/series.cpp
+  testing/parser_promises.cpp
   USES holdfast_base nlohmann_json::nlohmann_json GTest::gtest)
 add_executable(fuzz_seeds testing/fuzz_seeds.cpp)
 target_link_libraries(fuzz_seeds PRIVATE holdfast_parser_promises)

@@ -245,7 +245,7 @@ std::vector<NamedReading> CudaDecoder<T, V>::readings() const {
   return {{"tiles_visited_fraction", visited_fraction()}};
 }
 
-// Of stages, over all spike tiles and runs of columns; as StageWalk in optimized_marks.hpp decides.
+// Of stages, over all spike tiles and runs of columns; as StageWalk in marks.cuh decides.
 template <class T, class V>
 double CudaDecoder<T, V>::visited_fraction() const {
   std::vector<T> places;

@@ -21,7 +21,7 @@
 namespace holdfast::cubed_sphere_swe {
 namespace {
 
-// What Metric<T, source> of optimized_stage.hpp reads.
+// What Metric<T, source> of optimized_stage.cuh reads.
 template <class T>
 std::vector<T> metric_row(int n, const Options& options) {
   std::vector<T> row;

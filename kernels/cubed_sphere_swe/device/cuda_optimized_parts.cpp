@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a tendency in the optimized variant: one launch each (optimized_parts.hpp).
+// The parts of a tendency in the optimized variant: one launch each (optimized_parts.cuh).
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,7 +28,7 @@ std::vector<std::int32_t> meeting_sides() {
   return meets;
 }
 
-// What `contravariant` of optimized_parts.hpp reads.
+// What `contravariant` of optimized_parts.cuh reads.
 std::vector<double> raising_metric(int n, MetricSign q12) {
   const MetricTables tables = metric_tables(n, q12);
   std::vector<double> row;

@@ -23,7 +23,7 @@
 //     multiprocessor too few loads in flight.
 //   - `on_the_fly` reads three lines of tangents instead of four metric tables (4.7 MB): it should
 //     win only where those tables fall out of the L2.
-//   - The parts alone (optimized_parts.hpp): one launch each instead of 48 (project), 2 (gradient,
+//   - The parts alone (optimized_parts.cuh): one launch each instead of 48 (project), 2 (gradient,
 //     divergence), 8 (contravariant) and 108 (sat).
 // Floor: 234 MB per step at 4.3 TB/s, 54 us; at n <= 96 four graph nodes of about 4 us each.
 #include "cubed_sphere_swe/problem/formulas.hpp"

@@ -39,8 +39,14 @@ class CompilerTest : public testing::Test {
     unsetenv("HOLDFAST_SOURCES");
     forget_cached_programs();
   }
+  // The other tests of this binary keep the cache that the build gives them.
   ~CompilerTest() override {
     unsetenv("HOLDFAST_SOURCES");
+    if (before_.empty())
+      unsetenv("HOLDFAST_CACHE_DIR");
+    else
+      setenv("HOLDFAST_CACHE_DIR", before_.c_str(), 1);
+    forget_cached_programs();
     fs::remove_all(folder_);
   }
 
@@ -52,6 +58,12 @@ class CompilerTest : public testing::Test {
   static std::unique_ptr<Backend> fresh() { return open_backend("cuda-dry:sm_90"); }
 
  private:
+  static std::string cache_outside() {
+    const char* set = std::getenv("HOLDFAST_CACHE_DIR");
+    return set ? set : "";
+  }
+
+  const std::string before_ = cache_outside();
   fs::path folder_ = fs::path(testing::TempDir()) / text("holdfast_compiler_", getpid());
 };
 

@@ -4,7 +4,7 @@
 //   #include "runtime/emulation/emulation_shim.hpp"
 //   namespace on_cpu {
 //   HOLDFAST_EMULATED_SHARED(double, tile);  // for each `extern __shared__ double tile[];`
-//   #include "saxpy/optimized.cu"
+//   #include "saxpy/device/optimized.cu"
 //   }
 #pragma once
 

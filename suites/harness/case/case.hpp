@@ -145,7 +145,7 @@ struct Case {
   bool has(const Derived& metric, std::string_view device) const;
 };
 
-// Defined once per suite binary, by suites/<suite>.cpp; called by main.
+// Defined once per suite binary, by suites/<suite>/cases.cpp; called by main.
 struct Suite {
   std::string name = {};
   std::vector<OptionRow> options = {};  // its own; using one makes a custom run
