@@ -61,7 +61,8 @@ TEST(HostLimits, WithoutAnySettingTwoThreadsAtMost) {
 // Of the gate's own count, which knows no OpenMP. Binding threads, OpenMP remembers what was there
 // before it did.
 TEST(HostLimits, TheCpusThatOpenMpCountsAreThoseThatThisProcessMayUse) {
-  if (std::getenv("OMP_PLACES") || std::getenv("OMP_PROC_BIND")) GTEST_SKIP();
+  if (std::getenv("OMP_PLACES") || std::getenv("OMP_PROC_BIND"))
+    GTEST_SKIP() << "OMP_PLACES or OMP_PROC_BIND moves the threads";
   cpu_set_t before;
   ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
   EXPECT_EQ(usable_cpus(), omp_get_num_procs());
