@@ -8,6 +8,7 @@ find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(benchmark REQUIRED)
 find_package(GTest REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(Boost 1.74 REQUIRED COMPONENTS context)
 
 # Writes pprof files; headers only.
 find_path(HOLDFAST_PROTOZERO_INCLUDE protozero/pbf_builder.hpp REQUIRED)

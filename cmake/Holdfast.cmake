@@ -5,9 +5,14 @@ include(${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/Python.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/bundle.cmake)
 
+# Several sources of one library or test binary are compiled as one: what they include is read and instantiated once.
+option(HOLDFAST_UNITY "Compile up to eight sources of a target as one" ON)
+
+# A name shadows that of another file only where both are compiled as one.
 add_library(holdfast_warnings INTERFACE)
-target_compile_options(holdfast_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-                                                   -Wno-sign-conversion)
+target_compile_options(
+  holdfast_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion
+                              $<IF:$<AND:$<BOOL:${HOLDFAST_UNITY}>,$<CXX_COMPILER_ID:GNU>>,-Wshadow=local,-Wshadow>)
 
 # ccache where it is installed; a build without it is the same build.
 find_program(HOLDFAST_CCACHE ccache)
@@ -43,15 +48,16 @@ function(holdfast_add_library name)
   add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC ${arg_USES} PRIVATE holdfast_warnings)
   target_include_directories(${name} PUBLIC ${HOLDFAST_ROOM})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${HOLDFAST_UNITY} UNITY_BUILD_MODE BATCH)
 endfunction()
 
 # holdfast_add_tests(<name> FILES <file>_test.cpp... [USES <library>...] [NEEDS <program>...] [LABELS <label>...]
-# [DEFINITIONS <definition>...] [ENVIRONMENT <variable>=<value>...] [TIMEOUT <seconds>] [SERIAL] [FAST]): one test binary,
+# [DEFINITIONS <definition>...] [ENVIRONMENT <variable>=<value>...] [TIMEOUT <seconds>] [SERIAL] [FAST] [APART]): one test binary,
 # registered with CTest under its name; label `unit` unless others are given. What a test NEEDS is built before it and
 # told to it by path: `fake_suite` is FAKE_SUITE_BINARY. Tests are compiled to be compiled soon; FAST are those whose claim
-# is speed, or that compute for long.
+# is speed, or that compute for long. APART: each file by itself, where files define the same device code.
 function(holdfast_add_tests name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;FAST" "TIMEOUT" "FILES;USES;NEEDS;LABELS;DEFINITIONS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;FAST;APART" "TIMEOUT" "FILES;USES;NEEDS;LABELS;DEFINITIONS;ENVIRONMENT")
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
@@ -62,6 +68,9 @@ function(holdfast_add_tests name)
   target_link_libraries(${name} PRIVATE ${arg_USES} GTest::gmock GTest::gtest_main nlohmann_json::nlohmann_json
                                         holdfast_warnings)
   target_include_directories(${name} PRIVATE ${HOLDFAST_ROOM} ${PROJECT_SOURCE_DIR}/baselines)
+  if(NOT arg_APART)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ${HOLDFAST_UNITY})
+  endif()
   target_compile_definitions(${name} PRIVATE HOLDFAST_SCHEMAS="${PROJECT_SOURCE_DIR}/baselines/formats"
                                              ${arg_DEFINITIONS})
   if(NOT arg_FAST)

@@ -38,7 +38,7 @@ done
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 packages=(g++ cmake ninja-build git ca-certificates python3 python3-venv
   libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev libssl-dev libprotozero-dev zlib1g-dev
-  libfftw3-dev libopenblas-openmp-dev valgrind chromium)
+  libfftw3-dev libopenblas-openmp-dev libboost-context-dev valgrind chromium)
 
 command -v dpkg-query > /dev/null ||
   fail "this is not a Debian system; install by hand: ${packages[*]}, then run it in a Debian 12 container to compare"

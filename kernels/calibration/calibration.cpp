@@ -56,4 +56,11 @@ void verify(Calibration& calibration, std::string_view what) {
   }
 }
 
+std::unique_ptr<Calibration> make_verified(Backend& backend, const Size& size) {
+  auto calibration = make(backend, size);
+  calibration->step();
+  verify(*calibration, name(size.kind));
+  return calibration;
+}
+
 }  // namespace holdfast::calibration

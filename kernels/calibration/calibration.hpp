@@ -55,4 +55,7 @@ std::unique_ptr<Calibration> make(Backend& backend, const Size& size);
 // Throws Error{device} with both numbers unless the steps so far gave what they must.
 void verify(Calibration& calibration, std::string_view what);
 
+// make(), one step, and verify().
+std::unique_ptr<Calibration> make_verified(Backend& backend, const Size& size);
+
 }  // namespace holdfast::calibration

@@ -112,7 +112,7 @@ int self_test(const Asked& asked, int trials, Progress& progress) {
   return undecided == trials ? exit_code(Fault::undecided) : 0;
 }
 
-int run(const Options& options) {
+int ab_verb(const Options& options) {
   const bool self = options.has("selftest");
   if (options.operands().size() != (self ? 1 : 2))
     throw Error(Fault::bad_input,
@@ -200,7 +200,7 @@ Command ab_command() {
               "  holdfast ab base/bin/cubed_sphere_swe build/release/bin/cubed_sphere_swe\n"
               "  holdfast ab ./old/my_suite ./new/my_suite --filter=rk4_step --budget=30\n"
               "  holdfast ab cubed_sphere_swe --selftest --filter='rk4_step/n:48'\n",
-          .run = run};
+          .run = ab_verb};
 }
 
 }  // namespace holdfast::gate

@@ -281,7 +281,7 @@ int show_verb(const Options& options, const std::string& wanted, const fs::path&
   return 0;
 }
 
-int run(const Options& options) {
+int baseline_verb(const Options& options) {
   const std::string& verb = options.operands().front();
   const fs::path baselines = options.value_or("baselines", "baselines");
   const bool has_operand = options.operands().size() > 1;
@@ -335,7 +335,7 @@ Command baseline_command() {
           "  holdfast baseline show cubed_sphere_swe/rk4_step/n:48/f64\n"
           "  holdfast baseline diff build/release/results\n"
           "  holdfast baseline prune --yes\n",
-      .run = run};
+      .run = baseline_verb};
 }
 
 }  // namespace holdfast::gate

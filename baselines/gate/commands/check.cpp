@@ -247,7 +247,7 @@ bool runs_on_github() {
   return there && std::string_view(there) == "true";
 }
 
-int run(const Options& options) {
+int check_verb(const Options& options) {
   const CheckRequest request = parse_request(options);
   if (request.confirm) catch_interruptions();
   Checked checked;
@@ -364,7 +364,7 @@ Command check_command() {
           "  holdfast check results --only=cubed_sphere_swe --device=cuda-dry:sm_90\n"
           "  holdfast check results --baseline-ref=origin/main --require-baseline\n"
           "  holdfast check results --confirm=../base/build/release\n",
-      .run = run};
+      .run = check_verb};
 }
 
 }  // namespace holdfast::gate

@@ -71,7 +71,7 @@ Meanings metrics_beside(const std::vector<StoredResults>& all) {
   return metrics;
 }
 
-int run(const Options& options) {
+int export_results(const Options& options) {
   const fs::path directory = options.operands().front();
   const std::string format = options.value_or("format", "");
   const auto print = [](const nlohmann::json& json) { std::cout << json.dump(2) << "\n"; };
@@ -180,7 +180,7 @@ Command export_command() {
       .examples =
           "  holdfast export build/release/results --format=gbench > now.json\n"
           "  holdfast export build/release/results --format=gha --bigger > speedups.json\n",
-      .run = run};
+      .run = export_results};
 }
 
 }  // namespace holdfast::gate

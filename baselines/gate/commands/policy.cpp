@@ -41,7 +41,7 @@ Meanings metrics_of(const std::string& suite, const std::filesystem::path& basel
                    (baselines / place).string(), " does not exist"));
 }
 
-int run(const Options& options) {
+int policy_verb(const Options& options) {
   const std::filesystem::path baselines = options.value_or("baselines", "baselines");
   const std::string& case_id = options.operands().front();
   refuse_unknown(case_id);
@@ -91,7 +91,7 @@ Command policy_command() {
                   {"device-class", "CLASS", "for that class (default: cuda-dry-sm_90)"}},
       .examples =
           "  holdfast policy cubed_sphere_swe/rk4_step/n:48/f64 --device-class=host-x86_64-v4-2t\n",
-      .run = run};
+      .run = policy_verb};
 }
 
 }  // namespace holdfast::gate

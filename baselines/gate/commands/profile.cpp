@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t default_timeout_seconds = 300;
+constexpr std::int64_t profile_timeout_seconds = 300;
 
 std::string required(const Options& options, const char* name, const char* what) {
   const std::string value = options.value_or(name, "");
@@ -101,7 +101,7 @@ int profile(const Options& options) {
   const std::string device =
       required(options, "device", "D: host, cuda, or cuda-dry:sm_90, which needs no GPU");
   const fs::path out = required(options, "out", "DIR, the folder that receives the files");
-  const std::int64_t timeout = options.integer("timeout").value_or(default_timeout_seconds);
+  const std::int64_t timeout = options.integer("timeout").value_or(profile_timeout_seconds);
   const fs::path binary =
       find_suite(options.operands()[0], options.value_or("bin-dir", binary_folder().string()));
   const std::string suite = binary.filename().string();

@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t host_processes = 5;
 constexpr std::int64_t dry_processes = 1;  // what a dry run says repeats exactly
-constexpr std::int64_t default_timeout_seconds = 300;
+constexpr std::int64_t run_timeout_seconds = 300;
 constexpr double slowness_of_valgrind = 10;  // of a whole suite, whose steps alone are counted
 constexpr double longest_counting_seconds = 300;
 
@@ -285,7 +285,7 @@ void prepare_output(const fs::path& out) {
                                        problem.message(), "; name a folder that you may write to"));
 }
 
-int run(const Options& options) {
+int run_suites(const Options& options) {
   Plan plan{.device = options.value_or("device", ""),
             .tier = options.value_or("tier", "gate"),
             .filter = options.value("filter"),
@@ -303,7 +303,7 @@ int run(const Options& options) {
   plan.processes =
       options.integer("processes")
           .value_or(device_kind(plan.device) == "cuda-dry" ? dry_processes : host_processes);
-  const std::int64_t timeout = options.integer("timeout").value_or(default_timeout_seconds);
+  const std::int64_t timeout = options.integer("timeout").value_or(run_timeout_seconds);
   for (const auto& [name, value] :
        {std::pair("processes", plan.processes), std::pair("timeout", timeout)})
     if (value < 1) throw Error(Fault::bad_input, text("--", name, "=", value, ": give at least 1"));
@@ -366,7 +366,7 @@ Command run_command() {
               "  holdfast run cubed_sphere_swe --device=cuda-dry:sm_90 --profile --out=results\n"
               "  holdfast run cubed_sphere_swe --device=host --count-instructions --out=results\n"
               "  holdfast run ./my_suite --device=host --filter='rk4_step/n:48' --out=results\n",
-          .run = run};
+          .run = run_suites};
 }
 
 }  // namespace holdfast::gate

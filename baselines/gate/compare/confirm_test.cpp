@@ -22,7 +22,7 @@ using testing::Key;
 using testing::Not;
 using testing::ThrowsMessage;
 
-constexpr const char* add = "fake_suite/add/n:8/f64";
+constexpr const char* added = "fake_suite/add/n:8/f64";
 
 class Confirming : public testing::Test {
  protected:
@@ -61,7 +61,7 @@ class Confirming : public testing::Test {
     for (const auto& [metric, variant, value, anchor] :
          {std::tuple("speedup", case_variant, 10., anchor_),
           std::tuple("time_s", "optimized", 1e-3, 1e-3)})
-      made.baseline->entries[entry_key(add, variant, metric)] = {
+      made.baseline->entries[entry_key(added, variant, metric)] = {
           .value = value, .medians = {value}, .anchor = anchor, .accepted = accepted};
     return made;
   }
@@ -69,7 +69,7 @@ class Confirming : public testing::Test {
     return provenance(build / "fake_suite").content;
   }
   // A row that screening called worse.
-  static Row suspect(const std::string& metric = "speedup", const std::string& case_id = add) {
+  static Row suspect(const std::string& metric = "speedup", const std::string& case_id = added) {
     Row row{.case_id = case_id,
             .device_class = "host-x86_64-v4-2t",
             .variant = metric == "speedup" ? case_variant : "optimized",

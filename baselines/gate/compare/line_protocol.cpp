@@ -20,7 +20,7 @@
 namespace holdfast::gate {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t last_words_bytes = 4096;
 constexpr auto patience = std::chrono::seconds(1);
@@ -59,9 +59,9 @@ Conversation::~Conversation() {
 void Conversation::ended() {
   // It has closed one of its ends, so that it is about to end, if it has not.
   int status = 0;
-  const auto begin = Clock::now();
+  const auto begin = Steady::now();
   while (::waitpid(child_, &status, WNOHANG) != child_) {
-    if (Clock::now() - begin > patience) give_up("hung up and lives on");
+    if (Steady::now() - begin > patience) give_up("hung up and lives on");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   child_ = -1;
@@ -79,7 +79,7 @@ void Conversation::give_up(std::string_view why) {
 }
 
 std::string Conversation::read_line() {
-  const auto begin = Clock::now();
+  const auto begin = Steady::now();
   for (;;) {
     if (const auto end = received_.find('\n'); end != std::string::npos) {
       std::string line = received_.substr(0, end);
@@ -88,7 +88,7 @@ std::string Conversation::read_line() {
     }
     throw_if_interrupted();
     const double left =
-        timeout_seconds_ - std::chrono::duration<double>(Clock::now() - begin).count();
+        timeout_seconds_ - std::chrono::duration<double>(Steady::now() - begin).count();
     if (timeout_seconds_ > 0 && left <= 0)
       give_up(text("said nothing for ", timeout_seconds_, " s"));
     pollfd end = {*output_, POLLIN, 0};

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string_view> variants = {"optimized", "reference", "case"};
+const std::vector<std::string_view> scope_variants = {"optimized", "reference", "case"};
 
 Gate parse_gate(const Reader& reader) {
   if (reader.string() == "block") return Gate::block;
@@ -54,7 +54,7 @@ KindRow parse_kind(const Reader& reader) {
     row.host_tolerance = parse_tolerance(*value);
   if (const auto value = object.optional("same")) row.same = parse_versions(*value);
   if (const auto value = object.optional("two_sided"))
-    for (const Reader& item : value->items()) row.two_sided.push_back(item.one_of(variants));
+    for (const Reader& item : value->items()) row.two_sided.push_back(item.one_of(scope_variants));
   if (const auto value = object.optional("drift"))
     row.drift_blocks = value->one_of({"warn", "block"}) == "block";
   object.close();
@@ -107,7 +107,7 @@ void parse_scope(Object& object, Scope& scope) {
   scope.match = match.string();
   scope.place = text(match.file(), ':', match.line());
   if (const auto value = object.optional("device")) scope.device = value->string();
-  if (const auto value = object.optional("variant")) scope.variant = value->one_of(variants);
+  if (const auto value = object.optional("variant")) scope.variant = value->one_of(scope_variants);
   scope.metrics = split_sum(object.take("metric").string());
 }
 

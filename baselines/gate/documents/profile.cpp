@@ -119,7 +119,7 @@ ProfileOp parse_op(const Reader& reader) {
   return op;
 }
 
-ProfileScope parse_scope(const Reader& reader) {
+ProfileScope parse_profile_scope(const Reader& reader) {
   Object object = reader.object();
   ProfileScope scope{.path = object.take("path").string(),
                      .depth = count(object.take("depth")),
@@ -235,7 +235,7 @@ Profile parse_profile(const Document& document) {
   parse_identity(object, profile);
   profile.overview = parse_overview(object.take("overview"));
   profile.ops = parse_all<ProfileOp>(object.take("ops"), parse_op);
-  profile.scopes = parse_all<ProfileScope>(object.take("scopes"), parse_scope);
+  profile.scopes = parse_all<ProfileScope>(object.take("scopes"), parse_profile_scope);
   Object transfers = object.take("transfers").object();
   for (const char* way : {"h2d", "d2h", "d2d"})
     profile.transfers[way] = parse_transfer(transfers.take(way));

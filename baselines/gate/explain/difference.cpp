@@ -111,16 +111,16 @@ std::vector<Pair> pair_up(const std::vector<StoredResults>& before,
                   text("--class=", pair, ": give two device classes, --class=A=B"));
     renamed[pair.substr(0, equals)] = pair.substr(equals + 1);
   }
-  using Side =
+  using Indexed =
       std::map<std::string, std::map<std::string, const StoredResults*>>;  // by suite and class
   const auto index = [](const std::vector<StoredResults>& all) {
-    Side side;
+    Indexed found;
     for (const StoredResults& stored : all)
-      side[stored.results.suite][stored.results.env.device_class] = &stored;
-    return side;
+      found[stored.results.suite][stored.results.env.device_class] = &stored;
+    return found;
   };
-  const Side left = index(before);
-  Side right = index(after);
+  const Indexed left = index(before);
+  Indexed right = index(after);
   for (const auto& [from, to] : renamed) {
     const auto has = [](const std::vector<StoredResults>& all, const std::string& name) {
       return std::any_of(all.begin(), all.end(), [&](const StoredResults& stored) {

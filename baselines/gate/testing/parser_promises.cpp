@@ -50,8 +50,8 @@ const auto as_json = [](const auto& document) { return canonical(to_json(documen
 template <class Parse>
 bool accepts_canonical(std::string_view bytes, Comments comments, Parse parse) {
   if (refuses([&] { parse(Document(file, bytes, comments)); })) return false;
-  const nlohmann::json json = nlohmann::json::parse(bytes, nullptr, true, true);
-  const std::string text = canonical(json);
+  const nlohmann::json document = nlohmann::json::parse(bytes, nullptr, true, true);
+  const std::string text = canonical(document);
   if (refuses([&] { parse(Document(file, text)); }))
     throw BrokenPromise("its own text is refused:\n" + text);
   expect_same(text, canonical(nlohmann::json::parse(text)));

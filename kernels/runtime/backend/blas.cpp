@@ -10,7 +10,7 @@
 namespace holdfast {
 namespace {
 
-constexpr std::string_view site = "blas work area";
+constexpr std::string_view blas_site = "blas work area";
 
 void check_pitch(std::string_view matrix, int pitch, int columns) {
   if (pitch < columns)
@@ -61,11 +61,11 @@ void gemm_on_host(const Gemm& p, const void* a, const void* b, void* c) {
 Blas::Blas(Backend& backend) : backend_(&backend) {
   if (!backend.device) return;
   backend.device->open_blas();
-  work_area_ = allocate(backend, gemm_work_area_bytes, site);
+  work_area_ = allocate(backend, gemm_work_area_bytes, blas_site);
 }
 
 Blas::~Blas() {
-  if (work_area_) release(*backend_, work_area_, gemm_work_area_bytes, site);
+  if (work_area_) release(*backend_, work_area_, gemm_work_area_bytes, blas_site);
 }
 
 void Blas::operator()(const Gemm& problem, const void* a, const void* b, void* c) {

@@ -8,7 +8,7 @@
 namespace holdfast {
 namespace {
 
-constexpr std::string_view site = "fft work area";
+constexpr std::string_view fft_site = "fft work area";
 
 void check_problem(const Fft& problem) {
   if (problem.rows < 1 || problem.columns < 1 || problem.batch < 1)
@@ -29,18 +29,18 @@ Transform::Transform(Backend& backend, const Fft& problem) : backend_(&backend),
     plan_ = plan_fft_on_host(problem);
     return;
   }
-  work_area_ = allocate(backend, problem.work_area_bytes(), site);
+  work_area_ = allocate(backend, problem.work_area_bytes(), fft_site);
   try {
     plan_ = backend.device->plan_fft(problem, work_area_);
   } catch (...) {
-    release(backend, work_area_, problem.work_area_bytes(), site);
+    release(backend, work_area_, problem.work_area_bytes(), fft_site);
     throw;
   }
 }
 
 Transform::~Transform() {
   plan_.reset();  // before the memory that it works in
-  if (work_area_) release(*backend_, work_area_, problem_.work_area_bytes(), site);
+  if (work_area_) release(*backend_, work_area_, problem_.work_area_bytes(), fft_site);
 }
 
 void Transform::operator()(const void* in, void* out) {

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulation/emulation.hpp"
 
-#include <sys/mman.h>
-#include <ucontext.h>
-
 #include <array>
 #include <barrier>
 #include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <thread>
 #include <vector>
 
 #include "runtime/base/error.hpp"
+#include "runtime/emulation/fiber.hpp"
 
 namespace holdfast::emulation {
 
@@ -24,31 +21,6 @@ constinit thread_local Dim3 blockDim, gridDim;
 namespace {
 
 class Block;
-
-// A stack of its own, with a page below it that faults when the stack overflows.
-class Fiber {
- public:
-  Fiber() {
-    memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory_ == MAP_FAILED) throw std::bad_alloc();
-    (void)mprotect(memory_, page, PROT_NONE);
-    (void)getcontext(&context);
-    context.uc_stack.ss_sp = static_cast<char*>(memory_) + page;
-    context.uc_stack.ss_size = bytes - page;
-    makecontext(&context, &Fiber::main, 0);
-  }
-  ~Fiber() { (void)munmap(memory_, bytes); }
-  Fiber(const Fiber&) = delete;
-  Fiber& operator=(const Fiber&) = delete;
-
-  ucontext_t context = {};
-
- private:
-  static void main();
-
-  static constexpr std::size_t page = 4096, bytes = std::size_t{256} << 10;
-  void* memory_;
-};
 
 enum class Wait { nothing, block, warp, grid };
 
@@ -108,7 +80,6 @@ class Block {
   std::size_t next_ = 0, running_ = 0;
   std::deque<std::size_t> ready_;
   std::unique_ptr<Fiber> on_stage_;
-  ucontext_t scheduler_ = {};
   std::exception_ptr failure_;
 };
 
@@ -118,15 +89,11 @@ thread_local Block* current = nullptr;
 thread_local std::vector<std::unique_ptr<Fiber>> idle;
 
 std::unique_ptr<Fiber> take_fiber() {
-  if (idle.empty()) return std::make_unique<Fiber>();
+  // It outlives blocks: each round it works for the block that is current.
+  if (idle.empty()) return std::make_unique<Fiber>([] { current->work(); });
   auto fiber = std::move(idle.back());
   idle.pop_back();
   return fiber;
-}
-
-// A fiber outlives blocks: each round it works for the block that is current.
-void Fiber::main() {
-  for (;;) current->work();
 }
 
 void Block::work() {
@@ -137,12 +104,12 @@ void Block::work() {
       body_();
       threads_[mine].done = true;
     }
+  } catch (const boost::context::detail::forced_unwind&) {
+    throw;
   } catch (...) {
     failure_ = std::current_exception();
   }
-  // Out of work: the stack goes back to the pool and sleeps there. scheduler_ of a later block is
-  // another one, so the address is taken from whichever block is current on waking.
-  swapcontext(&on_stage_->context, &scheduler_);
+  on_stage_->leave();  // out of work: the stack goes back to the pool and sleeps there
 }
 
 void Block::wait(Wait what, unsigned mask, std::source_location where) {
@@ -151,12 +118,12 @@ void Block::wait(Wait what, unsigned mask, std::source_location where) {
   self.mask = mask;
   self.where = where;
   self.fiber = std::move(on_stage_);
-  swapcontext(&self.fiber->context, &scheduler_);
+  self.fiber->leave();
 }
 
 void Block::resume(std::unique_ptr<Fiber> fiber) {
   on_stage_ = std::move(fiber);
-  swapcontext(&scheduler_, &on_stage_->context);
+  on_stage_->enter();
   if (on_stage_) idle.push_back(std::move(on_stage_));
   if (failure_) std::rethrow_exception(failure_);
 }

@@ -15,7 +15,7 @@ ProfileOptions parsed(const std::vector<std::string>& arguments) {
   return parse_options(arguments, {}).profiling;
 }
 
-std::string complaint(const std::vector<std::string>& arguments) {
+std::string profile_complaint(const std::vector<std::string>& arguments) {
   try {
     (void)parsed(arguments);
   } catch (const Error& error) {
@@ -50,38 +50,41 @@ TEST(ProfileOptions, TakeBothVariants) {
 }
 
 TEST(ProfileOptions, RefuseAnotherVariant) {
-  EXPECT_THAT(complaint({"--profile=p", "--variant=fast"}), HasSubstr("optimized, reference"));
+  EXPECT_THAT(profile_complaint({"--profile=p", "--variant=fast"}),
+              HasSubstr("optimized, reference"));
 }
 
 TEST(ProfileOptions, RefuseNumbersThatAreNone) {
-  EXPECT_THAT(complaint({"--profile=p", "--profile-steps=0"}), HasSubstr("1 or more"));
-  EXPECT_THAT(complaint({"--profile=p", "--profile-every=1e3"}), HasSubstr("whole number"));
-  EXPECT_THAT(complaint({"--assert-mean=0"}), HasSubstr("above zero"));
-  EXPECT_THAT(complaint({"--assert-mean=nan"}), HasSubstr("above zero"));
-  EXPECT_THAT(complaint({"--nvml-log=f", "--nvml-period=-1"}), HasSubstr("above zero"));
+  EXPECT_THAT(profile_complaint({"--profile=p", "--profile-steps=0"}), HasSubstr("1 or more"));
+  EXPECT_THAT(profile_complaint({"--profile=p", "--profile-every=1e3"}), HasSubstr("whole number"));
+  EXPECT_THAT(profile_complaint({"--assert-mean=0"}), HasSubstr("above zero"));
+  EXPECT_THAT(profile_complaint({"--assert-mean=nan"}), HasSubstr("above zero"));
+  EXPECT_THAT(profile_complaint({"--nvml-log=f", "--nvml-period=-1"}), HasSubstr("above zero"));
 }
 
 TEST(ProfileOptions, RefuseWindowsThatOverlap) {
-  EXPECT_THAT(complaint({"--profile=p", "--profile-every=5", "--profile-steps=6"}),
+  EXPECT_THAT(profile_complaint({"--profile=p", "--profile-every=5", "--profile-steps=6"}),
               HasSubstr("at most 5"));
 }
 
 TEST(ProfileOptions, RefuseAResultFileBesideThem) {
-  EXPECT_THAT(complaint({"--profile=p", "--out=r.json"}), HasSubstr("leave out --out"));
-  EXPECT_THAT(complaint({"--nvml-log=f", "--out=r.json"}), HasSubstr("leave out --out"));
+  EXPECT_THAT(profile_complaint({"--profile=p", "--out=r.json"}), HasSubstr("leave out --out"));
+  EXPECT_THAT(profile_complaint({"--nvml-log=f", "--out=r.json"}), HasSubstr("leave out --out"));
 }
 
 TEST(ProfileOptions, RefuseGoogleBenchmarksFlagsBesideThem) {
-  EXPECT_THAT(complaint({"--profile=p", "--benchmark_format=json"}), HasSubstr("leave it out"));
+  EXPECT_THAT(profile_complaint({"--profile=p", "--benchmark_format=json"}),
+              HasSubstr("leave it out"));
 }
 
 TEST(ProfileOptions, ThatSayOnlyHowAreNotEnough) {
-  EXPECT_THAT(complaint({"--profile-steps=3"}), HasSubstr("add --profile=DIR"));
-  EXPECT_THAT(complaint({"--nvml-log=f", "--variant=both"}), HasSubstr("--variant says how"));
+  EXPECT_THAT(profile_complaint({"--profile-steps=3"}), HasSubstr("add --profile=DIR"));
+  EXPECT_THAT(profile_complaint({"--nvml-log=f", "--variant=both"}),
+              HasSubstr("--variant says how"));
 }
 
 TEST(ProfileOptions, RefuseToAssertATimeWhereNothingRuns) {
-  EXPECT_THAT(complaint({"--device=cuda-dry:sm_90", "--assert-mean=1"}),
+  EXPECT_THAT(profile_complaint({"--device=cuda-dry:sm_90", "--assert-mean=1"}),
               HasSubstr("executes nothing"));
 }
 

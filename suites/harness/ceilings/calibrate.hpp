@@ -11,7 +11,7 @@ namespace holdfast {
 
 // How much of each is asked for. The defaults are for a data-centre GPU: a millisecond a step.
 struct DeviceEffort {
-  double seconds = 0.02;  // of samples per ceiling, beyond the first three
+  double seconds = 0.02;  // of samples per ceiling, beyond the fewest
   std::size_t memory_bytes = std::size_t{2} << 30, upload_bytes = std::size_t{64} << 20;
   std::size_t cache_bytes = 0;                    // 0: a quarter of the device's L2
   int passes = 20;                                // through the cache
@@ -20,6 +20,8 @@ struct DeviceEffort {
   int edge = 2048;                                // of a matrix product
   int few = 100, many = 1000;                     // launches, graph nodes, barriers
 };
+
+inline constexpr int fewest_samples = 3;  // of a ceiling, however long they take
 
 // About half a second. Throws Error{device} when a calibration computes something wrong.
 Ceilings calibrate_host();

@@ -13,15 +13,6 @@ using calibration::Calibration;
 using calibration::Kind;
 using calibration::Size;
 
-constexpr int fewest_samples = 3;
-
-std::unique_ptr<Calibration> checked(Backend& backend, const Size& size) {
-  auto made = calibration::make(backend, size);
-  made->step();
-  calibration::verify(*made, name(size.kind));
-  return made;
-}
-
 class Measuring {
  public:
   Measuring(Backend& backend, const DeviceEffort& effort) : backend_(backend), effort_(effort) {}
@@ -38,15 +29,15 @@ class Measuring {
   }
 
   double rate(const Size& size, double Work::*amount) {
-    const auto calibration = checked(backend_, size);
+    const auto calibration = calibration::make_verified(backend_, size);
     return calibration->work().*amount / least_seconds(*calibration);
   }
 
   // Of one more launch, node or barrier: what a step costs besides drops out of the difference.
   // Empty where the noise is larger.
   std::optional<double> seconds_per_phase(Kind kind) {
-    const auto few = checked(backend_, {.kind = kind, .repeats = effort_.few});
-    const auto many = checked(backend_, {.kind = kind, .repeats = effort_.many});
+    const auto few = calibration::make_verified(backend_, {.kind = kind, .repeats = effort_.few});
+    const auto many = calibration::make_verified(backend_, {.kind = kind, .repeats = effort_.many});
     const double seconds = least_seconds(*many) - least_seconds(*few);
     if (seconds <= 0) return std::nullopt;
     return seconds / (effort_.many - effort_.few);

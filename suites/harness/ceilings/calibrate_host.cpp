@@ -24,7 +24,6 @@ using Backends = std::vector<std::unique_ptr<Backend>>;  // one per thread of th
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 constexpr double seconds_per_ceiling = 0.02;
-constexpr int fewest_samples = 3;
 // Within a step of a thread: a few tenths of a millisecond, far above the clock's resolution.
 constexpr std::size_t bytes_per_step = 32 * MiB;
 constexpr int multiply_adds = 100'000, exponentials = 400, edge = 384;
@@ -38,13 +37,6 @@ double thread_seconds() {
   timespec time = {};
   (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-std::unique_ptr<Calibration> checked(Backend& backend, const Size& size) {
-  auto made = calibration::make(backend, size);
-  made->step();
-  calibration::verify(*made, name(size.kind));
-  return made;
 }
 
 // The best sample until the deadline; at least a few.
@@ -70,7 +62,8 @@ double team_rate(const Backends& backends, const Size& share, double Work::*amou
     std::unique_ptr<Calibration> own;
     try {
       // Here, so that its memory is near the thread.
-      own = checked(*backends[static_cast<std::size_t>(omp_get_thread_num())], share);
+      own = calibration::make_verified(*backends[static_cast<std::size_t>(omp_get_thread_num())],
+                                       share);
     } catch (...) {
 #pragma omp critical
       failure = std::current_exception();
@@ -134,7 +127,7 @@ Ceilings::Peak peak(const Backends& backends, Precision precision) {
 std::optional<double> fork_join_seconds(Backend& backend) {
   constexpr int samples = 1000;
   constexpr double longest = 0.1, time_slice = 1e-3;
-  const auto barrier = checked(backend, {.kind = Kind::barriers});
+  const auto barrier = calibration::make_verified(backend, {.kind = Kind::barriers});
   const double deadline = steady_seconds() + longest;
   double least = time_slice, end = 0;
   for (int sample = 0; sample < samples && end < deadline; ++sample) {

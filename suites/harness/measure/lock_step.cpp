@@ -17,7 +17,7 @@ namespace {
 
 // Long against the pipe that asks for it, short against the third of a second that a pair of
 // processes lives.
-constexpr double sample_seconds = 4e-3;
+constexpr double paired_sample_seconds = 4e-3;
 
 double cpu_seconds() {
   timespec time = {};
@@ -35,7 +35,7 @@ class Side {
     subject_.backend->ledger.enter(Ledger::Phase::steady, subject_.computation->permissions());
   }
 
-  int suggested_batch() const { return batch_for(timer_, sample_seconds); }
+  int suggested_batch() const { return batch_for(timer_, paired_sample_seconds); }
 
   std::string sample(int batch) const {
     const double cpu = cpu_seconds();

@@ -14,8 +14,6 @@ using testing::DoubleNear;
 using testing::ElementsAre;
 using Kind = Activity::Kind;
 
-constexpr double us = 1e-6;
-
 // Two steps of 10 us: 6 us of "wide", 1 us of nothing, 2 us of "narrow", 1 us of nothing.
 Synthetic two_steps() {
   Synthetic device;

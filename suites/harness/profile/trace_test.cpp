@@ -13,8 +13,6 @@ namespace {
 using nlohmann::json;
 using Kind = Activity::Kind;
 
-constexpr double us = 1e-6;
-
 // A warm-up of two steps and two profiled ones, each a scope with two kernels inside.
 Synthetic stepping(bool executes = true) {
   Synthetic device(executes);

@@ -10,10 +10,12 @@
 
 namespace holdfast {
 
+inline constexpr double us = 1e-6;
+
 // A device of which each verb takes one microsecond of the host, and kernels what they are told.
 class Synthetic {
  public:
-  static constexpr double verb_seconds = 1e-6;
+  static constexpr double verb_seconds = us;
 
   explicit Synthetic(bool executes = true) {
     data = {.suite = "toy",
