@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "calibration/calibration.hpp"
 #include "calibration/formulas.hpp"

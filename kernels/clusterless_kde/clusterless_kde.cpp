@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clusterless_kde/clusterless_kde.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
 #include <utility>
 
 #include "clusterless_kde/variants.hpp"

@@ -4,7 +4,6 @@
 #include "clusterless_kde/clusterless_kde.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +13,7 @@
 #include "clusterless_kde/data/data.hpp"
 #include "clusterless_kde/oracle/golden.hpp"
 #include "clusterless_kde/testing/support.hpp"
-#include "runtime/base/error.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -27,13 +26,7 @@ constexpr Way twice = {"optimized_f64", Variant::optimized, Arithmetic::f64, 1e-
 
 std::string refusal(Variant variant, const Options& options) {
   const auto backend = open_backend("host");
-  try {
-    validate(*backend, variant, options);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::bad_input);
-    return error.what();
-  }
-  return "accepted";
+  return refusal_of([&] { validate(*backend, variant, options); });
 }
 
 TEST(BadOptions, SizesBelowOneAreRefused) {

@@ -2,13 +2,12 @@
 // Paths, ranges and budgets, and whether an estimate is what is then allocated.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <string>
-#include <vector>
 
 #include "clusterless_kde/data/data.hpp"
 #include "clusterless_kde/problem/range.hpp"
 #include "clusterless_kde/testing/support.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -108,13 +107,7 @@ TEST_F(PlanOfADryDevice, HoldsBatchesOfElectrodesWhereTheEncodingIsWhatDoesNotFi
 
 TEST_F(PlanOfADryDevice, SaysWhatTheLeastPlanNeeds) {
   const Input input = make_input({.size = Size::medium});
-  std::string sentence;
-  try {
-    (void)plan(*backend, input, {.budget = 1000});
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::bad_input);
-    sentence = error.what();
-  }
+  const std::string sentence = refusal_of([&] { return plan(*backend, input, {.budget = 1000}); });
   const auto at = sentence.find("needs at least ");
   ASSERT_NE(at, std::string::npos) << sentence;
   const std::int64_t least = std::stoll(sentence.substr(at + 15));

@@ -2,8 +2,6 @@
 // What a step must at least do, against the numbers that were counted by hand.
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "clusterless_kde/clusterless_kde.hpp"
 #include "clusterless_kde/data/data.hpp"
 

@@ -4,7 +4,6 @@
 #include "host/schedule.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <omp.h>
 
 namespace holdfast::host::HOLDFAST_ISA {

@@ -28,23 +28,15 @@ def sampled(kind: str, processes: list[float]) -> dict[str, Any]:
     middle = ordered[len(ordered) // 2]
     spread = sorted(abs(value - middle) for value in ordered)[len(ordered) // 2]
     return {
-        "kind": kind,
-        "processes": processes,
-        "median": middle,
-        "mad_between": spread,
+        "kind": kind, "processes": processes, "median": middle, "mad_between": spread,
         "samples": 400,
     }
 
 
 def kernel(name: str, launches: int, registers: int = 40) -> dict[str, Any]:
     return {
-        "name": name,
-        "registers": registers,
-        "spill_bytes": 0,
-        "shared_bytes": 26624,
-        "launches": launches,
-        "cubin": hashed("c"),
-        "kind": "fused",
+        "name": name, "registers": registers, "spill_bytes": 0, "shared_bytes": 26624,
+        "launches": launches, "cubin": hashed("c"), "kind": "fused",
     }
 
 
@@ -54,11 +46,7 @@ def dry_variant(launches: int, peak: int, kernels: list[dict[str, Any]]) -> dict
     }
     metrics |= {"compile_warm": exact(1), "compile_steady": exact(0)}
     stages = {
-        "trace_s": 0.0004,
-        "lower_s": 0.11,
-        "compile_s": 0.38,
-        "load_s": 0.0,
-        "first_call_s": 0.02,
+        "trace_s": 0.0004, "lower_s": 0.11, "compile_s": 0.38, "load_s": 0.0, "first_call_s": 0.02,
     }
     metrics |= {name: {"kind": "advisory", "value": value} for name, value in stages.items()}
     return {"identity": hashed("1"), "kernels": kernels, "metrics": metrics}
@@ -77,14 +65,8 @@ def case(
     if executed:
         check |= {"status": "passed", "error": 3.6e-15}
     return {
-        "id": id,
-        "tier": "gate",
-        "status": "ok",
-        "reason": None,
-        "executed": executed,
-        "check": check,
-        "variants": variants,
-        "metrics": metrics,
+        "id": id, "tier": "gate", "status": "ok", "reason": None, "executed": executed,
+        "check": check, "variants": variants, "metrics": metrics,
     }
 
 
@@ -92,49 +74,33 @@ def results(device_class: str, device_name: str, cases: list[dict[str, Any]]) ->
     on_host = device_name == "host"
     ceilings = {"memory_bytes_per_s": 1.9e10, "l1_bytes_per_s": 2.1e11, "f64_flop_per_s": 9.6e10}
     return {
-        "schema": "holdfast-results/1",
-        "suite": "cubed_sphere_swe",
-        "tier": "gate",
-        "partial": False,
-        "list_hash": hashed("7"),
+        "schema": "holdfast-results/1", "suite": "cubed_sphere_swe", "tier": "gate",
+        "partial": False, "list_hash": hashed("7"),
         "run": {
-            "id": "2026-11-21T12:00:00Z-7f3a",
-            "utc": "2026-11-21T12:00:00Z",
+            "id": "2026-11-21T12:00:00Z-7f3a", "utc": "2026-11-21T12:00:00Z",
             "content": hashed("a"),
             "git": {"sha": "0123456789abcdef0123456789abcdef01234567", "dirty": False},
             "processes": 5 if on_host else 1,
         },
         "env": {
-            "device_class": device_class,
-            "device_name": device_name,
+            "device_class": device_class, "device_name": device_name,
             "device": {"name": None, "sm": None, "sms": None, "memory_bytes": None}
             if on_host
             else {"name": "dry sm_90", "sm": "sm_90", "sms": 132, "memory_bytes": None},
-            "driver": None,
-            "cuda": None if on_host else "13.0",
-            "nvrtc": None if on_host else "13.0.88",
-            "nvjitlink": None if on_host else "13.0.88",
-            "compiler": "g++ 12.2.0",
-            "flags": hashed("f"),
+            "driver": None, "cuda": None if on_host else "13.0",
+            "nvrtc": None if on_host else "13.0.88", "nvjitlink": None if on_host else "13.0.88",
+            "compiler": "g++ 12.2.0", "flags": hashed("f"),
             "host": {
-                "cpu": "some x86-64 processor",
-                "processor": PROCESSOR,
-                "threads": 2,
+                "cpu": "some x86-64 processor", "processor": PROCESSOR, "threads": 2,
                 "isa": "x86-64-v4",
             },
             "fingerprint": hashed("e"),
         },
         "quality": {
-            "valid": True,
-            "reasons": [],
-            "load": 0.2,
-            "sm_clock_hz": None,
-            "throttled": None,
-            "temperature_c": None,
-            "other_processes": None,
+            "valid": True, "reasons": [], "load": 0.2, "sm_clock_hz": None, "throttled": None,
+            "temperature_c": None, "other_processes": None,
         },
-        "ceilings": ceilings if on_host else {},
-        "cases": cases,
+        "ceilings": ceilings if on_host else {}, "cases": cases,
     }
 
 
@@ -149,8 +115,7 @@ def host_results() -> dict[str, Any]:
             ),
         }
         metrics = {
-            "speedup": sampled("ratio", [ratio / s for s in spread]),
-            "peak_ratio": exact(2.46),
+            "speedup": sampled("ratio", [ratio / s for s in spread]), "peak_ratio": exact(2.46),
         }
         cases.append(case(id, True, variants, metrics))
     cases[0]["derived"] = {
@@ -186,9 +151,7 @@ def case_list() -> dict[str, Any]:
         for id, tier in ((STEP, "gate"), ("cubed_sphere_swe/rk4_step/n:192/f64", "full"))
     ]
     return {
-        "schema": "holdfast-list/2",
-        "suite": "cubed_sphere_swe",
-        "cases": cases,
+        "schema": "holdfast-list/2", "suite": "cubed_sphere_swe", "cases": cases,
         "metrics": {"launches": meaning("exact", "1"), "time_s": meaning("time", "s")},
     }
 
@@ -200,19 +163,10 @@ def meaning(kind: str, unit: str) -> dict[str, str]:
 def row(verdict: str, **changes: Any) -> dict[str, Any]:
     """A verdict on launches, one more than accepted."""
     base = {
-        "case": STEP,
-        "device_class": DRY,
-        "variant": "optimized",
-        "metric": "launches",
-        "kind": "exact",
-        "unit": "1",
-        "verdict": verdict,
-        "blocking": verdict in ("REGRESSION", "WRONG"),
-        "value": 5,
-        "baseline": 4,
-        "change": 0.25,
-        "limit": 0.0,
-        "sentence": f"{STEP} optimized on {DRY}: launches rose from 4 to 5",
+        "case": STEP, "device_class": DRY, "variant": "optimized", "metric": "launches",
+        "kind": "exact", "unit": "1", "verdict": verdict,
+        "blocking": verdict in ("REGRESSION", "WRONG"), "value": 5, "baseline": 4, "change": 0.25,
+        "limit": 0.0, "sentence": f"{STEP} optimized on {DRY}: launches rose from 4 to 5",
         "evidence": {"code": "stage: cubin changed, registers 40 -> 56"},
         "next": f"holdfast explain {STEP} build/release/results",
     }
@@ -241,11 +195,7 @@ def verdict(exit: int, rows: list[dict[str, Any]], passed: int = 40) -> dict[str
     for one in rows:
         counts[one["verdict"]] = counts.get(one["verdict"], 0) + 1
     return {
-        "schema": "holdfast-verdict/1",
-        "exit": exit,
-        "counts": counts,
-        "rows": rows,
-        "notes": [],
+        "schema": "holdfast-verdict/1", "exit": exit, "counts": counts, "rows": rows, "notes": [],
         "findings": [],
         "not_checked": ["cubed_sphere_swe on cuda: no such device (no driver)"],
     }
@@ -256,25 +206,14 @@ def series(
 ) -> dict[str, Any]:
     points = [
         {
-            "order": order,
-            "commit": f"{order:040x}",
-            "utc": f"2026-11-{order:02d}T12:00:00Z",
-            "value": value,
-            "mad": None,
-            "verdict": "PASS",
-            "outlier": False,
+            "order": order, "commit": f"{order:040x}", "utc": f"2026-11-{order:02d}T12:00:00Z",
+            "value": value, "mad": None, "verdict": "PASS", "outlier": False,
         }
         for order, value in enumerate(values, start=1)
     ]
     return {
-        "class": HOST,
-        "case": STEP,
-        "variant": variant,
-        "metric": metric,
-        "points": points,
-        "segments": [],
-        "change_points": [],
-        "drift": None,
+        "class": HOST, "case": STEP, "variant": variant, "metric": metric, "points": points,
+        "segments": [], "change_points": [], "drift": None,
     } | changes
 
 
@@ -283,17 +222,15 @@ def trend() -> dict[str, Any]:
     stepped = series("speedup", values, variant="case")
     stepped["points"][4]["outlier"] = True
     stepped["segments"] = [
-        {"from": 1, "to": 6, "median": 10.0},
-        {"from": 7, "to": 10, "median": 12.0},
+        {"from": 1, "to": 6, "median": 10.0}, {"from": 7, "to": 10, "median": 12.0},
     ]
     stepped["change_points"] = [
-        {"order": 7, "commit": f"{7:040x}", "before": 10.0, "after": 12.0, "change": 0.2}
+        {"order": 7, "commit": f"{7:040x}", "before": 10.0, "after": 12.0, "change": 0.2},
     ]
     return {
         "schema": "holdfast-trend/1",
         "series": [
-            stepped,
-            series("time_s", [0.0006 + 1e-6 * (k % 3) for k in range(10)]),
+            stepped, series("time_s", [0.0006 + 1e-6 * (k % 3) for k in range(10)]),
             series("launches", [4.0] * 10, **{"class": DRY}),
         ],
     }
@@ -316,11 +253,9 @@ def baseline() -> dict[str, Any]:
         "schema": "holdfast-baseline/2",
         "acceptances": {
             ACCEPTANCE: {
-                "utc": "2026-11-01T00:00:00Z",
-                "content": hashed("b"),
-                "runs": ["r"],
+                "utc": "2026-11-01T00:00:00Z", "content": hashed("b"), "runs": ["r"],
                 "why": "first",
-            }
+            },
         },
         "metrics": {"peak_bytes": meaning("exact", "B"), "time_s": meaning("time", "s")},
         "device_class": HOST,
@@ -332,14 +267,8 @@ def baseline() -> dict[str, Any]:
 
 def time_entry(value: float) -> dict[str, Any]:
     return {
-        "value": value,
-        "medians": [value],
-        "mad_between": 0,
-        "runs": 1,
-        "days": 1,
-        "anchor": value,
-        "bootstrap": True,
-        "by": ACCEPTANCE,
+        "value": value, "medians": [value], "mad_between": 0, "runs": 1, "days": 1, "anchor": value,
+        "bootstrap": True, "by": ACCEPTANCE,
     }
 
 
@@ -390,11 +319,8 @@ class Workplace:
 
     def options(self) -> list[str]:
         return [
-            f"--results={self.results}",
-            f"--store={self.store}",
-            f"--out={self.out}",
-            f"--baselines={self.baselines}",
-            f"--holdfast={self.holdfast}",
+            f"--results={self.results}", f"--store={self.store}", f"--out={self.out}",
+            f"--baselines={self.baselines}", f"--holdfast={self.holdfast}",
         ]
 
     def page(self) -> str:

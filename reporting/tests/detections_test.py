@@ -21,10 +21,7 @@ def test_one_symptom_in_many_cases_is_told_once_with_one_fix() -> None:
     (symptom,) = symptoms(detected(finding(case="a"), finding(case="b", sentence="it idles 40 %")))
     assert symptom.detector == "idle gaps"
     assert symptom.cases == 2
-    assert [place.sentence for place in symptom.places] == [
-        finding()["sentence"],
-        "it idles 40 %",
-    ]
+    assert [place.sentence for place in symptom.places] == [finding()["sentence"], "it idles 40 %"]
 
 
 def test_cases_of_which_the_same_sentence_holds_share_it() -> None:

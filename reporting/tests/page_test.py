@@ -146,8 +146,7 @@ def test_dry_cases_are_listed_as_not_executed(reader: Reader) -> None:
 
 def test_a_part_without_its_device_is_listed_as_not_checked(workplace: Workplace) -> None:
     absent = builders.results("cuda-none", "cuda", []) | {
-        "status": "no_device",
-        "reason": "no driver",
+        "status": "no_device", "reason": "no driver",
     }
     workplace.measure("cuda-none", absent)
     assert "cubed_sphere_swe on cuda: no such device (no driver)" in drawn(workplace).words
@@ -156,9 +155,7 @@ def test_a_part_without_its_device_is_listed_as_not_checked(workplace: Workplace
 def test_metrics_without_a_value_are_listed_with_their_reason(workplace: Workplace) -> None:
     document = builders.host_results()
     document["cases"][0]["metrics"]["idle_fraction"] = {
-        "kind": "advisory",
-        "value": None,
-        "reason": "no CUPTI",
+        "kind": "advisory", "value": None, "reason": "no CUPTI",
     }
     workplace.measure(HOST, document)
     assert "idle_fraction in 1 case: no CUPTI" in drawn(workplace).words
@@ -187,18 +184,9 @@ def test_the_kind_of_a_kernel_is_shown_where_the_results_have_it(workplace: Work
 
 def test_every_section_of_a_full_run_is_there_in_order(failing: Workplace) -> None:
     assert re.findall(r"<h2>(.*?)</h2>", failing.page()) == [
-        "What failed, and why",
-        "What the detectors found",
-        "Improvements, proposed for acceptance",
-        "Trends",
-        "Speedup",
-        "Component ranking",
-        "Roofline",
-        "Compile stages",
-        "Kernels",
-        "Memory",
-        "Environment",
-        "What was not checked",
+        "What failed, and why", "What the detectors found", "Improvements, proposed for acceptance",
+        "Trends", "Speedup", "Component ranking", "Roofline", "Compile stages", "Kernels", "Memory",
+        "Environment", "What was not checked",
     ]
 
 

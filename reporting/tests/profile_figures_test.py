@@ -74,15 +74,11 @@ def test_a_family_of_a_single_part_has_no_ranking() -> None:
 
 def test_families_and_variants_are_ranked_apart() -> None:
     cases = [
-        (STEP, "optimized"),
-        (STEP, "reference"),
-        (STEP.replace("rk4_step", "rhs"), "optimized"),
+        (STEP, "optimized"), (STEP, "reference"), (STEP.replace("rk4_step", "rhs"), "optimized"),
     ]
     found = components.rankings([parsed(profile_builders.gpu(*case)) for case in cases])
     assert {(one.family, one.variant) for one in found} == {
-        ("rk4_step", "optimized"),
-        ("rk4_step", "reference"),
-        ("rhs", "optimized"),
+        ("rk4_step", "optimized"), ("rk4_step", "reference"), ("rhs", "optimized"),
     }
 
 

@@ -42,9 +42,7 @@ def test_profiles_of_all_suites_and_devices_are_found_beside_the_results(
     root = read_root(workplace.results, None)
     assert len(root.parts) == 2
     assert {stored.profile.device_class for stored in root.profiles} == {
-        builders.HOST,
-        builders.DRY,
-        profile_builders.GPU,
+        builders.HOST, builders.DRY, profile_builders.GPU,
     }
 
 
@@ -84,9 +82,7 @@ def test_sizes_are_ordered_as_numbers_and_optimized_comes_first(workplace: Workp
         profile_builders.put(workplace, profile_builders.dry(case, variant))
     found = [stored.profile for stored in read_profiles(workplace.results)]
     assert [(one.case.split("/")[2], one.variant) for one in found] == [
-        ("n:24", "optimized"),
-        ("n:24", "reference"),
-        ("n:192", "optimized"),
+        ("n:24", "optimized"), ("n:24", "reference"), ("n:192", "optimized"),
     ]
 
 
@@ -129,10 +125,7 @@ def test_a_loop_of_the_host_has_no_columns_of_kernels() -> None:
 def test_scopes_stand_below_their_parents_the_longest_first() -> None:
     table = profile_tables.scope_table(parsed(profile_builders.host()))
     assert column(table, "scope") == [
-        Branch(0, "rk4_step"),
-        Branch(1, "rhs"),
-        Branch(2, "project"),
-        Branch(2, "sat"),
+        Branch(0, "rk4_step"), Branch(1, "rhs"), Branch(2, "project"), Branch(2, "sat"),
     ]
 
 

@@ -21,6 +21,10 @@ Recipe cells(Size size) {
   return {.size = size, .marks = Marks::cells};
 }
 
+Tier gate_if(bool gates) {
+  return gates ? Tier::gate : Tier::full;
+}
+
 // The published sizes, each with the two halves of the work and their sum, at the animal's own
 // position too. Large ones gate where a minute suffices for five processes of them.
 void add_sizes(Rows& rows) {
@@ -32,21 +36,16 @@ void add_sizes(Rows& rows) {
     const bool in_gate = size != Size::tiny && size != Size::realistic;
     rows.push_back({.family = &families::encode,
                     .recipe = profile,
-                    .tier = in_gate ? Tier::gate : Tier::full,
+                    .tier = gate_if(in_gate),
                     .counted = size == Size::small});
     rows.push_back(
         {.recipe = profile, .tier = tier(size, Size::large), .counted = size == Size::small});
-    rows.push_back({.family = &families::total,
-                    .recipe = profile,
-                    .tier = size == Size::medium ? Tier::gate : Tier::full});
-    rows.push_back({.family = &families::local,
-                    .recipe = profile,
-                    .tier = size == Size::medium ? Tier::gate : Tier::full});
+    const Tier medium = gate_if(size == Size::medium);
+    rows.push_back({&families::total, profile, medium});
+    rows.push_back({&families::local, profile, medium});
     if (size == Size::realistic) continue;
     for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::f64})
-      rows.push_back({.recipe = cells(size),
-                      .tier = size == Size::medium ? Tier::gate : Tier::full,
-                      .options = {.arithmetic = arithmetic}});
+      rows.push_back({&families::decode, cells(size), medium, {.arithmetic = arithmetic}});
   }
 }
 
@@ -71,7 +70,7 @@ void add_strategies(Rows& rows) {
                       .only = executing});
     };
     // Beside the reference, which is the linear one itself, the others are yardsticks.
-    add(published, 0, algorithm == Algorithm::fused ? Tier::gate : Tier::full);
+    add(published, 0, gate_if(algorithm == Algorithm::fused));
     add(published, 100, Tier::full);
     for (const Size size : tracks)
       if (algorithm != Algorithm::log_sum_exp || size <= Size::medium)
@@ -83,14 +82,14 @@ void add_strategies(Rows& rows) {
 void add_features(Rows& rows) {
   for (const int features : {2, 4, 6, 8, 10})
     for (const Distance distance : {Distance::difference, Distance::expanded})
-      rows.push_back({.family = &families::features,
-                      .recipe = {.size = Size::medium,
-                                 .marks = Marks::whiten,
-                                 .features = features,
-                                 .encoding_spikes = 200,
-                                 .decoding_spikes = 100},
-                      .tier = features == 8 ? Tier::gate : Tier::full,
-                      .options = {.distance = distance}});
+      rows.push_back({&families::features,
+                      {.size = Size::medium,
+                       .marks = Marks::whiten,
+                       .features = features,
+                       .encoding_spikes = 200,
+                       .decoding_spikes = 100},
+                      gate_if(features == 8),
+                      {.distance = distance}});
 }
 
 Options with_knob(Knob knob, int value) {
@@ -107,19 +106,17 @@ void add_knobs(Rows& rows) {
          {std::pair{Size::medium, 500}, {Size::realistic, 2000}, {Size::realistic, 4000}})
       for (const int value : values)
         if (bins != 4000 || knob == Knob::position_tile)
-          rows.push_back({.family = &families::tune,
-                          .recipe = {.size = size, .bins = bins},
-                          .tier = Tier::full,
-                          .options = with_knob(knob, value),
-                          .knob = knob});
+          rows.push_back({&families::tune,
+                          {.size = size, .bins = bins},
+                          Tier::full,
+                          with_knob(knob, value),
+                          knob});
   };
   sweep(Knob::block, {10, 25, 50, 100, 200, 500});
   sweep(Knob::position_tile, {64, 128, 200, 256, 500, 1000, 2000});
   sweep(Knob::encoding_tile, {128, 512, 2048});
   for (const int bins : {250, 500, 1000, 2000})
-    rows.push_back({.family = &families::grid,
-                    .recipe = {.size = Size::medium, .bins = bins},
-                    .tier = Tier::full});
+    rows.push_back({&families::grid, {.size = Size::medium, .bins = bins}, Tier::full});
 }
 
 void add_arithmetics(Rows& rows) {
@@ -128,10 +125,10 @@ void add_arithmetics(Rows& rows) {
                                         Arithmetic::tf32, Arithmetic::f64}) {
       const bool gates = marks == Marks::cells &&
                          (arithmetic == Arithmetic::bf16x3 || arithmetic == Arithmetic::tf32);
-      rows.push_back({.family = &families::precision,
-                      .recipe = {.size = Size::medium, .marks = marks},
-                      .tier = gates ? Tier::gate : Tier::full,
-                      .options = {.arithmetic = arithmetic}});
+      rows.push_back({&families::precision,
+                      {.size = Size::medium, .marks = marks},
+                      gate_if(gates),
+                      {.arithmetic = arithmetic}});
     }
 }
 
@@ -146,7 +143,7 @@ void add_production(Rows& rows) {
               scale == 64 && arithmetic == Arithmetic::f32 && (!cut || size == Size::hpc1d);
           rows.push_back({.family = &families::production,
                           .recipe = {.size = size, .marks = Marks::cells, .scale = scale},
-                          .tier = gates ? Tier::gate : Tier::full,
+                          .tier = gate_if(gates),
                           .options = {.arithmetic = arithmetic, .cut = cut},
                           .only = scale == 1 ? gpu : Kinds{}});
         }
@@ -163,7 +160,7 @@ void add_production(Rows& rows) {
     for (const std::int64_t bytes : given.limits)
       rows.push_back({.family = &families::budget,
                       .recipe = {.size = Size::hpc2d, .marks = Marks::cells, .scale = given.scale},
-                      .tier = bytes < 512 * mebi ? Tier::gate : Tier::full,
+                      .tier = gate_if(bytes < 512 * mebi),
                       .options = {.budget = bytes},
                       .only = gpu});
 }
@@ -171,9 +168,8 @@ void add_production(Rows& rows) {
 // Densely, then in two hops.
 void add_sparse(Rows& rows) {
   for (const Size size : {Size::small, Size::medium})
-    rows.push_back({.family = &families::sparse,
-                    .recipe = {.size = size, .sparse = true},
-                    .tier = size == Size::small ? Tier::gate : Tier::full});
+    rows.push_back(
+        {&families::sparse, {.size = size, .sparse = true}, gate_if(size == Size::small)});
 }
 
 void add_protocols(Rows& rows) {
@@ -181,12 +177,9 @@ void add_protocols(Rows& rows) {
   rows.push_back({.family = &families::shape_change});
   rows.push_back({.family = &families::in_turn});
   for (const Size size : {Size::hpc1d, Size::hpc2d, Size::tet64})
-    rows.push_back({.family = &families::matrix,
-                    .recipe = {.size = size, .marks = Marks::cells, .scale = 64}});
+    rows.push_back({&families::matrix, {.size = size, .marks = Marks::cells, .scale = 64}});
   for (const Size size : tracks)
-    rows.push_back({.family = &families::memory,
-                    .recipe = {.size = size},
-                    .tier = size == Size::medium ? Tier::gate : Tier::full});
+    rows.push_back({&families::memory, {.size = size}, gate_if(size == Size::medium)});
   struct Micro {
     int encoding, decoding, bins;
   };
@@ -197,7 +190,7 @@ void add_protocols(Rows& rows) {
                                .bins = bins,
                                .encoding_spikes = encoding,
                                .decoding_spikes = decoding},
-                    .tier = bins == 500 ? Tier::gate : Tier::full});
+                    .tier = gate_if(bins == 500)});
 }
 
 // Nobody who gives a number means the size's own by 0, as a recipe does.

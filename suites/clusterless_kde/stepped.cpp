@@ -79,35 +79,25 @@ double upload_bytes(const Row& row, Variant variant) {
 
 // How the decode went, told by the optimized variant; and how right it was.
 std::vector<MetricDeclaration> metrics_of(const Row& row) {
-  std::vector<MetricDeclaration> all = {
-      {.name = "max_abs_diff", .devices = executing},
-      {.name = "mean_abs_diff", .devices = executing},
-      {.name = "allclose", .kind = "bound", .better = Better::higher, .devices = executing}};
-  if (has_reference(row))
-    all.insert(all.end(), {{.name = "reference_max_abs_diff", .devices = executing},
-                           {.name = "reference_mean_abs_diff", .devices = executing},
-                           {.name = "reference_allclose",
-                            .kind = "bound",
-                            .better = Better::higher,
-                            .devices = executing}});
+  std::vector<MetricDeclaration> all;
+  for (const std::string of : {"", "reference_"}) {
+    if (!of.empty() && !has_reference(row)) continue;
+    for (const char* name : {"max_abs_diff", "mean_abs_diff"})
+      all.push_back({.name = of + name, .devices = executing});
+    all.push_back({of + "allclose", "bound", Better::higher, executing});
+  }
   if (!is_decoding(row)) return all;
+  for (const char* name : {"err_spike_max", "floored_fraction"})
+    all.push_back({.name = name, .kind = "bound", .devices = executing});
+  const auto same = [&](const char* name, std::optional<double> value = {}) {
+    all.push_back({.name = name, .kind = "exact", .better = Better::same, .value = value});
+  };
   const Shape numbers = shape(row.recipe);
-  all.insert(all.end(), {{.name = "err_spike_max", .kind = "bound", .devices = executing},
-                         {.name = "floored_fraction", .kind = "bound", .devices = executing},
-                         {.name = "bins",
-                          .kind = "exact",
-                          .better = Better::same,
-                          .value = static_cast<double>(numbers.bins)},
-                         {.name = "rows",
-                          .kind = "exact",
-                          .better = Better::same,
-                          .value = static_cast<double>(numbers.rows)}});
+  same("bins", static_cast<double>(numbers.bins));
+  same("rows", static_cast<double>(numbers.rows));
   if (row.options.algorithm != Algorithm::fused) return all;
-  all.insert(all.end(), {{.name = "path", .kind = "exact", .better = Better::same},
-                         {.name = "q_nodes", .kind = "exact", .better = Better::same},
-                         {.name = "pairs", .kind = "exact", .better = Better::same},
-                         {.name = "spikes_dropped", .kind = "exact", .better = Better::same},
-                         {.name = "range_fallback", .kind = "exact", .better = Better::same}});
+  for (const char* name : {"path", "q_nodes", "pairs", "spikes_dropped", "range_fallback"})
+    same(name);
   if (row.options.cut) all.push_back({.name = "tiles_visited_fraction", .kind = "exact"});
   return all;
 }

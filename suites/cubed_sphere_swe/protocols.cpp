@@ -2,7 +2,6 @@
 // The families that are no repeated step: what compiling, memory and construction cost.
 #include "families/protocols.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include "cubed_sphere_swe/oracles.hpp"

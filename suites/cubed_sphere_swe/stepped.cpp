@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The families that step a computation: tendency, step, loop, and the parts of a tendency.
-#include <utility>
 
 #include "cubed_sphere_swe/oracles.hpp"
 #include "cubed_sphere_swe/problem/golden.hpp"

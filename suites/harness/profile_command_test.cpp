@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/schema_check.hpp"
-#include "harness/testing/shell.hpp"
+#include "harness/testing/suite_command.hpp"
 
 namespace holdfast {
 namespace {
@@ -14,20 +14,10 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-class ProfileCommand : public testing::Test {
+class ProfileCommand : public SuiteInAShell {
  protected:
-  static Said suite(const std::string& options) {
-    return run(CUBED_SPHERE_SWE_BINARY " " + options);
-  }
-  static bool one_sentence(const Said& said) {
-    return std::count(said.words.begin(), said.words.end(), '\n') == 1 &&
-           said.words.starts_with("cubed_sphere_swe: ");
-  }
   json document(const std::string& name) const { return json::parse(read(folder / name)); }
 
-  std::filesystem::path folder =
-      fresh_folder(std::string("profile_command_") +
-                   testing::UnitTest::GetInstance()->current_test_info()->name());
   std::string in_folder = folder.string() + " ";
 };
 
@@ -75,16 +65,12 @@ TEST_F(ProfileCommand, AMeanStepThatIsShortEnoughIsWell) {
 }
 
 TEST_F(ProfileCommand, AFolderThatCannotBeMadeIsKnownBeforeAnythingRuns) {
-  const Said said = suite("--profile=/proc/profiles");
-  EXPECT_EQ(said.exit, 2);
-  EXPECT_TRUE(one_sentence(said)) << said.words;
+  expect_usage(suite("--profile=/proc/profiles"));
 }
 
 TEST_F(ProfileCommand, AFileWhereAFolderIsWantedIsUsage) {
   std::ofstream(folder / "file") << "not a folder";
-  const Said said = suite("--trace=" + (folder / "file").string());
-  EXPECT_EQ(said.exit, 2);
-  EXPECT_TRUE(one_sentence(said)) << said.words;
+  expect_usage(suite("--trace=" + (folder / "file").string()));
 }
 
 TEST_F(ProfileCommand, WhatIsNotMadeOfStepsIsSkippedWithALine) {
@@ -109,9 +95,7 @@ TEST_F(ProfileCommand, WithoutAGpuToSampleOneWarningIsAllThatChanges) {
 }
 
 TEST_F(ProfileCommand, ALogSettingThatMeansNothingIsKnownAtOnce) {
-  const Said said = run("HOLDFAST_LOG=loud " CUBED_SPHERE_SWE_BINARY " --trace=" + in_folder);
-  EXPECT_EQ(said.exit, 2);
-  EXPECT_TRUE(one_sentence(said)) << said.words;
+  expect_usage(run("HOLDFAST_LOG=loud " CUBED_SPHERE_SWE_BINARY " --trace=" + in_folder));
 }
 
 TEST_F(ProfileCommand, TheHostHasNoKernelsToDump) {

@@ -6,7 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "harness/testing/shell.hpp"
+#include "harness/testing/suite_command.hpp"
 
 namespace holdfast {
 namespace {
@@ -14,20 +14,10 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-class SuiteCommand : public testing::Test {
+class SuiteCommand : public SuiteInAShell {
  protected:
   // With it the binary does not start a second time, which is half of what most of these runs take.
   static void SetUpTestSuite() { ::setenv("GOMP_SPINCOUNT", "1000", 0); }
-  static Said suite(const std::string& options) {
-    return run(CUBED_SPHERE_SWE_BINARY " " + options);
-  }
-  static bool one_sentence(const Said& said) {
-    return std::count(said.words.begin(), said.words.end(), '\n') == 1 &&
-           said.words.starts_with("cubed_sphere_swe: ");
-  }
-  std::filesystem::path folder =
-      fresh_folder(std::string("suite_command_") +
-                   testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(SuiteCommand, HelpShowsOptionsAndExamples) {
@@ -39,23 +29,15 @@ TEST_F(SuiteCommand, HelpShowsOptionsAndExamples) {
 }
 
 TEST_F(SuiteCommand, AnUnknownDeviceIsOneSentenceAndUsage) {
-  const Said said = suite("--device=tpu");
-  EXPECT_EQ(said.exit, 2);
-  EXPECT_TRUE(one_sentence(said)) << said.words;
-  EXPECT_THAT(said.words, HasSubstr("tpu"));
+  expect_usage(suite("--device=tpu"), "tpu");
 }
 
 TEST_F(SuiteCommand, AnUnknownOptionGetsASuggestion) {
-  const Said said = suite("--divice=host");
-  EXPECT_EQ(said.exit, 2);
-  EXPECT_TRUE(one_sentence(said)) << said.words;
+  expect_usage(suite("--divice=host"));
 }
 
 TEST_F(SuiteCommand, AFilterThatMatchesNothingIsUsage) {
-  const Said said = suite("--filter=no_such_case");
-  EXPECT_EQ(said.exit, 2);
-  EXPECT_TRUE(one_sentence(said)) << said.words;
-  EXPECT_THAT(said.words, HasSubstr("no_such_case"));
+  expect_usage(suite("--filter=no_such_case"), "no_such_case");
 }
 
 TEST_F(SuiteCommand, AFilterThatMatchesNothingIsUsageWithoutTheDeviceToo) {
@@ -67,35 +49,24 @@ TEST_F(SuiteCommand, AnUnknownFlagOfGoogleBenchmarkIsUsage) {
 }
 
 TEST_F(SuiteCommand, AnAbsentFolderForGoogleBenchmarksFileIsUsage) {
-  const Said said = suite("--benchmark_out=" + (folder / "absent" / "out.json").string());
-  EXPECT_EQ(said.exit, 2);
-  EXPECT_TRUE(one_sentence(said)) << said.words;
+  expect_usage(suite("--benchmark_out=" + (folder / "absent" / "out.json").string()));
 }
 
 TEST_F(SuiteCommand, AFolderThatTakesNoFileIsKnownBeforeAnythingIsMeasured) {
-  const Said said = suite("--out=/proc/out.json");
-  EXPECT_EQ(said.exit, 2);
-  EXPECT_TRUE(one_sentence(said)) << said.words;
+  expect_usage(suite("--out=/proc/out.json"));
 }
 
 TEST_F(SuiteCommand, AnAbsentFolderIsUsageAndLeavesNothing) {
-  const Said said = suite("--tier=smoke --out=" + (folder / "absent" / "out.json").string());
-  EXPECT_EQ(said.exit, 2);
-  EXPECT_TRUE(one_sentence(said)) << said.words;
+  expect_usage(suite("--tier=smoke --out=" + (folder / "absent" / "out.json").string()));
   EXPECT_TRUE(std::filesystem::is_empty(folder));
 }
 
 TEST_F(SuiteCommand, AFolderAsOutputIsUsage) {
-  const Said said = suite("--tier=smoke --out=" + folder.string());
-  EXPECT_EQ(said.exit, 2);
-  EXPECT_TRUE(one_sentence(said)) << said.words;
+  expect_usage(suite("--tier=smoke --out=" + folder.string()));
 }
 
 TEST_F(SuiteCommand, ASizeThatTheSchemeCannotTakeIsUsage) {
-  const Said said = suite("--size=4");
-  EXPECT_EQ(said.exit, 2);
-  EXPECT_TRUE(one_sentence(said)) << said.words;
-  EXPECT_THAT(said.words, HasSubstr("n must be >= 8"));
+  expect_usage(suite("--size=4"), "n must be >= 8");
 }
 
 TEST_F(SuiteCommand, ALoopWithoutStepsIsUsage) {
@@ -165,10 +136,7 @@ TEST_F(SuiteCommand, InLockStepItAnswersOneCaseALineAtATime) {
 }
 
 TEST_F(SuiteCommand, TheLockStepNeedsExactlyOneCase) {
-  const Said said = suite("--lock-step --tier=smoke </dev/null");
-  EXPECT_EQ(said.exit, 2);
-  EXPECT_TRUE(one_sentence(said)) << said.words;
-  EXPECT_THAT(said.words, HasSubstr("--lock-step"));
+  expect_usage(suite("--lock-step --tier=smoke </dev/null"), "--lock-step");
 }
 
 TEST_F(SuiteCommand, TheLockStepRefusesALineThatMeansNothing) {
@@ -237,16 +205,11 @@ TEST_F(SuiteCommand, EachAxisOfTheProgramIsAnOptionThatMarksTheRun) {
 }
 
 TEST_F(SuiteCommand, AnUnknownValueOfAnAxisIsUsageAndSaysWhatThereIs) {
-  const Said said = suite("--launch=rocket");
-  EXPECT_EQ(said.exit, 2);
-  EXPECT_TRUE(one_sentence(said)) << said.words;
-  EXPECT_THAT(said.words, HasSubstr("persistent"));
+  expect_usage(suite("--launch=rocket"), "persistent");
 }
 
 TEST_F(SuiteCommand, AxesThatContradictEachOtherAreUsage) {
-  const Said said = suite("--launch=graph --diag=host");
-  EXPECT_EQ(said.exit, 2);
-  EXPECT_TRUE(one_sentence(said)) << said.words;
+  expect_usage(suite("--launch=graph --diag=host"));
 }
 
 TEST_F(SuiteCommand, ThePublishedSignOfTheMetricIsCheckedWithoutGoldenValues) {

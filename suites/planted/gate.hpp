@@ -2,7 +2,7 @@
 // For tests: the gate as a user meets it, in a folder of the test's own.
 #pragma once
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <filesystem>
 #include <fstream>
@@ -37,6 +37,10 @@ inline void calm(const std::filesystem::path& results, double faster = 1) {
     }
     std::ofstream(file.path()) << part;
   }
+}
+
+inline void expect_well(const Said& said) {
+  ASSERT_EQ(said.exit, 0) << said.words;
 }
 
 // `run` into a folder, `baseline accept` once, `check` after each change.
@@ -75,18 +79,21 @@ class Planted : public testing::Test {
   static void accept_as_built(const std::string& suite, const std::string& device,
                               const std::string& folder) {
     gate = std::make_unique<Gate>(suite, device, fresh_folder(folder));
-    const Said measured = gate->measure("HOLDFAST_PLANT=", "unplanted");
-    ASSERT_EQ(measured.exit, 0) << measured.words;
+    expect_well(gate->measure("HOLDFAST_PLANT=", "unplanted"));
     calm(gate->folder() / "unplanted");
-    const Said accepted = gate->accept("unplanted");
-    ASSERT_EQ(accepted.exit, 0) << accepted.words;
+    expect_well(gate->accept("unplanted"));
   }
   static void TearDownTestSuite() { gate.reset(); }
 
   static Said judge(const std::string& plant) {
-    const Said measured = gate->measure("HOLDFAST_PLANT=" + plant, plant);
-    EXPECT_EQ(measured.exit, 0) << measured.words;
+    expect_well(gate->measure("HOLDFAST_PLANT=" + plant, plant));
     return gate->check(plant);
+  }
+  // How the gate ends where a suite is planted so, and what it says.
+  static void expect_found(const std::string& plant, int exit, const std::string& words) {
+    const Said said = judge(plant);
+    EXPECT_EQ(said.exit, exit) << plant;
+    EXPECT_THAT(said.words, testing::ContainsRegex(words)) << plant;
   }
   static inline std::unique_ptr<Gate> gate = {};
 };

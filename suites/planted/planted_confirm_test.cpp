@@ -45,11 +45,9 @@ class PlantedConfirm : public testing::Test {
     const fs::path base = build(folder / "base");
     gate = std::make_unique<Gate>(base, "host", folder,
                                   policy_without_rules(folder / "baselines" / "policy"));
-    const Said measured = gate->measure("HOLDFAST_PLANT=", "unplanted");
-    ASSERT_EQ(measured.exit, 0) << measured.words;
+    expect_well(gate->measure("HOLDFAST_PLANT=", "unplanted"));
     calm(folder / "unplanted", 4);
-    const Said accepted = gate->accept("unplanted", folder / "base" / "bin");
-    ASSERT_EQ(accepted.exit, 0) << accepted.words;
+    expect_well(gate->accept("unplanted", folder / "base" / "bin"));
   }
   static void TearDownTestSuite() { gate.reset(); }
 
@@ -57,8 +55,7 @@ class PlantedConfirm : public testing::Test {
   static void measure(const std::string& name) {
     const Gate measuring((folder / name / "bin" / "planted").string(), "host", folder,
                          folder / "baselines" / "policy");
-    const Said said = measuring.measure("HOLDFAST_PLANT=", name + "_results");
-    ASSERT_EQ(said.exit, 0) << said.words;
+    expect_well(measuring.measure("HOLDFAST_PLANT=", name + "_results"));
   }
   static Said confirm(const std::string& name, const fs::path& base) {
     return gate->check(name + "_results", "--lists=" + (folder / name / "bin").string() +

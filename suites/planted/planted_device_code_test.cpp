@@ -38,17 +38,14 @@ std::string with_plant(std::string source) {
 TEST(PlantedDeviceCode, AKernelThatNeedsSixteenMoreRegistersFailsTheBuild) {
   const auto folder = fresh_folder("planted_device_code");
   const Gate gate("cubed_sphere_swe", "cuda-dry:sm_90", folder);
-  const Said before = gate.measure("HOLDFAST_SOURCES=", "unplanted");
-  ASSERT_EQ(before.exit, 0) << before.words;
-  const Said accepted = gate.accept("unplanted");
-  ASSERT_EQ(accepted.exit, 0) << accepted.words;
+  expect_well(gate.measure("HOLDFAST_SOURCES=", "unplanted"));
+  expect_well(gate.accept("unplanted"));
 
   const auto sources = folder / "sources" / "cubed_sphere_swe";
   std::filesystem::create_directories(sources);
   std::ofstream(sources / "optimized.cu")
       << with_plant(read(HOLDFAST_KERNELS "/cubed_sphere_swe/device/optimized.cu"));
-  const Said after = gate.measure("HOLDFAST_SOURCES=" + (folder / "sources").string(), "planted");
-  ASSERT_EQ(after.exit, 0) << after.words;
+  expect_well(gate.measure("HOLDFAST_SOURCES=" + (folder / "sources").string(), "planted"));
 
   const Said said = gate.check("planted");
   EXPECT_EQ(said.exit, 1) << said.words;

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regressions planted into a suite, and the real commands that must notice: on the dry device,
 // where counts are exact.
-#include <gmock/gmock.h>
-
 #include "planted/gate.hpp"
 
 namespace holdfast::planted {
 namespace {
-
-using testing::ContainsRegex;
-using testing::HasSubstr;
 
 // How a sentence about the optimized variant begins.
 const std::string regression =
@@ -21,38 +16,27 @@ class PlantedDry : public Planted {
 };
 
 TEST_F(PlantedDry, WhatWasAcceptedPasses) {
-  const Said said = gate->check("unplanted");
-  EXPECT_EQ(said.exit, 0) << said.words;
+  expect_well(gate->check("unplanted"));
 }
 
 TEST_F(PlantedDry, OneMoreLaunchPerStepFailsTheBuild) {
-  const Said said = judge("launch");
-  EXPECT_EQ(said.exit, 1);
-  EXPECT_THAT(said.words, ContainsRegex(regression + "launches +rose from 1 to 2"));
+  expect_found("launch", 1, regression + "launches +rose from 1 to 2");
 }
 
 TEST_F(PlantedDry, OneMoreAllocationFailsTheBuild) {
-  const Said said = judge("allocation");
-  EXPECT_EQ(said.exit, 1);
-  EXPECT_THAT(said.words, ContainsRegex(regression + "peak_bytes +rose from 32016 B to 48024 B"));
+  expect_found("allocation", 1, regression + "peak_bytes +rose from 32016 B to 48024 B");
 }
 
 TEST_F(PlantedDry, AProgramCompiledInEveryStepFailsTheBuild) {
-  const Said said = judge("recompile");
-  EXPECT_EQ(said.exit, 1);
-  EXPECT_THAT(said.words, ContainsRegex(regression + "compile_steady +rose from 0 to 1"));
+  expect_found("recompile", 1, regression + "compile_steady +rose from 0 to 1");
 }
 
 TEST_F(PlantedDry, AProgramCompiledWithoutPermissionIsSaidToBe) {
-  const Said said = judge("undeclared");
-  EXPECT_EQ(said.exit, 1);
-  EXPECT_THAT(said.words, HasSubstr("in a steady step"));
+  expect_found("undeclared", 1, "in a steady step");
 }
 
 TEST_F(PlantedDry, ACrashIsIncomplete) {
-  const Said said = judge("crash");
-  EXPECT_EQ(said.exit, 3);
-  EXPECT_THAT(said.words, ContainsRegex("planted/smooth/n:2001/f64.*crashed"));
+  expect_found("crash", 3, "planted/smooth/n:2001/f64.*crashed");
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "gate/accept/accept.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "gate/base/patch.hpp"
 #include "gate/judge/screening.hpp"

@@ -30,12 +30,7 @@ class Ratcheting : public GateCommand {
     toy::metric(now, "case", "speedup") = toy::timed("ratio", speedup);
     return now;
   }
-  void store_again(const Results& results) const {
-    const auto folder = again_ / results.env.device_class;
-    std::filesystem::create_directories(folder);
-    write_file(folder / "toy.json", canonical(to_json(results)));
-    write_file(folder / "toy.list.json", toy::list_text());
-  }
+  void store_again(const Results& results) const { store_in(again_, results); }
   void remember(const Results& results) {
     store(results);
     ASSERT_EQ(holdfast({"history", "append", results_.string(), "--store=" + store_.string()}), 0)
@@ -49,8 +44,7 @@ class Ratcheting : public GateCommand {
 TEST_F(Ratcheting, OneLuckyRunProposesNothing) {
   accepted(toy::host());
   store(run_of(12, "2026-11-22T12:00:00Z"));
-  EXPECT_EQ(check(), 0);
-  EXPECT_THAT(output_, AllOf(HasSubstr("IMPROVED"), HasSubstr("not proposed yet")));
+  expect_output(check(), 0, AllOf(HasSubstr("IMPROVED"), HasSubstr("not proposed yet")));
   EXPECT_FALSE(proposed());
 }
 
@@ -58,9 +52,9 @@ TEST_F(Ratcheting, ASecondFreshRunProposesTheMiddleOfBothAndAcceptsNothing) {
   accepted(toy::host());
   store(run_of(12, "2026-11-22T12:00:00Z"));
   store_again(run_of(13, "2026-11-22T13:00:00Z"));
-  EXPECT_EQ(check({"--again=" + again_.string()}), 0) << complaints_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("proposed: 2 runs in a row are better, 12.5 in the middle"),
-                             HasSubstr("nothing accepts it by itself")));
+  expect_output(check({"--again=" + again_.string()}), 0,
+                AllOf(HasSubstr("proposed: 2 runs in a row are better, 12.5 in the middle"),
+                      HasSubstr("nothing accepts it by itself")));
   EXPECT_TRUE(proposed());
   EXPECT_EQ(accepted_speedup(), 10);
 }
@@ -78,8 +72,7 @@ TEST_F(Ratcheting, WhatIsProposedAppliesWithGit) {
   EXPECT_EQ(entry.value, Value(12.5));
   EXPECT_EQ(entry.anchor, 12.5);
   EXPECT_EQ(entry.accepted.previous, Value(10.0));
-  EXPECT_EQ(check(), 0) << output_;
-  EXPECT_THAT(output_, Not(HasSubstr("IMPROVED")));
+  expect_output(check(), 0, Not(HasSubstr("IMPROVED")));
 }
 
 TEST_F(Ratcheting, ASecondRunWithinTheLimitProposesNothing) {
@@ -93,8 +86,8 @@ TEST_F(Ratcheting, ASecondRunWithinTheLimitProposesNothing) {
 TEST_F(Ratcheting, TheSameRunIsNoSecondOne) {
   accepted(toy::host());
   store(run_of(12, "2026-11-22T12:00:00Z"));
-  EXPECT_EQ(check({"--again=" + results_.string()}), 2);
-  EXPECT_THAT(complaints_, HasSubstr("give a second run of the same build"));
+  expect_complaint(check({"--again=" + results_.string()}), 2,
+                   HasSubstr("give a second run of the same build"));
 }
 
 TEST_F(Ratcheting, ARunOfAnotherBuildIsNoSecondOne) {
@@ -103,8 +96,7 @@ TEST_F(Ratcheting, ARunOfAnotherBuildIsNoSecondOne) {
   Results other = run_of(13, "2026-11-22T13:00:00Z");
   other.run.content = "sha256:c1";
   store_again(other);
-  EXPECT_EQ(check({"--again=" + again_.string()}), 2);
-  EXPECT_THAT(complaints_, HasSubstr("of another build"));
+  expect_complaint(check({"--again=" + again_.string()}), 2, HasSubstr("of another build"));
 }
 
 TEST_F(Ratcheting, ThreeRunsInARowOfTheHistoryPropose) {
@@ -112,8 +104,8 @@ TEST_F(Ratcheting, ThreeRunsInARowOfTheHistoryPropose) {
   remember(run_of(12, "2026-11-22T12:00:00Z"));
   remember(run_of(13, "2026-11-23T12:00:00Z"));
   store(run_of(12.2, "2026-11-24T12:00:00Z"));
-  EXPECT_EQ(check({"--store=" + store_.string()}), 0) << complaints_;
-  EXPECT_THAT(output_, HasSubstr("proposed: 3 runs in a row are better, 12.2 in the middle"));
+  expect_output(check({"--store=" + store_.string()}), 0,
+                HasSubstr("proposed: 3 runs in a row are better, 12.2 in the middle"));
   EXPECT_TRUE(proposed());
 }
 
@@ -136,22 +128,16 @@ TEST_F(Ratcheting, TheRunItselfInTheHistoryIsNoEarlierOne) {
 }
 
 TEST_F(Ratcheting, ACountIsProposedAtOnce) {
-  accepted(toy::dry());
-  Results now = toy::dry();
-  now.run.id = "2026-11-22T12:00:00Z-0001";
-  toy::metric(now, "optimized", "launches") = toy::exact(3);
-  store(now);
-  EXPECT_EQ(check(), 0);
-  EXPECT_THAT(output_, HasSubstr("a count does not change by chance"));
+  measured_anew(toy::dry(), "optimized", "launches", toy::exact(3));
+  expect_output(check(), 0, HasSubstr("a count does not change by chance"));
   EXPECT_TRUE(proposed());
 }
 
 TEST_F(Ratcheting, AFilteredRunProposesNothing) {
-  accepted(toy::dry());
-  Results now = toy::dry();
-  now.partial = true;
-  toy::metric(now, "optimized", "launches") = toy::exact(3);
-  store(now);
+  measured_anew(toy::dry(), [](Results& now) {
+    now.partial = true;
+    toy::metric(now, "optimized", "launches") = toy::exact(3);
+  });
   EXPECT_EQ(check(), 0);
   EXPECT_FALSE(proposed());
 }

@@ -2,9 +2,10 @@
 #include "gate/base/json.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <limits>
+
+#include "gate/testing/toy_root.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -13,13 +14,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 std::string complaint(std::string_view content, Comments comments = Comments::forbidden) {
-  try {
-    Document("run.json", content, comments);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::bad_input);
-    return error.what();
-  }
-  return "accepted";
+  return toy::complaint([&] { return Document("run.json", content, comments); });
 }
 
 class Json : public testing::Test {

@@ -2,7 +2,6 @@
 #include "gate/base/options.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "gate/base/error.hpp"
 

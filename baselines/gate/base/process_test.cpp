@@ -2,7 +2,6 @@
 #include "gate/base/process.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "gate/base/error.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real `holdfast ab` on two builds of the fake suite.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "gate/base/json.hpp"
 #include "gate/testing/fake_build.hpp"
+#include "gate/testing/fake_suite_command.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -14,30 +14,24 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class AbCommand : public testing::Test {
+class AbCommand : public FakeSuiteCommand {
  protected:
-  TemporaryFolder folder_{"ab-command-test"};
   std::string behaviour_ = "ok";
 
-  Outcome holdfast(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "ab");
-    return run_task({.program = HOLDFAST_BINARY,
-                     .arguments = std::move(arguments),
-                     .environment = {{"FAKE_SUITE", behaviour_}},
-                     .timeout_seconds = 60});
+  Outcome ab(const std::vector<std::string>& arguments) const {
+    return holdfast(behaviour_, toy::joined({"ab"}, arguments));
   }
   std::string build(const std::string& name, double step_seconds = 1e-3) {
     return toy::fake_build(folder_.path() / name, step_seconds).string();
   }
   // One case of a build against another, whose step takes `head_seconds` instead of 1 ms.
-  Outcome compared(double head_seconds, std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments = {build("base"), build("head", head_seconds),
-                                          "--filter=add", "--unit=0.001", "--real-time"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return holdfast(std::move(arguments));
+  Outcome compared(double head_seconds, const std::vector<std::string>& more = {}) {
+    return ab(toy::joined(
+        {build("base"), build("head", head_seconds), "--filter=add", "--unit=0.001", "--real-time"},
+        more));
   }
-  void expect_refusal(std::vector<std::string> arguments, const std::string& sentence) {
-    const Outcome outcome = holdfast(std::move(arguments));
+  void expect_refusal(const std::vector<std::string>& arguments, const std::string& sentence) {
+    const Outcome outcome = ab(arguments);
     EXPECT_EQ(outcome.code, 2);
     EXPECT_THAT(outcome.complaints, AllOf(StartsWith("holdfast: "), HasSubstr(sentence)));
   }
@@ -83,11 +77,11 @@ TEST_F(AbCommand, ASuiteThatDiesIsIncompleteWithItsLastWords) {
 TEST_F(AbCommand, AMachineWithoutTheDeviceIsToldApart) {
   const std::string one = build("base");
   behaviour_ = "no_device";
-  EXPECT_EQ(holdfast({one, one, "--unit=0.001"}).code, 77);
+  EXPECT_EQ(ab({one, one, "--unit=0.001"}).code, 77);
 }
 
 TEST_F(AbCommand, ASelfTestPrintsTheAlarmRateThatItSaw) {
-  const Outcome outcome = holdfast({build("base"), "--selftest", "--trials=2", "--unit=0.001"});
+  const Outcome outcome = ab({build("base"), "--selftest", "--trials=2", "--unit=0.001"});
   EXPECT_EQ(outcome.code, 0) << outcome.complaints;
   EXPECT_THAT(outcome.output,
               HasSubstr("A against A: 0 alarms in 2 decisions (0 %, 95 % interval 0 .. 84.2 %)"));
@@ -95,14 +89,13 @@ TEST_F(AbCommand, ASelfTestPrintsTheAlarmRateThatItSaw) {
 
 TEST_F(AbCommand, ASelfTestThatDecidesNothingIsUndecided) {
   const Outcome outcome =
-      holdfast({build("base"), "--selftest", "--trials=1", "--unit=0.001", "--budget=0.000001"});
+      ab({build("base"), "--selftest", "--trials=1", "--unit=0.001", "--budget=0.000001"});
   EXPECT_EQ(outcome.code, 4) << outcome.output;
 }
 
 TEST_F(AbCommand, TheClockMayBeChosen) {
   EXPECT_EQ(
-      holdfast({build("base"), build("head", 1.1e-3), "--filter=add", "--unit=0.001", "--cpu-time"})
-          .code,
+      ab({build("base"), build("head", 1.1e-3), "--filter=add", "--unit=0.001", "--cpu-time"}).code,
       0);  // the fake suite's CPU time is the same in every build
   EXPECT_EQ(compared(1.1e-3).code, 1);
 }

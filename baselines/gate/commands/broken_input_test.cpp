@@ -2,7 +2,6 @@
 // The real `holdfast` on what is broken, absent or meant otherwise: it fails closed, with one
 // sentence.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "gate/testing/gate_command.hpp"
 
@@ -17,44 +16,36 @@ TEST_F(GateCommand, AFileCutShortIsABadFile) {
   accepted(toy::dry());
   const auto path = result_path(toy::dry());
   write_file(path, read_file(path).substr(0, 1000));
-  EXPECT_EQ(check(), 2);
-  EXPECT_THAT(complaints_, HasSubstr("the file is cut short"));
+  expect_complaint(check(), 2, HasSubstr("the file is cut short"));
 }
 
 TEST_F(GateCommand, NanIsABadFile) {
   accepted(toy::dry());
   spoil(result_path(toy::dry()), "\"value\": 4}", "\"value\": NaN}");
-  EXPECT_EQ(check(), 2);
-  EXPECT_THAT(complaints_, HasSubstr("not JSON"));
+  expect_complaint(check(), 2, HasSubstr("not JSON"));
 }
 
 TEST_F(GateCommand, AnUnknownKeyIsNamedWithFileAndLine) {
   accepted(toy::dry());
   spoil(result_path(toy::dry()), "\"partial\"", "\"surprise\": 1, \"partial\"");
-  EXPECT_EQ(check(), 2);
-  EXPECT_THAT(complaints_, testing::ContainsRegex("toy\\.json:[0-9]+: unknown key 'surprise'"));
+  expect_complaint(check(), 2, testing::ContainsRegex("toy\\.json:[0-9]+: unknown key 'surprise'"));
 }
 
 TEST_F(GateCommand, AnotherSchemaVersionIsABadFile) {
   accepted(toy::dry());
   spoil(result_path(toy::dry()), "holdfast-results/1", "holdfast-results/2");
-  EXPECT_EQ(check(), 2);
-  EXPECT_THAT(complaints_, HasSubstr("the schema is 'holdfast-results/2'"));
+  expect_complaint(check(), 2, HasSubstr("the schema is 'holdfast-results/2'"));
 }
 
 TEST_F(GateCommand, AMetricWithoutARowInThePolicyIsAnError) {
-  Results now = toy::dry();
-  toy::metric(now, "optimized", "surprise") = toy::exact(1);
-  store(now);
-  EXPECT_EQ(check(), 2);
-  EXPECT_THAT(complaints_, HasSubstr("the metric surprise of toy/step/n:64/f64"));
+  store(toy::dry(), "optimized", "surprise", toy::exact(1));
+  expect_complaint(check(), 2, HasSubstr("the metric surprise of toy/step/n:64/f64"));
 }
 
 TEST_F(GateCommand, ARuleThatMatchesNothingIsAnError) {
   accepted(toy::dry());
   spoil(common_policy_, "toy/step/**", "toy/stpe/**");
-  EXPECT_EQ(check(), 2);
-  EXPECT_THAT(complaints_, HasSubstr("this rule matches nothing: no suite lists toy/stpe/**"));
+  expect_complaint(check(), 2, HasSubstr("this rule matches nothing: no suite lists toy/stpe/**"));
 }
 
 TEST_F(GateCommand, AnExpiredWaiverIsAnError) {
@@ -62,8 +53,7 @@ TEST_F(GateCommand, AnExpiredWaiverIsAnError) {
   spoil(
       common_policy_, "\"waivers\": []",
       R"("waivers": [{"match": "toy/**", "metric": "launches", "until": "2020-01-01", "why": "old"}])");
-  EXPECT_EQ(check(), 2);
-  EXPECT_THAT(complaints_, HasSubstr("expired on 2020-01-01"));
+  expect_complaint(check(), 2, HasSubstr("expired on 2020-01-01"));
 }
 
 TEST_F(GateCommand, AListOfAnotherBuildIsRefused) {
@@ -71,15 +61,13 @@ TEST_F(GateCommand, AListOfAnotherBuildIsRefused) {
   List other = toy::list();
   other.cases.pop_back();
   write_file(lists_ / "toy.list.json", canonical(to_json(other)));
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(complaints_, HasSubstr("a list of another build"));
+  expect_complaint(check(), 3, HasSubstr("a list of another build"));
 }
 
 TEST_F(GateCommand, AListThatWasChangedBesideTheResultsIsRefused) {
   accepted(toy::dry());
   spoil(results_ / "cuda-dry-sm_90" / "toy.list.json", "\"gate\"", "\"full\"");
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(complaints_, HasSubstr("a list of another build"));
+  expect_complaint(check(), 3, HasSubstr("a list of another build"));
 }
 
 TEST_F(GateCommand, AnAbsentFolderIsABadArgument) {
@@ -90,39 +78,35 @@ TEST_F(GateCommand, AnAbsentFolderIsABadArgument) {
 
 TEST_F(GateCommand, ABuildToConfirmWithThatIsAbsentIsABadArgumentEvenOfDryParts) {
   accepted(toy::dry());
-  EXPECT_EQ(check({"--confirm=" + (folder_.path() / "typo").string()}), 2);
-  EXPECT_THAT(complaints_, HasSubstr("typo/bin; give the build folder to compare with"));
+  expect_complaint(check({"--confirm=" + (folder_.path() / "typo").string()}), 2,
+                   HasSubstr("typo/bin; give the build folder to compare with"));
 }
 
 TEST_F(GateCommand, AnExpectedPartThatIsAbsentIsIncomplete) {
   accepted(toy::dry());
   EXPECT_EQ(check({"--expect=toy:cuda-dry:sm_90"}), 0);
-  EXPECT_EQ(check({"--expect=toy:host"}), 3);
-  EXPECT_THAT(output_, HasSubstr("expected, and there are no results of it"));
+  expect_output(check({"--expect=toy:host"}), 3,
+                HasSubstr("expected, and there are no results of it"));
 }
 
 TEST_F(GateCommand, AnUnwritableRootIsSaidAndLeavesNothingHalfWritten) {
   accepted(toy::dry());
   // A folder in the verdict's place fails for every user, root included.
   std::filesystem::create_directories(results_ / "verdict.json" / "inside");
-  EXPECT_EQ(check(), 2);
-  EXPECT_THAT(complaints_, HasSubstr("cannot write"));
+  expect_complaint(check(), 2, HasSubstr("cannot write"));
   for (const auto& file : std::filesystem::directory_iterator(results_))
     EXPECT_THAT(file.path().filename().string(), Not(HasSubstr(".part")));
 }
 
 TEST_F(GateCommand, VerbsWithoutArgumentsPrintTheirUsage) {
   for (const char* verb : {"check", "baseline", "policy"}) {
-    EXPECT_EQ(holdfast({verb}), 2);
-    EXPECT_THAT(complaints_, HasSubstr("usage: holdfast " + std::string(verb)));
-    EXPECT_EQ(holdfast({verb, "--help"}), 0);
-    EXPECT_THAT(output_, HasSubstr("examples:"));
+    expect_complaint(holdfast({verb}), 2, HasSubstr("usage: holdfast " + std::string(verb)));
+    expect_output(holdfast({verb, "--help"}), 0, HasSubstr("examples:"));
   }
 }
 
 TEST_F(GateCommand, AMistypedCommandIsCorrected) {
-  EXPECT_EQ(holdfast({"chekc"}), 2);
-  EXPECT_THAT(complaints_, HasSubstr("did you mean check?"));
+  expect_complaint(holdfast({"chekc"}), 2, HasSubstr("did you mean check?"));
 }
 
 TEST_F(GateCommand, ARefusalTakesThePlaceOfAnOlderVerdict) {
@@ -153,34 +137,32 @@ TEST_F(GateCommand, AnExpectedPartMustBeWhole) {
   Results filtered = toy::dry();
   filtered.partial = true;
   store(filtered);
-  EXPECT_EQ(check({"--expect=toy:cuda-dry:sm_90"}), 3);
-  EXPECT_THAT(output_, HasSubstr("expected, and the run was filtered"));
+  expect_output(check({"--expect=toy:cuda-dry:sm_90"}), 3,
+                HasSubstr("expected, and the run was filtered"));
   Results smoke = toy::dry();
   smoke.tier = "smoke";
   store(smoke);
-  EXPECT_EQ(check({"--expect=toy:cuda-dry:sm_90"}), 3);
-  EXPECT_THAT(output_, HasSubstr("expected, and the run was of the tier smoke"));
+  expect_output(check({"--expect=toy:cuda-dry:sm_90"}), 3,
+                HasSubstr("expected, and the run was of the tier smoke"));
 }
 
 TEST_F(GateCommand, AnUnknownSuiteOrDeviceIsABadArgument) {
   accepted(toy::dry());
-  EXPECT_EQ(check({"--only=toi"}), 2);
-  EXPECT_THAT(complaints_,
-              HasSubstr("--only=toi: this build has no such suite; did you mean toy?"));
-  EXPECT_EQ(check({"--device=gpu"}), 2);
-  EXPECT_THAT(complaints_, HasSubstr("the devices are host, cuda and cuda-dry:sm_NN"));
+  expect_complaint(check({"--only=toi"}), 2,
+                   HasSubstr("--only=toi: this build has no such suite; did you mean toy?"));
+  expect_complaint(check({"--device=gpu"}), 2,
+                   HasSubstr("the devices are host, cuda and cuda-dry:sm_NN"));
 }
 
 TEST_F(GateCommand, AFileInTheFoldersPlaceIsSaid) {
   const std::string file = (common_policy_).string();
-  EXPECT_EQ(holdfast({"check", file, "--baselines=" + baselines_.string()}), 2);
-  EXPECT_THAT(complaints_, HasSubstr("common.json is not a folder; measure first"));
+  expect_complaint(holdfast({"check", file, "--baselines=" + baselines_.string()}), 2,
+                   HasSubstr("common.json is not a folder; measure first"));
 }
 
 TEST_F(GateCommand, AnAbsentPolicyIsAskedFor) {
   std::filesystem::remove_all(common_policy_.parent_path());
-  EXPECT_EQ(check(), 2);
-  EXPECT_THAT(complaints_, HasSubstr("name it with --policy, or its folder with --baselines"));
+  expect_complaint(check(), 2, HasSubstr("name it with --policy, or its folder with --baselines"));
 }
 
 TEST_F(GateCommand, WhatIsNotKeptIsNotShown) {
@@ -191,30 +173,26 @@ TEST_F(GateCommand, WhatIsNotKeptIsNotShown) {
 }
 
 TEST_F(GateCommand, AnEmptyHistoryIsSaid) {
-  EXPECT_EQ(holdfast({"trend", "--store=" + results_.string()}), 2);
-  EXPECT_THAT(complaints_, HasSubstr("holds no history; begin a history with"));
+  expect_complaint(holdfast({"trend", "--store=" + results_.string()}), 2,
+                   HasSubstr("holds no history; begin a history with"));
 }
 
 TEST_F(GateCommand, ALostMetricIsNeitherAcceptedNorProposed) {
-  accepted(toy::dry());
-  Results now = toy::dry();
-  now.cases.front().variants["optimized"].metrics.erase("launches");
-  store(now);
+  measured_anew(toy::dry(), [](Results& now) {
+    now.cases.front().variants["optimized"].metrics.erase("launches");
+  });
   EXPECT_EQ(check(), 3);
   EXPECT_FALSE(std::filesystem::exists(results_ / "proposed-baseline.patch"));
-  EXPECT_EQ(accept({"--why=gone"}), 3);
-  EXPECT_THAT(complaints_, HasSubstr("launches is listed and was not measured"));
+  expect_complaint(accept({"--why=gone"}), 3, HasSubstr("launches is listed and was not measured"));
 }
 
 TEST_F(GateCommand, ABoundOfTheReferenceIsNotLostWithItsMetric) {
   spoil(common_policy_,
         "\"variant\": \"optimized\", \"metric\": \"launches\", \"bound\": {\"max\": 64",
         "\"metric\": \"launches\", \"bound\": {\"max\": 1000");
-  Results now = toy::dry();
-  now.cases.front().variants["reference"].metrics.erase("launches");
-  store(now);
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(output_, HasSubstr("launches      has a bound and was not measured"));
+  store(toy::dry(),
+        [](Results& now) { now.cases.front().variants["reference"].metrics.erase("launches"); });
+  expect_output(check(), 3, HasSubstr("launches      has a bound and was not measured"));
 }
 
 // Each is one edit of a good file that would hide something, were it believed.

@@ -4,7 +4,6 @@
 #include "gate/commands/export.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <regex>
 #include <set>
@@ -86,10 +85,11 @@ class Exported : public GateCommand {
   nlohmann::json exported(const std::string& format, const std::vector<std::string>& more = {}) {
     store(toy::host());
     store(toy::dry());
-    std::vector<std::string> arguments = {"export", results_.string(), "--format=" + format,
-                                          "--baselines=" + baselines_.string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    EXPECT_EQ(holdfast(std::move(arguments)), 0) << complaints_;
+    EXPECT_EQ(holdfast(toy::joined({"export", results_.string(), "--format=" + format,
+                                    "--baselines=" + baselines_.string()},
+                                   more)),
+              0)
+        << complaints_;
     return nlohmann::json::parse(output_);
   }
 };
@@ -162,14 +162,14 @@ TEST_F(GateCommand, ExportPrintsJsonForPrograms) {
         << complaints_;
     EXPECT_TRUE(nlohmann::json::accept(output_)) << format;
   }
-  EXPECT_EQ(holdfast({"export", results_.string(), "--format=xml"}), 2);
-  EXPECT_THAT(complaints_, HasSubstr("the formats are gbench, bmf, gha and junit"));
+  expect_complaint(holdfast({"export", results_.string(), "--format=xml"}), 2,
+                   HasSubstr("the formats are gbench, bmf, gha and junit"));
 }
 
 TEST_F(GateCommand, ExportPrintsTheVerdictAsJUnit) {
   store(toy::host());
-  EXPECT_EQ(holdfast({"export", results_.string(), "--format=junit"}), 2);
-  EXPECT_THAT(complaints_, HasSubstr("judge first: holdfast check"));
+  expect_complaint(holdfast({"export", results_.string(), "--format=junit"}), 2,
+                   HasSubstr("judge first: holdfast check"));
   ASSERT_EQ(check(), 0);
   EXPECT_EQ(holdfast({"export", results_.string(), "--format=junit"}), 0);
   EXPECT_EQ(output_, read_file(results_ / "verdict.xml"));

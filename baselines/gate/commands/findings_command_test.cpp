@@ -2,7 +2,6 @@
 // The real `holdfast check` and `holdfast explain` on results with profiles beside them: what the
 // detectors see is told and never decides, and a broken profile is a broken input.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "gate/testing/gate_command.hpp"
 #include "gate/testing/test_profile.hpp"
@@ -25,20 +24,12 @@ class Findings : public GateCommand {
     return profile;
   }
   int explain(const std::string& word, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {"explain", word, results_.string(),
-                                          "--baselines=" + baselines_.string(),
-                                          "--lists=" + lists_.string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return holdfast(std::move(arguments));
+    return holdfast(toy::joined({"explain", word, results_.string()}, stores(), more));
   }
   // Another results root with the toy suite's results in it.
   std::filesystem::path store_elsewhere(const Results& results) const {
-    const std::filesystem::path root = folder_.path() / "before";
-    const std::filesystem::path place = root / results.env.device_class;
-    std::filesystem::create_directories(place);
-    write_file(place / "toy.json", canonical(to_json(results)));
-    write_file(place / "toy.list.json", toy::list_text());
-    return root;
+    store_in(folder_.path() / "before", results);
+    return folder_.path() / "before";
   }
 };
 
@@ -48,10 +39,10 @@ TEST_F(Findings, AreToldAndStoredAndChangeNoExitCode) {
   now.cases[1].variants["reference"].metrics["launches"] = toy::exact(4);
   accepted(now);
   toy::store_profile(results_, syncing());
-  EXPECT_EQ(check(), 0) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("syncs_in_the_loop: the host waits for the device 2 times"),
-                             HasSubstr("in   toy/step/n:64/f64  cuda-dry-sm_90  optimized"),
-                             HasSubstr("fix  take no value back in the hot path")));
+  expect_output(check(), 0,
+                AllOf(HasSubstr("syncs_in_the_loop: the host waits for the device 2 times"),
+                      HasSubstr("in   toy/step/n:64/f64  cuda-dry-sm_90  optimized"),
+                      HasSubstr("fix  take no value back in the hot path")));
   ASSERT_THAT(verdict().findings, SizeIs(1));
   EXPECT_EQ(verdict().findings[0].value, 2);
   EXPECT_EQ(verdict().findings[0].threshold, 0);
@@ -62,8 +53,8 @@ TEST_F(Findings, AreToldAndStoredAndChangeNoExitCode) {
 
 TEST_F(Findings, ComeFromResultsWhereThereIsNoProfile) {
   accepted(toy::dry());
-  EXPECT_EQ(check(), 0);
-  EXPECT_THAT(output_, HasSubstr("2 findings in reference variants, which are slow on purpose"));
+  expect_output(check(), 0,
+                HasSubstr("2 findings in reference variants, which are slow on purpose"));
   ASSERT_THAT(verdict().findings, SizeIs(2));
   EXPECT_EQ(verdict().findings[0].detector, "many_launches");
   EXPECT_EQ(verdict().findings[0].source, "result");
@@ -72,8 +63,7 @@ TEST_F(Findings, ComeFromResultsWhereThereIsNoProfile) {
 TEST_F(Findings, AreLeftOutOfAQuietCheck) {
   accepted(toy::dry());
   toy::store_profile(results_, syncing());
-  EXPECT_EQ(check({"--quiet"}), 0);
-  EXPECT_THAT(output_, Not(HasSubstr("syncs_in_the_loop")));
+  expect_output(check({"--quiet"}), 0, Not(HasSubstr("syncs_in_the_loop")));
 }
 
 TEST_F(Findings, AreToldUpToTen) {
@@ -118,9 +108,9 @@ TEST_P(SpoiltProfileDocument, IsABadFileWithItsNameAndKey) {
   toy::store_profile(results_, toy::dry_profile());
   ASSERT_EQ(check(), 0) << complaints_;
   spoil(toy::profile_path(results_, toy::dry_profile()), GetParam().from, GetParam().to);
-  EXPECT_EQ(check(), 2) << output_;
-  EXPECT_THAT(complaints_, AllOf(HasSubstr("toy.step.n_64.f64.optimized.profile.json"),
-                                 HasSubstr(GetParam().words)));
+  expect_complaint(
+      check(), 2,
+      AllOf(HasSubstr("toy.step.n_64.f64.optimized.profile.json"), HasSubstr(GetParam().words)));
   EXPECT_EQ(verdict().exit, 2) << "an older verdict no longer holds";
 }
 
@@ -154,18 +144,17 @@ TEST_F(Findings, AProfileCutAnywhereNeverPasses) {
 }
 
 TEST_F(Findings, OneCauseOfManyCasesIsToldOnceBelowTheirNames) {
-  accepted(toy::dry());
-  Results now = toy::dry();
-  for (CaseResult& result : now.cases) {
-    Variant& variant = result.variants["optimized"];
-    variant.metrics["registers_max"] = toy::codegen(56);
-    variant.kernels.front().registers = 56;
-    variant.kernels.front().cubin = "sha256:3c";
-  }
-  store(now);
-  EXPECT_EQ(check(), 1);
-  EXPECT_THAT(output_, AllOf(HasSubstr("REGRESSION  toy/step/n:64/f64"),
-                             HasSubstr("REGRESSION  toy/sum/n:64/f64")));
+  measured_anew(toy::dry(), [](Results& now) {
+    for (CaseResult& result : now.cases) {
+      Variant& variant = result.variants["optimized"];
+      variant.metrics["registers_max"] = toy::codegen(56);
+      variant.kernels.front().registers = 56;
+      variant.kernels.front().cubin = "sha256:3c";
+    }
+  });
+  expect_output(
+      check(), 1,
+      AllOf(HasSubstr("REGRESSION  toy/step/n:64/f64"), HasSubstr("REGRESSION  toy/sum/n:64/f64")));
   const std::string cause = "stage: registers 40 -> 56, cubin changed";
   EXPECT_NE(output_.find(cause), std::string::npos);
   EXPECT_EQ(output_.find(cause), output_.rfind(cause)) << output_;
@@ -174,16 +163,15 @@ TEST_F(Findings, OneCauseOfManyCasesIsToldOnceBelowTheirNames) {
 // ---- explain ----
 
 TEST_F(Findings, ExplainEndsInACauseAndTheNextCommand) {
-  accepted(toy::dry());
-  Results now = toy::dry();
-  toy::metric(now, "optimized", "registers_max") = toy::codegen(96);
-  now.cases[0].variants["optimized"].identity = "sha256:cc";
-  now.cases[0].variants["optimized"].kernels[0].registers = 96;
-  now.cases[0].variants["optimized"].kernels[0].cubin = "sha256:3c";
-  store(now);
+  measured_anew(toy::dry(), [](Results& now) {
+    toy::metric(now, "optimized", "registers_max") = toy::codegen(96);
+    now.cases[0].variants["optimized"].identity = "sha256:cc";
+    now.cases[0].variants["optimized"].kernels[0].registers = 96;
+    now.cases[0].variants["optimized"].kernels[0].cubin = "sha256:3c";
+  });
   toy::store_profile(results_, syncing());
-  EXPECT_EQ(explain(toy::step_id), 0) << complaints_;
-  EXPECT_THAT(output_, StartsWith("toy/step/n:64/f64  cuda-dry-sm_90\nagainst the baseline"));
+  expect_output(explain(toy::step_id), 0,
+                StartsWith("toy/step/n:64/f64  cuda-dry-sm_90\nagainst the baseline"));
   EXPECT_THAT(
       output_,
       AllOf(
@@ -201,39 +189,36 @@ TEST_F(Findings, ExplainEndsInACauseAndTheNextCommand) {
 
 TEST_F(Findings, ExplainComparesTwoFoldersAsWell) {
   const std::filesystem::path before = store_elsewhere(toy::dry());
-  Results now = toy::dry();
-  toy::metric(now, "optimized", "launches") = toy::exact(5);
-  now.cases[0].variants["optimized"].kernels[1].launches = 2;
-  store(now);
-  EXPECT_EQ(explain("step", {"--against=" + before.string()}), 0) << complaints_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("against " + before.string()),
-                             HasSubstr("edge is launched 2 times instead of 1"),
-                             HasSubstr("the host's control flow")));
+  store(toy::dry(), [](Results& now) {
+    toy::metric(now, "optimized", "launches") = toy::exact(5);
+    now.cases[0].variants["optimized"].kernels[1].launches = 2;
+  });
+  expect_output(explain("step", {"--against=" + before.string()}), 0,
+                AllOf(HasSubstr("against " + before.string()),
+                      HasSubstr("edge is launched 2 times instead of 1"),
+                      HasSubstr("the host's control flow")));
 }
 
 TEST_F(Findings, ExplainNamesTheNearestCase) {
   store(toy::dry());
-  EXPECT_EQ(explain("toy/stap/n:64/f64"), 2);
-  EXPECT_THAT(complaints_, HasSubstr("did you mean toy/step/n:64/f64?"));
-  EXPECT_EQ(explain("n:64"), 2);
-  EXPECT_THAT(complaints_, AllOf(HasSubstr("is part of 2 cases"), HasSubstr(toy::sum_id)));
+  expect_complaint(explain("toy/stap/n:64/f64"), 2, HasSubstr("did you mean toy/step/n:64/f64?"));
+  expect_complaint(explain("n:64"), 2,
+                   AllOf(HasSubstr("is part of 2 cases"), HasSubstr(toy::sum_id)));
 }
 
 TEST_F(Findings, ExplainWorksWithoutBaselineAndWithoutPolicy) {
   store(toy::host());
-  EXPECT_EQ(explain(toy::step_id), 0) << complaints_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("which does not have it"), HasSubstr("no profile stands"),
-                             HasSubstr("nothing is known from before")));
+  expect_output(explain(toy::step_id), 0,
+                AllOf(HasSubstr("which does not have it"), HasSubstr("no profile stands"),
+                      HasSubstr("nothing is known from before")));
   std::filesystem::remove(common_policy_);
-  EXPECT_EQ(explain(toy::step_id), 0);
-  EXPECT_THAT(output_, HasSubstr("not judged: "));
+  expect_output(explain(toy::step_id), 0, HasSubstr("not judged: "));
 }
 
 TEST_F(Findings, ExplainSaysHowItIsUsed) {
-  EXPECT_EQ(holdfast({"explain"}), 2);
-  EXPECT_THAT(complaints_, HasSubstr("usage: holdfast explain"));
-  EXPECT_EQ(holdfast({"explain", "--help"}), 0);
-  EXPECT_THAT(output_, AllOf(HasSubstr("examples:"), HasSubstr("--against=DIR")));
+  expect_complaint(holdfast({"explain"}), 2, HasSubstr("usage: holdfast explain"));
+  expect_output(holdfast({"explain", "--help"}), 0,
+                AllOf(HasSubstr("examples:"), HasSubstr("--against=DIR")));
   EXPECT_EQ(holdfast({"explain", toy::step_id, (folder_.path() / "absent").string()}), 2);
 }
 

@@ -2,7 +2,6 @@
 // Thousands of checks of inputs with one thing spoilt: none may end in exit 0, unless the spoilt
 // file says the same as before, or says something else that is as well.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hosts of one device class with different processors: counts are common, times and ratios are not.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "gate/accept/accept.hpp"
 #include "gate/testing/gate_command.hpp"
@@ -36,12 +35,8 @@ Baseline of_two() {
 }
 
 std::string complaint(const Baseline& baseline) {
-  try {
-    (void)parse_baseline(Document("b.json", baseline_text(baseline)));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return toy::complaint(
+      [&] { return parse_baseline(Document("b.json", baseline_text(baseline))); });
 }
 
 TEST(Processors, EachSeesTheCountsOfAllAndItsOwnTimes) {
@@ -92,10 +87,10 @@ class OtherProcessor : public GateCommand {
 TEST_F(OtherProcessor, OfWhichNothingIsAcceptedIsToldAndHeldToNoTime) {
   accepted(on(toy::processor, 10));
   store(on(other, 6));
-  EXPECT_EQ(check(), 0) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("NO BASELINE for the processor GenuineIntel-6-207"),
-                             HasSubstr("accepted are those of AuthenticAMD-26-2"), HasSubstr("NEW"),
-                             Not(HasSubstr("REGRESSION"))));
+  expect_output(check(), 0,
+                AllOf(HasSubstr("NO BASELINE for the processor GenuineIntel-6-207"),
+                      HasSubstr("accepted are those of AuthenticAMD-26-2"), HasSubstr("NEW"),
+                      Not(HasSubstr("REGRESSION"))));
 }
 
 TEST_F(OtherProcessor, OfWhichNothingIsAcceptedIsHeldToTheCounts) {
@@ -103,8 +98,7 @@ TEST_F(OtherProcessor, OfWhichNothingIsAcceptedIsHeldToTheCounts) {
   Results now = on(other, 6);
   toy::metric(now, "optimized", "peak_bytes") = toy::exact(8192);
   store(now);
-  EXPECT_EQ(check(), 1);
-  EXPECT_THAT(output_, HasSubstr("rose from 4096 B to 8192 B"));
+  expect_output(check(), 1, HasSubstr("rose from 4096 B to 8192 B"));
 }
 
 TEST_F(OtherProcessor, OfWhichNothingIsAcceptedFailsWhereABaselineIsRequired) {
@@ -121,8 +115,7 @@ TEST_F(OtherProcessor, IsAcceptedBesideTheFirst) {
   EXPECT_EQ(kept.processors.at(other).at(speedup_key).value, Value(6.));
   EXPECT_EQ(check({"--require-baseline"}), 0) << output_;
   store(on(toy::processor, 6));
-  EXPECT_EQ(check(), 1);
-  EXPECT_THAT(output_, HasSubstr("fell from 10 to 6"));
+  expect_output(check(), 1, HasSubstr("fell from 10 to 6"));
 }
 
 TEST_F(OtherProcessor, IsAcceptedWithoutAReasonWhereNoCountGotWorse) {
@@ -134,9 +127,8 @@ TEST_F(OtherProcessor, IsAcceptedWithoutAReasonWhereNoCountGotWorse) {
 TEST_F(OtherProcessor, IsShownWithItsTimes) {
   accepted(on(toy::processor, 10));
   accepted(on(other, 6));
-  EXPECT_EQ(holdfast({"baseline", "show", "--baselines=" + baselines_.string()}), 0);
-  EXPECT_THAT(
-      output_,
+  expect_output(
+      holdfast({"baseline", "show", "--baselines=" + baselines_.string()}), 0,
       AllOf(HasSubstr("host-x86_64-v4-2t AuthenticAMD-26-2  " + std::string(speedup_key) + "  10"),
             HasSubstr("host-x86_64-v4-2t GenuineIntel-6-207  " + std::string(speedup_key) + "  6"),
             HasSubstr("host-x86_64-v4-2t  " + std::string(bytes_key))));
@@ -149,11 +141,11 @@ TEST_F(OtherProcessor, LosesTheTimesOfACaseThatIsGoneWhenPruned) {
   auto& entries = kept.processors.at(other);
   entries["toy/gone/n:64/f64|case|speedup"] = entries.at(speedup_key);
   write_file(baseline(toy::host()), baseline_text(kept));
-  EXPECT_EQ(holdfast({"baseline", "prune", "--yes", "--baselines=" + baselines_.string(),
-                      "--lists=" + lists_.string()}),
-            0);
-  EXPECT_THAT(output_, HasSubstr("toy/gone/n:64/f64|case|speedup  6  (no such case, on "
-                                 "GenuineIntel-6-207)"));
+  expect_output(holdfast({"baseline", "prune", "--yes", "--baselines=" + baselines_.string(),
+                          "--lists=" + lists_.string()}),
+                0,
+                HasSubstr("toy/gone/n:64/f64|case|speedup  6  (no such case, on "
+                          "GenuineIntel-6-207)"));
   kept.processors.at(other).erase("toy/gone/n:64/f64|case|speedup");
   EXPECT_EQ(read_file(baseline(toy::host())), baseline_text(kept));
 }
@@ -162,10 +154,7 @@ TEST_F(OtherProcessor, ConfirmsNoGain) {
   accepted(on(toy::processor, 10));
   const auto stored_in = [&](const char* name, Results run) {
     run.run.id = text("2026-11-22T12:00:00Z-", name);
-    const auto folder = folder_.path() / name / run.env.device_class;
-    std::filesystem::create_directories(folder);
-    write_file(folder / "toy.json", canonical(to_json(run)));
-    write_file(folder / "toy.list.json", toy::list_text());
+    store_in(folder_.path() / name, run);
     return "--again=" + (folder_.path() / name).string();
   };
   Results better = on(toy::processor, 13);
@@ -173,8 +162,8 @@ TEST_F(OtherProcessor, ConfirmsNoGain) {
   store(better);
   Results elsewhere = on(other, 13);
   elsewhere.env.fingerprint = "sha256:f1";
-  EXPECT_EQ(check({stored_in("elsewhere", elsewhere)}), 2);
-  EXPECT_THAT(complaints_, HasSubstr("of another processor, compiler or driver"));
+  expect_complaint(check({stored_in("elsewhere", elsewhere)}), 2,
+                   HasSubstr("of another processor, compiler or driver"));
   Results invalid = better;
   invalid.quality.valid = false;
   EXPECT_EQ(check({stored_in("invalid", invalid)}), 2);
@@ -184,9 +173,7 @@ TEST_F(OtherProcessor, ConfirmsNoGain) {
 // Where a pull request accepts its first times, the gate holds them as it will once it is merged.
 TEST_F(OtherProcessor, WhoseFirstTimesAChangeCarriesIsHeldToThem) {
   accepted(on(toy::processor, 10));
-  git({"init", "-q", "-b", "main"});
-  git({"add", "baselines"});
-  git({"commit", "-q", "-m", "base"});
+  commit_baselines();
   accepted(on(other, 6));
   store(on(other, 6));
   EXPECT_EQ(check({"--baseline-ref=main"}), 0) << output_;
@@ -202,12 +189,8 @@ TEST_F(OtherProcessor, WhoseFirstTimesAChangeCarriesIsHeldToThem) {
 TEST_F(OtherProcessor, KeepsItsLinesInTheProposedPatch) {
   accepted(on(toy::processor, 10));
   accepted(on(other, 6));
-  git({"init", "-q", "-b", "main"});
-  git({"add", "baselines"});
-  git({"commit", "-q", "-m", "base"});
-  Results now = on(other, 6);
-  toy::metric(now, "optimized", "peak_bytes") = toy::exact(8192);
-  store(now);
+  commit_baselines();
+  store(on(other, 6), "optimized", "peak_bytes", toy::exact(8192));
   EXPECT_EQ(check(), 1);
   const std::string patch = read_file(results_ / "proposed-baseline.patch");
   EXPECT_THAT(patch, Not(HasSubstr("AuthenticAMD")));

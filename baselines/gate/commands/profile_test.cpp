@@ -2,13 +2,10 @@
 // The real `holdfast profile` and `holdfast run --profile`, on a suite that behaves as FAKE_SUITE
 // says.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <filesystem>
-
-#include "gate/base/process.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/documents/results_root.hpp"
+#include "gate/testing/fake_suite_command.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -21,31 +18,19 @@ using testing::SizeIs;
 
 constexpr const char* add = "fake_suite/add/n:8/f64";
 
-class ProfileCommand : public testing::Test {
+class ProfileCommand : public FakeSuiteCommand {
  protected:
-  TemporaryFolder folder_{"profile-command-test"};
-  fs::path out_ = folder_.path() / "profile";
-  fs::path results_ = folder_.path() / "results";
-  fs::path kept_ = results_ / "host-fake-1t" / "profiles" / "fake_suite";
+  const fs::path out_ = folder_.path() / "profile";
+  const fs::path profiles_ = kept_ / "profiles" / "fake_suite";
 
-  Outcome holdfast(const std::string& behaviour, std::vector<std::string> arguments) {
-    return run_task({.program = HOLDFAST_BINARY,
-                     .arguments = std::move(arguments),
-                     .environment = {{"FAKE_SUITE", behaviour}, {"HOLDFAST_SOURCES", ""}},
-                     .timeout_seconds = 60});
-  }
   Outcome profile(const std::string& behaviour, const std::string& id,
                   const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {"profile", FAKE_SUITE_BINARY, id, "--device=host",
-                                          "--out=" + out_.string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return holdfast(behaviour, std::move(arguments));
+    return holdfast(behaviour, toy::joined({"profile", FAKE_SUITE_BINARY, id, "--device=host",
+                                            "--out=" + out_.string()},
+                                           more));
   }
-  Outcome run(const std::string& behaviour, const std::vector<std::string>& more = {"--profile"}) {
-    std::vector<std::string> arguments = {"run", FAKE_SUITE_BINARY, "--device=host",
-                                          "--processes=1", "--out=" + results_.string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return holdfast(behaviour, std::move(arguments));
+  Outcome run_profiled(const std::string& behaviour) const {
+    return run(behaviour, {"--processes=1", "--profile"});
   }
 };
 
@@ -149,28 +134,28 @@ TEST_F(ProfileCommand, ExplainsItself) {
 }
 
 TEST_F(ProfileCommand, ARunProfilesEachCaseOnceMore) {
-  const Outcome outcome = run("ok");
+  const Outcome outcome = run_profiled("ok");
   EXPECT_EQ(outcome.code, 0) << outcome.complaints;
   const std::vector<Profile> profiles = read_root_profiles(results_, "host-fake-1t", "fake_suite");
   EXPECT_THAT(profiles, SizeIs(4)) << "two cases in two variants";
-  EXPECT_THAT(read_results(results_ / "host-fake-1t" / "fake_suite.json").cases, SizeIs(2));
+  EXPECT_THAT(read_results(kept_ / "fake_suite.json").cases, SizeIs(2));
 }
 
 TEST_F(ProfileCommand, AProfileThatFailsIsAWarningOfTheRun) {
   for (const char* behaviour : {"profile_crash", "profile_broken", "profile_silent"}) {
-    const Outcome outcome = run(behaviour);
+    const Outcome outcome = run_profiled(behaviour);
     EXPECT_EQ(outcome.code, 0) << behaviour;
     EXPECT_THAT(outcome.complaints, HasSubstr("warning: the results stay without profiles"));
-    EXPECT_FALSE(fs::exists(kept_)) << behaviour;
-    EXPECT_THAT(read_results(results_ / "host-fake-1t" / "fake_suite.json").cases, SizeIs(2));
+    EXPECT_FALSE(fs::exists(profiles_)) << behaviour;
+    EXPECT_THAT(read_results(kept_ / "fake_suite.json").cases, SizeIs(2));
   }
 }
 
 TEST_F(ProfileCommand, ANewRunKeepsNoProfileOfAnOlderOne) {
-  run("ok");
-  ASSERT_TRUE(fs::exists(kept_));
-  run("ok", {});
-  EXPECT_FALSE(fs::exists(kept_));
+  run_profiled("ok");
+  ASSERT_TRUE(fs::exists(profiles_));
+  run("ok", {"--processes=1"});
+  EXPECT_FALSE(fs::exists(profiles_));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 // edge and corner by corner, and whose optimized variant has one kernel per stage; clusterless_kde,
 // whose decode brings new spikes to the device in each step.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <memory>
 

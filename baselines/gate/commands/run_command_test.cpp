@@ -2,14 +2,13 @@
 // The real `holdfast run` and `holdfast list` on a suite that behaves, or misbehaves, as FAKE_SUITE
 // says.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 
-#include "gate/base/process.hpp"
 #include "gate/documents/documents.hpp"
+#include "gate/testing/fake_suite_command.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -21,29 +20,18 @@ using testing::HasSubstr;
 using testing::SizeIs;
 using testing::StartsWith;
 
-class RunCommand : public testing::Test {
+class RunCommand : public FakeSuiteCommand {
  protected:
-  TemporaryFolder folder_{"run-command-test"};
-  fs::path out_ = folder_.path() / "results";
-  fs::path file_ = out_ / "host-fake-1t" / "fake_suite.json";
+  const fs::path file_ = kept_ / "fake_suite.json";
 
-  Outcome holdfast(const std::string& behaviour, std::vector<std::string> arguments) {
-    return run_task({.program = HOLDFAST_BINARY,
-                     .arguments = std::move(arguments),
-                     .environment = {{"FAKE_SUITE", behaviour}, {"HOLDFAST_SOURCES", ""}},
-                     .timeout_seconds = 60});
-  }
   Outcome run(const std::string& behaviour,
-              const std::vector<std::string>& more = {"--processes=2"}) {
-    std::vector<std::string> arguments = {"run", FAKE_SUITE_BINARY, "--device=host",
-                                          "--out=" + out_.string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return holdfast(behaviour, std::move(arguments));
+              const std::vector<std::string>& more = {"--processes=2"}) const {
+    return FakeSuiteCommand::run(behaviour, more);
   }
   // The one result file there is; its folder has another name where no process lived to tell the
   // device class.
   Results results() {
-    for (const auto& entry : fs::recursive_directory_iterator(out_))
+    for (const auto& entry : fs::recursive_directory_iterator(results_))
       if (entry.path().filename() == "fake_suite.json") return read_results(entry.path());
     throw Error(Fault::bad_input, "no result file");
   }
@@ -75,8 +63,7 @@ TEST_F(RunCommand, FiveFreshProcessesBecomeOneResult) {
 
 TEST_F(RunCommand, TheListStandsBesideTheResultThatNamesItsHash) {
   run("ok");
-  EXPECT_EQ(read_results(file_).list_hash,
-            sha256(read_file(out_ / "host-fake-1t" / "fake_suite.list.json")));
+  EXPECT_EQ(read_results(file_).list_hash, sha256(read_file(kept_ / "fake_suite.list.json")));
 }
 
 TEST_F(RunCommand, ARunWithoutContentFileIsNamedAfterTheBinaryAndDirty) {
@@ -111,18 +98,18 @@ TEST_F(RunCommand, ASuiteThatHangsIsTimedOut) {
 }
 
 TEST_F(RunCommand, AnInterruptionLeavesNoFileAndEndsByItsSignal) {
-  const Outcome outcome =
-      run_task({.program = HOLDFAST_BINARY,
-                .arguments = {"run", FAKE_SUITE_BINARY, "--device=host", "--out=" + out_.string()},
-                .environment = {{"FAKE_SUITE", "interrupt"}, {"TMPDIR", folder_.path().string()}},
-                .timeout_seconds = 60});
+  const Outcome outcome = run_task(
+      {.program = HOLDFAST_BINARY,
+       .arguments = {"run", FAKE_SUITE_BINARY, "--device=host", "--out=" + results_.string()},
+       .environment = {{"FAKE_SUITE", "interrupt"}, {"TMPDIR", folder_.path().string()}},
+       .timeout_seconds = 60});
   EXPECT_EQ(outcome.ending, Ending::killed);
   EXPECT_EQ(outcome.signal, SIGINT);
   EXPECT_THAT(outcome.complaints,
               EndsWith("holdfast: interrupted; what was running leaves no file\n"));
   EXPECT_EQ(files(), 0u);
   for (const auto& entry : fs::directory_iterator(folder_.path()))
-    EXPECT_EQ(entry.path(), out_) << "a temporary folder stays";
+    EXPECT_EQ(entry.path(), results_) << "a temporary folder stays";
 }
 
 TEST_F(RunCommand, ASuiteThatWritesNothingHasCrashed) {
@@ -166,18 +153,18 @@ TEST_F(RunCommand, WhatTheSuiteRefusesIsPassedOn) {
 
 TEST_F(RunCommand, AnUnknownSuiteIsNamed) {
   expect_refusal(
-      holdfast("ok", {"run", "no_such_suite", "--device=host", "--out=" + out_.string()}),
+      holdfast("ok", {"run", "no_such_suite", "--device=host", "--out=" + results_.string()}),
       "there is no suite 'no_such_suite'");
 }
 
 TEST_F(RunCommand, AnAbsentDeviceIsAskedFor) {
-  expect_refusal(holdfast("ok", {"run", FAKE_SUITE_BINARY, "--out=" + out_.string()}),
+  expect_refusal(holdfast("ok", {"run", FAKE_SUITE_BINARY, "--out=" + results_.string()}),
                  "needs --device=D");
 }
 
 TEST_F(RunCommand, ADeviceThatNoCaseKnowsIsRefusedWithThoseThatAre) {
   expect_refusal(holdfast("ok", {"run", FAKE_SUITE_BINARY, "--device=cuda-dry:sm_90",
-                                 "--out=" + out_.string()}),
+                                 "--out=" + results_.string()}),
                  "has no case for --device=cuda-dry:sm_90; it has some for cuda, host");
 }
 
@@ -204,9 +191,8 @@ class ListCommand : public RunCommand {
         << R"("metrics": {"time_s": {"kind": "time", "better": "lower", "unit": "s"}}, "cases": [{"id": "toy/a/f64", "tier": "gate", )"
         << R"("reference": true, "devices": {"host": {"metrics": ["time_s"]}}}]})";
   }
-  Outcome list(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"list", "--bin-dir=" + folder_.path().string()});
-    return holdfast("ok", arguments);
+  Outcome list(const std::vector<std::string>& arguments) {
+    return holdfast("ok", toy::joined({"list", "--bin-dir=" + folder_.path().string()}, arguments));
   }
 };
 

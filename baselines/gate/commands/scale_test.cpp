@@ -6,7 +6,6 @@
 // hole in the file: whoever reads into it fails. What reads the whole store streams it, and is
 // measured on 1 000 runs of 1 000 metrics, each of them written.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 #include "gate/compare/comparison.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 

@@ -65,6 +65,13 @@ class Confirming : public testing::Test {
           .value = value, .medians = {value}, .anchor = anchor, .accepted = accepted};
     return made;
   }
+  void add_rule(const std::string& rule) {
+    policy_.insert(policy_.find(R"("rules": [)") + 10, rule + ',');
+  }
+  // A suite that dies as soon as it is asked.
+  static void kill(const fs::path& build) {
+    std::ofstream(build / "fake_suite") << "#!/bin/sh\necho falling >&2\nexit 9\n";
+  }
   static std::string content(const fs::path& build) {
     return provenance(build / "fake_suite").content;
   }
@@ -82,20 +89,31 @@ class Confirming : public testing::Test {
     row.evidence["control"] = "screening's control";
     return row;
   }
+  static Row undecided() {
+    Row row = suspect();
+    row.verdict = verdict::noisy;
+    row.blocking = false;
+    return row;
+  }
   Row after(Row row, const Part& part) {
     const Policy policy = toy::policy(policy_);
     confirm(plan_, part, policy, {&row}, notes_);
     return row;
   }
   Row after(Row row) { return after(std::move(row), part()); }
+  // That screening's word on a suspect stays, beside this note.
+  void expect_regression(const testing::Matcher<std::string>& note) {
+    const Row row = after(suspect());
+    EXPECT_EQ(row.verdict, verdict::regression);
+    EXPECT_TRUE(row.blocking);
+    EXPECT_THAT(row.evidence, Not(Contains(Key("A/B"))));
+    EXPECT_THAT(notes_, ElementsAre(note));
+  }
 };
 
 TEST_F(Confirming, ASlowerBuildIsConfirmedAndBlocks) {
   builds(1.1e-3);
-  Row undecided = suspect();
-  undecided.verdict = verdict::noisy;
-  undecided.blocking = false;
-  const Row row = after(undecided);
+  const Row row = after(undecided());
   EXPECT_EQ(row.verdict, verdict::regression);
   EXPECT_TRUE(row.blocking);
   EXPECT_THAT(row.sentence, HasSubstr("it fell; confirmed: A/B of 14 units: +10 % .. +10 %"));
@@ -169,12 +187,8 @@ TEST_F(Confirming, OneContentIsNotYetOneBuild) {
 TEST_F(Confirming, ABaseOfTheSameContentRefutesNothing) {
   builds_of_one_content(1.0001e-3);
   accepted_from_ = "sha256:0123456789";
-  const Row row = after(suspect());
-  EXPECT_EQ(row.verdict, verdict::regression);
-  EXPECT_TRUE(row.blocking);
-  EXPECT_THAT(row.evidence, Not(Contains(Key("A/B"))));
-  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("screening's REGRESSION stands"),
-                                        HasSubstr("is built from the very content"))));
+  expect_regression(AllOf(HasSubstr("screening's REGRESSION stands"),
+                          HasSubstr("is built from the very content")));
 }
 
 TEST_F(Confirming, ASpentBudgetLeavesItUndecided) {
@@ -194,8 +208,7 @@ TEST_F(Confirming, ATimeThatOnlyWarnsBlocksOnceItIsConfirmed) {
 
 TEST_F(Confirming, ARuleThatSaysWarnKeepsItsWord) {
   builds(1.1e-3);
-  policy_.replace(policy_.find(R"("rules": [)"), 10,
-                  R"("rules": [{"match": "fake_suite/**", "metric": "time_s", "gate": "warn"},)");
+  add_rule(R"({"match": "fake_suite/**", "metric": "time_s", "gate": "warn"})");
   const Row row = after(suspect("time_s"));
   EXPECT_EQ(row.verdict, verdict::regression);
   EXPECT_FALSE(row.blocking);
@@ -203,21 +216,15 @@ TEST_F(Confirming, ARuleThatSaysWarnKeepsItsWord) {
 
 TEST_F(Confirming, ARuleThatAllowsMoreAllowsItHereToo) {
   builds(1.1e-3);
-  policy_.replace(
-      policy_.find(R"("rules": [)"), 10,
-      R"("rules": [{"match": "fake_suite/**", "metric": "speedup", "tolerance": 0.2},)");
+  add_rule(R"({"match": "fake_suite/**", "metric": "speedup", "tolerance": 0.2})");
   EXPECT_EQ(after(suspect()).verdict, verdict::pass);
 }
 
 TEST_F(Confirming, ABaseWithoutTheSuiteLeavesScreeningsWord) {
   builds(1.1e-3);
   fs::remove(plan_.base / "fake_suite");
-  const Row row = after(suspect());
-  EXPECT_EQ(row.verdict, verdict::regression);
-  EXPECT_TRUE(row.blocking);
-  EXPECT_THAT(row.evidence, Not(Contains(Key("A/B"))));
-  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("screening's REGRESSION stands"),
-                                        HasSubstr("has no suite fake_suite"))));
+  expect_regression(
+      AllOf(HasSubstr("screening's REGRESSION stands"), HasSubstr("has no suite fake_suite")));
 }
 
 TEST_F(Confirming, ABaseWithoutTheCaseLeavesScreeningsWord) {
@@ -229,19 +236,14 @@ TEST_F(Confirming, ABaseWithoutTheCaseLeavesScreeningsWord) {
 
 TEST_F(Confirming, ABaseThatDiesLeavesScreeningsWord) {
   builds(1.1e-3);
-  std::ofstream(plan_.base / "fake_suite") << "#!/bin/sh\necho falling >&2\nexit 9\n";
-  const Row row = after(suspect());
-  EXPECT_EQ(row.verdict, verdict::regression);
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("falling")));
+  kill(plan_.base);
+  expect_regression(HasSubstr("falling"));
 }
 
 TEST_F(Confirming, AHeadThatDiesLeavesWhatWasUndecidedMissing) {
   builds(1.1e-3);
-  std::ofstream(plan_.head / "fake_suite") << "#!/bin/sh\necho falling >&2\nexit 9\n";
-  Row undecided = suspect();
-  undecided.verdict = verdict::noisy;
-  undecided.blocking = false;
-  const Row row = after(undecided);
+  kill(plan_.head);
+  const Row row = after(undecided());
   EXPECT_EQ(row.verdict, verdict::missing);
   EXPECT_TRUE(row.blocking);
   EXPECT_THAT(row.sentence, AllOf(HasSubstr("the head's fake_suite"), HasSubstr("falling")));
@@ -250,11 +252,8 @@ TEST_F(Confirming, AHeadThatDiesLeavesWhatWasUndecidedMissing) {
 
 TEST_F(Confirming, AHeadThatDiesLeavesARegressionOne) {
   builds(1.1e-3);
-  std::ofstream(plan_.head / "fake_suite") << "#!/bin/sh\necho falling >&2\nexit 9\n";
-  const Row row = after(suspect());
-  EXPECT_EQ(row.verdict, verdict::regression);
-  EXPECT_TRUE(row.blocking);
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("the head's fake_suite")));
+  kill(plan_.head);
+  expect_regression(HasSubstr("the head's fake_suite"));
 }
 
 TEST_F(Confirming, ResultsOfAnotherBuildAreNotCompared) {
@@ -283,8 +282,7 @@ TEST_F(Confirming, RowsOfOneCaseShareOneComparison) {
 
 TEST_F(Confirming, WhatARuleAllowsOneMetricExcusesNoOther) {
   builds(1.1e-3);
-  policy_.replace(policy_.find(R"("rules": [)"), 10,
-                  R"("rules": [{"match": "fake_suite/**", "metric": "time_s", "tolerance": 0.2},)");
+  add_rule(R"({"match": "fake_suite/**", "metric": "time_s", "tolerance": 0.2})");
   Row ratio = suspect(), time = suspect("time_s");
   const Policy policy = toy::policy(policy_);
   confirm(plan_, part(), policy, {&ratio, &time}, notes_);

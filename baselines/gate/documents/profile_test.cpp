@@ -3,7 +3,6 @@
 #include "gate/documents/profile.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "gate/testing/test_profile.hpp"
 

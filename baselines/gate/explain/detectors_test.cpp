@@ -4,8 +4,8 @@
 #include "gate/explain/detectors.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
 
 #include "gate/testing/test_findings.hpp"
@@ -67,9 +67,16 @@ TEST(Detectors, CompilationsBelowHalfOfTheFirstCallDoNotDominateIt) {
 // A symptom: what is spoilt, on the bad side of the threshold and on the good one.
 struct Planted {
   const char* detector;
-  void (*spoil)(json& profile, bool bad);
+  std::function<void(json& profile, bool bad)> spoil;
   std::vector<const char*> words;  // of the sentence
 };
+
+// One number of the profile.
+auto number_at(const char* place, double bad_one, double good_one) {
+  return [=](json& profile, bool bad) {
+    profile[json::json_pointer(place)] = bad ? bad_one : good_one;
+  };
+}
 
 void PrintTo(const Planted& planted, std::ostream* out) {
   *out << planted.detector;
@@ -111,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
                 },
                 {"idles 31 % of a step", "the longest gap, 20 us, lies between stage and edge"}},
         Planted{"low_utilisation",
-                [](json& p, bool bad) { p["floor_s"] = bad ? 5.9e-5 : 6.05e-5; },
+                number_at("/floor_s", 5.9e-5, 6.05e-5),
                 {"9.75 % of its floor's speed", "serial dependencies", "idle_fraction 5 %",
                  "occupancy of 50 %"}},
         Planted{"transfers_in_the_loop",
@@ -123,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
                 },
                 {"copies 0 B to the device and 8 B back", "which takes 2 us"}},
         Planted{"syncs_in_the_loop",
-                [](json& p, bool bad) { p["overview"]["syncs"] = bad ? 1 : 0; },
+                number_at("/overview/syncs", 1, 0),
                 {"waits for the device 1 time in each step"}},
         Planted{"compilations_after_warmup",
                 [](json& p, bool bad) {
@@ -143,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(
                 },
                 {"10 times what a step must read and write", "most of it is spectra 5800000 B"}},
         Planted{"one_kernel_dominates",
-                [](json& p, bool bad) { p["overview"]["top_op_fraction"] = bad ? 0.61 : 0.6; },
+                number_at("/overview/top_op_fraction", 0.61, 0.6),
                 {"stage takes 61 % of the device time, of 3 operations"}},
         Planted{"many_tiny_kernels",
                 [](json& p, bool bad) {
@@ -253,9 +260,21 @@ TEST(Detectors, AreSilentOnHealthyResults) {
 
 struct PlantedResult {
   const char* detector;
-  void (*spoil)(CaseResult& result, bool bad);
+  std::function<void(CaseResult& result, bool bad)> spoil;
   const char* words;
 };
+
+// One reading, or one count, of the optimized variant.
+auto reading(const char* metric, double bad_one, double good_one) {
+  return [=](CaseResult& result, bool bad) {
+    optimized(result)[metric] = advisory(bad ? bad_one : good_one);
+  };
+}
+auto count(const char* metric, double bad_one, double good_one) {
+  return [=](CaseResult& result, bool bad) {
+    optimized(result)[metric] = toy::exact(bad ? bad_one : good_one);
+  };
+}
 
 void PrintTo(const PlantedResult& planted, std::ostream* out) {
   *out << planted.detector;
@@ -281,28 +300,13 @@ TEST_P(PlantedInResult, IsNotSeenOnTheGoodSideOfItsThreshold) {
 INSTANTIATE_TEST_SUITE_P(
     OfAResult, PlantedInResult,
     testing::Values(
-        PlantedResult{"idle_gaps",
-                      [](CaseResult& r, bool bad) {
-                        optimized(r)["idle_fraction"] = advisory(bad ? 0.21 : 0.2);
-                      },
-                      "idles 21 % of a step"},
-        PlantedResult{"low_utilisation",
-                      [](CaseResult& r, bool bad) {
-                        optimized(r)["floor_fraction"] = advisory(bad ? 0.05 : 0.1);
-                      },
+        PlantedResult{"idle_gaps", reading("idle_fraction", 0.21, 0.2), "idles 21 % of a step"},
+        PlantedResult{"low_utilisation", reading("floor_fraction", 0.05, 0.1),
                       "a step runs at 5 % of its floor's speed"},
-        PlantedResult{
-            "transfers_in_the_loop",
-            [](CaseResult& r, bool bad) { optimized(r)["h2d_bytes"] = toy::exact(bad ? 4096 : 0); },
-            "copies 4096 B to the device"},
-        PlantedResult{
-            "syncs_in_the_loop",
-            [](CaseResult& r, bool bad) { optimized(r)["syncs"] = toy::exact(bad ? 2 : 0); },
-            "2 times in each step"},
-        PlantedResult{"compilations_after_warmup",
-                      [](CaseResult& r, bool bad) {
-                        optimized(r)["compile_steady"] = toy::exact(bad ? 1 : 0);
-                      },
+        PlantedResult{"transfers_in_the_loop", count("h2d_bytes", 4096, 0),
+                      "copies 4096 B to the device"},
+        PlantedResult{"syncs_in_the_loop", count("syncs", 2, 0), "2 times in each step"},
+        PlantedResult{"compilations_after_warmup", count("compile_steady", 1, 0),
                       "compiled in each step after warm-up"},
         PlantedResult{
             "compile_dominates",
@@ -322,10 +326,7 @@ INSTANTIATE_TEST_SUITE_P(
                         r.derived["loop_speedup"] = advisory(bad ? 0.0625 : 1 / 1.5);
                       },
                       "takes 16 times the isolated step"},
-        PlantedResult{"peak_over_estimate",
-                      [](CaseResult& r, bool bad) {
-                        optimized(r)["estimate_ratio"] = advisory(bad ? 1.6 : 1.5);
-                      },
+        PlantedResult{"peak_over_estimate", reading("estimate_ratio", 1.6, 1.5),
                       "the peak is 1.6 times its estimate"},
         PlantedResult{
             "peak_over_reference",
@@ -343,10 +344,8 @@ INSTANTIATE_TEST_SUITE_P(
                         r.variants["optimized"].kernels[0].launches = bad ? 96 : 32;
                       },
                       "launches 96 scatters"},
-        PlantedResult{
-            "many_launches",
-            [](CaseResult& r, bool bad) { optimized(r)["launches"] = toy::exact(bad ? 888 : 200); },
-            "each step makes 888 launches"}),
+        PlantedResult{"many_launches", count("launches", 888, 200),
+                      "each step makes 888 launches"}),
     [](const auto& one) { return std::string(one.param.detector); });
 
 TEST(Detectors, TellOnlyOfUploadsBesideThoseThatAStepIsMadeOf) {

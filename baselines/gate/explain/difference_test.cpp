@@ -2,7 +2,6 @@
 #include "gate/explain/difference.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace holdfast::gate {
 namespace {

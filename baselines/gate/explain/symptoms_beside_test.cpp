@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symptoms that show beside another case of the same run.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "gate/testing/test_findings.hpp"
 

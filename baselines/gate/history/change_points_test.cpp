@@ -2,7 +2,6 @@
 #include "gate/history/change_points.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>

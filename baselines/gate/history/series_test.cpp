@@ -2,7 +2,6 @@
 #include "gate/history/series.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
@@ -20,7 +19,8 @@ using testing::HasSubstr;
 using testing::SizeIs;
 using testing::ThrowsMessage;
 
-Results run_of(const std::string& commit, const std::string& utc, double launches = 4) {
+Results run_of(const std::string& commit = "abc", const std::string& utc = "2026-11-21T12:00:00Z",
+               double launches = 4) {
   Results results{.suite = "toy", .tier = "gate"};
   results.run = {.id = utc + "-aaaa", .utc = utc, .content = "sha256:c0", .git_sha = commit};
   results.env = {.device_class = "cuda-dry-sm_90",
@@ -48,10 +48,14 @@ class History : public testing::Test {
     write_file(folder / "toy.json", canonical(to_json(results)));
   }
   Appended append() { return append_history(root_, store_); }
+  Appended append(const Results& results) {
+    measure(results);
+    return append();
+  }
 };
 
 TEST_F(History, EveryNumberIsALineOfTheYear) {
-  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  measure(run_of());
   EXPECT_EQ(append().lines, 2u);
   const std::vector<HistoryLine> lines = read_history(store_);
   ASSERT_THAT(lines, SizeIs(2));
@@ -63,8 +67,7 @@ TEST_F(History, EveryNumberIsALineOfTheYear) {
 }
 
 TEST_F(History, TheSameRunIsAppendedOnce) {
-  measure(run_of("abc", "2026-11-21T12:00:00Z"));
-  append();
+  append(run_of());
   const std::string before = read_file(file_);
   EXPECT_EQ(append().known, 1u);
   EXPECT_EQ(read_file(file_), before);
@@ -74,8 +77,7 @@ TEST_F(History, OrderGrowsByCommitAndStaysForAnotherRunOfIt) {
   for (const auto& [commit, utc] :
        {std::pair("abc", "2026-11-21T12:00:00Z"), std::pair("def", "2026-11-22T12:00:00Z"),
         std::pair("abc", "2026-11-23T12:00:00Z")}) {
-    measure(run_of(commit, utc));
-    append();
+    append(run_of(commit, utc));
   }
   std::vector<std::int64_t> orders;
   for (const HistoryLine& line : read_history(store_))
@@ -84,7 +86,7 @@ TEST_F(History, OrderGrowsByCommitAndStaysForAnotherRunOfIt) {
 }
 
 TEST_F(History, VerdictsAreJoined) {
-  measure(run_of("abc", "2026-11-21T12:00:00Z"));
+  measure(run_of());
   Verdict verdict;
   verdict.rows.push_back({.case_id = "toy/step/f64",
                           .device_class = "cuda-dry-sm_90",
@@ -98,19 +100,19 @@ TEST_F(History, VerdictsAreJoined) {
 }
 
 TEST_F(History, AnUncommittedTreeIsNamedByItsContent) {
-  Results dirty = run_of("abc", "2026-11-21T12:00:00Z");
+  Results dirty = run_of();
   dirty.run.git_dirty = true;
   EXPECT_EQ(history_lines(dirty, 1, nullptr).at(0).commit, "sha256:c0");
 }
 
 TEST_F(History, CasesThatAreNotWellLeaveNoLine) {
-  Results failed = run_of("abc", "2026-11-21T12:00:00Z");
+  Results failed = run_of();
   failed.cases[0].status = "failed";
   EXPECT_THAT(history_lines(failed, 1, nullptr), SizeIs(0));
 }
 
 TEST_F(History, DeviceCodeFromOutsideTheBuildIsRefusedAndNothingIsWritten) {
-  Results planted = run_of("abc", "2026-11-21T12:00:00Z");
+  Results planted = run_of();
   planted.run.sources = "/elsewhere";
   measure(planted);
   EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("HOLDFAST_SOURCES=/elsewhere")));
@@ -119,14 +121,14 @@ TEST_F(History, DeviceCodeFromOutsideTheBuildIsRefusedAndNothingIsWritten) {
 
 TEST_F(History, ResultsThatAreNotWhatTheirPlaceSaysAreRefusedAndNothingIsWritten) {
   for (const char* device_class : {"", "..", "../outside", "a/b", ".hidden", "cuda-dry-sm_80"}) {
-    Results elsewhere = run_of("abc", "2026-11-21T12:00:00Z");
+    Results elsewhere = run_of();
     elsewhere.env.device_class = device_class;
     fs::create_directories(root_ / "cuda-dry-sm_90");
     write_file(root_ / "cuda-dry-sm_90" / "toy.json", canonical(to_json(elsewhere)), Sync::no);
     EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("and its folder says")))
         << device_class;
   }
-  Results another = run_of("abc", "2026-11-21T12:00:00Z");
+  Results another = run_of();
   another.suite = "other";
   measure(another);
   EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("and its name says")));
@@ -148,8 +150,7 @@ TEST_F(History, AnAbsentFolderIsAnErrorWithTheCommandThatMakesIt) {
 }
 
 TEST_F(History, AMalformedLineIsAnErrorWithItsNumber) {
-  measure(run_of("abc", "2026-11-21T12:00:00Z"));
-  append();
+  append(run_of());
   std::ofstream(file_, std::ios::app) << "{\"utc\": NaN}\n";
   EXPECT_THAT([&] { (void)read_history(store_); },
               ThrowsMessage<Error>(HasSubstr("2026.ndjson:3:")));
@@ -157,8 +158,7 @@ TEST_F(History, AMalformedLineIsAnErrorWithItsNumber) {
 
 // One edit of a line each, which would otherwise be drawn as a point.
 TEST_F(History, EverySpoiltLineIsRefused) {
-  measure(run_of("abc", "2026-11-21T12:00:00Z"));
-  append();
+  append(run_of());
   const std::string whole = read_file(file_);
   const std::string line = whole.substr(0, whole.find('\n'));
   toy::for_each_mutant(line, [&](const toy::Mutant& mutant) {
@@ -173,8 +173,7 @@ TEST_F(History, EverySpoiltLineIsRefused) {
 }
 
 TEST_F(History, AFileCutWithinALineIsRefused) {
-  measure(run_of("abc", "2026-11-21T12:00:00Z"));
-  append();
+  append(run_of());
   const std::string whole = read_file(file_);
   for (std::size_t length = 1; length < whole.size(); ++length) {
     if (whole[length - 1] == '\n') continue;  // a shorter history
@@ -189,8 +188,7 @@ TEST_F(History, TheLastRunsAreThoseOfTheSameSuiteMachineAndTools) {
   for (int day = 1; day <= 5; ++day) {
     Results results = run_of(text("c", day), text("2026-11-0", day, "T12:00:00Z"), day);
     if (day == 4) results.env.fingerprint = "sha256:other";
-    measure(results);
-    append();
+    append(results);
   }
   std::vector<double> launches;
   for (const HistoryLine& line : last_runs(store_, run_of("c5", "2026-11-05T12:00:00Z"), 2))
@@ -199,8 +197,7 @@ TEST_F(History, TheLastRunsAreThoseOfTheSameSuiteMachineAndTools) {
 }
 
 TEST_F(History, ALineThatStandsTwiceIsRefusedWhereItWouldBeDrawnTwice) {
-  measure(run_of("abc", "2026-11-21T12:00:00Z"));
-  append();
+  append(run_of());
   const std::string whole = read_file(file_);
   write_file(file_, whole + whole, Sync::no);
   const std::vector<HistoryLine> lines = read_history(store_);
@@ -208,19 +205,16 @@ TEST_F(History, ALineThatStandsTwiceIsRefusedWhereItWouldBeDrawnTwice) {
 }
 
 TEST_F(History, AnUnfinishedFileIsTakenOverByTheNextAppend) {
-  measure(run_of("abc", "2026-11-21T12:00:00Z"));
-  append();
+  append(run_of());
   std::ofstream(file_.parent_path() / ".2026.ndjson.part") << std::string(100000, 'x');
-  measure(run_of("def", "2026-11-22T12:00:00Z"));
-  append();
+  append(run_of("def", "2026-11-22T12:00:00Z"));
   EXPECT_THAT(read_history(store_), SizeIs(4));
   EXPECT_FALSE(fs::exists(file_.parent_path() / ".2026.ndjson.part"));
 }
 
 // As a disk may leave a file after the power went: of its size, and with nothing in it.
 TEST_F(History, AFileOfNothingButZerosIsRefusedAtItsFirstBytes) {
-  measure(run_of("abc", "2026-11-21T12:00:00Z"));
-  append();
+  append(run_of());
   const std::string line = read_file(file_);
   fs::resize_file(file_, 0);
   fs::resize_file(file_, std::uintmax_t{1} << 30);

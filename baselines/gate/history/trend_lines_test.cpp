@@ -2,7 +2,6 @@
 #include "gate/history/trend_lines.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace holdfast::gate {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts of instructions, which not every run measures, as the gate judges them.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "gate/accept/accept.hpp"
 #include "gate/judge/part.hpp"
-#include "gate/testing/toy_root.hpp"
+#include "gate/testing/judged_rows.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -14,13 +13,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-const Row& row(const PartVerdict& verdict, const std::string& metric,
-               const std::string& variant = "optimized") {
-  for (const Row& found : verdict.rows)
-    if (found.case_id == toy::step_id && found.metric == metric && found.variant == variant)
-      return found;
-  throw std::runtime_error("no row for " + metric);
-}
+using toy::row;
 
 // Counted on a host, with the policy's row for such a metric.
 struct Counted {
@@ -37,6 +30,11 @@ struct Counted {
         content.metrics["instructions"] =
             instructions ? toy::exact(*instructions)
                          : Metric{.kind = "exact", .reason = "there is no such reading"};
+  }
+  // The step's speedup, and its reference as much.
+  void move_with_its_reference() {
+    toy::metric(results, "case", "speedup") = toy::timed("ratio", 8);
+    toy::metric(results, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
   }
   static Policy policy() {
     std::string with_row = toy::policy_text;
@@ -80,9 +78,8 @@ TEST(Instructions, AnotherCompilerIsTheEnvironment) {
   Counted now;
   now.results.env.compiler = "g++ 13.1.0";
   now.count(1'030'000);
-  const PartVerdict verdict = now.against({});
-  EXPECT_EQ(row(verdict, "instructions").verdict, "ENV");
-  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_EQ(row(now.against({}), "instructions").verdict, "ENV");
+  EXPECT_EQ(now.against({}).exit, 0);
 }
 
 TEST(Instructions, ThatNobodyAskedForAreToldAndNotMissing) {
@@ -143,12 +140,10 @@ TEST(Instructions, ThatAreGoneFromTheResultsAreMissing) {
   EXPECT_EQ(now.against({}).exit, 3);
 }
 
-// The same instructions as before, and a reference that moved as much as its speedup.
 TEST(Instructions, ThatAreTheSameTellThatTheHostsCodeIs) {
   Counted now;
   now.results.env.isa = "x86-64-v3";
-  toy::metric(now.results, "case", "speedup") = toy::timed("ratio", 8);
-  toy::metric(now.results, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
+  now.move_with_its_reference();
   EXPECT_EQ(row(now.against({}), "speedup", "case").verdict, "ENV");
   now.count(1'001'000);
   EXPECT_EQ(row(now.against({}), "speedup", "case").verdict, "REGRESSION");
@@ -157,8 +152,7 @@ TEST(Instructions, ThatAreTheSameTellThatTheHostsCodeIs) {
 TEST(Instructions, OfOtherCodeThanWasTimedAreEvidenceAlone) {
   Counted now;
   now.results.env.isa = "x86-64-v4";
-  toy::metric(now.results, "case", "speedup") = toy::timed("ratio", 8);
-  toy::metric(now.results, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
+  now.move_with_its_reference();
   const PartVerdict verdict = now.against({});
   EXPECT_EQ(row(verdict, "speedup", "case").verdict, "REGRESSION");
   EXPECT_THAT(row(verdict, "speedup", "case").evidence.at("code"),
@@ -173,8 +167,7 @@ TEST(Instructions, OfOtherCodeThanWasTimedExcuseNothingBesideAnIdentity) {
   for (auto& [variant, content] : first.variants) content.identity = "sha256:aa";
   first.variants["reference"].metrics.erase("instructions");
   const Counted before = now;
-  toy::metric(now.results, "case", "speedup") = toy::timed("ratio", 8);
-  toy::metric(now.results, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
+  now.move_with_its_reference();
   EXPECT_EQ(row(now.against(before), "speedup", "case").verdict, "REGRESSION");
 }
 

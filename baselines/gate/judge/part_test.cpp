@@ -2,10 +2,9 @@
 #include "gate/judge/part.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "gate/accept/accept.hpp"
-#include "gate/testing/toy_root.hpp"
+#include "gate/testing/judged_rows.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -16,6 +15,7 @@ using testing::SizeIs;
 using testing::ThrowsMessage;
 
 using toy::policy;
+using toy::row;
 
 Baseline baseline_of(const Results& results) {
   return seen_on(toy::processor,
@@ -29,14 +29,6 @@ Part part(const Results& now, const Results& before) {
 
 PartVerdict judge(const Part& judged) {
   return judge_part(judged, policy(), false, true);
-}
-
-const Row& row(const PartVerdict& verdict, const std::string& metric,
-               const std::string& variant = "optimized") {
-  for (const Row& found : verdict.rows)
-    if (found.case_id == toy::step_id && found.metric == metric && found.variant == variant)
-      return found;
-  throw std::runtime_error("no row for " + metric);
 }
 
 std::vector<std::string> verdicts(const PartVerdict& verdict, const std::string& wanted) {
@@ -60,6 +52,16 @@ struct Many {
       list.cases.push_back(listed);
       results.cases.back().id = list.cases.back().id = text("toy/step/n:", 100 + i, "/f64");
     }
+  }
+  // With so many speedups that fell by a half, and references that moved as much.
+  Part slower(int suspects, bool references_moved = true) {
+    const Baseline before = baseline_of(results);
+    for (int i = 0; i < suspects; ++i) {
+      results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
+      if (references_moved)
+        results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
+    }
+    return {.results = results, .list = list, .baseline = before};
   }
 };
 
@@ -145,36 +147,19 @@ TEST(JudgePart, AReferenceThatMovedDoesNotExcuseChangedCode) {
 }
 
 TEST(JudgePart, ManySuspectsWhoseReferencesMovedAreTheEnvironment) {
-  Many many(6);
-  const Baseline before = baseline_of(many.results);
-  for (int i = 0; i < 4; ++i) {
-    many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
-    many.results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
-  }
-  const PartVerdict verdict =
-      judge({.results = many.results, .list = many.list, .baseline = before});
+  const PartVerdict verdict = judge(Many(6).slower(4));
   EXPECT_EQ(verdict.exit, 0);
   EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved: 4 of 6 cases")));
 }
 
 TEST(JudgePart, ManySuspectsWhoseReferencesStayedAreRegressions) {
-  Many many(6);
-  const Baseline before = baseline_of(many.results);
-  for (int i = 0; i < 4; ++i) many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
-  const PartVerdict verdict =
-      judge({.results = many.results, .list = many.list, .baseline = before});
+  const PartVerdict verdict = judge(Many(6).slower(4, false));
   EXPECT_EQ(verdict.exit, 1);
   EXPECT_THAT(verdict.notes, IsEmpty());
 }
 
 TEST(JudgePart, ThreeSuspectsAreNotYetTheEnvironment) {
-  Many many(6);
-  const Baseline before = baseline_of(many.results);
-  for (int i = 0; i < 3; ++i) {
-    many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
-    many.results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
-  }
-  EXPECT_EQ(judge({.results = many.results, .list = many.list, .baseline = before}).exit, 1);
+  EXPECT_EQ(judge(Many(6).slower(3)).exit, 1);
 }
 
 TEST(JudgePart, TimesThatMovedEverywhereDoNotExcuseASpeedupThatFellAlone) {
@@ -363,13 +348,7 @@ TEST(JudgePart, ABaselineThatAChangeCarriesHoldsNothingThatIsNotMeasured) {
 }
 
 TEST(JudgePart, ThePolicySaysHowManySuspectsAreTheMachine) {
-  Many many(20);
-  const Baseline before = baseline_of(many.results);
-  for (int i = 0; i < 5; ++i) {
-    many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
-    many.results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
-  }
-  const Part judged{.results = many.results, .list = many.list, .baseline = before};
+  const Part judged = Many(20).slower(5);
   EXPECT_EQ(judge(judged).exit, 1);
   std::string fewer = toy::policy_text;
   fewer.insert(fewer.find("\"rules\""), "\"most_suspects\": 4, ");
@@ -379,16 +358,8 @@ TEST(JudgePart, ThePolicySaysHowManySuspectsAreTheMachine) {
 }
 
 TEST(JudgePart, ThirteenSuspectsAreTheMachineByDefault) {
-  for (const int suspects : {12, 13}) {
-    Many many(60);
-    const Baseline before = baseline_of(many.results);
-    for (int i = 0; i < suspects; ++i) {
-      many.results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
-      many.results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
-    }
-    EXPECT_EQ(judge({.results = many.results, .list = many.list, .baseline = before}).exit,
-              suspects == 12 ? 1 : 0);
-  }
+  EXPECT_EQ(judge(Many(60).slower(12)).exit, 1);
+  EXPECT_EQ(judge(Many(60).slower(13)).exit, 0);
 }
 
 // What the list calls launches after they were accepted as exact ones.

@@ -3,7 +3,6 @@
 #include "gate/documents/verdict.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 

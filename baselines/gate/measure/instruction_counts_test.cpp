@@ -87,14 +87,17 @@ class CountedSuite : public GateCommand {
   }
   Outcome run(std::map<std::string, std::string> environment,
               const std::vector<std::string>& more = {"--count-instructions"}) {
-    Task task{.program = HOLDFAST_BINARY,
-              .arguments = {"run", COUNTED_SUITE_BINARY, "--device=host", "--processes=1",
-                            "--out=" + results_.string()},
-              .environment = std::move(environment),
-              .timeout_seconds = 200};
-    task.arguments.insert(task.arguments.end(), more.begin(), more.end());
     fs::remove_all(results_);
-    return run_task(task);
+    return run_on("host", toy::joined({"--processes=1"}, more), std::move(environment));
+  }
+  Outcome run_on(const std::string& device, const std::vector<std::string>& more,
+                 std::map<std::string, std::string> environment = {}) const {
+    return run_task({.program = HOLDFAST_BINARY,
+                     .arguments = toy::joined({"run", COUNTED_SUITE_BINARY, "--device=" + device,
+                                               "--out=" + results_.string()},
+                                              more),
+                     .environment = std::move(environment),
+                     .timeout_seconds = 200});
   }
   Results results() const {
     for (const auto& file : fs::recursive_directory_iterator(results_))
@@ -132,15 +135,15 @@ TEST_F(CountedSuite, CountsRepeatExactlyAndShowAPlantedPercentExactly) {
   ASSERT_EQ(run({{"PLANTED_PERCENT", "1"}}).code, 0);
   EXPECT_EQ(count() - plain, 0.01 * instructions_of_a_round * rounds);
   EXPECT_EQ(count("reference"), reference);
-  EXPECT_EQ(check(), 1);
-  EXPECT_THAT(output_, AllOf(HasSubstr("REGRESSION"), HasSubstr("instructions"),
-                             HasSubstr("(+1 %), the limit is +0.5 %")));
+  expect_output(check(), 1,
+                AllOf(HasSubstr("REGRESSION"), HasSubstr("instructions"),
+                      HasSubstr("(+1 %), the limit is +0.5 %")));
 
   // What nobody asked for is told, and neither missing nor lost when a run without it is accepted.
   ASSERT_EQ(run({}, {}).code, 0);
-  EXPECT_EQ(check(), 0) << output_;
-  EXPECT_THAT(output_, HasSubstr("instructions: this run was not asked for it; measure with "
-                                 "--count-instructions"));
+  expect_output(check(), 0,
+                HasSubstr("instructions: this run was not asked for it; measure with "
+                          "--count-instructions"));
   ASSERT_EQ(accept({"--bootstrap"}), 0) << complaints_;
   EXPECT_EQ(read_baseline(stored()).entries.at(text(spin, "|optimized|instructions")).value,
             Value(plain));
@@ -150,8 +153,7 @@ TEST_F(CountedSuite, StepsThatDifferAreNotCountedAndThenMissing) {
   const Outcome outcome = run({{"PLANTED", "unsteady"}});
   ASSERT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.complaints, HasSubstr("every step must do the same work"));
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(output_, HasSubstr("MISSING"));
+  expect_output(check(), 3, HasSubstr("MISSING"));
 }
 
 TEST_F(CountedSuite, WithoutValgrindNothingIsMeasured) {
@@ -164,11 +166,11 @@ TEST_F(CountedSuite, WithoutValgrindNothingIsMeasured) {
 
 TEST_F(CountedSuite, WithoutValgrindARunThatMayDoWithoutSaysWhy) {
   ASSERT_EQ(run({{"PATH", "/nonexistent"}}, {"--count-instructions-if-possible"}).code, 0);
-  EXPECT_EQ(check(), 0) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("not checked: counted_suite on "),
-                             HasSubstr("--count-instructions-if-possible needs valgrind, and there "
-                                       "is none in PATH; install it"),
-                             Not(HasSubstr("measure with"))));
+  expect_output(check(), 0,
+                AllOf(HasSubstr("not checked: counted_suite on "),
+                      HasSubstr("--count-instructions-if-possible needs valgrind, and there "
+                                "is none in PATH; install it"),
+                      Not(HasSubstr("measure with"))));
 }
 
 // Something else of that name, first in PATH.
@@ -184,24 +186,17 @@ TEST_F(CountedSuite, AValgrindThatFailsIsNoValgrindThatIsMissing) {
   const Outcome refused = run_with("echo 'counted_suite: this case cannot be' >&2\nexit 2\n");
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.complaints, HasSubstr("this case cannot be"));
-  EXPECT_EQ(check(), 3) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("MISSING"), HasSubstr("instructions")));
+  expect_output(check(), 3, AllOf(HasSubstr("MISSING"), HasSubstr("instructions")));
   // A run that is killed while it counts leaves the same.
   EXPECT_EQ(run_with("kill -9 $PPID\n").ending, Ending::killed);
   EXPECT_EQ(check(), 3) << output_;
 }
 
 TEST_F(CountedSuite, OnlyTheHostHasInstructionsToCount) {
-  const Outcome outcome =
-      run_task({.program = HOLDFAST_BINARY,
-                .arguments = {"run", COUNTED_SUITE_BINARY, "--device=cuda-dry:sm_90",
-                              "--count-instructions", "--out=" + results_.string()}});
+  const Outcome outcome = run_on("cuda-dry:sm_90", {"--count-instructions"});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.complaints, HasSubstr("counts what the host executes"));
-  const Outcome possible =
-      run_task({.program = HOLDFAST_BINARY,
-                .arguments = {"run", COUNTED_SUITE_BINARY, "--device=cuda-dry:sm_90",
-                              "--count-instructions-if-possible", "--out=" + results_.string()}});
+  const Outcome possible = run_on("cuda-dry:sm_90", {"--count-instructions-if-possible"});
   EXPECT_EQ(possible.code, 2);
   EXPECT_THAT(
       possible.complaints,

@@ -2,7 +2,6 @@
 #include "gate/measure/processes.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace holdfast::gate {
 namespace {

@@ -261,10 +261,7 @@ TEST(JUnit, WhatStopsTheCheckIsAFailureOfItsOwn) {
 }
 
 TEST_F(GateCommand, AnnotationsArePrintedWhereGitHubReadsThem) {
-  accepted(toy::dry());
-  Results now = toy::dry();
-  toy::metric(now, "optimized", "launches") = toy::exact(5);
-  store(now);
+  measured_anew(toy::dry(), "optimized", "launches", toy::exact(5));
   Task task{.program = HOLDFAST_BINARY,
             .arguments = {"check", results_.string(), "--baselines=" + baselines_.string(),
                           "--lists=" + lists_.string()},
@@ -278,10 +275,7 @@ TEST_F(GateCommand, AnnotationsArePrintedWhereGitHubReadsThem) {
 }
 
 TEST_F(GateCommand, TheWrittenReportsKeepToTheirReaders) {
-  accepted(toy::host());
-  Results now = toy::host();
-  toy::metric(now, "case", "speedup") = toy::timed("ratio", 5);
-  store(now);
+  measured_anew(toy::host(), "case", "speedup", toy::timed("ratio", 5));
   EXPECT_EQ(check(), 1);
   expect_schema(read_file(results_ / "verdict.xml"));
   EXPECT_LE(read_file(results_ / "verdict.md").size(), 65536u);

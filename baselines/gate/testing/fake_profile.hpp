@@ -40,77 +40,39 @@ inline json compilation(const std::string& reason, bool steady) {
 // Ten steps of 600 us on a GPU that is busy for 95 % of them, with three kernels and no copy.
 inline json gpu_profile(const std::string& id = "toy/step/n:64/f64",
                         const std::string& variant = "optimized") {
-  const json none = {{"count", 0}, {"bytes", 0}, {"total_s", nullptr}, {"bytes_per_s", nullptr}};
-  return {
-      {"schema", "holdfast-profile/1"},
-      {"suite", "toy"},
-      {"case", id},
-      {"variant", variant},
-      {"device", "cuda"},
-      {"device_class", "nvidia-h200"},
-      {"device_name", "NVIDIA H200"},
-      {"executed", true},
-      {"clock", "cupti"},
-      {"silence", nullptr},
-      {"steps", 10},
-      {"dropped", 0},
-      {"overview",
-       {{"step_s", json::array({6.0e-4, 6.1e-4})},
-        {"mean_step_s", 6.05e-4},
-        {"busy_fraction", 0.95},
-        {"idle_fraction", 0.05},
-        {"max_gap_s", 2e-6},
-        {"max_gap_between", {"stage", "edge"}},
-        {"top_op", "stage"},
-        {"top_op_fraction", 0.45},
-        {"launches", 12},
-        {"library_calls", 0},
-        {"graph_nodes", 0},
-        {"copies", 0},
-        {"syncs", 0},
-        {"h2d_bytes", 0},
-        {"declared_h2d_bytes", nullptr},
-        {"d2h_bytes", 0},
-        {"allocations", 0},
-        {"programs", 0},
-        {"plans", 0}}},
-      {"ops", json::array({operation("stage", "fused", 40, 6.5e-5),
-                           operation("edge", "scatter", 40, 4.5e-5),
-                           operation("advance", "fused", 40, 3.5e-5)})},
-      {"scopes", json::array({{{"path", "step"},
-                               {"depth", 0},
-                               {"count", 10},
-                               {"total_s", 1e-4},
-                               {"self_s", 4e-5},
-                               {"fraction", 1},
-                               {"launches", 120}},
-                              {{"path", "step/rhs"},
-                               {"depth", 1},
-                               {"count", 40},
-                               {"total_s", 6e-5},
-                               {"self_s", 6e-5},
-                               {"fraction", 0.6},
-                               {"launches", 80}}})},
-      {"transfers", {{"h2d", none}, {"d2h", none}, {"d2d", none}}},
-      {"gaps",
-       json::array({{{"after", "stage"}, {"before", "edge"}, {"seconds", 2e-6}, {"at_s", 0.01}}})},
-      {"memory",
-       {{"peak_bytes", 1177856},
-        {"peak_by_site", {{"state", 681984}, {"metric", 495872}}},
-        {"live_bytes_end", 1177856},
-        {"device_total_bytes", 150754820096},
-        {"timeline",
-         json::array({{{"s", 0.0}, {"bytes", 681984}, {"delta", 681984}, {"site", "state"}}})}}},
-      {"compiles", json::array({compilation("first use", false)})},
-      {"first_call_s", 0.9},
-      {"windows", json::array({{{"first_step", 0},
-                                {"steps", 10},
-                                {"mean_step_s", 6.05e-4},
-                                {"busy_fraction", 0.95}}})},
-      {"work", {{"flops", 2.5e7}, {"bytes", 7.0e5}}},
-      {"floor_s", 2e-4},
-      {"device_counts", nullptr},
-      {"trace", nullptr}};
+  json made = json::parse(R"({
+    "schema": "holdfast-profile/1", "suite": "toy", "device": "cuda", "device_class": "nvidia-h200",
+    "device_name": "NVIDIA H200", "executed": true, "clock": "cupti", "silence": null, "steps": 10,
+    "dropped": 0,
+    "overview": {
+      "step_s": [6.0e-4, 6.1e-4], "mean_step_s": 6.05e-4, "busy_fraction": 0.95,
+      "idle_fraction": 0.05, "max_gap_s": 2e-6, "max_gap_between": ["stage", "edge"],
+      "top_op": "stage", "top_op_fraction": 0.45, "launches": 12, "library_calls": 0,
+      "graph_nodes": 0, "copies": 0, "syncs": 0, "h2d_bytes": 0, "declared_h2d_bytes": null,
+      "d2h_bytes": 0, "allocations": 0, "programs": 0, "plans": 0},
+    "scopes": [
+      {"path": "step", "depth": 0, "count": 10, "total_s": 1e-4, "self_s": 4e-5, "fraction": 1,
+       "launches": 120},
+      {"path": "step/rhs", "depth": 1, "count": 40, "total_s": 6e-5, "self_s": 6e-5,
+       "fraction": 0.6, "launches": 80}],
+    "gaps": [{"after": "stage", "before": "edge", "seconds": 2e-6, "at_s": 0.01}],
+    "memory": {
+      "peak_bytes": 1177856, "peak_by_site": {"state": 681984, "metric": 495872},
+      "live_bytes_end": 1177856, "device_total_bytes": 150754820096,
+      "timeline": [{"s": 0.0, "bytes": 681984, "delta": 681984, "site": "state"}]},
+    "first_call_s": 0.9,
+    "windows": [{"first_step": 0, "steps": 10, "mean_step_s": 6.05e-4, "busy_fraction": 0.95}],
+    "work": {"flops": 2.5e7, "bytes": 7.0e5}, "floor_s": 2e-4, "device_counts": null,
+    "trace": null})");
+  made["case"] = id;
+  made["variant"] = variant;
+  made["ops"] = {operation("stage", "fused", 40, 6.5e-5), operation("edge", "scatter", 40, 4.5e-5),
+                 operation("advance", "fused", 40, 3.5e-5)};
+  for (const char* way : {"h2d", "d2h", "d2d"})
+    made["transfers"][way] = {
+        {"count", 0}, {"bytes", 0}, {"total_s", nullptr}, {"bytes_per_s", nullptr}};
+  made["compiles"] = json::array({compilation("first use", false)});
+  return made;
 }
 
 // The same steps, counted and not executed.

@@ -2,6 +2,10 @@
 // For tests: the real `holdfast` on results that a test writes.
 #pragma once
 
+#include <gmock/gmock.h>
+
+#include <source_location>
+
 #include "gate/testing/toy_root.hpp"
 
 namespace holdfast::gate {
@@ -20,26 +24,47 @@ class GateCommand : public toy::Root {
     return outcome.code;
   }
 
+  // How a command ended, and what it said.
+  template <class Words>
+  void expect_output(int code, int expected, const Words& words,
+                     std::source_location where = std::source_location::current()) const {
+    const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()), "here");
+    EXPECT_EQ(code, expected) << complaints_;
+    EXPECT_THAT(output_, words);
+  }
+  template <class Words>
+  void expect_complaint(int code, int expected, const Words& words,
+                        std::source_location where = std::source_location::current()) const {
+    const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()), "here");
+    EXPECT_EQ(code, expected) << output_;
+    EXPECT_THAT(complaints_, words);
+  }
+
+  // Where a command finds what is accepted and what the build lists.
+  std::vector<std::string> stores() const {
+    return {"--baselines=" + baselines_.string(), "--lists=" + lists_.string()};
+  }
+
   int check(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {"check", results_.string(),
-                                          "--baselines=" + baselines_.string(),
-                                          "--lists=" + lists_.string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return holdfast(std::move(arguments));
+    return holdfast(toy::joined({"check", results_.string()}, stores(), more));
   }
 
   int accept(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {"baseline", "accept", results_.string(),
-                                          "--baselines=" + baselines_.string(),
-                                          "--lists=" + lists_.string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return holdfast(std::move(arguments));
+    return holdfast(toy::joined({"baseline", "accept", results_.string()}, stores(), more));
   }
 
   // Accepts `results`, so that what a test stores afterwards is held against them.
   void accepted(const Results& results) {
     store(results);
     ASSERT_EQ(accept(), 0) << complaints_;
+  }
+
+  // Accepts `results`, and then stores another run of them as `change` leaves it.
+  template <class... Change>
+  void measured_anew(Results results, const Change&... change) {
+    accepted(results);
+    results.run.id = "2026-11-22T12:00:00Z-0001";
+    store(results, change...);
   }
 
   // git in the test's folder.
@@ -49,6 +74,13 @@ class GateCommand : public toy::Root {
     const Outcome outcome =
         run_task({.program = "/usr/bin/env", .arguments = std::move(arguments)});
     ASSERT_EQ(outcome.code, 0) << outcome.complaints;
+  }
+
+  // As the state that a change starts from.
+  void commit_baselines() const {
+    git({"init", "-q", "-b", "main"});
+    git({"add", "baselines"});
+    git({"commit", "-q", "-m", "base"});
   }
 
   std::filesystem::path baseline(const Results& results) const {

@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "gate/base/process.hpp"
 #include "gate/documents/policy.hpp"
+#include "gate/testing/arguments.hpp"
 
 namespace holdfast::gate::toy {
 
@@ -141,6 +143,18 @@ inline Metric& metric(Results& results, const std::string& variant, const std::s
   return variant == "case" ? first.metrics[name] : first.variants[variant].metrics[name];
 }
 
+// What the error that `read` throws says.
+template <class Read>
+std::string complaint(const Read& read) {
+  try {
+    (void)read();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::bad_input);
+    return error.what();
+  }
+  return "accepted";
+}
+
 // A folder with a policy, baselines, the build's lists and a results root, removed at the end; and
 // the real command.
 class Root : public testing::Test {
@@ -162,10 +176,21 @@ class Root : public testing::Test {
     return results_ / results.env.device_class / "toy.json";
   }
 
-  void store(const Results& results) const {
-    std::filesystem::create_directories(result_path(results).parent_path());
-    write_file(result_path(results), canonical(to_json(results)));
-    write_file(result_path(results).parent_path() / "toy.list.json", list_text());
+  void store(const Results& results) const { store_in(results_, results); }
+  void store(Results results, const std::function<void(Results&)>& change) const {
+    change(results);
+    store(results);
+  }
+  void store(Results results, const std::string& variant, const std::string& name,
+             const Metric& value) const {
+    metric(results, variant, name) = value;
+    store(results);
+  }
+  static void store_in(const std::filesystem::path& root, const Results& results) {
+    const std::filesystem::path folder = root / results.env.device_class;
+    std::filesystem::create_directories(folder);
+    write_file(folder / "toy.json", canonical(to_json(results)));
+    write_file(folder / "toy.list.json", list_text());
   }
 
   // Replaces the first occurrence in a file of the root.

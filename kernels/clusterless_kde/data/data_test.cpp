@@ -2,10 +2,8 @@
 #include "clusterless_kde/data/data.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "clusterless_kde/oracle/golden.hpp"
 #include "clusterless_kde/oracle/oracle.hpp"

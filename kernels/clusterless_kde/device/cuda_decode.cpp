@@ -2,9 +2,7 @@
 #include "clusterless_kde/device/cuda_decode.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
-#include <utility>
 
 #include "clusterless_kde/problem/chunks.hpp"
 #include "clusterless_kde/problem/spike_cut.hpp"

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <memory>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -41,12 +38,17 @@ Decoded decoded(const Input& input, const Options& options, Emulation emulation 
   return {decode->result(), decode->readings()};
 }
 
+// One electrode, with so many spikes of place cells to know and to decode.
+Input cells(Recipe recipe, int encoding_spikes, int decoding_spikes) {
+  recipe.marks = Marks::cells;
+  recipe.encoding_spikes = encoding_spikes;
+  recipe.decoding_spikes = decoding_spikes;
+  return make_input(recipe);
+}
+
 // One electrode on a track, its places so wide that two hops over 32 nodes (48 in f64) are cheaper.
 Input two_hop_input(int decoding_spikes = 40) {
-  Input input = make_input({.size = Size::tiny,
-                            .marks = Marks::cells,
-                            .encoding_spikes = 100,
-                            .decoding_spikes = decoding_spikes});
+  Input input = cells({.size = Size::tiny}, 100, decoding_spikes);
   input.position_bandwidth = {9};
   return input;
 }
@@ -164,13 +166,8 @@ TEST(EmulatedOptimizedDecode, FormedNodesGiveTheBitsOfStoredOnes) {
 }
 
 TEST(EmulatedOptimizedDecode, MoreThan128NodesTakeTwoPasses) {
-  const Input input = one_spike_per_row(make_input({.size = Size::hpc1d,
-                                                    .marks = Marks::cells,
-                                                    .scale = 200,
-                                                    .bins = 420,
-                                                    .encoding_spikes = 400,
-                                                    .decoding_spikes = 9}),
-                                        1 << 20);
+  const Input input =
+      one_spike_per_row(cells({.size = Size::hpc1d, .scale = 200, .bins = 420}, 400, 9), 1 << 20);
   const auto computed = decoded(input, {});
   ASSERT_EQ(computed.reading("path"), 1);
   ASSERT_EQ(computed.reading("q_nodes"), 192);
@@ -179,12 +176,7 @@ TEST(EmulatedOptimizedDecode, MoreThan128NodesTakeTwoPasses) {
 
 // All warps go through them together, though some have no spikes left.
 TEST(EmulatedOptimizedDecode, PhiThatDoesNotFitIsPassedInSlabs) {
-  const Input input = make_input({.size = Size::hpc1d,
-                                  .marks = Marks::cells,
-                                  .scale = 20000,
-                                  .bins = 420,
-                                  .encoding_spikes = 400,
-                                  .decoding_spikes = 9});
+  const Input input = cells({.size = Size::hpc1d, .scale = 20000, .bins = 420}, 400, 9);
   const auto backend = emulated();
   const auto slabs = [&](const Options& options) {
     const Shape sizes = shape(input);
@@ -229,12 +221,7 @@ TEST(EmulatedOptimizedDecode, ExpandedDistancesCancel) {
 }
 
 TEST(EmulatedOptimizedDecode, ACutChangesNothingAboveTheFloor) {
-  const Input input = one_spike_per_row(make_input({.size = Size::hpc1d,
-                                                    .marks = Marks::cells,
-                                                    .scale = 200,
-                                                    .encoding_spikes = 600,
-                                                    .decoding_spikes = 30}),
-                                        30);
+  const Input input = one_spike_per_row(cells({.size = Size::hpc1d, .scale = 200}, 600, 30), 30);
   for (const auto& [arithmetic, allowed] :
        {std::pair{Arithmetic::f32, 2e-5}, {Arithmetic::f64, 1e-10}}) {
     const auto whole = decoded(input, {.arithmetic = arithmetic}),
@@ -251,11 +238,7 @@ TEST(EmulatedOptimizedDecode, ACutChangesNothingAboveTheFloor) {
 // marks. Many with the decoded ones' marks lie 8.5 bandwidths off, beyond the cut of single
 // precision, and add 6e-8 of the sum.
 TEST(EmulatedOptimizedDecode, ACutInDoubleKeepsWhatSinglePrecisionDoesNotSee) {
-  Input input = make_input({.size = Size::hpc1d,
-                            .marks = Marks::cells,
-                            .scale = 200,
-                            .encoding_spikes = 656,
-                            .decoding_spikes = 30});
+  Input input = cells({.size = Size::hpc1d, .scale = 200}, 656, 30);
   const double at = input.places[63], beyond = at + 8.5 * input.position_bandwidth[0];
   Spikes& known = input.encoding_spikes[0];
   for (std::size_t i = 0; i < known.times.size(); ++i) {
@@ -273,12 +256,7 @@ TEST(EmulatedOptimizedDecode, ACutInDoubleKeepsWhatSinglePrecisionDoesNotSee) {
 }
 
 TEST(EmulatedOptimizedDecode, AMazeOfTwoDimensionsMeetsTheOracle) {
-  const Input input = one_spike_per_row(make_input({.size = Size::hpc2d,
-                                                    .marks = Marks::cells,
-                                                    .scale = 512,
-                                                    .encoding_spikes = 120,
-                                                    .decoding_spikes = 10}),
-                                        10);
+  const Input input = one_spike_per_row(cells({.size = Size::hpc2d, .scale = 512}, 120, 10), 10);
   const auto expected = oracle_decoding(input).likelihood;
   EXPECT_LE(largest_difference(decoded(input, {}).likelihood, expected), 1e-4);
   const auto cut = decoded(input, {.cut = true});
@@ -305,11 +283,7 @@ TEST(EmulatedOptimizedDecode, LongSumsDoNotShrink) {
 
 // More than 1024 of them, so that a warp finds its own in three steps.
 TEST(EmulatedOptimizedDecode, ManySpikesFallIntoTheirRows) {
-  const Input input = make_input({.size = Size::tiny,
-                                  .marks = Marks::cells,
-                                  .bins = 8,
-                                  .encoding_spikes = 16,
-                                  .decoding_spikes = 1100});
+  const Input input = cells({.size = Size::tiny, .bins = 8}, 16, 1100);
   const auto expected = oracle_decoding(input).likelihood;
   EXPECT_LE(largest_difference(decoded(input, {}).likelihood, expected), 5e-3);  // of -700
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <span>
 
 #include "clusterless_kde/problem/follower.hpp"
 #include "clusterless_kde/problem/range.hpp"

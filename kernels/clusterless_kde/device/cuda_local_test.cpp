@@ -3,9 +3,6 @@
 // and what it costs, on the dry one.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <vector>
-
 #include "clusterless_kde/data/data.hpp"
 #include "clusterless_kde/device/cuda_local.hpp"
 #include "clusterless_kde/oracle/golden.hpp"

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <string>
-#include <tuple>
 #include <vector>
 
 #include "clusterless_kde/data/data.hpp"

@@ -2,11 +2,8 @@
 // The optimized variant on a device as a whole: what its units compute, on the emulated device, and
 // what programs, launches and transfers they cost, on the dry one.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "clusterless_kde/data/data.hpp"

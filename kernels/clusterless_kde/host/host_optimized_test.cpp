@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +17,8 @@
 #include "clusterless_kde/problem/formulas.hpp"
 #include "clusterless_kde/variants.hpp"
 #include "runtime/backend/backend.hpp"
-#include "runtime/base/error.hpp"
 #include "testing/differences.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -304,12 +303,7 @@ TEST(HostOptimized, KeepsToABudgetBelowThatOfSingleRowsByNarrowerTiles) {
 TEST(HostOptimized, SaysWhatTheLeastPlanNeeds) {
   const auto backend = open_backend("host");
   const Input input = on_a_track(Size::small, Marks::cells);
-  std::string sentence;
-  try {
-    (void)plan(*backend, input, {.budget = 1000});
-  } catch (const Error& error) {
-    sentence = error.what();
-  }
+  const std::string sentence = refusal_of([&] { return plan(*backend, input, {.budget = 1000}); });
   const auto at = sentence.find("needs at least ");
   ASSERT_NE(at, std::string::npos) << sentence;
   const std::int64_t least = std::stoll(sentence.substr(at + 15));

@@ -2,14 +2,13 @@
 #include "clusterless_kde/problem/input.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <functional>
 #include <limits>
 #include <string>
 
 #include "clusterless_kde/oracle/golden.hpp"
-#include "runtime/base/error.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -24,13 +23,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 std::string refusal(const std::function<void(Input&)>& spoil) {
   Input input = golden::input();
   spoil(input);
-  try {
-    check(input);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::bad_input);
-    return error.what();
-  }
-  return "accepted";
+  return refusal_of([&] { check(input); });
 }
 
 TEST(BadInput, WhatIsGoodIsAccepted) {

@@ -2,7 +2,6 @@
 #include "clusterless_kde/problem/preparation.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 

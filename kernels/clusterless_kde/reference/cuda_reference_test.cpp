@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -13,7 +12,6 @@
 #include "clusterless_kde/testing/support.hpp"
 #include "clusterless_kde/variants.hpp"
 #include "runtime/backend/blas.hpp"
-#include "runtime/base/error.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -33,6 +31,15 @@ std::vector<double> result(Unit unit, const Input& input, const Options& options
   const auto computation = make(*backend, unit, input, options);
   computation->step();
   return computation->result();
+}
+
+constexpr Options in_double = {.arithmetic = Arithmetic::f64};
+
+// How far that is from what it should be.
+template <class Values>
+double error(Unit unit, const Input& input, const Options& options, const Values& expected,
+             Emulation emulation = {}) {
+  return largest_difference(result(unit, input, options, emulation), expected);
 }
 
 struct Cost : holdfast::DryRun {
@@ -183,10 +190,7 @@ INSTANTIATE_TEST_SUITE_P(ThreadOrders, EmulatedReference,
 TEST_P(EmulatedReference, EncodesTheGoldenCase) {
   std::vector<double> golden(golden::occupancy.begin(), golden::occupancy.end());
   golden.insert(golden.end(), golden::ground.begin(), golden::ground.end());
-  EXPECT_LT(largest_difference(
-                result(Unit::encode, golden::input(), {.arithmetic = Arithmetic::f64}, emulation()),
-                golden),
-            1e-14);
+  EXPECT_LT(error(Unit::encode, golden::input(), in_double, golden, emulation()), 1e-14);
 }
 
 TEST_P(EmulatedReference, EveryAlgorithmAndDistanceDecodesTheGoldenCase) {
@@ -195,45 +199,37 @@ TEST_P(EmulatedReference, EveryAlgorithmAndDistanceDecodesTheGoldenCase) {
       for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::f64}) {
         const Options options = {
             .arithmetic = arithmetic, .algorithm = algorithm, .distance = distance};
-        EXPECT_LT(largest_difference(result(Unit::total, golden::input(), options, emulation()),
-                                     golden::likelihood),
+        EXPECT_LT(error(Unit::total, golden::input(), options, golden::likelihood, emulation()),
                   arithmetic == Arithmetic::f32 ? 1e-5 : 1e-11)
             << static_cast<int>(algorithm) << " " << static_cast<int>(distance);
       }
 }
 
 TEST_P(EmulatedReference, LocalLikelihoodOfTheGoldenCaseWithAndWithoutFloor) {
-  EXPECT_LT(largest_difference(
-                result(Unit::local, golden::input(), {.arithmetic = Arithmetic::f64}, emulation()),
-                golden::local),
-            1e-12);
+  EXPECT_LT(error(Unit::local, golden::input(), in_double, golden::local, emulation()), 1e-12);
   EXPECT_LT(
-      largest_difference(result(Unit::local, golden::input(),
-                                {.arithmetic = Arithmetic::f64, .local_floor = false}, emulation()),
-                         oracle_local(golden::input(), LocalFloor::omitted)),
+      error(Unit::local, golden::input(), {.arithmetic = Arithmetic::f64, .local_floor = false},
+            oracle_local(golden::input(), LocalFloor::omitted), emulation()),
       1e-10);
 }
 
 TEST_P(EmulatedReference, AgreesWithTheOracleOnTinyData) {
   const Input input = make_input({.size = Size::tiny, .marks = Marks::cells, .bins = 41});
   const std::vector<double> expected = oracle_decoding(input).likelihood;
-  EXPECT_LT(
-      largest_difference(result(Unit::decode, input, {.arithmetic = Arithmetic::f64}, emulation()),
-                         expected),
-      1e-10);
-  EXPECT_LT(largest_difference(result(Unit::decode, input, {}, emulation()), expected), 1e-4);
+  EXPECT_LT(error(Unit::decode, input, in_double, expected, emulation()), 1e-10);
+  EXPECT_LT(error(Unit::decode, input, {}, expected, emulation()), 1e-4);
 }
 
 TEST(ReferenceOnTheEmulatedDevice, BlocksThatDoNotDivideTheSpikesAndTilesThatDoNotDivideThePlaces) {
   const Input input = make_input({.size = Size::tiny, .marks = Marks::cells, .bins = 41});
   const std::vector<double> expected = oracle_decoding(input).likelihood;
   for (const Algorithm algorithm : algorithms)
-    EXPECT_LT(largest_difference(result(Unit::decode, input,
-                                        {.arithmetic = Arithmetic::f64,
-                                         .algorithm = algorithm,
-                                         .block = 7,
-                                         .position_tile = 16}),
-                                 expected),
+    EXPECT_LT(error(Unit::decode, input,
+                    {.arithmetic = Arithmetic::f64,
+                     .algorithm = algorithm,
+                     .block = 7,
+                     .position_tile = 16},
+                    expected),
               1e-10);
 }
 
@@ -244,20 +240,16 @@ TEST(ReferenceOnTheEmulatedDevice, ElectrodesWithoutSpikesAreFlooredInEveryAlgor
   input.decoding_spikes.push_back({});
   const std::vector<double> expected = oracle_decoding(input).likelihood;
   for (const Algorithm algorithm : algorithms)
-    EXPECT_LT(largest_difference(result(Unit::decode, input,
-                                        {.arithmetic = Arithmetic::f64, .algorithm = algorithm}),
-                                 expected),
+    EXPECT_LT(error(Unit::decode, input, {.arithmetic = Arithmetic::f64, .algorithm = algorithm},
+                    expected),
               1e-10);
-  EXPECT_LT(largest_difference(result(Unit::local, input, {.arithmetic = Arithmetic::f64}),
-                               oracle_local(input)),
-            1e-12);
+  EXPECT_LT(error(Unit::local, input, in_double, oracle_local(input)), 1e-12);
 }
 
 TEST(ReferenceOnTheEmulatedDevice, TheFloorReplacesTheWholeValueWhereTheProductUnderflows) {
-  EXPECT_NEAR(
-      largest_difference(result(Unit::decode, golden::input(), {.algorithm = Algorithm::matmul}),
-                         with_floored_marginals(golden::input())),
-      1.82, 0.005);
+  EXPECT_NEAR(error(Unit::decode, golden::input(), {.algorithm = Algorithm::matmul},
+                    with_floored_marginals(golden::input())),
+              1.82, 0.005);
 }
 
 TEST(ReferenceOnTheEmulatedDevice, EveryStepIsTheSame) {

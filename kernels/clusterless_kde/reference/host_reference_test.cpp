@@ -38,6 +38,14 @@ std::vector<double> result(Unit unit, const Input& input, const Options& options
   return computation->result();
 }
 
+constexpr Options in_double = {.arithmetic = Arithmetic::f64};
+
+// How far that is from what it should be.
+template <class Values>
+double error(Unit unit, const Input& input, const Options& options, const Values& expected) {
+  return largest_difference(result(unit, input, options), expected);
+}
+
 Input sparse() {
   return make_input({.size = Size::small, .marks = Marks::cells, .sparse = true});
 }
@@ -45,39 +53,29 @@ Input sparse() {
 // Error per spike: of one spike in each row.
 double spike_error(const Recipe& recipe, const Options& options) {
   const Input input = one_spike_per_row(make_input(recipe), 1000);
-  return largest_difference(result(Unit::decode, input, options),
-                            oracle_decoding(input).likelihood);
+  return error(Unit::decode, input, options, oracle_decoding(input).likelihood);
 }
 
 TEST(HostReference, EncodesTheGoldenCase) {
   std::vector<double> golden(golden::occupancy.begin(), golden::occupancy.end());
   golden.insert(golden.end(), golden::ground.begin(), golden::ground.end());
-  EXPECT_LT(largest_difference(
-                result(Unit::encode, golden::input(), {.arithmetic = Arithmetic::f64}), golden),
-            1e-14);
-  EXPECT_LT(largest_difference(result(Unit::encode, golden::input()), golden), 5e-7);
+  EXPECT_LT(error(Unit::encode, golden::input(), in_double, golden), 1e-14);
+  EXPECT_LT(error(Unit::encode, golden::input(), {}, golden), 5e-7);
 }
 
 TEST(HostReference, EveryAlgorithmDecodesTheGoldenCase) {
   for (const Algorithm algorithm : algorithms) {
     Options options = {.arithmetic = Arithmetic::f64, .algorithm = algorithm};
     SCOPED_TRACE(name(options));
-    EXPECT_LT(
-        largest_difference(result(Unit::decode, golden::input(), options), golden::likelihood),
-        1e-11);
+    EXPECT_LT(error(Unit::decode, golden::input(), options, golden::likelihood), 1e-11);
     options.arithmetic = Arithmetic::f32;
-    EXPECT_LT(
-        largest_difference(result(Unit::decode, golden::input(), options), golden::likelihood),
-        1e-5);
+    EXPECT_LT(error(Unit::decode, golden::input(), options, golden::likelihood), 1e-5);
   }
 }
 
 TEST(HostReference, LocalLikelihoodOfTheGoldenCase) {
-  EXPECT_LT(
-      largest_difference(result(Unit::local, golden::input(), {.arithmetic = Arithmetic::f64}),
-                         golden::local),
-      1e-12);
-  EXPECT_LT(largest_difference(result(Unit::local, golden::input()), golden::local), 1e-5);
+  EXPECT_LT(error(Unit::local, golden::input(), in_double, golden::local), 1e-12);
+  EXPECT_LT(error(Unit::local, golden::input(), {}, golden::local), 1e-5);
 }
 
 TEST(HostReference, EverySpikeIsAsTheOracleHasIt) {
@@ -110,21 +108,20 @@ TEST(HostReference, ExpandedDistancesAgreeInDoubleAndCancelInSingle) {
 TEST(HostReference, TheOracleAgreesInTwoDimensions) {
   Input input = make_input({.size = Size::hpc2d, .scale = 4096});
   for (const Unit unit : {Unit::decode, Unit::local})
-    EXPECT_LT(largest_difference(
-                  result(unit, input, {.arithmetic = Arithmetic::f64}),
-                  unit == Unit::decode ? oracle_decoding(input).likelihood : oracle_local(input)),
+    EXPECT_LT(error(unit, input, in_double,
+                    unit == Unit::decode ? oracle_decoding(input).likelihood : oracle_local(input)),
               1e-10);
 }
 
 TEST(HostReference, HasThePrototypesValuesInTheMaze) {
   const Input input = make_input({.size = Size::hpc2d, .marks = Marks::cells, .scale = 512});
-  const std::vector<double> out = result(Unit::decode, input, {.arithmetic = Arithmetic::f64});
+  const std::vector<double> out = result(Unit::decode, input, in_double);
   const std::int64_t bins = input.bins();
   EXPECT_NEAR(std::accumulate(out.begin(), out.end(), 0.), -20666988.7175, 1e-3);
   EXPECT_NEAR(out[100 * bins], -0.230337158163, 1e-11);
   EXPECT_NEAR(out[700 * bins + 359], -0.494735029295, 1e-11);
   EXPECT_NEAR(out[1384 * bins + 718], -0.05002715556, 1e-11);
-  const std::vector<double> model = result(Unit::encode, input, {.arithmetic = Arithmetic::f64});
+  const std::vector<double> model = result(Unit::encode, input, in_double);
   EXPECT_NEAR(std::accumulate(model.begin(), model.begin() + bins, 0.), 0.154800879113, 1e-11);
   EXPECT_NEAR(std::accumulate(model.begin() + bins, model.end(), 0.), 462.229501981, 1e-8);
 }
@@ -134,13 +131,10 @@ TEST(HostReference, ElectrodesWithoutSpikesAreFlooredInEveryAlgorithm) {
   input.decoding_spikes[1] = {};  // has encoding spikes, but none to decode
   const std::vector<double> expected = oracle_decoding(input).likelihood;
   for (const Algorithm algorithm : algorithms)
-    EXPECT_LT(largest_difference(result(Unit::decode, input,
-                                        {.arithmetic = Arithmetic::f64, .algorithm = algorithm}),
-                                 expected),
+    EXPECT_LT(error(Unit::decode, input, {.arithmetic = Arithmetic::f64, .algorithm = algorithm},
+                    expected),
               1e-9);
-  EXPECT_LT(largest_difference(result(Unit::local, input, {.arithmetic = Arithmetic::f64}),
-                               oracle_local(input)),
-            1e-10);
+  EXPECT_LT(error(Unit::local, input, in_double, oracle_local(input)), 1e-10);
 }
 
 TEST(HostReference, LocalFloorIsTheOptions) {
@@ -148,10 +142,9 @@ TEST(HostReference, LocalFloorIsTheOptions) {
   for (const bool floor : {true, false}) {
     const std::vector<double> expected =
         oracle_local(input, floor ? LocalFloor::applied : LocalFloor::omitted);
-    EXPECT_LT(largest_difference(
-                  result(Unit::local, input, {.arithmetic = Arithmetic::f64, .local_floor = floor}),
-                  expected),
-              1e-10);
+    EXPECT_LT(
+        error(Unit::local, input, {.arithmetic = Arithmetic::f64, .local_floor = floor}, expected),
+        1e-10);
   }
   EXPECT_GT(largest_difference(oracle_local(input), oracle_local(input, LocalFloor::omitted)), 1);
 }
@@ -175,7 +168,7 @@ TEST(HostReference, BlocksChangeRoundingAlone) {
     Options options = {.arithmetic = Arithmetic::f64, .algorithm = algorithm};
     const std::vector<double> whole = result(Unit::decode, input, options);
     options.block = 7;
-    EXPECT_LT(largest_difference(result(Unit::decode, input, options), whole), 1e-9);
+    EXPECT_LT(error(Unit::decode, input, options, whole), 1e-9);
   }
 }
 
@@ -198,9 +191,7 @@ TEST(HostReference, BothInstructionSetsAgree) {
                  .input = input,
                  .options = {.arithmetic = Arithmetic::f64, .algorithm = Algorithm::linear}});
   wider->step();
-  EXPECT_LT(largest_difference(wider->result(),
-                               result(Unit::total, input, {.arithmetic = Arithmetic::f64})),
-            1e-10);
+  EXPECT_LT(largest_difference(wider->result(), result(Unit::total, input, in_double)), 1e-10);
 }
 
 TEST(HostReference, TotalIsEncodeThenDecode) {

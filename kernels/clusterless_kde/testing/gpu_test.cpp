@@ -2,7 +2,6 @@
 // Both variants on a real GPU.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "clusterless_kde/oracle/oracle.hpp"
 #include "clusterless_kde/problem/words.hpp"
 #include "runtime/backend/backend.hpp"
-#include "runtime/base/error.hpp"
 #include "testing/gpu_main.hpp"
 
 namespace holdfast::clusterless_kde {

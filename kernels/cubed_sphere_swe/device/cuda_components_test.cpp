@@ -3,8 +3,6 @@
 // what they cost, on the dry one.
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <string>
 #include <tuple>
 #include <vector>
 

@@ -3,13 +3,8 @@
 // one.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "cubed_sphere_swe/cubed_sphere_swe.hpp"

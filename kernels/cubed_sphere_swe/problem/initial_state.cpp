@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 #include <span>
 
 #include "cubed_sphere_swe/problem/exact_solution.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts, the exact solutions that belong to them, and everything that is refused.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the options of a step or a loop do on the host, and what they refuse.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <array>
-#include <cmath>
 #include <optional>
 
 #include "cubed_sphere_swe/problem/sphere.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a tendency as the reference makes them, each with the memory that it needs itself.
-#include <utility>
 #include <vector>
 
 #include "cubed_sphere_swe/problem/component_inputs.hpp"

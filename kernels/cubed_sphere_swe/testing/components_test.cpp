@@ -2,10 +2,7 @@
 // The parts of a tendency on the host: golden values, the reference against dense matrices, the
 // optimized form against the reference.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -44,14 +41,21 @@ std::string label(const Component& part) {
   return all;
 }
 
+// After so many steps on a host of its own.
+std::vector<double> result_after(Variant variant, int n, const Component& part,
+                                 const Options& options = {}, int calls = 1) {
+  const auto backend = open_backend("host");
+  const auto computation = make_component(*backend, variant, {n}, part, options);
+  for (int k = 0; k < calls; ++k) computation->step();
+  return computation->result();
+}
+
 class HostComponents : public ::testing::TestWithParam<Component> {
  protected:
   std::unique_ptr<Backend> backend = open_backend("host");
 
   std::vector<double> after(Variant variant, int n, const Options& options = {}, int calls = 1) {
-    const auto part = make_component(*backend, variant, {n}, GetParam(), options);
-    for (int k = 0; k < calls; ++k) part->step();
-    return part->result();
+    return result_after(variant, n, GetParam(), options, calls);
   }
 };
 INSTANTIATE_TEST_SUITE_P(All, HostComponents, ::testing::ValuesIn(all_components()),
@@ -141,7 +145,6 @@ std::vector<double> dense_product(Operator which, int direction, int n,
 }
 
 TEST(HostComponent, OperatorsAreTheirMatrices) {
-  const auto backend = open_backend("host");
   for (const int n : {9, 16}) {
     const State start = initial_state({n}, Start::random);
     for (const Operator op : {Operator::dcv, Operator::dvc, Operator::pcv, Operator::pvc})
@@ -150,67 +153,47 @@ TEST(HostComponent, OperatorsAreTheirMatrices) {
         const auto& x = from_h ? start.h : direction == 1 ? start.v1 : start.v2;
         const auto expected = dense_product(op, direction, n, x);
         EXPECT_LE(difference(apply(op, direction, n, x), expected), 1e-15);
-        const auto part =
-            make_component(*backend, Variant::optimized, {n},
-                           {.kind = Kind::operator_apply, .op = op, .direction = direction});
-        part->step();
-        EXPECT_LE(difference(part->result(), expected), 1e-15)
+        const Component part = {.kind = Kind::operator_apply, .op = op, .direction = direction};
+        EXPECT_LE(difference(result_after(Variant::optimized, n, part), expected), 1e-15)
             << operator_words.of(op) << direction;
       }
   }
 }
 
 TEST(HostComponent, OneGradientComponentIsTheFirstOfTwo) {
-  const auto backend = open_backend("host");
   for (const Variant variant : {Variant::reference, Variant::optimized}) {
-    const auto one =
-        make_component(*backend, variant, {13}, {.kind = Kind::gradient, .components = 1});
-    const auto both = make_component(*backend, variant, {13}, {.kind = Kind::gradient});
-    one->step();
-    both->step();
-    auto first = both->result();
+    auto first = result_after(variant, 13, {.kind = Kind::gradient});
     first.resize(velocity_count(13));
-    EXPECT_EQ(one->result(), first);
+    EXPECT_EQ(result_after(variant, 13, {.kind = Kind::gradient, .components = 1}), first);
   }
 }
 
 TEST(HostComponent, BatchedProjectionEqualsTheSequentialToTheLastBit) {
-  const auto backend = open_backend("host");
   for (const int n : {8, 13, 48}) {
-    const auto batched = make_component(*backend, Variant::optimized, {n}, {.kind = Kind::project});
-    const auto sequential =
-        make_component(*backend, Variant::reference, {n}, {.kind = Kind::project});
-    batched->step();
-    sequential->step();
-    EXPECT_EQ(batched->result(), sequential->result());
-    EXPECT_EQ(batched->result(), project(n, initial_state({n}, Start::random).h));
+    const auto batched = result_after(Variant::optimized, n, {.kind = Kind::project});
+    EXPECT_EQ(batched, result_after(Variant::reference, n, {.kind = Kind::project}));
+    EXPECT_EQ(batched, project(n, initial_state({n}, Start::random).h));
   }
 }
 
 TEST(HostComponent, BatchedPenaltiesEqualTheSequential) {
-  const auto backend = open_backend("host");
-  for (const int n : {8, 13, 48}) {
-    const auto batched = make_component(*backend, Variant::optimized, {n}, {.kind = Kind::sat});
-    const auto sequential = make_component(*backend, Variant::reference, {n}, {.kind = Kind::sat});
-    batched->step();
-    sequential->step();
-    EXPECT_LE(difference(batched->result(), sequential->result()), 1e-15) << n;
-  }
+  const Component sat = {.kind = Kind::sat};
+  for (const int n : {8, 13, 48})
+    EXPECT_LE(difference(result_after(Variant::optimized, n, sat),
+                         result_after(Variant::reference, n, sat)),
+              1e-15)
+        << n;
 }
 
 TEST(HostComponent, EachStepAddsThePenaltyOnceMore) {
   constexpr int n = 13;
-  const auto backend = open_backend("host");
+  const Component sat = {.kind = Kind::sat};
   const auto divergence =
       component_inputs(n, MetricSign::correct, initial_state({n}, Start::random)).divergence;
   for (const Variant variant : {Variant::reference, Variant::optimized}) {
-    const auto part = make_component(*backend, variant, {n}, {.kind = Kind::sat});
-    EXPECT_EQ(part->result(), divergence);
-    part->step();
-    const auto once = part->result();
-    part->step();
-    part->step();
-    auto thrice = part->result();
+    EXPECT_EQ(result_after(variant, n, sat, {}, 0), divergence);
+    const auto once = result_after(variant, n, sat);
+    auto thrice = result_after(variant, n, sat, {}, 3);
     for (std::size_t k = 0; k < thrice.size(); ++k) thrice[k] -= 2 * (once[k] - divergence[k]);
     EXPECT_LE(difference(thrice, once), 1e-14);
     EXPECT_GT(difference(once, divergence), 0.1);
@@ -218,19 +201,12 @@ TEST(HostComponent, EachStepAddsThePenaltyOnceMore) {
 }
 
 TEST(HostComponent, TheUpstreamMetricChangesWhatItIsIn) {
-  const auto backend = open_backend("host");
   const Options upstream = {.q12 = MetricSign::upstream};
   for (const Kind kind : {Kind::contravariant, Kind::divergence}) {
-    const auto reference =
-        make_component(*backend, Variant::reference, {13}, {.kind = kind}, upstream);
-    const auto optimized =
-        make_component(*backend, Variant::optimized, {13}, {.kind = kind}, upstream);
-    const auto correct = make_component(*backend, Variant::optimized, {13}, {.kind = kind});
-    reference->step();
-    optimized->step();
-    correct->step();
-    EXPECT_LE(difference(optimized->result(), reference->result()), 2e-15);
-    EXPECT_GT(difference(optimized->result(), correct->result()), 0.1);
+    const auto optimized = result_after(Variant::optimized, 13, {.kind = kind}, upstream);
+    EXPECT_LE(difference(optimized, result_after(Variant::reference, 13, {.kind = kind}, upstream)),
+              2e-15);
+    EXPECT_GT(difference(optimized, result_after(Variant::optimized, 13, {.kind = kind})), 0.1);
   }
 }
 

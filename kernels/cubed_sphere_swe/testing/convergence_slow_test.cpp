@@ -2,8 +2,6 @@
 // The long runs and the fine grid of convergence_test.cpp.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "cubed_sphere_swe/testing/convergence.hpp"
 
 namespace holdfast::cubed_sphere_swe {

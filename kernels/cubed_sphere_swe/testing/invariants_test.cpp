@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <numbers>
-#include <span>
 #include <vector>
 
 #include "cubed_sphere_swe/cubed_sphere_swe.hpp"
@@ -16,7 +15,6 @@
 #include "cubed_sphere_swe/problem/sphere.hpp"
 #include "cubed_sphere_swe/testing/support.hpp"
 #include "cubed_sphere_swe/variants.hpp"
-#include "runtime/base/error.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {

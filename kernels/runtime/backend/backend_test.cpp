@@ -2,20 +2,14 @@
 #include "runtime/backend/backend.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "runtime/base/error.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
 
 Error refusal(std::string_view name) {
-  try {
-    open_backend(name);
-  } catch (const Error& error) {
-    return error;
-  }
-  return {Fault::device, "it was opened"};
+  return error_of([&] { return open_backend(name); });
 }
 
 TEST(Backend, HostHasNoDeviceAndExecutes) {

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "runtime/backend/buffer.hpp"
 #include "runtime/device_code/random.hpp"
 

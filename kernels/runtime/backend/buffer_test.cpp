@@ -2,11 +2,11 @@
 #include "runtime/backend/buffer.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "runtime/backend/spoil.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
@@ -82,14 +82,9 @@ TEST_F(HostBuffer, MayBeEmpty) {
 TEST_F(HostBuffer, MoreThanTheMemoryLimitIsRefusedWithBothNumbers) {
   const auto limit = host_limits().memory_bytes;
   ASSERT_TRUE(limit);
-  try {
-    allocate(*backend, static_cast<std::size_t>(*limit) + 1, "huge");
-    FAIL() << "it was allocated";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::bad_input);
-    EXPECT_THAT(error.what(), testing::HasSubstr(text(*limit + 1, " bytes for 'huge'")));
-    EXPECT_THAT(error.what(), testing::HasSubstr(text("the limit of ", *limit)));
-  }
+  EXPECT_THAT(refusal_of([&] { allocate(*backend, static_cast<std::size_t>(*limit) + 1, "huge"); }),
+              testing::AllOf(testing::HasSubstr(text(*limit + 1, " bytes for 'huge'")),
+                             testing::HasSubstr(text("the limit of ", *limit))));
   EXPECT_EQ(backend->ledger.live_bytes, 0);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process of its own: FFTW reads its wisdom once.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>

@@ -2,7 +2,6 @@
 // What CUPTI tells of a real GPU, held against what the host asked for. Skipped, with the reason,
 // where CUPTI is silent.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <optional>
 

@@ -2,14 +2,13 @@
 #include "runtime/backend/settings.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
 
 #include "runtime/backend/backend.hpp"
-#include "runtime/base/error.hpp"
 #include "runtime/base/transfer_guard.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
@@ -27,13 +26,7 @@ struct Setting {
 };
 
 std::string refusal() {
-  try {
-    open_backend("host");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::bad_input);
-    return error.what();
-  }
-  return "it was opened";
+  return refusal_of([] { return open_backend("host"); });
 }
 
 TEST(Settings, WhatMeansNothingIsRefusedBeforeABackendOpens) {

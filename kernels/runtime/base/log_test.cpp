@@ -2,7 +2,6 @@
 #include "runtime/base/log.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>

@@ -2,7 +2,6 @@
 #include "runtime/base/words.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace holdfast {
 namespace {

@@ -2,7 +2,6 @@
 #include "runtime/compile/compiler.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -11,8 +10,8 @@
 #include <sstream>
 
 #include "runtime/backend/backend.hpp"
-#include "runtime/base/error.hpp"
 #include "runtime/compile/program_cache.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
@@ -70,16 +69,6 @@ class CompilerTest : public testing::Test {
 void write(const fs::path& file, std::string_view contents) {
   fs::create_directories(file.parent_path());
   std::ofstream(file, std::ios::binary) << contents;
-}
-
-template <class Action>
-Error error_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  return {Fault::bad_input, "nothing was thrown"};
 }
 
 TEST(Entry, NamesTheTypeOfItsNumbers) {

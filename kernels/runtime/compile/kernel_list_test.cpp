@@ -2,7 +2,6 @@
 #include "runtime/compile/kernel_list.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <optional>
 #include <vector>

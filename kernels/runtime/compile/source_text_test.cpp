@@ -2,14 +2,13 @@
 #include "runtime/compile/source_text.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/base/error.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
@@ -56,13 +55,8 @@ TEST_F(SourceText, WhatIsNotThereStaysAsItWasBuilt) {
 
 TEST_F(SourceText, TheFolderMustExist) {
   setenv("HOLDFAST_SOURCES", (folder / "absent").c_str(), 1);
-  try {
-    source_text("waves/a.cu", "embedded");
-    FAIL() << "it was accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::bad_input);
-    EXPECT_THAT(error.what(), testing::HasSubstr("which is no folder"));
-  }
+  EXPECT_THAT(refusal_of([] { return source_text("waves/a.cu", "embedded"); }),
+              testing::HasSubstr("which is no folder"));
 }
 
 TEST_F(SourceText, OverridingMarksTheRun) {

@@ -2,9 +2,6 @@
 #include "runtime/count/device_trace.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
 
 namespace holdfast {
 namespace {
@@ -36,8 +33,17 @@ struct DeviceTraceTest : testing::Test {
   void kernel(std::uint32_t correlation, double begin, double end, const Function& function) {
     ran(Record::Kind::kernel, correlation, begin, end, function.name);
   }
+  // Of the launch that is this activity.
+  void kernel(std::uint32_t correlation, double begin, double end, const Function& function,
+              std::uint64_t activity) {
+    kernel(correlation, begin, end, function);
+    belongs(correlation, activity);
+  }
   void belongs(std::uint32_t correlation, std::uint64_t activity) {
     records.correlations.push_back({correlation, activity});
+  }
+  void enqueued(std::initializer_list<std::size_t> activities, const Function& function) {
+    for (const std::size_t activity : activities) enqueued(activity, function);
   }
   void enqueued(std::size_t activity, const Function& function) {
     slices.push_back({.name = function.expression, .activity = activity, .function = &function});
@@ -56,15 +62,12 @@ struct DeviceTraceTest : testing::Test {
 };
 
 TEST_F(DeviceTraceTest, AKernelGetsItsTimeByCorrelationHoweverTheRecordsAreOrdered) {
-  enqueued(0, stage);
-  enqueued(1, stage);
+  enqueued({0, 1}, stage);
   enqueued(2, fold);
   kernel(72, 30, 35, fold);
   kernel(70, 10, 18, stage);
   kernel(71, 20, 29, stage);
-  belongs(72, 2);
-  belongs(71, 1);
-  belongs(70, 0);
+  for (const std::uint32_t correlation : {72, 71, 70}) belongs(correlation, correlation - 70);
   EXPECT_EQ(place(slices, records), 0);
   EXPECT_THAT(begins(), are(10, 20, 30));
   EXPECT_NEAR(*slices[1].end * 1e6, 29, 1e-3);
@@ -72,12 +75,9 @@ TEST_F(DeviceTraceTest, AKernelGetsItsTimeByCorrelationHoweverTheRecordsAreOrder
 
 // A device may run what was enqueued later first; a time window would mix the two up.
 TEST_F(DeviceTraceTest, TimeNeverDecidesWhoseARecordIs) {
-  enqueued(0, stage);
-  enqueued(1, stage);
-  kernel(70, 50, 60, stage);
-  kernel(71, 10, 20, stage);
-  belongs(70, 0);
-  belongs(71, 1);
+  enqueued({0, 1}, stage);
+  kernel(70, 50, 60, stage, 0);
+  kernel(71, 10, 20, stage, 1);
   place(slices, records);
   EXPECT_THAT(begins(), are(50, 10));
 }
@@ -159,14 +159,10 @@ TEST_F(DeviceTraceTest, WhenAReplayLostARecordOnlyWhatIsCertainGetsATime) {
 }
 
 TEST_F(DeviceTraceTest, AMissingRecordLeavesOnlyItsOwnSliceWithoutATime) {
-  enqueued(0, stage);
-  enqueued(1, stage);
-  enqueued(4, stage);
-  kernel(70, 10, 20, stage);
-  kernel(74, 50, 60, stage);
-  belongs(70, 0);
+  enqueued({0, 1, 4}, stage);
+  kernel(70, 10, 20, stage, 0);
+  kernel(74, 50, 60, stage, 4);
   belongs(71, 1);
-  belongs(74, 4);
   EXPECT_EQ(place(slices, records), 1);
   EXPECT_THAT(begins(), are(10, -1, 50));
 }
@@ -180,8 +176,7 @@ TEST_F(DeviceTraceTest, ACorrelationToldTwiceAlikeIsOne) {
 }
 
 TEST_F(DeviceTraceTest, ACorrelationThatTwoVerbsClaimBelongsToNeither) {
-  enqueued(0, stage);
-  enqueued(1, stage);
+  enqueued({0, 1}, stage);
   kernel(70, 10, 20, stage);
   belongs(70, 0);
   belongs(70, 1);
@@ -190,8 +185,7 @@ TEST_F(DeviceTraceTest, ACorrelationThatTwoVerbsClaimBelongsToNeither) {
 
 TEST_F(DeviceTraceTest, ARecordOfAnotherKernelIsNotTaken) {
   enqueued(0, stage);
-  kernel(70, 10, 20, fold);
-  belongs(70, 0);
+  kernel(70, 10, 20, fold, 0);
   EXPECT_EQ(place(slices, records), 1);
 }
 
@@ -205,9 +199,8 @@ TEST_F(DeviceTraceTest, ALaunchThatSeemsToHaveRunTwiceGetsNoTime) {
 
 TEST_F(DeviceTraceTest, ARecordWithoutATimeGivesNone) {
   enqueued(0, stage);
-  kernel(70, 10, 20, stage);
+  kernel(70, 10, 20, stage, 0);
   records.work[0].begin = records.work[0].end = 0;
-  belongs(70, 0);
   EXPECT_EQ(place(slices, records), 1);
   EXPECT_EQ(counts(records).kernels, 1);
 }

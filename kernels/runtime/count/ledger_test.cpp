@@ -2,9 +2,8 @@
 #include "runtime/count/ledger.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "runtime/base/error.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
@@ -36,13 +35,8 @@ TEST(Ledger, ThePeakIsToldBySite) {
 TEST(Ledger, AllocatingInASteadyStepBreaksARule) {
   Ledger ledger;
   ledger.enter(Ledger::Phase::steady);
-  try {
-    ledger.allocated(64, "scratch");
-    FAIL() << "it was allowed";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::broken_rule);
-    EXPECT_THAT(error.what(), HasSubstr("allocates 64 bytes for 'scratch' in a steady step"));
-  }
+  EXPECT_THAT(refusal_of([&] { ledger.allocated(64, "scratch"); }, Fault::broken_rule),
+              HasSubstr("allocates 64 bytes for 'scratch' in a steady step"));
 }
 
 TEST(Ledger, WhatARuleForbidsIsNotCounted) {

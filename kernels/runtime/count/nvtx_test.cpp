@@ -2,7 +2,6 @@
 // Run with NVTX_INJECTION64_PATH naming nvtx_listener: what a profiler would see.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>

@@ -2,7 +2,6 @@
 #include "runtime/count/scope.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <memory>
 #include <optional>

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "runtime/base/error.hpp"
 #include "runtime/cuda/cuda_check.hpp"

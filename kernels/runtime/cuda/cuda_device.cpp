@@ -3,7 +3,6 @@
 
 #include <cstring>
 #include <map>
-#include <utility>
 
 #include "runtime/base/error.hpp"
 #include "runtime/base/handle.hpp"

@@ -2,7 +2,6 @@
 #include "runtime/cuda/cupti_records.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cuda_runtime_api.h>
 

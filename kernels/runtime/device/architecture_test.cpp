@@ -2,22 +2,15 @@
 #include "runtime/device/architecture.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "runtime/base/error.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
 
 TEST(Architecture, AnUnknownOneNamesTheKnownOnes) {
-  try {
-    architecture(42);
-    FAIL() << "it was found";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::bad_input);
-    EXPECT_THAT(error.what(),
-                testing::StartsWith("there is no architecture sm_42: use one of sm_"));
-  }
+  EXPECT_THAT(refusal_of([] { return architecture(42); }),
+              testing::StartsWith("there is no architecture sm_42: use one of sm_"));
 }
 
 TEST(Architecture, MultiprocessorsAreThoseOfTheDataCentreParts) {

@@ -2,7 +2,6 @@
 #include "runtime/device/dry_device.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstddef>
 #include <cstdlib>
@@ -12,23 +11,13 @@
 #include "runtime/backend/buffer.hpp"
 #include "runtime/backend/fft.hpp"
 #include "runtime/backend/pinned_bytes.hpp"
-#include "runtime/base/error.hpp"
 #include "runtime/count/scope.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
 
 using testing::HasSubstr;
-
-template <class Action>
-Error error_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  return {Fault::bad_input, "nothing was thrown"};
-}
 
 struct DryDeviceTest : testing::Test {
   std::unique_ptr<Backend> backend = open_backend("cuda-dry:sm_90");

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recordings of devices that need no GPU: dry, emulated, and one that traces itself.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "runtime/backend/blas.hpp"
 #include "runtime/backend/buffer.hpp"

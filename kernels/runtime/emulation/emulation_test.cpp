@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
@@ -10,6 +9,7 @@
 #include "runtime/backend/spoil.hpp"
 #include "runtime/emulation/emulated_device.hpp"
 #include "runtime/emulation/emulation_shim.hpp"
+#include "testing/error_of.hpp"
 
 // The kernels once for g++ and once, as text, for NVRTC.
 #define TWICE(...) \
@@ -129,16 +129,6 @@ struct EmulatedDeviceTest : testing::Test {
   }
 };
 
-template <class Action>
-std::string message_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 TEST_F(EmulatedDeviceTest, ASharedMemoryReductionGivesTheSum) {
   const auto x = ascending(700);
   const Buffer<double> y(*backend, 3, "y");
@@ -182,15 +172,15 @@ TEST_F(EmulatedDeviceTest, AWarpRunsAheadOfTheOthers) {
 
 TEST_F(EmulatedDeviceTest, ADivergentBarrierIsReported) {
   const auto x = ascending(64);
-  const auto message =
-      message_of([&] { module.kernel<double*>("divergent")({.block = {64}}, x.data()); });
+  const std::string message =
+      error_of([&] { module.kernel<double*>("divergent")({.block = {64}}, x.data()); }).what();
   EXPECT_THAT(message, HasSubstr("kernel divergent, block (0, 0, 0): thread (0, 0, 0) waits"));
   EXPECT_THAT(message, HasSubstr("59 of 64 have ended, 5 wait"));
 }
 
 TEST_F(EmulatedDeviceTest, ALaunchAfterADivergentBarrierStillWorks) {
   const auto x = ascending(64);
-  (void)message_of([&] { module.kernel<double*>("divergent")({.block = {64}}, x.data()); });
+  (void)error_of([&] { module.kernel<double*>("divergent")({.block = {64}}, x.data()); });
   module.kernel<double*>("mirror")({.block = {64}, .shared_bytes = 64 * 8}, x.data());
   EXPECT_EQ(x.to_host().size(), 64u);
 }
@@ -212,14 +202,14 @@ TEST_F(EmulatedDeviceTest, BlocksOfACooperativeLaunchAreAliveAtTheSameTime) {
 
 TEST_F(EmulatedDeviceTest, AWriteBehindTheEndIsReported) {
   const auto x = ascending(10);
-  EXPECT_EQ(message_of([&] { module.kernel<double*, int>("put")({}, x.data(), 10); }),
-            "kernel put wrote behind the end of an allocation of 80 bytes");
+  EXPECT_EQ(error_of([&] { module.kernel<double*, int>("put")({}, x.data(), 10); }).what(),
+            std::string("kernel put wrote behind the end of an allocation of 80 bytes"));
 }
 
 TEST_F(EmulatedDeviceTest, AWriteBeforeTheBeginIsReported) {
   const auto x = ascending(10);
-  EXPECT_EQ(message_of([&] { module.kernel<double*, int>("put")({}, x.data(), -1); }),
-            "kernel put wrote before the begin of an allocation of 80 bytes");
+  EXPECT_EQ(error_of([&] { module.kernel<double*, int>("put")({}, x.data(), -1); }).what(),
+            std::string("kernel put wrote before the begin of an allocation of 80 bytes"));
 }
 
 TEST_F(EmulatedDeviceTest, MemoryNobodyWroteReadsAsNotANumber) {
@@ -257,7 +247,7 @@ TEST_F(EmulatedDeviceTest, AKernelThatWasNotAddedIsNamed) {
   backend = make_emulated_backend({});
   module = backend->compiler->compile(program);
   const auto x = ascending(10);
-  EXPECT_THAT(message_of([&] { module.kernel<double*, int>("put")({}, x.data(), 0); }),
+  EXPECT_THAT(error_of([&] { module.kernel<double*, int>("put")({}, x.data(), 0); }).what(),
               HasSubstr("failed to launch put on the emulated device"));
 }
 

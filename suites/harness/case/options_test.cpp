@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "runtime/base/error.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
@@ -11,13 +11,7 @@ namespace {
 const std::vector<OptionRow> custom = {{"size", "N", "cells"}};
 
 std::string complaint(const std::vector<std::string>& arguments) {
-  try {
-    (void)parse_options(arguments, custom);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::bad_input);
-    return error.what();
-  }
-  return "";
+  return refusal_of([&] { return parse_options(arguments, custom); });
 }
 
 TEST(Options, DefaultToTheGateTierOnTheHost) {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "harness/case/options.hpp"
-#include "runtime/base/error.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
@@ -16,13 +16,7 @@ ProfileOptions parsed(const std::vector<std::string>& arguments) {
 }
 
 std::string profile_complaint(const std::vector<std::string>& arguments) {
-  try {
-    (void)parsed(arguments);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::bad_input);
-    return error.what();
-  }
-  return "";
+  return refusal_of([&] { return parsed(arguments); });
 }
 
 TEST(ProfileOptions, ProfileNothingUnlessAsked) {

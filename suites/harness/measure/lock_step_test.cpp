@@ -7,7 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "runtime/base/error.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
@@ -89,12 +89,8 @@ TEST(LockStep, RefusesWhatMeansNothing) {
 }
 
 TEST(LockStep, TimesNothingThatIsWrong) {
-  try {
-    (void)answers(sum_case(false, 0.5), "optimized\n");
-    FAIL() << "it was timed";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("wrong by 0.5"));
-  }
+  EXPECT_THAT(error_of([] { return answers(sum_case(false, 0.5), "optimized\n"); }).what(),
+              HasSubstr("wrong by 0.5"));
 }
 
 TEST(LockStep, TimesNothingThatIsWrongAtItsOwnSizeAndRightAtASmallOne) {
@@ -121,13 +117,10 @@ TEST(LockStep, RefusesACaseThatIsNoRepeatedStep) {
 TEST(LockStep, RefusesADeviceThatExecutesNothing) {
   std::istringstream in;
   std::ostringstream out;
-  try {
-    serve_lock_step(sum_case(false), "cuda-dry:sm_90", in, out);
-    FAIL() << "it was served";
-  } catch (const Error& error) {
-    if (error.fault() == Fault::no_device) GTEST_SKIP() << "this build has no dry device";
-    EXPECT_THAT(error.what(), HasSubstr("executes nothing"));
-  }
+  const Error error =
+      error_of([&] { serve_lock_step(sum_case(false), "cuda-dry:sm_90", in, out); });
+  if (error.fault() == Fault::no_device) GTEST_SKIP() << "this build has no dry device";
+  EXPECT_THAT(error.what(), HasSubstr("executes nothing"));
 }
 
 }  // namespace

@@ -68,86 +68,74 @@ Reading peak_ratio(const M& m, const V& v) {
 constexpr unsigned executing = on_host | on_cuda;
 constexpr unsigned gpu = on_cuda | on_dry;
 using enum Better;
+using enum Of;
+using enum Needs;
 
 const Metric table[] = {
-    {"time_s", "s", "time", lower, executing, Of::variant, Needs::steps,
+    {"time_s", "s", "time", lower, executing, variant, steps,
      [](const M&, const V& v) { return v.seconds; }},
-    {"speedup", "1", "ratio", higher, executing, Of::whole_case, Needs::reference,
+    {"speedup", "1", "ratio", higher, executing, whole_case, reference,
      [](const M& m, const V&) { return m.speedup; }},
-    {"handover_s", "s", "time", lower, on_host, Of::whole_case, Needs::steps,
+    {"handover_s", "s", "time", lower, on_host, whole_case, steps,
      [](const M& m, const V&) { return m.handover_seconds; }},
-    {"peak_bytes", "B", "exact", lower, everywhere, Of::variant, Needs::steps,
+    {"peak_bytes", "B", "exact", lower, everywhere, variant, steps,
      [](const M&, const V& v) -> Reading { return static_cast<double>(v.peak_bytes); }},
-    {"peak_bytes_warm", "B", "exact", lower, everywhere, Of::variant, Needs::steps,
+    {"peak_bytes_warm", "B", "exact", lower, everywhere, variant, steps,
      [](const M&, const V& v) -> Reading { return static_cast<double>(v.peak_bytes_warm); }},
-    {"peak_ratio", "1", "exact", higher, everywhere, Of::whole_case, Needs::reference, peak_ratio},
-    {"estimate_ratio", "1", "bound", lower, everywhere, Of::variant, Needs::estimate,
+    {"peak_ratio", "1", "exact", higher, everywhere, whole_case, reference, peak_ratio},
+    {"estimate_ratio", "1", "bound", lower, everywhere, variant, estimate,
      [](const M&, const V& v) -> Reading {
        if (!v.estimated_bytes) return std::nullopt;
        return static_cast<double>(v.peak_bytes) / static_cast<double>(*v.estimated_bytes);
      }},
-    {"upload_ratio", "1", "bound", lower, gpu, Of::variant, Needs::upload,
+    {"upload_ratio", "1", "bound", lower, gpu, variant, upload,
      [](const M&, const V& v) {
        return ratio(static_cast<double>(v.step.h2d_bytes), v.least_upload_bytes);
      }},
     // Counted by processes of their own (instruction_count.hpp), which `holdfast run` adds.
-    {"instructions", "1", "exact", lower, on_host, Of::variant, Needs::counted_steps,
+    {"instructions", "1", "exact", lower, on_host, variant, counted_steps,
      [](const M&, const V&) -> Reading { return std::nullopt; }},
-    {"compile_warm", "programs", "exact", lower, gpu, Of::variant, Needs::steps,
-     warm<&Counts::programs>},
-    {"compile_steady", "programs", "exact", lower, gpu, Of::variant, Needs::steps,
+    {"compile_warm", "programs", "exact", lower, gpu, variant, steps, warm<&Counts::programs>},
+    {"compile_steady", "programs", "exact", lower, gpu, variant, steps,
      per_step<&Counts::programs>},
-    {"nvrtc_runs", "programs", "advisory", lower, gpu, Of::variant, Needs::steps,
-     warm<&Counts::nvrtc_runs>},
-    {"plans_warm", "plans", "exact", lower, everywhere, Of::variant, Needs::steps,
-     warm<&Counts::plans>},
-    {"plans", "plans", "exact", lower, everywhere, Of::variant, Needs::steps,
-     per_step<&Counts::plans>},
-    {"launches_warm", "1", "exact", lower, gpu, Of::variant, Needs::steps, warm<&Counts::launches>},
-    {"launches", "1", "exact", lower, gpu, Of::variant, Needs::steps, per_step<&Counts::launches>},
-    {"scatter_launches", "1", "exact", lower, gpu, Of::variant, Needs::steps, scatter_launches},
-    {"library_calls", "1", "exact", lower, gpu, Of::variant, Needs::steps,
-     per_step<&Counts::library_calls>},
-    {"graph_nodes", "1", "exact", lower, gpu, Of::variant, Needs::steps,
-     per_step<&Counts::graph_nodes>},
-    {"h2d_bytes_warm", "B", "exact", lower, gpu, Of::variant, Needs::steps,
-     warm<&Counts::h2d_bytes>},
-    {"h2d_bytes", "B", "exact", lower, gpu, Of::variant, Needs::steps,
-     per_step<&Counts::h2d_bytes>},
-    {"d2h_bytes", "B", "exact", lower, gpu, Of::variant, Needs::steps,
-     per_step<&Counts::d2h_bytes>},
-    {"syncs", "1", "exact", lower, gpu, Of::variant, Needs::steps, per_step<&Counts::syncs>},
-    {"registers_max", "1", "codegen", lower, gpu, Of::variant, Needs::steps,
-     most<&KernelUse::registers>},
-    {"spill_bytes", "B", "codegen", lower, gpu, Of::variant, Needs::steps, spill_bytes},
-    {"shared_bytes", "B", "codegen", lower, gpu, Of::variant, Needs::steps,
-     most<&KernelUse::shared_bytes>},
-    {"trace_s", "s", "advisory", lower, gpu, Of::variant, Needs::steps,
-     stage<&StageSeconds::trace>},
-    {"lower_s", "s", "advisory", lower, gpu, Of::variant, Needs::steps,
-     stage<&StageSeconds::lower>},
-    {"compile_s", "s", "advisory", lower, gpu, Of::variant, Needs::steps,
-     stage<&StageSeconds::compile>},
-    {"load_s", "s", "advisory", lower, gpu, Of::variant, Needs::steps, stage<&StageSeconds::load>},
-    {"first_call_s", "s", "advisory", lower, gpu, Of::variant, Needs::steps,
+    {"nvrtc_runs", "programs", "advisory", lower, gpu, variant, steps, warm<&Counts::nvrtc_runs>},
+    {"plans_warm", "plans", "exact", lower, everywhere, variant, steps, warm<&Counts::plans>},
+    {"plans", "plans", "exact", lower, everywhere, variant, steps, per_step<&Counts::plans>},
+    {"launches_warm", "1", "exact", lower, gpu, variant, steps, warm<&Counts::launches>},
+    {"launches", "1", "exact", lower, gpu, variant, steps, per_step<&Counts::launches>},
+    {"scatter_launches", "1", "exact", lower, gpu, variant, steps, scatter_launches},
+    {"library_calls", "1", "exact", lower, gpu, variant, steps, per_step<&Counts::library_calls>},
+    {"graph_nodes", "1", "exact", lower, gpu, variant, steps, per_step<&Counts::graph_nodes>},
+    {"h2d_bytes_warm", "B", "exact", lower, gpu, variant, steps, warm<&Counts::h2d_bytes>},
+    {"h2d_bytes", "B", "exact", lower, gpu, variant, steps, per_step<&Counts::h2d_bytes>},
+    {"d2h_bytes", "B", "exact", lower, gpu, variant, steps, per_step<&Counts::d2h_bytes>},
+    {"syncs", "1", "exact", lower, gpu, variant, steps, per_step<&Counts::syncs>},
+    {"registers_max", "1", "codegen", lower, gpu, variant, steps, most<&KernelUse::registers>},
+    {"spill_bytes", "B", "codegen", lower, gpu, variant, steps, spill_bytes},
+    {"shared_bytes", "B", "codegen", lower, gpu, variant, steps, most<&KernelUse::shared_bytes>},
+    {"trace_s", "s", "advisory", lower, gpu, variant, steps, stage<&StageSeconds::trace>},
+    {"lower_s", "s", "advisory", lower, gpu, variant, steps, stage<&StageSeconds::lower>},
+    {"compile_s", "s", "advisory", lower, gpu, variant, steps, stage<&StageSeconds::compile>},
+    {"load_s", "s", "advisory", lower, gpu, variant, steps, stage<&StageSeconds::load>},
+    {"first_call_s", "s", "advisory", lower, gpu, variant, steps,
      [](const M&, const V& v) -> Reading { return v.first_call_seconds; }},
-    {"warm_up_s", "s", "advisory", lower, everywhere, Of::variant, Needs::steps,
+    {"warm_up_s", "s", "advisory", lower, everywhere, variant, steps,
      [](const M&, const V& v) -> Reading { return v.warm_up_seconds; }},
-    {"floor_s", "s", "advisory", higher, executing, Of::whole_case, Needs::steps,
+    {"floor_s", "s", "advisory", higher, executing, whole_case, steps,
      [](const M& m, const V&) { return m.floor_seconds; }},
-    {"floor_fraction", "1", "advisory", higher, executing, Of::variant, Needs::steps,
+    {"floor_fraction", "1", "advisory", higher, executing, variant, steps,
      [](const M& m, const V& v) { return ratio(m.floor_seconds, v.seconds); }},
-    {"flop_per_s", "1/s", "advisory", higher, executing, Of::variant, Needs::steps,
+    {"flop_per_s", "1/s", "advisory", higher, executing, variant, steps,
      [](const M& m, const V& v) { return ratio(m.work.flops, v.seconds); }},
-    {"bytes_per_s", "B/s", "advisory", higher, executing, Of::variant, Needs::steps,
+    {"bytes_per_s", "B/s", "advisory", higher, executing, variant, steps,
      [](const M& m, const V& v) { return ratio(m.work.bytes, v.seconds); }},
-    {"check_error", "1", "bound", lower, executing, Of::variant, Needs::steps,
+    {"check_error", "1", "bound", lower, executing, variant, steps,
      [](const M&, const V& v) { return v.check_error; }},
-    {"host_rss_bytes_before", "B", "advisory", lower, everywhere, Of::whole_case, Needs::nothing,
+    {"host_rss_bytes_before", "B", "advisory", lower, everywhere, whole_case, nothing,
      host_rss<&HostMemory::before>},
-    {"host_rss_bytes_peak", "B", "advisory", lower, everywhere, Of::whole_case, Needs::nothing,
+    {"host_rss_bytes_peak", "B", "advisory", lower, everywhere, whole_case, nothing,
      host_rss<&HostMemory::peak>},
-    {"host_rss_bytes_after", "B", "advisory", lower, everywhere, Of::whole_case, Needs::nothing,
+    {"host_rss_bytes_after", "B", "advisory", lower, everywhere, whole_case, nothing,
      host_rss<&HostMemory::after>},
 };
 
@@ -167,23 +155,23 @@ std::span<const Metric> metrics() {
 }
 
 bool applies(const Metric& metric, const Case& one, std::string_view device) {
-  const auto* steps = std::get_if<Steps>(&one.recipe);
+  const auto* repeated = std::get_if<Steps>(&one.recipe);
   const std::string kind = device_kind(device);
   if (!(metric.devices & (kind == "host" ? on_host : kind == "cuda" ? on_cuda : on_dry)))
     return false;
   switch (metric.needs) {
-    case Needs::nothing:
+    case nothing:
       return true;
-    case Needs::steps:
-      return steps != nullptr;
-    case Needs::reference:
-      return steps && one.has_reference(device);
-    case Needs::estimate:
-      return steps && steps->estimate_bytes;
-    case Needs::upload:
-      return steps && steps->upload_bytes;
-    case Needs::counted_steps:
-      return steps && one.counted;
+    case steps:
+      return repeated != nullptr;
+    case reference:
+      return repeated && one.has_reference(device);
+    case estimate:
+      return repeated && repeated->estimate_bytes;
+    case upload:
+      return repeated && repeated->upload_bytes;
+    case counted_steps:
+      return repeated && one.counted;
   }
   return false;
 }

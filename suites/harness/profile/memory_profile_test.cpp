@@ -6,7 +6,6 @@
 #include <zlib.h>
 
 #include <map>
-#include <numeric>
 #include <protozero/pbf_reader.hpp>
 
 #include "harness/testing/synthetic.hpp"

@@ -6,7 +6,7 @@
 #include <latch>
 
 #include "harness/testing/shell.hpp"
-#include "runtime/base/error.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
@@ -25,13 +25,7 @@ TEST(Nvml, ReadsALibraryInItsUnitsAndLeavesOutWhatIsNotTold) {
 }
 
 std::string complaint(const std::string& library) {
-  try {
-    (void)open_nvml("host", library);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::no_device);
-    return error.what();
-  }
-  return "";
+  return refusal_of([&] { return open_nvml("host", library); }, Fault::no_device);
 }
 
 TEST(Nvml, ThatIsNotThereSaysWhatBringsIt) {

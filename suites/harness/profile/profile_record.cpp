@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/profile/profile_record.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <utility>
 
 #include "harness/case/profile_options.hpp"
 #include "harness/measure/account.hpp"

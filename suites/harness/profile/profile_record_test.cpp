@@ -5,8 +5,8 @@
 
 #include "harness/profile/profile.hpp"
 #include "harness/testing/toy.hpp"
-#include "runtime/base/error.hpp"
 #include "runtime/count/scope.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
@@ -84,13 +84,7 @@ TEST(Recorded, WindowsShareOneClock) {
 }
 
 std::string complaint(const Case& one) {
-  try {
-    (void)recorded(one);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::broken_rule);
-    return error.what();
-  }
-  return "";
+  return refusal_of([&] { return recorded(one); }, Fault::broken_rule);
 }
 
 TEST(Recording, RefusesAResultThatIsWrong) {

@@ -3,12 +3,11 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <limits>
 
 #include "formats/schema_check.hpp"
 #include "harness/testing/toy.hpp"
-#include "runtime/base/error.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
@@ -57,12 +56,8 @@ TEST(Results, RefuseANumberThatIsNotFiniteAndNameCaseAndMetric) {
   const Case one = toy_case();
   Measured measured{&one, measure(one, "host", quick)};
   measured.measurement.speedup = std::numeric_limits<double>::quiet_NaN();
-  try {
-    (void)case_json(measured, "host");
-    FAIL() << "NaN was written";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("toy/count/n:1/f64: the metric speedup"));
-  }
+  EXPECT_THAT(error_of([&] { return case_json(measured, "host"); }).what(),
+              HasSubstr("toy/count/n:1/f64: the metric speedup"));
 }
 
 TEST(Results, SayWhatKindOfKernelEachIs) {
@@ -109,12 +104,8 @@ TEST_F(InAFolder, AWrittenDocumentLeavesNothingBeside) {
 }
 
 TEST_F(InAFolder, AFolderThatIsNotThereIsNamed) {
-  try {
-    check_writable(folder / "absent" / "out.json");
-    FAIL() << "it is not there";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("create it first"));
-  }
+  EXPECT_THAT(error_of([&] { check_writable(folder / "absent" / "out.json"); }).what(),
+              HasSubstr("create it first"));
 }
 
 TEST_F(InAFolder, AFolderIsNoFile) {

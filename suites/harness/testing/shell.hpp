@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -37,6 +38,12 @@ inline std::string read(const std::filesystem::path& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
+}
+
+// One line, which begins with the name of the program that says it.
+inline bool one_sentence(const Said& said, const std::string& program) {
+  return std::count(said.words.begin(), said.words.end(), '\n') == 1 &&
+         said.words.starts_with(program + ": ");
 }
 
 inline std::filesystem::path fresh_folder(const std::string& name) {
