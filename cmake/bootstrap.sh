@@ -8,7 +8,8 @@ usage() {
   cat <<'END'
 usage: cmake/bootstrap.sh [--cuda] [--check]
 
-  (no option)  installs what is missing of the Debian packages and the Python wheels in .venv
+  (no option)  installs what is missing of the Debian packages and the Python wheels in .venv; nvdisasm is among them
+               where CUDA is
   --cuda       also installs the CUDA 13.0 pieces (NVRTC, nvJitLink, cudart, cuBLAS, cuFFT, CUPTI) as wheels in
                .venv, unless a toolkit is there; no driver and no GPU is needed for cuda-dry
   --check      installs nothing, says in one line what is missing, and exits 1 if anything is
@@ -71,11 +72,19 @@ cuda_wheels_missing() {
   [ $cuda = yes ] && ! has_toolkit && wheels_missing "$root/cmake/cuda-requirements.txt" cuda.stamp
 }
 
+# Wherever device code is compiled, its instructions are counted, by one version of nvdisasm.
+disassembler_missing() {
+  { [ $cuda = yes ] || has_toolkit || [ -f "$root/.venv/cuda.stamp" ]; } &&
+    wheels_missing "$root/cmake/disassembler-requirements.txt" disassembler.stamp
+}
+
 lacks=("${missing[@]}")
 if wheels_missing "$root/reporting/requirements.txt" reporting.stamp; then
   lacks+=("the wheels of reporting/requirements.txt")
 fi
 if cuda_wheels_missing; then lacks+=("the wheels of cmake/cuda-requirements.txt"); fi
+
+if disassembler_missing; then lacks+=("the wheel of cmake/disassembler-requirements.txt"); fi
 
 if [ $check = yes ]; then
   [ ${#lacks[@]} -eq 0 ] && echo "bootstrap: nothing is missing" && exit 0
@@ -112,6 +121,10 @@ if wheels_missing "$root/reporting/requirements.txt" reporting.stamp; then
 fi
 if cuda_wheels_missing; then
   install_wheels "$root/cmake/cuda-requirements.txt" cuda.stamp
+fi
+
+if disassembler_missing; then
+  install_wheels "$root/cmake/disassembler-requirements.txt" disassembler.stamp
 fi
 
 if has_toolkit || [ -f "$root/.venv/cuda.stamp" ]; then

@@ -41,6 +41,10 @@ class Computation {
   result() = 0;  // what the steps so far computed; zeros on a dry device
   virtual std::vector<NamedReading> readings() { return {}; }
   virtual Permissions permissions() const { return {}; }  // what a steady step does on purpose
+  // Begins anew on the same memory with the same compiled code, before the first step: with the
+  // input of construction, number 0, or another one of its shape. A workload that takes no start
+  // goes on where it is.
+  virtual void start_again(int input) { (void)input; }
 };
 
 }  // namespace holdfast

@@ -106,7 +106,14 @@ std::unique_ptr<Computation> make(Problem problem, Backend& backend, Variant var
   if (start) validate(size, *start);
   problem.dt = time_step(size, options);
   problem.options = options;
-  problem.start = start ? *start : initial_state(size, options.start);
+  problem.begin = [=, kind = options.start](int input) {
+    State state = start ? *start : initial_state(size, kind);
+    if (input == 0) return state;
+    for (auto* field : {&state.h, &state.v1, &state.v2})
+      for (double& value : *field) value *= 2;
+    return state;
+  };
+  problem.start = problem.begin(0);
   const bool reference = variant == Variant::reference;
   if (backend.device) {
 #ifdef HOLDFAST_CUDA

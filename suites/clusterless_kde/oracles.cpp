@@ -135,6 +135,13 @@ void visit_known(const Row& row, const std::vector<double>& result, const Visito
   }
 }
 
+double log_sum(std::span<const double> places) {
+  const double most = *std::max_element(places.begin(), places.end());
+  double sum = 0;
+  for (const double place : places) sum += std::exp(place - most);
+  return most + std::log(sum);
+}
+
 // Of a consumer: ln sum exp of a row, and that no place is likelier than the one it names.
 void visit_consumed(const Row& row, const std::vector<double>& result, const Visitor& visit) {
   const Input& input = input_of(row.recipe);
@@ -144,9 +151,7 @@ void visit_consumed(const Row& row, const std::vector<double>& result, const Vis
     const auto at = static_cast<std::size_t>(consumed_row(input, i));
     const std::span places(expected.data() + static_cast<std::size_t>(i) * bins, bins);
     const double most = *std::max_element(places.begin(), places.end());
-    double sum = 0;
-    for (const double place : places) sum += std::exp(place - most);
-    visit(result.at(at), most + std::log(sum));
+    visit(result.at(at), log_sum(places));
     const double named = result.at(static_cast<std::size_t>(input.rows()) + at);
     visit(named >= 0 && named < static_cast<double>(bins) ? places[static_cast<std::size_t>(named)]
                                                           : std::nan(""),
@@ -208,14 +213,42 @@ double distance(const Row& row, const std::vector<double>& result) {
   return worst;
 }
 
-double few_distance(const Row& row, const std::vector<double>& result) {
+double few_distance(const Row& row, const Input& input, const std::vector<double>& result) {
   if (!is_complete(row, result)) return std::numeric_limits<double>::infinity();
-  const Input& input = input_of(row.recipe);
   const std::vector<Entry> entries = few_entries(input);
   const std::vector<double> expected = oracle_entries(input, entries);
   double worst = 0;
   for (std::size_t i = 0; i < entries.size(); ++i)
     worst = std::max(worst, allowed(row).fraction(at(input, result, entries[i]), expected[i]));
+  return worst;
+}
+
+// Of the other input, whose decode has the same model.
+double other_distance(const Row& row, const std::vector<double>& result) {
+  const Input input = other_input(input_of(row.recipe), encodes(row));
+  if (row.family != &families::budget) return few_distance(row, input, result);
+  if (!is_complete(row, result)) return std::numeric_limits<double>::infinity();
+  const std::int64_t t = consumed_row(input, consumed_rows / 2);
+  std::vector<Entry> entries;
+  for (std::int64_t p = 0; p < input.bins(); ++p) entries.push_back({t, p});
+  const std::vector<double> places = oracle_entries(input, entries);
+  return allowed(row).fraction(result.at(static_cast<std::size_t>(t)), log_sum(places));
+}
+
+// What either variant may lie from the truth lets both lie so far from one another; likelihoods
+// stay within one of it.
+Allowed allowed_between(const Row& row) {
+  const Allowed one = allowed(row);
+  if (row.family != &families::encode) return one;
+  return {2 * one.absolute, 2 * one.relative};
+}
+double apart(const Row& row, const std::vector<double>& optimized,
+             const std::vector<double>& reference) {
+  if (optimized.size() != reference.size()) return std::numeric_limits<double>::infinity();
+  const Allowed tolerance = allowed_between(row);
+  double worst = 0;
+  for (std::size_t i = 0; i < reference.size(); ++i)
+    worst = std::max(worst, tolerance.fraction(optimized[i], reference[i]));
   return worst;
 }
 
@@ -254,10 +287,16 @@ Oracle oracle(const Row& row) {
                 .expected = [=](int) { return known(row); },
                 .distance = [=](const std::vector<double>& result,
                                 const std::vector<double>&) { return distance(row, result); }};
+  one.between = [=](const std::vector<double>& optimized, const std::vector<double>& reference) {
+    return apart(row, optimized, reference);
+  };
   if (!is_decoding(row)) return one;
+  one.other = [=](const std::vector<double>& result, int) { return other_distance(row, result); };
   one.name += ", at sampled entries and in whole columns, and spike by spike";
   if (row.family != &families::budget)
-    one.few = [=](const std::vector<double>& result) { return few_distance(row, result); };
+    one.few = [=](const std::vector<double>& result) {
+      return few_distance(row, input_of(row.recipe), result);
+    };
   return one;
 }
 
@@ -269,10 +308,7 @@ std::vector<NamedReading> comparison(const Row& row, const std::vector<double>& 
 
 std::vector<NamedReading> agreement(const Row& row, const std::vector<double>& optimized,
                                     const std::vector<double>& reference) {
-  Allowed tolerance = allowed(row);
-  // Of a model each side may lie all of it from the truth, on opposite sides.
-  if (row.family == &families::encode) tolerance = {2 * tolerance.absolute, 2 * tolerance.relative};
-  Comparison compared(tolerance);
+  Comparison compared(allowed_between(row));
   for (std::size_t i = 0; i < reference.size(); ++i) compared.add(optimized.at(i), reference[i]);
   return compared.readings("reference_");
 }

@@ -62,6 +62,9 @@ const Input& input_of(const Recipe& recipe);
 // Whether the row's results are likelihoods of single spikes, added up.
 bool is_decoding(const Row& row);
 
+// Whether each step forms a model.
+bool encodes(const Row& row);
+
 // Who holds what each of its steps writes anew.
 std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant);
 

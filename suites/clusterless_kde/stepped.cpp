@@ -18,11 +18,6 @@ namespace {
 constexpr auto other_over_case = Derived::Form::other_over_case,
                case_over_other = Derived::Form::case_over_other;
 
-// Whether each step forms a model.
-bool encodes(const Row& row) {
-  return row.family == &families::encode || row.family == &families::total;
-}
-
 // How far from the truth a result is, and that of the optimized variant from all of the
 // reference's; `spike_error` was found by verifying it.
 std::vector<NamedReading> read(const Row& row, const Verified& found,
@@ -118,6 +113,7 @@ void add_to(const Row& row, Steps& steps) {
     return read(row, found, (*errors)[found.variant == Variant::reference]);
   };
   steps.sample_seconds = 2e-3;
+  steps.inputs = 2;
 }
 
 // A family of decodes, but for what it says itself.
@@ -133,6 +129,7 @@ constexpr Family<Row> stepped(Family<Row> one) {
   one.oracle = oracle;
   one.invariant = [](const Row&) { return repeats_itself(); };
   one.warm_up = [](const Row&) { return 2; };
+  one.chained = never;
   if (!one.more) one.more = add_to;
   return one;
 }
@@ -166,6 +163,10 @@ Row by_default(Row row) {
 }
 
 }  // namespace
+
+bool encodes(const Row& row) {
+  return row.family == &families::encode || row.family == &families::total;
+}
 
 // Sites of the eager reference, which all algorithms but the fused one are made of, and of the
 // fused one on host and device: what a step is asked for, and the sums on the way to it.

@@ -34,6 +34,7 @@ class Changed : public Computation {
     return values;
   }
   std::vector<NamedReading> readings() override { return inner_->readings(); }
+  void start_again(int input) override { inner_->start_again(input); }
 
  private:
   std::unique_ptr<Computation> inner_;
@@ -97,6 +98,59 @@ TEST_P(EachFamily, IsWrongAndToldWhereItIsTooShort) {
   const Measurement found = measured(one);
   EXPECT_EQ(found.check, CheckStatus::failed);
   EXPECT_EQ(case_json({&one, found}, "host")["check"]["status"], "failed");
+}
+
+// Answers what it computed last, from memory of its own, at every second call after the accounting.
+class Remembering : public Computation {
+ public:
+  explicit Remembering(std::unique_ptr<Computation> inner) : inner_(std::move(inner)) {}
+  void step() override {
+    from_memory_ = ++calls_ > 6 && calls_ % 2 == 0;
+    if (from_memory_) return;
+    inner_->step();
+    kept_ = inner_->result();
+  }
+  std::vector<double> result() override { return from_memory_ ? kept_ : inner_->result(); }
+  std::vector<NamedReading> readings() override { return inner_->readings(); }
+  void start_again(int input) override { inner_->start_again(input); }
+
+ private:
+  std::unique_ptr<Computation> inner_;
+  std::vector<double> kept_ = {};
+  bool from_memory_ = false;
+  int calls_ = 0;
+};
+
+TEST_P(EachFamily, IsWrongWhereItAnswersEverySecondCallFromMemory) {
+  for (const bool beside_reference : {true, false}) {
+    Case one = case_of(row_of(*GetParam()));
+    one.reference = one.reference && beside_reference;
+    auto& steps = std::get<Steps>(one.recipe);
+    if (!one.reference && !steps.oracle.few) continue;  // its oracle would take too long
+    one.metrics.clear();
+    steps.read = {};
+    steps.make = [made = steps.make](Backend& backend,
+                                     Variant variant) -> std::unique_ptr<Computation> {
+      auto inner = made(backend, variant);
+      if (variant == Variant::reference) return inner;
+      return std::make_unique<Remembering>(std::move(inner));
+    };
+    const Measurement found = measured(one);
+    EXPECT_EQ(found.check, CheckStatus::failed);
+    EXPECT_THAT(found.reason, HasSubstr("verified again after the timed section"));
+  }
+}
+
+TEST_P(EachFamily, IsRightAgainOnAnotherInputWithoutAReference) {
+  Case one = case_of(row_of(*GetParam()));
+  one.reference = false;
+  one.metrics.clear();
+  auto& steps = std::get<Steps>(one.recipe);
+  if (!steps.oracle.few) GTEST_SKIP() << "its oracle forms all of its result";
+  steps.read = {};
+  const Measurement found = measured(one);
+  EXPECT_EQ(found.status, Measurement::Status::ok) << found.reason;
+  EXPECT_GE(found.again.value_or(Again{}).steps, 2);
 }
 
 TEST_P(EachFamily, IsNotTimedInLockStepWhereItIsAThousandthMore) {

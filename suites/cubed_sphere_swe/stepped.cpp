@@ -6,6 +6,7 @@
 #include "cubed_sphere_swe/problem/sphere.hpp"
 #include "cubed_sphere_swe/problem/words.hpp"
 #include "cubed_sphere_swe/row.hpp"
+#include "harness/measure/measure.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
@@ -108,6 +109,22 @@ void estimated(const Row& row, Steps& steps) {
   };
 }
 
+// The second is twice the first, to the last bit.
+void of_two_starts(const Row&, Steps& steps) {
+  steps.inputs = 2;
+  steps.oracle.other = [limit = steps.oracle, expected = steps.oracle.expected,
+                        warm_up = steps.warm_up](std::vector<double> result, int) {
+    for (double& value : result) value /= 2;
+    return error_of(limit, result, expected(warm_up));
+  };
+}
+
+// Penalties are added to what is there; all others write their result anew.
+void writes_its_result(const Row& row, Steps& steps) {
+  if (row.component.kind == Kind::sat) return;
+  steps.rewritten = [](const Backend&, Variant) { return std::vector<std::string>{"result"}; };
+}
+
 }  // namespace
 
 const Family<Row> families::rhs = {
@@ -119,6 +136,8 @@ const Family<Row> families::rhs = {
     .work = [](const Row& row) { return rhs_work({row.n}, row.options); },
     .oracle = [](const Row& row) { return oracle(row, golden_tendency); },
     .invariant = [](const Row&) { return repeats_itself_within(0); },
+    .chained = never,
+    .more = of_two_starts,
     .derived = component_rank};
 
 // Seven steps are odd, and more than the depth of any pipeline that could hide a stale buffer.
@@ -185,6 +204,8 @@ const Family<Row> families::component = {
           });
         },
     .invariant = invariant_of_component,
-    .warm_up = [](const Row& row) { return row.component.kind == Kind::sat ? 2 : 1; }};
+    .warm_up = [](const Row& row) { return row.component.kind == Kind::sat ? 2 : 1; },
+    .chained = [](const Row& row) { return row.component.kind == Kind::sat; },
+    .more = writes_its_result};
 
 }  // namespace holdfast::cubed_sphere_swe

@@ -34,6 +34,7 @@ struct Family {
   Oracle (*oracle)(const Row&) = nullptr;
   Invariant (*invariant)(const Row&) = nullptr;           // optional
   int (*warm_up)(const Row&) = nullptr;                   // optional
+  bool (*chained)(const Row&) = nullptr;                  // whether steps are; none: they are
   void (*more)(const Row&, Steps&) = nullptr;             // optional
   std::vector<Derived> (*derived)(const Row&) = nullptr;  // optional
 
@@ -93,7 +94,8 @@ Steps steps_of(const Row& row) {
   Steps steps = {
       .make = [=](Backend& backend, Variant variant) { return make(row, backend, variant); },
       .oracle = row.family->oracle(row),
-      .warm_up = warm_up(row)};
+      .warm_up = warm_up(row),
+      .chained = !row.family->chained || row.family->chained(row)};
   if (row.family->invariant) steps.invariant = row.family->invariant(row);
   if (row.family->more) row.family->more(row, steps);
   return steps;

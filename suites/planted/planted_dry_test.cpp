@@ -35,6 +35,30 @@ TEST_F(PlantedDry, AProgramCompiledWithoutPermissionIsSaidToBe) {
   expect_found("undeclared", 1, "in a steady step");
 }
 
+// How a sentence about the optimized loop begins.
+const std::string of_the_loop =
+    "REGRESSION +planted/loop/n:2001/f64 +cuda-dry-sm_90 +optimized [^%]*";
+
+TEST_F(PlantedDry, AGraphThatIsLostFailsTheBuild) {
+  const Said said = judge("no_graph");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex(of_the_loop + "host_launches +rose from 1 to 8"));
+}
+
+TEST_F(PlantedDry, BlocksOfAnotherShapeFailTheBuild) {
+  const Said said = judge("shape");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex("launched_blocks +[a-z ]*from 16 to 32"));
+  EXPECT_THAT(said.words, ContainsRegex("smooth: block_threads 128 -> 64, blocks 16 -> 32"));
+}
+
+TEST_F(PlantedDry, DynamicSharedMemoryThatNobodyNeedsFailsTheBuild) {
+  const Said said = judge("dynamic");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex("block_shared_bytes +rose from 0 B to 4096 B"));
+  EXPECT_THAT(said.words, ContainsRegex("smooth: dynamic_shared_bytes 0 -> 4096"));
+}
+
 TEST_F(PlantedDry, ACrashIsIncomplete) {
   expect_found("crash", 3, "planted/smooth/n:2001/f64.*crashed");
 }

@@ -8,6 +8,8 @@ namespace {
 
 using testing::AnyOf;
 using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
 
 // How a sentence about the optimized variant begins.
 const std::string regression = "REGRESSION +planted/smooth/n:2001/f64 +[a-z0-9_-]+ +optimized .*";
@@ -32,6 +34,32 @@ TEST_F(PlantedHost, AWrongCoefficientFailsTheBuild) {
   EXPECT_THAT(said.words, ContainsRegex("WRONG.*planted/smooth/n:2001/f64"));
   EXPECT_THAT(said.words, ContainsRegex("check_error +is 0\\.[0-9]+ and may be at most 1e-14"));
 }
+
+TEST_F(PlantedHost, AResultThatHoldsNoNumberIsWrongAndNotACrash) {
+  const Said said = judge("nan");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex("WRONG.*planted/smooth/n:2001/f64"));
+  EXPECT_THAT(said.words, Not(HasSubstr("crashed")));
+}
+
+struct SkippedWork {
+  const char *plant, *family;
+};
+class PlantedSkip : public PlantedHost, public testing::WithParamInterface<SkippedWork> {};
+
+TEST_P(PlantedSkip, OfWorkIsWrongOnceItIsVerifiedAgain) {
+  const Said said = judge(GetParam().plant);
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words,
+              ContainsRegex(std::string("WRONG +planted/") + GetParam().family + "/n:2001/f64"));
+  EXPECT_THAT(said.words, HasSubstr("verified again after the timed section"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, PlantedSkip,
+                         testing::Values(SkippedWork{"skips", "smooth"},
+                                         SkippedWork{"idles", "once"},
+                                         SkippedWork{"remembers", "once"}),
+                         [](const auto& one) { return std::string(one.param.plant); });
 
 TEST_F(PlantedHost, OneMoreAllocationFailsTheBuild) {
   expect_found("allocation", 1, regression + "peak_bytes +rose from 32016 B to 48024 B");

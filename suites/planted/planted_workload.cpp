@@ -27,7 +27,14 @@ constexpr std::pair<std::string_view, Kind> plants[] = {{"", Kind::nothing},
                                                         {"undeclared", Kind::undeclared},
                                                         {"slow", Kind::slow},
                                                         {"coefficient", Kind::coefficient},
-                                                        {"crash", Kind::crash}};
+                                                        {"crash", Kind::crash},
+                                                        {"skips", Kind::skips},
+                                                        {"idles", Kind::idles},
+                                                        {"remembers", Kind::remembers},
+                                                        {"nan", Kind::nan},
+                                                        {"no_graph", Kind::no_graph},
+                                                        {"shape", Kind::shape},
+                                                        {"dynamic", Kind::dynamic}};
 constexpr std::string_view variable = "HOLDFAST_PLANT";
 
 // What follows "\nHOLDFAST_PLANT=" at the end of this program.
@@ -85,6 +92,7 @@ class HostSmooth : public Computation {
 
   void step() override {
     if (plant_.kind == Kind::crash) std::abort();
+    if (++calls_ > 40 && calls_ % 10 == 0 && plant_.kind == Kind::skips) return;
     const auto n = static_cast<std::ptrdiff_t>(x_.size());
     const double middle = plant_.kind == Kind::coefficient ? wrong_center : center;
     if (reference_) {
@@ -96,16 +104,53 @@ class HostSmooth : public Computation {
       }
       if (more_.elements > 0) smooth_inner(x_.data(), y_.data(), 1 + more_.elements, middle);
     }
+    if (plant_.kind == Kind::nan) y_.data()[n / 2] = std::nan("");
     std::swap(x_, y_);
   }
   std::vector<double> result() override { return x_.to_host(); }
+  void start_again(int) override { x_.upload(start(static_cast<int>(x_.size()))); }
 
  private:
   Plant plant_;
   bool reference_;
+  int calls_ = 0;
   MoreWork more_;
   Buffer<double> x_, y_;
   std::optional<Buffer<double>> spare_ = {};
+};
+
+class HostOnce : public Computation {
+ public:
+  HostOnce(Backend& backend, Variant variant, int n)
+      : plant_(variant == Variant::optimized ? plant() : Plant{}),
+        reference_(variant == Variant::reference),
+        x_(backend, start(n), "x"),
+        y_(backend, x_.size(), "y") {}
+
+  void step() override {
+    const bool second = ++calls_ % 2 == 0;
+    if (second && plant_.kind == Kind::idles) return;
+    if (second && plant_.kind == Kind::remembers) return y_.upload(remembered_);
+    const auto n = static_cast<std::ptrdiff_t>(x_.size());
+    if (reference_)
+      smooth_reference(x_.data(), y_.data(), n);
+    else
+      smooth_optimized(x_.data(), y_.data(), n, center);
+    if (plant_.kind == Kind::remembers) remembered_ = y_.to_host();
+  }
+  std::vector<double> result() override { return y_.to_host(); }
+  void start_again(int input) override {
+    std::vector<double> x = start(static_cast<int>(x_.size()));
+    for (double& value : x) value *= 1 + input;
+    x_.upload(x);
+  }
+
+ private:
+  Plant plant_;
+  bool reference_;
+  Buffer<double> x_, y_;
+  std::vector<double> remembered_ = {};
+  int calls_ = 0;
 };
 
 constexpr Source device_code = {"planted/smooth.cu", R"(
@@ -160,6 +205,7 @@ class DeviceSmooth : public Computation {
     std::swap(x_, y_);
   }
   std::vector<double> result() override { return x_.to_host(); }
+  void start_again(int) override { x_.upload(start(n_)); }
   Permissions permissions() const override {
     return {.may_compile = plant_.kind == Kind::recompile};
   }
@@ -179,6 +225,50 @@ class DeviceSmooth : public Computation {
   void compile_another() {
     (void)backend_.compiler->compile(
         {.code = device_code, .definitions = {text("STEP=", ++steps_)}, .entries = {"stamp"}});
+  }
+};
+
+class DeviceLoop : public Computation {
+ public:
+  DeviceLoop(Backend& backend, Variant variant, int n)
+      : device_(*backend.device),
+        plant_(variant == Variant::optimized ? plant() : Plant{}),
+        n_(n),
+        module_(backend.compiler->compile({.code = device_code, .entries = {"smooth"}})),
+        smooth_(module_.kernel<const double*, double*, int>("smooth")),
+        x_(backend, start(n), "x"),
+        y_(backend, x_.size(), "y") {
+    if (variant == Variant::optimized && plant_.kind != Kind::no_graph)
+      graph_ = device_.capture([&] { enqueue(); });
+  }
+
+  void step() override {
+    if (graph_)
+      device_.replay(*graph_);
+    else
+      enqueue();
+  }
+  std::vector<double> result() override { return x_.to_host(); }
+  void start_again(int) override { x_.upload(start(n_)); }
+
+ private:
+  Device& device_;
+  Plant plant_;
+  int n_;
+  Module module_;
+  Kernel<const double*, double*, int> smooth_;
+  Buffer<double> x_, y_;
+  std::optional<Graph> graph_ = {};
+
+  void enqueue() {
+    const unsigned threads = plant_.kind == Kind::shape ? 64 : 128;
+    const LaunchShape shape = {.grid = {blocks(n_, threads)},
+                               .block = {threads},
+                               .shared_bytes = plant_.kind == Kind::dynamic ? 4096u : 0u};
+    for (int i = 0; i < loop_steps / 2; ++i) {
+      smooth_(shape, x_.data(), y_.data(), n_);
+      smooth_(shape, y_.data(), x_.data(), n_);
+    }
   }
 };
 
@@ -221,6 +311,14 @@ Plant parse_plant(std::string_view words) {
 std::unique_ptr<Computation> make_smooth(Backend& backend, Variant variant, int n) {
   if (backend.device) return std::make_unique<DeviceSmooth>(backend, variant, n);
   return std::make_unique<HostSmooth>(backend, variant, n);
+}
+
+std::unique_ptr<Computation> make_once(Backend& backend, Variant variant, int n) {
+  return std::make_unique<HostOnce>(backend, variant, n);
+}
+
+std::unique_ptr<Computation> make_loop(Backend& backend, Variant variant, int n) {
+  return std::make_unique<DeviceLoop>(backend, variant, n);
 }
 
 Work smooth_work(int n) {

@@ -24,6 +24,13 @@ struct Plant {
     slow,         // more work on host
     coefficient,  // a wrong one
     crash,        // the process ends in the first step
+    skips,        // every tenth step after forty does nothing, on host
+    idles,        // every second step does nothing, where steps are not chained
+    remembers,    // every second step answers what the last one computed, likewise
+    nan,          // the result holds no number, on host
+    no_graph,     // the host launches what a graph held
+    shape,        // blocks of half the threads
+    dynamic,      // dynamic shared memory that nobody uses
   };
   Kind kind = Kind::nothing;
   double percent = 0;  // of slow: so much more work; "slow:5" is 5 %, "slow" is 100 %
@@ -45,5 +52,12 @@ Plant parse_plant(std::string_view words);  // Error{bad_input} for an unknown o
 std::unique_ptr<Computation> make_smooth(Backend& backend, Variant variant, int n);
 Work smooth_work(int n);
 std::vector<double> smooth_expected(int n, int steps);
+
+// On host, not chained: y <- the same of x; result(): y. Input number 1 is twice number 0.
+std::unique_ptr<Computation> make_once(Backend& backend, Variant variant, int n);
+
+// On a device: eight steps of `smooth` in one, which the optimized variant replays as a graph.
+inline constexpr int loop_steps = 8;
+std::unique_ptr<Computation> make_loop(Backend& backend, Variant variant, int n);
 
 }  // namespace holdfast::planted

@@ -264,13 +264,16 @@ void run_suite(const fs::path& binary, const Plan& plan) {
     leave_uncounted(results, plan.uncounted);
   }
   keep(results);
-  if (plan.profile && !done.failure)
+  if (plan.profile && !done.failure) {
     profile_suite({.binary = binary,
                    .device = plan.device,
                    .arguments = chosen(plan),
                    .timeout_seconds = plan.timeout_seconds,
                    .place = profiles},
                   progress);
+    add_profiled(read_profiles(profiles), results);
+    keep(results);
+  }
   summarise(results, folder / (suite + ".json"));
 }
 

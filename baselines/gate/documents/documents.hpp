@@ -64,6 +64,9 @@ struct KernelRow {
   std::optional<std::int64_t> launches = {};  // per step
   std::optional<std::string> cubin = {};      // hash of the machine code
   std::optional<std::string> kind = {};       // fused, scatter, gemm ...; optional key
+  // How it is launched and what its instructions are, by name: "blocks", "f64", "global_load_16";
+  // optional key, of kernels that are launched.
+  std::map<std::string, double> evidence = {};
 };
 
 struct Variant {
@@ -77,6 +80,8 @@ struct ResultCheck {
   std::optional<double> error = {};
   std::optional<double> limit = {};
   std::optional<std::string> oracle = {};
+  // Of verifying again after the timed section; optional key.
+  std::optional<std::int64_t> again_seed = {}, again_steps = {};
 };
 
 struct CaseResult {
@@ -119,6 +124,7 @@ struct Environment {
   std::optional<std::string> cuda = {};
   std::optional<std::string> nvrtc = {};
   std::optional<std::string> nvjitlink = {};
+  std::optional<std::string> nvdisasm = {};  // older results do not tell it
   std::optional<std::string> compiler = {};
   std::optional<std::string> flags = {};
   std::optional<std::string> cpu = {};  // as it is sold: "AMD EPYC"

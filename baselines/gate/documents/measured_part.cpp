@@ -12,14 +12,23 @@ std::string or_dash(const std::optional<std::int64_t>& value) {
   return value ? text(*value) : "-";
 }
 
-// "stage 40/0/26624 1a2b3c4d; ...": name, registers, spill bytes, shared bytes, start of the
-// cubin's hash.
+// "local_bytes=256,f64=12"
+std::string evidence_of(const KernelRow& row) {
+  std::string out;
+  for (const auto& [name, value] : kernel_evidence(row))
+    out += text(out.empty() ? "" : ",", name, "=", value);
+  return out;
+}
+
+// "stage 40/0/26624/blocks=42,f64=12 1a2b3c4d; ...": name, registers, spill bytes, shared bytes,
+// what else is known of a kernel that is launched, start of the cubin's hash.
 std::string kernel_table(const std::vector<KernelRow>& kernels) {
   std::string out;
   for (const KernelRow& row : kernels) {
     const std::string hash = row.cubin.value_or("-");
     out += text(out.empty() ? "" : "; ", row.name, " ", or_dash(row.registers), "/",
-                or_dash(row.spill_bytes), "/", or_dash(row.shared_bytes), " ",
+                or_dash(row.spill_bytes), "/", or_dash(row.shared_bytes),
+                row.evidence.empty() ? "" : "/" + evidence_of(row), " ",
                 hash.substr(hash.find(':') + 1).substr(0, 8));
   }
   return out;
@@ -43,6 +52,13 @@ NamedMetric named_text(const std::string& variant, const std::string& name,
 }
 
 }  // namespace
+
+KernelEvidence kernel_evidence(const KernelRow& row) {
+  KernelEvidence evidence;
+  for (const auto& [name, value] : row.evidence)
+    if (value != 0) evidence[name] = text(value);
+  return evidence;
+}
 
 bool Part::has_other_processor() const {
   const auto known = [](const std::optional<Baseline>& view) { return view && has_times(*view); };
@@ -152,8 +168,26 @@ std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table) 
     facts.cubin = row.substr(last + 1);
     std::istringstream resources(row.substr(before + 1, last - before - 1));
     for (std::string& resource : facts.resources) std::getline(resources, resource, '/');
+    for (std::string pair; std::getline(resources, pair, ',');)
+      if (const auto equals = pair.find('='); equals != pair.npos)
+        facts.evidence[pair.substr(0, equals)] = pair.substr(equals + 1);
   }
   return kernels;
+}
+
+std::vector<std::string> evidence_changes(const KernelEvidence& before, const KernelEvidence& now) {
+  std::vector<std::string> changes;
+  if (before.empty() || now.empty()) return changes;
+  KernelEvidence all = before;
+  all.insert(now.begin(), now.end());
+  const auto of = [](const KernelEvidence& side, const std::string& name) {
+    const auto found = side.find(name);
+    return found == side.end() ? std::string("0") : found->second;
+  };
+  for (const auto& [name, value] : all)
+    if (of(before, name) != of(now, name))
+      changes.push_back(text(name, " ", of(before, name), " -> ", of(now, name)));
+  return changes;
 }
 
 std::string compare_kernels(const std::string& before, const std::string& now) {
@@ -168,9 +202,13 @@ std::string compare_kernels(const std::string& before, const std::string& now) {
     const auto old = old_kernels.find(name);
     if (old == old_kernels.end()) {
       add("kernel " + name + " is new");
-    } else if (old->second == facts) {
+      continue;
+    }
+    const std::vector<std::string> changes = evidence_changes(old->second.evidence, facts.evidence);
+    const bool same_resources = old->second.resources == facts.resources && changes.empty();
+    if (same_resources && old->second.cubin == facts.cubin) {
       ++identical;
-    } else if (old->second.resources == facts.resources) {
+    } else if (same_resources) {
       recompiled.push_back(name);
     } else {
       std::string clause = name + ":";
@@ -178,6 +216,8 @@ std::string compare_kernels(const std::string& before, const std::string& now) {
         if (old->second.resources[i] != facts.resources[i])
           clause += text(clause.back() == ':' ? " " : ", ", names[i], " ", old->second.resources[i],
                          " -> ", facts.resources[i]);
+      for (const std::string& change : changes)
+        clause += text(clause.back() == ':' ? " " : ", ", change);
       if (old->second.cubin != facts.cubin) clause += ", cubin changed";
       add(clause);
     }

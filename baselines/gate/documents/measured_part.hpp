@@ -81,10 +81,18 @@ bool is_wrong(const CaseResult& result, const std::string& device_name);
 std::vector<std::string> lost_metrics(const std::vector<NamedMetric>& all,
                                       const std::vector<std::string>& listed);
 
+// Of a kernel that is launched, where that is known: how, and its instructions by class, but for
+// what is zero.
+using KernelEvidence = std::map<std::string, std::string>;
+KernelEvidence kernel_evidence(const KernelRow& row);
+// "f64 0 -> 12" for each that differs; nothing where one side does not know.
+std::vector<std::string> evidence_changes(const KernelEvidence& before, const KernelEvidence& now);
+
 // A row of the kernel table; "-" is what the device could not tell.
 struct KernelFacts {
   std::array<std::string, 3> resources = {};  // registers, spilled and shared bytes
-  std::string cubin = {};                     // the first digits of its hash
+  KernelEvidence evidence = {};
+  std::string cubin = {};  // the first digits of its hash
   bool operator==(const KernelFacts&) const = default;
 };
 std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table);

@@ -93,6 +93,8 @@ KernelRow parse_kernel(const Reader& reader) {
   if (const auto value = object.optional("launches")) row.launches = integer_or_null(*value);
   if (const auto value = object.optional("cubin")) row.cubin = value->string_or_null();
   if (const auto value = object.optional("kind")) row.kind = value->string_or_null();
+  if (const auto evidence = object.optional("evidence"))
+    for (const auto& [name, value] : evidence->object().rest()) row.evidence[name] = value.number();
   object.close();
   return row;
 }
@@ -105,6 +107,7 @@ nlohmann::json to_json(const KernelRow& row) {
                          {"launches", nullable(row.launches)},
                          {"cubin", nullable(row.cubin)}};
   if (row.kind) json["kind"] = *row.kind;
+  if (!row.evidence.empty()) json["evidence"] = row.evidence;
   return json;
 }
 
@@ -132,6 +135,12 @@ ResultCheck parse_check(const Reader& reader) {
                     .error = object.take("error").number_or_null(),
                     .limit = object.take("limit").number_or_null(),
                     .oracle = object.take("oracle").string_or_null()};
+  if (const auto again = object.optional("again")) {
+    Object verified = again->object();
+    check.again_seed = verified.take("seed").integer();
+    check.again_steps = verified.take("steps").integer();
+    verified.close();
+  }
   object.close();
   const bool passed = check.status == "passed";
   if (passed && (!check.error || !check.limit))
@@ -172,6 +181,9 @@ nlohmann::json to_json(const CaseResult& result) {
                            {"oracle", nullable(result.check.oracle)}}},
                          {"variants", variants},
                          {"metrics", to_json(result.metrics)}};
+  if (result.check.again_seed && result.check.again_steps)
+    json["check"]["again"] = {{"seed", *result.check.again_seed},
+                              {"steps", *result.check.again_steps}};
   if (!result.derived.empty()) json["derived"] = to_json(result.derived);
   return json;
 }
@@ -211,6 +223,7 @@ Environment parse_environment(const Reader& reader) {
   Object device = object.take("device").object();
   Object host = object.take("host").object();
   const auto processor = host.optional("processor");  // older results have none
+  const auto nvdisasm = object.optional("nvdisasm");
   Environment environment{.device_class = object.take("device_class").string(),
                           .device_name = object.take("device_name").string(),
                           .device = {.name = device.take("name").string_or_null(),
@@ -221,6 +234,7 @@ Environment parse_environment(const Reader& reader) {
                           .cuda = object.take("cuda").string_or_null(),
                           .nvrtc = object.take("nvrtc").string_or_null(),
                           .nvjitlink = object.take("nvjitlink").string_or_null(),
+                          .nvdisasm = nvdisasm ? nvdisasm->string_or_null() : std::nullopt,
                           .compiler = object.take("compiler").string_or_null(),
                           .flags = object.take("flags").string_or_null(),
                           .cpu = host.take("cpu").string_or_null(),
@@ -246,6 +260,7 @@ nlohmann::json to_json(const Environment& env) {
           {"cuda", nullable(env.cuda)},
           {"nvrtc", nullable(env.nvrtc)},
           {"nvjitlink", nullable(env.nvjitlink)},
+          {"nvdisasm", nullable(env.nvdisasm)},
           {"compiler", nullable(env.compiler)},
           {"flags", nullable(env.flags)},
           {"host",

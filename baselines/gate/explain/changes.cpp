@@ -222,7 +222,8 @@ void add_other_code(const Evidence& c, std::vector<Cause>& found) {
 
 bool KernelChange::has_same_resources() const {
   return before && now && before->registers == now->registers &&
-         before->spill_bytes == now->spill_bytes && before->shared_bytes == now->shared_bytes;
+         before->spill_bytes == now->spill_bytes && before->shared_bytes == now->shared_bytes &&
+         evidence_changes(before->evidence, now->evidence).empty();
 }
 
 bool KernelChange::is_identical() const {

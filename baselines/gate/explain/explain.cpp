@@ -64,6 +64,8 @@ std::string kernel_line(const KernelChange& change) {
   compare("registers", change.before->registers, change.now->registers);
   compare("spill bytes", change.before->spill_bytes, change.now->spill_bytes);
   compare("shared bytes", change.before->shared_bytes, change.now->shared_bytes);
+  for (const std::string& words : evidence_changes(change.before->evidence, change.now->evidence))
+    line += text(line.back() == ':' ? " " : ", ", words);
   if (change.before->cubin != change.now->cubin)
     line += text(line.back() == ':' ? " " : ", ", "cubin changed");
   return line;

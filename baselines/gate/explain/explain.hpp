@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gate/documents/documents.hpp"
+#include "gate/documents/measured_part.hpp"
 #include "gate/documents/profile.hpp"
 
 namespace holdfast::gate {
@@ -17,7 +18,8 @@ namespace holdfast::gate {
 struct KernelSide {
   std::optional<std::int64_t> registers = {}, spill_bytes = {}, shared_bytes = {};
   std::optional<std::int64_t> launches = {};  // per step; a baseline does not keep them
-  std::string cubin = {};                     // the first digits of its hash
+  KernelEvidence evidence = {};
+  std::string cubin = {};  // the first digits of its hash
 };
 
 // What is known of a case on one side: a measurement, or the accepted baseline.

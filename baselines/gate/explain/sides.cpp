@@ -39,6 +39,7 @@ Side measured_side(const Results& results, const CaseResult& result,
                                          .spill_bytes = row.spill_bytes,
                                          .shared_bytes = row.shared_bytes,
                                          .launches = row.launches,
+                                         .evidence = kernel_evidence(row),
                                          .cubin = short_hash(row.cubin.value_or("-"))};
   const Environment& env = results.env;
   for (const auto& [name, value] :
@@ -74,6 +75,7 @@ Side baseline_side(const Baseline& baseline, const std::string& case_id) {
         side.kernels[variant][name] = {.registers = number(facts.resources[0]),
                                        .spill_bytes = number(facts.resources[1]),
                                        .shared_bytes = number(facts.resources[2]),
+                                       .evidence = facts.evidence,
                                        .cubin = facts.cubin};
     }
   }

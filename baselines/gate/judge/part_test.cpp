@@ -418,6 +418,14 @@ TEST(KernelTables, NameWhatChangedAndCountTheRest) {
   EXPECT_EQ(compare_kernels("a 1/0/0 x", "b 1/0/0 x"), "kernel b is new; kernel a is gone");
 }
 
+TEST(KernelTables, NameWhatAKernelDoesOtherwiseWhereBothSidesKnow) {
+  EXPECT_EQ(compare_kernels("a 64/0/0/blocks=16,f64=2 x; b 20/0/0 x",
+                            "a 64/0/0/barrier=2,blocks=16 y; b 20/0/0 y"),
+            "a: barrier 0 -> 2, f64 2 -> 0, cubin changed; b: cubin changed");
+  EXPECT_EQ(compare_kernels("a 64/0/0 x", "a 64/0/0/blocks=16 x"), "all 1 kernels identical");
+  EXPECT_EQ(compare_kernels("a 64/0/0/blocks=16 x", "a 64/0/0/blocks=32 x"), "a: blocks 16 -> 32");
+}
+
 TEST(KernelTables, CountThoseThatOnlyShareANewCubin) {
   EXPECT_EQ(
       compare_kernels("a 64/0/0 x; b 20/0/0 x; c 8/0/0 x", "a 96/0/0 y; b 20/0/0 y; c 8/0/0 y"),

@@ -125,7 +125,10 @@ CaseResult merge_case(const std::vector<const CaseResult*>& processes) {
   for (const CaseResult* result : processes) {
     if (result->check.error && !(merged.check.error && *merged.check.error >= *result->check.error))
       merged.check.error = result->check.error;
-    if (result->check.status == "failed") merged.check.status = "failed";
+    if (result->check.status != "failed" || merged.check.status == "failed") continue;
+    merged.check.status = "failed";
+    merged.check.again_seed = result->check.again_seed;
+    merged.check.again_steps = result->check.again_steps;
   }
   std::optional<std::string> reason;
   std::vector<const std::map<std::string, Variant>*> variants;

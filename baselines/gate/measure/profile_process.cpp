@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/measure/profile_process.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <system_error>
 
 #include "gate/base/process.hpp"
@@ -38,6 +40,33 @@ struct PartFolder {
 };
 
 }  // namespace
+
+void add_profiled(const std::vector<Profile>& profiles, Results& results) {
+  const auto top_kernel = [](const Profile& profile) {
+    std::optional<double> most;
+    for (const ProfileOp& op : profile.ops)
+      if (op.is_kernel() && op.fraction) most = std::max(most.value_or(0), *op.fraction);
+    return most;
+  };
+  for (CaseResult& result : results.cases)
+    for (auto& [variant, content] : result.variants) {
+      const auto profile = std::find_if(profiles.begin(), profiles.end(), [&](const Profile& one) {
+        return one.case_id == result.id && one.variant == variant;
+      });
+      if (profile == profiles.end()) continue;
+      const auto take = [&](const char* metric, const std::optional<double>& value) {
+        const auto promise = content.metrics.find(metric);
+        if (promise == content.metrics.end()) return;
+        promise->second.value = value;
+        promise->second.reason =
+            value ? std::nullopt
+                  : std::optional(profile->silence.value_or("the profile does not tell it"));
+      };
+      take("idle_fraction", profile->overview.idle_fraction);
+      take("max_gap_s", profile->overview.max_gap_s);
+      take("top_kernel_fraction", top_kernel(*profile));
+    }
+}
 
 void profile_suite(const Profiling& profiling, Progress& progress) {
   const std::string suite = profiling.binary.filename().string();

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "gate/documents/documents.hpp"
+#include "gate/documents/profile.hpp"
 #include "gate/measure/suite_process.hpp"
 
 namespace holdfast::gate {
@@ -21,5 +23,9 @@ struct Profiling {
 
 // Where it fails a line says why, and the run is worth as much as without profiles.
 void profile_suite(const Profiling& profiling, Progress& progress);
+
+// Gives each variant that promises idle_fraction, max_gap_s or top_kernel_fraction what its profile
+// tells; where that tells nothing, the reason says so.
+void add_profiled(const std::vector<Profile>& profiles, Results& results);
 
 }  // namespace holdfast::gate

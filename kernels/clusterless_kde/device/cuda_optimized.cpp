@@ -37,6 +37,7 @@ class Encode final : public Computation {
         encoder_(backend, shape_, problem_.plan) {}
 
   void step() override { encoder_.encode(problem_.input, model_); }
+  void start_again(int input) override { problem_.turn_to(input); }
   std::vector<double> result() override { return model_.densities(problem_.input); }
   std::vector<NamedReading> readings() override {
     return plan_readings(problem_.input, shape_, problem_.plan);
@@ -73,6 +74,7 @@ class Decode final : public Computation {
     const Scope scope("decode");
     decoder_->step();
   }
+  void start_again(int input) override { problem_.turn_to(input); }
   std::vector<double> result() override { return decoder_->result(); }
   std::vector<NamedReading> readings() override {
     auto readings = plan_readings(problem_.input, shape_, problem_.plan);
@@ -97,6 +99,7 @@ class Local final : public Computation {
       : problem_(std::move(problem)), local_(backend, problem_.input, problem_.options) {}
 
   void step() override { local_.step(); }
+  void start_again(int input) override { problem_.turn_to(input); }
   std::vector<double> result() override { return local_.result(); }
   // No bins, so no path: nodes where densities go through them.
   std::vector<NamedReading> readings() override {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "runtime/base/error.hpp"
 
@@ -103,6 +104,19 @@ void check(const Input& input) {
     check_spikes("decoding", e, input.decoding_spikes[e], input.features);
     check_sorted(e, input.decoding_spikes[e].times);
   }
+}
+
+Input other_input(Input input, bool encodes) {
+  const auto opposite = [](std::vector<double>& rows, int width) {
+    const auto count = rows.size() / static_cast<std::size_t>(width);
+    for (std::size_t i = 0; i < count / 2; ++i)
+      std::swap_ranges(rows.begin() + static_cast<std::ptrdiff_t>(i * width),
+                       rows.begin() + static_cast<std::ptrdiff_t>((i + 1) * width),
+                       rows.begin() + static_cast<std::ptrdiff_t>((count - 1 - i) * width));
+  };
+  for (Spikes& spikes : input.decoding_spikes) opposite(spikes.features, input.features);
+  if (encodes) opposite(input.encoding.positions, input.dimensions);
+  return input;
 }
 
 void interpolate(const Trajectory& trajectory, int dimensions, double t, std::span<double> at) {

@@ -43,6 +43,10 @@ struct Input {
 // Throws Error{bad_input}, which names the electrode and the index, for what cannot be decoded.
 void check(const Input& input);
 
+// Another input of the same shape and plan: each electrode hears its marks in the opposite order,
+// and where a model is formed the animal passed its places so. Of it once more: the first one.
+Input other_input(Input input, bool encodes);
+
 // x at time t: linear between samples; beyond them the end segments go on. `at` is [d].
 void interpolate(const Trajectory& trajectory, int dimensions, double t, std::span<double> at);
 

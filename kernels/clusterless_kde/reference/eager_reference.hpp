@@ -47,6 +47,12 @@ class EagerReference final : public Computation {
     compute();
   }
 
+  void start_again(int input) override {
+    problem_.turn_to(input);
+    seen_.round();
+    if (heard_) heard_->round();
+  }
+
   std::vector<double> result() override {
     if (out_) return widened(out_->to_host());
     std::vector<double> all = widened(seen_.occupancy().to_host());

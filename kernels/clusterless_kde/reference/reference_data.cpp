@@ -88,6 +88,12 @@ EncodingData<T>::EncodingData(Backend& backend, const Input& input, const Shape&
       ground_(backend, shape.bins, "model") {}
 
 template <class T>
+void EncodingData<T>::round() {
+  rounded_trajectory_ = by_axis<T>(input_->encoding.positions, input_->dimensions);
+  rounded_features_ = rounded_features<T>(input_->encoding_spikes);
+}
+
+template <class T>
 void EncodingData<T>::upload() {
   const std::vector<double>& tau = input_->encoding.times;
   const int d = shape_->dimensions, features = shape_->features;
@@ -129,6 +135,11 @@ DecodingData<T>::DecodingData(Backend& backend, const Input& input, const Shape&
       rows_(backend, staged_rows_.size(), "decoding data"),
       at_spikes_(backend, staged_at_spikes_.size(), "decoding data"),
       at_edges_(backend, staged_at_edges_.size(), "decoding data") {}
+
+template <class T>
+void DecodingData<T>::round() {
+  rounded_features_ = rounded_features<T>(input_->decoding_spikes);
+}
 
 template <class T>
 void DecodingData<T>::upload() {

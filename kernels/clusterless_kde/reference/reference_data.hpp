@@ -18,6 +18,7 @@ template <class T>
 class EncodingData {
  public:
   EncodingData(Backend& backend, const Input& input, const Shape& shape);
+  void round();   // what the input has, to the precision of the backend
   void upload();  // which spikes count, where the animal was, then all to the backend
 
   std::int64_t count(int electrode) const { return shape_->encoding[electrode]; }  // n
@@ -48,6 +49,7 @@ template <class T>
 class DecodingData {
  public:
   DecodingData(Backend& backend, const Input& input, const Shape& shape, Along along);
+  void round();   // what the input has, to the precision of the backend
   void upload();  // which spikes count and in which rows, then all to the backend
 
   std::int64_t count(int electrode) const { return shape_->decoding[electrode]; }  // m

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <numbers>
 #include <optional>
@@ -52,6 +53,7 @@ class Optimized final : public Computation {
         n_(problem.n),
         unit_(problem.unit),
         dt_(problem.dt),
+        begin_(problem.begin),
         steps_(problem.unit == Unit::loop ? problem.options.steps : 1),
         options_(problem.options),
         classical_(options_.runge_kutta == RungeKutta::classical),
@@ -100,6 +102,11 @@ class Optimized final : public Computation {
         after_mass(1);
       }
     }
+  }
+
+  void start_again(int input) override {
+    swapped_ = false;
+    states_[0].upload(joined<T>(begin_(input)));
   }
 
   std::vector<double> result() override {
@@ -213,6 +220,7 @@ class Optimized final : public Computation {
   int n_;
   Unit unit_;
   double dt_;
+  std::function<State(int)> begin_;
   int steps_;
   Options options_;
   bool classical_;

@@ -56,6 +56,7 @@ class OptimizedPart final : public Computation {
 
   void step() override { launch_(); }
   std::vector<double> result() override { return arrays_.result(); }
+  void start_again(int) override { arrays_.start_again(); }
 
  private:
   using Launches = std::function<void()>;

@@ -25,6 +25,7 @@ class Penalty final : public Shared {
       : Penalty(backend, problem, component_inputs(problem.n, problem.options.q12, problem.start)) {
   }
 
+  void start_again(int) override { put(start_, divergence_); }
   std::vector<double> result() override {
     return {divergence_.data(), divergence_.data() + divergence_.size()};
   }
@@ -41,7 +42,8 @@ class Penalty final : public Shared {
                "scratch"),
         metric_(backend, border_metric(q12_sign(problem.options.q12)), "metric"),
         pcv_(to_vertices<P>(Operator::pcv, operators.pcv, n_)),
-        strength_(static_cast<T>(penalty / axis(n_).dx)) {
+        strength_(static_cast<T>(penalty / axis(n_).dx)),
+        start_(inputs.divergence) {
     for (const Edge& edge : edges()) {
       partner_[edge.panel_a][index(edge.side_a)] = {edge.panel_b, edge.side_b, edge.reversed};
       partner_[edge.panel_b][index(edge.side_b)] = {edge.panel_a, edge.side_a, edge.reversed};
@@ -132,6 +134,7 @@ class Penalty final : public Shared {
   Field<T> u1_, u2_, v1_, v2_, divergence_, lines_, metric_;
   ToVertices<P> pcv_;
   T strength_;
+  std::vector<double> start_;  // of the sum that penalties are added to
   std::array<std::array<Partner, 4>, panels> partner_ = {};
 };
 

@@ -27,7 +27,14 @@ class PartArrays {
     return keep(in_, values, site);
   }
   T* out(std::size_t count) { return out_.emplace_back(backend_, count, "result").data(); }
-  T* out(const std::vector<double>& start) { return keep(out_, start, "result"); }
+  T* out(const std::vector<double>& start) {
+    start_.assign(start.begin(), start.end());
+    return keep(out_, start, "result");
+  }
+  // A result that began with values begins with them again.
+  void start_again() {
+    if (!start_.empty()) out_[0].upload(start_);
+  }
 
   std::vector<double> result() const {
     std::vector<double> all;
@@ -45,6 +52,7 @@ class PartArrays {
 
   Backend& backend_;
   std::vector<Buffer<T>> in_ = {}, out_ = {};
+  std::vector<T> start_ = {};
 };
 
 // Whether an operator's result is a field of heights; else it takes one.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "cubed_sphere_swe/problem/sphere.hpp"
@@ -42,6 +43,14 @@ class Field {
  private:
   Buffer<T> buffer_;
 };
+
+// Values as T, in place of what `into` holds (a Buffer or a Field of as many).
+template <class Values>
+void put(const std::vector<double>& values, const Values& into) {
+  using T = std::remove_reference_t<decltype(*into.data())>;
+  std::transform(values.begin(), values.end(), into.data(),
+                 [](double x) { return static_cast<T>(x); });
+}
 
 // A table as T.
 template <class T>

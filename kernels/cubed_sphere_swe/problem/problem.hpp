@@ -2,6 +2,8 @@
 // Private to the workload: what the four implementations are given.
 #pragma once
 
+#include <functional>
+
 #include "cubed_sphere_swe/problem/options.hpp"
 #include "cubed_sphere_swe/problem/state.hpp"
 
@@ -22,6 +24,9 @@ struct Problem {
   Options options = {};  // its dt is not read: the one above is
   Component component = {};
   State start = {};
+  // The start once more, for those who begin again; of input number 1 twice that, of which a
+  // tendency is twice as large to the last bit.
+  std::function<State(int input)> begin = {};
 };
 
 }  // namespace holdfast::cubed_sphere_swe

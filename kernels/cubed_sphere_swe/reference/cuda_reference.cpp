@@ -2,6 +2,7 @@
 // The reference variant on a device: dense operators, one launch per array update (reference.cu). A
 // tendency is 219 launches and 2 copies, a step 888 and 8.
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -60,6 +61,7 @@ class Reference final : public Computation {
         n_(problem.n),
         unit_(problem.unit),
         dt_(problem.dt),
+        begin_(problem.begin),
         steps_(problem.unit == Unit::loop ? problem.options.steps : 1),
         launch_(unit_ == Unit::loop ? problem.options.launch : Launch::host),
         diagnostics_(problem.options.diagnostics),
@@ -98,6 +100,8 @@ class Reference final : public Computation {
       }
     }
   }
+
+  void start_again(int input) override { state_.upload(joined<T>(begin_(input))); }
 
   std::vector<double> result() override {
     const std::vector<T> values = (unit_ == Unit::rhs ? others_[0] : state_).to_host();
@@ -161,6 +165,7 @@ class Reference final : public Computation {
   int n_;
   Unit unit_;
   double dt_;
+  std::function<State(int)> begin_;
   int steps_;
   Launch launch_;
   Diagnostics diagnostics_;

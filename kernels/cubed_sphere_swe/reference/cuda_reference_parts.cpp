@@ -43,6 +43,7 @@ class ReferencePart final : public Computation {
 
   void step() override { launch_(); }
   std::vector<double> result() override { return arrays_.result(); }
+  void start_again(int) override { arrays_.start_again(); }
 
  private:
   using Launches = std::function<void()>;

@@ -156,6 +156,7 @@ class Penalised final : public Outputs<T> {
   Penalised(Backend& backend, const Problem& problem)
       : Penalised(backend, problem,
                   component_inputs(problem.n, problem.options.q12, problem.start)) {}
+  void start_again(int) override { put(start_, this->out_[0]); }
   void step() override {
     const Scope scope("sat");
     for (const Edge& edge : edges())
@@ -171,7 +172,8 @@ class Penalised final : public Outputs<T> {
         u1_(table<T>(backend, inputs.u1, "inputs")),
         u2_(table<T>(backend, inputs.u2, "inputs")),
         v1_(table<T>(backend, problem.start.v1, "inputs")),
-        v2_(table<T>(backend, problem.start.v2, "inputs")) {
+        v2_(table<T>(backend, problem.start.v2, "inputs")),
+        start_(inputs.divergence) {
     this->out_.push_back(table<T>(backend, inputs.divergence, "result"));
   }
 
@@ -179,6 +181,7 @@ class Penalised final : public Outputs<T> {
   DenseOperator<T> pcv_;
   Penalties<T> penalties_;
   Buffer<T> u1_, u2_, v1_, v2_;
+  std::vector<double> start_;  // of the sum that penalties are added to
 };
 
 template <class T>

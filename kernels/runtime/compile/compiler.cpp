@@ -72,7 +72,7 @@ std::string key_of(const Lowering& lowering) {
     for (const auto& part : parts) add(part);
   };
   const auto versions = toolkit_versions();
-  add(text("holdfast-program/2 sm_", lowering.sm));
+  add(text("holdfast-program/3 sm_", lowering.sm));
   add(versions.nvrtc);
   add(versions.nvjitlink);
   add_all(lowering_options());
@@ -206,6 +206,7 @@ Module Compiler::compile(const Program& program) {
                                                                .registers = entry.registers,
                                                                .spill_bytes = entry.spill_bytes,
                                                                .shared_bytes = entry.shared_bytes,
+                                                               .local_bytes = entry.local_bytes,
                                                                .cubin_hash = compiled->cubin_hash});
     device_.load(compiled->cubin, function);
   }

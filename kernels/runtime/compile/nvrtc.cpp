@@ -98,9 +98,10 @@ void read_resources(std::string_view log, std::vector<Artifact::Entry>& entries)
     entry.shared_bytes = number_before(" bytes smem", used);
     entry.spill_bytes = spills_in(compiled.substr(0, compiled.find("Used ")));
     of_functions -= entry.spill_bytes;
-    entry.registers = number_before(
-        " registers", first_line(after(text("Function properties for '", entry.name, "':\n"), log,
-                                       "registers", entry)));
+    const auto linked = first_line(
+        after(text("Function properties for '", entry.name, "':\n"), log, "registers", entry));
+    entry.registers = number_before(" registers", linked);
+    entry.local_bytes = number_before(" stack", linked);
   }
   for (auto& entry : entries) entry.spill_bytes += of_functions;
 }

@@ -16,6 +16,7 @@ struct Artifact {
     int registers = 0;
     int spill_bytes = 0;  // stores plus loads
     int shared_bytes = 0;
+    int local_bytes = 0;  // of the stack, of the functions that it calls too
   };
   std::string ptx = {};
   std::string cubin = {};

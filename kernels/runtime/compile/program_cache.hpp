@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "runtime/compile/nvrtc.hpp"
@@ -14,6 +15,10 @@ namespace holdfast {
 // Null when neither has it. `key` is a SHA-256 over everything the artifact depends on.
 std::shared_ptr<const Artifact> cached_program(const std::string& key);
 void cache_program(const std::string& key, std::shared_ptr<const Artifact> artifact);
+
+// The same of a text that follows from something else, on disk alone; nothing where there is none.
+std::optional<std::string> cached_text(const std::string& key);
+void cache_text(const std::string& key, const std::string& content);
 
 // Forgets what is held in memory, as a new process would.
 void forget_cached_programs();

@@ -20,6 +20,7 @@ struct Dim3 {
   unsigned x = 1, y = 1, z = 1;
 
   auto operator<=>(const Dim3&) const = default;
+  constexpr std::int64_t volume() const { return std::int64_t{1} * x * y * z; }
 };
 
 struct LaunchShape {
@@ -53,6 +54,7 @@ struct Function {
   int registers = 0;                  // per thread
   int spill_bytes = 0;                // local-memory spills, stores plus loads
   int shared_bytes = 0;               // static, per block
+  int local_bytes = 0;                // per thread: arrays and spills that lie in memory
   std::string cubin_hash = {};        // of the program's cubin
   const void* handle = nullptr;       // cudaKernel_t on a real device
   std::int64_t launches = 0;          // so far, for the kernel table of a result

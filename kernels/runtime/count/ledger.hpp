@@ -15,8 +15,10 @@ struct Counts {
   std::int64_t launches =
       0;  // kernels started, own and library's, each node of a replayed graph included
   std::int64_t library_calls = 0;  // those of them that a BLAS or FFT library started
-  std::int64_t graph_nodes = 0;    // nodes (kernels, copies, fills) executed by replayed graphs
-  std::int64_t copies = 0;         // device to device
+  // What the host pays for: launches outside graphs, and replays.
+  std::int64_t host_launches = 0;
+  std::int64_t graph_nodes = 0;  // nodes (kernels, copies, fills) executed by replayed graphs
+  std::int64_t copies = 0;       // device to device
   std::int64_t h2d_bytes = 0;
   std::int64_t d2h_bytes = 0;
   std::int64_t syncs = 0;        // times the host waited for the device
@@ -41,6 +43,7 @@ struct Counter {
 inline constexpr Counter counter_table[] = {
     {"launches", &Counts::launches, "launches"},
     {"library_calls", &Counts::library_calls, "library calls"},
+    {"host_launches", &Counts::host_launches, "launches and replays by the host", true, false},
     {"graph_nodes", &Counts::graph_nodes, "graph nodes"},
     {"copies", &Counts::copies, "copies"},
     {"h2d_bytes", &Counts::h2d_bytes, "uploaded bytes"},

@@ -101,4 +101,15 @@ int occupancy(const Architecture& arch, int registers_per_thread,
   return blocks;
 }
 
+Fit fit(const Architecture& arch, int registers_per_thread, std::int64_t shared_bytes_per_block,
+        int threads_per_block, double blocks) {
+  constexpr int warp = 32;
+  const int resident =
+      occupancy(arch, registers_per_thread, shared_bytes_per_block, threads_per_block);
+  if (resident < 1) return {};
+  const int warps = (threads_per_block + warp - 1) / warp;
+  return {.occupancy = static_cast<double>(resident * warps) / arch.warps_per_multiprocessor,
+          .waves = blocks / (static_cast<double>(resident) * arch.multiprocessors)};
+}
+
 }  // namespace holdfast

@@ -30,4 +30,12 @@ const Architecture& architecture(int sm);
 int occupancy(const Architecture&, int registers_per_thread, std::int64_t shared_bytes_per_block,
               int threads_per_block);
 
+// Warps of a launch that a multiprocessor holds, of those that it has room for; and how often the
+// whole device is filled by its grid. Both zero where a block does not fit.
+struct Fit {
+  double occupancy = 0, waves = 0;
+};
+Fit fit(const Architecture&, int registers_per_thread, std::int64_t shared_bytes_per_block,
+        int threads_per_block, double blocks);
+
 }  // namespace holdfast

@@ -152,6 +152,7 @@ void Device::upload(void* to, const void* from, std::size_t bytes) {
   });
   do_upload(to, from, bytes);
   ledger_->counts.h2d_bytes += static_cast<std::int64_t>(bytes);
+  ++ledger_->counts.syncs;  // its source is the caller's again when it returns
 }
 
 void Device::download(void* to, const void* from, std::size_t bytes) {
@@ -192,6 +193,7 @@ void Device::launch(Function& function, const LaunchShape& shape, void** argumen
 void Device::count_launch(Function* function) {
   ++counts().launches;
   if (!function) ++counts().library_calls;
+  if (!capturing_) ++counts().host_launches;
   if (function && capturing_) ++capturing_->launches[function];
   if (function && !capturing_) ++function->launches;
 }
@@ -232,6 +234,7 @@ void Device::replay(const Graph& graph) {
                   [&](Recorder& recorder) { return recorder.open_replay(graph); });
   do_replay(graph);
   ledger_->counts += graph.counts;
+  ++ledger_->counts.host_launches;
   ledger_->counts.graph_nodes += static_cast<std::int64_t>(graph.nodes.size());
   for (const auto& [function, launches] : graph.launches) function->launches += launches;
 }

@@ -76,7 +76,13 @@ TEST_F(DryDeviceTest, TransfersAreCountedInBytes) {
   (void)a.to_host();
   EXPECT_EQ(ledger.counts.h2d_bytes, 24);
   EXPECT_EQ(ledger.counts.d2h_bytes, 24);
+}
+
+TEST_F(DryDeviceTest, ATransferEitherWayIsWaitedFor) {
+  const Buffer<double> a(*backend, std::vector<double>{1, 2, 3}, "a");
   EXPECT_EQ(ledger.counts.syncs, 1);
+  (void)a.to_host();
+  EXPECT_EQ(ledger.counts.syncs, 2);
 }
 
 TEST(Blocks, CoverTheWholeCountAndNoMore) {

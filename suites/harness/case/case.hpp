@@ -55,6 +55,12 @@ struct Oracle {
   // a third of a second, where `expected` takes longer than that.
   std::function<double(const std::vector<double>& result)> few = {};
   std::function<double(Backend&, Variant)> golden = {};  // error against published values; optional
+  // Optional, where a computation knows more inputs than one (Steps::inputs): the error of the
+  // result of another, told cheaply. Asked where no reference is measured beside the variant.
+  std::function<double(const std::vector<double>& result, int input)> other = {};
+  // Optional: how far the variants' results may lie from one another, as `limit` counts errors;
+  // else each may lie `limit` from the truth, on opposite sides.
+  Distance between = {};
 };
 
 // Compares the result after the timed section with the one after the warm-up; a sentence when steps
@@ -88,7 +94,10 @@ struct Steps {
   // Optional: given the verified result, readings beside those of the computation itself.
   std::function<std::vector<NamedReading>(const Verified&)> read = {};
   int warm_up = 1;  // steps before anything is accounted; also how many the oracle is asked for
-  int batch = 0;    // steps per timed sample; 0: enough for a sample
+  // Whether a step goes on from where the last one ended: then the computation can start_again().
+  bool chained = true;
+  int inputs = 1;  // of one shape, that start_again() knows; of steps that are not chained
+  int batch = 0;   // steps per timed sample; 0: enough for a sample
   // Least length of a sample, where caches and threads need longer than usual to settle after the
   // other variant; 0: what the clock of the device needs.
   double sample_seconds = 0;

@@ -13,6 +13,12 @@
 namespace holdfast {
 namespace {
 
+// Steps that must count the same. What remembers an unchanged input is found by more of them, which
+// cost nothing where nothing executes; elsewhere all steps that are timed are counted too.
+int accounted_steps(const Backend& backend) {
+  return backend.executes() ? 3 : 8;
+}
+
 // What one step counts, which must be the same for each of them.
 Counts per_step(const std::vector<Counts>& steps) {
   for (const auto& [name, member, timed, steady, in_profiles] : counter_table)
@@ -21,7 +27,7 @@ Counts per_step(const std::vector<Counts>& steps) {
         throw Error(Fault::broken_rule,
                     text(name, " is not steady: one step counts ", steps.front().*member,
                          ", another ", step.*member, "; every step must do the same work after ",
-                         accounted_steps, " or fewer to warm up"));
+                         steps.size(), " or fewer to warm up"));
   return steps.back();
 }
 
@@ -42,11 +48,38 @@ std::string shown(const std::set<LaunchShape>& shapes) {
   return all;
 }
 
+void add_shapes(const Architecture& architecture, const Function& function, KernelUse& kernel) {
+  for (const LaunchShape& shape : function.shapes) {
+    const std::int64_t blocks = shape.grid.volume(), threads = shape.block.volume();
+    const auto dynamic = static_cast<std::int64_t>(shape.shared_bytes);
+    const Fit found = fit(architecture, function.registers, function.shared_bytes + dynamic,
+                          static_cast<int>(threads), static_cast<double>(blocks));
+    kernel.occupancy =
+        kernel.blocks > 0 ? std::min(kernel.occupancy, found.occupancy) : found.occupancy;
+    kernel.blocks += blocks;
+    kernel.threads += blocks * threads;
+    kernel.block_threads = std::max(kernel.block_threads, threads);
+    kernel.dynamic_shared_bytes = std::max(kernel.dynamic_shared_bytes, dynamic);
+    kernel.waves += found.waves;
+  }
+}
+
+// Of a program that is launched at all.
+std::map<std::string, InstructionCounts> machine_code_of(const Compiled& program,
+                                                         VariantMeasurement& measured) {
+  const bool used = std::any_of(program.functions.begin(), program.functions.end(),
+                                [](const Function& function) { return function.launches > 0; });
+  if (!used) return {};
+  if (pinned_disassembler().path.empty()) measured.no_code = pinned_disassembler().absent;
+  return machine_code(program.cubin, program.cubin_hash);
+}
+
 // Kernels that steps never launch are part of the program's identity all the same.
 void read_programs(const Backend& backend, const std::map<const Function*, std::int64_t>& before,
                    int steps, VariantMeasurement& measured) {
   std::string identity;
   for (const auto& program : backend.compiler->programs()) {
+    const auto code = machine_code_of(*program, measured);
     for (const Function& function : program->functions) {
       const auto known = before.find(&function);
       const auto earlier = known == before.end() ? 0 : known->second;
@@ -57,8 +90,13 @@ void read_programs(const Backend& backend, const std::map<const Function*, std::
                                   .registers = function.registers,
                                   .spill_bytes = function.spill_bytes,
                                   .shared_bytes = function.shared_bytes,
+                                  .local_bytes = function.local_bytes,
                                   .launches = (function.launches - earlier) / steps,
                                   .used = function.launches > 0});
+      add_shapes(backend.device->architecture(), function, measured.kernels.back());
+      const auto found = code.find(function.name);
+      if (function.launches > 0 && found != code.end())
+        measured.kernels.back().code = found->second;
     }
   }
   std::sort(measured.kernels.begin(), measured.kernels.end(),
@@ -75,14 +113,24 @@ void read_programs(const Backend& backend, const std::map<const Function*, std::
 Counts steady_step(Backend& backend, Computation& computation) {
   Ledger& ledger = backend.ledger;
   std::vector<Counts> counted;
-  ledger.enter(Ledger::Phase::steady, computation.permissions());
-  for (int i = 0; i < accounted_steps; ++i) {
+  const SteadyPhase steady(backend, computation);
+  for (int i = 0; i < accounted_steps(backend); ++i) {
     const Counts before = ledger.counts;
     computation.step();
     counted.push_back(ledger.counts - before);
   }
-  ledger.enter(Ledger::Phase::building);
   return per_step(counted);
+}
+
+void check_counts(const Subject& subject, const Counts& made, std::int64_t steps) {
+  for (const auto& [name, member, timed, steady, shown] : counter_table) {
+    const std::int64_t expected = steps * (subject.measured.step.*member);
+    if (!timed.empty() && made.*member != expected)
+      throw Error(Fault::broken_rule,
+                  text("the ", variant_name(subject.variant), " variant counts ", made.*member, " ",
+                       timed, " in ", steps, " timed steps and not ", expected,
+                       ": a step must do the same whether it is timed or not"));
+  }
 }
 
 StageSeconds stage_seconds(const Backend& backend) {
@@ -147,7 +195,7 @@ Subject account(const Steps& steps, Variant variant, const std::string& device) 
   std::map<const Function*, std::int64_t> launches;
   if (backend.compiler) launches = launches_so_far(backend);
   measured.step = steady_step(backend, computation);
-  if (backend.compiler) read_programs(backend, launches, accounted_steps, measured);
+  if (backend.compiler) read_programs(backend, launches, accounted_steps(backend), measured);
   measured.peak_bytes = backend.ledger.peak_bytes;
   if (steps.estimate_bytes) measured.estimated_bytes = steps.estimate_bytes(backend, variant);
   if (steps.upload_bytes) measured.least_upload_bytes = steps.upload_bytes(variant);

@@ -35,11 +35,26 @@ void spoil_each(Backend& backend, const std::vector<std::string>& sites);
 // The same of what the case says that each step writes anew.
 void spoil_rewritten(const Steps& steps, Backend& backend, Variant variant);
 
-// Steps accounted to prove that the state is steady.
-inline constexpr int accounted_steps = 3;
-
-// What one step counts, made `accounted_steps` times as steady steps; throws as account() does.
+// What one step counts, made a few times as steady steps; throws as account() does.
 Counts steady_step(Backend& backend, Computation& computation);
+
+// Throws Error{broken_rule} where so many steps made other counts than the accounted one did.
+void check_counts(const Subject& subject, const Counts& made, std::int64_t steps);
+
+// While it lives, steps are held to the rules of a steady one.
+class SteadyPhase {
+ public:
+  explicit SteadyPhase(Backend& backend, const Computation& computation)
+      : ledger_(&backend.ledger) {
+    ledger_->enter(Ledger::Phase::steady, computation.permissions());
+  }
+  ~SteadyPhase() { ledger_->enter(Ledger::Phase::building); }
+  SteadyPhase(const SteadyPhase&) = delete;
+  SteadyPhase& operator=(const SteadyPhase&) = delete;
+
+ private:
+  Ledger* ledger_;
+};
 
 // Of all programs that this backend's compiler was asked for; zeros on host.
 StageSeconds stage_seconds(const Backend& backend);

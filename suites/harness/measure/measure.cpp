@@ -2,12 +2,15 @@
 #include "harness/measure/measure.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <random>
 #include <utility>
 
 #include "harness/measure/account.hpp"
+#include "harness/measure/again.hpp"
 #include "harness/measure/handover.hpp"
 #include "harness/measure/session.hpp"
 #include "runtime/base/error.hpp"
@@ -26,30 +29,18 @@ void fail(Measurement& measurement, std::string reason) {
   measurement.reason = std::move(reason);
 }
 
-// The state of a chained computation goes on from here; its steps are held to the rules of a steady
-// step.
-class SteadyPhase {
- public:
-  explicit SteadyPhase(Subject& subject) : ledger_(&subject.backend->ledger) {
-    ledger_->enter(Ledger::Phase::steady, subject.computation->permissions());
-  }
-  ~SteadyPhase() { ledger_->enter(Ledger::Phase::building); }
-  SteadyPhase(const SteadyPhase&) = delete;
-  SteadyPhase& operator=(const SteadyPhase&) = delete;
-
- private:
-  Ledger* ledger_;
-};
-
 // Whether the variant computes what the oracle says. Remembers the worst error of the case.
 bool check(const Steps& steps, const std::string& device, const std::vector<double>& expected,
-           Subject& subject, Measurement& measurement) {
-  double error = std::max(error_of(steps.oracle, subject.warm_result, expected),
-                          golden_error(steps, subject.variant, device));
-  // JSON has no infinity; a result that is not a number is as wrong as can be.
-  if (!std::isfinite(error)) error = std::numeric_limits<double>::max();
-  subject.measured.check_error = error;
-  measurement.check_error = std::max(measurement.check_error.value_or(0), error);
+           Subject& subject, double& worst, Measurement& measurement) {
+  const double error = std::max(error_of(steps.oracle, subject.warm_result, expected),
+                                golden_error(steps, subject.variant, device));
+  // A result that is no number is as wrong as can be, and has no error that a file could hold.
+  if (std::isfinite(error)) subject.measured.check_error = error;
+  worst = std::max(worst, error);
+  if (std::isfinite(worst))
+    measurement.check_error = worst;
+  else
+    measurement.check_error.reset();
   const auto fault = wrong(steps, subject.variant, error);
   if (fault) fail(measurement, *fault);
   return !fault;
@@ -78,7 +69,7 @@ int batch(const Steps& steps, const Timer& timer, const Subject& subject) {
 void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* reference,
                    Subject& optimized, Measurement& measurement) {
   const Timer ours = counting_timer(optimized);
-  const SteadyPhase steady(optimized);
+  const SteadyPhase steady(*optimized.backend, *optimized.computation);
   const int our_batch = batch(steps, ours, optimized);
   if (!reference) {
     const auto seconds = time_alone(ours, our_batch, options.budget);
@@ -86,7 +77,7 @@ void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* r
     optimized.measured.samples = static_cast<std::int64_t>(seconds.size());
     return;
   }
-  const SteadyPhase steady_reference(*reference);
+  const SteadyPhase steady_reference(*reference->backend, *reference->computation);
   const Timer theirs = counting_timer(*reference);
   const int their_batch = batch(steps, theirs, *reference);
   const auto rounds = time_in_turn(ours, our_batch, theirs, their_batch, options.budget);
@@ -112,7 +103,7 @@ void time_derived(const Steps& steps, const Derived& derived, const std::string&
   const Timer ours = counting_timer(subject);
   const Timer theirs = timer(*other.backend, *other.computation);
   (void)theirs(1);
-  const SteadyPhase steady(subject);
+  const SteadyPhase steady(*subject.backend, *subject.computation);
   // A step of one may be many of the other's: samples of unlike length meet unlike interruptions.
   const double sample = std::max({sample_seconds(steps, *other.backend), ours(1), theirs(1)});
   const int our_batch = steps.batch > 0 ? steps.batch : batch_for(ours, sample);
@@ -126,23 +117,11 @@ void time_derived(const Steps& steps, const Derived& derived, const std::string&
       (derived.form == Derived::Form::other_over_case ? other_over_case : 1 / other_over_case);
 }
 
-// Steps that were counted when nobody looked at the clock must cost the same while it runs.
-void check_timed_counts(const Subject& subject) {
-  const Counts made = subject.backend->ledger.counts - subject.before_timing;
-  for (const auto& [name, member, timed, steady, shown] : counter_table) {
-    const std::int64_t expected = subject.timed_steps * (subject.measured.step.*member);
-    if (!timed.empty() && made.*member != expected)
-      throw Error(Fault::broken_rule,
-                  text("the ", variant_name(subject.variant), " variant counts ", made.*member, " ",
-                       timed, " in ", subject.timed_steps, " timed steps and not ", expected,
-                       ": a step must do the same whether it is timed or not"));
-  }
-}
-
 // The state after the timed section: a variant that skipped or spoiled steps shows here. What each
 // step writes anew has to come from one more of the same steps.
 void check_afterwards(const Steps& steps, Subject& subject, Measurement& measurement) {
-  check_timed_counts(subject);
+  check_counts(subject, subject.backend->ledger.counts - subject.before_timing,
+               subject.timed_steps);
   if (!steps.invariant) return;
   if (steps.rewritten) {
     spoil_rewritten(steps, *subject.backend, subject.variant);
@@ -170,6 +149,22 @@ void time_and_check(const Case& one, const std::string& device, const MeasureOpt
   });
   for (Subject* subject : {&optimized, reference})
     if (subject) check_afterwards(steps, *subject, measurement);
+}
+
+// For at most a tenth of the time that the case took so far.
+void look_again(const Steps& steps, const MeasureOptions& options,
+                std::chrono::steady_clock::time_point begun, Subject* reference, Subject& optimized,
+                Measurement& measurement) {
+  const auto spent = std::chrono::steady_clock::now() - begun;
+  const AgainLimits limits = {.seconds = std::chrono::duration<double>(spent).count() / 10,
+                              .seed = options.seed ? *options.seed : std::random_device()()};
+  const auto fault = verify_again(steps, reference, optimized, limits, measurement.again.emplace());
+  if (!fault) return;
+  measurement.check = CheckStatus::failed;
+  measurement.check_error.reset();  // that of the warm-up, which was right, is not what failed
+  for (Subject* subject : {&optimized, reference})
+    if (subject) subject->measured.readings.clear();
+  fail(measurement, *fault);
 }
 
 // What the computation says of itself, and the case of its result.
@@ -207,6 +202,7 @@ void take_readings(const Case& one, const std::string& device, const Subject* re
 
 void measure_steps(const Case& one, const std::string& device, const MeasureOptions& options,
                    Measurement& measurement) {
+  const auto begun = std::chrono::steady_clock::now();
   const auto& steps = std::get<Steps>(one.recipe);
   measurement.oracle = steps.oracle.name;
   measurement.check_limit = steps.oracle.limit;
@@ -217,8 +213,9 @@ void measure_steps(const Case& one, const std::string& device, const MeasureOpti
   measurement.executed = optimized.backend->executes();
   if (measurement.executed) {
     const auto expected = steps.oracle.expected(steps.warm_up);
-    bool right = check(steps, device, expected, optimized, measurement);
-    if (reference) right = check(steps, device, expected, *reference, measurement) && right;
+    double worst = 0;
+    bool right = check(steps, device, expected, optimized, worst, measurement);
+    if (reference) right = check(steps, device, expected, *reference, worst, measurement) && right;
     measurement.check = right ? CheckStatus::passed : CheckStatus::failed;
     if (right)
       time_and_check(one, device, options, reference ? &*reference : nullptr, optimized,
@@ -233,6 +230,8 @@ void measure_steps(const Case& one, const std::string& device, const MeasureOpti
   // Peaks are of the whole life: reading back and timing are part of it.
   optimized.measured.peak_bytes = optimized.backend->ledger.peak_bytes;
   if (reference) reference->measured.peak_bytes = reference->backend->ledger.peak_bytes;
+  if (measurement.check == CheckStatus::passed)
+    look_again(steps, options, begun, reference ? &*reference : nullptr, optimized, measurement);
   if (options.ceilings && measurement.executed)
     // What was held once and what a step moves both bound the data that a step touches.
     measurement.floor_seconds = options.ceilings->floor_seconds(
@@ -263,6 +262,22 @@ void complete_declared(const Case& one, const std::string& device, Measurement& 
   }
 }
 
+// A reading that is no number fails its case, and not the file that all cases are written to.
+void refuse_no_numbers(Measurement& measurement) {
+  const auto refuse = [&](std::map<std::string, double>& readings) {
+    std::erase_if(readings, [&](const auto& reading) {
+      const auto& [name, value] = reading;
+      if (std::isfinite(value)) return false;
+      fail(measurement, text("its metric ", name, " is ", value,
+                             ", and a result holds finite numbers only; mend what computes it"));
+      return true;
+    });
+  };
+  refuse(measurement.optimized.readings);
+  if (measurement.reference) refuse(measurement.reference->readings);
+  refuse(measurement.derived);
+}
+
 }  // namespace
 
 Measurement measure(const Case& one, const std::string& device, const MeasureOptions& options) {
@@ -273,7 +288,10 @@ Measurement measure(const Case& one, const std::string& device, const MeasureOpt
       measure_steps(one, device, options, measurement);
     else
       measure_protocol(one, device, measurement);
-    if (measurement.status == Measurement::Status::ok) complete_declared(one, device, measurement);
+    if (measurement.status == Measurement::Status::ok) {
+      complete_declared(one, device, measurement);
+      refuse_no_numbers(measurement);
+    }
   } catch (const Error& error) {
     if (error.fault() == Fault::no_device || error.fault() == Fault::bad_input) throw;
     fail(measurement, error.what());
@@ -291,6 +309,11 @@ double golden_error(const Steps& steps, Variant variant, const std::string& devi
 
 std::optional<std::string> wrong(const Steps& steps, Variant variant, double error) {
   if (error <= steps.oracle.limit) return std::nullopt;
+  if (!std::isfinite(error))
+    return text("the ", variant_name(variant), " variant's result after ", steps.warm_up,
+                " steps is none: it is of another length, was never written, or holds what is no "
+                "number (oracle: ",
+                steps.oracle.name, ")");
   return text("the ", variant_name(variant), " variant is wrong by ", error, " after ",
               steps.warm_up, " steps, the limit is ", steps.oracle.limit,
               " (oracle: ", steps.oracle.name, ")");

@@ -13,6 +13,7 @@
 #include "harness/ceilings/ceilings.hpp"
 #include "harness/measure/host_memory.hpp"
 #include "harness/measure/timing.hpp"
+#include "runtime/compile/machine_code.hpp"
 
 namespace holdfast {
 
@@ -23,8 +24,14 @@ struct KernelUse {
   std::string cubin = {};
   std::string shapes = {};  // grids, blocks and dynamic shared memory it was launched with
   int registers = 0, spill_bytes = 0, shared_bytes = 0;
+  int local_bytes = 0;  // per thread
   std::int64_t launches = 0;
   bool used = false;  // launched at all, in the warm-up or in a step
+  // Of all shapes it was launched with: blocks and threads of one launch each, the largest block,
+  // the most dynamic shared memory, the least occupancy, the waves of each.
+  std::int64_t blocks = 0, threads = 0, block_threads = 0, dynamic_shared_bytes = 0;
+  double occupancy = 0, waves = 0;
+  std::optional<InstructionCounts> code = {};  // of a used kernel; empty without a disassembler
 };
 
 struct VariantMeasurement {
@@ -37,6 +44,7 @@ struct VariantMeasurement {
   double warm_up_seconds = 0;     // the same and the other steps of the warm-up
   StageSeconds stages = {};       // of all its programs
   std::vector<KernelUse> kernels = {};
+  std::string no_code = {};  // why it is not known what the kernels' machine code does
   std::optional<std::string> identity = {};  // of the compiled code and its use; empty on host
   std::optional<double> check_error = {};
   std::optional<double> seconds = {};  // per step, median over the rounds
@@ -46,6 +54,12 @@ struct VariantMeasurement {
 
 enum class CheckStatus { passed, failed, not_executed };
 
+// How a case was verified again after its timed section.
+struct Again {
+  std::uint32_t seed = 0;
+  int steps = 0;  // that the optimized variant made
+};
+
 struct Measurement {
   enum class Status { ok, failed };
   Status status = Status::ok;
@@ -54,7 +68,9 @@ struct Measurement {
   Work work = {};
   CheckStatus check = CheckStatus::not_executed;
   std::string oracle = {};
-  std::optional<double> check_error = {}, check_limit = {};  // of the worse variant
+  // Of the worse variant; no error where a result holds what is no number.
+  std::optional<double> check_error = {}, check_limit = {};
+  std::optional<Again> again = {};
   std::optional<VariantMeasurement> reference = {};
   VariantMeasurement optimized = {};
   std::optional<double> speedup = {};
@@ -66,7 +82,8 @@ struct Measurement {
 
 struct MeasureOptions {
   TimingBudget budget = {};
-  const Ceilings* ceilings = nullptr;  // none on a dry device
+  const Ceilings* ceilings = nullptr;      // none on a dry device
+  std::optional<std::uint32_t> seed = {};  // of verifying again; none: drawn
 };
 
 // Errors of the case itself (a broken rule, a failing device, a program that does not compile) come

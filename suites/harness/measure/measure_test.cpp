@@ -108,6 +108,59 @@ TEST(Measure, AGoldenValueThatIsMissedFails) {
   EXPECT_EQ(measure(one, "host", quick).check_error, 0.5);
 }
 
+// A number that stands for none made the gate refuse the whole file.
+TEST(Measure, AResultThatHoldsNoNumberIsWrongWithoutAnError) {
+  Case one = toy_case();
+  steps_of(one).make = [](Backend& backend, Variant variant) {
+    struct Spoilt : Toy {
+      using Toy::Toy;
+      std::vector<double> result() override { return {NAN}; }
+    };
+    if (variant == Variant::optimized) return std::unique_ptr<Computation>(new Spoilt(backend));
+    return std::unique_ptr<Computation>(new Toy(backend));
+  };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.status, Measurement::Status::failed);
+  EXPECT_EQ(measured.check, CheckStatus::failed);
+  EXPECT_FALSE(measured.check_error);
+  EXPECT_FALSE(measured.optimized.check_error);
+  EXPECT_THAT(measured.reason, HasSubstr("the optimized variant's result after 2 steps is none"));
+}
+
+TEST(Measure, AReadingThatIsNoNumberFailsItsCaseAlone) {
+  Case one = toy_case();
+  steps_of(one).make = [](Backend& backend, Variant) {
+    struct Reading : Toy {
+      using Toy::Toy;
+      std::vector<NamedReading> readings() override { return {{"drift", NAN}}; }
+    };
+    return std::make_unique<Reading>(backend);
+  };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.status, Measurement::Status::failed);
+  EXPECT_THAT(measured.reason, HasSubstr("its metric drift is nan"));
+  EXPECT_THAT(measured.optimized.readings, testing::IsEmpty());
+}
+
+TEST(Measure, WhatSkipsWorkOnceItWasTimedIsWrong) {
+  Case one = toy_case();
+  steps_of(one).make = [](Backend& backend, Variant variant) {
+    struct Skipping : Toy {
+      using Toy::Toy;
+      void step() override {
+        if (++calls <= 5 || calls % 10 != 0) Toy::step();
+      }
+      int calls = 0;
+    };
+    if (variant == Variant::optimized) return std::unique_ptr<Computation>(new Skipping(backend));
+    return std::unique_ptr<Computation>(new Toy(backend));
+  };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.check, CheckStatus::failed);
+  EXPECT_THAT(measured.reason, HasSubstr("verified again after the timed section"));
+  EXPECT_THAT(measured.optimized.readings, testing::IsEmpty());
+}
+
 TEST(Measure, AGoldenErrorThatIsNoNumberFails) {
   Case one = toy_case();
   steps_of(one).oracle.golden = [](Backend&, Variant) { return NAN; };

@@ -47,6 +47,45 @@ Reading spill_bytes(const M&, const V& v) {
     if (kernel.used) sum += kernel.spill_bytes;
   return sum;
 }
+// Over the kernels that the variant launched.
+template <class Value>
+double sum_over_used(const V& v, const Value& value) {
+  double sum = 0;
+  for (const KernelUse& kernel : v.kernels)
+    if (kernel.used) sum += static_cast<double>(value(kernel));
+  return sum;
+}
+template <auto KernelUse::*member>
+Reading sum_of(const M&, const V& v) {
+  return sum_over_used(v, [](const KernelUse& kernel) { return kernel.*member; });
+}
+Reading block_shared_bytes(const M&, const V& v) {
+  return sum_over_used(
+      v, [](const KernelUse& kernel) { return kernel.shared_bytes + kernel.dynamic_shared_bytes; });
+}
+// A mean, so that each kernel's loss shows.
+Reading mean_occupancy(const M&, const V& v) {
+  const double kernels = sum_over_used(v, [](const KernelUse&) { return 1; });
+  if (kernels == 0) return 1;
+  return sum_over_used(v, [](const KernelUse& kernel) { return kernel.occupancy; }) / kernels;
+}
+Reading instructions_of(const V& v, const char* instruction_class) {
+  if (!v.no_code.empty()) return std::nullopt;
+  return sum_over_used(v, [&](const KernelUse& kernel) {
+    return kernel.code ? count(*kernel.code, instruction_class) : 0;
+  });
+}
+// Bytes of a load or store of global and shared memory.
+Reading access_bytes(const M&, const V& v) {
+  if (!v.no_code.empty()) return std::nullopt;
+  const auto over = [&](std::int64_t Accesses::*member) {
+    return sum_over_used(v, [&](const KernelUse& kernel) {
+      return kernel.code ? accesses(*kernel.code).*member : 0;
+    });
+  };
+  const double moves = over(&Accesses::count);
+  return moves > 0 ? over(&Accesses::bytes) / moves : 0;
+}
 Reading scatter_launches(const M&, const V& v) {
   std::int64_t sum = 0;
   for (const KernelUse& kernel : v.kernels)
@@ -105,6 +144,7 @@ const Metric table[] = {
     {"launches", "1", "exact", lower, gpu, variant, steps, per_step<&Counts::launches>},
     {"scatter_launches", "1", "exact", lower, gpu, variant, steps, scatter_launches},
     {"library_calls", "1", "exact", lower, gpu, variant, steps, per_step<&Counts::library_calls>},
+    {"host_launches", "1", "exact", lower, gpu, variant, steps, per_step<&Counts::host_launches>},
     {"graph_nodes", "1", "exact", lower, gpu, variant, steps, per_step<&Counts::graph_nodes>},
     {"h2d_bytes_warm", "B", "exact", lower, gpu, variant, steps, warm<&Counts::h2d_bytes>},
     {"h2d_bytes", "B", "exact", lower, gpu, variant, steps, per_step<&Counts::h2d_bytes>},
@@ -113,6 +153,19 @@ const Metric table[] = {
     {"registers_max", "1", "codegen", lower, gpu, variant, steps, most<&KernelUse::registers>},
     {"spill_bytes", "B", "codegen", lower, gpu, variant, steps, spill_bytes},
     {"shared_bytes", "B", "codegen", lower, gpu, variant, steps, most<&KernelUse::shared_bytes>},
+    // What follows of cubins and launches alone, over the kernels that are launched.
+    {"local_bytes", "B", "codegen", lower, gpu, variant, steps, sum_of<&KernelUse::local_bytes>},
+    {"block_shared_bytes", "B", "codegen", lower, gpu, variant, steps, block_shared_bytes},
+    {"launched_blocks", "1", "codegen", same, gpu, variant, steps, sum_of<&KernelUse::blocks>},
+    {"launched_threads", "1", "codegen", same, gpu, variant, steps, sum_of<&KernelUse::threads>},
+    {"occupancy", "1", "codegen", higher, gpu, variant, steps, mean_occupancy},
+    {"barriers", "1", "codegen", lower, gpu, variant, steps,
+     [](const M&, const V& v) { return instructions_of(v, "barrier"); }},
+    {"access_bytes", "B", "codegen", higher, gpu, variant, steps, access_bytes},
+    {"f64_instructions", "1", "codegen", lower, gpu, variant, single,
+     [](const M&, const V& v) { return instructions_of(v, "f64"); }},
+    {"tensor_instructions", "1", "codegen", higher, gpu, variant, single,
+     [](const M&, const V& v) { return instructions_of(v, "tensor"); }},
     {"trace_s", "s", "advisory", lower, gpu, variant, steps, stage<&StageSeconds::trace>},
     {"lower_s", "s", "advisory", lower, gpu, variant, steps, stage<&StageSeconds::lower>},
     {"compile_s", "s", "advisory", lower, gpu, variant, steps, stage<&StageSeconds::compile>},
@@ -129,6 +182,13 @@ const Metric table[] = {
      [](const M& m, const V& v) { return ratio(m.work.flops, v.seconds); }},
     {"bytes_per_s", "B/s", "advisory", higher, executing, variant, steps,
      [](const M& m, const V& v) { return ratio(m.work.bytes, v.seconds); }},
+    // Of a profile beside the timed processes, which `holdfast run --profile` adds.
+    {"idle_fraction", "1", "advisory", lower, on_cuda, variant, steps,
+     [](const M&, const V&) -> Reading { return std::nullopt; }},
+    {"max_gap_s", "s", "advisory", lower, on_cuda, variant, steps,
+     [](const M&, const V&) -> Reading { return std::nullopt; }},
+    {"top_kernel_fraction", "1", "advisory", lower, on_cuda, variant, steps,
+     [](const M&, const V&) -> Reading { return std::nullopt; }},
     {"check_error", "1", "bound", lower, executing, variant, steps,
      [](const M&, const V& v) { return v.check_error; }},
     {"host_rss_bytes_before", "B", "advisory", lower, everywhere, whole_case, nothing,
@@ -164,6 +224,8 @@ bool applies(const Metric& metric, const Case& one, std::string_view device) {
       return true;
     case steps:
       return repeated != nullptr;
+    case single:
+      return repeated && one.work.precision != Precision::f64;
     case reference:
       return repeated && one.has_reference(device);
     case estimate:

@@ -17,8 +17,9 @@ using Reading = std::optional<double>;  // empty where the device cannot know
 
 enum class Of { variant, whole_case };  // one value per variant, or one for the case
 // Of the case: nothing, not even that it is stepped; that it is measured by Steps; besides that a
-// reference, or a peak or an upload by formula, or that it is counted under callgrind.
-enum class Needs { nothing, steps, reference, estimate, upload, counted_steps };
+// reference, or a peak or an upload by formula, or that it is counted under callgrind, or that its
+// arithmetic is of single precision or less.
+enum class Needs { nothing, steps, reference, estimate, upload, counted_steps, single };
 
 // Devices a metric exists on, as a set.
 enum : unsigned { on_host = 1, on_cuda = 2, on_dry = 4, everywhere = on_host | on_cuda | on_dry };

@@ -160,6 +160,53 @@ TEST(Metrics, OfCodeSpeakOfTheKernelsThatWereLaunched) {
   EXPECT_EQ(read("spill_bytes"), 8);
 }
 
+const Metric& row(std::string_view name) {
+  return *std::find_if(metrics().begin(), metrics().end(),
+                       [&](const Metric& metric) { return metric.name == name; });
+}
+
+TEST(Metrics, OfLaunchesAddUpOverTheKernelsThatAreLaunched) {
+  const KernelUse one = {.shared_bytes = 8,
+                         .local_bytes = 256,
+                         .used = true,
+                         .blocks = 16,
+                         .threads = 2048,
+                         .dynamic_shared_bytes = 1024,
+                         .occupancy = 0.5};
+  KernelUse other = one, idle = one;
+  other.occupancy = 1;
+  idle.used = false;
+  const VariantMeasurement variant = {.kernels = {one, other, idle}};
+  EXPECT_EQ(row("local_bytes").read({}, variant), 512);
+  EXPECT_EQ(row("block_shared_bytes").read({}, variant), 2 * (8 + 1024));
+  EXPECT_EQ(row("launched_blocks").read({}, variant), 32);
+  EXPECT_EQ(row("launched_threads").read({}, variant), 4096);
+  EXPECT_EQ(row("occupancy").read({}, variant), 0.75);
+}
+
+TEST(Metrics, OfMachineCodeAddUpOrAreAbsentForAReason) {
+  VariantMeasurement variant;
+  variant.kernels = {
+      {.used = true, .code = InstructionCounts{{"barrier", 2}, {"global_load_16", 1}}},
+      {.used = true, .code = InstructionCounts{{"barrier", 1}, {"shared_store_4", 2}, {"f64", 5}}},
+      {.used = false, .code = InstructionCounts{{"barrier", 9}}}};
+  EXPECT_EQ(row("barriers").read({}, variant), 3);
+  EXPECT_EQ(row("f64_instructions").read({}, variant), 5);
+  EXPECT_EQ(row("tensor_instructions").read({}, variant), 0);
+  EXPECT_EQ(row("access_bytes").read({}, variant), (16 + 2 * 4) / 3.);
+  variant.no_code = "there is no disassembler";
+  EXPECT_FALSE(row("barriers").read({}, variant));
+  EXPECT_FALSE(row("access_bytes").read({}, variant));
+}
+
+TEST(Metrics, TellDoubleArithmeticWhereACaseIsOfSinglePrecision) {
+  Case one = toy_case();
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("f64_instructions")));
+  one.work.precision = Precision::f32;
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Contains("f64_instructions"));
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Contains("tensor_instructions"));
+}
+
 TEST(Metrics, HoldAnUploadAgainstTheLeastWhereTheCaseSaysWhatThatIs) {
   Case one = toy_case();
   EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("upload_ratio")));

@@ -43,13 +43,15 @@ void Session::read_compilation(const Backend& backend) {
 }
 
 void Session::check(std::string_view oracle, double error, double limit) {
-  // JSON has no infinity; a result that is not a number is as wrong as can be.
-  if (!std::isfinite(error)) error = std::numeric_limits<double>::max();
   const bool first = measurement_->check == CheckStatus::not_executed;
-  const double before = first ? -1 : *measurement_->check_error / *measurement_->check_limit;
-  if (error / limit > before) {
+  // A result that is no number is further from its limit than any error, which it has none of.
+  const auto share = [](const std::optional<double>& some, double of) {
+    return some && std::isfinite(*some) ? *some / of : std::numeric_limits<double>::infinity();
+  };
+  if (first || share(error, limit) >
+                   share(measurement_->check_error, measurement_->check_limit.value_or(1))) {
     measurement_->oracle = oracle;
-    measurement_->check_error = error;
+    measurement_->check_error = std::isfinite(error) ? std::optional(error) : std::nullopt;
     measurement_->check_limit = limit;
   }
   const bool right = error <= limit;
@@ -57,6 +59,11 @@ void Session::check(std::string_view oracle, double error, double limit) {
   if (right) return;
   measurement_->check = CheckStatus::failed;
   measurement_->status = Measurement::Status::failed;
+  if (!std::isfinite(error)) {
+    measurement_->reason =
+        text("its result holds what is no number, or has another length (oracle: ", oracle, ")");
+    return;
+  }
   measurement_->reason =
       text("wrong by ", error, ", the limit is ", limit, " (oracle: ", oracle, ")");
 }

@@ -63,7 +63,10 @@ TEST_F(OnTheHost, AFailedCheckStaysFailed) {
 
 TEST_F(OnTheHost, AnErrorThatIsNoNumberFails) {
   session.check("nothing", std::numeric_limits<double>::quiet_NaN(), 1);
+  session.check("far", 1e30, 1);
   EXPECT_EQ(measurement.check, CheckStatus::failed);
+  EXPECT_EQ(measurement.oracle, "nothing");
+  EXPECT_FALSE(measurement.check_error);
 }
 
 }  // namespace

@@ -108,20 +108,16 @@ std::string operation_kind(const DeviceSlice& slice) {
 
 KernelFit fit(const Architecture& architecture, const Function& function,
               const LaunchShape& shape) {
-  constexpr unsigned warp = 32;
-  const auto volume = [](const Dim3& extent) { return double{1} * extent.x * extent.y * extent.z; };
-  const int threads = static_cast<int>(volume(shape.block));
-  const int resident =
-      occupancy(architecture, function.registers,
-                function.shared_bytes + static_cast<std::int64_t>(shape.shared_bytes), threads);
-  const double warps = (threads + warp - 1) / warp;
-  KernelFit fit{.shape = shape,
-                .shared_bytes = function.shared_bytes,
-                .registers = function.registers,
-                .spill_bytes = function.spill_bytes,
-                .occupancy = resident * warps / architecture.warps_per_multiprocessor};
-  if (resident > 0) fit.waves = volume(shape.grid) / (resident * architecture.multiprocessors);
-  return fit;
+  const Fit found = holdfast::fit(
+      architecture, function.registers,
+      function.shared_bytes + static_cast<std::int64_t>(shape.shared_bytes),
+      static_cast<int>(shape.block.volume()), static_cast<double>(shape.grid.volume()));
+  return {.shape = shape,
+          .shared_bytes = function.shared_bytes,
+          .registers = function.registers,
+          .spill_bytes = function.spill_bytes,
+          .occupancy = found.occupancy,
+          .waves = found.waves};
 }
 
 std::vector<Operation> operations(const Profiled& profiled, const StepFinder& steps) {

@@ -7,6 +7,7 @@
 #include "base/machine.hpp"
 #include "base/sha256.hpp"
 #include "runtime/base/error.hpp"
+#include "runtime/compile/machine_code.hpp"
 #include "runtime/compile/source_text.hpp"
 #include "runtime/compile/toolkit.hpp"
 
@@ -46,6 +47,7 @@ json environment(const Backend& backend) {
               {"cuda", nullptr},
               {"nvrtc", nullptr},
               {"nvjitlink", nullptr},
+              {"nvdisasm", nullptr},
               {"compiler", text("g++ ", __GNUC__, ".", __GNUC_MINOR__, ".", __GNUC_PATCHLEVEL__)},
               {"flags", sha256(HOLDFAST_FLAGS)},
               {"host",
@@ -58,6 +60,7 @@ json environment(const Backend& backend) {
     env["cuda"] = string_or_null(versions.cuda);
     env["nvrtc"] = string_or_null(versions.nvrtc);
     env["nvjitlink"] = string_or_null(versions.nvjitlink);
+    env["nvdisasm"] = string_or_null(pinned_disassembler().version);
     if (backend.executes()) env["driver"] = string_or_null(versions.driver);
   }
   env["fingerprint"] = sha256(env.dump());

@@ -32,11 +32,12 @@ json number(double value) {
 }
 
 json metric_json(const Case& one, std::string_view name, std::string_view kind, Reading reading,
-                 std::int64_t samples) {
+                 std::int64_t samples, const std::string& absent = {}) {
   json out = {{"kind", kind}};
   if (!reading) {
     out["value"] = nullptr;
-    out["reason"] = "there is no such reading on this device or in this run";
+    out["reason"] =
+        absent.empty() ? "there is no such reading on this device or in this run" : absent;
     return out;
   }
   const double value = finite(one, name, *reading);
@@ -51,9 +52,22 @@ json metric_json(const Case& one, std::string_view name, std::string_view kind, 
   return out;
 }
 
+// What explains other machine code: how a kernel is launched, and what its instructions are.
+json evidence_json(const KernelUse& kernel) {
+  json evidence = {{"local_bytes", kernel.local_bytes},
+                   {"blocks", kernel.blocks},
+                   {"block_threads", kernel.block_threads},
+                   {"dynamic_shared_bytes", kernel.dynamic_shared_bytes},
+                   {"occupancy", number(kernel.occupancy)},
+                   {"waves", number(kernel.waves)}};
+  if (kernel.code)
+    for (const auto& [name, count] : *kernel.code) evidence[name] = count;
+  return evidence;
+}
+
 json kernels_json(const VariantMeasurement& variant) {
   json rows = json::array();
-  for (const KernelUse& kernel : variant.kernels)
+  for (const KernelUse& kernel : variant.kernels) {
     rows.push_back({{"name", kernel.name},
                     {"kind", name(kernel.kind)},
                     {"registers", kernel.registers},
@@ -61,6 +75,8 @@ json kernels_json(const VariantMeasurement& variant) {
                     {"shared_bytes", kernel.shared_bytes},
                     {"launches", kernel.launches},
                     {"cubin", kernel.cubin}});
+    if (kernel.used) rows.back()["evidence"] = evidence_json(kernel);
+  }
   return rows;
 }
 
@@ -82,8 +98,10 @@ json variant_json(const Measured& measured, const VariantMeasurement& variant,
   json rows = json::object();
   for (const Metric& metric : metrics())
     if (metric.of == Of::variant && applies(metric, one, device))
-      rows[metric.name] = metric_json(one, metric.name, metric.kind,
-                                      metric.read(measured.measurement, variant), variant.samples);
+      rows[metric.name] =
+          metric_json(one, metric.name, metric.kind, metric.read(measured.measurement, variant),
+                      variant.samples,
+                      std::string_view(metric.kind) == "codegen" ? variant.no_code : std::string());
   for (const auto& [name, value] : variant.readings)
     rows[name] = metric_json(one, name, kind_of_reading(one, name), value, 0);
   return {{"identity", variant.identity ? json(*variant.identity) : json(nullptr)},
@@ -98,10 +116,13 @@ json check_json(const Case& one, const Measurement& measurement) {
   const char* status = measurement.check == CheckStatus::passed   ? "passed"
                        : measurement.check == CheckStatus::failed ? "failed"
                                                                   : "not_executed";
-  return {{"status", status},
-          {"error", nullable(measurement.check_error, "check error")},
-          {"limit", nullable(measurement.check_limit, "check limit")},
-          {"oracle", measurement.oracle.empty() ? json(nullptr) : json(measurement.oracle)}};
+  json out = {{"status", status},
+              {"error", nullable(measurement.check_error, "check error")},
+              {"limit", nullable(measurement.check_limit, "check limit")},
+              {"oracle", measurement.oracle.empty() ? json(nullptr) : json(measurement.oracle)}};
+  if (measurement.again)
+    out["again"] = {{"seed", measurement.again->seed}, {"steps", measurement.again->steps}};
+  return out;
 }
 
 std::filesystem::path beside(std::filesystem::path path) {

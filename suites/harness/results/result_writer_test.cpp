@@ -67,6 +67,42 @@ TEST(Results, SayWhatKindOfKernelEachIs) {
   EXPECT_EQ(case_json(measured, "host")["variants"]["optimized"]["kernels"][0]["kind"], "scatter");
 }
 
+TEST(Results, TellsHowALaunchedKernelIsLaunchedAndWhatItsInstructionsAre) {
+  const Case one = toy_case();
+  Measured measured{&one, {}};
+  measured.measurement.optimized.kernels = {{.name = "stage",
+                                             .used = true,
+                                             .blocks = 42,
+                                             .occupancy = 0.375,
+                                             .code = InstructionCounts{{"f64", 12}}},
+                                            {.name = "idle"}};
+  const auto kernels = case_json(measured, "host")["variants"]["optimized"]["kernels"];
+  EXPECT_EQ(kernels[0]["evidence"]["blocks"], 42);
+  EXPECT_EQ(kernels[0]["evidence"]["occupancy"], 0.375);
+  EXPECT_EQ(kernels[0]["evidence"]["f64"], 12);
+  EXPECT_FALSE(kernels[1].contains("evidence"));
+}
+
+TEST(Results, SaysWhyMachineCodeIsNotKnown) {
+  Case one = toy_case();
+  one.devices = {"cuda-dry"};
+  Measured measured{&one, {}};
+  measured.measurement.optimized.no_code = "this machine has no nvdisasm";
+  const auto barriers =
+      case_json(measured, "cuda-dry:sm_90")["variants"]["optimized"]["metrics"]["barriers"];
+  EXPECT_TRUE(barriers["value"].is_null());
+  EXPECT_EQ(barriers["reason"], "this machine has no nvdisasm");
+}
+
+TEST(Results, TellsTheSeedWithWhichItWasVerifiedAgain) {
+  const Case one = toy_case();
+  Measured measured{&one, {}};
+  EXPECT_FALSE(case_json(measured, "host")["check"].contains("again"));
+  measured.measurement.again = Again{.seed = 7, .steps = 41};
+  EXPECT_EQ(case_json(measured, "host")["check"]["again"]["seed"], 7);
+  EXPECT_EQ(case_json(measured, "host")["check"]["again"]["steps"], 41);
+}
+
 TEST(Results, WriteADerivedRatioAsOneProcessOfIt) {
   Case one = toy_case();
   one.derived = {{.name = "diag_ratio",

@@ -33,6 +33,7 @@ class Spin : public Computation {
     if (unsteady_) rounds_ += rounds / 100;
   }
   std::vector<double> result() override { return {state_.data()[0]}; }
+  void start_again(int) override { state_.data()[0] = 0; }
 
  private:
   Buffer<double> state_;

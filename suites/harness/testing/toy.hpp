@@ -24,6 +24,7 @@ class Toy : public Computation {
     if (besides_) besides_(*backend_, steps_);
   }
   std::vector<double> result() override { return {state_.data()[0]}; }
+  void start_again(int) override { state_.data()[0] = 0; }
 
  private:
   Backend* backend_;

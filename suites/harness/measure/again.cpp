@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/measure/again.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "harness/measure/timing.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+using Result = std::vector<double>;
+using Clock = std::chrono::steady_clock;
+
+constexpr int most_steps = 40;
+
+// As they were timed.
+void take(Subject& subject, int count) {
+  const Timer timed = timer(*subject.backend, *subject.computation);
+  const Counts before = subject.backend->ledger.counts;
+  {
+    const SteadyPhase steady(*subject.backend, *subject.computation);
+    (void)timed(count);
+  }
+  check_counts(subject, subject.backend->ledger.counts - before, count);
+}
+
+class Verification {
+ public:
+  Verification(const Steps& steps, Subject* reference, Subject& optimized,
+               const AgainLimits& limits)
+      : steps_(steps), reference_(reference), optimized_(optimized), limits_(limits) {}
+
+  std::optional<std::string> run(Again& done) {
+    std::mt19937 draw(limits_.seed);
+    const int drawn = static_cast<int>(draw() % most_steps) + 1;
+    done.seed = limits_.seed;
+    auto fault = steps_.chained ? chained(drawn) : apart(drawn);
+    for (Subject* subject : {&optimized_, reference_})
+      if (subject) subject->computation->start_again(0);
+    done.steps = made_;
+    return fault;
+  }
+
+ private:
+  bool in_time() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count() < limits_.seconds;
+  }
+
+  // Of so many steps as many as the seconds allow, by the times that were measured.
+  int affordable(int wanted) const {
+    double each = optimized_.measured.seconds.value_or(0);
+    if (reference_) each += reference_->measured.seconds.value_or(0);
+    if (each * wanted <= limits_.seconds) return wanted;
+    return std::max(static_cast<int>(limits_.seconds / each), 1);
+  }
+
+  std::string told(const Subject& subject, double error, double limit,
+                   const std::string& beside) const {
+    const std::string what = std::isfinite(error)
+                                 ? text("wrong by ", error, ", the limit is ", limit)
+                                 : std::string("no result: it holds what is no number");
+    return text("verified again after the timed section, the ", variant_name(subject.variant),
+                " variant is ", what, " (", beside, "; ", made_, " steps, seed ", limits_.seed,
+                "): a step must do all of its work whenever it is called, and start_again() begin "
+                "anew");
+  }
+
+  std::optional<std::string> beside_oracle(const Subject& subject, const Result& result,
+                                           const Result& expected) const {
+    const double error = error_of(steps_.oracle, result, expected);
+    if (error <= steps_.oracle.limit) return std::nullopt;
+    return told(subject, error, steps_.oracle.limit, "oracle: " + steps_.oracle.name);
+  }
+  std::optional<std::string> beside_reference(const Result& ours, const Result& theirs) const {
+    const Oracle& oracle = steps_.oracle;
+    const double limit = oracle.between ? oracle.limit : 2 * oracle.limit;
+    const double error =
+        oracle.between ? oracle.between(ours, theirs) : relative_error(ours, theirs, oracle.parts);
+    if (error <= limit) return std::nullopt;
+    return told(optimized_, error, limit, "beside the reference variant, which did the same");
+  }
+
+  Result from_the_start(Subject& subject, int count) {
+    subject.computation->start_again(0);
+    take(subject, count);
+    return subject.computation->result();
+  }
+
+  // From the start, each time as far as the oracle can be asked cheaply, or with the reference as
+  // far as was drawn; until a step of any period up to twenty has been looked at twice.
+  std::optional<std::string> chained(int drawn) {
+    const int all = most_steps + 1;
+    for (int next = drawn; made_ < all; next = all - made_) {
+      const int count = reference_ ? affordable(next) : std::max(steps_.warm_up, 1);
+      const Result ours = from_the_start(optimized_, count);
+      made_ += count;
+      const auto fault = reference_
+                             ? beside_reference(ours, from_the_start(*reference_, count))
+                             : beside_oracle(optimized_, ours, steps_.oracle.expected(count));
+      if (fault || !in_time()) return fault;
+    }
+    return std::nullopt;
+  }
+
+  // Of one input, anew.
+  Result once(Subject& subject, int input) {
+    subject.computation->start_again(input);
+    spoil_rewritten(steps_, *subject.backend, subject.variant);
+    take(subject, 1);
+    return subject.computation->result();
+  }
+
+  // Steps that stand alone: inputs take turns, the first one last.
+  std::optional<std::string> apart(int drawn) {
+    const Result expected = steps_.oracle.expected(steps_.warm_up);
+    const int inputs = reference_ || steps_.oracle.other ? steps_.inputs : 1;
+    Result theirs;
+    if (reference_) {
+      if (inputs > 1) theirs = once(*reference_, 1);
+      if (auto fault = beside_oracle(*reference_, once(*reference_, 0), expected)) return fault;
+    }
+    const int least = std::max(inputs, 2);
+    for (int i = 0; i < std::max(drawn, least) && (i < least || in_time()); ++i) {
+      const int input = (i + 1) % inputs;
+      const Result ours = once(optimized_, input);
+      ++made_;
+      if (auto fault = beside(input, ours, theirs, expected)) return fault;
+    }
+    return std::nullopt;
+  }
+  std::optional<std::string> beside(int input, const Result& ours, const Result& theirs,
+                                    const Result& expected) const {
+    if (input == 0) return beside_oracle(optimized_, ours, expected);
+    if (reference_) return beside_reference(ours, theirs);
+    const double error = steps_.oracle.other(ours, input);
+    if (error <= steps_.oracle.limit) return std::nullopt;
+    return told(optimized_, error, steps_.oracle.limit,
+                text("of input ", input, "; oracle: ", steps_.oracle.name));
+  }
+
+  const Steps& steps_;
+  Subject* reference_;
+  Subject& optimized_;
+  AgainLimits limits_;
+  Clock::time_point start_ = Clock::now();
+  int made_ = 0;  // steps of the optimized variant
+};
+
+}  // namespace
+
+std::optional<std::string> verify_again(const Steps& steps, Subject* reference, Subject& optimized,
+                                        const AgainLimits& limits, Again& done) {
+  return Verification(steps, reference, optimized, limits).run(done);
+}
+
+}  // namespace holdfast

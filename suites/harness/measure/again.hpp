@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was timed is verified once more, from the start again, through the calls that were timed: a
+// variant that does less once nobody looks, or remembers an answer, is found here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "harness/measure/account.hpp"
+
+namespace holdfast {
+
+struct AgainLimits {
+  double seconds = 0;      // steps and comparisons begin until it is spent
+  std::uint32_t seed = 0;  // what the number of steps is drawn from
+};
+
+// Takes 1 to 40 steps, fewer where they are slow and two at least where inputs take turns, and as
+// many again as make 41. The results are held to the other variant's where that is measured, else
+// to the oracle, never to the same variant's. Throws Error{broken_rule} where a step counts
+// something else than it did when it was accounted. Returns a sentence for what is wrong.
+std::optional<std::string> verify_again(const Steps& steps, Subject* reference, Subject& optimized,
+                                        const AgainLimits& limits, Again& done);
+
+}  // namespace holdfast

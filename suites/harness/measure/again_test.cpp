@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/measure/again.hpp"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <limits>
+
+#include "harness/testing/toy.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr double ample = 60;  // seconds
+
+Steps& steps_of(Case& one) {
+  return std::get<Steps>(one.recipe);
+}
+
+// Ten times the number of its input plus one, anew in each step; what goes wrong in a step is
+// given the number of the call and what the last one left.
+class Fresh : public Computation {
+ public:
+  using Wrong = std::function<bool(int call)>;
+  Fresh(Backend& backend, Wrong stale) : stale_(std::move(stale)), out_(backend, 1, "out") {}
+  void step() override {
+    if (stale_ && stale_(++calls_)) return out_.upload(std::vector<double>{last_});
+    out_.data()[0] = last_ = 10. * (input_ + 1);
+  }
+  std::vector<double> result() override { return out_.to_host(); }
+  void start_again(int input) override { input_ = input; }
+
+ private:
+  Wrong stale_;
+  Buffer<double> out_;
+  double last_ = 0;
+  int input_ = 0, calls_ = 0;
+};
+
+Case fresh_case(const Fresh::Wrong& stale) {
+  Case one = toy_case();
+  Steps& steps = steps_of(one);
+  steps.make = [=](Backend& backend, Variant variant) {
+    return std::make_unique<Fresh>(backend, variant == Variant::optimized ? stale : nullptr);
+  };
+  steps.oracle.expected = [](int) { return std::vector{10.}; };
+  steps.oracle.other = [](const std::vector<double>& result, int input) {
+    return std::abs(result.at(0) - 10. * (input + 1));
+  };
+  steps.rewritten = [](const Backend&, Variant) { return std::vector<std::string>{"out"}; };
+  steps.chained = false;
+  steps.inputs = 2;
+  return one;
+}
+
+// What is found of a case whose variants were built, warmed up and accounted.
+struct Found {
+  std::optional<std::string> fault = {};
+  Again done = {};
+};
+Found look(Case one, double seconds = ample, std::uint32_t seed = 1) {
+  const Steps& steps = steps_of(one);
+  Subject optimized = account(steps, Variant::optimized, "host");
+  std::optional<Subject> reference;
+  if (one.reference) reference = account(steps, Variant::reference, "host");
+  Found found;
+  found.fault = verify_again(steps, reference ? &*reference : nullptr, optimized,
+                             {.seconds = seconds, .seed = seed}, found.done);
+  return found;
+}
+
+Case alone(Case one) {
+  one.reference = false;
+  return one;
+}
+
+// Counts on after `call`s in which it did nothing.
+Case skipping(const std::function<bool(int call)>& skips) {
+  Case one = toy_case();
+  steps_of(one).make = [=](Backend& backend, Variant variant) {
+    struct Skipping : Toy {
+      Skipping(Backend& b, std::function<bool(int)> when) : Toy(b), skips(std::move(when)) {}
+      void step() override {
+        if (!skips || !skips(++calls)) Toy::step();
+      }
+      std::function<bool(int)> skips;
+      int calls = 0;
+    };
+    return std::make_unique<Skipping>(backend, variant == Variant::optimized ? skips : nullptr);
+  };
+  return one;
+}
+
+TEST(Again, WhatDoesAllOfItsWorkPassesFromTheStart) {
+  for (const Case& one : {toy_case(), alone(toy_case()), fresh_case({}), alone(fresh_case({}))})
+    EXPECT_EQ(look(one).fault, std::nullopt);
+}
+
+TEST(Again, AVariantThatSkipsEveryTenthStepIsFoundWhateverIsDrawn) {
+  const auto every_tenth = [](int call) { return call > 5 && call % 10 == 0; };
+  for (std::uint32_t seed = 0; seed < 20; ++seed)
+    for (const Case& one : {skipping(every_tenth), alone(skipping(every_tenth))}) {
+      const Found found = look(one, ample, seed);
+      ASSERT_TRUE(found.fault) << seed;
+      EXPECT_THAT(*found.fault, AllOf(HasSubstr("the optimized variant is wrong by"),
+                                      HasSubstr("seed " + std::to_string(seed))));
+    }
+}
+
+TEST(Again, AStepThatDoesNothingEverySecondTimeIsFound) {
+  EXPECT_TRUE(look(skipping([](int call) { return call > 5 && call % 2 == 0; })).fault);
+}
+
+TEST(Again, AStepThatAnswersFromMemoryEverySecondTimeIsFound) {
+  for (const int odd : {0, 1}) {
+    const auto every_second = [=](int call) { return call > 5 && call % 2 == odd; };
+    EXPECT_TRUE(look(fresh_case(every_second)).fault);
+    EXPECT_TRUE(look(alone(fresh_case(every_second))).fault);
+  }
+}
+
+TEST(Again, AReferenceThatIsStaleIsFoundToo) {
+  Case one = fresh_case({});
+  steps_of(one).make = [](Backend& backend, Variant variant) {
+    const auto late = [](int call) { return call > 5; };
+    return std::make_unique<Fresh>(backend,
+                                   variant == Variant::reference ? Fresh::Wrong(late) : nullptr);
+  };
+  EXPECT_THAT(look(one).fault.value_or(""), HasSubstr("beside the reference variant"));
+}
+
+TEST(Again, AStepThatWritesNoNumberIsToldInWords) {
+  Case one = alone(toy_case());
+  steps_of(one).make = [](Backend& backend, Variant) {
+    struct Spoilt : Toy {
+      using Toy::Toy;
+      std::vector<double> result() override {
+        return ++results > 1 ? std::vector{std::numeric_limits<double>::quiet_NaN()}
+                             : Toy::result();
+      }
+      int results = 0;
+    };
+    return std::make_unique<Spoilt>(backend);
+  };
+  EXPECT_THAT(look(one).fault.value_or(""), HasSubstr("it holds what is no number"));
+}
+
+TEST(Again, AComputationThatGoesOnWhereItWasIsToldToBeginAnew) {
+  Case one = alone(toy_case());
+  steps_of(one).make = [](Backend& backend, Variant) {
+    struct Onward : Toy {
+      using Toy::Toy;
+      void start_again(int) override {}
+    };
+    return std::make_unique<Onward>(backend);
+  };
+  EXPECT_THAT(look(one).fault.value_or(""), HasSubstr("start_again() begin anew"));
+}
+
+TEST(Again, AStepThatCountsSomethingElseIsAnError) {
+  const Case one = alone(toy_case([](Backend& backend, int step) {
+    if (step <= 5) ++backend.ledger.counts.launches;
+  }));
+  EXPECT_THROW((void)look(one), std::exception);
+}
+
+TEST(Again, TheNumberOfStepsFollowsFromTheSeedAndCoversFortyOne) {
+  EXPECT_EQ(look(toy_case(), ample, 7).done.steps, 41);
+  EXPECT_EQ(look(toy_case(), ample, 7).done.seed, 7u);
+  EXPECT_EQ(look(fresh_case({}), ample, 7).done.steps, look(fresh_case({}), ample, 7).done.steps);
+}
+
+TEST(Again, WithoutTimeItMakesTheFewestSteps) {
+  EXPECT_EQ(look(fresh_case({}), 0).done.steps, 2);
+  EXPECT_EQ(look(alone(toy_case()), 0).done.steps, 2);  // as many as the warm-up, which is known
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: kernels of real workloads made worse in copies of their sources, which
+// HOLDFAST_SOURCES puts in place of the built-in ones: no build, no GPU, and the gate notices, each
+// by its own cause.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planted/gate.hpp"
+
+namespace holdfast::planted {
+
+struct KernelPlant {
+  const char *name, *file;    // of the device code in the workload's folder
+  std::string_view where;     // what stands there
+  std::string before, after;  // what is planted around it; in its place where `instead`
+  bool instead = false;
+  const char *of_case, *metric;  // what falls behind
+  const char* cause;             // of it, in the evidence
+};
+
+inline void plant_kernels(const std::string& workload, const std::vector<KernelPlant>& plants,
+                          const std::filesystem::path& into) {
+  std::filesystem::create_directories(into);
+  std::map<std::string, std::string> files;
+  for (const KernelPlant& one : plants) {
+    std::string& source = files[one.file];
+    if (source.empty())
+      source = read(std::string(HOLDFAST_KERNELS "/") + workload + "/device/" + one.file);
+    const auto at = source.find(one.where);
+    ASSERT_NE(at, source.npos) << one.file << " no longer has where the test plants " << one.name;
+    const std::string planted = one.before + std::string(one.instead ? "" : one.where) + one.after;
+    source.replace(at, one.where.size(), planted);
+  }
+  for (const auto& [file, source] : files) std::ofstream(into / file) << source;
+}
+
+// All plants of a workload stand in kernels of their own and are measured together. Accepts a suite
+// as it is built, plants, and looks for each plant's own row and cause.
+inline void expect_found(const std::string& workload, const std::vector<KernelPlant>& plants) {
+  const auto folder = fresh_folder("planted_kernels_" + workload);
+  const Gate gate(workload, "cuda-dry:sm_90", folder);
+  const Said before = gate.measure("HOLDFAST_SOURCES=", "unplanted");
+  ASSERT_EQ(before.exit, 0) << before.words;
+  const Said accepted = gate.accept("unplanted");
+  ASSERT_EQ(accepted.exit, 0) << accepted.words;
+
+  const auto sources = folder / "sources";
+  plant_kernels(workload, plants, sources / workload);
+  const Said after = gate.measure("HOLDFAST_SOURCES=" + sources.string(), "planted");
+  ASSERT_EQ(after.exit, 0) << after.words;
+  const Said said = gate.check("planted");
+  EXPECT_EQ(said.exit, 1) << said.words;
+
+  const auto verdict = nlohmann::json::parse(read(folder / "planted" / "verdict.json"));
+  for (const KernelPlant& one : plants) {
+    bool found = false;
+    for (const auto& row : verdict.at("rows")) {
+      if (row.at("case") != workload + '/' + one.of_case || row.at("metric") != one.metric ||
+          row.at("variant") != "optimized")
+        continue;
+      found = true;
+      EXPECT_EQ(row.at("verdict"), "REGRESSION") << one.name << ": " << row.dump(1);
+      EXPECT_TRUE(row.at("blocking").get<bool>()) << one.name;
+      EXPECT_NE(row.at("evidence").value("code", "").find(one.cause), std::string::npos)
+          << one.name << ": " << row.dump(1);
+    }
+    EXPECT_TRUE(found) << one.name << ": no row of " << one.metric << " in " << one.of_case;
+  }
+}
+
+}  // namespace holdfast::planted
