@@ -155,6 +155,7 @@ class ListedCase(Record):
     tier: str
     reference: bool
     devices: dict[str, ListedDevice]
+    limit: Number | None = None  # of the error of its result
 
 
 class CaseList(Record):
@@ -199,6 +200,17 @@ class Detected(Record):
     source: str  # profile or result
 
 
+class RuleChange(Record):
+    """What the change that is judged does to a rule, an alias or a case."""
+
+    rule: str
+    before: str
+    after: str
+    why: str
+    loosens: bool
+    blocking: bool
+
+
 class Verdict(Record):
     schema_name: str = Field(alias="schema")
     exit: int
@@ -207,6 +219,8 @@ class Verdict(Record):
     notes: list[str]
     not_checked: list[str]
     findings: list[Detected] | None = None  # the worst first; absent where no detector ran
+    caveats: list[str] = []  # why exit 0 is less than well
+    changes: list[RuleChange] = []  # since the merge base; what blocks first
 
 
 # ---- holdfast-baseline/2: what was accepted ----

@@ -12,6 +12,7 @@ SYMBOLS = {
     "WRONG": "\u203c",
     "SUSPECT-FAST": "\u26a0",
     "REGRESSION": "\u2717",
+    "CHANGED": "\u2260",
     "MISSING": "?",
     "NOISY": "\u2248",
     "DRIFT": "\u2198",
@@ -24,7 +25,7 @@ SYMBOLS = {
     "PASS": "\u2713",
 }
 TONES = {
-    **dict.fromkeys(["WRONG", "SUSPECT-FAST", "REGRESSION", "MISSING"], "bad"),
+    **dict.fromkeys(["WRONG", "SUSPECT-FAST", "REGRESSION", "CHANGED", "MISSING"], "bad"),
     **dict.fromkeys(["NOISY", "DRIFT", "ENV", "WAIVED"], "odd"),
     **dict.fromkeys(["IMPROVED", "ACCEPTED", "PASS"], "good"),
     **dict.fromkeys(["NEW", "SKIPPED"], "plain"),
@@ -37,6 +38,19 @@ MEANINGS = {
     4: "undecided",
     77: "no such device",
 }
+
+
+def outcome(verdict: Verdict) -> str:
+    """What the exit code means; where something was held against nothing, how much."""
+    if verdict.exit == 0 and verdict.caveats:
+        return "; ".join(verdict.caveats)
+    return MEANINGS.get(verdict.exit, "unknown")
+
+
+def headline_tone(verdict: Verdict) -> str:
+    if verdict.exit == 0:
+        return "odd" if verdict.caveats else "good"
+    return "odd" if verdict.exit in (4, 77) else "bad"
 
 
 def tone(verdict: str) -> str:

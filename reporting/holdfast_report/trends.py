@@ -17,7 +17,7 @@ from holdfast_report.units import percent, readable, short_hash, unit_of
 WIDTH, HEIGHT = 3.5, 1.55  # inches
 TITLE = 0.5  # inches above a panel that stands alone
 
-ALARMS = ("REGRESSION", "WRONG", "SUSPECT-FAST", "MISSING")
+ALARMS = ("REGRESSION", "WRONG", "SUSPECT-FAST", "CHANGED", "MISSING")
 QUIET = ("PASS", "NEW", "ACCEPTED", "SKIPPED", None)
 # Metrics that gate and vary from run to run: their course is of interest even when it is flat.
 SAMPLED = ("speedup", "time_s")

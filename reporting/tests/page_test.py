@@ -37,6 +37,34 @@ def test_a_passing_verdict_says_so(workplace: Workplace) -> None:
     assert "What failed" not in words
 
 
+def test_a_verdict_that_held_values_against_nothing_is_not_well(workplace: Workplace) -> None:
+    judged = builders.verdict(0, [])
+    judged["caveats"] = ["140 of 160 times and ratios not gated here"]
+    workplace.judge(judged)
+    page = drawn(workplace)
+    assert "Passed: 140 of 160 times and ratios not gated here (exit 0)" in page.words
+    assert "well (exit 0)" not in page.words
+    assert 'class="headline odd"' in workplace.page()
+
+
+def test_what_a_change_does_to_what_judges_it_is_a_table(workplace: Workplace) -> None:
+    judged = builders.verdict(1, [])
+    judged["changes"] = [
+        {
+            "rule": "gate of launches",
+            "before": "block",
+            "after": "off",
+            "why": "",
+            "loosens": True,
+            "blocking": True,
+        }
+    ]
+    workplace.judge(judged)
+    words = drawn(workplace).words
+    assert "What this change does to what judges it" in words
+    assert "LOOSENED gate of launches block off" in words
+
+
 def test_a_failing_row_shows_sentence_both_numbers_evidence_and_next_command(
     reader: Reader,
 ) -> None:

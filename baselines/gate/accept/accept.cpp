@@ -10,6 +10,7 @@
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict.hpp"
 #include "gate/judge/screening.hpp"
+#include "gate/judge/surroundings.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -107,7 +108,8 @@ struct Accepting {
       return std::nullopt;
     if (!standard.timed()) {
       if (!evidence) expect_equal_counts(standard, *metric.measured, key);
-      return before ? next_count(standard, metric, *before, key) : new_count(*metric.measured, key);
+      return before ? next_count(standard, result, metric, *before, key)
+                    : new_count(*metric.measured, key);
     }
     const std::vector<const MeasuredRun*> of = usable(standard, key);
     if (of.empty()) {
@@ -183,11 +185,25 @@ struct Accepting {
     return first;
   }
 
-  Entry next_count(const Standard& standard, const NamedMetric& metric, const Entry& before,
-                   const std::string& key) const {
+  // What became better may have cost something beside it, and is accepted with a reason.
+  bool is_paid_for(const Standard& standard, const CaseResult& result, const NamedMetric& metric,
+                   const Entry& before) const {
+    if (standard.fall_is_change.empty()) return false;
+    const std::vector<NamedMetric> all = named_metrics(result);
+    const Surroundings around{.policy = policy,
+                              .device_class = results().env.device_class,
+                              .case_id = result.id,
+                              .all = all,
+                              .accepted = existing->entries};
+    return judge_among(around, metric, standard, before).verdict == verdict::changed;
+  }
+
+  Entry next_count(const Standard& standard, const CaseResult& result, const NamedMetric& metric,
+                   const Entry& before, const std::string& key) const {
     const Measured& measured = *metric.measured;
     bool worsens = false;
     if (judged(standard, measured, before, worsens) == verdict::pass) return before;
+    worsens = worsens || is_paid_for(standard, result, metric, before);
     Entry entry = first_entry(measured, false, results(), reason("changed for the better"));
     entry.accepted.previous = before.value;
     note(key, before, entry, worsens && metric.name != kernels_metric);
@@ -289,6 +305,21 @@ void note_meanings(const Meanings& before, const Meanings& now, Acceptable& acce
           {.key = name, .before = text_of(meaning), .after = text_of(at->second), .worsens = true});
 }
 
+// A metric with a reason in the place of its value, which the policy does not know.
+void refuse_blank(const CaseResult& result, const std::vector<std::string>& listed,
+                  const std::string& device_class, const Policy& policy,
+                  std::vector<Refusal>& found) {
+  for (const NamedMetric& metric : named_metrics(result)) {
+    if (metric.measured || std::find(listed.begin(), listed.end(), metric.name) == listed.end() ||
+        !policy.on_request(metric.name).empty() ||
+        policy.absence(device_class, metric.name, metric.reason))
+      continue;
+    found.push_back(
+        {exit_code(Fault::incomplete), text(result.id, " ", metric.variant, ": ", metric.name,
+                                            " is listed and was not measured: ", metric.reason)});
+  }
+}
+
 }  // namespace
 
 bool is_noisy(const Standard& standard, const Measured& measured) {
@@ -372,9 +403,11 @@ std::vector<Refusal> refusals(const Results& results, const List& list, const Po
                                      [&](const CaseResult& one) { return one.id == listed.id; });
     if (result == results.cases.end())
       refuse(incomplete, text(listed.id, " is listed and was not measured"));
-    else if (result->status == "ok")
+    else if (result->status == "ok") {
+      refuse_blank(*result, listed.devices.at(kind), results.env.device_class, policy, found);
       for (const std::string& name : lost_metrics(named_metrics(*result), listed.devices.at(kind)))
         refuse(incomplete, text(listed.id, ": ", name, " is listed and was not measured"));
+    }
   }
   return found;
 }

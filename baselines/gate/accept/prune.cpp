@@ -17,12 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Classes of real GPUs are called after the GPU, "nvidia-h200".
-std::string kind_of_class(const std::string& device_class) {
-  if (is_host_class(device_class)) return "host";
-  return device_class.starts_with("cuda-dry") ? "cuda-dry" : "cuda";
-}
-
 // Identity and kernels are evidence that every case of device code has; no list names them.
 bool is_evidence(const std::string& metric) {
   return metric == kernels_metric || metric == "identity";

@@ -10,6 +10,7 @@
 #include "gate/history/series.hpp"
 #include "gate/judge/metric.hpp"
 #include "gate/judge/screening.hpp"
+#include "gate/judge/surroundings.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -116,7 +117,13 @@ Ratchet ratchet(const Results& results, const Baseline& existing, const Policy& 
   Ratchet found{.baseline = seen_on(results.env.processor, existing)};
   for (const CaseResult& result : results.cases) {
     if (result.status != "ok") continue;
-    for (const NamedMetric& metric : named_metrics(result)) {
+    const std::vector<NamedMetric> all = named_metrics(result);
+    const Surroundings around{.policy = policy,
+                              .device_class = results.env.device_class,
+                              .case_id = result.id,
+                              .all = all,
+                              .accepted = found.baseline.entries};
+    for (const NamedMetric& metric : all) {
       const std::string key = entry_key(result.id, metric.variant, metric.name);
       const auto entry = found.baseline.entries.find(key);
       if (entry == found.baseline.entries.end() || !metric.measured ||
@@ -124,7 +131,7 @@ Ratchet ratchet(const Results& results, const Baseline& existing, const Policy& 
         continue;
       const Standard standard = policy.standard(result.id, results.env.device_class, metric.variant,
                                                 metric.name, metric.kind);
-      if (judge(standard, *metric.measured, entry->second).verdict != verdict::improved ||
+      if (judge_among(around, metric, standard, entry->second).verdict != verdict::improved ||
           metric.name == handover_metric || is_noisy(standard, *metric.measured))
         continue;
       const bool timed = standard.timed();

@@ -69,6 +69,12 @@ nlohmann::json to_json(const std::string& case_id, const Comparison& found, doub
   made["log_ratio_by_other_clock"] = found.by_other_clock;
   made["others"] = found.others;
   made["control"] = found.control ? to_json(*found.control, found.control_units) : nullptr;
+  made["parallelism"] = nullptr;
+  if (found.parallelism)
+    made["parallelism"] = {{"log_ratio", found.parallelism->estimate},
+                           {"lower", finite(found.parallelism->lower)},
+                           {"upper", finite(found.parallelism->upper)},
+                           {"quiet_units", found.quiet_units}};
   made["seconds"] = found.seconds;
   made["smallest_shown"] = finite(smallest_shown(found.shift, tolerance));
   return made;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <set>
 
 #include "gate/accept/accept.hpp"
 #include "gate/accept/ratchet.hpp"
@@ -13,6 +14,7 @@
 #include "gate/base/numbers.hpp"
 #include "gate/base/patch.hpp"
 #include "gate/base/process.hpp"
+#include "gate/commands/check_state.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"
 #include "gate/compare/confirm.hpp"
@@ -31,76 +33,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A part's baseline file in the working copy; no bytes where there is none.
-struct WorkingCopy {
-  std::string bytes = {};
-  std::optional<Baseline> baseline = {};
-};
-
-// Of all parts at once, so that no change of the store comes in between.
-std::vector<WorkingCopy> read_working_copies(const CheckRequest& request, const Root& root) {
-  const Store store(request.baselines, Store::Use::reading);
-  std::vector<WorkingCopy> copies;
-  for (const MeasuredPart& part : root.parts) {
-    WorkingCopy& copy = copies.emplace_back();
-    const auto content =
-        store.content_of(baseline_file(part.results.env.device_class, part.results.suite));
-    if (!content || part.no_device()) continue;
-    copy.bytes = read_file(*content);
-    copy.baseline = parse_baseline(Document(content->string(), copy.bytes));
-  }
-  return copies;
-}
-
-// The accepted state to judge against, and the working copy's where they differ.
-void load_baselines(const CheckRequest& request, const WorkingCopy& copy,
-                    const std::optional<std::string>& commit, const Aliases& aliases, Part& part) {
-  const Results& results = part.results;
-  const std::string relative = baseline_file(results.env.device_class, results.suite);
-  const fs::path path = request.baselines / relative;
-  part.baseline_path = path.string();
-  part.baseline = copy.baseline;
-  if (commit) {
-    part.proposed = std::move(part.baseline);
-    part.baseline.reset();
-    if (const auto content = file_at(request.baselines, relative, *commit))
-      part.baseline =
-          parse_baseline(Document(text(relative, " at ", commit->substr(0, 12)), *content));
-  }
-  for (auto* baseline : {&part.baseline, &part.proposed}) {
-    if (!*baseline) continue;
-    aliases.rename(**baseline);
-    if ((*baseline)->device_class != results.env.device_class)
-      throw Error(Fault::bad_input,
-                  text(path.string(), ": holds the baseline of the device class '",
-                       (*baseline)->device_class, "', and its folder says '",
-                       results.env.device_class, "'; move it to its place"));
-    **baseline = seen_on(results.env.processor, std::move(**baseline));
-  }
-}
-
 // The change of the working copy's baseline file that makes it `proposed`.
-std::string patch_to(const CheckRequest& request, const WorkingCopy& copy, const Part& part,
+std::string patch_to(const CheckRequest& request, const CheckState& state, const Part& part,
                      const Baseline& proposed) {
   const std::string relative = baseline_file(part.results.env.device_class, part.results.suite);
   return unified_diff((path_in_repository(request.baselines) / relative).generic_string(),
-                      copy.bytes, baseline_text(proposed));
+                      state.bytes_of(relative), baseline_text(proposed));
 }
 
 // Where the part fails, all that accepting it would change; else what became better for good. Empty
 // where the measurement could not be accepted.
-std::string proposed_patch(const CheckRequest& request, const WorkingCopy& copy, const Part& part,
-                           const Policy& policy, const Aliases& aliases, PartVerdict& found) {
+std::string proposed_patch(const CheckRequest& request, const CheckState& state, const Part& part,
+                           PartVerdict& found) {
+  const Policy policy = state.own_policy().with(part.list.metrics);
   if (!refusals(part.results, part.list, policy, false).empty()) return "";
   const std::optional<Baseline>& existing = request.baseline_ref ? part.proposed : part.baseline;
   if (found.exit != 0) {
     const Acceptable accepted =
         accept(part.results, existing, policy, {.why = "proposed by holdfast check; say why"});
-    return accepted.refusals.empty() ? patch_to(request, copy, part, accepted.baseline) : "";
+    return accepted.refusals.empty() ? patch_to(request, state, part, accepted.baseline) : "";
   }
   if (!existing) return "";
-  const Ratchet better = ratchet(part.results, *existing, policy,
-                                 other_runs(part.results, request.store, request.again, aliases));
+  const Ratchet better =
+      ratchet(part.results, *existing, policy,
+              other_runs(part.results, request.store, request.again, state.aliases()));
   for (Row& row : found.rows)
     if (const auto told = better.told.find(entry_key(row.case_id, row.variant, row.metric));
         told != better.told.end() && row.verdict == verdict::improved)
@@ -108,7 +64,7 @@ std::string proposed_patch(const CheckRequest& request, const WorkingCopy& copy,
   if (better.changes.empty()) return "";
   found.notes.push_back(text(plural(better.changes.size(), "improvement"), " of ", part.name(),
                              ": proposed as the next baseline; nothing accepts it by itself"));
-  return patch_to(request, copy, part, better.baseline);
+  return patch_to(request, state, part, better.baseline);
 }
 
 void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
@@ -121,6 +77,64 @@ std::string shortcoming(const Results& results) {
   if (results.partial) return "the run was filtered";
   if (!tier_includes(results.tier, "gate")) return "the run was of the tier " + results.tier;
   return "";
+}
+
+void add(const PartVerdict::Gating& part, PartVerdict::Gating& all) {
+  all.all += part.all;
+  all.unheld += part.unheld;
+}
+
+// What passed without being held against anything did not do well.
+void tell_unheld(const PartVerdict::Gating& counts, const PartVerdict::Gating& times,
+                 Verdict& verdict) {
+  const std::size_t unheld = counts.unheld + times.unheld;
+  if (unheld == 0) return;
+  verdict.caveats.push_back(
+      counts.unheld == 0 ? text(times.unheld, " of ", times.all, " times and ratios not gated here")
+                         : text(unheld, " of ", counts.all + times.all, " values not gated here"));
+}
+
+// The results are of the build whose lists they are held against, or say nothing about it.
+void refuse_other_content(const CheckRequest& request, const MeasuredPart& part, Verdict& verdict) {
+  if (part.no_device()) return;
+  const fs::path file = content_file(request.root.lists.value_or(binary_folder()));
+  const auto built = fs::exists(file) ? read_content(file) : std::nullopt;
+  const std::string& measured = part.results.run.content;
+  if (built && built->content == measured) return;
+  const std::string why =
+      built ? text("measured of the content ", readable(measured, ""), ", and ", file.string(),
+                   " says ", readable(built->content, ""))
+            : text("nothing tells which content the build is made of: ", file.string(),
+                   fs::exists(file) ? " is not what a build writes" : " does not exist");
+  if (!request.any_content)
+    throw Error(Fault::incomplete,
+                text(part.file.string(), ": ", why, "; measure again: holdfast run ",
+                     part.results.suite, " --device=", part.results.env.device_name,
+                     " --out=", request.directory.string(), ", or look at it with --any-content"));
+  verdict.notes.push_back(text(part.file.string(), ": ", why));
+  if (verdict.caveats.empty()) verdict.caveats.push_back("of another content than the build");
+}
+
+// Of the whole build: what a verdict says nothing about, because nobody measured it.
+void tell_unmeasured(const CheckRequest& request, const Root& root, Verdict& verdict) {
+  if (!request.whole()) return;
+  for (const List& list : root.lists) {
+    std::set<std::string> kinds, there;
+    for (const ListedCase& listed : list.cases)
+      for (const auto& [kind, metrics] : listed.devices) kinds.insert(kind);
+    for (const MeasuredPart& part : root.parts)
+      if (part.results.suite == list.suite) there.insert(device_kind(part.results.env.device_name));
+    for (const std::string& kind : kinds)
+      if (!there.contains(kind))
+        verdict.not_checked.push_back(
+            text(list.suite, " on ", kind, ": there are no results of it"));
+  }
+  for (const MeasuredPart& part : root.parts)
+    if (const Results& results = part.results;
+        !part.no_device() && !results.partial && !tier_includes(results.tier, "gate"))
+      verdict.not_checked.push_back(text(results.suite, " on ", results.env.device_name,
+                                         ": the rest of the gate tier; the run was of the tier ",
+                                         results.tier));
 }
 
 // Parts that somebody said must be there, and be whole.
@@ -238,6 +252,7 @@ CheckRequest parse_request(const Options& options) {
   request.root.only = options.value("only");
   request.root.device = options.value("device");
   if (const auto lists = options.value("lists")) request.root.lists = *lists;
+  request.any_content = options.has("any-content");
   request.expect = options.values("expect");
   return request;
 }
@@ -280,23 +295,15 @@ int check_verb(const Options& options) {
 
 Checked check(const CheckRequest& request) {
   const std::optional<ConfirmPlan> plan = confirm_plan(request);
-  const fs::path policy_folder =
-      request.policy.empty() ? request.baselines / "policy" : request.policy;
-  const Policy policy =
-      Policy::read(policy_folder, request.today.empty() ? today_utc() : request.today);
   const Root root = read_root(request.directory, request.root);
-  policy.check_against(root.lists, root.complete);
-  const Aliases aliases = Aliases::read(request.baselines);
-  aliases.check_against(root.lists, root.complete);
-  std::optional<std::string> commit;
-  if (request.baseline_ref) commit = merge_base(request.baselines, *request.baseline_ref);
+  const CheckState state(request, root);
 
   Checked checked;
   Verdict& verdict = checked.verdict;
   std::size_t judged = 0;
-  const std::vector<WorkingCopy> copies = read_working_copies(request, root);
-  for (std::size_t i = 0; i < root.parts.size(); ++i) {
-    const MeasuredPart& measured = root.parts[i];
+  PartVerdict::Gating counts, times;
+  for (const MeasuredPart& measured : root.parts) {
+    refuse_other_content(request, measured, verdict);
     const std::string name = text(measured.results.suite, " on ", measured.results.env.device_name);
     if (measured.no_device()) {
       verdict.not_checked.push_back(text(name, ": no such device (",
@@ -307,11 +314,13 @@ Checked check(const CheckRequest& request) {
     Part part{.results = measured.results,
               .list = measured.list,
               .directory = request.directory.string()};
-    load_baselines(request, copies[i], commit, aliases, part);
-    PartVerdict found = judge_part(part, policy, request.require_baseline, request.undecided_fails,
-                                   second_opinion(plan, part, policy));
-    checked.patch +=
-        proposed_patch(request, copies[i], part, policy.with(part.list.metrics), aliases, found);
+    state.load(part);
+    PartVerdict found =
+        judge_part(part, state.policy(), request.require_baseline, request.undecided_fails,
+                   second_opinion(plan, part, state.policy()));
+    checked.patch += proposed_patch(request, state, part, found);
+    add(found.counts, counts);
+    add(found.times, times);
     verdict.rows.insert(verdict.rows.end(), std::make_move_iterator(found.rows.begin()),
                         std::make_move_iterator(found.rows.end()));
     append(verdict.notes, found.notes);
@@ -322,7 +331,10 @@ Checked check(const CheckRequest& request) {
       verdict.findings.push_back(std::move(seen));
     verdict.exit = worse_exit_code(verdict.exit, found.exit);
   }
+  state.tell(verdict);
   look_for_expected(request, root, verdict);
+  tell_unmeasured(request, root, verdict);
+  tell_unheld(counts, times, verdict);
   if (judged == 0 && verdict.exit == 0) {
     if (root.parts.empty()) throw nothing_there(request, root);
     verdict.exit = exit_code(Fault::no_device);
@@ -355,6 +367,7 @@ Command check_command() {
            common::device,
            {"expect", "SUITE:DEVICE", "results that must be there", true},
            common::lists,
+           {"any-content", "", "look at results of another content than the lists' build"},
            {"quiet", "", "print what blocks, and the summary"},
            {"annotations", "",
             "print what GitHub shows beside the files (by itself where GITHUB_ACTIONS is true)"},

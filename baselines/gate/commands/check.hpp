@@ -24,6 +24,7 @@ struct CheckRequest {
   std::optional<std::filesystem::path> confirm = {};  // the build to compare suspects with
   double confirm_budget_seconds = 60;                 // for each case
   RootOptions root = {};
+  bool any_content = false;  // results of another content than the lists' build are looked at
   std::vector<std::string> expect = {};  // SUITE:DEVICE parts that must be there
   std::string today = {};                // YYYY-MM-DD; by default the clock's
 

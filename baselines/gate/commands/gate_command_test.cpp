@@ -279,13 +279,6 @@ TEST_F(GateCommand, ASuspiciouslyFastResultFails) {
   expect_output(check(), 1, AllOf(HasSubstr("SUSPECT-FAST"), HasSubstr("is 1.5, above 1.1")));
 }
 
-TEST_F(GateCommand, AMetricThatTheDeviceCannotGiveIsSkipped) {
-  measured_anew(toy::dry(), "optimized", "registers_max",
-                Metric{.kind = "codegen", .reason = "no permission"});
-  expect_output(check(), 0,
-                AllOf(HasSubstr("SKIPPED"), HasSubstr("is not available: no permission")));
-}
-
 TEST_F(GateCommand, AViolatedBoundTellsTheAcceptedValueAsWell) {
   measured_anew(toy::dry(), "optimized", "launches", toy::exact(65));
   expect_output(check(), 1,

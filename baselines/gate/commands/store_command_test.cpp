@@ -385,7 +385,7 @@ TEST_F(StoreCommand, RunsOfOneBuildAreAcceptedTogether) {
   const std::string slow = run_in(
       "slow", [](Results& run) { toy::metric(run, "case", "speedup") = toy::timed("ratio", 7); });
   expect_complaint(accept({run_in("other", [](Results& run) { run.run.content = "sha256:c1"; })}),
-                   2, HasSubstr("is of other code; give runs of one build"));
+                   3, HasSubstr("it was measured of other code"));
   EXPECT_EQ(accept({run_in("elsewhere", [](Results& run) { run.env.fingerprint = "sha256:f1"; })}),
             2);
   EXPECT_EQ(accept({good, good}), 2);

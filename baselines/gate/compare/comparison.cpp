@@ -57,6 +57,15 @@ struct Reading {
 struct Samples {
   std::vector<Reading> base = {}, head = {};
 
+  // The second highest CPU time over real time: one sample may be the clocks' chance.
+  double threads() const {
+    std::vector<double> shares;
+    for (const auto* side : {&base, &head})
+      for (const Reading& sample : *side) shares.push_back(sample.cpu / sample.real);
+    std::sort(shares.begin(), shares.end());
+    return shares.size() < 2 ? 1 : shares[shares.size() - 2];
+  }
+
   // ln(head / base) of first quartiles.
   Reading log_ratio() const {
     const auto of = [&](double Reading::*clock) {
@@ -144,14 +153,14 @@ class Pair {
     head_->set_batch(batch);
   }
 
-  Reading optimized(double seconds) {
+  Samples optimized(double seconds) {
     Samples samples;
     const auto begin = Steady::now();
     while (samples.base.size() < fewest_rounds || since(begin) < seconds) {
       throw_if_interrupted();
       in_turn("optimized", samples);
     }
-    return samples.log_ratio();
+    return samples;
   }
 
   std::optional<UnitValue::Control> reference() {
@@ -193,9 +202,11 @@ UnitValue measure_unit(const Builds& builds, const std::string& case_id, const C
   UnitValue unit;
   {
     Pair pair(builds, case_id, plan, random);
-    const Reading found = pair.optimized(plan.unit_seconds);
+    const Samples samples = pair.optimized(plan.unit_seconds);
+    const Reading found = samples.log_ratio();
     unit.real = found.real;
     unit.cpu = found.cpu;
+    unit.threads = samples.threads();
     if (control) unit.control = pair.reference();
   }
   unit.others = others.share();

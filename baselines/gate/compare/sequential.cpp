@@ -17,6 +17,7 @@ constexpr double clear_load = 0.1;
 constexpr std::size_t control_units = 7;
 constexpr std::size_t units_per_control = 8;
 constexpr double control_alpha = 0.05;
+constexpr double more_than_one_thread = 1.2;  // CPU time over real time
 
 // Whether the reference moved in the same direction, clearly by at least half as much, and what it
 // leaves of the shift is within the tolerance.
@@ -75,6 +76,7 @@ void Sequence::look(double alpha) {
   found_.shift = shift(found_.units, alpha);
   found_.by_other_clock = shift(by(other), alpha).estimate;
   found_.decision = verdict_of(found_.shift, plan_.tolerance);
+  if (found_.clock == Clock::cpu && has_several_threads()) judge_parallelism(alpha);
   if (has_lost_its_threads(alpha)) found_.decision = Paired::undecided;
   found_.modes = two_modes(found_.units);
   found_.control_units = control_by(found_.clock);
@@ -91,6 +93,28 @@ bool Sequence::has_lost_its_threads(double alpha) const {
   if (plan_.clock != Clock::by_load || found_.clock != Clock::cpu) return false;
   if (found_.decision == Paired::regression) return false;
   return shift(by(Clock::real), alpha).lower > std::log1p(plan_.tolerance);
+}
+
+bool Sequence::has_several_threads() const {
+  return std::any_of(units_.begin(), units_.end(),
+                     [](const UnitValue& unit) { return unit.threads > more_than_one_thread; });
+}
+
+// A lock around all threads costs no CPU time: only units that had the machine to themselves tell
+// whether threads still work at once. What they do not tell is not decided.
+void Sequence::judge_parallelism(double alpha) {
+  std::vector<double> quiet;
+  for (const UnitValue& unit : units_)
+    if (unit.others <= clear_load) quiet.push_back(unit.cpu - unit.real);
+  found_.quiet_units = quiet.size();
+  found_.parallelism.reset();
+  if (!quiet.empty()) found_.parallelism = shift(quiet, alpha);
+  if (found_.decision != Paired::pass && found_.decision != Paired::improved) return;
+  const double most = std::log1p(plan_.tolerance);
+  if (found_.parallelism && found_.parallelism->upper < -most)
+    found_.decision = Paired::regression;
+  else if (!found_.parallelism || !(found_.parallelism->lower > -most))
+    found_.decision = Paired::undecided;
 }
 
 std::vector<double> Sequence::by(Clock clock) const {
@@ -142,6 +166,12 @@ std::string describe(const Comparison& comparison, double tolerance) {
   if (comparison.clock == Clock::cpu)
     sentence += text(" by CPU time, because others had ", std::lround(100 * comparison.others),
                      " % of the machine (by real time ", shown(comparison.by_other_clock), ")");
+  if (comparison.parallelism)
+    sentence += text(", CPU time over real time ", shown(comparison.parallelism->estimate), " (",
+                     interval(*comparison.parallelism), ") in ",
+                     plural(comparison.quiet_units, "quiet unit"));
+  else if (comparison.clock == Clock::cpu && comparison.decision == Paired::undecided)
+    sentence += ", and no unit was quiet enough to tell whether its threads still work at once";
   if (comparison.control) sentence += text(", the reference ", shown(comparison.control->estimate));
   if (comparison.decision == Paired::environment)
     sentence += " as well, so that it is in what both variants share";

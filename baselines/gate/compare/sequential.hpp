@@ -18,6 +18,7 @@ struct UnitValue {
   double cpu = 0;      // by the processes' CPU time; on a GPU the same as `real`
   double seconds = 0;  // that it took, without its control
   double others = 0;   // the part of the machine's CPUs that other work had meanwhile
+  double threads = 1;  // CPU time over real time, where a step of either side came closest to it
   // Of the reference variant, which the change did not mean to touch.
   struct Control {
     double real = 0, cpu = 0, seconds = 0;
@@ -42,6 +43,9 @@ struct Comparison {
   std::optional<Shift> control = {};  // of the reference variant
   std::vector<double> units = {};     // ln(head / base), one per pair of processes
   std::vector<double> control_units = {};
+  // CPU time over real time, head against base, as quiet units show it; empty where they are few.
+  std::optional<Shift> parallelism = {};
+  std::size_t quiet_units = 0;
   double seconds = 0;  // spent
   double others = 0;   // the median over the units
   std::optional<std::string> modes = {};
@@ -59,6 +63,8 @@ class Sequence {
   void look(double alpha);
   void choose_clock();
   bool has_lost_its_threads(double alpha) const;
+  bool has_several_threads() const;
+  void judge_parallelism(double alpha);
   std::vector<double> by(Clock clock) const;
   std::vector<double> control_by(Clock clock) const;
 

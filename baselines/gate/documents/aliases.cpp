@@ -57,6 +57,12 @@ std::string Aliases::current(const std::string& case_id) const {
   return id;
 }
 
+std::map<std::string, std::string> Aliases::names() const {
+  std::map<std::string, std::string> names;
+  for (const auto& [from, target] : renamed_) names[from] = target.to;
+  return names;
+}
+
 void Aliases::rename(Baseline& baseline) const {
   if (empty()) return;
   const auto renamed = [&](const Entries& before) {

@@ -30,6 +30,8 @@ class Aliases {
   // Unless the lists are `complete`, suites that are not among them are left alone.
   void check_against(const std::vector<List>& lists, bool complete) const;
 
+  // The present name of each old one, through one renaming.
+  std::map<std::string, std::string> names() const;
   bool empty() const { return renamed_.empty(); }
 
  private:

@@ -88,6 +88,30 @@ void refuse_unknown(const Reader& where, const std::vector<std::string>& names,
       throw where.wrong(text("'", name, "' is not among the 'metrics' of this list"));
 }
 
+RuleChange parse_change(const Reader& reader) {
+  Object object = reader.object();
+  RuleChange change{.rule = object.take("rule").string(),
+                    .before = object.take("before").string(),
+                    .after = object.take("after").string(),
+                    .why = object.take("why").string(),
+                    .loosens = object.take("loosens").boolean(),
+                    .blocking = object.take("blocking").boolean()};
+  object.close();
+  return change;
+}
+
+nlohmann::json to_json(const RuleChange& change) {
+  return {{"rule", change.rule}, {"before", change.before},   {"after", change.after},
+          {"why", change.why},   {"loosens", change.loosens}, {"blocking", change.blocking}};
+}
+
+double parse_limit(const Reader& reader) {
+  const double limit = reader.number();
+  if (limit < 0) throw reader.wrong(text("a limit of ", limit, ", below zero, holds for nothing"));
+  refuse_absurd(reader, limit, false);
+  return limit;
+}
+
 }  // namespace
 
 std::string text_of(const Meaning& meaning) {
@@ -136,6 +160,7 @@ List parse_list(const Document& document) {
     listed.id = row.take("id").string();
     listed.tier = row.take("tier").one_of(tiers);
     listed.reference = row.take("reference").boolean();
+    if (const auto limit = row.optional("limit")) listed.limit = parse_limit(*limit);
     for (const auto& [kind, reader] : row.take("devices").object().rest()) {
       Object device = reader.object();
       const Reader metrics = device.take("metrics");
@@ -159,10 +184,12 @@ nlohmann::json to_json(const List& list) {
   for (const ListedCase& listed : list.cases) {
     nlohmann::json devices = nlohmann::json::object();
     for (const auto& [kind, metrics] : listed.devices) devices[kind] = {{"metrics", metrics}};
-    cases.push_back({{"id", listed.id},
-                     {"tier", listed.tier},
-                     {"reference", listed.reference},
-                     {"devices", devices}});
+    nlohmann::json row = {{"id", listed.id},
+                          {"tier", listed.tier},
+                          {"reference", listed.reference},
+                          {"devices", devices}};
+    if (listed.limit) row["limit"] = *listed.limit;
+    cases.push_back(std::move(row));
   }
   nlohmann::json metrics = nlohmann::json::object();
   for (const auto& [name, meaning] : list.metrics) metrics[name] = to_json(meaning);
@@ -188,6 +215,9 @@ Verdict parse_verdict(const Document& document) {
   verdict.not_checked = object.take("not_checked").strings();
   if (const auto findings = object.optional("findings"))  // an older verdict has none
     for (const Reader& found : findings->items()) verdict.findings.push_back(parse_finding(found));
+  if (const auto caveats = object.optional("caveats")) verdict.caveats = caveats->strings();
+  if (const auto changes = object.optional("changes"))
+    for (const Reader& change : changes->items()) verdict.changes.push_back(parse_change(change));
   object.close();
   return verdict;
 }
@@ -201,13 +231,17 @@ nlohmann::json to_json(const Verdict& verdict) {
   for (const Row& row : verdict.rows) rows.push_back(to_json(row));
   nlohmann::json findings = nlohmann::json::array();
   for (const Detection& finding : verdict.findings) findings.push_back(to_json(finding));
+  nlohmann::json changes = nlohmann::json::array();
+  for (const RuleChange& change : verdict.changes) changes.push_back(to_json(change));
   return {{"schema", "holdfast-verdict/1"},
           {"exit", verdict.exit},
           {"counts", verdict.counts},
           {"rows", rows},
           {"notes", verdict.notes},
           {"not_checked", verdict.not_checked},
-          {"findings", findings}};
+          {"findings", findings},
+          {"caveats", verdict.caveats},
+          {"changes", changes}};
 }
 
 }  // namespace holdfast::gate

@@ -169,6 +169,7 @@ struct ListedCase {
   std::string tier;
   bool reference = false;
   std::map<std::string, std::vector<std::string>> devices = {};  // device_kind() -> metric names
+  std::optional<double> limit = {};  // of the error of its result; empty for a protocol's own
 };
 
 struct List {
@@ -298,6 +299,16 @@ struct Detection {
   std::string source;  // profile or result: where the numbers come from
 };
 
+// What the change that is judged does to a rule that judges it, to an alias or to a case.
+struct RuleChange {
+  std::string rule;
+  std::string before;
+  std::string after;
+  std::string why = {};  // the change's own reason
+  bool loosens = false;
+  bool blocking = false;  // it loosens, and gives no reason of its own
+};
+
 struct Verdict {
   int exit = 0;
   std::map<std::string, std::int64_t> counts = {};
@@ -306,6 +317,8 @@ struct Verdict {
       {};  // about parts as a whole: no baseline yet, environment moved
   std::vector<std::string> not_checked = {};  // what this verdict says nothing about, and why
   std::vector<Detection> findings = {};       // the worst first
+  std::vector<std::string> caveats = {};      // why exit 0 is not "well"
+  std::vector<RuleChange> changes = {};       // since the merge base; what blocks first
 };
 
 Verdict parse_verdict(const Document& document);

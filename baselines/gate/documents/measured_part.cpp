@@ -39,7 +39,8 @@ NamedMetric named(const std::string& variant, const std::string& name, const Met
   if (const auto number = metric.number())
     found.measured = Measured{.value = *number,
                               .mad_between = metric.mad_between,
-                              .processes = std::max<std::size_t>(metric.processes.size(), 1)};
+                              .processes = std::max<std::size_t>(metric.processes.size(), 1),
+                              .values = metric.processes};
   else
     found.reason = metric.reason.value_or("no reason given");
   return found;
@@ -87,7 +88,8 @@ std::vector<ChangedMeaning> Part::changed_meanings() const {
     changed.push_back({.metric = name,
                        .accepted = *accepted,
                        .listed = listed,
-                       .in_this_change = proposed && (!now || *now == listed)});
+                       .in_this_change = proposed && (!now || *now == listed) &&
+                                         (!then || reasoned.contains(name))});
   }
   return changed;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,10 @@ struct Part {
   // The working copy's baseline, where `baseline` is the merge base's: what the change set itself
   // accepts.
   std::optional<Baseline> proposed = {};
+  // Metrics of which the change's policy says why they are something else than before.
+  std::set<std::string> reasoned = {};
+  // Why the baseline's file ought to be there, where it is not: git's index has it, or a link.
+  std::string lost_baseline = {};
   std::string directory = {};      // the results root, for the commands that sentences propose
   std::string baseline_path = {};  // for sentences
 

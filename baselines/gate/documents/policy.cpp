@@ -11,157 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string_view> scope_variants = {"optimized", "reference", "case"};
-
-Gate parse_gate(const Reader& reader) {
-  if (reader.string() == "block") return Gate::block;
-  if (reader.string() == "warn") return Gate::warn;
-  if (reader.string() == "off") return Gate::off;
-  throw reader.wrong(text("a gate is block, warn or off, and not '", reader.string(), "'"));
-}
-
-// A limit that nothing could be beyond is no limit.
-double parse_absolute(const Reader& reader) {
-  const double value = reader.number();
-  if (value < 0) throw reader.wrong(text("a limit of ", value, ", below zero, holds for nothing"));
-  refuse_absurd(reader, value, false);
-  return value;
-}
-
-double parse_tolerance(const Reader& reader) {
-  const double value = reader.number();
-  if (value < 0 || value > 1)
-    throw reader.wrong(text("a tolerance lies between 0 and 1, and is ", value,
-                            "; what may double needs no gate"));
-  return value;
-}
-
-std::vector<std::string> parse_versions(const Reader& reader) {
-  for (const Reader& item : reader.items()) {
-    const std::string& name = item.string();
-    if (name != "nvrtc" && name != "nvjitlink" && name != "driver" && name != "compiler")
-      throw item.wrong(
-          text("'same' holds nvrtc, nvjitlink, driver or compiler, and not '", name, "'"));
-  }
-  return reader.strings();
-}
-
-KindRow parse_kind(const Reader& reader) {
-  Object object = reader.object();
-  KindRow row{.gate = parse_gate(object.take("gate"))};
-  if (const auto value = object.optional("tolerance")) row.tolerance = parse_tolerance(*value);
-  if (const auto value = object.optional("host_tolerance"))
-    row.host_tolerance = parse_tolerance(*value);
-  if (const auto value = object.optional("same")) row.same = parse_versions(*value);
-  if (const auto value = object.optional("two_sided"))
-    for (const Reader& item : value->items()) row.two_sided.push_back(item.one_of(scope_variants));
-  if (const auto value = object.optional("drift"))
-    row.drift_blocks = value->one_of({"warn", "block"}) == "block";
-  object.close();
-  return row;
-}
-
-MetricRow parse_metric(const std::string& name, const Reader& reader) {
-  Object object = reader.object();
-  for (const char* said : {"kind", "better", "unit"})
-    if (const auto there = object.optional(said))
-      throw there->wrong(text("the '", said, "' of ", name,
-                              " is told by the list of its suite; take it out of the policy, which "
-                              "has only what differs from its kind"));
-  MetricRow row{.place = text(reader.file(), ':', reader.line())};
-  if (const auto value = object.optional("gate")) row.gate = parse_gate(*value);
-  if (const auto value = object.optional("tolerance")) row.tolerance = parse_tolerance(*value);
-  if (const auto value = object.optional("patch_tolerance"))
-    row.patch_tolerance = parse_tolerance(*value);
-  if (const auto value = object.optional("same")) row.same = parse_versions(*value);
-  if (const auto value = object.optional("impossible_above"))
-    row.impossible_above = parse_absolute(*value);
-  if (const auto value = object.optional("on_request")) {
-    row.on_request = value->string();
-    if (!row.on_request.starts_with("--"))
-      throw value->wrong("'on_request' is the option of holdfast run that asks for the metric");
-  }
-  object.close();
-  return row;
-}
-
-std::size_t parse_most_suspects(const Reader& reader) {
-  constexpr std::int64_t cases_of_a_fleet = 1'000'000;
-  if (reader.integer() < 1 || reader.integer() > cases_of_a_fleet)
-    throw reader.wrong(text("'most_suspects' lies between 1 and ", cases_of_a_fleet));
-  return static_cast<std::size_t>(reader.integer());
-}
-
-std::vector<std::string> split_sum(const std::string& names) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  for (std::size_t plus = 0; plus != std::string::npos; begin = plus + 1) {
-    plus = names.find('+', begin);
-    parts.push_back(names.substr(begin, plus - begin));
-  }
-  return parts;
-}
-
-void parse_scope(Object& object, Scope& scope) {
-  const Reader match = object.take("match");
-  scope.match = match.string();
-  scope.place = text(match.file(), ':', match.line());
-  if (const auto value = object.optional("device")) scope.device = value->string();
-  if (const auto value = object.optional("variant")) scope.variant = value->one_of(scope_variants);
-  scope.metrics = split_sum(object.take("metric").string());
-}
-
-Bound parse_bound(const Reader& reader) {
-  Object object = reader.object();
-  Bound bound;
-  if (const auto value = object.optional("min")) bound.min = parse_absolute(*value);
-  if (const auto value = object.optional("max")) bound.max = parse_absolute(*value);
-  bound.source = object.take("source").string();
-  object.close();
-  if (!bound.min && !bound.max) throw reader.wrong("a bound has a min or a max");
-  return bound;
-}
-
-Rule parse_rule(const Reader& reader) {
-  Object object = reader.object();
-  Rule rule;
-  parse_scope(object, rule);
-  if (const auto value = object.optional("tolerance")) rule.tolerance = parse_tolerance(*value);
-  if (const auto value = object.optional("gate")) rule.gate = parse_gate(*value);
-  if (const auto value = object.optional("bound")) rule.bound = parse_bound(*value);
-  object.close();
-  if (!rule.tolerance && !rule.gate && !rule.bound)
-    throw reader.wrong("a rule says nothing: give it a tolerance, a gate or a bound");
-  if (rule.metrics.size() > 1 && (!rule.bound || rule.tolerance))
-    throw reader.wrong("a rule on a sum of metrics has a bound, and no tolerance");
-  return rule;
-}
-
-bool is_date(const std::string& date) {
-  if (date.size() != 10) return false;
-  for (std::size_t i = 0; i < date.size(); ++i) {
-    const bool dash = i == 4 || i == 7;
-    if (dash ? date[i] != '-' : (date[i] < '0' || date[i] > '9')) return false;
-  }
-  return true;
-}
-
-Waiver parse_waiver(const Reader& reader, const std::string& today) {
-  Object object = reader.object();
-  Waiver waiver;
-  parse_scope(object, waiver);
-  const Reader until = object.take("until");
-  waiver.until = until.string();
-  waiver.why = object.take("why").string();
-  object.close();
-  if (!is_date(waiver.until)) throw until.wrong("'until' is a date, YYYY-MM-DD");
-  if (waiver.why.empty()) throw reader.wrong("a waiver says why");
-  if (waiver.until < today)
-    throw until.wrong(text("the waiver for ", waiver.match, " expired on ", waiver.until,
-                           "; mend what it excuses, or renew it with a reason"));
-  return waiver;
-}
-
 // Whether a class of `kind` (host, cuda, cuda-dry) can match the glob: decided by what stands
 // before its first star. Classes of real GPUs are called after the GPU, "nvidia-h200".
 bool kind_can_match(const std::string& device, const std::string& kind) {
@@ -188,6 +37,29 @@ bool matches_something(const Scope& scope, const std::vector<List>& lists) {
   return false;
 }
 
+bool speaks_of_a_listed_suite(const Scope& scope, const std::vector<List>& lists) {
+  const std::string suite = scope.match.substr(0, scope.match.find('/'));
+  return std::any_of(lists.begin(), lists.end(),
+                     [&](const List& list) { return matches_glob(suite, list.suite); });
+}
+
+// What is gone is not listed any more, or not in a tier that baselines hold.
+void refuse_listed(const Removal& removal, const std::vector<List>& lists) {
+  for (const List& list : lists)
+    for (const ListedCase& listed : list.cases) {
+      if (!matches_glob(removal.match, listed.id) || !tier_includes("gate", listed.tier)) continue;
+      if (removal.variant == "reference" && !listed.reference) continue;
+      for (const auto& [kind, metrics] : listed.devices)
+        for (const std::string& metric : metrics)
+          if ((removal.device.empty() || kind_can_match(removal.device, kind)) &&
+              matches_glob(removal.metrics.front(), metric))
+            throw Error(Fault::bad_input,
+                        text(removal.place, ": 'removed' says that ", metric, " of ", listed.id,
+                             " is gone, and its suite lists it on ", kind,
+                             "; narrow the removal, or take it out"));
+    }
+}
+
 constexpr const char* common_file = "common.json";
 
 Error one_file(const fs::path& file) {
@@ -204,11 +76,16 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+}  // namespace
+
 const char* name_of(Gate gate) {
   return gate == Gate::block ? "block" : gate == Gate::warn ? "warn" : "off";
 }
 
-}  // namespace
+std::string kind_of_class(const std::string& device_class) {
+  if (is_host_class(device_class)) return "host";
+  return device_class.starts_with("cuda-dry") ? "cuda-dry" : "cuda";
+}
 
 bool matches_glob(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
@@ -256,14 +133,28 @@ Policy Policy::read(const fs::path& folder, const std::string& today) {
   if (!fs::exists(common))
     throw Error(Fault::bad_input, text(folder.string(), ": has no ", common_file,
                                        ", which says what holds for all suites"));
-  Policy policy = parse(Document::open(common, Comments::allowed), today);
+  std::set<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".json") paths.insert(entry.path());
+  std::vector<PolicyFile> files;
+  for (const fs::path& path : paths)
+    files.push_back({path.filename(), path.string(), read_file(path)});
+  return of(files, today, Age::current);
+}
+
+Policy Policy::of(const std::vector<PolicyFile>& files, const std::string& today, Age age) {
+  const auto parsed = [&](const PolicyFile& file) {
+    return parse(Document(file.place, file.content, Comments::allowed), today, age);
+  };
+  const auto common = std::find_if(files.begin(), files.end(),
+                                   [](const PolicyFile& file) { return file.name == common_file; });
+  if (common == files.end())
+    throw Error(Fault::bad_input, "the policy has no common.json, which says what holds for all");
+  Policy policy = parsed(*common);
   if (!policy.for_all_)
     throw Error(Fault::bad_input, text(policy.file_, ": has no 'kinds', which all suites need"));
-  std::set<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().extension() == ".json" && entry.path() != common) files.insert(entry.path());
-  for (const fs::path& file : files)
-    policy.add(file.stem(), parse(Document::open(file, Comments::allowed), today));
+  for (const PolicyFile& file : files)
+    if (&file != &*common) policy.add(fs::path(file.name).stem(), parsed(file));
   return policy;
 }
 
@@ -285,29 +176,11 @@ void Policy::add(const std::string& suite, Policy rules) {
     refuse_others(waiver, "waiver");
     waivers_.push_back(std::move(waiver));
   }
-  files_[suite] = rules.file_;
-}
-
-Policy Policy::parse(const Document& document, const std::string& today) {
-  Policy policy;
-  policy.file_ = document.root().file();
-  Object object = open_schema(document, "holdfast-policy/1");
-  if (const auto kinds = object.optional("kinds")) {
-    policy.for_all_ = true;
-    for (const auto& [name, reader] : kinds->object().rest())
-      policy.kinds_[name] = parse_kind(reader);
-    if (const auto metrics = object.optional("metrics"))
-      for (const auto& [name, reader] : metrics->object().rest())
-        policy.rows_[name] = parse_metric(name, reader);
-    if (const auto most = object.optional("most_suspects"))
-      policy.most_suspects_ = parse_most_suspects(*most);
+  for (Removal& removal : rules.removals_) {
+    refuse_others(removal, "removal");
+    removals_.push_back(std::move(removal));
   }
-  for (const Reader& reader : object.take("rules").items())
-    policy.rules_.push_back(parse_rule(reader));
-  for (const Reader& reader : object.take("waivers").items())
-    policy.waivers_.push_back(parse_waiver(reader, today));
-  object.close();
-  return policy;
+  files_[suite] = rules.file_;
 }
 
 Policy Policy::with(const Meanings& metrics) const {
@@ -317,7 +190,88 @@ Policy Policy::with(const Meanings& metrics) const {
     if (!kinds_.contains(meaning.kind))
       throw Error(Fault::bad_input, text(file_, ": the metric ", name, " is of the kind '",
                                          meaning.kind, "', which 'kinds' does not have"));
+  if (!has_precedent()) return policy;
+  Meanings known = metrics;
+  std::erase_if(
+      known, [&](const auto& metric) { return !precedent_.policy->has_kind(metric.second.kind); });
+  policy.precedent_.policy = std::make_shared<const Policy>(precedent_.policy->with(known));
   return policy;
+}
+
+Policy Policy::held_to(Precedent precedent) const {
+  Policy policy = *this;
+  policy.precedent_ = std::move(precedent);
+  return policy;
+}
+
+std::string Policy::old_name(const std::string& case_id) const {
+  const auto at = precedent_.old_names.find(case_id);
+  return at == precedent_.old_names.end() ? case_id : at->second;
+}
+
+bool Policy::is_precedent(const std::string& case_id, const std::string& device_class,
+                          const std::string& variant, const std::string& metric,
+                          const std::string& kind) const {
+  if (!has_precedent()) return false;
+  const Policy& before = *precedent_.policy;
+  const auto meaning = metrics_.find(metric);
+  if (!before.has_kind(meaning == metrics_.end() ? kind : meaning->second.kind)) return false;
+  if (precedent_.values.contains(case_id + '|' + metric)) return true;
+  return std::any_of(before.rules_.begin(), before.rules_.end(), [&](const Rule& rule) {
+    return contains(rule.metrics, metric) && (rule.variant.empty() || rule.variant == variant) &&
+           rule.covers_case(old_name(case_id), device_class);
+  });
+}
+
+std::size_t Policy::most_suspects() const {
+  return has_precedent() ? std::min(most_suspects_, precedent_.policy->most_suspects_)
+                         : most_suspects_;
+}
+
+Standard Policy::standard(const std::string& case_id, const std::string& device_class,
+                          const std::string& variant, const std::string& metric,
+                          const std::string& declared_kind) const {
+  if (is_precedent(case_id, device_class, variant, metric, declared_kind))
+    return precedent_.policy->standard(old_name(case_id), device_class, variant, metric,
+                                       declared_kind);
+  return own_standard(case_id, device_class, variant, metric, declared_kind);
+}
+
+// The merge base's bounds on sums, and those that this policy adds.
+std::vector<Sum> Policy::sums(const std::string& case_id, const std::string& device_class,
+                              const std::string& variant) const {
+  std::vector<Sum> found = own_sums(case_id, device_class, variant);
+  if (!has_precedent()) return found;
+  std::vector<Sum> before = precedent_.policy->own_sums(old_name(case_id), device_class, variant);
+  for (Sum& sum : found)
+    if (std::none_of(before.begin(), before.end(),
+                     [&](const Sum& one) { return one.metrics == sum.metrics; }))
+      before.push_back(std::move(sum));
+  return before;
+}
+
+const Removal* Policy::removal(const std::string& case_id, const std::string& device_class,
+                               const std::string& variant, const std::string& metric) const {
+  for (const Removal& removal : removals_)
+    if (matches_glob(removal.metrics.front(), metric) &&
+        (removal.variant.empty() || removal.variant == variant) &&
+        removal.covers_case(case_id, device_class))
+      return &removal;
+  return nullptr;
+}
+
+const Absence* Policy::absence(const std::string& device_class, const std::string& metric,
+                               const std::string& reason) const {
+  for (const Absence& absence : absences_)
+    if (matches_glob(absence.metric, metric) && matches_glob(absence.device, device_class) &&
+        reason.find(absence.reason) != std::string::npos)
+      return &absence;
+  return nullptr;
+}
+
+std::string Policy::why_of_metric(const std::string& metric) const {
+  const auto row = rows_.find(metric);
+  return row == rows_.end() ? "" : row->second.said.why;
 }
 
 std::string Policy::on_request(const std::string& metric) const {
@@ -325,9 +279,9 @@ std::string Policy::on_request(const std::string& metric) const {
   return row == rows_.end() ? "" : row->second.on_request;
 }
 
-Standard Policy::standard(const std::string& case_id, const std::string& device_class,
-                          const std::string& variant, const std::string& metric,
-                          const std::string& declared_kind) const {
+Standard Policy::own_standard(const std::string& case_id, const std::string& device_class,
+                              const std::string& variant, const std::string& metric,
+                              const std::string& declared_kind) const {
   Standard standard;
   if (const auto known = metrics_.find(metric); known != metrics_.end()) {
     standard.kind = known->second.kind;
@@ -349,6 +303,9 @@ Standard Policy::standard(const std::string& case_id, const std::string& device_
   standard.same = kind->second.same;
   standard.two_sided = contains(kind->second.two_sided, variant);
   standard.drift_blocks = kind->second.drift_blocks;
+  for (const char* what : {"gate", "tolerance", "versions", "both ways", "drift", "patch tolerance",
+                           "on request", "impossible above", "falls"})
+    standard.said[what] = kind->second.said;
   if (const auto row = rows_.find(metric); row != rows_.end()) {
     standard.gate = row->second.gate.value_or(standard.gate);
     standard.tolerance = row->second.tolerance.value_or(standard.tolerance);
@@ -356,6 +313,12 @@ Standard Policy::standard(const std::string& case_id, const std::string& device_
     standard.on_request = row->second.on_request;
     standard.same = row->second.same.value_or(standard.same);
     standard.impossible_above = row->second.impossible_above;
+    standard.fall_is_change = row->second.fall_is_change;
+    for (const char* what : {"patch tolerance", "on request", "impossible above", "falls"})
+      standard.said[what] = row->second.said;
+    if (row->second.gate) standard.said["gate"] = row->second.said;
+    if (row->second.tolerance) standard.said["tolerance"] = row->second.said;
+    if (row->second.same) standard.said["versions"] = row->second.said;
   }
   standard.sources.push_back(text("kind ", standard.kind, ": gate ", name_of(standard.gate),
                                   ", tolerance ", 100 * standard.tolerance, " %",
@@ -365,6 +328,14 @@ Standard Policy::standard(const std::string& case_id, const std::string& device_
                                     100 * *standard.patch_tolerance, " %"));
   if (!standard.on_request.empty())
     standard.sources.push_back(text("measured where ", standard.on_request, " asks for it"));
+  if (!standard.fall_is_change.empty()) {
+    std::string beside;
+    for (const std::string& name : standard.fall_is_change)
+      beside += (beside.empty() ? "" : ", ") + name;
+    standard.sources.push_back(beside == "*"
+                                   ? "a fall is CHANGED, and accepted with a reason"
+                                   : text("a fall is CHANGED beside a worsening of ", beside));
+  }
   const auto covers = [&](const Scope& scope) {
     return scope.metrics.size() == 1 && scope.metrics.front() == metric &&
            (scope.variant.empty() || scope.variant == variant) &&
@@ -376,6 +347,7 @@ Standard Policy::standard(const std::string& case_id, const std::string& device_
     if (rule.tolerance) {
       standard.tolerance = *rule.tolerance;
       standard.own_tolerance = true;
+      standard.said["tolerance"] = {rule.place, rule.why};
       said += text(", tolerance ", 100 * *rule.tolerance, " %");
     }
     if (rule.bound) {
@@ -385,6 +357,7 @@ Standard Policy::standard(const std::string& case_id, const std::string& device_
       said += text(" (", rule.bound->source, ")");
     } else if (rule.gate) {
       standard.gate = *rule.gate;  // beside a bound, a gate speaks of the bound alone
+      standard.said["gate"] = {rule.place, rule.why};
     }
     if (rule.gate) said += text(", gate ", name_of(*rule.gate));
     standard.sources.push_back(text(rule.place, ": ", said.substr(2)));
@@ -399,8 +372,8 @@ Standard Policy::standard(const std::string& case_id, const std::string& device_
   return standard;
 }
 
-std::vector<Sum> Policy::sums(const std::string& case_id, const std::string& device_class,
-                              const std::string& variant) const {
+std::vector<Sum> Policy::own_sums(const std::string& case_id, const std::string& device_class,
+                                  const std::string& variant) const {
   const auto covers = [&](const Scope& scope) {
     return (scope.variant.empty() || scope.variant == variant) &&
            scope.covers_case(case_id, device_class);
@@ -420,13 +393,18 @@ std::vector<Sum> Policy::sums(const std::string& case_id, const std::string& dev
   return found;
 }
 
+std::vector<const Rule*> Policy::idle_rules(const std::vector<List>& lists, bool complete) const {
+  std::vector<const Rule*> idle;
+  for (const Rule& rule : rules_)
+    if ((complete || speaks_of_a_listed_suite(rule, lists)) && !matches_something(rule, lists))
+      idle.push_back(&rule);
+  return idle;
+}
+
 void Policy::check_against(const std::vector<List>& lists, bool complete) const {
   const auto refuse = [&](const Scope& scope, const char* what) {
-    const std::string suite = scope.match.substr(0, scope.match.find('/'));
-    const bool listed = std::any_of(lists.begin(), lists.end(), [&](const List& list) {
-      return matches_glob(suite, list.suite);
-    });
-    if ((!listed && !complete) || matches_something(scope, lists)) return;
+    if ((!complete && !speaks_of_a_listed_suite(scope, lists)) || matches_something(scope, lists))
+      return;
     throw Error(Fault::bad_input,
                 text(scope.place, ": this ", what, " matches nothing: no suite lists ", scope.match,
                      scope.device.empty() ? "" : text(" on ", scope.device), " with the metric ",
@@ -434,6 +412,7 @@ void Policy::check_against(const std::vector<List>& lists, bool complete) const 
   };
   for (const Rule& rule : rules_) refuse(rule, "rule");
   for (const Waiver& waiver : waivers_) refuse(waiver, "waiver");
+  for (const Removal& removal : removals_) refuse_listed(removal, lists);
   if (!complete) return;
   const auto any = [&](const auto& test) { return std::any_of(lists.begin(), lists.end(), test); };
   for (const auto& [suite, file] : files_)
@@ -442,7 +421,7 @@ void Policy::check_against(const std::vector<List>& lists, bool complete) const 
                                          "'; name the file after the suite whose rules it has"));
   for (const auto& [metric, row] : rows_)
     if (!any([&](const List& list) { return list.metrics.contains(metric); }))
-      throw Error(Fault::bad_input, text(row.place, ": no suite lists the metric ", metric,
+      throw Error(Fault::bad_input, text(row.said.place, ": no suite lists the metric ", metric,
                                          "; mend or remove its row"));
 }
 

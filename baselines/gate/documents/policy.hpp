@@ -5,7 +5,9 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,12 @@ namespace holdfast::gate {
 
 enum class Gate { block, warn, off };
 
+// Where a part of the policy stands, and the reason that it gives for being laxer than before.
+struct Said {
+  std::string place = {};  // FILE:LINE
+  std::string why = {};
+};
+
 struct KindRow {
   Gate gate = Gate::off;
   double tolerance = 0;                       // relative
@@ -23,6 +31,7 @@ struct KindRow {
   std::vector<std::string> same = {};  // versions of the fingerprint without which it cannot block
   std::vector<std::string> two_sided = {};  // variants that must not change in either direction
   bool drift_blocks = false;                // many small steps away from the anchor fail
+  Said said = {};
 };
 
 // What one metric has in place of its kind's, or besides.
@@ -34,7 +43,9 @@ struct MetricRow {
   std::optional<std::vector<std::string>> same = {};
   std::optional<double> impossible_above = {};  // a value beyond it is SUSPECT-FAST
   std::string on_request = {};  // the option of `holdfast run` without which it is not measured
-  std::string place = {};       // FILE:LINE
+  // A fall can be a loss: beside a worsening of one of these, or always where it says *.
+  std::vector<std::string> fall_is_change = {};
+  Said said = {};
 };
 
 struct Bound {
@@ -59,6 +70,21 @@ struct Rule : Scope {
   std::optional<double> tolerance = {};
   std::optional<Gate> gate = {};
   std::optional<Bound> bound = {};
+  std::string why = {};  // it is laxer than what stood there before
+};
+
+// A case or a metric that is gone with its accepted values. The metric is a glob.
+struct Removal : Scope {
+  std::string why = {};
+};
+
+// A metric that a device class may be unable to give, for a reason that holds these words.
+struct Absence {
+  std::string metric;  // glob
+  std::string device;  // glob on the device class
+  std::string reason;
+  std::string why;
+  std::string place = {};
 };
 
 struct Waiver : Scope {
@@ -80,10 +106,12 @@ struct Standard {
   std::optional<double> impossible_above = {};
   std::optional<double> patch_tolerance = {};
   std::string on_request = {};
+  std::vector<std::string> fall_is_change = {};
   std::vector<const Rule*> bounds = {};
   const Waiver* waiver = nullptr;
   std::string set_by = {};  // the rule that set gate or tolerance, where it is not the kind
   std::vector<std::string> sources = {};  // all that was said, in the order in which it applied
+  std::map<std::string, Said> said = {};  // who set "gate", "tolerance", ...; and why
 
   // A time or a ratio, which is never the same twice.
   bool timed() const { return kind == "ratio" || kind == "time"; }
@@ -97,12 +125,37 @@ struct Sum {
   Standard standard = {.kind = "bound"};  // its bounds and its waiver
 };
 
+// A file of the policy, wherever it was read from: "common.json" and its text.
+struct PolicyFile {
+  std::string name;   // within the folder
+  std::string place;  // for sentences
+  std::string content;
+};
+
 class Policy {
  public:
+  // Of an earlier one what has expired is nothing, and what has moved since is passed over.
+  enum class Age { current, earlier };
+
   // `today` (YYYY-MM-DD) decides which waivers have expired; an expired one throws.
   static Policy read(const std::filesystem::path& folder, const std::string& today);
+  static Policy of(const std::vector<PolicyFile>& files, const std::string& today, Age age);
   // One file: with `kinds` what holds for all suites, without what holds for one.
-  static Policy parse(const Document& document, const std::string& today);
+  static Policy parse(const Document& document, const std::string& today, Age age = Age::current);
+
+  // What the merge base says, and of what: a case or a metric that is not in its baselines, and
+  // that no rule of it is about, is new, and judged by this policy itself.
+  struct Precedent {
+    std::shared_ptr<const Policy> policy = {};
+    std::set<std::string> values = {};  // "case|metric", by the cases' present names
+    std::map<std::string, std::string> old_names = {};  // of cases, by the present ones
+  };
+  Policy held_to(Precedent precedent) const;
+  bool has_precedent() const { return precedent_.policy != nullptr; }
+  // Whether the merge base's policy decides.
+  bool is_precedent(const std::string& case_id, const std::string& device_class,
+                    const std::string& variant, const std::string& metric,
+                    const std::string& declared_kind) const;
 
   // The policy for a suite's metrics, which `standard` then knows. Throws for one of a kind that
   // the policy does not have.
@@ -112,21 +165,44 @@ class Policy {
   Standard standard(const std::string& case_id, const std::string& device_class,
                     const std::string& variant, const std::string& metric,
                     const std::string& declared_kind) const;
+  // What this policy itself says, where `standard` tells what the merge base's did.
+  Standard own_standard(const std::string& case_id, const std::string& device_class,
+                        const std::string& variant, const std::string& metric,
+                        const std::string& declared_kind) const;
 
-  // The sums of metrics that have bounds for a variant of a case.
+  // The sums of metrics that have bounds for a variant of a case; and by this policy itself.
   std::vector<Sum> sums(const std::string& case_id, const std::string& device_class,
                         const std::string& variant) const;
+  std::vector<Sum> own_sums(const std::string& case_id, const std::string& device_class,
+                            const std::string& variant) const;
+
+  // Why an accepted value of that case and metric may be gone; null where it may not.
+  const Removal* removal(const std::string& case_id, const std::string& device_class,
+                         const std::string& variant, const std::string& metric) const;
+  // Why a device of that class may be unable to give the metric, for the reason that it tells.
+  const Absence* absence(const std::string& device_class, const std::string& metric,
+                         const std::string& reason) const;
+  // The reason that stands beside a metric which is something else than before.
+  std::string why_of_metric(const std::string& metric) const;
 
   // Throws for the first rule or waiver that matches no case and metric of these lists. Unless the
   // lists are `complete`, what speaks of a suite that is not among them is left alone; where they
   // are, a file of no suite and a row of no metric are errors as well.
   void check_against(const std::vector<List>& lists, bool complete) const;
+  // The rules that match nothing of these lists. Unless those are complete, what speaks of a suite
+  // that is not among them is left alone.
+  std::vector<const Rule*> idle_rules(const std::vector<List>& lists, bool complete) const;
 
+  const std::vector<Rule>& rules() const { return rules_; }
+  const std::vector<Removal>& removals() const { return removals_; }
+  const std::vector<Absence>& absences() const { return absences_; }
+  const std::string& why() const { return why_; }  // of common.json as a whole
+  bool has_kind(const std::string& kind) const { return kinds_.contains(kind); }
   const Meanings& metrics() const { return metrics_; }
   // The option of `holdfast run` that asks for a metric; empty where it is always measured.
   std::string on_request(const std::string& metric) const;
   // More suspect cases at once than this are the machine's doing, not the code's.
-  std::size_t most_suspects() const { return most_suspects_; }
+  std::size_t most_suspects() const;
 
  private:
   std::string file_ = {};
@@ -135,15 +211,26 @@ class Policy {
   std::map<std::string, MetricRow> rows_ = {};
   std::vector<Rule> rules_ = {};
   std::vector<Waiver> waivers_ = {};
+  std::vector<Removal> removals_ = {};
+  std::vector<Absence> absences_ = {};
+  std::string why_ = {};
   std::size_t most_suspects_ = 12;
   std::map<std::string, std::string> files_ = {};  // of suites
   Meanings metrics_ = {};
+  Precedent precedent_ = {};
 
+  std::string old_name(const std::string& case_id) const;
   void add(const std::string& suite, Policy rules);
 };
 
 // Whether `text` matches `pattern`: * stands for anything but '/', ** for anything.
 bool matches_glob(std::string_view pattern, std::string_view text);
+
+// "block", "warn", "off".
+const char* name_of(Gate gate);
+
+// host, cuda or cuda-dry; classes of real GPUs are called after the GPU, "nvidia-h200".
+std::string kind_of_class(const std::string& device_class);
 
 // "g++ 12.2.0" and "g++ 12.3.0": another patch level of one compiler.
 bool differ_in_patch_level(const std::optional<std::string>& compiler,

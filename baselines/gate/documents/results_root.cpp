@@ -54,6 +54,23 @@ Error other_build(const fs::path& file, const fs::path& list, const Results& res
            results.env.device_name, " --out=", file.parent_path().parent_path().string()));
 }
 
+// How far a result may be from its oracle's is the suite's to say, not the measurement's.
+void hold_to_limits(MeasuredPart& part) {
+  std::map<std::string, double> limits;
+  for (const ListedCase& listed : part.list.cases)
+    if (listed.limit) limits[listed.id] = *listed.limit;
+  for (CaseResult& result : part.results.cases) {
+    const auto limit = limits.find(result.id);
+    if (limit == limits.end() || !result.check.limit) continue;
+    if (*result.check.limit != limit->second)
+      throw Error(Fault::incomplete, text(part.file.string(), ": the result of ", result.id,
+                                          " was checked with the "
+                                          "limit ",
+                                          *result.check.limit, ", and its list says ",
+                                          limit->second, "; measure again"));
+  }
+}
+
 constexpr std::string_view profile_ending = ".profile.json";
 
 Error elsewhere(const fs::path& file, std::string_view what, const std::string& held,
@@ -141,6 +158,7 @@ Root read_root(const fs::path& directory, const RootOptions& options) {
         root.lists.push_back(list.list);
       }
       part.list = std::move(list.list);
+      hold_to_limits(part);
     }
     root.parts.push_back(std::move(part));
   }

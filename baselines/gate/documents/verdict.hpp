@@ -15,6 +15,7 @@ namespace holdfast::gate {
 namespace verdict {
 inline constexpr const char* pass = "PASS";
 inline constexpr const char* regression = "REGRESSION";
+inline constexpr const char* changed = "CHANGED";
 inline constexpr const char* improved = "IMPROVED";
 inline constexpr const char* accepted = "ACCEPTED";
 inline constexpr const char* drift = "DRIFT";
@@ -40,6 +41,7 @@ struct Measured {
   Value value;
   std::optional<double> mad_between = {};
   std::size_t processes = 1;
+  std::vector<double> values = {};  // a time's or a ratio's, one of each process
 };
 
 }  // namespace holdfast::gate

@@ -8,6 +8,8 @@
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/verdict.hpp"
+#include "gate/judge/loosening.hpp"
+#include "gate/judge/surroundings.hpp"
 #include "gate/measure/instruction_counts.hpp"
 
 namespace holdfast::gate {
@@ -54,6 +56,14 @@ void waive(const Standard& standard, Row& row) {
   row.sentence += text("; waived until ", standard.waiver->until, ": ", standard.waiver->why);
 }
 
+Row MetricJudge::new_row(const Row& like, const Standard& standard) const {
+  Row row = new_row(like.case_id, like.variant, like.metric);
+  row.kind = standard.kind;
+  row.unit = standard.unit;
+  row.value = like.value;
+  return row;
+}
+
 Row MetricJudge::new_row(const std::string& case_id, const std::string& variant,
                          const std::string& metric) const {
   return {.case_id = case_id,
@@ -67,10 +77,81 @@ void MetricJudge::say(Row& row, const std::string& because) const {
                       row.device_class, ": ", row.metric, row.metric.empty() ? "" : " ", because);
 }
 
+Row settled(const Standard& before, const Standard& own, Row by_before, Row by_own) {
+  if (!by_before.blocking) return by_own.blocking ? by_own : by_before;
+  if (by_own.blocking) return by_before;
+  const auto why = excuse(before, own);
+  if (!why) {
+    by_before.evidence["policy"] =
+        "this change lets it pass, and gives no reason of its own; it is judged as before";
+    return by_before;
+  }
+  by_before.verdict = verdict::accepted;
+  by_before.blocking = false;
+  by_before.next.reset();
+  by_before.sentence += text("; accepted with this change: ", *why);
+  return by_before;
+}
+
 JudgedMetric MetricJudge::judge(const CaseResult& result, const NamedMetric& metric,
                                 const std::vector<NamedMetric>& all) const {
-  Standard standard =
-      policy_.standard(result.id, part_.device_class(), metric.variant, metric.name, metric.kind);
+  const auto& on = part_.device_class();
+  const Standard standard =
+      policy_.standard(result.id, on, metric.variant, metric.name, metric.kind);
+  JudgedMetric judged = judge_by(standard, result, metric, all);
+  if (!policy_.is_precedent(result.id, on, metric.variant, metric.name, metric.kind)) return judged;
+  const Standard own =
+      policy_.own_standard(result.id, on, metric.variant, metric.name, metric.kind);
+  JudgedMetric by_own = judge_by(own, result, metric, all);
+  if (!judged.row.blocking && by_own.row.blocking) return by_own;
+  judged.row = settled(standard, own, std::move(judged.row), std::move(by_own.row));
+  judged.suspect = judged.suspect && judged.row.verdict != verdict::accepted;
+  return judged;
+}
+
+bool MetricJudge::is_listed(const std::string& case_id, const std::string& metric) const {
+  const std::string kind = device_kind(part_.results.env.device_name);
+  for (const ListedCase& listed : part_.list.cases) {
+    if (listed.id != case_id) continue;
+    const auto metrics = listed.devices.find(kind);
+    return metrics != listed.devices.end() &&
+           std::find(metrics->second.begin(), metrics->second.end(), metric) !=
+               metrics->second.end();
+  }
+  return false;
+}
+
+// Why a value must be there; empty where nobody waits for it.
+std::string MetricJudge::why_expected(const Standard& standard, const Row& row) const {
+  const std::string key = entry_key(row.case_id, row.variant, row.metric);
+  for (const auto* baseline : {&part_.baseline, &part_.proposed})
+    if (const Entry* entry = find_entry(*baseline, key))
+      return text("has an accepted value, ", readable(entry->value, row.unit));
+  if (!standard.bounds.empty()) return "has a bound";
+  return is_listed(row.case_id, row.metric) ? "is listed" : "";
+}
+
+// A device may be unable to give a metric where the policy knows of it; else whatever reason is
+// given hides what was to be judged.
+void MetricJudge::judge_absent(const Standard& standard, const NamedMetric& metric,
+                               Row& row) const {
+  if (const Absence* known = policy_.absence(row.device_class, metric.name, metric.reason)) {
+    row.verdict = verdict::skipped;
+    row.evidence["rule"] = text(known->place, ": ", known->why);
+    say(row, text("is not available: ", metric.reason));
+    return;
+  }
+  const std::string expected = why_expected(standard, row);
+  row.verdict = expected.empty() ? verdict::skipped : verdict::missing;
+  row.blocking = !expected.empty();
+  if (row.blocking) row.next = part_.run_again();
+  say(row, expected.empty() ? text("is not available: ", metric.reason)
+                            : text(expected, " and was not measured: ", metric.reason));
+}
+
+JudgedMetric MetricJudge::judge_by(Standard standard, const CaseResult& result,
+                                   const NamedMetric& metric,
+                                   const std::vector<NamedMetric>& all) const {
   if (is_other_patch_level(standard))
     standard.tolerance = std::max(standard.tolerance, *standard.patch_tolerance);
   JudgedMetric judged{.row = new_row(result.id, metric.variant, metric.name)};
@@ -78,8 +159,8 @@ JudgedMetric MetricJudge::judge(const CaseResult& result, const NamedMetric& met
   row.kind = standard.kind;
   row.unit = standard.unit;
   if (!metric.measured) {
-    row.verdict = verdict::skipped;
-    say(row, text("is not available: ", metric.reason));
+    judge_absent(standard, metric, row);
+    waive(standard, row);
     return judged;
   }
   row.value = metric.measured->value;
@@ -90,19 +171,28 @@ JudgedMetric MetricJudge::judge(const CaseResult& result, const NamedMetric& met
                         .standard = standard,
                         .measured = *metric.measured,
                         .key = entry_key(result.id, metric.variant, metric.name)};
-  if (judge_absolute(standard, row)) {
-    add_accepted(context, row);
-  } else {
-    judge_relative(context, judged);
-    if (row.verdict != verdict::pass && row.verdict != verdict::fresh && !standard.set_by.empty())
+  judged.gates = standard.stored() && standard.gate != Gate::off &&
+                 tier_includes("gate", result.tier) && metric.name != handover_metric;
+  const bool beyond = judge_absolute(standard, context.measured, row);
+  if (beyond) add_accepted(context, row);
+  if (!row.blocking) {
+    // A bound that only warns, or cannot tell, hides nothing that blocks.
+    JudgedMetric relative = judged;
+    if (beyond) relative.row = new_row(row, standard);
+    judge_relative(context, relative);
+    if (!beyond || relative.row.blocking) judged = std::move(relative);
+    if (!beyond && row.verdict != verdict::pass && row.verdict != verdict::fresh &&
+        !standard.set_by.empty())
       row.evidence["rule"] = standard.set_by;
   }
   waive(standard, row);
   return judged;
 }
 
-// Bounds and physical limits, which hold with or without a baseline. True when one is violated.
-bool MetricJudge::judge_absolute(const Standard& standard, Row& row) const {
+// Bounds and physical limits, which hold with or without a baseline. True when one is violated, or
+// may be.
+bool MetricJudge::judge_absolute(const Standard& standard, const Measured& measured,
+                                 Row& row) const {
   const auto* number = std::get_if<double>(&*row.value);
   if (!number) return false;
   if (standard.impossible_above && *number > *standard.impossible_above) {
@@ -114,21 +204,41 @@ bool MetricJudge::judge_absolute(const Standard& standard, Row& row) const {
                   ": faster than the hardware allows, so the work or the clock is wrong"));
     return true;
   }
+  bool beyond = false;
   for (const Rule* rule : standard.bounds) {
-    const auto broken = violation(*rule->bound, *number, row.unit);
-    const Gate gate = rule->gate.value_or(Gate::block);
+    if (rule->gate == Gate::off) continue;
+    Row broken = new_row(row, standard);
+    if (!judge_bound(*rule, standard, measured, broken)) continue;
     // Of several the first is told, unless a later one blocks and it does not.
-    if (!broken || gate == Gate::off || (row.limit && (row.blocking || gate == Gate::warn)))
-      continue;
-    row.verdict = verdict::regression;
-    row.blocking = gate == Gate::block;
-    row.limit =
-        rule->bound->min && *number < *rule->bound->min ? rule->bound->min : rule->bound->max;
-    row.evidence["rule"] = rule->place;
-    row.next = text("holdfast policy ", row.case_id, " --device-class=", row.device_class);
-    say(row, *broken);
+    if (!beyond || (broken.blocking && !row.blocking)) row = std::move(broken);
+    beyond = true;
   }
-  return row.limit.has_value();
+  return beyond;
+}
+
+// A count is beyond or not; of a time or a ratio each process has its say.
+bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const Measured& measured,
+                              Row& row) const {
+  const double number = std::get<double>(measured.value);
+  std::optional<std::string> broken = violation(*rule.bound, number, row.unit);
+  const BoundVotes votes = vote(standard, *rule.bound, measured);
+  if (votes.beyond == 0 && !broken && votes.enough) return false;
+  const bool certain = votes.certain && (!standard.timed() || part_.results.quality.valid);
+  row.verdict = certain ? verdict::regression : verdict::noisy;
+  row.blocking = rule.gate.value_or(Gate::block) == Gate::block && (certain || undecided_fails_);
+  row.limit = rule.bound->min && (!rule.bound->max || number < *rule.bound->min) ? rule.bound->min
+                                                                                 : rule.bound->max;
+  row.evidence["rule"] = rule.place;
+  row.next = certain ? text("holdfast policy ", row.case_id, " --device-class=", row.device_class)
+                     : part_.run_again();
+  if (!broken) broken = text("is ", readable(number, row.unit), ", within its bound");
+  if (!certain)
+    *broken += text("; undecided: ", votes.beyond, " of ", votes.all, " processes ",
+                    votes.beyond == 1 ? "is" : "are", " beyond it",
+                    votes.enough ? "" : text(", and a decision needs ", enough_processes),
+                    part_.results.quality.valid ? "" : ", and the measurement is invalid");
+  say(row, *broken);
+  return true;
 }
 
 // What was accepted, beside a violated bound: the limit is then a change, as the verdict's readers
@@ -163,7 +273,7 @@ void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) c
   }
   judged.screened = context.timed() && positive(context.measured.value) && positive(base->value);
   row.baseline = base->value;
-  const Judgement judgement = judge_valid(context, *base);
+  const Judgement judgement = judge_valid(context, *base, part_.baseline->entries);
   row.verdict = judgement.verdict;
   row.change = judgement.change;
   row.limit = judgement.limit;
@@ -194,8 +304,14 @@ void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) c
 }
 
 // A time of an invalid measurement decides nothing.
-Judgement MetricJudge::judge_valid(const Context& context, const Entry& entry) const {
-  Judgement judgement = gate::judge(context.standard, context.measured, entry);
+Judgement MetricJudge::judge_valid(const Context& context, const Entry& entry,
+                                   const Entries& entries) const {
+  const Surroundings around{.policy = policy_,
+                            .device_class = part_.device_class(),
+                            .case_id = context.result.id,
+                            .all = context.all,
+                            .accepted = entries};
+  Judgement judgement = judge_among(around, context.metric, context.standard, entry);
   if (context.timed() && !part_.results.quality.valid && judgement.verdict != verdict::pass) {
     judgement.verdict = verdict::noisy;
     judgement.because += "; the measurement is invalid";
@@ -204,8 +320,8 @@ Judgement MetricJudge::judge_valid(const Context& context, const Entry& entry) c
 }
 
 bool MetricJudge::is_worse(const Context& context, const Row& row) const {
-  return row.verdict == verdict::regression || row.verdict == verdict::noisy ||
-         (row.verdict == verdict::drift && !context.timed());
+  return row.verdict == verdict::regression || row.verdict == verdict::changed ||
+         row.verdict == verdict::noisy || (row.verdict == verdict::drift && !context.timed());
 }
 
 bool MetricJudge::blocks(const Context& context, const Row& row) const {
@@ -216,7 +332,7 @@ bool MetricJudge::blocks(const Context& context, const Row& row) const {
 void MetricJudge::judge_new(const Context& context, Row& row) const {
   const std::string now = text("is ", readable(*row.value, row.unit));
   if (const Entry* proposed = find_entry(part_.proposed, context.key)) {
-    const Judgement judgement = judge_valid(context, *proposed);
+    const Judgement judgement = judge_valid(context, *proposed, part_.proposed->entries);
     const bool agrees = judgement.verdict == verdict::pass;
     row.baseline = proposed->value;
     row.change = judgement.change;
@@ -262,6 +378,10 @@ bool MetricJudge::is_accepted_here(const Context& context, const Entry& base, Ro
   if (!proposed || proposed->value == base.value) return false;
   if (gate::judge(context.standard, context.measured, *proposed).verdict != verdict::pass)
     return false;
+  if (proposed->accepted.why == base.accepted.why && proposed->accepted.utc == base.accepted.utc) {
+    row.evidence["baseline"] = "this change edits the accepted value, and gives no reason";
+    return false;
+  }
   row.verdict = verdict::accepted;
   row.sentence += text("; accepted with this change: ", proposed->accepted.why);
   return true;
@@ -365,31 +485,47 @@ void MetricJudge::excuse_changed_tools(const Standard& standard, Row& row) const
 std::vector<Row> MetricJudge::judge_sums(const CaseResult& result,
                                          const std::vector<NamedMetric>& all) const {
   std::vector<Row> rows;
+  const std::string& on = part_.device_class();
   for (const auto& [variant, content] : result.variants) {
-    for (const Sum& sum : policy_.sums(result.id, part_.device_class(), variant)) {
-      double total = 0;
-      std::size_t found = 0;
-      Row row = new_row(result.id, variant, sum.name);
-      row.kind = sum.standard.kind;
-      for (const std::string& name : sum.metrics) {
-        const NamedMetric* metric = find_measured(all, variant, name);
-        if (!metric) continue;
-        total += std::get<double>(metric->measured->value);
-        row.unit =
-            policy_.standard(result.id, part_.device_class(), variant, name, metric->kind).unit;
-        ++found;
-      }
-      if (found != sum.metrics.size()) continue;
-      row.value = total;
-      if (!judge_absolute(sum.standard, row)) {
-        row.verdict = verdict::pass;
-        say(row, text("is ", readable(total, row.unit), ", within its bound"));
-      }
-      waive(sum.standard, row);
-      rows.push_back(std::move(row));
+    const std::vector<Sum> own = policy_.own_sums(result.id, on, variant);
+    for (const Sum& sum : policy_.sums(result.id, on, variant)) {
+      const auto row = judge_sum(sum, result, variant, all);
+      if (!row) continue;
+      const auto same = std::find_if(own.begin(), own.end(),
+                                     [&](const Sum& one) { return one.metrics == sum.metrics; });
+      const Sum without{.name = sum.name, .metrics = sum.metrics};
+      const Sum& now = same == own.end() ? without : *same;
+      rows.push_back(policy_.has_precedent()
+                         ? settled(sum.standard, now.standard, *row,
+                                   judge_sum(now, result, variant, all).value_or(*row))
+                         : *row);
     }
   }
   return rows;
+}
+
+// Empty where not all of its metrics were measured, each of which is then told.
+std::optional<Row> MetricJudge::judge_sum(const Sum& sum, const CaseResult& result,
+                                          const std::string& variant,
+                                          const std::vector<NamedMetric>& all) const {
+  double total = 0;
+  Row row = new_row(result.id, variant, sum.name);
+  row.kind = sum.standard.kind;
+  for (const std::string& name : sum.metrics) {
+    const NamedMetric* metric = find_measured(all, variant, name);
+    if (!metric) return std::nullopt;
+    total += std::get<double>(metric->measured->value);
+    row.unit = policy_.standard(result.id, part_.device_class(), variant, name, metric->kind).unit;
+  }
+  row.value = total;
+  Standard standard = sum.standard;
+  standard.unit = row.unit;
+  if (!judge_absolute(standard, {.value = total}, row)) {
+    row.verdict = verdict::pass;
+    say(row, text("is ", readable(total, row.unit), ", within its bound"));
+  }
+  waive(standard, row);
+  return row;
 }
 
 }  // namespace holdfast::gate

@@ -20,6 +20,7 @@ struct JudgedMetric {
   bool machine_possible = false;
   // A time or a ratio against its baseline, not against a bound, and both have a logarithm.
   bool screened = false;
+  bool gates = false;  // beyond its limit it would be told, if anything is accepted
 };
 
 class MetricJudge {
@@ -31,6 +32,9 @@ class MetricJudge {
   JudgedMetric judge(const CaseResult& result, const NamedMetric& metric,
                      const std::vector<NamedMetric>& all) const;
 
+  // Whether the list promises the metric of that case there.
+  bool is_listed(const std::string& case_id, const std::string& metric) const;
+
   // The bounds on sums of metrics, e.g. lower_s+compile_s.
   std::vector<Row> judge_sums(const CaseResult& result, const std::vector<NamedMetric>& all) const;
 
@@ -38,14 +42,21 @@ class MetricJudge {
   Row new_row(const std::string& case_id, const std::string& variant,
               const std::string& metric) const;
   void say(Row& row, const std::string& because) const;
+  Row new_row(const Row& like, const Standard& standard) const;  // of the same value
 
  private:
   struct Context;
-  bool judge_absolute(const Standard& standard, Row& row) const;
+  JudgedMetric judge_by(Standard standard, const CaseResult& result, const NamedMetric& metric,
+                        const std::vector<NamedMetric>& all) const;
+  void judge_absent(const Standard& standard, const NamedMetric& metric, Row& row) const;
+  std::string why_expected(const Standard& standard, const Row& row) const;
+  bool judge_absolute(const Standard& standard, const Measured& measured, Row& row) const;
+  bool judge_bound(const Rule& rule, const Standard& standard, const Measured& measured,
+                   Row& row) const;
   void add_accepted(const Context& context, Row& row) const;
   void judge_relative(const Context& context, JudgedMetric& judged) const;
   void judge_new(const Context& context, Row& row) const;
-  Judgement judge_valid(const Context& context, const Entry& entry) const;
+  Judgement judge_valid(const Context& context, const Entry& entry, const Entries& entries) const;
   bool is_worse(const Context& context, const Row& row) const;
   bool blocks(const Context& context, const Row& row) const;
   bool is_stored(const std::string& metric) const;
@@ -56,6 +67,8 @@ class MetricJudge {
   enum class SameCode { unknown, no, as_counted, yes };
   SameCode compare_code(const Context& context) const;
   void add_code_evidence(const Context& context, Row& row) const;
+  std::optional<Row> judge_sum(const Sum& sum, const CaseResult& result, const std::string& variant,
+                               const std::vector<NamedMetric>& all) const;
   bool is_other_patch_level(const Standard& standard) const;
   void excuse_changed_tools(const Standard& standard, Row& row) const;
 
@@ -66,6 +79,10 @@ class MetricJudge {
 
 // The entry of a baseline, if there is a baseline and it has one.
 const Entry* find_entry(const std::optional<Baseline>& baseline, const std::string& key);
+
+// The row by the merge base's rules or, where only the change's own block, by those. What only the
+// merge base's block is ACCEPTED where the change says why it loosens each of them.
+Row settled(const Standard& before, const Standard& own, Row by_before, Row by_own);
 
 // Makes a row that blocks WAIVED, where the policy excuses it until a date.
 void waive(const Standard& standard, Row& row);

@@ -101,7 +101,10 @@ class PartJudge {
           Fault::bad_input,
           text(part_.name(), " is a custom run (", results.run.custom.front(),
                "), which no baseline speaks about; run the suite without options of its own"));
-    if (!part_.baseline && !part_.proposed) {
+    if (!part_.lost_baseline.empty()) {
+      missing(results.suite, case_variant, "", part_.lost_baseline,
+              text("git restore ", part_.baseline_path));
+    } else if (!part_.baseline && !part_.proposed) {
       verdict_.notes.push_back(
           text("NO BASELINE for ", part_.name(), " (", part_.baseline_path,
                " does not exist): everything is NEW and only the bounds hold; accept with: ",
@@ -173,7 +176,7 @@ class PartJudge {
     if (is_wrong(result, part_.results.env.device_name)) {
       judge_wrong(result, reason);
       excuse_entries(result.id);
-    } else if (result.status == "skipped") {
+    } else if (result.status == "skipped" && policy_.absence(part_.device_class(), "", reason)) {
       Row row = judge_.new_row(result.id, case_variant, "");
       row.verdict = verdict::skipped;
       judge_.say(row, "skipped: " + reason);
@@ -181,6 +184,7 @@ class PartJudge {
     } else if (result.status != "ok") {
       const char* what = result.status == "timeout"   ? "timed out"
                          : result.status == "crashed" ? "crashed"
+                         : result.status == "skipped" ? "is listed and was skipped"
                                                       : "is missing";
       missing(result.id, case_variant, "", text("the case ", what, ": ", reason),
               part_.run_again());
@@ -212,11 +216,13 @@ class PartJudge {
 
   // A case that failed as a whole says so once; its single metrics are not missing besides.
   void excuse_entries(const std::string& case_id) {
-    if (!expected()) return;
-    const Entries& entries = expected()->entries;
-    for (auto at = entries.lower_bound(case_id + '|');
-         at != entries.end() && at->first.starts_with(case_id + '|'); ++at)
-      judged_.insert(at->first);
+    for (const auto* baseline : {&part_.baseline, &part_.proposed}) {
+      if (!*baseline) continue;
+      const Entries& entries = (*baseline)->entries;
+      for (auto at = entries.lower_bound(case_id + '|');
+           at != entries.end() && at->first.starts_with(case_id + '|'); ++at)
+        judged_.insert(at->first);
+    }
   }
 
   void judge_metrics(const CaseResult& result) {
@@ -225,11 +231,19 @@ class PartJudge {
       judged_.insert(entry_key(result.id, metric.variant, metric.name));
       if (metric.name == kernels_metric || is_unrequested(result, metric)) continue;
       JudgedMetric judged = judge_.judge(result, metric, all);
+      if (judged.gates) count(judged);
       if (judged.screened) screened_.push_back(verdict_.rows.size());
       if (judged.suspect) suspects_.push_back({verdict_.rows.size(), judged.machine_possible});
       verdict_.rows.push_back(std::move(judged.row));
     }
     for (Row& row : judge_.judge_sums(result, all)) verdict_.rows.push_back(std::move(row));
+  }
+
+  void count(const JudgedMetric& judged) {
+    const bool timed = judged.row.kind == "time" || judged.row.kind == "ratio";
+    PartVerdict::Gating& gating = timed ? verdict_.times : verdict_.counts;
+    ++gating.all;
+    if (judged.row.verdict == verdict::fresh) ++gating.unheld;
   }
 
   // What is measured on request alone may be absent from a part as a whole, which is told, and not
@@ -280,30 +294,44 @@ class PartJudge {
       missing(result.id, "reference", name, "has a bound and was not measured", part_.run_again());
   }
 
-  // What must be measured: what is accepted once the change is merged. Entries that it takes out
-  // may go.
-  const std::optional<Baseline>& expected() const {
-    return part_.proposed ? part_.proposed : part_.baseline;
+  // Entries that the results do not speak about: of what was accepted before the change, and of
+  // what it accepts itself. That it takes them out excuses nothing.
+  void look_for_lost_entries() {
+    if (part_.results.partial) return;
+    for (const auto* baseline : {&part_.baseline, &part_.proposed})
+      if (*baseline)
+        for (const auto& [key, entry] : (*baseline)->entries)
+          if (judged_.insert(key).second) look_for_lost(key, entry);
   }
 
-  // Entries that the results do not speak about.
-  void look_for_lost_entries() {
-    if (!expected() || part_.results.partial) return;
-    for (const auto& [key, entry] : expected()->entries) {
-      const std::size_t first = key.find('|');
-      const std::size_t second = key.rfind('|');
-      const std::string case_id = key.substr(0, first);
-      const std::string metric = key.substr(second + 1);
-      if (judged_.contains(key) || metric == kernels_metric || is_known_missing(case_id, metric))
-        continue;
-      const auto listed = std::find_if(part_.list.cases.begin(), part_.list.cases.end(),
-                                       [&](const ListedCase& row) { return row.id == case_id; });
-      if (listed != part_.list.cases.end() && !tier_includes(part_.results.tier, listed->tier))
-        continue;
-      missing(case_id, key.substr(first + 1, second - first - 1), metric,
-              text("has an accepted value, ", readable(entry.value, ""), ", and was not measured"),
-              part_.accept_command());
+  void look_for_lost(const std::string& key, const Entry& entry) {
+    const std::size_t first = key.find('|');
+    const std::size_t second = key.rfind('|');
+    const std::string case_id = key.substr(0, first);
+    const std::string variant = key.substr(first + 1, second - first - 1);
+    const std::string metric = key.substr(second + 1);
+    if (metric == kernels_metric || is_known_missing(case_id, metric)) return;
+    const auto listed = std::find_if(part_.list.cases.begin(), part_.list.cases.end(),
+                                     [&](const ListedCase& row) { return row.id == case_id; });
+    const bool is_listed = listed != part_.list.cases.end();
+    const std::string& tier = part_.results.tier;
+    if (is_listed && tier_includes("gate", listed->tier) && !tier_includes(tier, listed->tier))
+      return;  // a run of a tier before
+    const std::string accepted =
+        text("has an accepted value, ", readable(entry.value, ""), ", and ");
+    if (const Removal* gone = policy_.removal(case_id, part_.device_class(), variant, metric)) {
+      Row row = judge_.new_row(case_id, variant, metric);
+      row.verdict = verdict::accepted;
+      row.evidence["rule"] = gone->place;
+      judge_.say(row, text(accepted, "is gone; accepted with this change: ", gone->why));
+      verdict_.rows.push_back(std::move(row));
+      return;
     }
+    missing(case_id, variant, metric,
+            text(accepted, is_listed && !tier_includes("gate", listed->tier)
+                               ? "its case is of the tier " + listed->tier + " now"
+                               : "was not measured"),
+            part_.accept_command());
   }
 
   // A metric of another kind, unit or direction is judged by other rules, or by none.

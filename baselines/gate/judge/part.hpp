@@ -16,6 +16,12 @@ struct PartVerdict {
   std::vector<Row> rows = {};
   std::vector<std::string> notes = {};
   std::vector<std::string> not_checked = {};
+  // Values that gate, and those among them that nothing accepted is held against; times and ratios
+  // apart.
+  struct Gating {
+    std::size_t all = 0, unheld = 0;
+  };
+  Gating counts = {}, times = {};
   int exit = 0;
 };
 

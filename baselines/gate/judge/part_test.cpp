@@ -344,7 +344,7 @@ TEST(JudgePart, ABaselineThatAChangeCarriesHoldsNothingThatIsNotMeasured) {
   judged.proposed->entries[entry_key(toy::step_id, "optimized", "syncs")] = launches;
   EXPECT_EQ(judge(judged).exit, 3);
   std::swap(judged.baseline, judged.proposed);
-  EXPECT_EQ(judge(judged).exit, 0) << "the change takes it out";
+  EXPECT_EQ(judge(judged).exit, 3) << "that the change takes it out excuses nothing";
 }
 
 TEST(JudgePart, ThePolicySaysHowManySuspectsAreTheMachine) {
@@ -398,6 +398,8 @@ TEST(ChangedMeanings, ThatTheChangeAcceptsAreAccepted) {
   Part judged = part_of_another_kind();
   judged.proposed =
       accept(judged.results, judged.baseline, policy().with(judged.list.metrics)).baseline;
+  EXPECT_EQ(judge(judged).exit, 3) << "the policy does not say why";
+  judged.reasoned = {"launches"};
   const PartVerdict verdict = judge(judged);
   EXPECT_EQ(verdict.exit, 0);
   EXPECT_EQ(row_of_the_suite(verdict).verdict, "ACCEPTED");

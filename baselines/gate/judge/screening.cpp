@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/judge/screening.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -60,13 +61,19 @@ Judgement judge_exact(const Standard& standard, const Measured& measured, const 
   if (std::abs(rise) <= slack) return judged;
   const bool worse = standard.two_sided || standard.better == Better::same ||
                      (standard.better == Better::lower ? rise > 0 : rise < 0);
-  judged.verdict = worse ? verdict::regression : verdict::improved;
+  const bool never_a_gain =
+      std::count(standard.fall_is_change.begin(), standard.fall_is_change.end(), every_fall) > 0;
+  judged.verdict = worse          ? verdict::regression
+                   : never_a_gain ? verdict::changed
+                                  : verdict::improved;
   judged.because = moved(baseline, measured.value, standard.unit);
   if (judged.change) judged.because += text(" (", percent(*judged.change), ")");
   if (worse && standard.two_sided)
     judged.because += ", and a yardstick must not change in either direction";
   else if (worse)
     judged.because += text(", the limit is ", percent(*judged.limit));
+  else if (never_a_gain)
+    judged.because += ", and that can be a loss: say what it brings";
   return judged;
 }
 
@@ -140,6 +147,17 @@ std::optional<std::string> drift(const Standard& standard, const Entry& entry, d
 Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry) {
   if (standard.timed()) return judge_screened(standard, measured, entry);
   return judge_exact(standard, measured, entry.value);
+}
+
+BoundVotes vote(const Standard& standard, const Bound& bound, const Measured& measured) {
+  std::vector<double> values = measured.values;
+  if (!standard.timed() || values.empty()) values = {std::get<double>(measured.value)};
+  BoundVotes votes{.all = values.size()};
+  for (const double value : values)
+    votes.beyond += (bound.min && value < *bound.min) || (bound.max && value > *bound.max);
+  votes.enough = !standard.timed() || votes.all >= enough_processes;
+  votes.certain = votes.enough && votes.beyond == votes.all;
+  return votes;
 }
 
 std::optional<std::string> violation(const Bound& bound, double value, const std::string& unit) {

@@ -25,6 +25,9 @@ struct Judgement {
   bool suspect() const { return worsening > log_limit && log_limit > 0; }
 };
 
+// In Standard::fall_is_change: no fall of the metric is a gain by itself.
+inline constexpr const char* every_fall = "*";
+
 // exact and codegen: equal within the tolerance or not.
 Judgement judge_exact(const Standard& standard, const Measured& measured, const Value& baseline);
 
@@ -40,6 +43,15 @@ Judgement judge(const Standard& standard, const Measured& measured, const Entry&
 
 // The sentence about a violated bound, which completes "<metric> ...".
 std::optional<std::string> violation(const Bound& bound, double value, const std::string& unit);
+
+// What the processes of a time or a ratio say of a bound; of anything else its one value.
+struct BoundVotes {
+  std::size_t all = 0;
+  std::size_t beyond = 0;
+  bool enough = true;    // to be sure that it is kept
+  bool certain = false;  // that it is violated
+};
+BoundVotes vote(const Standard& standard, const Bound& bound, const Measured& measured);
 
 // A log worsening: a baseline under which half the speed may be lost decides nothing.
 inline constexpr double widest_limit = 0.7;

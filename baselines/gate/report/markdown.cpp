@@ -137,6 +137,25 @@ void add_accepted(const std::vector<const Row*>& rows, Page& page) {
   }
 }
 
+// What the change does to what judges it.
+void add_changes(const std::vector<RuleChange>& changes, Page& page) {
+  if (changes.empty()) return;
+  page.add("\nWhat this change does to what judges it:\n");
+  page.add("\n| | rule | before | after | why |\n|---|---|---|---|---|\n");
+  std::size_t shown = 0;
+  for (const RuleChange& change : changes) {
+    if (shown == open_rows ||
+        !page.add(
+            text("| ", name_of(change), " | ", escaped(change.rule), " | ", escaped(change.before),
+                 " | ", escaped(change.after), " | ", escaped(change.why), " |\n"),
+            room_for_an_end))
+      break;
+    ++shown;
+  }
+  if (shown < changes.size())
+    page.add(text("\n", plural(changes.size() - shown, "change"), " more in verdict.json\n"));
+}
+
 void add_unchecked(const std::vector<std::string>& lines, Page& page) {
   if (lines.empty()) return;
   page.add("\nNot checked:\n\n");
@@ -151,8 +170,9 @@ void add_unchecked(const std::vector<std::string>& lines, Page& page) {
 
 std::string markdown(const Verdict& verdict, std::size_t most_bytes) {
   Page page(most_bytes);
-  page.add(text("## holdfast: ", meaning(verdict.exit), "\n\n", summary(verdict), " (exit ",
-                verdict.exit, ")\n"));
+  const bool amber = verdict.exit == 0 && !verdict.caveats.empty();
+  page.add(text("## holdfast: ", amber ? ":warning: " : "", outcome(verdict), "\n\n",
+                summary(verdict), " (exit ", verdict.exit, ")\n"));
   for (const std::string& note : verdict.notes)
     page.add(text("\n> ", escaped(note), "\n"), most_bytes - most_bytes / 4);
   std::vector<const Row*> rows;
@@ -163,6 +183,10 @@ std::string markdown(const Verdict& verdict, std::size_t most_bytes) {
   Page unchecked(most_bytes / 8);
   add_unchecked(verdict.not_checked, unchecked);
   const std::string last = unchecked.take();
+  Page changes(most_bytes / 4);
+  add_changes(verdict.changes, changes);
+  const std::string told = changes.take();
+  if (page.left() > told.size() + last.size()) page.add(told);
   Page body(page.left() - last.size());
   add_rows(rows, body);
   add_reasons(rows, body);

@@ -83,6 +83,22 @@ void print_heading(const Row& head, bool color, std::ostream& out) {
   out << "\n";
 }
 
+constexpr std::size_t most_changes = 30;
+
+void print_changes(const Verdict& verdict, const Printing& printing, std::ostream& out) {
+  std::size_t told = 0;
+  for (const RuleChange& change : verdict.changes) {
+    if (printing.quiet && !change.blocking) continue;
+    if (told == 0) out << "what this change does to what judges it:\n";
+    if (++told > most_changes && !change.blocking) continue;
+    const char* shade = change.blocking ? "\033[1;31m" : change.loosens ? "\033[33m" : "";
+    out << "  " << (printing.color ? shade : "") << padded(name_of(change), 10)
+        << (printing.color ? "\033[0m" : "") << change.rule << ": " << change.before << " -> "
+        << change.after << (change.why.empty() ? "" : "; " + change.why) << "\n";
+  }
+  if (told > most_changes) out << "  and more, in verdict.json\n";
+}
+
 }  // namespace
 
 std::string ctest_measurements(const Verdict& verdict) {
@@ -115,13 +131,16 @@ void print(const Verdict& verdict, const Printing& printing, std::ostream& out) 
     for (const Row* head : told.heads) print_heading(*head, printing.color, out);
     out << told.body;
   }
+  print_changes(verdict, printing, out);
   if (!printing.quiet && !verdict.findings.empty())
     out << "what the detectors saw (never a reason to fail):\n"
         << describe(verdict.findings, {.at_most = most_findings});
   for (const std::string& note : verdict.notes) out << "note: " << note << "\n";
   if (!printing.quiet)
     for (const std::string& line : verdict.not_checked) out << "not checked: " << line << "\n";
-  out << summary(verdict) << " -> exit " << verdict.exit << " (" << meaning(verdict.exit) << ")\n";
+  const bool amber = printing.color && verdict.exit == 0 && !verdict.caveats.empty();
+  out << (amber ? "\033[33m" : "") << summary(verdict) << " -> exit " << verdict.exit << " ("
+      << outcome(verdict) << ")" << (amber ? "\033[0m" : "") << "\n";
 }
 
 }  // namespace holdfast::gate

@@ -26,6 +26,17 @@ const char* meaning(int exit) {
   }
 }
 
+std::string outcome(const Verdict& verdict) {
+  if (verdict.exit != 0 || verdict.caveats.empty()) return meaning(verdict.exit);
+  std::string said = "passed";
+  for (const std::string& caveat : verdict.caveats) said += "; " + caveat;
+  return said;
+}
+
+const char* name_of(const RuleChange& change) {
+  return change.blocking ? "LOOSENED" : change.loosens ? verdict::accepted : "changed";
+}
+
 std::vector<RowGroup> row_groups(const Verdict& verdict, bool blocking_only) {
   std::vector<RowGroup> found;
   std::map<std::string, std::size_t> places;

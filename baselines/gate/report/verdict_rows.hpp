@@ -11,6 +11,10 @@
 namespace holdfast::gate {
 
 const char* meaning(int exit);  // "a blocking regression"
+// The same, or why exit 0 is less than well: "passed; 140 of 160 times and ratios not gated here".
+std::string outcome(const Verdict& verdict);
+// "LOOSENED", "ACCEPTED" or, of what lets no more pass, "changed".
+const char* name_of(const RuleChange& change);
 
 // Rows of one verdict on one variant, which are told together.
 struct RowGroup {

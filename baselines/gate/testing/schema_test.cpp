@@ -121,16 +121,18 @@ void PrintTo(const Language& language, std::ostream* out) {
 
 // A policy that says everything a policy can say, with the numbers at their limits.
 json policy_of_everything() {
-  return json::parse(R"({"schema": "holdfast-policy/1", "most_suspects": 1000000,
- "kinds": {"exact": {"gate": "block", "tolerance": 0, "two_sided": ["reference", "optimized"], "drift": "warn"},
+  return json::parse(R"({"schema": "holdfast-policy/1", "most_suspects": 1000000, "why": "w",
+ "kinds": {"exact": {"gate": "block", "tolerance": 0, "two_sided": ["reference", "optimized"], "drift": "warn", "why": "w"},
            "ratio": {"gate": "off", "tolerance": 1, "host_tolerance": 1.0, "same": ["nvrtc", "driver"]}},
  "metrics": {"launches": {"gate": "warn", "tolerance": 1, "patch_tolerance": 0.5, "on_request": "--count",
-                          "same": ["compiler"]},
+                          "same": ["compiler"], "fall_is_change": ["*"], "why": "w"},
              "speedup": {"impossible_above": 1.1}},
- "rules": [{"match": "toy/**", "metric": "launches", "device": "host-*", "variant": "case", "tolerance": 1.0},
+ "rules": [{"match": "toy/**", "metric": "launches", "device": "host-*", "variant": "case", "tolerance": 1.0, "why": "w"},
            {"match": "toy/**", "metric": "launches", "gate": "block"},
            {"match": "toy/**", "metric": "launches+speedup", "bound": {"min": 0, "max": 2.5, "source": "s"}}],
- "waivers": [{"match": "toy/**", "metric": "launches", "variant": "optimized", "until": "2126-11-21", "why": "w"}]})");
+ "waivers": [{"match": "toy/**", "metric": "launches", "variant": "optimized", "until": "2126-11-21", "why": "w"}],
+ "removed": [{"match": "toy/sum/**", "device": "host-*", "variant": "case", "metric": "*", "why": "w"}],
+ "absent": [{"metric": "*", "device": "cuda-*", "reason": "r", "why": "w"}]})");
 }
 
 // The same with another value at one place; where nearly right values are, mutants are not.
@@ -152,7 +154,12 @@ std::vector<std::string> nearly(const json& whole) {
   with("/rules/2/tolerance", 0.5);
   with("/rules/0/metric", "launches+speedup");
   with("/waivers/0/until", "2126-11-2");
-  with("/waivers/0/why", "");
+  for (const char* why :
+       {"/waivers/0/why", "/rules/0/why", "/kinds/exact/why", "/why", "/metrics/launches/why",
+        "/removed/0/why", "/absent/0/why", "/absent/0/reason"})
+    with(why, "");
+  with("/removed/0/metric", "launches+speedup");
+  with("/metrics/launches/fall_is_change", json::array());
   with("/kinds/exact/two_sided/0", "both");
   with("/metrics/launches/on_request", "-count");
   return documents;
@@ -161,7 +168,7 @@ std::vector<std::string> nearly(const json& whole) {
 std::vector<std::string> policies() {
   std::vector<std::string> all = nearly(policy_of_everything());
   json of_a_suite = policy_of_everything();
-  for (const char* for_all : {"kinds", "metrics", "most_suspects"}) {
+  for (const char* for_all : {"kinds", "metrics", "most_suspects", "absent", "why"}) {
     of_a_suite.erase(for_all);
     all.push_back(of_a_suite.dump());
   }

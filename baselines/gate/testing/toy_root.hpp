@@ -57,7 +57,8 @@ inline List list() {
     made.cases.push_back({.id = id,
                           .tier = "gate",
                           .reference = true,
-                          .devices = {{"cuda-dry", {dry}}, {"host", {host}}}});
+                          .devices = {{"cuda-dry", {dry}}, {"host", {host}}},
+                          .limit = 1e-12});
   return made;
 }
 
@@ -170,6 +171,8 @@ class Root : public testing::Test {
       std::filesystem::create_directories(path);
     write_file(common_policy_, policy_text);
     write_file(lists_ / "toy.list.json", list_text());
+    write_file(lists_ / "content.json",
+               R"({"content": "sha256:c0", "git": {"dirty": false, "sha": null}})");
   }
 
   std::filesystem::path result_path(const Results& results) const {

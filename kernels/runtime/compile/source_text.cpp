@@ -12,7 +12,7 @@
 namespace holdfast {
 namespace {
 
-std::string_view directory() {
+std::string_view replaced_sources() {
   const char* setting = std::getenv("HOLDFAST_SOURCES");
   return setting ? setting : "";
 }
@@ -20,7 +20,7 @@ std::string_view directory() {
 }  // namespace
 
 bool sources_overridden() {
-  return !directory().empty();
+  return !replaced_sources().empty();
 }
 
 std::string_view bare_name(std::string_view path) {
@@ -35,11 +35,11 @@ std::string short_name(std::string_view path) {
 
 std::string source_text(std::string_view path, std::string_view embedded) {
   if (!sources_overridden()) return std::string(embedded);
-  const std::filesystem::path root = directory();
+  const std::filesystem::path root = replaced_sources();
   if (!std::filesystem::is_directory(root))
     throw Error(
         Fault::bad_input,
-        text("HOLDFAST_SOURCES is '", directory(),
+        text("HOLDFAST_SOURCES is '", replaced_sources(),
              "', which is no folder: name the folder that holds the .cu files, or unset it"));
   for (const auto& file : {root / path, root / short_name(path), root / bare_name(path)}) {
     if (!std::filesystem::is_regular_file(file)) continue;

@@ -199,10 +199,12 @@ json list_json(const std::string& suite, const std::vector<Case>& cases) {
     json devices = json::object();
     for (const std::string& device : one.devices)
       devices[device] = {{"metrics", promised(one, device)}};
-    rows.push_back({{"id", one.id},
-                    {"tier", name(one.tier)},
-                    {"reference", one.reference && one.unreferenced.empty()},
-                    {"devices", devices}});
+    json row = {{"id", one.id},
+                {"tier", name(one.tier)},
+                {"reference", one.reference && one.unreferenced.empty()},
+                {"devices", devices}};
+    if (const auto* steps = std::get_if<Steps>(&one.recipe)) row["limit"] = steps->oracle.limit;
+    rows.push_back(std::move(row));
   }
   constexpr const char* directions[] = {"lower", "higher", "same"};
   json described = json::object();

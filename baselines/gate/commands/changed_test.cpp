@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast` on falls that can be losses, and on bounds of what is never the same twice.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/testing/gate_command.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class Changed : public GateCommand {
+ protected:
+  // A fall of `metric` is a change beside a worsening of those.
+  void fall_of(const std::string& metric, const std::string& beside) {
+    spoil(common_policy_, R"("metrics": {)",
+          "\"metrics\": {\"" + metric + "\": {\"fall_is_change\": [\"" + beside + "\"]}, ");
+  }
+  void bound_of_speedup(const std::string& gate) {
+    spoil(common_policy_, R"("rules": [)",
+          R"("rules": [{"match": "toy/step/**", "metric": "speedup", "gate": ")" + gate +
+              R"(", "bound": {"min": 9.95, "source": "ours"}},)");
+  }
+};
+
+TEST_F(Changed, AFallThatIsNeverAGainBlocksUntilItIsAcceptedWithAReason) {
+  fall_of("launches", "*");
+  accepted(toy::dry());
+  Results now = toy::dry();
+  now.run.id = "2026-11-22T12:00:00Z-0001";
+  toy::metric(now, "optimized", "launches") = toy::exact(0);
+  store(now);
+  EXPECT_EQ(check(), 1);
+  EXPECT_THAT(output_, AllOf(HasSubstr("CHANGED"), HasSubstr("fell from 4 to 0"),
+                             HasSubstr("can be a loss"), Not(HasSubstr("IMPROVED"))));
+  EXPECT_EQ(accept(), 2) << "it needs a reason";
+  EXPECT_EQ(accept({"--why=one kernel does it all"}), 0) << complaints_;
+  EXPECT_EQ(check(), 0) << output_;
+}
+
+TEST_F(Changed, FewerRegistersBesideMoreMemoryAreNoImprovement) {
+  fall_of("registers_max", "peak_bytes");
+  accepted(toy::dry());
+  Results now = toy::dry();
+  toy::metric(now, "optimized", "registers_max") = toy::codegen(32);
+  store(now);
+  EXPECT_EQ(check(), 0);
+  EXPECT_THAT(output_, HasSubstr("IMPROVED"));
+  toy::metric(now, "optimized", "peak_bytes") = toy::exact(1277856);
+  store(now);
+  EXPECT_EQ(check(), 1);
+  EXPECT_THAT(output_, AllOf(HasSubstr("CHANGED"), HasSubstr("and peak_bytes rose from"),
+                             Not(HasSubstr("IMPROVED"))));
+}
+
+TEST_F(Changed, OneProcessBelowABoundDecidesNothing) {
+  bound_of_speedup("block");
+  accepted(toy::host());
+  EXPECT_EQ(check(), 4) << output_;
+  EXPECT_THAT(output_, HasSubstr("undecided: 1 of 5 processes is beyond it"));
+}
+
+TEST_F(Changed, AllProcessesBelowABoundAreARegression) {
+  bound_of_speedup("block");
+  Results now = toy::host();
+  toy::metric(now, "case", "speedup") = toy::timed("ratio", 8);
+  store(now);
+  EXPECT_EQ(check(), 1) << output_;
+  EXPECT_THAT(output_, HasSubstr("is 8, below the bound of 9.95 (ours)"));
+  now.quality.valid = false;
+  now.quality.reasons = {"busy"};
+  store(now);
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(output_, AllOf(HasSubstr("NOISY"), HasSubstr("the measurement is invalid")));
+}
+
+TEST_F(Changed, FewerThanFiveProcessesWithinABoundDecideNothing) {
+  bound_of_speedup("block");
+  Results now = toy::host();
+  toy::metric(now, "case", "speedup") = {
+      .kind = "ratio", .processes = {20, 21, 22}, .median = 21, .mad_between = 1};
+  store(now);
+  EXPECT_EQ(check(), 4) << output_;
+  EXPECT_THAT(output_, HasSubstr("a decision needs 5"));
+}
+
+TEST_F(Changed, ABoundThatOnlyWarnsHidesNoRegression) {
+  accepted(toy::host());
+  bound_of_speedup("warn");
+  Results now = toy::host();
+  toy::metric(now, "case", "speedup") = toy::timed("ratio", 5);
+  store(now);
+  EXPECT_EQ(check(), 1) << output_;
+  EXPECT_THAT(output_, HasSubstr("fell from 10 to 5"));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/commands/check_state.hpp"
+
+#include <algorithm>
+
+#include "gate/base/git.hpp"
+#include "gate/base/store.hpp"
+#include "gate/documents/baseline_files.hpp"
+#include "gate/documents/verdict.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path policy_folder(const CheckRequest& request) {
+  return request.policy.empty() ? request.baselines / "policy" : request.policy;
+}
+
+std::string today_of(const CheckRequest& request) {
+  return request.today.empty() ? today_utc() : request.today;
+}
+
+bool is_baseline(const fs::path& place) {
+  return place.extension() == ".json" && *place.begin() == "devices";
+}
+
+// A policy without one of its files is laxer, and aliases without theirs lose entries.
+void expect_tracked(const CheckRequest& request, const std::vector<std::string>& tracked) {
+  for (const fs::path place : tracked) {
+    const bool judges =
+        place == "aliases.json" ||
+        (request.policy.empty() && place.extension() == ".json" && place.parent_path() == "policy");
+    if (judges && !fs::exists(request.baselines / place))
+      throw Error(Fault::incomplete,
+                  text((request.baselines / place).string(),
+                       ": git's index has the file, and it is not there; restore it, or remove "
+                       "it from the index as well: git rm --cached ",
+                       (request.baselines / place).string()));
+  }
+}
+
+bool is_same_but_for_case(const std::string& a, const std::string& b) {
+  return a != b && std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+           return std::tolower(static_cast<unsigned char>(x)) ==
+                  std::tolower(static_cast<unsigned char>(y));
+         });
+}
+
+}  // namespace
+
+CheckState::CheckState(const CheckRequest& request, const Root& root)
+    : request_(request),
+      own_(Policy::read(policy_folder(request), today_of(request))),
+      aliases_(Aliases::read(request.baselines)),
+      policy_(own_) {
+  const std::vector<std::string> tracked = tracked_files(request.baselines);
+  expect_tracked(request, tracked);
+  own_.check_against(root.lists, root.complete);
+  aliases_.check_against(root.lists, root.complete);
+  if (request.baseline_ref)
+    base_ =
+        read_merge_base({request.baselines, policy_folder(request)},
+                        merge_base(request.baselines, *request.baseline_ref), today_of(request));
+  read_copies(root);
+  look_for_lost_files(tracked);
+  if (!base_) return;
+  Baselines present = copies_;
+  for (auto& [place, baseline] : present) aliases_.rename(baseline);
+  const ChangeSet change{.policy = own_,
+                         .aliases = aliases_,
+                         .baselines = present,
+                         .lists = root.lists,
+                         .complete = root.complete};
+  if (base_->policy) policy_ = held_to(*base_, change);
+  changes_ = changes_since(*base_, change);
+}
+
+// All at once, so that no change of the store comes in between.
+void CheckState::read_copies(const Root& root) {
+  for (const MeasuredPart& part : root.parts)
+    if (!part.no_device())
+      measured_.insert(baseline_file(part.results.env.device_class, part.results.suite));
+  std::set<std::string> places = measured_;
+  if (base_)
+    for (const auto& [place, baseline] : base_->baselines) places.insert(place);
+  const Store store(request_.baselines, Store::Use::reading);
+  for (const std::string& place : places) {
+    const auto content = store.content_of(place);
+    if (!content) continue;
+    bytes_[place] = read_file(*content);
+    copies_[place] = parse_baseline(Document(content->string(), bytes_[place]));
+  }
+}
+
+void CheckState::look_for_lost_files(const std::vector<std::string>& tracked) {
+  const Store store(request_.baselines, Store::Use::reading);
+  const std::vector<std::string> there = store.places("devices/", ".json");
+  const auto lose = [&](const std::string& place, const std::string& because) {
+    if (!store.content_of(place))
+      lost_.try_emplace(place, text((request_.baselines / place).string(), ' ', because));
+  };
+  for (const std::string& place : measured_) {
+    if (fs::is_symlink(fs::symlink_status(request_.baselines / place)))
+      lose(place, "is a link to nothing");
+    for (const std::string& other : there)
+      if (is_same_but_for_case(place, other)) lose(place, text("is not there, and ", other, " is"));
+  }
+  for (const std::string& place : tracked)
+    if (is_baseline(place)) lose(place, "is not there, and git's index has it");
+  if (!base_) return;
+  for (const auto& [place, baseline] : base_->baselines) {
+    const auto is_gone = [&, &at = baseline](const auto& entry) {
+      const std::string& key = entry.first;
+      const std::size_t bar = key.find('|');
+      return own_.removal(key.substr(0, bar), at.device_class,
+                          key.substr(bar + 1, key.rfind('|') - bar - 1), metric_of(key)) != nullptr;
+    };
+    const auto all = [&](const Entries& entries) {
+      return std::all_of(entries.begin(), entries.end(), is_gone);
+    };
+    if (!all(baseline.entries) ||
+        !std::all_of(baseline.processors.begin(), baseline.processors.end(),
+                     [&](const auto& one) { return all(one.second); }))
+      lose(place, "is not there, and the merge base has it");
+  }
+}
+
+void CheckState::load(Part& part) const {
+  const Results& results = part.results;
+  const std::string place = baseline_file(results.env.device_class, results.suite);
+  part.baseline_path = (request_.baselines / place).string();
+  const auto find = [&](const Baselines& in) {
+    const auto at = in.find(place);
+    return at == in.end() ? std::nullopt : std::optional(at->second);
+  };
+  part.baseline = find(copies_);
+  if (base_) {
+    part.proposed = std::move(part.baseline);
+    part.baseline = find(base_->baselines);
+    part.reasoned = reasoned_metrics(*base_, own_, part.list.metrics);
+  }
+  if (const auto lost = lost_.find(place); lost != lost_.end()) part.lost_baseline = lost->second;
+  for (auto* baseline : {&part.baseline, &part.proposed}) {
+    if (!*baseline) continue;
+    aliases_.rename(**baseline);
+    if ((*baseline)->device_class != results.env.device_class)
+      throw Error(Fault::bad_input,
+                  text(part.baseline_path, ": holds the baseline of the device class '",
+                       (*baseline)->device_class, "', and its folder says '",
+                       results.env.device_class, "'; move it to its place"));
+    **baseline = seen_on(results.env.processor, std::move(**baseline));
+  }
+}
+
+std::string CheckState::bytes_of(const std::string& place) const {
+  const auto at = bytes_.find(place);
+  return at == bytes_.end() ? "" : at->second;
+}
+
+void CheckState::tell(Verdict& verdict) const {
+  verdict.changes = changes_;
+  const auto blocking = std::count_if(changes_.begin(), changes_.end(),
+                                      [](const RuleChange& change) { return change.blocking; });
+  if (blocking > 0) {
+    verdict.notes.push_back(
+        text("LOOSENED: ", plural(static_cast<std::size_t>(blocking), "change"),
+             " of what judges let more pass, and ", blocking == 1 ? "gives" : "give",
+             " no reason; say \"why\" beside a rule, or in \"removed\" of what is gone"));
+    verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::regression));
+  }
+  if (base_ && !base_->policy)
+    verdict.notes.push_back("the merge base has no policy: this change's own rules judge it");
+  // Of parts that are not judged; the others tell it themselves.
+  if (!request_.whole()) return;
+  for (const auto& [place, because] : lost_) {
+    if (measured_.contains(place)) continue;
+    Row row{.case_id = fs::path(place).stem(),
+            .device_class = fs::path(place).parent_path().filename(),
+            .variant = case_variant,
+            .metric = ""};
+    row.verdict = verdict::missing;
+    row.blocking = true;
+    row.sentence = text(row.case_id, " on ", row.device_class, ": ", because);
+    row.next = text("git restore ", (request_.baselines / place).string());
+    verdict.rows.push_back(std::move(row));
+    verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::incomplete));
+  }
+}
+
+}  // namespace holdfast::gate

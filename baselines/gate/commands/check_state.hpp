@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a check is held against: the working copy's policy, aliases and baselines or, where a merge
+// base is named, those of before the change.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "gate/commands/check.hpp"
+#include "gate/documents/aliases.hpp"
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/policy.hpp"
+#include "gate/judge/merge_base.hpp"
+
+namespace holdfast::gate {
+
+class CheckState {
+ public:
+  // Throws for what is not as its place says, and Error(incomplete) for a policy or aliases that
+  // git's index has and the working copy has not.
+  CheckState(const CheckRequest& request, const Root& root);
+
+  const Policy& own_policy() const { return own_; }  // of the working copy
+  const Policy& policy() const { return policy_; }   // that judges
+  const Aliases& aliases() const { return aliases_; }
+
+  // The accepted state to judge against, and the working copy's where they differ.
+  void load(Part& part) const;
+  // The bytes of a baseline file of the working copy; none where it has no such file.
+  std::string bytes_of(const std::string& place) const;
+
+  // What the change does to what judges it, and the baseline files that ought to be there.
+  void tell(Verdict& verdict) const;
+
+ private:
+  const CheckRequest& request_;
+  Policy own_;
+  Aliases aliases_;
+  Policy policy_;
+  std::optional<MergeBase> base_ = {};
+  std::map<std::string, std::string> bytes_ = {};  // by place
+  Baselines copies_ = {};
+  std::map<std::string, std::string> lost_ = {};  // by place: why it ought to be there
+  std::set<std::string> measured_ = {};           // places of the parts that are judged
+  std::vector<RuleChange> changes_ = {};
+
+  void read_copies(const Root& root);
+  void look_for_lost_files(const std::vector<std::string>& places);
+};
+
+}  // namespace holdfast::gate

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast check` on what is blank, lost, of another content, or held against nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/testing/gate_command.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class Unheld : public GateCommand {
+ protected:
+  void track() {
+    git({"init", "--quiet"});
+    git({"add", "--all", "baselines"});
+  }
+};
+
+constexpr const char* no_permission = "CUPTI may not profile";
+
+TEST_F(Unheld, AnAcceptedMetricThatIsBlankIsMissingWithItsReason) {
+  accepted(toy::dry());
+  Results now = toy::dry();
+  toy::metric(now, "optimized", "registers_max") = {.kind = "codegen", .reason = no_permission};
+  store(now);
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(output_, AllOf(HasSubstr("MISSING"), HasSubstr("has an accepted value, 40"),
+                             HasSubstr(no_permission)));
+}
+
+TEST_F(Unheld, ABoundedMetricThatIsBlankIsMissingWithoutABaseline) {
+  Results now = toy::dry();
+  toy::metric(now, "optimized", "launches") = {.kind = "exact", .reason = no_permission};
+  store(now);
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(output_, HasSubstr("has a bound and was not measured"));
+}
+
+TEST_F(Unheld, AListedMetricThatIsBlankIsMissingWithoutABaseline) {
+  Results now = toy::dry();
+  toy::metric(now, "optimized", "peak_bytes") = {.kind = "exact", .reason = no_permission};
+  store(now);
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(output_, HasSubstr("is listed and was not measured"));
+}
+
+TEST_F(Unheld, WhatThePolicyKnowsMayBeAbsentIsSkippedForThatReasonAlone) {
+  Results now = toy::dry();
+  toy::metric(now, "optimized", "peak_bytes") = {.kind = "exact", .reason = no_permission};
+  store(now);
+  spoil(common_policy_, R"("rules": [)",
+        R"("absent": [{"metric": "peak_*", "device": "cuda-*", "reason": "CUPTI may not",
+                       "why": "the driver decides"}], "rules": [)");
+  EXPECT_EQ(check(), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("SKIPPED"), HasSubstr(no_permission)));
+  toy::metric(now, "optimized", "peak_bytes") = {.kind = "exact", .reason = "no time"};
+  store(now);
+  EXPECT_EQ(check(), 3);
+}
+
+TEST_F(Unheld, ACaseThatWasSkippedIsMissing) {
+  Results now = toy::dry();
+  now.cases.front() = {
+      .id = toy::step_id, .tier = "gate", .status = "skipped", .reason = "not today"};
+  store(now);
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(output_, HasSubstr("is listed and was skipped: not today"));
+}
+
+TEST_F(Unheld, ABaselineThatIsDeletedIsMissing) {
+  accepted(toy::dry());
+  track();
+  fs::remove(baseline(toy::dry()));
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(output_, AllOf(HasSubstr("MISSING"), HasSubstr("git's index has it"),
+                             Not(HasSubstr("NO BASELINE"))));
+}
+
+TEST_F(Unheld, ABaselineOfAnotherClassThatIsDeletedIsMissingToo) {
+  accepted(toy::host());
+  accepted(toy::dry());
+  track();
+  fs::remove(baseline(toy::host()));
+  fs::remove(result_path(toy::host()));
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(output_, HasSubstr("MISSING     toy  host-x86_64-v4-2t"));
+}
+
+TEST_F(Unheld, ABaselineThatTheMergeBaseHasIsMissingWhereTheChangeTakesItOut) {
+  accepted(toy::dry());
+  track();
+  git({"commit", "--quiet", "--message=base"});
+  fs::remove(baseline(toy::dry()));
+  git({"add", "--all", "baselines"});
+  EXPECT_EQ(check({"--baseline-ref=HEAD"}), 3);
+  EXPECT_THAT(output_, HasSubstr("the merge base has it"));
+}
+
+TEST_F(Unheld, ABaselineUnderANameOfOtherCaseIsMissing) {
+  accepted(toy::dry());
+  fs::rename(baseline(toy::dry()), baseline(toy::dry()).parent_path() / "Toy.json");
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(output_, HasSubstr("devices/cuda-dry-sm_90/Toy.json is"));
+}
+
+TEST_F(Unheld, ALinkToNothingIsNoAbsentBaseline) {
+  accepted(toy::dry());
+  fs::remove(baseline(toy::dry()));
+  fs::create_symlink("nowhere.json", baseline(toy::dry()));
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(output_, HasSubstr("is a link to nothing"));
+}
+
+TEST_F(Unheld, APolicyFileThatIsDeletedIsIncomplete) {
+  accepted(toy::dry());
+  write_file(baselines_ / "policy" / "toy.json",
+             R"({"schema": "holdfast-policy/1", "rules": [], "waivers": []})");
+  track();
+  fs::remove(baselines_ / "policy" / "toy.json");
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(complaints_, HasSubstr("git's index has the file"));
+}
+
+TEST_F(Unheld, WhatIsHeldAgainstNothingPassesInAmberAndNotWell) {
+  store(toy::dry());
+  EXPECT_EQ(check(), 0);
+  EXPECT_THAT(output_, AllOf(HasSubstr("(passed; 16 of 16 values not gated here)"),
+                             Not(HasSubstr("(well)"))));
+  EXPECT_THAT(read_file(results_ / "verdict.md"), HasSubstr("passed; 16 of 16 values"));
+  EXPECT_THAT(verdict().caveats, testing::ElementsAre("16 of 16 values not gated here"));
+}
+
+TEST_F(Unheld, TimesOfAnotherProcessorAreToldAsNotGated) {
+  accepted(toy::host());
+  Results now = toy::host();
+  now.env.processor = "GenuineIntel-6-85";
+  store(now);
+  EXPECT_EQ(check(), 0);
+  EXPECT_THAT(output_, HasSubstr("(passed; 6 of 6 times and ratios not gated here)"));
+}
+
+TEST_F(Unheld, ResultsOfAnotherContentAreIncomplete) {
+  accepted(toy::dry());
+  Results now = toy::dry();
+  now.run.content = "sha256:c1";
+  store(now);
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(complaints_,
+              AllOf(HasSubstr("sha256:c1"), HasSubstr("sha256:c0"), HasSubstr("--any-content")));
+  EXPECT_EQ(check({"--any-content"}), 0);
+  EXPECT_THAT(output_, HasSubstr("(passed; of another content than the build)"));
+}
+
+TEST_F(Unheld, ABuildThatDoesNotTellItsContentJudgesNothing) {
+  accepted(toy::dry());
+  fs::remove(lists_ / "content.json");
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(complaints_, HasSubstr("nothing tells which content"));
+}
+
+TEST_F(Unheld, TheLimitOfAResultIsTheListsAndNotItsOwn) {
+  accepted(toy::host());
+  Results now = toy::host();
+  now.cases.front().check.error = 1e8;
+  now.cases.front().check.limit = 1e9;
+  store(now);
+  EXPECT_EQ(check(), 3);
+  EXPECT_THAT(complaints_,
+              AllOf(HasSubstr("was checked with the limit 1e+09"), HasSubstr("says 1e-12")));
+}
+
+TEST_F(Unheld, ASuiteThatNobodyMeasuredIsNotChecked) {
+  accepted(toy::dry());
+  EXPECT_EQ(check(), 0);
+  EXPECT_THAT(output_, HasSubstr("not checked: toy on host: there are no results of it"));
+}
+
+TEST_F(Unheld, ASmokeRunSaysWhatItLeavesOut) {
+  accepted(toy::dry());
+  Results now = toy::dry();
+  now.tier = "smoke";
+  store(now);
+  EXPECT_EQ(check(), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("not checked: toy on cuda-dry:sm_90: the rest of the gate tier"));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

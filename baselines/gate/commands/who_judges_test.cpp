@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast check --baseline-ref`: a change is judged by the rules that it found, and what
+// it does to them is told.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/testing/gate_command.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class WhoJudges : public GateCommand {
+ protected:
+  void SetUp() override {
+    GateCommand::SetUp();
+    accepted(toy::dry());
+    begin();
+  }
+
+  // What is there is the state that the change starts from.
+  void begin() {
+    if (!std::filesystem::exists(folder_.path() / ".git")) git({"init", "--quiet"});
+    git({"add", "--all", "baselines"});
+    git({"commit", "--quiet", "--allow-empty", "--message=base"});
+  }
+
+  int judge(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> all = {"--baseline-ref=HEAD"};
+    all.insert(all.end(), more.begin(), more.end());
+    return check(all);
+  }
+
+  void one_more_launch() {
+    Results now = toy::dry();
+    toy::metric(now, "optimized", "launches") = toy::exact(5);
+    store(now);
+  }
+
+  void policy(const std::string& from, const std::string& to) { spoil(common_policy_, from, to); }
+
+  // With the list as it is measured now, which a build would print so.
+  void store_as_listed(Results results, const List& listed) {
+    const std::string printed = canonical(to_json(listed));
+    results.list_hash = sha256(printed);
+    store(results);
+    write_file(result_path(results).parent_path() / "toy.list.json", printed);
+    write_file(lists_ / "toy.list.json", printed);
+  }
+};
+
+constexpr const char* exact_kind = R"("exact": {"gate": "block", "tolerance": 0)";
+constexpr const char* no_rules_yet = R"("rules": [)";
+constexpr const char* no_waivers = R"("waivers": [])";
+
+TEST_F(WhoJudges, AnUnchangedMeasurementIsWellAndTellsNoChange) {
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("(well)"), Not(HasSubstr("what this change does"))));
+}
+
+TEST_F(WhoJudges, AGateThatIsTurnedOffBesideARegressionBlocks) {
+  policy(exact_kind, R"("exact": {"gate": "off", "tolerance": 0)");
+  one_more_launch();
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, AllOf(HasSubstr("rose from 4 to 5"), HasSubstr("gate of launches"),
+                             HasSubstr("block -> off"), HasSubstr("LOOSENED")));
+}
+
+TEST_F(WhoJudges, AGateThatIsTurnedOffAloneBlocks) {
+  policy(exact_kind, R"("exact": {"gate": "off", "tolerance": 0)");
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, HasSubstr("LOOSENED: "));
+}
+
+TEST_F(WhoJudges, ALooseningWithItsReasonIsAcceptedAndShown) {
+  policy(no_rules_yet,
+         R"("rules": [{"match": "toy/step/**", "metric": "launches", "tolerance": 0.5,
+                       "why": "the fifth launch reads back"},)");
+  one_more_launch();
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the fifth launch reads back"),
+                             HasSubstr("0 % -> 50 %")));
+  ASSERT_FALSE(verdict().changes.empty());
+  EXPECT_FALSE(verdict().changes.front().blocking);
+}
+
+TEST_F(WhoJudges, AnOldReasonExcusesNoNewLoosening) {
+  policy(
+      no_rules_yet,
+      R"("rules": [{"match": "toy/step/**", "metric": "launches", "tolerance": 0.1, "why": "known"},)");
+  begin();
+  policy("0.1", "0.9");
+  one_more_launch();
+  EXPECT_EQ(judge(), 1);
+}
+
+TEST_F(WhoJudges, ABoundThatGoesBlocks) {
+  policy(R"("bound": {"max": 64, "source": "a toy's bound"})",
+         R"("bound": {"max": 640, "source": "a toy's bound"})");
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_,
+              AllOf(HasSubstr("bound of launches"), HasSubstr("at most 64 -> at most 640")));
+}
+
+TEST_F(WhoJudges, ATighterRuleHoldsAtOnce) {
+  policy(R"("max": 64)", R"("max": 3)");
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, HasSubstr("is 4, above the bound of 3"));
+}
+
+TEST_F(WhoJudges, AWaiverIsAcceptedAndShown) {
+  policy(
+      no_waivers,
+      R"("waivers": [{"match": "toy/**", "metric": "launches", "until": "9999-12-31", "why": "until it is packed"}])");
+  one_more_launch();
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("waiver of launches"), HasSubstr("until it is packed")));
+}
+
+TEST_F(WhoJudges, AWaiverOfTheMergeBaseThatHasExpiredIsNoError) {
+  policy(
+      no_waivers,
+      R"("waivers": [{"match": "toy/**", "metric": "launches", "until": "2020-01-01", "why": "known"}])");
+  begin();
+  write_file(common_policy_, toy::policy_text);
+  EXPECT_EQ(judge(), 0) << complaints_;
+}
+
+TEST_F(WhoJudges, AValueThatTheChangeTakesOutBlocksUntilItSaysWhy) {
+  Results now = toy::dry();
+  List listed = toy::list();
+  now.cases.pop_back();
+  listed.cases.pop_back();
+  Baseline kept = read_baseline(baseline(now));
+  std::erase_if(kept.entries, [](const auto& one) { return one.first.starts_with(toy::sum_id); });
+  write_file(baseline(now), baseline_text(kept));
+  store_as_listed(now, listed);
+  EXPECT_EQ(judge(), 3);
+  EXPECT_THAT(output_, AllOf(HasSubstr("has an accepted value"), HasSubstr("no such case")));
+  policy(no_waivers, R"("waivers": [],
+ "removed": [{"match": "toy/sum/**", "metric": "*", "why": "the step does it now"}])");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the step does it now")));
+}
+
+TEST_F(WhoJudges, ACaseThatLeavesTheGateTierBlocks) {
+  Results now = toy::dry();
+  List listed = toy::list();
+  now.cases.pop_back();
+  listed.cases.back().tier = "full";
+  store_as_listed(now, listed);
+  EXPECT_EQ(judge(), 3);
+  EXPECT_THAT(output_, AllOf(HasSubstr("of the tier full, which does not gate"),
+                             HasSubstr("its case is of the tier full now")));
+  EXPECT_EQ(check(), 3) << "without a merge base the entries are there to tell it";
+}
+
+TEST_F(WhoJudges, WhatIsStillListedIsNotRemoved) {
+  policy(no_waivers, R"("waivers": [],
+ "removed": [{"match": "toy/sum/**", "metric": "launches", "why": "gone"}])");
+  EXPECT_EQ(judge(), 2);
+  EXPECT_THAT(complaints_, HasSubstr("'removed' says that launches of toy/sum/n:64/f64 is gone"));
+}
+
+TEST_F(WhoJudges, ADirectionThatTurnsBlocksUntilThePolicySaysWhy) {
+  Results now = toy::dry();
+  List listed = toy::list();
+  listed.metrics["launches"].better = Better::higher;
+  toy::metric(now, "optimized", "launches") = toy::exact(5);
+  Baseline edited = read_baseline(baseline(now));
+  edited.metrics["launches"].better = Better::higher;
+  write_file(baseline(now), baseline_text(edited));
+  store_as_listed(now, listed);
+  EXPECT_EQ(judge(), 3);
+  EXPECT_THAT(output_, AllOf(HasSubstr("rose from 4 to 5"), HasSubstr("says the list")));
+}
+
+TEST_F(WhoJudges, AnEditedValueNeedsAReasonOfItsOwn) {
+  one_more_launch();
+  Baseline edited = read_baseline(baseline(toy::dry()));
+  edited.entries.at("toy/step/n:64/f64|optimized|launches").value = 5.0;
+  write_file(baseline(toy::dry()), baseline_text(edited));
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, HasSubstr("edits the accepted value, and gives no reason"));
+}
+
+TEST_F(WhoJudges, ARuleOfTheMergeBaseThatMatchesNothingIsALoosening) {
+  Results now = toy::dry();
+  List listed = toy::list();
+  for (ListedCase& one : listed.cases) std::erase(one.devices.at("cuda-dry"), "launches");
+  for (CaseResult& result : now.cases)
+    for (auto& [name, variant] : result.variants) variant.metrics.erase("launches");
+  policy(R"(
+  {"match": "toy/step/**", "variant": "optimized", "metric": "launches", "bound": {"max": 64, "source": "a toy's bound"}})",
+         "");
+  store_as_listed(now, listed);
+  EXPECT_EQ(judge(), 3);
+  EXPECT_THAT(output_, HasSubstr("a rule -> matches nothing any more"));
+}
+
+TEST_F(WhoJudges, ANewCaseIsJudgedByTheChangesOwnRulesAndListed) {
+  Results now = toy::dry();
+  List listed = toy::list();
+  listed.cases.push_back(listed.cases.front());
+  now.cases.push_back(now.cases.front());
+  listed.cases.back().id = now.cases.back().id = "toy/new/n:64/f64";
+  policy(
+      no_rules_yet,
+      R"("rules": [{"match": "toy/new/**", "metric": "launches", "bound": {"max": 3, "source": "ours"}},)");
+  store_as_listed(now, listed);
+  ASSERT_EQ(accept({"--why=a new case"}), 0) << complaints_;
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, AllOf(HasSubstr("toy/new/n:64/f64: none -> judged by this change's own"),
+                             HasSubstr("above the bound of 3 (ours)")));
+}
+
+TEST_F(WhoJudges, ARenamedCaseIsHeldToTheRulesOfItsOldName) {
+  Results now = toy::dry();
+  List listed = toy::list();
+  listed.cases.front().id = now.cases.front().id = "toy/stride/n:64/f64";
+  toy::metric(now, "optimized", "launches") = toy::exact(65);
+  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
+ "aliases": {"toy/step/n:64/f64": "toy/stride/n:64/f64"}})");
+  policy("toy/step/**", "toy/stride/**");
+  policy("64,", "6400,");
+  store_as_listed(now, listed);
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, AllOf(HasSubstr("alias of toy/step/n:64/f64: none -> toy/stride/n:64/f64"),
+                             HasSubstr("above the bound of 64"), Not(HasSubstr("MISSING"))));
+}
+
+TEST_F(WhoJudges, AnOlderPolicyAtAnOlderPlaceIsRead) {
+  std::string old = toy::policy_text;
+  const std::string row = R"("metrics": {)";
+  old.insert(old.find(row) + row.size(),
+             R"("launches": {"kind": "exact", "better": "lower", "unit": "1"}, )");
+  std::filesystem::remove_all(baselines_ / "policy");
+  write_file(baselines_ / "policy.json", old);
+  begin();
+  std::filesystem::remove(baselines_ / "policy.json");
+  std::filesystem::create_directories(baselines_ / "policy");
+  write_file(common_policy_, toy::policy_text);
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  policy(exact_kind, R"("exact": {"gate": "off", "tolerance": 0)");
+  EXPECT_EQ(judge(), 1);
+}
+
+TEST_F(WhoJudges, AMergeBaseWithoutAPolicyLeavesTheChangesOwn) {
+  std::filesystem::rename(baselines_ / "policy", folder_.path() / "policy");
+  begin();
+  std::filesystem::rename(folder_.path() / "policy", baselines_ / "policy");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("the merge base has no policy"));
+}
+
+TEST_F(WhoJudges, TheTableStandsInTheVerdictForPeople) {
+  policy(exact_kind, R"("exact": {"gate": "warn", "tolerance": 0)");
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(read_file(results_ / "verdict.md"),
+              AllOf(HasSubstr("What this change does to what judges it"),
+                    HasSubstr("| LOOSENED | gate of launches"), HasSubstr("| block | warn |")));
+  EXPECT_THAT(read_file(results_ / "verdict.xml"), HasSubstr("LOOSENED"));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

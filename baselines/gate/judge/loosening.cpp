@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/judge/loosening.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "gate/base/numbers.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+Gate gate_of(const Rule& bound) {
+  return bound.gate.value_or(Gate::block);
+}
+
+// The enumerators are in this order.
+bool is_at_least_as_strict(Gate gate, Gate than) {
+  return gate <= than;
+}
+
+std::string text_of(const Rule& rule) {
+  const Bound& bound = *rule.bound;
+  std::string said;
+  if (bound.min) said += text(", at least ", *bound.min);
+  if (bound.max) said += text(", at most ", *bound.max);
+  if (gate_of(rule) != Gate::block) said += text(", ", name_of(gate_of(rule)));
+  return said.substr(2);
+}
+
+// Whether `bounds` keep all that `bound` keeps.
+bool is_kept(const Rule& bound, const std::vector<const Rule*>& bounds) {
+  if (gate_of(bound) == Gate::off) return true;
+  const auto any = [&](const auto& keeps) {
+    return std::any_of(bounds.begin(), bounds.end(), [&](const Rule* other) {
+      return is_at_least_as_strict(gate_of(*other), gate_of(bound)) && keeps(*other->bound);
+    });
+  };
+  const auto &min = bound.bound->min, &max = bound.bound->max;
+  return (!min || any([&](const Bound& other) { return other.min && *other.min >= *min; })) &&
+         (!max || any([&](const Bound& other) { return other.max && *other.max <= *max; }));
+}
+
+// The rule in the place of `bound`: of the same cases and the same metric.
+const Rule* successor(const Rule& bound, const std::vector<const Rule*>& bounds) {
+  const auto at = std::find_if(bounds.begin(), bounds.end(), [&](const Rule* other) {
+    return other->match == bound.match && other->device == bound.device &&
+           other->variant == bound.variant && other->metrics == bound.metrics;
+  });
+  return at == bounds.end() ? nullptr : *at;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out.empty() ? "none" : out;
+}
+
+bool has_all(const std::vector<std::string>& words, const std::vector<std::string>& of) {
+  return std::all_of(of.begin(), of.end(), [&](const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  });
+}
+
+std::string or_none(const std::optional<double>& number) {
+  return number ? text(*number) : "none";
+}
+
+class Comparing {
+ public:
+  Comparing(const Standard& before, const Standard& after) : before_(before), after_(after) {
+    for (const auto& [what, said] : before.said) known_.insert(said.why);
+    for (const Rule* bound : before.bounds) known_.insert(bound->why);
+    if (before.waiver) known_.insert(before.waiver->why);
+    known_.insert("");
+  }
+
+  std::vector<StandardChange> run() {
+    note("gate", name_of(before_.gate), name_of(after_.gate),
+         !is_at_least_as_strict(after_.gate, before_.gate));
+    note("tolerance", share(before_.tolerance), share(after_.tolerance),
+         after_.tolerance > before_.tolerance);
+    note("both ways", before_.two_sided ? "yes" : "no", after_.two_sided ? "yes" : "no",
+         before_.two_sided);
+    note("drift", before_.drift_blocks ? "block" : "warn", after_.drift_blocks ? "block" : "warn",
+         before_.drift_blocks);
+    note("versions", joined(before_.same), joined(after_.same),
+         !has_all(before_.same, after_.same));
+    note("patch tolerance", or_none(before_.patch_tolerance), or_none(after_.patch_tolerance),
+         after_.patch_tolerance.value_or(0) > before_.patch_tolerance.value_or(0));
+    note("on request", before_.on_request, after_.on_request, before_.on_request.empty());
+    note("impossible above", or_none(before_.impossible_above), or_none(after_.impossible_above),
+         before_.impossible_above &&
+             (!after_.impossible_above || *after_.impossible_above > *before_.impossible_above));
+    note("falls", joined(before_.fall_is_change), joined(after_.fall_is_change),
+         !has_all(after_.fall_is_change, before_.fall_is_change));
+    compare_bounds();
+    compare_waivers();
+    return std::move(changes_);
+  }
+
+ private:
+  const Standard& before_;
+  const Standard& after_;
+  std::set<std::string> known_ = {};  // reasons that were there before
+  std::vector<StandardChange> changes_ = {};
+
+  static std::string share(double tolerance) { return text(100 * tolerance, " %"); }
+
+  void add(const char* what, const std::string& before, const std::string& after, bool loosens,
+           const Said& said) {
+    changes_.push_back({.what = what,
+                        .before = before,
+                        .after = after,
+                        .loosens = loosens,
+                        .said = said,
+                        .excused = !known_.contains(said.why)});
+  }
+
+  void note(const char* what, const std::string& before, const std::string& after, bool loosens) {
+    if (before == after) return;
+    const auto said = after_.said.find(what);
+    add(what, before, after, loosens, said == after_.said.end() ? Said() : said->second);
+  }
+
+  void compare_bounds() {
+    for (const Rule* bound : before_.bounds) {
+      if (is_kept(*bound, after_.bounds)) continue;
+      const Rule* now = successor(*bound, after_.bounds);
+      add("bound", text_of(*bound), now ? text_of(*now) : "none", true,
+          now ? Said{now->place, now->why} : Said());
+    }
+    for (const Rule* bound : after_.bounds)
+      if (!is_kept(*bound, before_.bounds)) {
+        const Rule* then = successor(*bound, before_.bounds);
+        add("bound", then ? text_of(*then) : "none", text_of(*bound), false,
+            {bound->place, bound->why});
+      }
+  }
+
+  void compare_waivers() {
+    const Waiver *then = before_.waiver, *now = after_.waiver;
+    if (!now || (then && then->until == now->until && then->why == now->why)) return;
+    add("waiver", then ? "until " + then->until : "none", "until " + now->until, true,
+        {now->place, now->why});
+  }
+};
+
+}  // namespace
+
+std::vector<StandardChange> compare(const Standard& before, const Standard& after) {
+  return Comparing(before, after).run();
+}
+
+std::optional<std::string> excuse(const Standard& before, const Standard& after) {
+  std::string reasons;
+  for (const StandardChange& change : compare(before, after)) {
+    if (!change.loosens) continue;
+    if (!change.excused) return std::nullopt;
+    reasons += (reasons.empty() ? "" : "; ") + change.said.why;
+  }
+  return reasons.empty() ? std::nullopt : std::optional(reasons);
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state that a change starts from: its policy, aliases and baselines judge the change, and what
+// the change does to them is told.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gate/documents/aliases.hpp"
+#include "gate/documents/documents.hpp"
+#include "gate/documents/policy.hpp"
+
+namespace holdfast::gate {
+
+// By place in the store, "devices/<class>/<suite>.json"; cases have the names that they had then.
+using Baselines = std::map<std::string, Baseline>;
+
+struct MergeBase {
+  std::string commit = {};
+  std::shared_ptr<const Policy> policy = {};  // null where it had none
+  Aliases aliases = {};
+  Baselines baselines = {};
+};
+
+// Where each of them stands in the working copy.
+struct Places {
+  std::filesystem::path baselines;
+  std::filesystem::path policy;
+};
+
+// What has expired by `today` is left out. An older format at an older place is read.
+MergeBase read_merge_base(const Places& places, const std::string& commit,
+                          const std::string& today);
+
+// The change, as the working copy has it.
+struct ChangeSet {
+  const Policy& policy;
+  const Aliases& aliases;
+  const Baselines& baselines;
+  const std::vector<List>& lists;
+  bool complete = false;  // whether the lists are those of all suites
+};
+
+// The name that a case of the merge base has with the change.
+std::string present_name(const MergeBase& base, const Aliases& aliases, const std::string& case_id);
+
+// The change's policy, held to the merge base's.
+Policy held_to(const MergeBase& base, const ChangeSet& change);
+
+// What the change does to policy, aliases and cases; what blocks comes first.
+std::vector<RuleChange> changes_since(const MergeBase& base, const ChangeSet& change);
+
+// Metrics of which the change's policy says, as the merge base's did not, why they changed.
+std::set<std::string> reasoned_metrics(const MergeBase& base, const Policy& policy,
+                                       const Meanings& metrics);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of what a change does to what judges it.
+#include <algorithm>
+#include <tuple>
+
+#include "gate/documents/case_name.hpp"
+#include "gate/documents/measured_part.hpp"
+#include "gate/judge/loosening.hpp"
+#include "gate/judge/merge_base.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+constexpr const char* variants[] = {"optimized", "reference", case_variant};
+
+const ListedCase* find_case(const std::vector<List>& lists, const std::string& id) {
+  for (const List& list : lists)
+    for (const ListedCase& listed : list.cases)
+      if (listed.id == id) return &listed;
+  return nullptr;
+}
+
+bool has_suite(const std::vector<List>& lists, std::string_view suite) {
+  return std::any_of(lists.begin(), lists.end(),
+                     [&](const List& list) { return list.suite == suite; });
+}
+
+// A class that a rule's glob speaks of.
+std::string class_of(std::string glob) {
+  for (std::size_t star = glob.find('*'); star != std::string::npos; star = glob.find('*'))
+    glob.replace(star, 1, "x");
+  return glob;
+}
+
+class Table {
+ public:
+  Table(const MergeBase& base, const ChangeSet& change) : base_(base), change_(change) {}
+
+  std::vector<RuleChange> run() {
+    if (base_.policy) {
+      compare_policies();
+      compare_suspects();
+      look_for_idle_rules();
+    }
+    list_absences();
+    compare_aliases();
+    look_for_lost_values();
+    list_new_cases();
+    std::stable_sort(rows_.begin(), rows_.end(), [](const RuleChange& a, const RuleChange& b) {
+      return std::pair(!a.blocking, !a.loosens) < std::pair(!b.blocking, !b.loosens);
+    });
+    return std::move(rows_);
+  }
+
+ private:
+  const MergeBase& base_;
+  const ChangeSet& change_;
+  std::vector<RuleChange> rows_ = {};
+
+  void add(RuleChange row) {
+    row.blocking = row.loosens && row.why.empty();
+    rows_.push_back(std::move(row));
+  }
+
+  // Of the baselines, and those that a rule of either policy names.
+  std::set<std::string> device_classes() const {
+    std::set<std::string> classes;
+    for (const auto& [place, baseline] : base_.baselines) classes.insert(baseline.device_class);
+    for (const Policy* policy : {base_.policy.get(), &change_.policy})
+      for (const Rule& rule : policy->rules())
+        if (!rule.device.empty()) classes.insert(class_of(rule.device));
+    for (const char* any : {"host", "cuda-dry", "gpu"}) classes.insert(any);
+    return classes;
+  }
+
+  // What differs for many values in the same way is one row.
+  struct Difference {
+    StandardChange change;
+    std::string metric;
+    std::string first;  // a value that it is about
+    std::size_t values = 0;
+  };
+  using Differences =
+      std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>,
+               Difference>;
+
+  void compare_policies() {
+    Differences found;
+    const std::set<std::string> classes = device_classes();
+    for (const List& list : change_.lists) {
+      const Policy policy = held_to(base_, change_).with(list.metrics);
+      for (const ListedCase& listed : list.cases)
+        for (const auto& [kind, metrics] : listed.devices)
+          for (const std::string& on : classes)
+            if (kind_of_class(on) == kind) compare_case(policy, listed.id, on, metrics, found);
+    }
+    for (const auto& [key, one] : found) {
+      const StandardChange& change = one.change;
+      add({.rule = text(
+               change.what, " of ", one.metric, ", ",
+               one.values == 1 ? "for " : text("for ", plural(one.values, "value"), " such as "),
+               one.first, change.said.place.empty() ? "" : text(" (", change.said.place, ")")),
+           .before = change.before,
+           .after = change.after,
+           .why = change.excused ? change.said.why : "",
+           .loosens = change.loosens});
+    }
+  }
+
+  static void compare_case(const Policy& policy, const std::string& id, const std::string& on,
+                           const std::vector<std::string>& metrics, Differences& found) {
+    for (const std::string& metric : metrics)
+      for (const char* variant : variants) {
+        const auto meaning = policy.metrics().find(metric);
+        if (meaning == policy.metrics().end() ||
+            !policy.is_precedent(id, on, variant, metric, meaning->second.kind))
+          continue;
+        const auto& kind = meaning->second.kind;
+        note(compare(policy.standard(id, on, variant, metric, kind),
+                     policy.own_standard(id, on, variant, metric, kind)),
+             metric, text(id, ' ', variant, " on ", on), found);
+      }
+    for (const char* variant : variants) {
+      const std::vector<Sum> own = policy.own_sums(id, on, variant);
+      for (const Sum& sum : policy.sums(id, on, variant)) {
+        const auto same = std::find_if(own.begin(), own.end(),
+                                       [&](const Sum& one) { return one.metrics == sum.metrics; });
+        note(compare(sum.standard, same == own.end() ? Sum().standard : same->standard), sum.name,
+             text(id, ' ', variant, " on ", on), found);
+      }
+    }
+  }
+
+  static void note(const std::vector<StandardChange>& changes, const std::string& metric,
+                   const std::string& value, Differences& found) {
+    for (const StandardChange& change : changes) {
+      Difference& one = found[{change.what, metric, change.before, change.after,
+                               change.said.place + change.said.why}];
+      if (one.values++ == 0)
+        one = {.change = change, .metric = metric, .first = value, .values = 1};
+    }
+  }
+
+  void compare_suspects() {
+    const std::size_t then = base_.policy->most_suspects(), now = change_.policy.most_suspects();
+    if (then == now) return;
+    add({.rule = "most_suspects",
+         .before = text(then),
+         .after = text(now),
+         .why = change_.policy.why() == base_.policy->why() ? "" : change_.policy.why(),
+         .loosens = now > then});
+  }
+
+  const Removal* removal_of(const Rule& rule) const {
+    for (const Removal& removal : change_.policy.removals())
+      if (matches_glob(removal.match, rule.match) &&
+          std::all_of(rule.metrics.begin(), rule.metrics.end(), [&](const std::string& metric) {
+            return matches_glob(removal.metrics.front(), metric);
+          }))
+        return &removal;
+    return nullptr;
+  }
+
+  // Of cases that are called otherwise now the rules speak by the names of then.
+  void look_for_idle_rules() {
+    std::vector<List> lists = change_.lists;
+    std::map<std::string, std::string> then;
+    for (const auto& [place, baseline] : base_.baselines)
+      for (const auto& [key, entry] : baseline.entries) {
+        const std::string id = key.substr(0, key.find('|'));
+        then[present_name(base_, change_.aliases, id)] = id;
+      }
+    for (List& list : lists)
+      for (std::size_t i = list.cases.size(); i-- > 0;)
+        if (const auto old = then.find(list.cases[i].id); old != then.end()) {
+          ListedCase before = list.cases[i];
+          before.id = old->second;
+          list.cases.push_back(std::move(before));
+        }
+    for (const Rule* rule : base_.policy->idle_rules(lists, change_.complete)) {
+      const Removal* gone = removal_of(*rule);
+      add({.rule = text(rule->match, ' ', rule->metric_name(), " (", rule->place, ")"),
+           .before = "a rule",
+           .after = "matches nothing any more",
+           .why = gone ? gone->why : "",
+           .loosens = true});
+    }
+  }
+
+  void list_absences() {
+    for (const Absence& now : change_.policy.absences()) {
+      const auto& then = base_.policy ? base_.policy->absences() : std::vector<Absence>();
+      if (std::any_of(then.begin(), then.end(), [&](const Absence& one) {
+            return one.metric == now.metric && one.device == now.device && one.reason == now.reason;
+          }))
+        continue;
+      add({.rule = text(now.metric, " on ", now.device, " (", now.place, ")"),
+           .before = "must be measured",
+           .after = "may be absent: " + now.reason,
+           .why = now.why,
+           .loosens = true});
+    }
+  }
+
+  void compare_aliases() {
+    const auto then = base_.aliases.names(), now = change_.aliases.names();
+    const auto target = [](const auto& names, const std::string& from) {
+      const auto at = names.find(from);
+      return at == names.end() ? std::string("none") : at->second;
+    };
+    auto all = then;
+    all.insert(now.begin(), now.end());
+    for (const auto& [from, to] : all)
+      if (target(then, from) != target(now, from))
+        add({.rule = "alias of " + from, .before = target(then, from), .after = target(now, from)});
+  }
+
+  // Accepted values that the change takes out, or whose case gates no more.
+  void look_for_lost_values() {
+    for (const auto& [place, baseline] : base_.baselines) {
+      const auto now = change_.baselines.find(place);
+      const Baseline* kept = now == change_.baselines.end() ? nullptr : &now->second;
+      look_for_lost_values(baseline.entries, kept ? &kept->entries : nullptr, baseline.device_class,
+                           "");
+      for (const auto& [processor, entries] : baseline.processors) {
+        const Entries* others = nullptr;
+        if (kept)
+          if (const auto at = kept->processors.find(processor); at != kept->processors.end())
+            others = &at->second;
+        look_for_lost_values(entries, others, baseline.device_class, " of " + processor);
+      }
+    }
+  }
+
+  void look_for_lost_values(const Entries& then, const Entries* now,
+                            const std::string& device_class, const std::string& whose) {
+    struct Lost {
+      std::size_t values = 0;
+      std::string first;
+    };
+    std::map<std::tuple<std::string, std::string, std::string>, Lost> lost;  // case, how, why
+    for (const auto& [key, entry] : then) {
+      const std::size_t bar = key.find('|');
+      const std::string id = present_name(base_, change_.aliases, key.substr(0, bar));
+      const std::string metric = metric_of(key);
+      if (metric == kernels_metric) continue;
+      const std::string how = lost_how(id, id + key.substr(bar), now);
+      if (how.empty()) continue;
+      const Removal* gone = change_.policy.removal(
+          id, device_class, key.substr(bar + 1, key.rfind('|') - bar - 1), metric);
+      Lost& one = lost[{id, how, gone ? gone->why : ""}];
+      if (one.values++ == 0) one.first = key.substr(bar + 1);
+    }
+    for (const auto& [what, one] : lost) {
+      const auto& [id, how, why] = what;
+      add({.rule = text(id, " on ", device_class, whose),
+           .before = text(plural(one.values, "accepted value"), " such as ", one.first),
+           .after = how,
+           .why = why,
+           .loosens = true});
+    }
+  }
+
+  std::string lost_how(const std::string& id, const std::string& key, const Entries* now) const {
+    const bool known = change_.complete || has_suite(change_.lists, suite_of(id));
+    const ListedCase* listed = find_case(change_.lists, id);
+    if (known && !listed) return "no such case";
+    if (listed && !tier_includes("gate", listed->tier))
+      return text("of the tier ", listed->tier, ", which does not gate");
+    return now && now->contains(key) ? "" : "taken out of the baseline";
+  }
+
+  void list_new_cases() {
+    std::set<std::string> known;
+    for (const auto& [place, baseline] : base_.baselines)
+      for (const auto& [key, entry] : baseline.entries)
+        known.insert(present_name(base_, change_.aliases, key.substr(0, key.find('|'))));
+    for (const List& list : change_.lists)
+      for (const ListedCase& listed : list.cases)
+        if (tier_includes("gate", listed.tier) && !known.contains(listed.id))
+          add({.rule = listed.id, .before = "none", .after = "judged by this change's own rules"});
+  }
+};
+
+}  // namespace
+
+std::vector<RuleChange> changes_since(const MergeBase& base, const ChangeSet& change) {
+  return Table(base, change).run();
+}
+
+}  // namespace holdfast::gate

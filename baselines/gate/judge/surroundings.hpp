@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What became better by itself may have become worse by what it costs beside it: fewer registers
+// and more launches.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/policy.hpp"
+#include "gate/judge/screening.hpp"
+
+namespace holdfast::gate {
+
+// The metrics of one case, and what is accepted of them.
+struct Surroundings {
+  const Policy& policy;
+  const std::string& device_class;
+  const std::string& case_id;
+  const std::vector<NamedMetric>& all;
+  const Entries& accepted;
+};
+
+// As judge() says; an improvement that another metric of the same variant pays for is CHANGED.
+Judgement judge_among(const Surroundings& around, const NamedMetric& metric,
+                      const Standard& standard, const Entry& entry);
+
+}  // namespace holdfast::gate

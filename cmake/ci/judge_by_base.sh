@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Judges results of this tree with the `holdfast` of the merge base, which a change cannot have talked out of anything:
+#   cmake/ci/judge_by_base.sh origin/main [BUILD]
+# Where its formats are not those of this tree, it says so and leaves the verdict to this tree's own.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+reference=${1:?name what the change is to be merged into, e.g. origin/main}
+build=${2:-build/release}
+
+base=$(git merge-base HEAD "$reference")
+place=$(mktemp -d)
+trap 'git worktree remove --force "$place/tree" 2>/dev/null || true; rm -rf "$place"' EXIT
+git worktree add --quiet --detach "$place/tree" "$base"
+cmake -S "$place/tree" -B "$place/build" -DCMAKE_BUILD_TYPE=Release >"$place/log" ||
+  { cat "$place/log" && exit 2; }
+cmake --build "$place/build" --target holdfast --parallel >"$place/log" || { cat "$place/log" && exit 2; }
+
+cp -r "$build/results" "$place/results" # a verdict of its own would take the place of this tree's
+status=0
+"$place/build/bin/holdfast" check "$place/results" --lists="$build/bin" --baselines=baselines --baseline-ref="$reference" \
+  --undecided=warn --quiet || status=$?
+if [ $status = 2 ]; then
+  echo "::warning title=holdfast::the merge base's holdfast does not read this change's files; its own verdict stands alone"
+  exit 0
+fi
+exit $status
