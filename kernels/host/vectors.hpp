@@ -4,10 +4,13 @@
 // where in an array a value lies. For sources that are compiled once for each instruction set.
 #pragma once
 
+#include <immintrin.h>
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace holdfast::host::HOLDFAST_ISA {
 
@@ -156,6 +159,49 @@ Vector<T> log(Vector<T> x, Integers<T> exponent) {
     const Vector<T> z = r / (r + T(2)), z2 = z * z;
     const Vector<T> rest = z * (z2 * polynomial(F::log, z2)) + e * F::ln2_low;
     return e * F::ln2_high + (T(2) * z + rest);
+  }
+}
+
+// 1 / sqrt(x) of positive normal numbers. Where the instruction set estimates it well enough, two
+// steps of Newton's are faster than a root and a division.
+template <class T>
+Vector<T> inverse_root(Vector<T> x) {
+#ifdef __AVX512F__
+  Vector<T> y;
+  if constexpr (std::is_same_v<T, float>)
+    y = std::bit_cast<Vector<T>>(_mm512_maskz_rsqrt14_ps(-1, std::bit_cast<__m512>(x)));
+  else
+    y = std::bit_cast<Vector<T>>(_mm512_maskz_rsqrt14_pd(-1, std::bit_cast<__m512d>(x)));
+  for (int step = 0; step < (std::is_same_v<T, float> ? 1 : 2); ++step)
+    y += y * T(0.5) * (T(1) - x * y * y);
+  return y;
+#else
+  if constexpr (std::is_same_v<T, float>)
+    return T(1) / std::bit_cast<Vector<T>>(_mm256_sqrt_ps(std::bit_cast<__m256>(x)));
+  else
+    return T(1) / std::bit_cast<Vector<T>>(_mm256_sqrt_pd(std::bit_cast<__m256d>(x)));
+#endif
+}
+
+// Lanes k with bit `width` of k set change places between a and b: of two rows of a square what is
+// off the diagonal of its blocks of that width.
+template <class T, int width, int... k>
+void exchange(Vector<T>& a, Vector<T>& b, std::integer_sequence<int, k...>) {
+  constexpr int count = sizeof...(k);
+  const Vector<T> upper = __builtin_shufflevector(a, b, (k & width ? count + k - width : k)...);
+  b = __builtin_shufflevector(a, b, (k & width ? count + k : k + width)...);
+  a = upper;
+}
+
+// A square of as many vectors as a vector has lanes: rows become columns.
+template <class T, int width = 1>
+void transpose(Vector<T>* rows) {
+  constexpr int count = Lanes<T>::count;
+  if constexpr (width < count) {
+    for (int r = 0; r < count; ++r)
+      if (!(r & width))
+        exchange<T, width>(rows[r], rows[r + width], std::make_integer_sequence<int, count>());
+    transpose<T, 2 * width>(rows);
   }
 }
 

@@ -88,5 +88,28 @@ TYPED_TEST(VectorFunctions, AtLeastReplacesNotANumber) {
   EXPECT_EQ(at_least<T>(everywhere(T(4)), T(3))[0], T(4));
 }
 
+TYPED_TEST(VectorFunctions, InverseRootIsWithinTwoUnits) {
+  using T = TypeParam;
+  constexpr int points = 200003;
+  for (int k = 1; k <= points; ++k) {
+    const T x = static_cast<T>(std::exp(-60. + 120. * k / points));
+    ASSERT_LT(relative_error(inverse_root<T>(everywhere(x))[Lanes<T>::count - 1],
+                             1 / std::sqrt(static_cast<long double>(x))),
+              2)
+        << x;
+  }
+}
+
+TYPED_TEST(VectorFunctions, TransposeMakesColumnsOfRows) {
+  using T = TypeParam;
+  constexpr int count = Lanes<T>::count;
+  Vector<T> rows[count];
+  for (int r = 0; r < count; ++r)
+    for (int c = 0; c < count; ++c) rows[r][c] = T(100 * r + c);
+  transpose<T>(rows);
+  for (int r = 0; r < count; ++r)
+    for (int c = 0; c < count; ++c) ASSERT_EQ(rows[r][c], T(100 * c + r)) << r << ' ' << c;
+}
+
 }  // namespace
 }  // namespace holdfast::host::HOLDFAST_ISA

@@ -2,15 +2,17 @@
 // What was given for a suite's own options, put where a row keeps it.
 #pragma once
 
+#include <charconv>
 #include <string>
 
 #include "harness/case/options.hpp"
+#include "runtime/base/error.hpp"
 #include "runtime/base/words.hpp"
 
 namespace holdfast {
 
 // Each verb tells whether the option was given, and leaves the value as it is where it was not.
-// They throw Error{bad_input} for what is no word of theirs or no whole number.
+// They throw Error{bad_input} for what is no word of theirs, no whole number or none at all.
 class Given {
  public:
   explicit Given(const SuiteOptions& options) : options_(&options) {}
@@ -34,6 +36,14 @@ class Given {
     const auto given = options_->integer(option);
     if (given) value = static_cast<Number>(checked(*given));
     return given.has_value();
+  }
+  bool real(const std::string& option, double& value) const {
+    if (!has(option)) return false;
+    const std::string& given = options_->custom.at(option);
+    const auto [end, fault] = std::from_chars(given.data(), given.data() + given.size(), value);
+    if (fault != std::errc() || end != given.data() + given.size())
+      throw Error(Fault::bad_input, text("--", option, "=", given, " is no number"));
+    return true;
   }
 
  private:

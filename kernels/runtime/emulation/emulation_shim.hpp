@@ -186,6 +186,17 @@ inline float rsqrtf(float x) {
 inline float rsqrt(float x) {
   return rsqrtf(x);
 }
+// Of pi x; what a whole number of turns leaves is exact.
+inline void sincospi(double x, double* sine, double* cosine) {
+  const double rest = 3.14159265358979323846 * (x - 2 * rint(x / 2));
+  *sine = sin(rest);
+  *cosine = cos(rest);
+}
+inline void sincospif(float x, float* sine, float* cosine) {
+  const double rest = 3.14159265358979323846 * (x - 2 * rint(x / 2.));
+  *sine = static_cast<float>(sin(rest));
+  *cosine = static_cast<float>(cos(rest));
+}
 inline float __expf(float x) {
   return expf(x);
 }

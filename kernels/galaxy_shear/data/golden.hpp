@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Published values of three scenes, computed by two other programs: what the oracle, and with it
+// every variant, is held to. T is small and rough, so that half a weight too much or too little
+// on a Nyquist line shows; L0 and L0M are the benchmark, with a Gaussian and a Moffat profile.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "galaxy_shear/data/data.hpp"
+#include "galaxy_shear/oracle/oracle.hpp"
+#include "galaxy_shear/problem/scene.hpp"
+
+namespace holdfast::galaxy_shear::golden {
+
+struct Pixel {
+  int i, j;
+  double value;
+};
+
+struct Golden {
+  Scene scene = {};
+  Parameters truth = {};
+  std::vector<double> start = {};
+  std::vector<Pixel> pixels = {};
+  double sum = 0;
+  double loss = 0;
+  std::vector<double> gradient = {};
+};
+
+// R of the published products.
+inline std::vector<double> cotangent(int image) {
+  std::vector<double> values;
+  for (int i = 0; i < image; ++i)
+    for (int j = 0; j < image; ++j) values.push_back(((3 * i + 5 * j) % 7 - 3) / 2.);
+  return values;
+}
+
+inline Scene scene_t(const PsfShape& psf) {
+  using Kind = PriorLaw::Kind;
+  const PriorLaw shear = {Kind::normal, 0, 0.05}, shape = {Kind::normal, 0, 0.2};
+  const PriorLaw place = {Kind::uniform, 2.4, 5.6};
+  return {.fft = 16,
+          .image = 8,
+          .pixel_scale = 0.25,
+          .psf = psf,
+          .noise = 1e-3,
+          .priors = {shear, shear, PriorLaw{Kind::log_normal, 1, 0.1},
+                     PriorLaw{Kind::uniform, 0.3, 0.8}, shape, shape, place, place},
+          .latents = {g1, g2, flux, hlr, e1, e2, x, y},
+          .learning_rate = 0.05};
+}
+
+inline Golden t(const PsfShape& psf) {
+  return {.scene = scene_t(psf),
+          .truth = {0.02, -0.03, 1, 0.45, 0.08, -0.05, 4.2, 3.9},
+          .start = {0.05, -0.01, 0.1, -0.2, 0.02, 0.03, 0.25, -0.15}};
+}
+
+inline Golden t_gaussian() {
+  Golden all = t({Psf::gaussian, 0.3});
+  all.pixels = {{0, 0, 1.7809954197825317e-03},
+                {3, 3, 3.7373748091215721e-02},
+                {4, 4, 3.8462441952046962e-02},
+                {7, 2, 5.1926707954178981e-03}};
+  all.sum = 8.6299959146396954e-01;
+  all.loss = -3.1276006031424754e+02;
+  all.gradient = {6.1073820434414074e+01, 2.7361296943167565e+02, 3.8375741098781106e+01,
+                  1.0048406845080753e+02, 2.1053291515614205e+01, 1.3922490227753173e+02,
+                  6.8465648084289388e+00, -3.7416643982279211e+01};
+  return all;
+}
+
+inline Golden t_moffat() {
+  Golden all = t({Psf::moffat, 0.7, 2.5});
+  all.pixels = {{0, 0, 2.7626840309965240e-03},
+                {3, 3, 2.7881497944143005e-02},
+                {4, 4, 2.8595273962141565e-02},
+                {7, 2, 5.8915034693530609e-03}};
+  all.sum = 7.5313551761803899e-01;
+  all.loss = -3.3397770893431880e+02;
+  all.gradient = {4.0381035173356103e+01, 1.1697369211020410e+02, 2.1375543884284335e+02,
+                  2.2541910035412069e+01, 1.0695296931157820e+01, 6.1094955883325888e+01,
+                  4.0073787480156184e+00, -1.7492334812527456e+01};
+  return all;
+}
+
+inline Golden t_moffat_31() {
+  Golden all = t({Psf::moffat, 0.7, 3.1});
+  all.pixels = {{0, 0, 2.5473261109694068e-03},
+                {3, 3, 3.0200218889851270e-02},
+                {4, 4, 3.0995518837895600e-02},
+                {7, 2, 5.8542799772054750e-03}};
+  all.sum = 7.8878945245636922e-01;
+  all.loss = -3.3025554233605760e+02;
+  all.gradient = {4.4574599342055130e+01, 1.4660715605402740e+02, 1.8934650502929188e+02,
+                  3.4954558152190593e+01, 1.2794008935551201e+01, 7.5876093533554766e+01,
+                  4.4237897169456151e+00, -2.1471700735196205e+01};
+  return all;
+}
+
+inline Golden benchmark(const Options& options) {
+  const Scene scene = scene_of(options);
+  return {.scene = scene, .truth = truth_of(scene, 0), .start = start_of(scene)};
+}
+
+inline Golden l0() {
+  Golden all = benchmark({});
+  all.pixels = {{0, 0, 5.1444638039467043e-14},
+                {23, 23, 3.0806214971571218e-02},
+                {23, 24, 3.0806214971571211e-02},
+                {10, 30, 4.5591639342122982e-07}};
+  all.sum = 9.9999998136046298e-01;
+  all.loss = 6.7082386896671392e+06;
+  all.gradient = {3.3908455872775450e+07, -4.9796799857025385e+07, 2.7751929607833505e+07,
+                  -1.9260658329820815e+07};
+  return all;
+}
+
+inline Golden l0m() {
+  Golden all = benchmark({.psf = Psf::moffat});
+  all.pixels = {{24, 24, 2.2274367578816033e-02}, {0, 0, 3.3773327279029588e-07}};
+  all.sum = 9.9846208984159079e-01;
+  all.loss = 3.1694549355635406e+06;
+  all.gradient = {1.4874684935982037e+07, -2.1871790227076054e+07, 1.3282272829890843e+07,
+                  -9.1896857127378769e+06};
+  return all;
+}
+
+inline Golden full() {
+  Golden all = benchmark({.image = 32, .latents = 8});
+  all.loss = 4.8766121337718994e+02;
+  all.gradient = {-2.7586851753014424e+04, 2.1998396170996377e+04,  -3.4716255852577073e+04,
+                  3.7672092180924615e+03,  -1.3780833109522213e+04, 1.0912670033802373e+04,
+                  -3.0495202566504639e+04, 8.4992381274548228e+04};
+  return all;
+}
+
+// The truth, drawn by the oracle, and pattern noise.
+inline std::vector<double> data(const Golden& golden) {
+  std::vector<double> values = oracle::image(golden.scene, golden.truth);
+  const std::vector<double> noise = noise_of(Noise::pattern, golden.scene.image, 0);
+  for (std::size_t p = 0; p < values.size(); ++p) values[p] += golden.scene.noise * noise[p];
+  return values;
+}
+
+// Fits of T (20 steps), L0 and L0M (200) with pattern noise, of L0 with Philox noise for b = 0, 3.
+inline constexpr double t_after_20[] = {4.9876529718532320e-04,  -2.1023621721669133e-02,
+                                        -9.5134914454639632e-03, -8.4036615989927610e-01,
+                                        5.2286241777321073e-02,  -7.3327901169251988e-02,
+                                        2.2744718222993265e-01,  -1.1081155449203595e-01};
+inline constexpr double l0_after_5[] = {6.5284320912972024e-02, -5.0199191412428568e-02,
+                                        -1.1946020572280663e-01, 1.1701857101415494e-01};
+inline constexpr double l0_after_200[] = {1.0007810673159173e-02, -6.0347407601014860e-06,
+                                          -1.3726611757715275e-06, -2.9582450751871570e-06};
+inline constexpr double l0m_after_200[] = {1.0009381353356659e-02, -6.4501191614234850e-06,
+                                           -1.7762643433986097e-06, -1.3989137405193946e-06};
+inline constexpr double philox_0_after_200[] = {1.0030221449744263e-02, -3.9956362113538151e-05,
+                                                6.8572820928815466e-05, 6.3461401023102415e-05};
+inline constexpr double philox_3_after_200[] = {6.0004296604534600e-03, 7.9820099049000611e-03,
+                                                2.3221625109018945e-04, -2.0071277187364675e-01};
+
+}  // namespace holdfast::galaxy_shear::golden

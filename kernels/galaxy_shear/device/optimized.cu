@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The optimized variant: a galaxy is a block, and a step, or a whole fit, one launch. Against the
+// reference: no pass over a whole plane goes through memory; point-spread function and pixel are a
+// plan's table; phases are products of two rows of waves; only S of N outputs of a transform are
+// kept; nothing is taped, since a sample of the gradient is cheaper formed anew than read back.
+// README.md has what each is predicted to bring. T is the type of the numbers; what the host
+// computes a dozen of is double whatever T is.
+#include "galaxy_shear/device/stamp.cuh"
+
+extern __shared__ double shared_memory[];
+
+// zs: [batch, 8]; images: [batch, s, s].
+template <class T, int n, int s, bool table>
+__global__ void __launch_bounds__(THREADS, 2)
+    render(galaxy_shear::Model model, const T* attenuation, const T* roots, const double* zs,
+           T* images) {
+  Stamp<T, n, s, table> stamp(shared_memory, attenuation, roots);
+  if (threadIdx.x == 0) stamp.set(model, zs + blockIdx.x * 8);
+  stamp.make_waves();
+  stamp.generate();
+  T* image = images + static_cast<long long>(blockIdx.x) * s * s;
+  stamp.template pass_rows<true, false>([&](int i, int j, T pixel) {
+    image[i * s + j] = pixel;
+    return T(0);
+  });
+}
+
+// cotangent: [s, s], of every galaxy; gradients: [batch, 8].
+template <class T, int n, int s, bool table>
+__global__ void __launch_bounds__(THREADS, 2)
+    render_grad(galaxy_shear::Model model, const T* attenuation, const T* roots, const double* zs,
+                const T* cotangent, double* gradients) {
+  Stamp<T, n, s, table> stamp(shared_memory, attenuation, roots);
+  const double* z = zs + blockIdx.x * 8;
+  if (threadIdx.x == 0) stamp.set(model, z);
+  stamp.make_waves();
+  stamp.template pass_rows<false, true>([&](int i, int j, T) { return cotangent[i * s + j]; });
+  double totals[7] = {};
+  stamp.reduce(totals);
+  stamp.sum_up(totals);
+  if (threadIdx.x != 0) return;
+  const double* sums = stamp.shared.totals + 1;
+  galaxy_shear::chain(model, z, {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]},
+                      gradients + blockIdx.x * 8);
+}
+
+// data: [batch, s, s]; states: [batch], of which u is drawn with `sample`; losses: [batch].
+template <class T, int n, int s, bool table>
+__global__ void __launch_bounds__(THREADS, 2)
+    forward(galaxy_shear::Model model, const T* attenuation, const T* roots, const T* data,
+            galaxy_shear::FitState* states, double* losses, int sample) {
+  Stamp<T, n, s, table> stamp(shared_memory, attenuation, roots);
+  const int b = blockIdx.x;
+  if (threadIdx.x == 0) {
+    if (sample) galaxy_shear::draw_latents(model, b, states[b].u);
+    stamp.shared.point = galaxy_shear::constrained(model, states[b].u);
+    stamp.set(model, stamp.shared.point.z);
+  }
+  stamp.make_waves();
+  stamp.generate();
+  double totals[7] = {};
+  totals[0] = stamp.template compare<false>(model, data + static_cast<long long>(b) * s * s);
+  stamp.sum_up(totals);
+  if (threadIdx.x == 0)
+    losses[b] = stamp.shared.totals[0] / 2 + model.constant + stamp.shared.point.prior;
+}
+
+// data: [batch, s, s]; starts: [batch, 8]; states: [batch]; losses: [period or 1, batch].
+// `steps` steps of Adam. With a period a fit begins anew after so many steps.
+template <class T, int n, int s, bool table>
+__global__ void __launch_bounds__(THREADS, 2)
+    fit(galaxy_shear::Model model, const T* attenuation, const T* roots, const T* data,
+        const double* starts, galaxy_shear::FitState* states, double* losses, int steps,
+        int period) {
+  Stamp<T, n, s, table> stamp(shared_memory, attenuation, roots);
+  auto& shared = stamp.shared;
+  const int b = blockIdx.x;
+  const T* observed = data + static_cast<long long>(b) * s * s;
+  if (threadIdx.x == 0) shared.state = states[b];
+#pragma unroll 1
+  for (int step = 0; step < steps; ++step) {
+    if (threadIdx.x == 0) {
+      if (period > 0 && shared.state.t == period)
+        galaxy_shear::begin(model, starts + b * 8, shared.state);
+      shared.point = galaxy_shear::constrained(model, shared.state.u);
+      shared.shaped = galaxy_shear::admissible(shared.point.z);
+      stamp.set(model, shared.point.z);
+    }
+    stamp.make_waves();
+    stamp.generate();
+    double totals[7] = {};
+    totals[0] = stamp.template compare<true>(model, observed);
+    stamp.reduce(totals);
+    stamp.sum_up(totals);
+    if (threadIdx.x != 0) continue;
+    const double* sums = shared.totals + 1;
+    const double loss = shared.totals[0] / 2 + model.constant + shared.point.prior;
+    const int place = (period > 0 ? shared.state.t : 0) * gridDim.x + b;
+    double gradient[8];
+    galaxy_shear::chain(model, shared.point.z,
+                        {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]}, gradient);
+    losses[place] =
+        galaxy_shear::advance(model, shared.point, shared.shaped, loss, gradient, shared.state);
+  }
+  if (threadIdx.x == 0) states[b] = shared.state;
+}

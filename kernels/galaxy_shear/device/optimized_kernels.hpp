@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the device's optimized variant: the kernels of optimized.cu, each a program of its
+// own, so that a fit compiles exactly one.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "galaxy_shear/device/shared_bytes.hpp"
+#include "galaxy_shear/problem/problem.hpp"
+#include "galaxy_shear/sources.hpp"
+#include "runtime/compile/kernel_list.hpp"
+#include "runtime/sources.hpp"
+
+namespace holdfast::galaxy_shear {
+
+// Threads of a block, which is a galaxy: THREADS in optimized.cu.
+inline constexpr int stamp_threads = 256;
+
+// "render<double, 128, 48, false>": sizes, type and the form of the optics are constants; the set
+// of latents, batch, noise, priors and steps are arguments.
+template <class T>
+std::string specialised(std::string_view kernel, const Scene& scene) {
+  return text(kernel, "<", sizeof(T) == 4 ? "float" : "double", ", ", scene.fft, ", ", scene.image,
+              ", ", separable(scene.psf) ? "false" : "true", ">");
+}
+
+struct StampKernels : KernelList {
+  void build(Compiler& compiler, const Scene& scene) {
+    compile(compiler,
+            {.code = sources::optimized_cu,
+             .headers = {runtime::sources::both_hpp, sources::formulas_hpp, sources::sampling_hpp,
+                         runtime::sources::random_hpp, sources::shared_bytes_hpp,
+                         sources::transform_cuh, sources::stamp_cuh},
+             .definitions = {text("THREADS=", stamp_threads), text("FFT=", scene.fft),
+                             text("IMAGE=", scene.image),
+                             text("PSF_TABLE=", separable(scene.psf) ? 0 : 1)}});
+  }
+};
+
+template <class T>
+struct RenderKernel : StampKernels {
+  explicit RenderKernel(const Scene& scene) : render(*this, specialised<T>("render", scene)) {}
+
+  Listed<Model, const T*, const T*, const double*, T*> render;
+};
+
+template <class T>
+struct RenderGradKernel : StampKernels {
+  explicit RenderGradKernel(const Scene& scene)
+      : render_grad(*this, specialised<T>("render_grad", scene)) {}
+
+  Listed<Model, const T*, const T*, const double*, const T*, double*> render_grad;
+};
+
+template <class T>
+struct ForwardKernel : StampKernels {
+  explicit ForwardKernel(const Scene& scene) : forward(*this, specialised<T>("forward", scene)) {}
+
+  Listed<Model, const T*, const T*, const T*, FitState*, double*, int> forward;
+};
+
+template <class T>
+struct FitKernel : StampKernels {
+  explicit FitKernel(const Scene& scene)
+      : fit(*this, specialised<T>("fit", scene), KernelKind::loop) {}
+
+  Listed<Model, const T*, const T*, const T*, const double*, FitState*, double*, int, int> fit;
+};
+
+}  // namespace holdfast::galaxy_shear

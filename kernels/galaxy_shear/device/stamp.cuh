@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// One galaxy by one block: the stages from its shape to pixels and from a cotangent of the pixels
+// to six sums, all in shared memory (README.md, "on a device").
+#pragma once
+
+#include "galaxy_shear/device/shared_bytes.hpp"
+#include "galaxy_shear/device/transform.cuh"
+#include "galaxy_shear/problem/sampling.hpp"
+
+namespace galaxy_shear = holdfast::galaxy_shear;
+
+// 1 / sqrt of what is at least 1 and below 1e30.
+__device__ inline float inverse_root(float t) {
+  return rsqrtf(t);
+}
+__device__ inline double inverse_root(double t) {
+  return rsqrt(t);
+}
+
+// Of pi x.
+__device__ inline void sine_and_cosine(float x, float& sine, float& cosine) {
+  sincospif(x, &sine, &cosine);
+}
+__device__ inline void sine_and_cosine(double x, double& sine, double& cosine) {
+  sincospi(x, &sine, &cosine);
+}
+
+// exp(-i pi x), its argument reduced in double.
+template <class T>
+__device__ inline Complex<T> wave(double x) {
+  const double turns = x / 2;
+  const T rest = T(2 * (turns - rint(turns)));
+  T sine, cosine;
+  sine_and_cosine(rest, sine, cosine);
+  return {cosine, -sine};
+}
+
+// Plain numbers of the case's type, of one galaxy.
+template <class T>
+struct Form {
+  T xx, xy, yy;
+  T scale;  // flux / N^2
+};
+
+// n: samples along either axis of the Fourier plane; s: pixels; table: attenuation is [H + 1, H +
+// 1] and no product. Shared memory, in bytes, is Stamp::bytes.
+template <class T, int n, int s, bool table>
+struct Stamp {
+  static constexpr int half = n / 2, columns = half + 1, lanes = n / 8, groups = THREADS / lanes;
+  static constexpr int sums = 7;
+  static_assert(s <= n && THREADS % lanes == 0 && THREADS % 32 == 0);
+
+  struct Shared {
+    Complex<T> rows[s][columns];    // of pixels, Fourier in x
+    Complex<T> scratch[groups][n];  // of transforms
+    Complex<T> edge[n];             // columns 0 and H, which share one transform
+    Complex<T> nyquist[columns];    // row H of the other columns
+    Complex<T> roots[n];            // exp(-2 pi i k / n)
+    Complex<T> wave_x[columns], wave_y[columns];
+    double parts[THREADS / 32][sums];
+    double totals[sums];
+    galaxy_shear::FitState state;
+    galaxy_shear::Point point;
+    Form<T> form;
+    bool shaped;
+  };
+
+  Shared& shared;
+  const T* attenuation;
+  int thread, group, lane;
+
+  __device__ Stamp(void* memory, const T* optics, const T* twiddles)
+      : shared(*static_cast<Shared*>(memory)),
+        attenuation(optics),
+        thread(threadIdx.x),
+        group(threadIdx.x / lanes),
+        lane(threadIdx.x % lanes) {
+    for (int k = thread; k < n; k += THREADS)
+      shared.roots[k] = {twiddles[2 * k], twiddles[2 * k + 1]};
+    static_assert(sizeof(Shared) <= galaxy_shear::shared_bytes(sizeof(T), n, s, THREADS));
+  }
+
+  // One thread's part of placing a galaxy; the block waits, then makes its waves.
+  __device__ void set(const galaxy_shear::Model& model, const double* z) {
+    const galaxy_shear::Galaxy galaxy = galaxy_shear::galaxy_of(model, z);
+    shared.form = {T(galaxy.xx), T(galaxy.xy), T(galaxy.yy), T(galaxy.flux / model.pixels)};
+    shared.totals[0] = galaxy.dx * 2 / n;
+    shared.totals[1] = galaxy.dy * 2 / n;
+  }
+  __device__ void make_waves() {
+    __syncthreads();
+    const double dx = shared.totals[0], dy = shared.totals[1];
+    for (int k = thread; k < 2 * columns; k += THREADS) {
+      const int c = k % columns;
+      const T share = table ? T(1) : attenuation[c];
+      const Complex<T> turned = wave<T>(c * (k < columns ? dx : dy));
+      (k < columns ? shared.wave_x : shared.wave_y)[c] = {share * turned.re, share * turned.im};
+    }
+    __syncthreads();
+  }
+
+  // Attenuation times exp(-i (kx dx + ky dy)) at column c and row r, -H <= r <= H.
+  __device__ Complex<T> turned_response(int c, int r) const {
+    const Complex<T> along_y = shared.wave_y[r < 0 ? -r : r];
+    const Complex<T> both =
+        shared.wave_x[c] * Complex<T>{along_y.re, r < 0 ? -along_y.im : along_y.im};
+    if (!table) return both;
+    const T share = attenuation[(r < 0 ? -r : r) * columns + c];
+    return {share * both.re, share * both.im};
+  }
+  // (1 + r0^2 k M k)^(-1/2).
+  __device__ T profile(int c, int r) const {
+    const T x = T(c), y = T(r);
+    return inverse_root(T(1) + shared.form.xx * x * x +
+                        y * (shared.form.xy * x + shared.form.yy * y));
+  }
+  // The transform of the galaxy, but for its flux.
+  __device__ Complex<T> sample(int c, int r) const {
+    const T a = profile(c, r), cube = a * a * a;
+    const Complex<T> response = turned_response(c, r);
+    return {cube * response.re, cube * response.im};
+  }
+
+  // Both sides of a Nyquist line are added: row H of every column, and column H, whose other side
+  // are the conjugates. Columns 0 and H make real rows, so that they are one transform.
+  __device__ void generate() {
+    for (int k = thread; k < n; k += THREADS) {
+      const int r = k < half ? k : k - n;
+      Complex<T> sum = {0, 0};
+#pragma unroll 1
+      for (int side = r;; side = -r) {
+        const Complex<T> first = sample(0, side);
+        const Complex<T> last = sample(half, side) + conjugate(sample(half, -side));
+        sum = sum + first + Complex<T>{-last.im, last.re};
+        if (side != -half) break;
+      }
+      shared.edge[k] = sum;
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int first = 0; first < half; first += groups) {
+      const int c = first + group;
+      Complex<T> v[8];
+#pragma unroll
+      for (int k = 0; k < 8; ++k) v[k] = {0, 0};
+      if (c == 0) {
+#pragma unroll
+        for (int k = 0; k < 8; ++k) v[k] = swapped(shared.edge[lane + k * lanes]);
+      } else if (c < half) {
+#pragma unroll
+        for (int k = 0; k < 8; ++k) v[k] = swapped(sample(c, lane + k * lanes - (k < 4 ? 0 : n)));
+        if (lane == 0) v[4] = v[4] + swapped(sample(c, half));
+      }
+      transform<n>(v, shared.scratch[group], shared.roots, lane);
+#pragma unroll
+      for (int k = 0; k < 8; ++k) {
+        const int i = lane + k * lanes;
+        if (i >= s || c >= half) continue;
+        shared.rows[i][c] = c == 0 ? Complex<T>{v[k].im, 0} : swapped(v[k]);
+        if (c == 0) shared.rows[i][half] = {v[k].re, 0};
+      }
+    }
+    __syncthreads();
+  }
+
+  // Two rows of pixels are one transform, the second as its imaginary part. see(i, j, pixel) takes
+  // a pixel and gives its cotangent; with `draws` pixels are made of the rows, with `returns` the
+  // rows are made of cotangents.
+  template <bool draws, bool returns, class See>
+  __device__ void pass_rows(const See& see) {
+    constexpr int pairs = (s + 1) / 2;
+#pragma unroll 1
+    for (int first = 0; first < pairs; first += groups) {
+      const int i = 2 * (first + group);
+      const bool two = i + 1 < s;
+      Complex<T> v[8];
+      if (draws) {
+#pragma unroll
+        for (int k = 0; k < 8; ++k) {
+          v[k] = {0, 0};
+          if (i >= s) continue;
+          const int x = lane + k * lanes, c = k < 4 ? x : n - x;
+          Complex<T> upper = shared.rows[i][c];
+          Complex<T> lower = two ? shared.rows[i + 1][c] : Complex<T>{0, 0};
+          if (k >= 4) {
+            upper = conjugate(upper);
+            lower = conjugate(lower);
+          }
+          v[k] = {upper.im + lower.re, upper.re - lower.im};  // swapped
+        }
+        transform<n>(v, shared.scratch[group], shared.roots, lane);
+      }
+#pragma unroll
+      for (int k = 0; k < 8; ++k) {
+        const int j = lane + k * lanes;
+        const bool inside = j < s && i < s;
+        const T upper = inside ? see(i, j, shared.form.scale * v[k].im) : T(0);
+        const T lower = inside && two ? see(i + 1, j, shared.form.scale * v[k].re) : T(0);
+        v[k] = {upper, lower};
+      }
+      if (!returns) continue;
+      transform<n>(v, shared.scratch[group], shared.roots, lane);
+      take_apart(v, i, two);
+    }
+    __syncthreads();
+  }
+
+  // Twice this thread's part of the loss; the rows are the residual's from then on with `returns`.
+  template <bool returns>
+  __device__ T compare(const galaxy_shear::Model& model, const T* observed) {
+    const T inverse_noise = T(model.inverse_noise);
+    T squares = 0;
+    pass_rows<true, returns>([&](int i, int j, T pixel) {
+      const T residual = (pixel - observed[i * s + j]) * inverse_noise;
+      squares += residual * residual;
+      return residual * inverse_noise;
+    });
+    return squares;
+  }
+
+  // The transforms of both rows out of that of their pair.
+  __device__ void take_apart(const Complex<T> (&v)[8], int i, bool two) {
+    Complex<T>* whole = shared.scratch[group];
+    group_barrier<n>();
+#pragma unroll
+    for (int k = 0; k < 8; ++k) whole[lane + k * lanes] = v[k];
+    group_barrier<n>();
+    if (i < s) {
+#pragma unroll
+      for (int k = 0; k < 5; ++k) {
+        const int c = lane + k * lanes;
+        if (c > half) continue;
+        const Complex<T> here = whole[c], there = conjugate(whole[(n - c) % n]);
+        const Complex<T> sum = here + there, difference = turned(here - there);
+        shared.rows[i][c] = {sum.re / 2, sum.im / 2};
+        if (two) shared.rows[i + 1][c] = {difference.re / 2, difference.im / 2};
+      }
+    }
+    group_barrier<n>();
+  }
+
+  // Adds a sample of the residual's transform to the six sums, but for weight and column.
+  struct Moments {
+    T flux = 0, b = 0, br = 0, brr = 0, v = 0, vr = 0;
+  };
+  __device__ void accumulate(Moments& to, int c, int r, Complex<T> residual) const {
+    const T a = profile(c, r), square = a * a, cube = a * square;
+    const Complex<T> along = conjugate(residual) * turned_response(c, r);
+    const T p = cube * along.re, b = p * square, v = cube * along.im, y = T(r);
+    to.flux += p;
+    to.b += b;
+    to.br += b * y;
+    to.brr += b * y * y;
+    to.v += v;
+    to.vr += v * y;
+  }
+  template <class Sum>
+  __device__ static void add(Sum (&totals)[sums], const Moments& part, int column, int weight) {
+    const Sum w = Sum(weight), c = Sum(column);
+    totals[1] += w * part.flux;
+    totals[2] += w * c * c * part.b;
+    totals[3] += 2 * w * c * part.br;
+    totals[4] += w * part.brr;
+    totals[5] += w * c * part.v;
+    totals[6] += w * part.vr;
+  }
+
+  // The rows' transforms along y meet the derivatives of the samples. What pass_rows returned is
+  // read; `totals` are this thread's.
+  __device__ void reduce(double (&totals)[sums]) {
+#pragma unroll 1
+    for (int first = 0; first < half; first += groups) {
+      const int c = first + group;
+      Complex<T> v[8];
+#pragma unroll
+      for (int k = 0; k < 8; ++k) {
+        const int i = lane + k * lanes;
+        v[k] = {0, 0};
+        if (i >= s || c >= half) continue;
+        v[k] = shared.rows[i][c];
+        if (c == 0) v[k].im = shared.rows[i][half].re;
+      }
+      transform<n>(v, shared.scratch[group], shared.roots, lane);
+      if (c == 0) {
+#pragma unroll
+        for (int k = 0; k < 8; ++k) shared.edge[lane + k * lanes] = v[k];
+      } else if (c < half) {
+        if (lane == 0) shared.nyquist[c] = v[4];
+        Moments part;
+#pragma unroll
+        for (int k = 0; k < 8; ++k) accumulate(part, c, lane + k * lanes - (k < 4 ? 0 : n), v[k]);
+        add(totals, part, c, 2);
+      }
+    }
+    __syncthreads();
+    reduce_borders(totals);
+  }
+
+  // Columns 0 and H, and the far side of row H. A mirrored column counts twice, column 0 once.
+  __device__ void reduce_borders(double (&totals)[sums]) {
+    T own[sums] = {};
+#pragma unroll 1
+    for (int k = thread; k < 2 * (n + 1) + half - 1; k += THREADS) {
+      const bool edge = k<2 * (n + 1), last = k> n;
+      const int c = !edge ? k - 2 * (n + 1) + 1 : last ? half : 0;
+      const int r = !edge ? half : k - (last ? n + 1 : 0) - half;
+      Complex<T> residual = shared.nyquist[edge ? 0 : c];
+      if (edge) {
+        const Complex<T> here = shared.edge[(r + n) % n],
+                         there = conjugate(shared.edge[(n - r) % n]);
+        const Complex<T> both = last ? turned(here - there) : here + there;
+        residual = {both.re / 2, both.im / 2};
+      }
+      Moments part;
+      accumulate(part, c, r, residual);
+      add(own, part, c, c == 0 ? 1 : 2);
+    }
+#pragma unroll
+    for (int k = 1; k < sums; ++k) totals[k] += own[k];
+  }
+
+  // Of all threads, always in the same order; thread 0 finds them in shared.totals.
+  __device__ void sum_up(double (&totals)[sums]) {
+#pragma unroll
+    for (int k = 0; k < sums; ++k)
+#pragma unroll
+      for (int distance = 16; distance > 0; distance /= 2)
+        totals[k] += __shfl_down_sync(0xffffffffu, totals[k], distance);
+    if (thread % 32 == 0)
+      for (int k = 0; k < sums; ++k) shared.parts[thread / 32][k] = totals[k];
+    __syncthreads();
+    if (thread < sums) {
+      double sum = 0;
+      for (int warp = 0; warp < THREADS / 32; ++warp) sum += shared.parts[warp][thread];
+      shared.totals[thread] = sum;
+    }
+    __syncthreads();
+  }
+};

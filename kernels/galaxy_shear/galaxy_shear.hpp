@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images of sheared galaxies through a Fourier-space model, its gradient by hand, and fits of shear
+// that stay on the device (README.md).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "computation.hpp"
+#include "galaxy_shear/problem/options.hpp"
+#include "galaxy_shear/problem/problem.hpp"
+#include "runtime/backend/backend.hpp"
+
+namespace holdfast::galaxy_shear {
+
+// Of a batch of realisations, each with its own truth, drawn and observed as problem/scene.hpp and
+// data/data.hpp say. A step and its result:
+//   render       draws the truth: images [batch, S, S]
+//   render_grad  the product of ones, one per pixel, with the derivative at the truth: [batch, 8]
+//   forward      the loss at the start of a fit: [batch]; with options.sample at latents drawn from
+//                their priors: u [batch, latents], loss
+//   svi_step     one step of Adam, chained: u, m, v [batch, latents], loss, t, status [batch]
+//   map          a whole fit from its start: u [batch, latents], losses [batch, steps], status
+// Throws Error{bad_input} for options that cannot be, with field, value and limit.
+std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,
+                                  const Options& options);
+
+// Refuses what `make` would, but for what a backend lacks.
+void validate(const Options& options);
+
+// The problem that `make` solves; its data are zeros where nothing executes.
+Problem problem_of(Unit unit, const Options& options, bool executes);
+// Of a problem of one's own, checked likewise.
+std::unique_ptr<Computation> make(Backend& backend, Variant variant, Problem problem);
+
+// The least that one step must do, by the sizes alone.
+Work work_of(Unit unit, const Options& options);
+// The bytes that one computation holds, by formula.
+std::int64_t formula_peak_bytes(const Backend& backend, Variant variant, Unit unit,
+                                const Options& options);
+
+// Lengths of the fields of a result.
+std::vector<std::size_t> fields_of(Unit unit, const Options& options);
+
+}  // namespace holdfast::galaxy_shear

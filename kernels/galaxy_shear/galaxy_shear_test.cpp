@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both variants on the host.
+#include "galaxy_shear/galaxy_shear.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+
+#include "galaxy_shear/testing/goldens.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast::galaxy_shear {
+namespace {
+
+constexpr Variant variants[] = {Variant::reference, Variant::optimized};
+constexpr Precision precisions[] = {Precision::f64, Precision::f32};
+
+struct OnHost : testing::Test {
+  std::unique_ptr<Backend> backend = open_backend("host");
+};
+using GalaxyShearOnHost = OnHost;
+
+TEST_F(GalaxyShearOnHost, MeetsTheOracleOnThePublishedScenes) {
+  for (const auto scene : {golden::t_gaussian, golden::t_moffat, golden::t_moffat_31, golden::l0,
+                           golden::l0m, golden::full})
+    for (const Variant variant : variants)
+      for (const Precision precision : precisions) {
+        SCOPED_TRACE(testing::Message() << int(variant) << ' ' << name(precision));
+        expect_oracle(*backend, variant, scene(), precision);
+      }
+}
+
+TEST_F(GalaxyShearOnHost, MeetsTheOracleAtOddAndAtFullStamps) {
+  for (const auto& [fft, image] : {std::pair{16, 7}, {32, 32}, {64, 33}, {256, 64}})
+    for (const Psf psf : {Psf::gaussian, Psf::moffat}) {
+      SCOPED_TRACE(testing::Message() << fft << ' ' << image);
+      for (const Variant variant : variants)
+        expect_oracle(*backend, variant, scene_of_size(fft, image, psf, 8), Precision::f64);
+      expect_oracle(*backend, Variant::optimized, scene_of_size(fft, image, psf, 4),
+                    Precision::f32);
+    }
+}
+
+TEST_F(GalaxyShearOnHost, FitsEndAtThePublishedLatents) {
+  const auto ends = [&](const golden::Golden& golden, int steps, std::span<const double> u) {
+    Problem problem = problem_of(Unit::map, golden);
+    problem.steps = steps;
+    const auto found = after(*backend, Variant::optimized, problem, 2);  // begins anew
+    EXPECT_LT(largest_difference(std::span(found).first(u.size()), u), 1e-9);
+    EXPECT_EQ(found.back(), 0);
+  };
+  ends(golden::t_gaussian(), 20, golden::t_after_20);
+  ends(golden::l0(), 5, golden::l0_after_5);
+  ends(golden::l0(), 200, golden::l0_after_200);
+  ends(golden::l0m(), 200, golden::l0m_after_200);
+}
+
+TEST_F(GalaxyShearOnHost, ABatchWithPhiloxNoiseEndsAtThePublishedLatents) {
+  const auto found = after(*backend, Variant::optimized, batch_of(Unit::map, {.batch = 4}));
+  EXPECT_LT(largest_difference(std::span(found).first(4), std::span(golden::philox_0_after_200)),
+            1e-9);
+  EXPECT_LT(
+      largest_difference(std::span(found).subspan(12, 4), std::span(golden::philox_3_after_200)),
+      1e-9);
+}
+
+TEST_F(GalaxyShearOnHost, SinglePrecisionEndsWhereThePosteriorDoesNotTell) {
+  Problem problem = problem_of(Unit::map, golden::l0(), Precision::f32);
+  problem.steps = 200;
+  const auto found = after(*backend, Variant::optimized, problem);
+  for (int k = 0; k < 4; ++k)
+    EXPECT_NEAR(found[k], golden::l0_after_200[k], k < 2 ? 2e-6 : 1e-5) << k;
+}
+
+TEST_F(GalaxyShearOnHost, GalaxiesOfABatchAreIndependent) {
+  for (const Precision precision : precisions)
+    expect_independent(*backend, Variant::optimized,
+                       batch_of(Unit::svi_step, {.batch = 5, .precision = precision}));
+  expect_independent(*backend, Variant::optimized,
+                     batch_of(Unit::svi_step, {.fft = 64, .image = 33, .batch = 64}));
+}
+
+TEST_F(GalaxyShearOnHost, DrawsLatentsFromTheirPriors) {
+  for (const Variant variant : variants)
+    for (const int latents : {4, 8}) expect_drawn(*backend, variant, latents);
+}
+
+TEST_F(GalaxyShearOnHost, TellsWhichGalaxyFailedAtWhichStep) {
+  for (const Variant variant : variants) expect_failures_told(*backend, variant);
+}
+
+TEST_F(GalaxyShearOnHost, AWholeStampKeepsTheFluxAndTurnsWithTheGalaxy) {
+  golden::Golden golden = scene_of_size(32, 32, Psf::gaussian, 8);
+  golden.truth = {0.03, -0.02, 3, 0.5, 0.1, -0.05, 16.4, 15.7};
+  const auto drawn = [&] {
+    return after(*backend, Variant::optimized, problem_of(Unit::render, golden));
+  };
+  const auto image = drawn();
+  const double peak = largest(image);
+  EXPECT_NEAR(std::accumulate(image.begin(), image.end(), 0.), 3, 1e-12);
+  const Parameters z = golden.truth;
+  golden.truth = {-z[g1], z[g2], z[flux], z[hlr], -z[e1], z[e2], z[y], z[x]};
+  const auto transposed = drawn();
+  golden.truth = z;
+  golden.truth[x] += 3;
+  golden.truth[y] -= 2;
+  const auto shifted = drawn();
+  golden.truth = z;
+  golden.truth[flux] *= 2;
+  const auto doubled = drawn();
+  for (int i = 0; i < 32; ++i)
+    for (int j = 0; j < 32; ++j) {
+      ASSERT_NEAR(transposed[j * 32 + i], image[i * 32 + j], 1e-13 * peak);
+      ASSERT_NEAR(shifted[(i + 30) % 32 * 32 + (j + 3) % 32], image[i * 32 + j], 1e-13 * peak);
+      ASSERT_EQ(doubled[i * 32 + j], 2 * image[i * 32 + j]);
+    }
+}
+
+TEST_F(GalaxyShearOnHost, HoldsTheBytesOfTheFormula) {
+  for (const Variant variant : variants)
+    for (const Unit unit :
+         {Unit::render, Unit::render_grad, Unit::forward, Unit::svi_step, Unit::map})
+      for (const Options& options :
+           {Options{.steps = 7}, Options{.batch = 5, .psf = Psf::moffat},
+            Options{.fft = 64, .image = 33, .latents = 8, .precision = Precision::f32}}) {
+        const auto fresh = open_backend("host");
+        const auto computation = make(unit, *fresh, variant, options);
+        EXPECT_EQ(fresh->ledger.peak_bytes, formula_peak_bytes(*fresh, variant, unit, options))
+            << int(unit) << ' ' << int(variant);
+      }
+}
+
+struct Refused {
+  Options options;
+  std::string_view sentence;
+};
+
+TEST_F(GalaxyShearOnHost, RefusesWhatCannotBeWithFieldValueAndLimit) {
+  for (const auto& [options, sentence] :
+       {Refused{{.fft = 96}, "fft = 96: it must be a power of two from 16 to 1024"},
+        Refused{{.fft = 8, .image = 8}, "fft = 8: it must be a power of two from 16 to 1024"},
+        Refused{{.fft = 2048}, "fft = 2048: it must be a power of two from 16 to 1024"},
+        Refused{{.image = 0}, "image = 0: a stamp has at least one pixel"},
+        Refused{{.image = 129}, "image 129 does not fit in fft 128"},
+        Refused{{.batch = 0}, "batch = 0: at least one galaxy is drawn"},
+        Refused{{.latents = 5}, "latents = 5: 4 (g1, g2, x, y) or 8 (all parameters) are fitted"},
+        Refused{{.steps = 0}, "num-steps = 0: a fit has at least one step"},
+        Refused{{.learning_rate = -1}, "learning rate = -1: it must be positive"},
+        Refused{{.launch = Launch::graph}, "the host has launch:host alone"}}) {
+    try {
+      make(Unit::map, *backend, Variant::optimized, options);
+      ADD_FAILURE() << sentence;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::bad_input);
+      EXPECT_THAT(error.what(), testing::HasSubstr(std::string(sentence)));
+    }
+  }
+}
+
+TEST_F(GalaxyShearOnHost, RefusesScenesThatAreNone) {
+  const auto refuses = [&](const std::function<void(Problem&)>& spoil, std::string_view sentence) {
+    Problem problem = problem_of(Unit::svi_step, golden::t_gaussian());
+    spoil(problem);
+    try {
+      make(*backend, Variant::optimized, problem);
+      ADD_FAILURE() << sentence;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr(std::string(sentence)));
+    }
+  };
+  refuses([](Problem& p) { p.scene.priors[g1].b = 0; }, "prior of g1, width = 0");
+  refuses([](Problem& p) { p.scene.priors[flux].a = 0; }, "prior of flux, median = 0");
+  refuses([](Problem& p) { p.scene.priors[x].b = 2.4; }, "prior of x, upper end = 2.4");
+  refuses([](Problem& p) { p.scene.fixed[e1] = 1; }, "|e| = 1: a distortion is below 1");
+  refuses([](Problem& p) { p.scene.fixed[g2] = -1.5; }, "|g| = 1.5: a reduced shear is below 1");
+  refuses([](Problem& p) { p.scene.noise = 0; }, "noise = 0: it must be positive");
+  refuses([](Problem& p) { p.scene.psf = {Psf::moffat, 0.7, 1.1}; }, "beta of the Moffat profile");
+  refuses([](Problem& p) { p.data.pop_back(); }, "data has 63 numbers, 64 expected");
+}
+
+}  // namespace
+}  // namespace holdfast::galaxy_shear

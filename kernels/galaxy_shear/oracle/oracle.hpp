@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers that share no line with a variant: direct cosine sums over all (N + 1)^2 samples of the
+// Fourier plane as dense products, derivatives by complex step. No transform, no adjoint formula.
+#pragma once
+
+#include <vector>
+
+#include "galaxy_shear/problem/scene.hpp"
+
+namespace holdfast::galaxy_shear::oracle {
+
+// The transform of the point-spread function at q = |k| / pixel scale, by the library's Bessel
+// function.
+double psf(const PsfShape& shape, double q);
+
+// [S, S].
+std::vector<double> image(const Scene& scene, const Parameters& z);
+
+// d/dz of sum cotangent * image, all eight.
+Parameters vjp(const Scene& scene, const Parameters& z, const std::vector<double>& cotangent);
+
+// What the latents u mean.
+Parameters constrained(const Scene& scene, const std::vector<double>& u);
+
+// Latents of galaxy b drawn from their priors: Philox4x32-10, seed 100, stream 1.
+std::vector<double> drawn(const Scene& scene, int b);
+
+struct Objective {
+  double loss = 0;
+  std::vector<double> gradient = {};  // by u
+};
+Objective objective(const Scene& scene, const std::vector<double>& data,
+                    const std::vector<double>& u);
+double loss(const Scene& scene, const std::vector<double>& data, const std::vector<double>& u);
+
+// Adam from `u` on.
+struct Fit {
+  std::vector<double> u = {}, m = {}, v = {};
+  std::vector<double> losses = {};  // before each step
+};
+Fit fit(const Scene& scene, const std::vector<double>& data, std::vector<double> u, int steps);
+
+}  // namespace holdfast::galaxy_shear::oracle

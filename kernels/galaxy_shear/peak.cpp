@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes that a computation holds, by the sizes of what it needs. README.md has the terms.
+#include <algorithm>
+
+#include "galaxy_shear/galaxy_shear.hpp"
+#include "galaxy_shear/reference/reference_formulas.hpp"
+#include "runtime/base/fourier.hpp"
+
+namespace holdfast::galaxy_shear {
+namespace {
+
+bool fits(Unit unit) {
+  return unit != Unit::render && unit != Unit::render_grad;
+}
+
+// What goes in and comes out, in either variant; `spare` numbers behind arrays that are read whole
+// vectors at a time.
+std::int64_t data_bytes(Unit unit, const Options& options, std::int64_t value, std::int64_t spare) {
+  const std::int64_t batch = options.batch;
+  const std::int64_t pixels = std::int64_t{options.image} * options.image;
+  const std::int64_t steps = unit == Unit::map ? options.steps : 1;
+  if (unit == Unit::render) return 64 * batch + value * batch * pixels;
+  if (unit == Unit::render_grad) return 128 * batch + value * (pixels + spare);
+  const auto state = static_cast<std::int64_t>(sizeof(FitState));
+  // Where a fit begins anew; on a device one kernel takes it for chained steps as well.
+  const std::int64_t starts = unit == Unit::map || (!spare && unit == Unit::svi_step) ? 64 : 0;
+  return value * (batch * pixels + spare) + batch * (starts + state + 8 * steps);
+}
+
+std::int64_t optics_count(const Options& options) {
+  const std::int64_t columns = options.fft / 2 + 1;
+  return options.psf == Psf::gaussian ? columns : columns * columns;
+}
+
+// Workspaces of so many threads: two planes of rows, four signals, ten borders (host/stamp.hpp).
+std::int64_t host_bytes(Unit unit, const Options& options, std::int64_t value) {
+  const std::int64_t n = options.fft, half = n / 2, s = options.image;
+  const std::int64_t line = 64 / value,
+                     lanes = (host_limits().isa == "x86-64-v4" ? 64 : 32) / value;
+  const auto up = [](std::int64_t count, std::int64_t to) { return (count + to - 1) / to * to; };
+  const std::int64_t plane = up((up(half, lanes) + lanes) * 2 * up((s + 1) / 2, lanes), line);
+  const std::int64_t workspace =
+      2 * plane + 4 * up((n + 3) * lanes, line) + 10 * up(half + 1 + lanes, line);
+  const double flops = work_of(unit, options).flops;
+  const std::int64_t threads =
+      flops < flops_worth_sharing ? 1 : std::min(host_limits().threads, options.batch);
+  return value * (optics_count(options) + lanes + threads * workspace) +
+         data_bytes(unit, options, value, lanes);
+}
+
+// Of the published graph of operations, with two work areas of transforms on a device.
+std::int64_t reference_bytes(Unit unit, const Options& options, std::int64_t value, bool device) {
+  const std::int64_t n = options.fft, s = options.image, batch = options.batch;
+  const std::int64_t half_plane = (n + 1) * (n / 2 + 1), whole = (n + 1) * (n + 1);
+  const bool back = unit != Unit::render && unit != Unit::forward;
+  const auto placed = static_cast<std::int64_t>(sizeof(Placed));
+  const auto area = [&](Fft::Kind kind) {
+    const Fft transform = {options.precision, kind, options.fft, options.fft, options.batch};
+    return device ? static_cast<std::int64_t>(transform.work_area_bytes()) : 0;
+  };
+  std::int64_t numbers =
+      batch * (13 * half_plane + 2 * whole + 10 * n * n + n * (n + 2) + s * s) + 4 * half_plane;
+  std::int64_t bytes = batch * placed + area(Fft::Kind::real_backward);
+  if (back) {
+    numbers += batch * (9 * half_plane + 2 * whole + 10 * n * n + n * (n + 2));
+    bytes += batch * std::int64_t(sizeof(Slopes) + 64) + area(Fft::Kind::real_forward);
+  }
+  if (unit == Unit::render_grad) numbers += s * s;
+  if (fits(unit)) {
+    const std::int64_t steps = unit == Unit::map ? options.steps : 1;
+    numbers += batch * s * s * (back ? 3 : 2);  // data, residual, cotangent
+    bytes += batch * std::int64_t(sizeof(FitState) + 8 + 8 * steps);
+  } else {
+    bytes += 64 * batch;
+  }
+  return value * numbers + bytes;
+}
+
+}  // namespace
+
+std::int64_t formula_peak_bytes(const Backend& backend, Variant variant, Unit unit,
+                                const Options& options) {
+  const std::int64_t value = options.precision == Precision::f32 ? 4 : 8;
+  if (variant == Variant::reference)
+    return reference_bytes(unit, options, value, backend.device != nullptr);
+  if (!backend.device) return host_bytes(unit, options, value);
+  return value * (optics_count(options) + 2 * std::int64_t{options.fft}) +
+         data_bytes(unit, options, value, 0);
+}
+
+}  // namespace holdfast::galaxy_shear

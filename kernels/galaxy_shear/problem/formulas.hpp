@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scalar mathematics of one galaxy, compiled by g++ and NVRTC: what latents mean, the matrix of
+// its shape, the chain back to them, one step of Adam. In double whatever the arrays hold.
+#pragma once
+
+#ifndef __CUDACC__
+#include <math.h>
+#endif
+
+#include "runtime/device_code/both.hpp"
+
+namespace holdfast::galaxy_shear {
+
+inline constexpr double two_pi = 6.283185307179586;
+inline constexpr double half_light = 1.6783469900166605;  // half-light over scale radius
+
+// A law of problem/scene.hpp, prepared: normal (mean, sd), log_normal (ln median, sd), uniform
+// (lower end, width); constant: what does not depend on u in minus the logarithm of the density.
+struct Prior {
+  enum Kind { normal, log_normal, uniform };
+  int kind = normal;
+  double centre = 0, width = 1, constant = 0;
+};
+
+// A scene as variants read it, and kernels take it.
+struct Model {
+  int latents = 0;
+  int latent[8] = {};    // which parameter latent k is
+  Prior priors[8] = {};  // of latent k
+  double fixed[8] = {};  // parameters that are no latents
+  double pixel_scale = 1;
+  double step = 0;    // of the Fourier plane, rad per pixel: 2 pi / N
+  double pixels = 0;  // N^2, by which a transform is divided
+  double origin = 0;  // of pixel indices
+  double inverse_noise = 1;
+  double constant = 0;  // S^2 (ln noise + ln(2 pi) / 2)
+  double learning_rate = 0.1;
+};
+
+// What a transform needs of a galaxy. The form is r0^2 k^T M k in steps of the Fourier plane:
+// xx c^2 + xy c r + yy r^2.
+struct Galaxy {
+  double flux = 1;
+  double xx = 0, xy = 0, yy = 0;
+  double dx = 0, dy = 0;  // of the centre from pixel (0, 0)
+};
+
+// Six sums over the Fourier plane, c and r in steps: of P a^3; of P a^5 times c^2, 2 c r and r^2;
+// of V a^3 times c and r (README.md).
+struct Sums {
+  double flux = 0, xx = 0, xy = 0, yy = 0, x = 0, y = 0;
+};
+
+// What latents mean: parameters, dz/du of each latent, minus the logarithm of the prior and its
+// slope by u.
+struct Point {
+  double z[8], slope[8];
+  double prior, prior_slope[8];
+};
+
+HOLDFAST_BOTH inline double sigmoid(double u) {
+  constexpr double least = 2.2250738585072014e-308, most = 1 - 2.220446049250313e-16;
+  const double value = 1 / (1 + exp(-u));
+  return value < least ? least : value > most ? most : value;
+}
+
+HOLDFAST_BOTH inline Point constrained(const Model& model, const double* u) {
+  Point point;
+  for (int k = 0; k < 8; ++k) point.z[k] = model.fixed[k];
+  point.prior = 0;
+  for (int k = 0; k < model.latents; ++k) {
+    const Prior& prior = model.priors[k];
+    const double distance = (u[k] - prior.centre) / prior.width;
+    double value = u[k], slope = 1, density = distance * distance / 2,
+           density_slope = distance / prior.width;
+    if (prior.kind == Prior::log_normal) {
+      value = slope = exp(u[k]);
+      density += u[k];  // of z, not of its logarithm
+      density_slope += 1;
+    } else if (prior.kind == Prior::uniform) {
+      const double share = sigmoid(u[k]);
+      value = prior.centre + prior.width * share;
+      slope = prior.width * share * (1 - share);
+      density = density_slope = 0;
+    }
+    point.z[model.latent[k]] = value;
+    point.slope[k] = slope;
+    point.prior += density + prior.constant;
+    point.prior_slope[k] = density_slope;
+  }
+  return point;
+}
+
+// |g|^2 and |e|^2 below 1: a shape.
+HOLDFAST_BOTH inline bool admissible(const double* z) {
+  const double shear = 1 - z[0] * z[0] - z[1] * z[1], shape = 1 - z[4] * z[4] - z[5] * z[5];
+  for (int k = 0; k < 8; ++k)
+    if (!(z[k] - z[k] == 0)) return false;  // no finite number
+  return shear > 1e-9 && shape > 1e-9;
+}
+
+// A symmetric matrix [[a, b], [b, c]].
+struct Symmetric {
+  double a, b, c;
+};
+
+// [[1 + p, q], [q, 1 - p]] of unit determinant.
+HOLDFAST_BOTH inline Symmetric unit_determinant(double p, double q) {
+  const double scale = 1 / sqrt(1 - p * p - q * q);
+  return {(1 + p) * scale, q * scale, (1 - p) * scale};
+}
+
+// S E S.
+HOLDFAST_BOTH inline Symmetric congruent(const Symmetric& s, const Symmetric& e) {
+  const double first_a = s.a * e.a + s.b * e.b, first_b = s.a * e.b + s.b * e.c;
+  const double second_a = s.b * e.a + s.c * e.b, second_b = s.b * e.b + s.c * e.c;
+  return {first_a * s.a + first_b * s.b, first_a * s.b + first_b * s.c,
+          second_a * s.b + second_b * s.c};
+}
+
+HOLDFAST_BOTH inline Galaxy galaxy_of(const Model& model, const double* z) {
+  const Symmetric m = congruent(unit_determinant(z[0], z[1]), unit_determinant(z[4], z[5]));
+  const double radius = z[3] / half_light * model.step / model.pixel_scale;
+  const double square = radius * radius;
+  return {.flux = z[2],
+          .xx = square * m.a,
+          .xy = square * 2 * m.b,
+          .yy = square * m.c,
+          .dx = z[6] - model.origin,
+          .dy = z[7] - model.origin};
+}
+
+// trace(G (D / sqrt d + S p / d)), D the pattern of S's parameter p: diag(1, -1) or its
+// off-diagonal; `along` is trace(G D).
+HOLDFAST_BOTH inline double by_shear(double along, double with_s, double p, double determinant) {
+  return along / sqrt(determinant) + with_s * p / determinant;
+}
+
+// d/dz of what the sums are the adjoint of (README.md, "the gradient").
+HOLDFAST_BOTH inline void chain(const Model& model, const double* z, const Sums& sums,
+                                double* gradient) {
+  const double scale = model.step / model.pixel_scale;  // of q
+  const double radius = z[3] / half_light * scale, share = z[2] / model.pixels;
+  const Symmetric s = unit_determinant(z[0], z[1]), e = unit_determinant(z[4], z[5]);
+  const Symmetric m = congruent(s, e);
+  gradient[2] = sums.flux / model.pixels;
+  gradient[3] =
+      -3 * share * radius * scale * (m.a * sums.xx + m.b * sums.xy + m.c * sums.yy) / half_light;
+  gradient[6] = share * model.step * sums.x;
+  gradient[7] = share * model.step * sums.y;
+
+  // G = dL/dM as a symmetric matrix; K = E S G + its transpose; L = S G S.
+  const double factor = -1.5 * share * radius * radius;
+  const Symmetric g = {factor * sums.xx, factor * sums.xy / 2, factor * sums.yy};
+  const double es[] = {e.a * s.a + e.b * s.b, e.a * s.b + e.b * s.c, e.b * s.a + e.c * s.b,
+                       e.b * s.b + e.c * s.c};
+  const double esg[] = {es[0] * g.a + es[1] * g.b, es[0] * g.b + es[1] * g.c,
+                        es[2] * g.a + es[3] * g.b, es[2] * g.b + es[3] * g.c};
+  const Symmetric k = {2 * esg[0], esg[1] + esg[2], 2 * esg[3]};
+  const Symmetric l = congruent(s, g);
+  const double shear = 1 - z[0] * z[0] - z[1] * z[1], shape = 1 - z[4] * z[4] - z[5] * z[5];
+  const double k_s = k.a * s.a + 2 * k.b * s.b + k.c * s.c;
+  const double l_e = l.a * e.a + 2 * l.b * e.b + l.c * e.c;
+  gradient[0] = by_shear(k.a - k.c, k_s, z[0], shear);
+  gradient[1] = by_shear(2 * k.b, k_s, z[1], shear);
+  gradient[4] = by_shear(l.a - l.c, l_e, z[4], shape);
+  gradient[5] = by_shear(2 * l.b, l_e, z[5], shape);
+}
+
+// Of a fit of one galaxy, as it is kept between steps; arrays of 8 of which the latents are used.
+struct FitState {
+  double u[8], m[8], v[8];
+  double power1, power2;  // beta1^t, beta2^t
+  int t;                  // steps so far
+  int status;             // 0, or the step that failed: u stays what it was before it
+};
+
+HOLDFAST_BOTH inline void begin(const Model& model, const double* start, FitState& state) {
+  for (int k = 0; k < 8; ++k) {
+    state.u[k] = k < model.latents ? start[k] : 0;
+    state.m[k] = state.v[k] = 0;
+  }
+  state.power1 = state.power2 = 1;
+  state.t = state.status = 0;
+}
+
+// Step t of Adam: gradient by z, loss already whole. Returns the loss, no number once
+// a step has failed.
+HOLDFAST_BOTH inline double advance(const Model& model, const Point& point, bool shaped,
+                                    double loss, const double* gradient, FitState& state) {
+  constexpr double beta1 = 0.9, beta2 = 0.999;
+  ++state.t;
+  double slope[8], check = loss;
+  for (int k = 0; k < model.latents; ++k) {
+    slope[k] = gradient[model.latent[k]] * point.slope[k] + point.prior_slope[k];
+    check += slope[k];
+  }
+  if (state.status == 0 && (!shaped || !(check - check == 0))) state.status = state.t;
+  state.power1 *= beta1;
+  state.power2 *= beta2;
+  if (state.status != 0) {
+    const double nothing = state.power1 * 0;
+    return nothing / nothing;
+  }
+  for (int k = 0; k < model.latents; ++k) {
+    state.m[k] = (1 - beta1) * slope[k] + beta1 * state.m[k];
+    state.v[k] = (1 - beta2) * slope[k] * slope[k] + beta2 * state.v[k];
+    const double mean = state.m[k] / (1 - state.power1);
+    const double square = state.v[k] / (1 - state.power2);
+    state.u[k] -= model.learning_rate * mean / (sqrt(square) + 1e-8);
+  }
+  return loss;
+}
+
+}  // namespace holdfast::galaxy_shear

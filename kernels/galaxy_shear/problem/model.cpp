@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <numbers>
+
+#include "galaxy_shear/problem/problem.hpp"
+
+namespace holdfast::galaxy_shear {
+namespace {
+
+constexpr double pi = std::numbers::pi;
+
+Prior prepared(const PriorLaw& law) {
+  const double normal = std::log(law.b) + std::log(2 * pi) / 2;
+  switch (law.kind) {
+    case PriorLaw::Kind::normal:
+      return {Prior::normal, law.a, law.b, normal};
+    case PriorLaw::Kind::log_normal:
+      return {Prior::log_normal, std::log(law.a), law.b, normal};
+    case PriorLaw::Kind::uniform:
+      break;
+  }
+  return {Prior::uniform, law.a, law.b - law.a, std::log(law.b - law.a)};
+}
+
+}  // namespace
+
+Model model_of(const Scene& scene) {
+  const int s = scene.image;
+  Model model = {.latents = scene.latent_count(),
+                 .pixel_scale = scene.pixel_scale,
+                 .step = 2 * pi / scene.fft,
+                 .pixels = double(scene.fft) * scene.fft,
+                 .origin = s / 2. + (s % 2 == 0 ? 0.5 : 0) - s / 2,
+                 .inverse_noise = 1 / scene.noise,
+                 .constant = double(s) * s * (std::log(scene.noise) + std::log(2 * pi) / 2),
+                 .learning_rate = scene.learning_rate};
+  for (int k = 0; k < model.latents; ++k) {
+    model.latent[k] = scene.latents[k];
+    model.priors[k] = prepared(scene.priors[scene.latents[k]]);
+  }
+  for (int k = 0; k < parameters; ++k) model.fixed[k] = scene.fixed[k];
+  return model;
+}
+
+Optics optics_of(const PsfShape& shape) {
+  if (shape.kind == Psf::gaussian) return {.gaussian = true, .radius = shape.width};
+  const double nu = shape.beta - 1;
+  return {.gaussian = false,
+          .radius = shape.width / (2 * std::sqrt(std::pow(2, 1 / shape.beta) - 1)),
+          .nu = nu,
+          .scale = std::pow(2, 1 - nu) / std::tgamma(nu)};
+}
+
+bool separable(const PsfShape& shape) {
+  return shape.kind == Psf::gaussian;
+}
+
+std::vector<double> attenuation(const Scene& scene) {
+  const int columns = scene.fft / 2 + 1;
+  const double step = 2 * pi / scene.fft;
+  const Optics optics = optics_of(scene.psf);
+  std::vector<double> values;
+  for (int r = 0; r < (separable(scene.psf) ? 1 : columns); ++r)
+    for (int c = 0; c < columns; ++c) {
+      const double q = step * std::sqrt(double(c) * c + double(r) * r) / scene.pixel_scale;
+      values.push_back(psf_at(optics, q) * pixel_at(step * c) * pixel_at(step * r));
+    }
+  return values;
+}
+
+}  // namespace holdfast::galaxy_shear

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a caller chooses: the sizes of a stamp, the point-spread function, which parameters are
+// fitted and how steps reach a device.
+#pragma once
+
+#include "runtime/base/precision.hpp"
+
+namespace holdfast::galaxy_shear {
+
+enum class Psf { gaussian, moffat };
+// How the steps of a fit reach a device: one launch each, recorded ones replayed, one launch of
+// all.
+enum class Launch { host, graph, persistent };
+
+struct Options {
+  int fft = 128;   // samples of the transform along either axis: a power of two, 16 to 1024
+  int image = 48;  // pixels of the stamp along either axis
+  int batch = 1;   // realisations, each with its own shear, position and noise
+  Psf psf = Psf::gaussian;
+  int latents = 4;      // fitted: (g1, g2, x, y) or all eight parameters
+  int steps = 200;      // of a whole fit
+  bool sample = false;  // forward: latents are drawn from their priors
+  Launch launch = Launch::host;
+  double learning_rate = 0;  // 0: what belongs to the latents
+  Precision precision = Precision::f64;
+};
+
+}  // namespace holdfast::galaxy_shear

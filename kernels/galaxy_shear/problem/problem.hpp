@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the workload: what its implementations are given, checked and complete.
+#pragma once
+
+#include <vector>
+
+#include "galaxy_shear/problem/formulas.hpp"
+#include "galaxy_shear/problem/optics.hpp"
+#include "galaxy_shear/problem/scene.hpp"
+
+namespace holdfast::galaxy_shear {
+
+// render: images of the truth. render_grad: the product of a cotangent with their derivative.
+// forward: the loss at the start, or at latents drawn from their priors. svi_step: one step of a
+// fit. map: a whole fit from the start.
+enum class Unit { render, render_grad, forward, svi_step, map };
+
+struct Problem {
+  Unit unit = Unit::render;
+  Scene scene = {};
+  int batch = 1;
+  int steps = 1;        // of a map
+  bool sample = false;  // forward: at latents drawn from their priors
+  Launch launch = Launch::host;
+  Precision precision = Precision::f64;
+  std::vector<double> truths = {};     // [batch, 8], of render and render_grad
+  std::vector<double> starts = {};     // [batch, latents], of the others
+  std::vector<double> data = {};       // [batch, S, S], of the others; zeros where nothing executes
+  std::vector<double> cotangent = {};  // [S, S], of render_grad
+
+  bool fits() const { return unit != Unit::render && unit != Unit::render_grad; }
+};
+
+Model model_of(const Scene& scene);
+Optics optics_of(const PsfShape& shape);
+
+// What optics and pixels do to a sample of the Fourier plane, by its distance from the axes in
+// steps: a row of [H + 1], whose products they are, or the symmetric table [H + 1, H + 1].
+bool separable(const PsfShape& shape);
+std::vector<double> attenuation(const Scene& scene);
+
+}  // namespace holdfast::galaxy_shear

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Latents drawn from their priors, the same from g++ and NVRTC.
+#pragma once
+
+#include "galaxy_shear/problem/formulas.hpp"
+#include "runtime/device_code/random.hpp"
+
+namespace holdfast::galaxy_shear {
+
+inline constexpr unsigned sampling_seed = 100, sampling_stream = 1;  // noise has stream 0
+
+// Of latent k of galaxy b, in u.
+HOLDFAST_BOTH inline double drawn_latent(const Prior& prior, unsigned k, unsigned b) {
+  const Philox4x32 words = philox4x32_10({{k, b, sampling_stream, 0}}, sampling_seed, 0);
+  const double first = (words.word[0] + 0.5) * 0x1p-32, second = (words.word[1] + 0.5) * 0x1p-32;
+  if (prior.kind == Prior::uniform) return log(first / (1 - first));
+  return prior.centre + prior.width * sqrt(-2 * log(first)) * cos(two_pi * second);
+}
+
+HOLDFAST_BOTH inline void draw_latents(const Model& model, unsigned b, double* u) {
+  for (int k = 0; k < model.latents; ++k) u[k] = drawn_latent(model.priors[k], k, b);
+}
+
+}  // namespace holdfast::galaxy_shear

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same claims on a real GPU; skipped where there is none.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "galaxy_shear/testing/goldens.hpp"
+#include "testing/gpu_main.hpp"
+
+namespace holdfast::galaxy_shear {
+namespace {
+
+struct GalaxyShearOnAGpu : testing::Test {
+  std::unique_ptr<Backend> backend = open_backend("cuda");
+};
+
+TEST_F(GalaxyShearOnAGpu, MeetsTheOracleOnThePublishedScenes) {
+  for (const auto scene : {golden::t_gaussian, golden::t_moffat, golden::t_moffat_31, golden::l0,
+                           golden::l0m, golden::full})
+    for (const Variant variant : {Variant::reference, Variant::optimized})
+      for (const Precision precision : {Precision::f64, Precision::f32}) {
+        SCOPED_TRACE(testing::Message() << int(variant) << ' ' << name(precision));
+        expect_oracle(*backend, variant, scene(), precision);
+      }
+}
+
+TEST_F(GalaxyShearOnAGpu, EveryWayOfLaunchingAFitGivesTheSameBits) {
+  Problem problem = problem_of(Unit::map, golden::l0());
+  problem.steps = 200;
+  std::set<std::vector<double>> results;
+  for (const Launch launch : {Launch::host, Launch::graph, Launch::persistent}) {
+    problem.launch = launch;
+    results.insert(after(*backend, Variant::optimized, problem, 2));
+  }
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_LT(
+      largest_difference(std::span(*results.begin()).first(4), std::span(golden::l0_after_200)),
+      1e-9);
+}
+
+TEST_F(GalaxyShearOnAGpu, GalaxiesOfABatchAreIndependentAndTellTheirFailures) {
+  expect_independent(*backend, Variant::optimized, batch_of(Unit::svi_step, {.batch = 64}));
+  expect_failures_told(*backend, Variant::optimized);
+  for (const int latents : {4, 8}) expect_drawn(*backend, Variant::optimized, latents);
+}
+
+}  // namespace
+}  // namespace holdfast::galaxy_shear
+
+int main(int argc, char** argv) {
+  return holdfast::gpu_main(argc, argv);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the workload: the factories of the four implementations. `make` validates first and
+// chooses one of these.
+#pragma once
+
+#include <memory>
+
+#include "computation.hpp"
+#include "galaxy_shear/problem/problem.hpp"
+#include "runtime/backend/backend.hpp"
+
+namespace holdfast::galaxy_shear {
+
+using VariantFactory = std::unique_ptr<Computation>(Backend& backend, Problem problem);
+
+// backend.device is not null.
+VariantFactory make_cuda_reference, make_cuda_optimized;
+
+// backend.device is null. The same sources, compiled once for each instruction set.
+namespace isa_v3 {
+VariantFactory make_host_reference, make_host_optimized;
+}
+namespace isa_v4 {
+VariantFactory make_host_reference, make_host_optimized;
+}
+
+}  // namespace holdfast::galaxy_shear

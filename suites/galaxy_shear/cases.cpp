@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases of kernels/galaxy_shear: one row per claim, in the order of the list.
+#include "families/given.hpp"
+#include "galaxy_shear/row.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+using namespace galaxy_shear;
+
+using Rows = std::vector<Row>;
+
+const Kinds host = {"host"};
+
+Row row(const Family<Row>& family, Tier tier, const Options& options, const Kinds& only = {}) {
+  return {.family = &family,
+          .tier = tier,
+          .options = options,
+          .only = only,
+          .counted = tier != Tier::full && options.batch == 1 && options.steps < 200};
+}
+
+constexpr Precision f32 = Precision::f32;
+
+// Images: the seed's size in both types, what a Moffat profile and fewer or more samples cost, and
+// what a batch gains.
+void add_images(Rows& rows) {
+  const Family<Row>& render = families::render;
+  rows.push_back(row(render, Tier::smoke, {.steps = 1}));
+  rows.push_back(row(render, Tier::gate, {.steps = 1, .precision = f32}));
+  rows.push_back(row(render, Tier::gate, {.psf = Psf::moffat, .steps = 1}));
+  rows.push_back(row(render, Tier::gate, {.batch = 64}));
+  rows.push_back(row(render, Tier::full, {.batch = 64, .precision = f32}));
+  for (const Precision precision : {Precision::f64, f32})
+    rows.push_back(row(render, Tier::full, {.batch = 1024, .precision = precision}, gpu));
+  rows.push_back(row(render, Tier::gate, {.fft = 64, .steps = 1}));
+  rows.push_back(row(render, Tier::full, {.fft = 256, .steps = 1}));
+  rows.push_back(row(render, Tier::full, {.fft = 256, .image = 64, .steps = 1}));
+  rows.push_back(row(render, Tier::full, {.fft = 256, .image = 64, .steps = 1, .precision = f32}));
+}
+
+void add_gradients(Rows& rows) {
+  const Family<Row>& render_grad = families::render_grad;
+  rows.push_back(row(render_grad, Tier::gate, {.steps = 1}));
+  rows.push_back(row(render_grad, Tier::gate, {.steps = 1, .precision = f32}));
+  rows.push_back(row(render_grad, Tier::full, {.psf = Psf::moffat, .steps = 1}));
+  rows.push_back(row(render_grad, Tier::gate, {.batch = 64}));
+}
+
+// The probabilistic layer: priors and likelihood, at given latents and at drawn ones.
+void add_losses(Rows& rows) {
+  const Family<Row>& forward = families::forward;
+  rows.push_back(row(forward, Tier::gate, {.steps = 1}));
+  rows.push_back(row(forward, Tier::gate, {.steps = 1, .sample = true}));
+  rows.push_back(row(forward, Tier::full, {.steps = 1, .precision = f32}));
+  rows.push_back(row(forward, Tier::full, {.batch = 64}));
+}
+
+// One step of a fit, by itself.
+void add_steps(Rows& rows) {
+  const Family<Row>& step = families::svi_step;
+  rows.push_back(row(step, Tier::gate, {.steps = 1}));
+  rows.push_back(row(step, Tier::gate, {.steps = 1, .precision = f32}));
+  rows.push_back(row(step, Tier::gate, {.latents = 8, .steps = 1}));
+  rows.push_back(row(step, Tier::full, {.psf = Psf::moffat, .steps = 1}));
+  for (const Precision precision : {Precision::f64, f32}) {
+    rows.push_back(row(step, Tier::gate, {.batch = 64, .precision = precision}));
+    rows.push_back(row(step, Tier::full, {.batch = 1024, .precision = precision}, gpu));
+    rows.push_back(row(step, Tier::full, {.fft = 64, .steps = 1, .precision = precision}));
+    rows.push_back(
+        row(step, Tier::full, {.fft = 256, .image = 64, .steps = 1, .precision = precision}));
+  }
+}
+
+// Whole fits, by the way in which their steps reach the device.
+void add_fits(Rows& rows) {
+  const Family<Row>& map = families::map;
+  rows.push_back(row(map, Tier::smoke, {.steps = 5}));
+  rows.push_back(row(map, Tier::gate, {.steps = 20}));
+  for (const Launch launch : {Launch::host, Launch::graph, Launch::persistent})
+    rows.push_back(row(map, Tier::gate, {.launch = launch}));
+  rows.push_back(row(map, Tier::gate, {.launch = Launch::persistent, .precision = f32}));
+  rows.push_back(row(map, Tier::full, {.precision = f32}, host));
+  rows.push_back(row(map, Tier::gate, {.batch = 16}, host));
+  for (const int batch : {64, 1024})
+    rows.push_back(row(map, Tier::full, {.batch = batch, .launch = Launch::persistent}));
+  for (const Launch launch : {Launch::host, Launch::persistent})
+    rows.push_back(
+        row(map, Tier::full, {.image = 32, .latents = 8, .steps = 500, .launch = launch}));
+}
+
+void add_protocols(Rows& rows) {
+  for (const Precision precision : {Precision::f64, f32})
+    rows.push_back(row(families::first_call, precision == f32 ? Tier::full : Tier::gate,
+                       {.precision = precision}));
+  rows.push_back(row(families::first_run, Tier::gate, {}));
+  rows.push_back(row(families::shape_change, Tier::gate, {}, gpu));
+  for (const auto& [batch, tier] : {std::pair{1, Tier::gate}, {64, Tier::full}})
+    rows.push_back(row(families::memory, tier, {.batch = batch}));
+  rows.push_back(row(families::memory, Tier::full, {.batch = 1024}, gpu));
+}
+
+// What the suite's own options make of a row.
+Row with(const SuiteOptions& options, Row each) {
+  const Given given(options);
+  if (each.family == &families::map) given.number("num-steps", each.options.steps);
+  given.number("fft-size", each.options.fft);
+  given.number("image-size", each.options.image);
+  given.real("lr", each.options.learning_rate);
+  return each;
+}
+
+std::vector<Case> cases(const SuiteOptions& given) {
+  Rows rows;
+  add_images(rows);
+  add_gradients(rows);
+  add_losses(rows);
+  add_steps(rows);
+  add_fits(rows);
+  add_protocols(rows);
+  Rows asked;
+  for (const Row& each : rows) {
+    asked.push_back(with(given, each));
+    validate(asked.back().options);
+  }
+  return cases_of(asked);
+}
+
+}  // namespace
+
+Suite suite() {
+  return {.name = "galaxy_shear",
+          .options = {{"num-steps", "T", "steps of every whole fit"},
+                      {"lr", "RATE", "learning rate of every fit"},
+                      {"fft-size", "N", "samples along an axis of the Fourier plane, 16 to 1024"},
+                      {"image-size", "S", "pixels along an axis of a stamp"}},
+          .cases = cases};
+}
+
+}  // namespace holdfast

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who knows the right results of this suite, and what must hold after the timed section.
+#pragma once
+
+#include "galaxy_shear/row.hpp"
+#include "harness/case/case.hpp"
+
+namespace holdfast::galaxy_shear {
+
+// Direct cosine sums for every galaxy; for whole fits of many for one of them, while all must find
+// the truth. Besides, in each the published values of a small rough scene.
+Oracle oracle_of(const Row& row);
+
+// A chained fit has gone on, and no galaxy has failed.
+Invariant fit_goes_on(const Row& row);
+
+}  // namespace holdfast::galaxy_shear

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The families that are no repeated step: what compiling, changes and memory cost.
+#include "families/protocols.hpp"
+
+#include <vector>
+
+#include "galaxy_shear/oracles.hpp"
+#include "galaxy_shear/row.hpp"
+
+namespace holdfast::galaxy_shear {
+namespace {
+
+constexpr double published_peak_bytes = 4.6e9;  // for one image of 48 x 48
+
+// A first call with empty caches, and once more as a new process makes it.
+void first_call(const Row& row, Session& session) {
+  const Row step = as(families::svi_step, row);
+  const auto making = [&](Backend& backend) { return make(step, backend, Variant::optimized); };
+  const FirstCall first =
+      holdfast::compile(session, making, [](const FirstCall& call) { call.computation->step(); });
+  if (session.executes()) {
+    const Oracle known = families::svi_step.oracle(step);
+    session.check(known.name, error_of(known, first.computation->result(), known.expected(2)),
+                  known.limit);
+  }
+  session.read("warm_first_call_s", warm_first_call_seconds(session, making));
+}
+
+// A whole fit, and the same made anew on the same backend: what the published program spends most
+// of its time on is that it compiles again.
+void first_run(const Row& row, Session& session) {
+  const Row fit = as(families::map, row);
+  Backend& backend = session.open();
+  if (backend.compiler) backend.compiler->bypass_caches();
+  std::unique_ptr<Computation> run;
+  const auto seconds_of_a_run = [&] {
+    return session.seconds_until_done(backend, [&] {
+      run = make(fit, backend, Variant::optimized);
+      run->step();
+    });
+  };
+  const double first = seconds_of_a_run();
+  const Counts before = backend.ledger.counts;
+  const double second = seconds_of_a_run();
+  const Counts again = backend.ledger.counts - before;
+  session.read("second_run_programs", static_cast<double>(again.programs));
+  session.read("second_run_plans", static_cast<double>(again.plans));
+  if (!session.executes()) return;
+  session.read("first_run_s", first);
+  session.read("second_run_s", second);
+  session.read("jit_fraction", (first - second) / first);
+  check(session, families::map.oracle(fit), *run);
+}
+
+// What a program must not depend on changes, and then what it does.
+void shape_change(const Row& row, Session& session) {
+  const Row first = as(families::svi_step, row);
+  Row batch = first, all_latents = first, rate = first, other_size = first;
+  Row whole = as(families::map, first), run = as(families::map, first);
+  batch.options.batch = 3;
+  all_latents.options.latents = 8;  // with other priors, noise and optics
+  rate.options.learning_rate = 0.05;
+  whole.options.steps = 7;
+  run.options.steps = 23;
+  other_size.options.fft = 64;
+  Backend& backend = session.open();
+  const auto programs_of = [&](const std::vector<Row>& rows) {
+    const std::int64_t before = backend.ledger.counts.programs;
+    for (const Row& each : rows) {
+      const auto computation = make(each, backend, Variant::optimized);
+      computation->step();
+      check(session, each.family->oracle(each), *computation);
+    }
+    return static_cast<double>(backend.ledger.counts.programs - before);
+  };
+  session.read("compile_warm", programs_of({first}));
+  const double steady = programs_of({batch, all_latents, rate, whole, run});
+  session.read("compile_other_size", programs_of({other_size}));
+  session.read("compile_steady", steady + programs_of({first, other_size, batch}));
+}
+
+// Of a whole fit; what is held after its arrays are there, and at most.
+void memory(const Row& row, Session& session) {
+  const Row fit = as(families::map, row);
+  const auto read_in_use = [&](Backend& backend, Variant variant) {
+    session.read("bytes_in_use", static_cast<double>(backend.ledger.live_bytes), variant);
+  };
+  std::int64_t peaks[2] = {};
+  holdfast::memory(session, {.make = [&](Backend& backend,
+                                         Variant variant) { return make(fit, backend, variant); },
+                             .rule_of_thumb_bytes = published_peak_bytes,
+                             .live =
+                                 [&](Backend& backend, Variant variant, Computation& computation) {
+                                   read_in_use(backend, variant);
+                                   computation.step();
+                                   check(session, families::map.oracle(fit), computation);
+                                   if (!session.executes()) (void)computation.result();
+                                   peaks[variant == Variant::optimized] = backend.ledger.peak_bytes;
+                                 },
+                             .estimate =
+                                 [&](Backend& backend, Variant variant, Computation&) {
+                                   return static_cast<double>(formula_peak_bytes(
+                                       backend, variant, Unit::map, fit.options));
+                                 }});
+  session.read("vs_seed_peak", published_peak_bytes / static_cast<double>(peaks[1]));
+  session.read("peak_over_optimized",
+               static_cast<double>(peaks[0]) / static_cast<double>(peaks[1]));
+}
+
+std::string sizes_of(const std::string& family, const Row& row,
+                     const std::vector<holdfast::Axis>& more = {}) {
+  std::vector<holdfast::Axis> axes = {{"fft", row.options.fft}, {"image", row.options.image}};
+  axes.insert(axes.end(), more.begin(), more.end());
+  return id("galaxy_shear/" + family, axes, name(row.options.precision));
+}
+
+std::vector<MetricDeclaration> first_call_metrics(const Row&) {
+  std::vector<MetricDeclaration> all = compile_metrics();
+  all.push_back({.name = "warm_first_call_s", .kind = "bound", .devices = gpu});
+  return all;
+}
+
+}  // namespace
+
+const Family<Row> families::first_call = {
+    .id = [](const Row& row) { return sizes_of("compile/first_call", row); },
+    .devices = [](const Row&) { return gpu; },
+    .reference = never,
+    .metrics = first_call_metrics,
+    .protocol = galaxy_shear::first_call};
+
+const Family<Row> families::first_run = {
+    .id =
+        [](const Row& row) {
+          return sizes_of("compile/first_run", row, {{"steps", row.options.steps}});
+        },
+    .reference = never,
+    .metrics =
+        [](const Row&) {
+          return std::vector<MetricDeclaration>{{.name = "second_run_programs", .kind = "exact"},
+                                                {.name = "second_run_plans", .kind = "exact"},
+                                                {.name = "first_run_s", .devices = executing},
+                                                {.name = "second_run_s", .devices = executing},
+                                                {.name = "jit_fraction", .devices = executing}};
+        },
+    .protocol = galaxy_shear::first_run};
+
+const Family<Row> families::shape_change = {
+    .id = [](const Row& row) { return sizes_of("compile/shape_change", row); },
+    .reference = never,
+    .metrics =
+        [](const Row&) {
+          return std::vector<MetricDeclaration>{{.name = "compile_warm", .kind = "exact"},
+                                                {.name = "compile_other_size", .kind = "exact"},
+                                                {.name = "compile_steady", .kind = "exact"}};
+        },
+    .protocol = galaxy_shear::shape_change};
+
+const Family<Row> families::memory = {
+    .id =
+        [](const Row& row) {
+          return sizes_of("memory", row, {{"batch", row.options.batch}});
+        },
+    .reference = never,
+    .metrics =
+        [](const Row&) {
+          return std::vector<MetricDeclaration>{
+              {.name = "peak_bytes", .kind = "exact"},
+              {.name = "bytes_in_use", .kind = "exact"},
+              {.name = "estimate_ratio", .kind = "bound"},
+              {.name = "rule_of_thumb_ratio", .kind = "bound"},
+              {.name = "vs_seed_peak", .kind = "bound", .better = Better::higher},
+              {.name = "peak_over_optimized", .kind = "bound", .better = Better::higher}};
+        },
+    .protocol = galaxy_shear::memory};
+
+}  // namespace holdfast::galaxy_shear

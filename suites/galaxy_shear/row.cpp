@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "galaxy_shear/row.hpp"
+
+#include "galaxy_shear/problem/words.hpp"
+
+namespace holdfast::galaxy_shear {
+
+Unit unit_of(const Row& row) {
+  if (row.family == &families::render) return Unit::render;
+  if (row.family == &families::render_grad) return Unit::render_grad;
+  if (row.family == &families::forward) return Unit::forward;
+  return row.family == &families::map ? Unit::map : Unit::svi_step;
+}
+
+std::string named(const std::string& family, const Row& row,
+                  const std::vector<holdfast::Axis>& axes) {
+  const Options& options = row.options;
+  std::vector<holdfast::Axis> all = {{"fft", options.fft},
+                                     {"image", options.image},
+                                     {"batch", options.batch},
+                                     {"psf", psf_words.of(options.psf)}};
+  all.insert(all.end(), axes.begin(), axes.end());
+  return id("galaxy_shear/" + family, all, name(options.precision));
+}
+
+}  // namespace holdfast::galaxy_shear

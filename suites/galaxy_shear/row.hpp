@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row of the suite's table: one claim about one computation at one size.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "families/family.hpp"
+#include "galaxy_shear/galaxy_shear.hpp"
+
+namespace holdfast::galaxy_shear {
+
+struct Row {
+  const Family<Row>* family = nullptr;
+  Tier tier = Tier::gate;
+  Options options = {};
+  Kinds only = {};       // of devices that it is confined to; empty: all that can
+  bool counted = false;  // small enough for its instructions to be counted
+};
+
+namespace families {
+extern const Family<Row> render, render_grad, forward, svi_step, map;  // stepped.cpp
+extern const Family<Row> first_call, first_run, shape_change, memory;  // protocols.cpp
+}  // namespace families
+
+Unit unit_of(const Row& row);
+
+// "galaxy_shear/<family>/fft:128/image:48/batch:1/psf:gaussian/../f64".
+std::string named(const std::string& family, const Row& row,
+                  const std::vector<holdfast::Axis>& axes = {});
+
+}  // namespace holdfast::galaxy_shear

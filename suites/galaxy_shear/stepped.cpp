@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The families that step a computation: images, their gradient, a step of a fit, whole fits.
+#include "families/invariants.hpp"
+#include "galaxy_shear/oracles.hpp"
+#include "galaxy_shear/problem/words.hpp"
+#include "galaxy_shear/row.hpp"
+
+namespace holdfast::galaxy_shear {
+namespace {
+
+constexpr auto case_over_other = Derived::Form::case_over_other,
+               other_over_case = Derived::Form::other_over_case;
+
+std::unique_ptr<Computation> made(const Row& row, Backend& backend, Variant variant) {
+  return make(unit_of(row), backend, variant, row.options);
+}
+
+// The bytes that are held, by formula.
+void estimated(const Row& row, Steps& steps) {
+  steps.estimate_bytes = [=](const Backend& backend, Variant variant) {
+    return formula_peak_bytes(backend, variant, unit_of(row), row.options);
+  };
+}
+
+void draws(const Row& row, Steps& steps) {
+  estimated(row, steps);
+  steps.rewritten = [](const Backend&, Variant variant) -> std::vector<std::string> {
+    return {variant == Variant::reference ? "result: image" : "result"};
+  };
+}
+void multiplies(const Row& row, Steps& steps) {
+  estimated(row, steps);
+  steps.rewritten = [](const Backend&, Variant variant) -> std::vector<std::string> {
+    return {variant == Variant::reference ? "result: gradients" : "result"};
+  };
+}
+void fits(const Row& row, Steps& steps) {
+  estimated(row, steps);
+  steps.rewritten = [](const Backend&, Variant) -> std::vector<std::string> { return {"result"}; };
+}
+
+Derived bounded(Derived derived) {
+  derived.kind = "bound";
+  return derived;
+}
+
+std::vector<Derived> beside_f64(const Row& row) {
+  if (row.options.precision == Precision::f64) return {};
+  Row twice = row;
+  twice.options.precision = Precision::f64;
+  return {over("f64_over_f32_time", twice, other_over_case)};
+}
+
+std::vector<Derived> beside_render(const Row& row) {
+  std::vector<Derived> derived = beside_f64(row);
+  derived.push_back(bounded(over("grad_over_forward", as(families::render, row), case_over_other)));
+  return derived;
+}
+
+// What priors and the likelihood add to drawing an image.
+std::vector<Derived> beside_image(const Row& row) {
+  std::vector<Derived> derived = beside_f64(row);
+  derived.push_back(
+      bounded(over("overhead_vs_render", as(families::render, row), case_over_other)));
+  return derived;
+}
+
+// A step of a whole fit over an isolated one.
+std::vector<Derived> beside_step(const Row& row) {
+  Derived ratio = bounded(over("overhead_ratio", as(families::svi_step, row), case_over_other));
+  ratio.factor = 1. / row.options.steps;
+  return {ratio};
+}
+
+std::string latents(const Row& row) {
+  return std::to_string(row.options.latents);
+}
+
+}  // namespace
+
+const Family<Row> families::render = {
+    .id = [](const Row& row) { return named("render", row); },
+    .make = made,
+    .work = [](const Row& row) { return work_of(Unit::render, row.options); },
+    .oracle = oracle_of,
+    .invariant = [](const Row&) { return repeats_itself(); },
+    .more = draws,
+    .derived = beside_f64};
+
+const Family<Row> families::render_grad = {
+    .id = [](const Row& row) { return named("render_grad", row); },
+    .make = made,
+    .work = [](const Row& row) { return work_of(Unit::render_grad, row.options); },
+    .oracle = oracle_of,
+    .invariant = [](const Row&) { return repeats_itself(); },
+    .more = multiplies,
+    .derived = beside_render};
+
+const Family<Row> families::forward = {
+    .id =
+        [](const Row& row) {
+          return named("forward", row, {{"sample", row.options.sample ? "1" : "0"}});
+        },
+    .make = made,
+    .work = [](const Row& row) { return work_of(Unit::forward, row.options); },
+    .oracle = oracle_of,
+    .invariant = [](const Row&) { return repeats_itself(); },
+    .more = fits,
+    .derived = beside_image};
+
+// Three steps are more than the depth of any pipeline that could hide a stale buffer.
+const Family<Row> families::svi_step = {
+    .id =
+        [](const Row& row) {
+          return named("svi_step", row, {{"latents", latents(row)}});
+        },
+    .make = made,
+    .work = [](const Row& row) { return work_of(Unit::svi_step, row.options); },
+    .oracle = oracle_of,
+    .invariant = fit_goes_on,
+    .warm_up = [](const Row&) { return 3; },
+    .more = estimated,
+    .derived = beside_render};
+
+// The published program waits for the loss of every step, so that its fits have launch:host alone;
+// a host measures it on short ones.
+const Family<Row> families::map = {
+    .id =
+        [](const Row& row) {
+          return named("map", row,
+                       {{"latents", latents(row)},
+                        {"steps", row.options.steps},
+                        {"launch", launch_words.of(row.options.launch)}});
+        },
+    .devices = [](const Row& row) { return row.options.launch == Launch::host ? any_kind : gpu; },
+    .reference = [](const Row& row) { return row.options.launch == Launch::host; },
+    .unreferenced =
+        [](const Row& row) { return row.options.steps == 20 ? Kinds{} : Kinds{"host"}; },
+    .make = made,
+    .work = [](const Row& row) { return work_of(Unit::map, row.options); },
+    .oracle = oracle_of,
+    .invariant = [](const Row&) { return repeats_itself(); },
+    .more = fits,
+    .derived = beside_step};
+
+}  // namespace holdfast::galaxy_shear
