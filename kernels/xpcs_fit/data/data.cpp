@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xpcs_fit/data/data.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/backend/host_limits.hpp"
+#include "runtime/device_code/random.hpp"
+#include "xpcs_fit/problem/formulas.hpp"
+#include "xpcs_fit/problem/model.hpp"
+
+namespace holdfast::xpcs_fit {
+namespace {
+
+// Streams of the noise.
+constexpr std::uint32_t of_data = 0, of_sigma = 2;
+
+// out[k] for all k of angle a.
+template <class At>
+void fill(std::vector<double>& out, const Size& size, const At& at) {
+#pragma omp parallel for num_threads(host_limits().threads)
+  for (std::int64_t row = 0; row < std::int64_t{size.angles} * size.frames; ++row)
+    for (int j = 0; j < size.frames; ++j)
+      out[row * size.frames + j] =
+          at(static_cast<int>(row / size.frames), static_cast<int>(row % size.frames), j,
+             row * size.frames + j);
+}
+
+double smooth(double difference) {
+  return std::sqrt(difference * difference + 1e-20);
+}
+
+double model(const Physics& physics, const Frames& frames, const double* parameters,
+             const Direction& along, int i, int j) {
+  double g1 = std::exp(-physics.kappa() * smooth(frames.s[i] - frames.s[j]));
+  if (!frames.q.empty()) {
+    const double x = along.cosine * smooth(frames.q[i] - frames.q[j]);
+    const double sinc = std::abs(x) > 1e-12 ? std::sin(x) / x : 1;
+    g1 *= sinc * sinc;
+  }
+  return std::clamp(parameters[1] + parameters[0] * (g1 * g1), model_floor, model_ceiling);
+}
+
+}  // namespace
+
+Size size_of(NamedSize name) {
+  constexpr Size sizes[] = {{4, 48},    {10, 100},  {10, 300}, {20, 500},
+                            {23, 1001}, {30, 2000}, {64, 4000}};
+  return sizes[static_cast<std::size_t>(name)];
+}
+
+Physics default_physics(const Size& size) {
+  return {.dt = 100. / size.frames};
+}
+
+double noise(std::uint64_t k, std::uint64_t seed, std::uint32_t stream) {
+  const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+  const Philox4x32 drawn =
+      philox4x32_10({{low(k), low(k >> 32), stream, 0}}, low(seed), low(seed >> 32));
+  std::int64_t sum = 0;
+  for (const std::uint32_t word : drawn.word) sum += word;
+  return static_cast<double>(sum - 2 * ((std::int64_t{1} << 32) - 1)) *
+         (1.7320508075688772 / 4294967296.0);
+}
+
+std::shared_ptr<const Input> make_input(const Recipe& recipe, const Options& options) {
+  validate(recipe.size, recipe.physics);
+  auto input = std::make_shared<Input>();
+  const Size& size = input->size = recipe.size;
+  input->physics = recipe.physics;
+  input->angles = default_angles(size.angles);
+  input->box = default_box(options, size.angles);
+  const auto points = static_cast<std::size_t>(size.points());
+  input->data.resize(points);
+  if (recipe.weighted) input->weights.resize(points, 1);
+  if (recipe.sized_only) return input;
+
+  const std::vector<double> known = truth({.mode = options.mode}, size.angles);
+  const Frames all = frames(recipe.physics, size.frames, options.mode, known.data());
+  std::vector<Direction> directions;
+  for (const double angle : input->angles)
+    directions.push_back(
+        direction(recipe.physics, angle, options.mode == Mode::laminar ? known[8] : 0));
+  fill(input->data, size, [&](int a, int i, int j, std::int64_t k) {
+    return model(recipe.physics, all, known.data(), directions[a], i, j) *
+           (1 + recipe.noise * noise(static_cast<std::uint64_t>(k), recipe.seed, of_data));
+  });
+  if (recipe.weighted)
+    fill(input->weights, size, [&](int, int, int, std::int64_t k) {
+      return 1 / (1 + noise(static_cast<std::uint64_t>(k), recipe.seed, of_sigma) / 8);
+    });
+  return input;
+}
+
+}  // namespace holdfast::xpcs_fit

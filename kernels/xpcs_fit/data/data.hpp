@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs: a known truth under noise that depends on its index alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "xpcs_fit/problem/problem.hpp"
+
+namespace holdfast::xpcs_fit {
+
+enum class NamedSize { t, s0, s, l, c, x, xx };
+Size size_of(NamedSize name);
+// T_total = 100 s.
+Physics default_physics(const Size& size);
+
+struct Recipe {
+  Size size = {};
+  Physics physics = {};
+  double noise = 0.01;
+  std::uint64_t seed = 20251022;
+  // 1 / sigma with sigma = 1 + z / 8 of a stream of its own, for Weights::array.
+  bool weighted = false;
+  // Zeros in place of data, where nothing executes.
+  bool sized_only = false;
+};
+
+// Nearly normal, of unit variance and |z| <= 3.4642: element k of a stream.
+double noise(std::uint64_t k, std::uint64_t seed, std::uint32_t stream);
+
+// The model at the truth of `options`, times 1 + noise z, with the default box.
+std::shared_ptr<const Input> make_input(const Recipe& recipe, const Options& options);
+
+}  // namespace holdfast::xpcs_fit

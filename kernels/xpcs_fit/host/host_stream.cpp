@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streamed fits on the host: batches are ranges of the flat order of points, each copied from its
+// source before it is computed.
+#include <algorithm>
+#include <cmath>
+
+#include "xpcs_fit/host/sums.hpp"
+#include "xpcs_fit/problem/normal.hpp"
+#include "xpcs_fit/streams.hpp"
+
+namespace holdfast::xpcs_fit::HOLDFAST_ISA {
+namespace {
+
+// One batch at a time, which one thread computes.
+template <Mode mode>
+class FlatBatches final : public Batches {
+ public:
+  FlatBatches(Backend& backend, const Problem& problem, std::int64_t batch)
+      : problem_(problem),
+        size_(problem.input->size),
+        batch_(batch),
+        frames_(backend, problem.input->physics, size_.frames, mode),
+        // A row before the batch, so that rows may begin outside of it.
+        slot_(backend, static_cast<std::size_t>(batch + size_.frames), "slot"),
+        sums_(backend, static_cast<std::size_t>(Accumulator<double, mode>::count), "sums"),
+        normal_(backend, normal_count(Accumulator<double, mode>::p), "sums") {}
+
+  int count() const override { return static_cast<int>((size_.points() + batch_ - 1) / batch_); }
+  int slots() const override { return 1; }
+  std::int64_t points(int batch) const override { return end(batch) - batch * batch_; }
+
+  void begin(int, int batch, bool poisoned, const std::vector<double>& at) override {
+    const std::int64_t first = batch * batch_, last = end(batch);
+    const double* const from = problem_.input->data.data();
+    double* const to = slot_.data() + size_.frames;
+    std::copy(from + first, from + last, to);
+    if (poisoned) *to = std::nan("");
+    if (at != at_) prepare(at);
+    sum(first, last);
+  }
+  const double* finish(int) override { return normal_.data(); }
+
+ private:
+  std::int64_t end(int batch) const { return std::min((batch + 1) * batch_, size_.points()); }
+
+  void prepare(const std::vector<double>& at) {
+    at_ = at;
+    frames_.set(at.data());
+    angles_ = angles_at<double>(problem_, at);
+  }
+
+  // Points [first, last): the end of a row, rows, the begin of a row.
+  void sum(std::int64_t first, std::int64_t last) {
+    const RowSums<double, mode, false> of(problem_, frames_, angles_,
+                                          is_tame(angles_, frames_.widest_shear()));
+    const std::int64_t n = size_.frames;
+    Accumulator<double, mode> sums;
+    for (std::int64_t row = first / n; row * n < last; ++row) {
+      const std::int64_t j0 = std::max(first - row * n, std::int64_t{0});
+      const std::int64_t j1 = std::min(last - row * n, n);
+      const int a = static_cast<int>(row / n), i = static_cast<int>(row % n);
+      const double* const begin = slot_.data() + size_.frames + (row * n - first);
+      of.add_row({.data = begin, .first_row = i}, i, static_cast<int>(j0), static_cast<int>(j1), a,
+                 a + 1, sums);
+    }
+    std::fill_n(sums_.data(), sums_.size(), 0.);
+    sums.flush(sums_.data());
+    assemble(problem_.options, size_.angles, {sums_.data(), sums_.size()}, at_, normal_.data());
+  }
+
+  Problem problem_;
+  Size size_;
+  std::int64_t batch_;
+  ScaledFrames<double> frames_;
+  Buffer<double> slot_, sums_, normal_;
+  std::vector<double> at_ = {};
+  std::vector<Angle<double>> angles_ = {};
+};
+
+template <Mode mode>
+class Streamed final : public Computation {
+ public:
+  Streamed(Backend& backend, const Problem& problem, const StreamOptions& options)
+      : batches_(backend, problem, options.batch),
+        fit_(problem, 0, batches_, options.settings),
+        out_(backend, static_cast<std::size_t>(fit_count(fit_.state().p)), "result") {}
+
+  void step() override {
+    fit_.run();
+    std::copy_n(fit_.state().at, out_.size(), out_.data());
+  }
+  std::vector<double> result() override {
+    return fit_result({out_.data(), fit_.state().p}, fit_.freedom());
+  }
+  std::vector<NamedReading> readings() override {
+    const StreamStatistics& of = fit_.statistics();
+    const auto number = [](std::int64_t count) { return static_cast<double>(count); };
+    return {{"n_batches", number(batches_.count())}, {"batches", number(of.batches)},
+            {"attempts", number(of.attempts)},       {"faults", number(of.faults)},
+            {"recovered", number(of.recovered)},     {"failed", number(of.failed)},
+            {"success_rate", fit_.success_rate()},   {"points", number(fit_.points())}};
+  }
+
+ private:
+  FlatBatches<mode> batches_;
+  StreamedFit fit_;
+  Buffer<double> out_;
+};
+
+}  // namespace
+
+std::unique_ptr<Computation> make_host_stream(Backend& backend, const Problem& problem,
+                                              const StreamOptions& options) {
+  if (problem.options.mode == Mode::laminar)
+    return std::make_unique<Streamed<Mode::laminar>>(backend, problem, options);
+  return std::make_unique<Streamed<Mode::at_rest>>(backend, problem, options);
+}
+
+}  // namespace holdfast::xpcs_fit::HOLDFAST_ISA

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both variants on the host against the oracle.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "testing/differences.hpp"
+#include "xpcs_fit/oracle/distance.hpp"
+#include "xpcs_fit/testing/support.hpp"
+#include "xpcs_fit/xpcs_fit.hpp"
+
+namespace holdfast::xpcs_fit {
+namespace {
+
+constexpr Variant variants[] = {Variant::reference, Variant::optimized};
+// Frames that are no multiple of a vector, and more than one row to a block.
+constexpr Size odd = {3, 37};
+
+std::vector<double> result(Unit unit, Variant variant, const Problem& problem) {
+  const auto backend = open_backend("host");
+  const auto computation = make(unit, *backend, variant, problem);
+  computation->step();
+  return computation->result();
+}
+
+Problem at(Problem problem, std::vector<double> start) {
+  auto input = std::make_shared<Input>(*problem.input);
+  input->box.start = std::move(start);
+  problem.input = input;
+  return problem;
+}
+
+TEST(XpcsHost, ComputesTheModel) {
+  for (const Mode mode : {Mode::at_rest, Mode::laminar})
+    for (const Precision precision : {Precision::f64, Precision::f32}) {
+      const Problem one = problem(odd, {.mode = mode, .precision = precision});
+      const std::vector<double> expected = oracle::model(one, one.input->box.start);
+      for (const Variant variant : variants)
+        EXPECT_LT(largest_difference(result(Unit::g2, variant, one), expected),
+                  precision == Precision::f64 ? 2e-13 : 5e-6);
+    }
+}
+
+TEST(XpcsHost, ComputesTheResidualAndItsCost) {
+  for (const Mode mode : {Mode::at_rest, Mode::laminar}) {
+    const Problem one = problem(odd, {.mode = mode});
+    std::vector<double> expected = oracle::residual(one, one.input->box.start);
+    const double cost = oracle::cost(one, one.input->box.start);
+    for (const Variant variant : variants) {
+      std::vector<double> r = result(Unit::residual, variant, one);
+      EXPECT_NEAR(r.front() / cost, 1, 1e-12);
+      r.erase(r.begin());
+      EXPECT_LT(largest_difference(r, expected), 2e-13);
+    }
+  }
+}
+
+class XpcsNormal : public testing::TestWithParam<Options> {};
+INSTANTIATE_TEST_SUITE_P(Forms, XpcsNormal,
+                         testing::Values(Options{}, Options{.mode = Mode::at_rest},
+                                         Options{.scaling = Scaling::per_angle},
+                                         Options{.mode = Mode::at_rest,
+                                                 .scaling = Scaling::per_angle},
+                                         Options{.loss = Loss::soft_l1, .loss_scale = 0.1},
+                                         Options{.weights = Weights::array},
+                                         Options{.mode = Mode::at_rest,
+                                                 .loss = Loss::soft_l1,
+                                                 .weights = Weights::array,
+                                                 .loss_scale = 0.1},
+                                         Options{.scaling = Scaling::per_angle,
+                                                 .loss = Loss::soft_l1,
+                                                 .weights = Weights::array,
+                                                 .loss_scale = 0.1}));
+
+TEST_P(XpcsNormal, IsThatOfThePlainSum) {
+  const Problem one = problem(odd, GetParam());
+  const auto expected = oracle::in_a_row(oracle::normal_equations(one, one.input->box.start));
+  for (const Variant variant : variants)
+    EXPECT_LT(oracle::distance(result(Unit::normal_equations, variant, one), expected), 1e-11)
+        << (variant == Variant::reference ? "reference" : "optimized");
+}
+
+TEST(XpcsHost, LeavesClippedPointsOutOfDerivatives) {
+  // Offsets and contrasts at their upper bounds: the model is beyond 2 near the diagonal.
+  const Problem one = at(problem(odd, {}), {1, 1.5, 1500, 0.3, 10, 3e-4, 0.1, 1e-5, 0});
+  const auto expected = oracle::in_a_row(oracle::normal_equations(one, one.input->box.start));
+  for (const Variant variant : variants)
+    EXPECT_LT(oracle::distance(result(Unit::normal_equations, variant, one), expected), 1e-11);
+}
+
+TEST(XpcsHost, KeepsItsDigitsWhereThePowerIsNegative) {
+  const Problem one = at(problem(odd, {}), {0.5, 1, 1e4, -1.5, 0, 1e-3, -0.5, 0, 0});
+  const std::vector<double> expected = oracle::model(one, one.input->box.start);
+  for (const Variant variant : variants)
+    EXPECT_LT(largest_difference(result(Unit::g2, variant, one), expected), 2e-12);
+}
+
+TEST(XpcsHost, StaysFiniteAtHugePhases) {
+  const Problem one = at(problem(odd, {}), {0.5, 1, 1000, 0.5, 0, 0.5, 2, 0.1, 0});
+  // What is left of derivatives lies below the floor of g1, which the optimized variant drops.
+  const std::vector<double> sums = result(Unit::normal_equations, Variant::optimized, one);
+  for (const double value : sums) EXPECT_TRUE(std::isfinite(value));
+  EXPECT_NEAR(sums.front() / oracle::cost(one, one.input->box.start), 1, 1e-12);
+}
+
+TEST(XpcsHost, ReadsEveryPoint) {
+  const Problem one = problem(odd, {});
+  std::minstd_rand places(3);
+  for (int draw = 0; draw < 20; ++draw) {
+    const auto k = places() % one.input->data.size();
+    auto input = std::make_shared<Input>(*one.input);
+    input->data[k] += 1;
+    const Problem moved = {input, one.options};
+    const auto expected = oracle::in_a_row(oracle::normal_equations(moved, moved.input->box.start));
+    for (const Variant variant : variants)
+      EXPECT_LT(oracle::distance(result(Unit::normal_equations, variant, moved), expected), 1e-11)
+          << "point " << k;
+  }
+}
+
+TEST(XpcsHost, DoesNotHideWhatIsNoNumber) {
+  const Problem one = problem(odd, {});
+  auto input = std::make_shared<Input>(*one.input);
+  input->data[500] = std::nan("");
+  for (const Variant variant : variants)
+    EXPECT_TRUE(std::isnan(result(Unit::normal_equations, variant, {input, {}}).front()));
+}
+
+TEST(XpcsHost, IsTheSameAtBothTimes) {
+  const Problem flow = problem(odd, {});
+  const std::vector<double> m = result(Unit::g2, Variant::optimized, flow);
+  for (int a = 0; a < odd.angles; ++a)
+    for (int i = 0; i < odd.frames; ++i)
+      for (int j = 0; j < i; ++j)
+        ASSERT_EQ(m[a * odd.plane() + i * odd.frames + j], m[a * odd.plane() + j * odd.frames + i]);
+}
+
+}  // namespace
+}  // namespace holdfast::xpcs_fit

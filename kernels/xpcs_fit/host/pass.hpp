@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pass over all data: F, g and N at a set of parameters, whatever the form of the fit. Rows are
+// summed in blocks whose sums have fixed places, so that no result depends on who summed them.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "xpcs_fit/host/sums.hpp"
+#include "xpcs_fit/problem/normal.hpp"
+
+namespace holdfast::xpcs_fit::HOLDFAST_ISA {
+
+inline constexpr int most_blocks = 32;
+
+inline int rows_per_block(int frames) {
+  return (frames + most_blocks - 1) / most_blocks;
+}
+inline int block_count(int frames) {
+  return (frames + rows_per_block(frames) - 1) / rows_per_block(frames);
+}
+// Where little is computed one thread is faster.
+inline int threads_for(const Problem& problem) {
+  constexpr double flops_per_point = 50;
+  const double flops = flops_per_point * static_cast<double>(problem.input->size.points());
+  return flops < flops_worth_sharing ? 1 : host_limits().threads;
+}
+
+template <class T>
+class Pass {
+ public:
+  Pass(Backend& backend, const Problem& problem)
+      : problem_(problem),
+        count_(sum_count(local_parameters(problem.options.mode))),
+        groups_(group_count(problem.options, problem.input->size.angles)),
+        blocks_(block_count(problem.input->size.frames)),
+        threads_(threads_for(problem)),
+        frames_(backend, problem.input->physics, problem.input->size.frames, problem.options.mode),
+        partial_(backend, static_cast<std::size_t>(groups_) * blocks_ * count_, "partial sums"),
+        sums_(static_cast<std::size_t>(groups_) * count_) {}
+
+  // out: normal_count(p) values.
+  void operator()(const Rows<T>& rows, const std::vector<double>& parameters, double* out) {
+    const bool at_rest = problem_.options.mode == Mode::at_rest;
+    const bool weighted =
+        problem_.options.loss != Loss::linear || problem_.options.weights != Weights::unit;
+    frames_.set(local(problem_.options, problem_.input->size.angles, 0, parameters).data());
+    angles_ = angles_at<T>(problem_, parameters);
+    if (at_rest)
+      weighted ? sum<Mode::at_rest, true>(rows) : sum<Mode::at_rest, false>(rows);
+    else
+      weighted ? sum<Mode::laminar, true>(rows) : sum<Mode::laminar, false>(rows);
+    assemble(problem_.options, problem_.input->size.angles, sums_, parameters, out);
+  }
+
+ private:
+  template <Mode mode, bool weighted>
+  void sum(const Rows<T>& rows) {
+    const RowSums<T, mode, weighted> of(problem_, frames_, angles_,
+                                        is_tame(angles_, frames_.widest_shear()));
+    const int frames = problem_.input->size.frames, each = rows_per_block(frames);
+    const int angles = problem_.input->size.angles;
+#pragma omp parallel for num_threads(threads_) schedule(dynamic)
+    for (int item = 0; item < groups_ * blocks_; ++item) {
+      const int group = item / blocks_, row = item % blocks_ * each;
+      const int first = groups_ > 1 ? group : 0, last = groups_ > 1 ? group + 1 : angles;
+      double* out = partial_.data() + static_cast<std::ptrdiff_t>(item) * count_;
+      std::fill_n(out, count_, 0.);
+      Accumulator<T, mode> sums;
+      for (int i = row; i < std::min(row + each, frames); ++i) {
+        of.add_row(rows, i, 0, frames, first, last, sums);
+        if constexpr (sizeof(T) == 4) sums.flush(out);
+      }
+      sums.flush(out);
+    }
+    add_blocks();
+  }
+
+  void add_blocks() {
+    for (int group = 0; group < groups_; ++group)
+      for (int k = 0; k < count_; ++k) {
+        double total = 0;
+        for (int block = 0; block < blocks_; ++block)
+          total += partial_.data()[(group * blocks_ + block) * count_ + k];
+        sums_[group * count_ + k] = total;
+      }
+  }
+
+  Problem problem_;
+  int count_, groups_, blocks_, threads_;
+  ScaledFrames<T> frames_;
+  Buffer<double> partial_;  // [groups, blocks, count]
+  std::vector<double> sums_;
+  std::vector<Angle<T>> angles_ = {};
+};
+
+}  // namespace holdfast::xpcs_fit::HOLDFAST_ISA

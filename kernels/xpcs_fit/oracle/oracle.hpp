@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers that share no line with a variant: the model as published, on real and on complex numbers
+// (whose imaginary step gives derivatives without cancellation), sums point by point, and the
+// solver on plain vectors.
+#pragma once
+
+#include <vector>
+
+#include "xpcs_fit/problem/problem.hpp"
+
+namespace holdfast::xpcs_fit::oracle {
+
+// Only what is asked for: rows of the model, [angles, frames, frames].
+std::vector<double> model(const Problem& problem, const std::vector<double>& parameters);
+// weight * (model - data).
+std::vector<double> residual(const Problem& problem, const std::vector<double>& parameters);
+// Of point (a, i, j) by each parameter.
+std::vector<double> jacobian(const Problem& problem, const std::vector<double>& parameters, int a,
+                             int i, int j);
+
+// F, g = sum J r and N = sum J J^T, with the weights of the loss.
+struct Normal {
+  double cost = 0;
+  std::vector<double> gradient = {};  // [p]
+  std::vector<double> matrix = {};    // [p, p]
+};
+Normal normal_equations(const Problem& problem, const std::vector<double>& parameters);
+double cost(const Problem& problem, const std::vector<double>& parameters);
+
+struct Fit {
+  double cost = 0;
+  int passes = 0;
+  int status =
+      -1;  // 5: converged, 0: too many iterations, 3: steps too small, -2: damping too large
+  std::vector<double> parameters = {}, sigma = {};  // [p]
+  std::vector<double> path = {};                    // the cost of each accepted point
+};
+// Until it converges, or exactly so many passes.
+Fit fit(const Problem& problem, int passes = 0);
+
+}  // namespace holdfast::xpcs_fit::oracle

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fit whose steps are made on the host, whoever makes its passes.
+#pragma once
+
+#include <vector>
+
+#include "xpcs_fit/problem/normal.hpp"
+#include "xpcs_fit/problem/solver.hpp"
+
+namespace holdfast::xpcs_fit {
+
+// So many passes of an accounted fit.
+inline constexpr int accounted_passes = 8;
+
+class HostFit {
+ public:
+  // passes: so many, or 0 until it converges.
+  HostFit(const Problem& problem, int passes);
+
+  void restart();
+  // F, g, N at trial(); true where that was the last pass.
+  bool take(const double* normal);
+  const std::vector<double>& trial();
+  // Points less parameters, where some points are left out.
+  void set_freedom(double freedom) { freedom_ = freedom; }
+  FitState state() { return {memory_.data(), p_}; }
+
+ private:
+  int p_, passes_;
+  Box box_;
+  double freedom_;
+  std::vector<double> memory_, steps_, work_, trial_;
+};
+
+// What a fit gives: F, passes, status, then parameters and their standard deviations, [3 + 2 p].
+std::vector<double> fit_result(const FitState& fit, double freedom);
+
+inline double freedom(const Problem& problem) {
+  return static_cast<double>(problem.input->size.points()) -
+         parameter_count(problem.options, problem.input->size.angles);
+}
+
+}  // namespace holdfast::xpcs_fit

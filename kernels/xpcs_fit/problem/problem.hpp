@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is fitted: two-time correlations of some angles over some frames, the physics between them,
+// and the forms in which a fit is done.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/base/precision.hpp"
+
+namespace holdfast::xpcs_fit {
+
+struct Size {
+  int angles = 4;
+  int frames = 48;
+
+  std::int64_t plane() const { return std::int64_t{frames} * frames; }
+  std::int64_t points() const { return angles * plane(); }
+};
+
+// At rest the sample diffuses alone; laminar flow shears it besides.
+enum class Mode { at_rest, laminar };
+// Contrast and offset: one pair for all angles, or one for each.
+enum class Scaling { shared, per_angle };
+enum class Loss { linear, soft_l1 };
+enum class Weights { unit, array };
+
+struct Options {
+  Mode mode = Mode::laminar;
+  Scaling scaling = Scaling::shared;
+  Loss loss = Loss::linear;
+  Weights weights = Weights::unit;
+  Precision precision = Precision::f64;  // of data, model and Jacobian; sums are f64
+  double loss_scale = 1;                 // C of soft_l1
+};
+
+struct Physics {
+  double q = 0.0054;  // 1/Angstrom
+  double gap = 2e6;   // Angstrom, from stator to rotor
+  double dt = 1;      // s between frames
+
+  double kappa() const;  // q^2 dt / 2
+  double flow() const;   // q gap dt / (2 pi)
+};
+
+// Parameters in their order: contrast, offset (of one angle after the other where each has its
+// own), D0, alpha, D_offset and, of laminar flow, gamma_dot_0, beta, gamma_dot_offset, phi_0.
+int parameter_count(const Options& options, int angles);
+// Of one angle: 5 or 9.
+constexpr int local_parameters(Mode mode) {
+  return mode == Mode::laminar ? 9 : 5;
+}
+
+struct Box {
+  std::vector<double> start = {}, lower = {}, upper = {};
+};
+std::vector<double> truth(const Options& options, int angles);
+Box default_box(const Options& options, int angles);
+std::vector<std::string> parameter_names(const Options& options, int angles);
+
+struct Input {
+  Size size = {};
+  Physics physics = {};
+  std::vector<double> angles = {};   // [angles] degrees
+  std::vector<double> data = {};     // [angles, frames, frames]
+  std::vector<double> weights = {};  // the same, 1 / sigma; empty: all are 1
+  Box box = {};
+};
+struct Problem {
+  std::shared_ptr<const Input> input = {};
+  Options options = {};
+};
+
+// -90 + (a + 1/2) 180 / angles.
+std::vector<double> default_angles(int angles);
+
+// Throws Error{bad_input} that begins with a word for what is wrong (invalid_physics, empty_data,
+// shape_mismatch, invalid_bounds, nonfinite_start, too_few_points, invalid_weights) and names the
+// offender.
+void validate(const Size& size, const Physics& physics);
+void validate(const Problem& problem);
+
+}  // namespace holdfast::xpcs_fit

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xpcs_fit/stream/streamed_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "runtime/base/error.hpp"
+
+namespace holdfast::xpcs_fit {
+
+void StreamStatistics::add(const BatchRecord& record) {
+  constexpr std::size_t most = 100;
+  const int struck = record.good ? record.attempts - 1 : record.attempts;
+  ++batches;
+  attempts += record.attempts;
+  faults += struck;
+  recovered += record.good && struck > 0;
+  failed += !record.good;
+  last.push_back(record);
+  if (last.size() > most) last.pop_front();
+}
+
+StreamedFit::StreamedFit(const Problem& problem, int passes, Batches& batches,
+                         StreamSettings settings)
+    : p_(parameter_count(problem.options, problem.input->size.angles)),
+      fit_(problem, passes),
+      batches_(batches),
+      settings_(std::move(settings)),
+      left_out_(static_cast<std::size_t>(batches.count())),
+      normal_(normal_count(p_)),
+      costs_(left_out_.size()),
+      accepted_costs_(left_out_.size()) {}
+
+void StreamedFit::run() {
+  fit_.restart();
+  std::fill(left_out_.begin(), left_out_.end(), false);
+  statistics_ = {};
+  fit_.set_freedom(freedom());
+  for (pass_ = 0;; ++pass_) {
+    const std::vector<double> at = fit_.trial();
+    pass(at);
+    ++statistics_.passes;
+    check_success_rate();
+    const bool over = fit_.take(normal_.data());
+    // Where the fit stands now is this trial, or it is not.
+    const double* const stands = fit_.state().parameters();
+    if (std::equal(at.begin(), at.end(), stands)) accepted_costs_ = costs_;
+    if (over) return;
+  }
+}
+
+// Up to as many batches are on their way as there are slots; they are added in their order.
+void StreamedFit::pass(const std::vector<double>& at) {
+  std::fill(normal_.begin(), normal_.end(), 0.);
+  std::deque<std::pair<int, int>> begun;  // slot, batch
+  int next_slot = 0;
+  for (int batch = 0; batch < batches_.count(); ++batch) {
+    if (left_out_[batch]) continue;
+    if (static_cast<int>(begun.size()) == batches_.slots()) {
+      take(begun.front().first, begun.front().second, at);
+      begun.pop_front();
+    }
+    batches_.begin(next_slot, batch, settings_.faults.strikes(batch, pass_, 0), at);
+    begun.emplace_back(next_slot, batch);
+    next_slot = (next_slot + 1) % batches_.slots();
+  }
+  for (const auto& [slot, batch] : begun) take(slot, batch, at);
+}
+
+void StreamedFit::take(int slot, int batch, const std::vector<double>& at) {
+  BatchRecord record = {.pass = pass_, .batch = batch, .attempts = 1};
+  const double* normal = batches_.finish(slot);
+  if (settings_.tolerates_faults)
+    while (!(record.good = is_good(normal)) && record.attempts <= settings_.retries) {
+      batches_.begin(slot, batch, settings_.faults.strikes(batch, pass_, record.attempts), at);
+      normal = batches_.finish(slot);
+      ++record.attempts;
+    }
+  record.cost = normal[0];
+  statistics_.add(record);
+  if (!record.good) return leave_out(batch);
+  costs_[batch] = normal[0];
+  for (std::size_t k = 0; k < normal_.size(); ++k) normal_[k] += normal[k];
+}
+
+// For the rest of the fit. The cost where it stands loses the batch's share, so that costs stay
+// comparable.
+void StreamedFit::leave_out(int batch) {
+  left_out_[batch] = true;
+  if (pass_ > 0) fit_.state().cost() -= accepted_costs_[batch];
+  costs_[batch] = accepted_costs_[batch] = 0;
+  fit_.set_freedom(freedom());
+}
+
+bool StreamedFit::is_good(const double* normal) const {
+  return std::all_of(normal, normal + normal_.size(), [](double x) { return std::isfinite(x); });
+}
+
+double StreamedFit::success_rate() const {
+  const auto lost = std::count(left_out_.begin(), left_out_.end(), true);
+  return 1 - static_cast<double>(lost) / static_cast<double>(left_out_.size());
+}
+
+std::int64_t StreamedFit::points() const {
+  std::int64_t sum = 0;
+  for (int batch = 0; batch < batches_.count(); ++batch)
+    if (!left_out_[batch]) sum += batches_.points(batch);
+  return sum;
+}
+
+void StreamedFit::check_success_rate() {
+  if (success_rate() >= settings_.least_success_rate) return;
+  std::string best;
+  const double* const stands = fit_.state().parameters();
+  for (int k = 0; k < p_; ++k) best += text(k == 0 ? "" : ", ", stands[k]);
+  throw Error(Fault::device,
+              text("success_rate_too_low: ", success_rate(), " of the batches are left in pass ",
+                   pass_, ", less than ", settings_.least_success_rate,
+                   "; the best parameters so far are ", best));
+}
+
+}  // namespace holdfast::xpcs_fit

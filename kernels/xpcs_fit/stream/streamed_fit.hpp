@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fit whose passes are made batch by batch and survive batches that fail. It is control flow over
+// any source of batches and knows no physics.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "xpcs_fit/problem/fit.hpp"
+#include "xpcs_fit/stream/faults.hpp"
+
+namespace holdfast::xpcs_fit {
+
+// Computes batches. A batch is begun in a slot and finished later; between the two others may be
+// begun in other slots.
+class Batches {
+ public:
+  virtual ~Batches() = default;
+  virtual int count() const = 0;
+  virtual int slots() const = 0;  // that may be begun at a time
+  virtual std::int64_t points(int batch) const = 0;
+  // Reads the batch from its source anew, spoils it if told so, and starts on F, g and N at `at`.
+  virtual void begin(int slot, int batch, bool poisoned, const std::vector<double>& at) = 0;
+  // F, g, N of what was begun there.
+  virtual const double* finish(int slot) = 0;
+};
+
+struct StreamSettings {
+  // Plain takes what comes; full looks at each batch, repeats one that failed, and leaves out one
+  // that fails again and again.
+  bool tolerates_faults = true;
+  int retries = 2;
+  double least_success_rate = 0.5;
+  FaultPlan faults = {};
+};
+
+// What became of one batch in one pass; its cost of the last attempt.
+struct BatchRecord {
+  int pass = 0, batch = 0, attempts = 0;
+  bool good = true;
+  double cost = 0;
+};
+
+struct StreamStatistics {
+  std::int64_t batches = 0, attempts = 0, faults = 0, recovered = 0, failed = 0, passes = 0;
+  std::deque<BatchRecord> last = {};  // at most 100
+
+  void add(const BatchRecord& record);
+};
+
+class StreamedFit {
+ public:
+  // passes: so many, or 0 until it converges.
+  StreamedFit(const Problem& problem, int passes, Batches& batches, StreamSettings settings);
+
+  // Throws Error{device} that begins with success_rate_too_low and tells what was reached.
+  void run();
+
+  FitState state() { return fit_.state(); }
+  const StreamStatistics& statistics() const { return statistics_; }
+  double success_rate() const;
+  std::int64_t points() const;  // of batches that are not left out
+  double freedom() const { return static_cast<double>(points()) - p_; }
+
+ private:
+  void pass(const std::vector<double>& at);
+  void take(int slot, int batch, const std::vector<double>& at);
+  void leave_out(int batch);
+  bool is_good(const double* normal) const;
+  void check_success_rate();
+
+  int p_;
+  HostFit fit_;
+  Batches& batches_;
+  StreamSettings settings_;
+  int pass_ = 0;
+  std::vector<bool> left_out_;
+  std::vector<double> normal_;                  // of the pass, in the order of batches
+  std::vector<double> costs_, accepted_costs_;  // of each batch: in this pass, where the fit stands
+  StreamStatistics statistics_ = {};
+};
+
+}  // namespace holdfast::xpcs_fit

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xpcs_fit/stream/streamed_fit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "runtime/base/error.hpp"
+#include "xpcs_fit/streams.hpp"
+#include "xpcs_fit/testing/support.hpp"
+
+namespace holdfast::xpcs_fit {
+namespace {
+
+struct Streamed {
+  std::vector<double> fit = {};
+  std::map<std::string, double> told = {};
+};
+Streamed streamed(const FaultPlan& faults, double least = 0.5) {
+  const Problem flow = problem({4, 48}, {}, 0.01);
+  const auto backend = open_backend("host");
+  const auto computation = make_stream(
+      *backend, flow, {.batch = 512, .settings = {.least_success_rate = least, .faults = faults}});
+  computation->step();
+  Streamed all = {.fit = computation->result()};
+  for (const NamedReading& one : computation->readings()) all.told[one.name] = one.value;
+  return all;
+}
+
+TEST(XpcsFaults, StrikeAsPublished) {
+  EXPECT_EQ(FaultPlan{}.draw(0, 0, 0), 635480090U);
+  EXPECT_EQ(FaultPlan{}.draw(3, 1, 0), 4118970298U);
+  const FaultPlan some = {.probability = 0.05};
+  EXPECT_TRUE(some.strikes(13, 0, 0));
+  EXPECT_TRUE(some.strikes(17, 1, 0));
+  EXPECT_FALSE(some.strikes(12, 0, 0));
+}
+
+TEST(XpcsStream, ReadsAgainWhatFailedAndChangesNoBit) {
+  const Streamed calm = streamed({});
+  EXPECT_EQ(calm.fit[1], 6);
+  EXPECT_EQ(calm.told.at("attempts"), 108);
+  EXPECT_NEAR(calm.fit[0] / 0.4692969007797889, 1, 1e-9);
+
+  const Streamed some = streamed({.probability = 0.05});
+  EXPECT_EQ(some.told.at("n_batches"), 18);
+  EXPECT_EQ(some.told.at("batches"), 108);
+  EXPECT_EQ(some.told.at("attempts"), 113);
+  EXPECT_EQ(some.told.at("faults"), 5);
+  EXPECT_EQ(some.told.at("recovered"), 5);
+  EXPECT_EQ(some.told.at("failed"), 0);
+  EXPECT_EQ(some.fit, calm.fit);
+
+  const Streamed many = streamed({.probability = 0.3});
+  EXPECT_EQ(many.told.at("attempts"), 147);
+  EXPECT_EQ(many.told.at("faults"), 39);
+  EXPECT_EQ(many.told.at("recovered"), 28);
+  EXPECT_EQ(many.told.at("failed"), 0);
+  EXPECT_EQ(many.fit, calm.fit);
+}
+
+TEST(XpcsStream, LeavesOutABatchThatFailsAgainAndAgain) {
+  const Streamed calm = streamed({}), less = streamed({.permanent = {3}});
+  EXPECT_EQ(less.told.at("batches"), 103);
+  EXPECT_EQ(less.told.at("attempts"), 105);
+  EXPECT_EQ(less.told.at("faults"), 3);
+  EXPECT_EQ(less.told.at("failed"), 1);
+  EXPECT_EQ(less.told.at("success_rate"), 1 - 1. / 18);
+  EXPECT_EQ(less.told.at("points"), 8704);
+  double shift = 0;
+  for (std::size_t k = 0; k < 9; ++k)
+    shift = std::max(shift, std::abs(less.fit[3 + k] - calm.fit[3 + k]) / calm.fit[12 + k]);
+  EXPECT_NEAR(shift, 0.26, 0.005);
+}
+
+TEST(XpcsStream, GivesUpWhereTooLittleIsLeft) {
+  try {
+    (void)streamed({.permanent = {3, 4}}, 0.9);
+    FAIL() << "goes on with 16 of 18 batches";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::device);
+    const std::string sentence = error.what();
+    EXPECT_TRUE(sentence.starts_with("success_rate_too_low: 0.888889")) << sentence;
+    EXPECT_NE(sentence.find("the best parameters so far are 0.5, 1.05"), std::string::npos);
+  }
+}
+
+// A parabola in each batch, and an account of what was begun and finished.
+class Toy final : public Batches {
+ public:
+  int count() const override { return 5; }
+  int slots() const override { return 3; }
+  std::int64_t points(int) const override { return 1000; }
+  void begin(int slot, int batch, bool poisoned, const std::vector<double>& at) override {
+    told += text("b", batch, " ");
+    std::vector<double>& normal = normals_[slot];
+    normal.assign(normal_count(5), 0);
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      const double off = at[k] - 1;
+      normal[0] += poisoned ? NAN : off * off / 2;
+      normal[1 + k] = off;
+      normal[6 + 6 * k] = 1;
+    }
+    batches_[slot] = batch;
+  }
+  const double* finish(int slot) override {
+    told += text("f", batches_[slot], " ");
+    return normals_[slot].data();
+  }
+
+  std::string told = {};
+
+ private:
+  std::vector<double> normals_[3] = {};
+  int batches_[3] = {};
+};
+
+TEST(XpcsStream, KeepsOtherBatchesOnTheirWayWhileOneIsRepeated) {
+  const Problem one = problem({1, 8}, {.mode = Mode::at_rest}, 0.01);
+  Toy toy;
+  FaultPlan faults;
+  faults.permanent = {1};
+  StreamedFit fit(one, 1, toy, {.faults = faults});
+  fit.run();
+  // Batch 1 is begun anew while 2 and 3 wait in their slots; all are added in their order.
+  EXPECT_EQ(toy.told, "b0 b1 b2 f0 b3 f1 b1 f1 b1 f1 b4 f2 f3 f4 ");
+  EXPECT_EQ(fit.points(), 4000);
+}
+
+}  // namespace
+}  // namespace holdfast::xpcs_fit

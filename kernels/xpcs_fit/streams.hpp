@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fits that stream: data come batch by batch, and a batch that fails is read again.
+#pragma once
+
+#include <memory>
+
+#include "xpcs_fit/stream/streamed_fit.hpp"
+#include "xpcs_fit/xpcs_fit.hpp"
+
+namespace holdfast::xpcs_fit {
+
+struct StreamOptions {
+  std::int64_t batch = 512;  // points of a batch, in the flat order
+  StreamSettings settings = {};
+};
+
+// Until it converges; result() as of Unit::converged_fit, readings() what became of the batches. On
+// a host, in f64, contrast and offset shared, all weights 1.
+std::unique_ptr<Computation> make_stream(Backend& backend, const Problem& problem,
+                                         const StreamOptions& options);
+
+// Private to the workload.
+using StreamFactory = std::unique_ptr<Computation>(Backend& backend, const Problem& problem,
+                                                   const StreamOptions& options);
+namespace isa_v3 {
+StreamFactory make_host_stream;
+}
+namespace isa_v4 {
+StreamFactory make_host_stream;
+}
+
+}  // namespace holdfast::xpcs_fit

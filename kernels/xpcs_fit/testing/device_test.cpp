@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both variants on the emulated device against the oracle, and what they cost.
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "testing/differences.hpp"
+#include "testing/dry_run.hpp"
+#include "xpcs_fit/oracle/distance.hpp"
+#include "xpcs_fit/patterns.hpp"
+#include "xpcs_fit/testing/kernels_on_cpu.hpp"
+#include "xpcs_fit/testing/support.hpp"
+#include "xpcs_fit/xpcs_fit.hpp"
+
+namespace holdfast::xpcs_fit {
+namespace {
+
+std::vector<double> result(Unit unit, Backend& backend, Variant variant, const Problem& problem) {
+  const auto computation = make(unit, backend, variant, problem);
+  computation->step();
+  computation->step();
+  return computation->result();
+}
+
+TEST(XpcsDevice, ComputesTheModel) {
+  for (const Mode mode : {Mode::at_rest, Mode::laminar}) {
+    const Problem one = problem(emulated_size, {.mode = mode});
+    const std::vector<double> expected = oracle::model(one, one.input->box.start);
+    const auto ours = emulated_optimized(), theirs = emulated_reference(one.options);
+    EXPECT_LT(largest_difference(result(Unit::g2, *ours, Variant::optimized, one), expected),
+              2e-12);
+    EXPECT_LT(largest_difference(result(Unit::g2, *theirs, Variant::reference, one), expected),
+              2e-12);
+    Problem narrow = one;
+    narrow.options.precision = Precision::f32;
+    EXPECT_LT(largest_difference(result(Unit::g2, *ours, Variant::optimized, narrow), expected),
+              5e-6);
+  }
+}
+
+TEST(XpcsDevice, ComputesTheResidualAndItsCost) {
+  const Problem one = problem(emulated_size, {});
+  std::vector<double> expected = oracle::residual(one, one.input->box.start);
+  expected.insert(expected.begin(), oracle::cost(one, one.input->box.start));
+  const auto ours = emulated_optimized(emulation::Order::backward),
+             theirs = emulated_reference(one.options);
+  EXPECT_LT(largest_difference(result(Unit::residual, *ours, Variant::optimized, one), expected),
+            1e-11);
+  EXPECT_LT(largest_difference(result(Unit::residual, *theirs, Variant::reference, one), expected),
+            1e-11);
+}
+
+constexpr Options forms[] = {
+    {},
+    {.mode = Mode::at_rest},
+    {.scaling = Scaling::per_angle},
+    {.mode = Mode::at_rest, .scaling = Scaling::per_angle},
+    {.loss = Loss::soft_l1, .loss_scale = 0.1},
+    {.weights = Weights::array},
+    {.mode = Mode::at_rest, .loss = Loss::soft_l1, .weights = Weights::array, .loss_scale = 0.1},
+    {.scaling = Scaling::per_angle,
+     .loss = Loss::soft_l1,
+     .weights = Weights::array,
+     .loss_scale = 0.1}};
+
+TEST(XpcsDevice, ComputesNormalEquationsInEveryForm) {
+  for (const Options& options : forms) {
+    const Problem one = problem(emulated_size, options);
+    const auto expected = oracle::in_a_row(oracle::normal_equations(one, one.input->box.start));
+    for (const auto order : {emulation::Order::forward, emulation::Order::backward}) {
+      const auto ours = emulated_optimized(order);
+      EXPECT_LT(oracle::distance(result(Unit::normal_equations, *ours, Variant::optimized, one),
+                                 expected),
+                1e-11);
+    }
+    if (options.mode == Mode::at_rest && options.scaling == Scaling::per_angle) continue;
+    const auto theirs = emulated_reference(options);
+    EXPECT_LT(oracle::distance(result(Unit::normal_equations, *theirs, Variant::reference, one),
+                               expected),
+              1e-11);
+  }
+}
+
+TEST(XpcsDevice, FitsAsTheOracleDoes) {
+  const Problem one = problem(emulated_size, {});
+  const oracle::Fit expected = oracle::fit(one, 8), stopped = oracle::fit(one);
+  const auto ours = emulated_optimized(), theirs = emulated_reference(one.options);
+  for (const auto& [variant, backend] :
+       {std::pair{Variant::optimized, ours.get()}, {Variant::reference, theirs.get()}}) {
+    const std::vector<double> fit = result(Unit::fit, *backend, variant, one);
+    EXPECT_NEAR(fit[0] / expected.cost, 1, 1e-9);
+    for (std::size_t k = 0; k < 9; ++k)
+      EXPECT_NEAR(fit[3 + k], expected.parameters[k], 1e-4 * expected.sigma[k]);
+    const std::vector<double> ended = result(Unit::converged_fit, *backend, variant, one);
+    EXPECT_EQ(ended[1], stopped.passes);
+    EXPECT_EQ(ended[2], stopped.status);
+    EXPECT_NEAR(ended[0] / stopped.cost, 1, 1e-9);
+  }
+}
+
+TEST(XpcsDevice, AsksNothingWhileItFits) {
+  const Options options;
+  const Problem one = {make_input({.size = {4, 48}, .sized_only = true}, options), options};
+  DryRun run(90,
+             [&](Backend& backend) { return make(Unit::fit, backend, Variant::optimized, one); });
+  const Counts step = run.step();
+  EXPECT_EQ(step.graph_nodes, 32);
+  EXPECT_EQ(step.launches, 32);
+  EXPECT_EQ(step.h2d_bytes + step.d2h_bytes + step.syncs + step.allocations, 0);
+  EXPECT_EQ(run.backend->ledger.counts.programs, 2);
+}
+
+constexpr Pattern patterns[] = {Pattern::angle_loop, Pattern::costs, Pattern::chunks,
+                                Pattern::round_trip};
+
+TEST(XpcsDevice, ComputesPatterns) {
+  constexpr int count = 11;
+  const Problem one = problem(emulated_size, {});
+  for (const Pattern pattern : patterns) {
+    const std::vector<double> expected = exact(pattern, count, one);
+    const auto ours = emulated_optimized();
+    const auto theirs =
+        emulated_reference(one.options, pattern == Pattern::angle_loop ? 1 : emulated_size.angles);
+    for (const auto& [variant, backend] :
+         {std::pair{Variant::optimized, ours.get()}, {Variant::reference, theirs.get()}}) {
+      const auto computation = make(pattern, count, *backend, variant, one);
+      computation->step();
+      computation->step();
+      const std::vector<double> result = computation->result();
+      ASSERT_EQ(result.size(), expected.size());
+      for (std::size_t k = 0; k < result.size(); ++k)
+        ASSERT_NEAR(result[k] / expected[k], 1, 2e-12) << static_cast<int>(pattern);
+    }
+  }
+}
+
+TEST(XpcsDevice, CountsWhatPatternsCost) {
+  const Size size = {23, 20};
+  const Problem one = {make_input({.size = size, .sized_only = true}, {}), {}};
+  const auto step = [&](Pattern pattern, Variant variant, int count) {
+    return DryRun(90, [&](Backend& backend) { return make(pattern, count, backend, variant, one); })
+        .step();
+  };
+  const auto bytes = [&](std::int64_t times) { return times * 8 * size.points(); };
+  EXPECT_EQ(step(Pattern::angle_loop, Variant::optimized, 1).launches, 2);
+  EXPECT_EQ(step(Pattern::angle_loop, Variant::reference, 1).launches, 8 * 23);
+  for (const int count : {8, 64})
+    EXPECT_EQ(step(Pattern::costs, Variant::optimized, count).launches, 3);
+  EXPECT_EQ(step(Pattern::round_trip, Variant::optimized, 50).h2d_bytes, bytes(1));
+  EXPECT_EQ(step(Pattern::round_trip, Variant::optimized, 50).d2h_bytes, bytes(1));
+  EXPECT_EQ(step(Pattern::round_trip, Variant::reference, 50).h2d_bytes, bytes(50));
+  EXPECT_EQ(step(Pattern::round_trip, Variant::reference, 50).d2h_bytes, bytes(50));
+}
+
+TEST(XpcsDevice, TakesSoManyLaunches) {
+  const auto launches = [](Unit unit, Variant variant, Size size, const Options& options) {
+    const Problem one = {
+        make_input(
+            {.size = size, .weighted = options.weights == Weights::array, .sized_only = true},
+            options),
+        options};
+    return DryRun(90, [&](Backend& backend) { return make(unit, backend, variant, one); })
+        .step()
+        .launches;
+  };
+  for (const Size size : {Size{4, 48}, Size{72, 20}}) {
+    EXPECT_EQ(launches(Unit::g2, Variant::optimized, size, {}), 2);
+    EXPECT_EQ(launches(Unit::residual, Variant::optimized, size, {}), 3);
+    for (const Options& options : forms)
+      EXPECT_EQ(launches(Unit::normal_equations, Variant::optimized, size, options), 3);
+  }
+  EXPECT_EQ(launches(Unit::g2, Variant::reference, {4, 48}, {}), 8);
+  EXPECT_EQ(launches(Unit::normal_equations, Variant::reference, {4, 48}, {}), 8 + 1 + 9 + 3);
+}
+
+TEST(XpcsDevice, FitsItsRegisters) {
+  for (const Options& options : forms) {
+    const Problem one = problem({4, 48}, options);
+    DryRun run(90, [&](Backend& backend) {
+      return make(Unit::normal_equations, backend, Variant::optimized, one);
+    });
+    EXPECT_EQ(run.backend->ledger.counts.programs, 2);
+    for (const auto& program : run.backend->compiler->programs())
+      for (const Function& function : program->functions) {
+        EXPECT_LE(function.registers, 240) << function.expression;
+        EXPECT_EQ(function.spill_bytes, 0) << function.expression;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::xpcs_fit

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both variants on a real GPU against the oracle.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "testing/differences.hpp"
+#include "testing/gpu_main.hpp"
+#include "xpcs_fit/oracle/distance.hpp"
+#include "xpcs_fit/patterns.hpp"
+#include "xpcs_fit/problem/fit.hpp"
+#include "xpcs_fit/testing/support.hpp"
+
+namespace holdfast::xpcs_fit {
+namespace {
+
+// Larger than a grid of the device, and no multiple of a block.
+constexpr Size size = {5, 211};
+
+class XpcsOnGpu : public testing::TestWithParam<Variant> {
+ protected:
+  std::vector<double> result(Unit unit, const Problem& problem) {
+    return stepped(*make(unit, *backend, GetParam(), problem));
+  }
+  static std::vector<double> stepped(Computation& computation) {
+    computation.step();
+    computation.step();
+    return computation.result();
+  }
+
+  std::unique_ptr<Backend> backend = open_backend("cuda");
+};
+INSTANTIATE_TEST_SUITE_P(Variants, XpcsOnGpu,
+                         testing::Values(Variant::reference, Variant::optimized),
+                         [](const auto& variant) {
+                           return variant.param == Variant::reference ? "reference" : "optimized";
+                         });
+
+TEST_P(XpcsOnGpu, ComputesTheModelInBothPrecisions) {
+  for (const Mode mode : {Mode::at_rest, Mode::laminar})
+    for (const Precision precision : {Precision::f64, Precision::f32}) {
+      const Problem one = problem(size, {.mode = mode, .precision = precision});
+      EXPECT_LT(largest_difference(result(Unit::g2, one), oracle::model(one, one.input->box.start)),
+                precision == Precision::f64 ? 2e-12 : 5e-6);
+    }
+}
+
+TEST_P(XpcsOnGpu, ComputesNormalEquationsInEveryForm) {
+  for (const Mode mode : {Mode::at_rest, Mode::laminar})
+    for (const Scaling scaling : {Scaling::shared, Scaling::per_angle})
+      for (const Loss loss : {Loss::linear, Loss::soft_l1})
+        for (const Weights weights : {Weights::unit, Weights::array}) {
+          const Problem one =
+              problem(size, {.mode = mode, .scaling = scaling, .loss = loss, .weights = weights});
+          EXPECT_LT(oracle::distance(
+                        result(Unit::normal_equations, one),
+                        oracle::in_a_row(oracle::normal_equations(one, one.input->box.start))),
+                    1e-11);
+        }
+}
+
+TEST_P(XpcsOnGpu, FitsAsTheOracleDoes) {
+  const Problem one = problem({4, 48}, {}, 0.01);
+  const std::vector<double> fit = result(Unit::converged_fit, one);
+  EXPECT_EQ(fit[1], 6);
+  EXPECT_EQ(fit[2], converged);
+  EXPECT_NEAR(fit[0] / 0.4692969007797889, 1, 1e-9);
+  EXPECT_NEAR(result(Unit::fit, one)[0] / 0.469296900405515, 1, 1e-9);
+}
+
+TEST_P(XpcsOnGpu, ComputesPatterns) {
+  const Problem one = problem(size, {});
+  for (const Pattern pattern :
+       {Pattern::angle_loop, Pattern::costs, Pattern::chunks, Pattern::round_trip}) {
+    const std::vector<double> expected = exact(pattern, 11, one);
+    const std::vector<double> found = stepped(*make(pattern, 11, *backend, GetParam(), one));
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t k = 0; k < found.size(); ++k)
+      ASSERT_NEAR(found[k] / expected[k], 1, 2e-12) << static_cast<int>(pattern);
+  }
+}
+
+TEST_P(XpcsOnGpu, GivesTheSameBitsEveryTime) {
+  const Problem one = problem(size, {});
+  EXPECT_EQ(result(Unit::fit, one), result(Unit::fit, one));
+}
+
+}  // namespace
+}  // namespace holdfast::xpcs_fit
+
+int main(int argc, char** argv) {
+  return holdfast::gpu_main(argc, argv);
+}

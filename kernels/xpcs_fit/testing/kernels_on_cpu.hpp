@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: the kernels of both variants on the emulated device.
+#pragma once
+
+#include "runtime/emulation/emulated_device.hpp"
+#include "xpcs_fit/problem/problem.hpp"
+
+namespace holdfast::xpcs_fit {
+
+// Of the reference, which is compiled for its size, these alone.
+inline constexpr Size emulated_size = {3, 19};
+
+std::unique_ptr<Backend> emulated_optimized(emulation::Order order = emulation::Order::forward);
+// For one form at emulated_size, laminar or at rest, shared, or laminar per angle; of one angle
+// laminar alone.
+std::unique_ptr<Backend> emulated_reference(const Options& options,
+                                            int angles = emulated_size.angles);
+
+}  // namespace holdfast::xpcs_fit

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both variants of every pattern on the host against the oracle.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "xpcs_fit/patterns.hpp"
+#include "xpcs_fit/testing/support.hpp"
+
+namespace holdfast::xpcs_fit {
+namespace {
+
+constexpr Pattern patterns[] = {Pattern::angle_loop, Pattern::costs, Pattern::chunks,
+                                Pattern::round_trip};
+
+TEST(XpcsPatterns, AreRightInBothVariants) {
+  for (const Mode mode : {Mode::at_rest, Mode::laminar}) {
+    const Problem one = problem({3, 37}, {.mode = mode});
+    for (const Pattern pattern : patterns)
+      // A count that fills no tile and cuts within rows.
+      for (const int count : {1, 11}) {
+        const std::vector<double> expected = exact(pattern, count, one);
+        for (const Variant variant : {Variant::reference, Variant::optimized}) {
+          const auto backend = open_backend("host");
+          const auto computation = make(pattern, count, *backend, variant, one);
+          computation->step();
+          computation->step();
+          const std::vector<double> result = computation->result();
+          ASSERT_EQ(result.size(), expected.size());
+          for (std::size_t k = 0; k < result.size(); ++k)
+            ASSERT_NEAR(result[k] / expected[k], 1, 2e-12)
+                << static_cast<int>(pattern) << " " << count << " entry " << k;
+        }
+      }
+  }
+}
+
+TEST(XpcsPatterns, BeginWithTheTruth) {
+  const std::vector<double> sets = parameter_sets(2, {}, 3);
+  ASSERT_EQ(sets.size(), 18u);
+  EXPECT_EQ(sets[2], 1000);
+  EXPECT_NE(sets[11], 1000);
+  EXPECT_NEAR(sets[11], 1000, 35);
+}
+
+}  // namespace
+}  // namespace holdfast::xpcs_fit

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step must at least do, and what it holds, by the size alone.
+#include "runtime/base/gemm.hpp"
+#include "xpcs_fit/problem/fit.hpp"
+#include "xpcs_fit/xpcs_fit.hpp"
+
+namespace holdfast::xpcs_fit {
+namespace {
+
+// Multiply-adds of a point and of a pair of frames, an exponential as 16 of them and a sine as 15.
+struct MultiplyAdds {
+  double point = 0, pair = 0;
+};
+
+MultiplyAdds of_values(bool laminar, bool residual) {
+  if (laminar) return {residual ? 26. : 24., 46};
+  return {residual ? 2. : 1., 25};
+}
+MultiplyAdds of_pass(bool laminar, bool per_angle) {
+  if (!laminar) return {per_angle ? 33. : 3., 65};
+  return {per_angle ? 100. : 52., per_angle ? 46. : 133.};
+}
+
+// What the formulas of memory are of.
+struct Held {
+  std::int64_t n = 0, plane = 0, frames = 0, angles = 0, p = 0, real = 8;
+  bool laminar = true, weighted = false, soft = false, on_device = false;
+};
+
+// Data and values per point; what depends on frames and angles alone is below a percent of them
+// from size s on.
+std::int64_t optimized_bytes(Unit unit, const Held& held) {
+  std::int64_t arrays = unit == Unit::residual ? 2 : 1;
+  if (held.weighted) ++arrays;
+  return held.real * (arrays * held.n + 8 * held.frames + 5 * held.angles) +
+         (held.on_device ? 64 * held.frames : 0);
+}
+
+// Data, g1, model, residual, Jacobian and planes, the work area of the library.
+std::int64_t reference_bytes(Unit unit, const Held& held) {
+  std::int64_t arrays = unit == Unit::g2 ? 2 : 4;
+  if (has_derivatives(unit)) arrays += held.p + (held.soft && held.on_device ? 1 : 0);
+  if (held.weighted) ++arrays;
+  const bool uses_library = held.on_device && unit != Unit::g2;
+  return held.real * (arrays * held.n + (held.laminar ? 2 : 1) * held.plane) +
+         (uses_library ? static_cast<std::int64_t>(gemm_work_area_bytes) : 0);
+}
+
+}  // namespace
+
+Work work(Unit unit, const Size& size, const Options& options) {
+  const bool laminar = options.mode == Mode::laminar;
+  const auto n = static_cast<double>(size.points()), pairs = static_cast<double>(size.plane());
+  const MultiplyAdds of = has_derivatives(unit)
+                              ? of_pass(laminar, options.scaling == Scaling::per_angle)
+                              : of_values(laminar, unit == Unit::residual);
+  const double real = options.precision == Precision::f32 ? 4 : 8;
+  double arrays = unit == Unit::residual ? 2 : 1;
+  if (options.weights == Weights::array && unit != Unit::g2) ++arrays;
+  // A converged fit makes some 6 passes, an accounted one these.
+  const double passes = is_fit(unit) ? accounted_passes : 1;
+  return {.flops = passes * 2 * (of.point * n + of.pair * pairs),
+          .bytes = passes * real * arrays * n,
+          .phases = passes * (unit == Unit::g2 ? 2.
+                              : is_fit(unit)   ? 4.
+                                               : 3.),
+          .precision = options.precision};
+}
+
+std::int64_t estimate_bytes(Unit unit, const Backend& backend, Variant variant, const Size& size,
+                            const Options& options) {
+  const Held held = {.n = size.points(),
+                     .plane = size.plane(),
+                     .frames = size.frames,
+                     .angles = size.angles,
+                     .p = parameter_count(options, size.angles),
+                     .real = options.precision == Precision::f32 ? 4 : 8,
+                     .laminar = options.mode == Mode::laminar,
+                     .weighted = options.weights == Weights::array && unit != Unit::g2,
+                     .soft = options.loss == Loss::soft_l1,
+                     .on_device = backend.device != nullptr};
+  return variant == Variant::reference ? reference_bytes(unit, held) : optimized_bytes(unit, held);
+}
+
+}  // namespace holdfast::xpcs_fit

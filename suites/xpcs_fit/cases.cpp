@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases of kernels/xpcs_fit: one row per claim, in the order of the list.
+#include "xpcs_fit/row.hpp"
+
+namespace holdfast {
+namespace {
+
+using namespace xpcs_fit;
+
+using Rows = std::vector<Row>;
+
+constexpr Mode modes[] = {Mode::at_rest, Mode::laminar};
+constexpr NamedSize resident_sizes[] = {NamedSize::t, NamedSize::s, NamedSize::l, NamedSize::c};
+
+Tier tier_of(NamedSize size) {
+  return size == NamedSize::t ? Tier::smoke : size <= NamedSize::s ? Tier::gate : Tier::full;
+}
+
+// The model alone, and with the data: a value per point is written.
+void add_values(Rows& rows) {
+  for (const Family<Row>* family : {&families::g2, &families::residual})
+    for (const Mode mode : modes)
+      for (const NamedSize size : resident_sizes)
+        for (const Precision precision : {Precision::f64, Precision::f32}) {
+          // Of the small ones one stands for all, of f32 one.
+          const bool stands = mode == Mode::laminar && precision == Precision::f64;
+          const bool narrow = mode == Mode::laminar && precision == Precision::f32 &&
+                              size == NamedSize::s && family == &families::g2;
+          const bool wide = precision == Precision::f64 && size == NamedSize::s;
+          rows.push_back({.family = family,
+                          .size = size,
+                          .tier = stands || narrow || wide ? tier_of(size) : Tier::full,
+                          .options = {.mode = mode, .precision = precision},
+                          .counted = stands && size == NamedSize::t});
+        }
+}
+
+// Every loss and weight with one pair of contrast and offset for all angles; with one for each the
+// plainest and the richest.
+void add_normal_equations(Rows& rows) {
+  for (const NamedSize size :
+       {NamedSize::t, NamedSize::s0, NamedSize::s, NamedSize::l, NamedSize::c})
+    for (const Mode mode : modes)
+      for (const Scaling scaling : {Scaling::shared, Scaling::per_angle})
+        for (const Loss loss : {Loss::linear, Loss::soft_l1})
+          for (const Weights weights : {Weights::unit, Weights::array}) {
+            const bool plainest = loss == Loss::linear && weights == Weights::unit;
+            const bool richest = loss == Loss::soft_l1 && weights == Weights::array;
+            if (scaling == Scaling::per_angle && !plainest && !richest) continue;
+            const bool gates =
+                size == NamedSize::s0 &&
+                (plainest ? mode == Mode::laminar || scaling == Scaling::shared
+                          : richest && mode == Mode::laminar && scaling == Scaling::per_angle);
+            const bool large = size == NamedSize::s && plainest && scaling == Scaling::shared &&
+                               mode == Mode::laminar;
+            rows.push_back(
+                {.family = &families::normal_equations,
+                 .size = size,
+                 .tier = gates || large ? Tier::gate : Tier::full,
+                 .options = {.mode = mode, .scaling = scaling, .loss = loss, .weights = weights},
+                 .counted = gates && plainest});
+          }
+}
+
+// Whole fits: counted ones of 8 passes, and those that stop by themselves.
+void add_fits(Rows& rows) {
+  for (const Mode mode : modes) {
+    for (const NamedSize size :
+         {NamedSize::t, NamedSize::s0, NamedSize::s, NamedSize::l, NamedSize::c})
+      rows.push_back(
+          {.family = &families::fit,
+           .size = size,
+           .tier = size == NamedSize::t || (size == NamedSize::s && mode == Mode::laminar)
+                       ? tier_of(size)
+                       : Tier::full,
+           .options = {.mode = mode},
+           .counted = size == NamedSize::t});
+    for (const NamedSize size : {NamedSize::t, NamedSize::s, NamedSize::l})
+      rows.push_back({.family = &families::converged,
+                      .size = size,
+                      .tier = size == NamedSize::t && mode == Mode::at_rest ? Tier::full
+                              : size == NamedSize::l                        ? Tier::full
+                                                                            : Tier::gate,
+                      .options = {.mode = mode}});
+  }
+}
+
+// What surrounds fits.
+void add_patterns(Rows& rows) {
+  for (const int angles : {8, 23, 72})
+    for (const int frames : {50, 100, 200})
+      rows.push_back({.family = &families::angle_loop,
+                      .tier = angles == 23 && frames == 100 ? Tier::gate : Tier::full,
+                      .angles = angles,
+                      .frames = frames});
+  for (const int vectors : {8, 64})
+    rows.push_back({.family = &families::batch_chi2,
+                    .size = vectors == 8 ? NamedSize::s0 : NamedSize::s,
+                    .tier = vectors == 8 ? Tier::gate : Tier::full,
+                    .count = vectors});
+  for (const int chunks : {1, 4, 16})
+    rows.push_back({.family = &families::chunk_gather,
+                    .size = NamedSize::s0,
+                    .tier = chunks == 4 ? Tier::gate : Tier::full,
+                    .count = chunks});
+  for (const int iterations : {50, 1000})
+    rows.push_back({.family = &families::round_trip,
+                    .size = iterations == 50 ? NamedSize::t : NamedSize::s0,
+                    .tier = iterations == 50 ? Tier::gate : Tier::full,
+                    .count = iterations});
+}
+
+void add_streams(Rows& rows) {
+  for (const double probability : {0., 0.05, 0.3})
+    for (const int permanent : {-1, 3})
+      rows.push_back({.family = &families::stream_faults,
+                      .tier = probability == 0.05 && permanent == -1 ? Tier::gate : Tier::full,
+                      .probability = probability,
+                      .permanent = permanent});
+  rows.push_back({.family = &families::stream_overhead, .size = NamedSize::s});
+}
+
+void add_protocols(Rows& rows) {
+  for (const Mode mode : modes)
+    rows.push_back(
+        {.family = &families::first_call, .tier = Tier::gate, .options = {.mode = mode}});
+  for (const Mode mode : modes)
+    for (const NamedSize size : {NamedSize::s, NamedSize::l})
+      rows.push_back({.family = &families::memory,
+                      .size = size,
+                      .tier = tier_of(size),
+                      .options = {.mode = mode}});
+  for (const Change change : {Change::shape, Change::dtype_mode})
+    rows.push_back({.family = &families::shape_change, .tier = Tier::gate, .change = change});
+}
+
+std::vector<Case> cases(const SuiteOptions&) {
+  Rows rows;
+  add_values(rows);
+  add_normal_equations(rows);
+  add_fits(rows);
+  add_patterns(rows);
+  add_streams(rows);
+  add_protocols(rows);
+  return cases_of(rows);
+}
+
+}  // namespace
+
+Suite suite() {
+  return {.name = "xpcs_fit", .cases = cases};
+}
+
+}  // namespace holdfast

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who knows where fits end.
+#pragma once
+
+#include <optional>
+
+#include "xpcs_fit/row.hpp"
+
+namespace holdfast::xpcs_fit {
+
+// Published ends of sizes t to s, the oracle's own fit of size t; of larger ones the truth that the
+// data were made from.
+// `within`: of a fit that lost some of its data, how many deviations from there it may end.
+Oracle fit_oracle(Unit unit, const Row& row, std::optional<double> within = {});
+
+// Of a result: the largest distance of a parameter from the truth, in standard deviations.
+double largest_pull(const Row& row, const std::vector<double>& result);
+
+}  // namespace holdfast::xpcs_fit

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xpcs_fit/row.hpp"
+
+#include "families/known.hpp"
+#include "runtime/base/error.hpp"
+#include "xpcs_fit/problem/words.hpp"
+
+namespace holdfast::xpcs_fit {
+
+std::string named(const std::string& word, const Row& row, const std::vector<Axis>& axes) {
+  std::vector<Axis> all = {{"mode", mode_words.of(row.options.mode)}};
+  all.insert(all.end(), axes.begin(), axes.end());
+  all.emplace_back("size", size_words.of(row.size));
+  return id("xpcs_fit/" + word, all, name(row.options.precision));
+}
+
+std::string named(const std::string& word, const std::vector<Axis>& axes, const Row& row) {
+  std::vector<Axis> all = axes;
+  all.emplace_back("mode", mode_words.of(row.options.mode));
+  all.emplace_back("size", size_words.of(row.size));
+  return id("xpcs_fit/" + word, all, name(row.options.precision));
+}
+
+Size size_of(const Row& row) {
+  return row.angles > 0 ? Size{row.angles, row.frames} : size_of(row.size);
+}
+
+Problem problem_of(const Row& row, bool executes) {
+  static Known<std::string, std::shared_ptr<const Input>> known;
+  const Options& options = row.options;
+  const bool weighted = options.weights == Weights::array;
+  const Size size = size_of(row);
+  const std::string key =
+      text(size.angles, " ", size.frames, " ", static_cast<int>(options.mode), " ",
+           static_cast<int>(options.scaling), " ", weighted, " ", executes);
+  const auto& input = known.of(key, [&] {
+    return make_input({.size = size,
+                       .physics = default_physics(size),
+                       .weighted = weighted,
+                       .sized_only = !executes},
+                      options);
+  });
+  return {input, options};
+}
+
+}  // namespace holdfast::xpcs_fit

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row of the suite's table: one claim about one computation at one size.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "families/family.hpp"
+#include "xpcs_fit/data/sizes.hpp"
+#include "xpcs_fit/patterns.hpp"
+
+namespace holdfast::xpcs_fit {
+
+struct Row;
+
+namespace families {
+// stepped.cpp
+extern const Family<Row> g2, residual, normal_equations,
+    fit,        // 8 passes
+    converged;  // as many as it takes
+// patterns.cpp
+extern const Family<Row> angle_loop, batch_chi2, chunk_gather, round_trip;
+// streams.cpp
+extern const Family<Row> stream_faults,  // planted faults, and what becomes of batches
+    stream_overhead;                     // what looking at each batch costs
+// protocols.cpp
+extern const Family<Row> first_call,  // what the first call costs, and the next
+    shape_change,                     // what must not be compiled again
+    memory;                           // peaks beside the published estimate
+}  // namespace families
+
+// Of families::shape_change: what changes.
+enum class Change { shape, dtype_mode };
+
+struct Row {
+  const Family<Row>* family = &families::normal_equations;
+  NamedSize size = NamedSize::t;
+  Tier tier = Tier::full;
+  Options options = {};
+  int angles = 0, frames = 0;  // of families::angle_loop, instead of a size
+  int count = 1;               // of other patterns: sets of parameters, chunks, iterations
+  double probability = 0;      // of families::stream_faults, that an attempt fails
+  int permanent = -1;          // a batch of which all do; -1: none
+  Change change = Change::shape;
+  Kinds only = {};       // of devices that it is confined to; empty: all that can
+  bool counted = false;  // small enough for its instructions to be counted
+};
+
+// "xpcs_fit/<word>/mode:../<axes>/size:../f64".
+std::string named(const std::string& word, const Row& row, const std::vector<Axis>& axes = {});
+
+// "xpcs_fit/<word>/<axes>/mode:../size:../f64".
+std::string named(const std::string& word, const std::vector<Axis>& axes, const Row& row);
+
+Size size_of(const Row& row);
+
+// Several cases of a process ask for the same input; it is made once. Zeros where nothing executes.
+Problem problem_of(const Row& row, bool executes);
+
+}  // namespace holdfast::xpcs_fit
