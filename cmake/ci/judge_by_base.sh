@@ -14,7 +14,7 @@ trap 'git worktree remove --force "$place/tree" 2>/dev/null || true; rm -rf "$pl
 git worktree add --quiet --detach "$place/tree" "$base"
 cmake -S "$place/tree" -B "$place/build" -DCMAKE_BUILD_TYPE=Release >"$place/log" ||
   { cat "$place/log" && exit 2; }
-cmake --build "$place/build" --target holdfast --parallel >"$place/log" || { cat "$place/log" && exit 2; }
+cmake --build "$place/build" --target holdfast --parallel "$(nproc)" >"$place/log" || { cat "$place/log" && exit 2; }
 
 cp -r "$build/results" "$place/results" # a verdict of its own would take the place of this tree's
 status=0

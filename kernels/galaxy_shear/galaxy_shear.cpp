@@ -32,6 +32,7 @@ void validate(const Backend& backend, const Problem& problem) {
     if (size != wanted)
       throw Error(Fault::bad_input, text(field, " has ", size, " numbers, ", wanted, " expected"));
   };
+  if (problem.unit == Unit::psf_table) return;
   if (!problem.fits()) {
     check("truths", problem.truths.size(), std::size_t(problem.batch) * parameters);
     if (problem.unit == Unit::render_grad) check("cotangent", problem.cotangent.size(), pixels);
@@ -49,7 +50,6 @@ void validate(const Options& options) {
 }
 
 Problem problem_of(Unit unit, const Options& options, bool executes) {
-  const bool fits = unit != Unit::render && unit != Unit::render_grad;
   Problem problem = {.unit = unit,
                      .scene = scene_of(options),
                      .batch = options.batch,
@@ -59,10 +59,11 @@ Problem problem_of(Unit unit, const Options& options, bool executes) {
                      .precision = options.precision};
   validate(options);
   const std::size_t pixels = std::size_t(options.image) * options.image;
-  for (int b = 0; b < options.batch && !fits; ++b)
+  if (unit == Unit::psf_table) return problem;
+  for (int b = 0; b < options.batch && !problem.fits(); ++b)
     for (const double value : truth_of(problem.scene, b)) problem.truths.push_back(value);
   if (unit == Unit::render_grad) problem.cotangent.assign(pixels, 1);
-  if (!fits) return problem;
+  if (!problem.fits()) return problem;
   for (int b = 0; b < options.batch; ++b)
     for (const double value : start_of(problem.scene)) problem.starts.push_back(value);
   if (executes)
@@ -101,6 +102,10 @@ std::vector<std::size_t> fields_of(Unit unit, const Options& options) {
   switch (unit) {
     case Unit::render:
       return {batch * image * image};
+    case Unit::psf_table: {
+      const std::size_t columns = options.fft / 2 + 1;
+      return {columns * columns};
+    }
     case Unit::render_grad:
       return {batch * parameters};
     case Unit::forward:

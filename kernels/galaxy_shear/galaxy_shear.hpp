@@ -22,6 +22,7 @@ namespace holdfast::galaxy_shear {
 //                their priors: u [batch, latents], loss
 //   svi_step     one step of Adam, chained: u, m, v [batch, latents], loss, t, status [batch]
 //   map          a whole fit from its start: u [batch, latents], losses [batch, steps], status
+//   psf_table    attenuation by a Moffat profile and a pixel: [H + 1, H + 1]
 // Throws Error{bad_input} for options that cannot be, with field, value and limit.
 std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,
                                   const Options& options);

@@ -82,6 +82,10 @@ TEST_F(GalaxyShearOnHost, GalaxiesOfABatchAreIndependent) {
                      batch_of(Unit::svi_step, {.fft = 64, .image = 33, .batch = 64}));
 }
 
+TEST_F(GalaxyShearOnHost, TablesOpticsAsTheOracleDoes) {
+  for (const Variant variant : variants) expect_table(*backend, variant);
+}
+
 TEST_F(GalaxyShearOnHost, DrawsLatentsFromTheirPriors) {
   for (const Variant variant : variants)
     for (const int latents : {4, 8}) expect_drawn(*backend, variant, latents);
@@ -120,8 +124,8 @@ TEST_F(GalaxyShearOnHost, AWholeStampKeepsTheFluxAndTurnsWithTheGalaxy) {
 
 TEST_F(GalaxyShearOnHost, HoldsTheBytesOfTheFormula) {
   for (const Variant variant : variants)
-    for (const Unit unit :
-         {Unit::render, Unit::render_grad, Unit::forward, Unit::svi_step, Unit::map})
+    for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward, Unit::svi_step,
+                            Unit::map, Unit::psf_table})
       for (const Options& options :
            {Options{.steps = 7}, Options{.batch = 5, .psf = Psf::moffat},
             Options{.fft = 64, .image = 33, .latents = 8, .precision = Precision::f32}}) {

@@ -10,7 +10,7 @@ namespace holdfast::galaxy_shear {
 namespace {
 
 bool fits(Unit unit) {
-  return unit != Unit::render && unit != Unit::render_grad;
+  return unit == Unit::forward || unit == Unit::svi_step || unit == Unit::map;
 }
 
 // What goes in and comes out, in either variant; `spare` numbers behind arrays that are read whole
@@ -81,6 +81,11 @@ std::int64_t reference_bytes(Unit unit, const Options& options, std::int64_t val
 std::int64_t formula_peak_bytes(const Backend& backend, Variant variant, Unit unit,
                                 const Options& options) {
   const std::int64_t value = options.precision == Precision::f32 ? 4 : 8;
+  if (unit == Unit::psf_table) {
+    const std::int64_t columns = options.fft / 2 + 1;
+    const bool reference = variant == Variant::reference;  // three planes of complex numbers
+    return value * columns * (reference ? 6 * (2 * columns - 1) : columns);
+  }
   if (variant == Variant::reference)
     return reference_bytes(unit, options, value, backend.device != nullptr);
   if (!backend.device) return host_bytes(unit, options, value);

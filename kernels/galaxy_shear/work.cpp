@@ -16,6 +16,14 @@ Work work_of(Unit unit, const Options& options) {
   const double image = s * s * value, latents = options.latents;
   Work work = {.phases = 1, .precision = options.precision};
   switch (unit) {
+    // A term of a trapezoid sum has two exponentials and a hyperbolic cosine; 40 terms are least.
+    case Unit::psf_table: {
+      const double pairs = (half + 1) * (half + 2) / 2;
+      const bool closed = options.beta == std::floor(options.beta) + 0.5;
+      work.flops = pairs * (closed ? 60 : 40 * 60);
+      work.bytes = (half + 1) * (half + 1) * value;
+      break;
+    }
     case Unit::render:
       work.flops = batch * forward;
       work.bytes = batch * (image + 64);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a step must at least do, and what it holds, by the size alone.
+#include <algorithm>
+
 #include "runtime/base/gemm.hpp"
+#include "xpcs_fit/device/arguments.hpp"
 #include "xpcs_fit/problem/fit.hpp"
 #include "xpcs_fit/xpcs_fit.hpp"
 
@@ -24,6 +27,7 @@ MultiplyAdds of_pass(bool laminar, bool per_angle) {
 // What the formulas of memory are of.
 struct Held {
   std::int64_t n = 0, plane = 0, frames = 0, angles = 0, p = 0, real = 8;
+  std::int64_t partial = 0;  // bytes of partial sums
   bool laminar = true, weighted = false, soft = false, on_device = false;
 };
 
@@ -33,7 +37,7 @@ std::int64_t optimized_bytes(Unit unit, const Held& held) {
   std::int64_t arrays = unit == Unit::residual ? 2 : 1;
   if (held.weighted) ++arrays;
   return held.real * (arrays * held.n + 8 * held.frames + 5 * held.angles) +
-         (held.on_device ? 64 * held.frames : 0);
+         (held.on_device ? 64 * held.frames : 0) + held.partial;
 }
 
 // Data, g1, model, residual, Jacobian and planes, the work area of the library.
@@ -44,6 +48,13 @@ std::int64_t reference_bytes(Unit unit, const Held& held) {
   const bool uses_library = held.on_device && unit != Unit::g2;
   return held.real * (arrays * held.n + (held.laminar ? 2 : 1) * held.plane) +
          (uses_library ? static_cast<std::int64_t>(gemm_work_area_bytes) : 0);
+}
+
+// As device/pass.hpp launches them.
+std::int64_t pass_blocks(const Backend& backend, const Size& size, int groups) {
+  const std::int64_t each = groups == 1 ? 2 : std::max(1, 8 / groups);
+  const std::int64_t most = each * backend.device->architecture().multiprocessors;
+  return std::clamp<std::int64_t>((size.plane() + pair_threads - 1) / pair_threads, 1, most);
 }
 
 }  // namespace
@@ -69,16 +80,21 @@ Work work(Unit unit, const Size& size, const Options& options) {
 
 std::int64_t estimate_bytes(Unit unit, const Backend& backend, Variant variant, const Size& size,
                             const Options& options) {
-  const Held held = {.n = size.points(),
-                     .plane = size.plane(),
-                     .frames = size.frames,
-                     .angles = size.angles,
-                     .p = parameter_count(options, size.angles),
-                     .real = options.precision == Precision::f32 ? 4 : 8,
-                     .laminar = options.mode == Mode::laminar,
-                     .weighted = options.weights == Weights::array && unit != Unit::g2,
-                     .soft = options.loss == Loss::soft_l1,
-                     .on_device = backend.device != nullptr};
+  Held held = {.n = size.points(),
+               .plane = size.plane(),
+               .frames = size.frames,
+               .angles = size.angles,
+               .p = parameter_count(options, size.angles),
+               .real = options.precision == Precision::f32 ? 4 : 8,
+               .laminar = options.mode == Mode::laminar,
+               .weighted = options.weights == Weights::array && unit != Unit::g2,
+               .soft = options.loss == Loss::soft_l1,
+               .on_device = backend.device != nullptr};
+  if (backend.device && has_derivatives(unit)) {
+    const int groups = group_count(options, size.angles);
+    const std::int64_t count = sum_count(local_parameters(options.mode));
+    held.partial = 8 * count * groups * pass_blocks(backend, size, groups);
+  }
   return variant == Variant::reference ? reference_bytes(unit, held) : optimized_bytes(unit, held);
 }
 

@@ -37,6 +37,7 @@ struct Family {
   bool (*chained)(const Row&) = nullptr;                  // whether steps are; none: they are
   void (*more)(const Row&, Steps&) = nullptr;             // optional
   std::vector<Derived> (*derived)(const Row&) = nullptr;  // optional
+  std::vector<Rate> (*rates)(const Row&) = nullptr;       // optional
 
   // Of one that is not, instead of all these.
   void (*protocol)(const Row&, Session&) = nullptr;
@@ -118,6 +119,7 @@ Case case_of(const Row& row) {
   one.work = family.work(row);
   one.recipe = steps_of(row);
   if (family.derived) one.derived = family.derived(row);
+  if (family.rates) one.rates = family.rates(row);
   return one;
 }
 

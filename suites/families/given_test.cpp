@@ -34,5 +34,14 @@ TEST_F(Options, PutANumberWhereARowKeepsItUnlessItIsRefused) {
   EXPECT_EQ(seed, 7u);
 }
 
+TEST_F(Options, PutARealNumberWhereARowKeepsIt) {
+  double rate = 0.1;
+  EXPECT_FALSE(given.real("other", rate));
+  EXPECT_THROW(given.real("taste", rate), Error);
+  EXPECT_EQ(rate, 0.1);
+  EXPECT_TRUE(given.real("size", rate));
+  EXPECT_EQ(rate, 7);
+}
+
 }  // namespace
 }  // namespace holdfast

@@ -43,7 +43,7 @@ void add_images(Rows& rows) {
 void add_gradients(Rows& rows) {
   const Family<Row>& render_grad = families::render_grad;
   rows.push_back(row(render_grad, Tier::gate, {.steps = 1}));
-  rows.push_back(row(render_grad, Tier::gate, {.steps = 1, .precision = f32}));
+  rows.push_back(row(render_grad, Tier::full, {.steps = 1, .precision = f32}));
   rows.push_back(row(render_grad, Tier::full, {.psf = Psf::moffat, .steps = 1}));
   rows.push_back(row(render_grad, Tier::gate, {.batch = 64}));
 }
@@ -91,6 +91,9 @@ void add_fits(Rows& rows) {
 }
 
 void add_protocols(Rows& rows) {
+  for (const double beta : {2.5, 3.1})
+    rows.push_back(row(families::psf_table, beta == 2.5 ? Tier::gate : Tier::full,
+                       {.psf = Psf::moffat, .beta = beta, .steps = 1}));
   for (const Precision precision : {Precision::f64, f32})
     rows.push_back(row(families::first_call, precision == f32 ? Tier::full : Tier::gate,
                        {.precision = precision}));
@@ -107,7 +110,8 @@ Row with(const SuiteOptions& options, Row each) {
   if (each.family == &families::map) given.number("num-steps", each.options.steps);
   given.number("fft-size", each.options.fft);
   given.number("image-size", each.options.image);
-  given.real("lr", each.options.learning_rate);
+  if (given.real("lr", each.options.learning_rate) && each.options.learning_rate == 0)
+    throw Error(Fault::bad_input, "learning rate = 0: it must be positive");
   return each;
 }
 
@@ -121,6 +125,8 @@ std::vector<Case> cases(const SuiteOptions& given) {
   add_protocols(rows);
   Rows asked;
   for (const Row& each : rows) {
+    if (each.family == &families::shape_change && given.custom.contains("skip-recompilation-check"))
+      continue;
     asked.push_back(with(given, each));
     validate(asked.back().options);
   }
@@ -134,7 +140,8 @@ Suite suite() {
           .options = {{"num-steps", "T", "steps of every whole fit"},
                       {"lr", "RATE", "learning rate of every fit"},
                       {"fft-size", "N", "samples along an axis of the Fourier plane, 16 to 1024"},
-                      {"image-size", "S", "pixels along an axis of a stamp"}},
+                      {"image-size", "S", "pixels along an axis of a stamp"},
+                      {"skip-recompilation-check", "", "leave compile/shape_change out"}},
           .cases = cases};
 }
 

@@ -126,6 +126,8 @@ double limit_of(const Row& row) {
       return single ? 2e-6 : 1e-12;
     case Unit::render_grad:
       return single ? 2e-4 : 1e-10;
+    case Unit::psf_table:
+      return single ? 1e-6 : 1e-13;
     case Unit::forward:
       return single ? 2e-5 : 1e-10;
     case Unit::map:
@@ -178,6 +180,11 @@ Oracle oracle_of(const Row& row) {
       break;
     case Unit::render_grad:
       known.expected = [=](int) { return products(row); };
+      break;
+    case Unit::psf_table:
+      known.expected = [=](int) { return oracle::response(scene_of(row.options)); };
+      known.name = "Bessel functions of the library";
+      known.golden = {};
       break;
     case Unit::forward:
       known.expected = [=](int) { return losses(row); };

@@ -9,6 +9,7 @@ Unit unit_of(const Row& row) {
   if (row.family == &families::render) return Unit::render;
   if (row.family == &families::render_grad) return Unit::render_grad;
   if (row.family == &families::forward) return Unit::forward;
+  if (row.family == &families::psf_table) return Unit::psf_table;
   return row.family == &families::map ? Unit::map : Unit::svi_step;
 }
 

@@ -19,8 +19,8 @@ struct Row {
 };
 
 namespace families {
-extern const Family<Row> render, render_grad, forward, svi_step, map;  // stepped.cpp
-extern const Family<Row> first_call, first_run, shape_change, memory;  // protocols.cpp
+extern const Family<Row> render, render_grad, forward, svi_step, map, psf_table;  // stepped.cpp
+extern const Family<Row> first_call, first_run, shape_change, memory;             // protocols.cpp
 }  // namespace families
 
 Unit unit_of(const Row& row);

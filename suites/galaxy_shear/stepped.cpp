@@ -4,6 +4,7 @@
 #include "galaxy_shear/oracles.hpp"
 #include "galaxy_shear/problem/words.hpp"
 #include "galaxy_shear/row.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast::galaxy_shear {
 namespace {
@@ -72,6 +73,16 @@ std::vector<Derived> beside_step(const Row& row) {
   return {ratio};
 }
 
+// How many galaxies a second brings; and of one image of 48 x 48 at N = 128 the published program's
+// time over ours.
+std::vector<Rate> beside_published(const Row& row, const char* name, double published_seconds) {
+  const Options& o = row.options;
+  std::vector<Rate> rates = {{.name = "galaxies_per_s", .per_step = double(o.batch)}};
+  if (o.batch == 1 && o.fft == 128 && o.image == 48)
+    rates.push_back({.name = name, .per_step = published_seconds});
+  return rates;
+}
+
 std::string latents(const Row& row) {
   return std::to_string(row.options.latents);
 }
@@ -85,7 +96,8 @@ const Family<Row> families::render = {
     .oracle = oracle_of,
     .invariant = [](const Row&) { return repeats_itself(); },
     .more = draws,
-    .derived = beside_f64};
+    .derived = beside_f64,
+    .rates = [](const Row& row) { return beside_published(row, "vs_seed_render", 0.6e-3); }};
 
 const Family<Row> families::render_grad = {
     .id = [](const Row& row) { return named("render_grad", row); },
@@ -94,7 +106,8 @@ const Family<Row> families::render_grad = {
     .oracle = oracle_of,
     .invariant = [](const Row&) { return repeats_itself(); },
     .more = multiplies,
-    .derived = beside_render};
+    .derived = beside_render,
+    .rates = [](const Row& row) { return beside_published(row, "vs_seed_grad", 24e-3); }};
 
 const Family<Row> families::forward = {
     .id =
@@ -120,7 +133,8 @@ const Family<Row> families::svi_step = {
     .invariant = fit_goes_on,
     .warm_up = [](const Row&) { return 3; },
     .more = estimated,
-    .derived = beside_render};
+    .derived = beside_render,
+    .rates = [](const Row& row) { return beside_published(row, "vs_seed_step", 25e-3); }};
 
 // The published program waits for the loss of every step, so that its fits have launch:host alone;
 // a host measures it on short ones.
@@ -141,6 +155,24 @@ const Family<Row> families::map = {
     .oracle = oracle_of,
     .invariant = [](const Row&) { return repeats_itself(); },
     .more = fits,
-    .derived = beside_step};
+    .derived = beside_step,
+    .rates =
+        [](const Row& row) {
+          return beside_published(row, "vs_seed_run", 0.4 * row.options.steps);
+        }};
+
+// A closed form where beta is half an integer, a sum of exponentials where it is not.
+const Family<Row> families::psf_table = {
+    .id =
+        [](const Row& row) {
+          return id("galaxy_shear/psf_table",
+                    {{"beta", text(row.options.beta)}, {"fft", row.options.fft}},
+                    name(row.options.precision));
+        },
+    .make = made,
+    .work = [](const Row& row) { return work_of(Unit::psf_table, row.options); },
+    .oracle = oracle_of,
+    .invariant = [](const Row&) { return repeats_itself(); },
+    .more = fits};
 
 }  // namespace holdfast::galaxy_shear

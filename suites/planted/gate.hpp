@@ -43,6 +43,13 @@ inline void expect_well(const Said& said) {
   ASSERT_EQ(said.exit, 0) << said.words;
 }
 
+// What holds for all suites: the other files speak of suites that a build of planted ones has not.
+inline std::filesystem::path policy_without_rules(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(HOLDFAST_POLICY "/common.json", folder / "common.json");
+  return folder;
+}
+
 // `run` into a folder, `baseline accept` once, `check` after each change.
 class Gate {
  public:
@@ -52,9 +59,10 @@ class Gate {
   const std::filesystem::path& folder() const { return folder_; }
 
   // `environment` is what stands before a command in a shell, "NAME=value".
-  Said measure(const std::string& environment, const std::string& results) const {
+  Said measure(const std::string& environment, const std::string& results,
+               const std::string& more = "") const {
     return run("env " + environment + " " HOLDFAST_BINARY " run " + suite_ +
-               " --device=" + device_ + " --out=" + (folder_ / results).string());
+               " --device=" + device_ + " --out=" + (folder_ / results).string() + ' ' + more);
   }
   // `lists` are where the suite is in no build of its own: beside the gate.
   Said accept(const std::string& results, const std::filesystem::path& lists = {}) const {
@@ -62,7 +70,11 @@ class Gate {
                (lists.empty() ? "" : " --lists=" + lists.string()) + " --why='as built'");
   }
   Said check(const std::string& results, const std::string& more = "") const {
-    return run(HOLDFAST_BINARY " check " + (folder_ / results).string() + judged_by() + ' ' + more);
+    // A suite given by its path lies in a build of its own, with its list.
+    const bool elsewhere = suite_.find('/') != suite_.npos && more.find("--lists=") == more.npos;
+    const std::filesystem::path own = std::filesystem::path(suite_).parent_path();
+    return run(HOLDFAST_BINARY " check " + (folder_ / results).string() + judged_by() +
+               (elsewhere ? " --lists=" + own.string() + ' ' : " ") + more);
   }
 
  private:
@@ -78,15 +90,16 @@ class Planted : public testing::Test {
  protected:
   static void accept_as_built(const std::string& suite, const std::string& device,
                               const std::string& folder) {
-    gate = std::make_unique<Gate>(suite, device, fresh_folder(folder));
+    const std::filesystem::path fresh = fresh_folder(folder);
+    gate = std::make_unique<Gate>(suite, device, fresh, policy_without_rules(fresh / "policy"));
     expect_well(gate->measure("HOLDFAST_PLANT=", "unplanted"));
     calm(gate->folder() / "unplanted");
-    expect_well(gate->accept("unplanted"));
+    expect_well(gate->accept("unplanted", std::filesystem::path(suite).parent_path()));
   }
   static void TearDownTestSuite() { gate.reset(); }
 
-  static Said judge(const std::string& plant) {
-    expect_well(gate->measure("HOLDFAST_PLANT=" + plant, plant));
+  static Said judge(const std::string& plant, const std::string& more = "") {
+    expect_well(gate->measure("HOLDFAST_PLANT=" + plant, plant, more));
     return gate->check(plant);
   }
   // How the gate ends where a suite is planted so, and what it says.

@@ -17,12 +17,12 @@
 namespace holdfast::planted {
 
 struct KernelPlant {
-  const char *name, *file;    // of the device code in the workload's folder
-  std::string_view where;     // what stands there
-  std::string before, after;  // what is planted around it; in its place where `instead`
-  bool instead = false;
-  const char *of_case, *metric;  // what falls behind
-  const char* cause;             // of it, in the evidence
+  const char *name = "", *file = "";       // of the device code in the workload's folder
+  std::string_view where = {};             // what stands there
+  std::string before = {}, after = {};     // what is planted around it
+  bool instead = false;                    // in its place, not around it
+  const char *of_case = "", *metric = "";  // what falls behind
+  const char* cause = "";                  // of it, in the evidence
 };
 
 inline void plant_kernels(const std::string& workload, const std::vector<KernelPlant>& plants,

@@ -41,15 +41,17 @@ Steps loop() {
 }
 
 std::vector<Case> cases(const SuiteOptions&) {
-  const auto named = [](const char* family, std::vector<std::string> devices, Steps steps) {
+  const auto named = [](const char* family, Tier tier, std::vector<std::string> devices,
+                        Steps steps) {
     return Case{.id = id(family, {{"n", n}}, "f64"),
-                .tier = Tier::smoke,
+                .tier = tier,
                 .devices = std::move(devices),
                 .work = planted::smooth_work(n),
                 .recipe = std::move(steps)};
   };
-  return {named("planted/smooth", {"host", "cuda-dry"}, smooth()),
-          named("planted/once", {"host"}, once()), named("planted/loop", {"cuda-dry"}, loop())};
+  return {named("planted/smooth", Tier::smoke, {"host", "cuda-dry"}, smooth()),
+          named("planted/once", Tier::gate, {"host"}, once()),
+          named("planted/loop", Tier::gate, {"cuda-dry"}, loop())};
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ using testing::AnyOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
+constexpr const char* one_case = "--tier=smoke";
+
 // <folder>/bin/planted and its list: the suite as it was built, with a plant in it.
 fs::path build(const fs::path& folder, const std::string& plant = "") {
   fs::create_directories(folder / "bin");
@@ -26,13 +28,6 @@ fs::path build(const fs::path& folder, const std::string& plant = "") {
   if (!plant.empty())
     std::ofstream(binary, std::ios::app | std::ios::binary) << "\nHOLDFAST_PLANT=" << plant;
   return binary;
-}
-
-// What holds for all suites: the other files speak of suites that these builds have not.
-fs::path policy_without_rules(const fs::path& folder) {
-  fs::create_directories(folder);
-  fs::copy_file(HOLDFAST_POLICY "/common.json", folder / "common.json");
-  return folder;
 }
 
 // The base is accepted as four times as fast as it is, so that every measurement of any build is
@@ -45,7 +40,7 @@ class PlantedConfirm : public testing::Test {
     const fs::path base = build(folder / "base");
     gate = std::make_unique<Gate>(base, "host", folder,
                                   policy_without_rules(folder / "baselines" / "policy"));
-    expect_well(gate->measure("HOLDFAST_PLANT=", "unplanted"));
+    expect_well(gate->measure("HOLDFAST_PLANT=", "unplanted", one_case));
     calm(folder / "unplanted", 4);
     expect_well(gate->accept("unplanted", folder / "base" / "bin"));
   }
@@ -55,7 +50,7 @@ class PlantedConfirm : public testing::Test {
   static void measure(const std::string& name) {
     const Gate measuring((folder / name / "bin" / "planted").string(), "host", folder,
                          folder / "baselines" / "policy");
-    expect_well(measuring.measure("HOLDFAST_PLANT=", name + "_results"));
+    expect_well(measuring.measure("HOLDFAST_PLANT=", name + "_results", one_case));
   }
   static Said confirm(const std::string& name, const fs::path& base) {
     return gate->check(name + "_results", "--lists=" + (folder / name / "bin").string() +

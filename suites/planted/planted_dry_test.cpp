@@ -6,6 +6,8 @@
 namespace holdfast::planted {
 namespace {
 
+using testing::ContainsRegex;
+
 // How a sentence about the optimized variant begins.
 const std::string regression =
     "REGRESSION +planted/smooth/n:2001/f64 +cuda-dry-sm_90 +optimized .*";

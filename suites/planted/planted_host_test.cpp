@@ -36,7 +36,7 @@ TEST_F(PlantedHost, AWrongCoefficientFailsTheBuild) {
 }
 
 TEST_F(PlantedHost, AResultThatHoldsNoNumberIsWrongAndNotACrash) {
-  const Said said = judge("nan");
+  const Said said = judge("nan", "--processes=1");
   EXPECT_EQ(said.exit, 1) << said.words;
   EXPECT_THAT(said.words, ContainsRegex("WRONG.*planted/smooth/n:2001/f64"));
   EXPECT_THAT(said.words, Not(HasSubstr("crashed")));
@@ -48,7 +48,7 @@ struct SkippedWork {
 class PlantedSkip : public PlantedHost, public testing::WithParamInterface<SkippedWork> {};
 
 TEST_P(PlantedSkip, OfWorkIsWrongOnceItIsVerifiedAgain) {
-  const Said said = judge(GetParam().plant);
+  const Said said = judge(GetParam().plant, "--processes=1");
   EXPECT_EQ(said.exit, 1) << said.words;
   EXPECT_THAT(said.words,
               ContainsRegex(std::string("WRONG +planted/") + GetParam().family + "/n:2001/f64"));

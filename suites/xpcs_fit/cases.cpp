@@ -23,7 +23,8 @@ void add_values(Rows& rows) {
       for (const NamedSize size : resident_sizes)
         for (const Precision precision : {Precision::f64, Precision::f32}) {
           // Of the small ones one stands for all, of f32 one.
-          const bool stands = mode == Mode::laminar && precision == Precision::f64;
+          const bool stands = mode == Mode::laminar && precision == Precision::f64 &&
+                              (size != NamedSize::t || family == &families::g2);
           const bool narrow = mode == Mode::laminar && precision == Precision::f32 &&
                               size == NamedSize::s && family == &families::g2;
           const bool wide = precision == Precision::f64 && size == NamedSize::s;
@@ -76,12 +77,11 @@ void add_fits(Rows& rows) {
            .options = {.mode = mode},
            .counted = size == NamedSize::t});
     for (const NamedSize size : {NamedSize::t, NamedSize::s, NamedSize::l})
-      rows.push_back({.family = &families::converged,
-                      .size = size,
-                      .tier = size == NamedSize::t && mode == Mode::at_rest ? Tier::full
-                              : size == NamedSize::l                        ? Tier::full
-                                                                            : Tier::gate,
-                      .options = {.mode = mode}});
+      rows.push_back(
+          {.family = &families::converged,
+           .size = size,
+           .tier = mode == Mode::laminar && size <= NamedSize::s ? Tier::gate : Tier::full,
+           .options = {.mode = mode}});
   }
 }
 
@@ -118,6 +118,7 @@ void add_streams(Rows& rows) {
                       .probability = probability,
                       .permanent = permanent});
   rows.push_back({.family = &families::stream_overhead, .size = NamedSize::s});
+  rows.push_back({.family = &families::stream_resume});
 }
 
 void add_protocols(Rows& rows) {
@@ -128,7 +129,7 @@ void add_protocols(Rows& rows) {
     for (const NamedSize size : {NamedSize::s, NamedSize::l})
       rows.push_back({.family = &families::memory,
                       .size = size,
-                      .tier = tier_of(size),
+                      .tier = mode == Mode::laminar ? tier_of(size) : Tier::full,
                       .options = {.mode = mode}});
   for (const Change change : {Change::shape, Change::dtype_mode})
     rows.push_back({.family = &families::shape_change, .tier = Tier::gate, .change = change});

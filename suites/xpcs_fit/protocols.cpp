@@ -2,6 +2,7 @@
 // The families that are no repeated step: what the first call costs, and what compiles again.
 #include "families/protocols.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,14 @@ Row first_fit(Row row) {
   return row;
 }
 
+// Of the program that took longest to compile.
+double slowest_program_seconds(const Backend& backend) {
+  double slowest = 0;
+  for (const auto& program : backend.compiler->programs())
+    slowest = std::max(slowest, program->seconds.lower + program->seconds.compile);
+  return slowest;
+}
+
 void measure_first_call(const Row& row, Session& session) {
   const Row fit = first_fit(row);
   const auto made = [=](Backend& backend) { return make(fit, backend, Variant::optimized); };
@@ -25,6 +34,7 @@ void measure_first_call(const Row& row, Session& session) {
   const FirstCall first = compile(session, made, [&](const FirstCall& call) {
     cached = session.seconds_until_done(call.backend, [&] { call.computation->step(); });
   });
+  session.read("slowest_program_s", slowest_program_seconds(first.backend));
   check(session, families::fit.oracle(fit), *first.computation);
   if (session.executes()) session.read("cached_call_s", cached);
   session.read("warm_first_call_s", warm_first_call_seconds(session, made));
@@ -118,6 +128,7 @@ const Family<Row> families::first_call = {
     .metrics =
         [](const Row&) {
           std::vector<MetricDeclaration> all = compile_metrics();
+          all.push_back({.name = "slowest_program_s", .devices = gpu});
           all.push_back({.name = "warm_first_call_s", .devices = gpu});
           all.push_back({.name = "cached_call_s", .devices = {"cuda"}});
           return all;

@@ -23,7 +23,8 @@ extern const Family<Row> g2, residual, normal_equations,
 extern const Family<Row> angle_loop, batch_chi2, chunk_gather, round_trip;
 // streams.cpp
 extern const Family<Row> stream_faults,  // planted faults, and what becomes of batches
-    stream_overhead;                     // what looking at each batch costs
+    stream_overhead,                     // what looking at each batch costs
+    stream_resume;                       // stopped, spoilt and resumed
 // protocols.cpp
 extern const Family<Row> first_call,  // what the first call costs, and the next
     shape_change,                     // what must not be compiled again

@@ -3,7 +3,14 @@
 // faults are counted, of 100000 where time is taken.
 #include "xpcs_fit/streams.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
 #include "families/invariants.hpp"
+#include "harness/measure/session.hpp"
 #include "runtime/base/error.hpp"
 #include "xpcs_fit/fit_oracles.hpp"
 #include "xpcs_fit/problem/words.hpp"
@@ -35,7 +42,88 @@ std::vector<std::string> written(const Backend&, Variant) {
 // What a batch's cost of tolerance is measured with.
 constexpr std::int64_t large_batch = 100000;
 
+namespace fs = std::filesystem;
+
+// A folder of this process, gone with it.
+struct Folder {
+  Folder() : path(fs::temp_directory_path() / text("holdfast_xpcs_fit_", ::getpid())) {
+    fs::remove_all(path);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  fs::path path;
+};
+
+struct Stopped {};
+
+// The newest file with a byte of its payload changed.
+void spoil_newest(const fs::path& folder) {
+  fs::path newest;
+  for (const auto& entry : fs::directory_iterator(folder)) newest = std::max(newest, entry.path());
+  if (newest.empty()) return;
+  std::fstream file(newest, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(100);
+  const int byte = file.get();
+  file.seekp(100);
+  file.put(static_cast<char>(byte ^ 1));
+}
+
+// Fits that were stopped at a batch of a pass go on from what was saved, the newest of which is
+// spoilt besides, and end to the bit as one that was not.
+void measure_resume(const Row& row, Session& session) {
+  struct Stop {
+    int pass, batch;
+  };
+  const Problem problem = problem_of(row, true);
+  const StreamOptions plain = {.settings = {.faults = {.probability = 0.05}}};
+  const auto result = [&](const StreamOptions& options) {
+    const auto fit = make_stream(session.open(), problem, options);
+    fit->step();
+    std::vector<double> all = fit->result();
+    for (const NamedReading& one : fit->readings()) all.push_back(one.value);
+    return all;
+  };
+  const std::vector<double> calm = result(plain);
+  double differing = 0;
+  for (const Stop stop : {Stop{0, 7}, Stop{2, 11}, Stop{4, 1}}) {
+    const Folder folder;
+    StreamOptions options = plain;
+    options.folder = folder.path;
+    options.settings.watch = [&](const BatchRecord& record) {
+      if (record.pass == stop.pass && record.batch == stop.batch) throw Stopped{};
+    };
+    try {
+      (void)result(options);
+    } catch (const Stopped&) {
+    }
+    spoil_newest(folder.path);
+    options.settings.watch = {};
+    options.resume = true;
+    const std::vector<double> resumed = result(options);
+    for (std::size_t k = 0; k < calm.size(); ++k)
+      differing += k >= resumed.size() || resumed[k] != calm[k];
+  }
+  session.read("resumed", 3);
+  session.read("differing_values", differing);
+  session.check("the fit that was not stopped, to the bit", differing, 0.5);
+}
+
 }  // namespace
+
+const Family<Row> families::stream_resume = {
+    .id =
+        [](const Row& row) {
+          return id("xpcs_fit/stream/resume", {{"size", size_words.of(row.size)}}, "f64");
+        },
+    .devices = [](const Row&) { return on_host; },
+    .reference = never,
+    .metrics = [](const Row&) -> std::vector<MetricDeclaration> {
+      return {{.name = "resumed", .kind = "exact", .better = Better::same, .devices = {"host"}},
+              {.name = "differing_values", .kind = "exact", .devices = {"host"}}};
+    },
+    .protocol = measure_resume};
 
 const Family<Row> families::stream_faults = {
     .id =

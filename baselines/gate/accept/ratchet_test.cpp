@@ -14,7 +14,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* speedup_key = "toy/step/n:64/f64|case|speedup";
+constexpr const char* ratio_key = "toy/step/n:64/f64|case|speedup";
 
 class Ratcheting : public GateCommand {
  protected:
@@ -38,7 +38,7 @@ class Ratcheting : public GateCommand {
   }
   bool proposed() const { return std::filesystem::exists(patch_); }
   Baseline seen() const { return seen_on(toy::processor, read_baseline(baseline(toy::host()))); }
-  double accepted_speedup() { return std::get<double>(seen().entries.at(speedup_key).value); }
+  double accepted_speedup() { return std::get<double>(seen().entries.at(ratio_key).value); }
 };
 
 TEST_F(Ratcheting, OneLuckyRunProposesNothing) {
@@ -68,7 +68,7 @@ TEST_F(Ratcheting, WhatIsProposedAppliesWithGit) {
   store_again(run_of(13, "2026-11-22T13:00:00Z"));
   ASSERT_EQ(check({"--again=" + again_.string()}), 0);
   git({"apply", patch_.string()});
-  const Entry entry = seen().entries.at(speedup_key);
+  const Entry entry = seen().entries.at(ratio_key);
   EXPECT_EQ(entry.value, Value(12.5));
   EXPECT_EQ(entry.anchor, 12.5);
   EXPECT_EQ(entry.accepted.previous, Value(10.0));

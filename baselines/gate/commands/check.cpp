@@ -84,6 +84,11 @@ void add(const PartVerdict::Gating& part, PartVerdict::Gating& all) {
   all.unheld += part.unheld;
 }
 
+void add_caveat(const std::string& caveat, Verdict& verdict) {
+  auto& all = verdict.caveats;
+  if (std::find(all.begin(), all.end(), caveat) == all.end()) all.push_back(caveat);
+}
+
 // What passed without being held against anything did not do well.
 void tell_unheld(const PartVerdict::Gating& counts, const PartVerdict::Gating& times,
                  Verdict& verdict) {
@@ -94,25 +99,36 @@ void tell_unheld(const PartVerdict::Gating& counts, const PartVerdict::Gating& t
                          : text(unheld, " of ", counts.all + times.all, " values not gated here"));
 }
 
+// Of a suite alone, without the build's own word, what it would give its results: its binary's
+// hash.
+std::optional<std::string> content_of_build(const fs::path& folder, const std::string& suite) {
+  if (fs::exists(content_file(folder))) {
+    const auto known = read_content(content_file(folder));
+    return known ? std::optional(known->content) : std::nullopt;
+  }
+  if (!fs::is_regular_file(folder / suite)) return std::nullopt;
+  return provenance(folder / suite).content;
+}
+
 // The results are of the build whose lists they are held against, or say nothing about it.
 void refuse_other_content(const CheckRequest& request, const MeasuredPart& part, Verdict& verdict) {
   if (part.no_device()) return;
-  const fs::path file = content_file(request.root.lists.value_or(binary_folder()));
-  const auto built = fs::exists(file) ? read_content(file) : std::nullopt;
+  const fs::path folder = request.root.lists.value_or(binary_folder());
   const std::string& measured = part.results.run.content;
-  if (built && built->content == measured) return;
+  const auto built = content_of_build(folder, part.results.suite);
+  if (built == measured) return;
   const std::string why =
-      built ? text("measured of the content ", readable(measured, ""), ", and ", file.string(),
-                   " says ", readable(built->content, ""))
-            : text("nothing tells which content the build is made of: ", file.string(),
-                   fs::exists(file) ? " is not what a build writes" : " does not exist");
+      built ? text("measured of the content ", readable(measured, ""), ", and the build in ",
+                   folder.string(), " is of ", readable(*built, ""))
+            : text("nothing tells which content the build is made of: ",
+                   content_file(folder).string(), " is not there, or not what a build writes");
   if (!request.any_content)
     throw Error(Fault::incomplete,
                 text(part.file.string(), ": ", why, "; measure again: holdfast run ",
                      part.results.suite, " --device=", part.results.env.device_name,
                      " --out=", request.directory.string(), ", or look at it with --any-content"));
   verdict.notes.push_back(text(part.file.string(), ": ", why));
-  if (verdict.caveats.empty()) verdict.caveats.push_back("of another content than the build");
+  add_caveat("of another content than the build", verdict);
 }
 
 // Of the whole build: what a verdict says nothing about, because nobody measured it.
@@ -319,6 +335,8 @@ Checked check(const CheckRequest& request) {
         judge_part(part, state.policy(), request.require_baseline, request.undecided_fails,
                    second_opinion(plan, part, state.policy()));
     checked.patch += proposed_patch(request, state, part, found);
+    if (!shortcoming(part.results).empty())
+      add_caveat("not all of the gate tier was measured", verdict);
     add(found.counts, counts);
     add(found.times, times);
     verdict.rows.insert(verdict.rows.end(), std::make_move_iterator(found.rows.begin()),

@@ -141,6 +141,9 @@ class Scale : public GateCommand {
     write_file(path, canonical(to_json(results)), Sync::no);
     write_file(path.parent_path() / "toy.list.json", content, Sync::no);
     write_file(lists_ / "toy.list.json", content, Sync::no);
+    const nlohmann::json git = {{"dirty", false}, {"sha", nullptr}};
+    write_file(lists_ / "content.json", canonical({{"content", results.run.content}, {"git", git}}),
+               Sync::no);
   }
 
   Usage measured(const std::vector<std::string>& arguments) {

@@ -180,6 +180,16 @@ TEST_F(Unheld, ASuiteThatNobodyMeasuredIsNotChecked) {
   EXPECT_THAT(output_, HasSubstr("not checked: toy on host: there are no results of it"));
 }
 
+TEST_F(Unheld, AFilteredRunIsNotWell) {
+  accepted(toy::dry());
+  Results now = toy::dry();
+  now.cases.pop_back();
+  now.partial = true;
+  store(now);
+  EXPECT_EQ(check(), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("(passed; not all of the gate tier was measured)"));
+}
+
 TEST_F(Unheld, ASmokeRunSaysWhatItLeavesOut) {
   accepted(toy::dry());
   Results now = toy::dry();

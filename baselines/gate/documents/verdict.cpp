@@ -7,10 +7,10 @@ namespace holdfast::gate {
 
 const std::vector<std::string>& verdicts_by_severity() {
   static const std::vector<std::string> order = {
-      verdict::wrong,       verdict::suspect_fast, verdict::regression, verdict::changed,
-      verdict::missing,     verdict::noisy,        verdict::drift,      verdict::environment,
-      verdict::waived,      verdict::improved,     verdict::accepted,   verdict::fresh,
-      verdict::skipped,     verdict::pass};
+      verdict::wrong,   verdict::suspect_fast, verdict::regression, verdict::changed,
+      verdict::missing, verdict::noisy,        verdict::drift,      verdict::environment,
+      verdict::waived,  verdict::improved,     verdict::accepted,   verdict::fresh,
+      verdict::skipped, verdict::pass};
   return order;
 }
 

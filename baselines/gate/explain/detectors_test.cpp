@@ -361,6 +361,16 @@ TEST(Detectors, TellOnlyOfUploadsBesideThoseThatAStepIsMadeOf) {
               HasSubstr("copies 4096 B to the device beside what it must bring and 0 B back"));
 }
 
+TEST(Detectors, LetTheUploadThatAStepMustBringWait) {
+  Results results = gpu_results();
+  optimized(results.cases.front())["syncs"] = toy::exact(1);
+  optimized(results.cases.front())["h2d_bytes"] = toy::exact(2048);
+  optimized(results.cases.front())["upload_ratio"] = advisory(1);
+  EXPECT_THAT(names(seen_in(results)), IsEmpty());
+  optimized(results.cases.front())["d2h_bytes"] = toy::exact(8);
+  EXPECT_THAT(names(seen_in(results)), testing::Contains("syncs_in_the_loop"));
+}
+
 TEST(Detectors, ReadTheProfileThatBelongsToTheCase) {
   json document = toy::gpu_profile();
   document["overview"]["syncs"] = 1;

@@ -148,13 +148,14 @@ std::optional<Symptom> low_utilisation(const Sighting& seen, double threshold) {
   return Symptom{*fraction, words, seen.metric("floor_fraction") ? "result" : "profile"};
 }
 
+// What a case declares that a step must bring is work; what comes to half of it beside is not.
+constexpr double much_more = 1.5;
+
 std::optional<Symptom> transfers_in_the_loop(const Sighting& seen, double threshold) {
   auto up = per_step(seen, &ProfileOverview::h2d_bytes, "h2d_bytes");
   auto down = per_step(seen, &ProfileOverview::d2h_bytes, "d2h_bytes");
   if (!is_gpu(seen) || !up || !down) return std::nullopt;
   if (syncs_once_at_the_end(seen)) down->value = 0;
-  // What a case declares that a step must bring is work; what comes to half of it beside is not.
-  constexpr double much_more = 1.5;
   const auto ratio = upload_ratio(seen);
   const double told = !ratio || *ratio <= 0 ? 1 : *ratio < much_more ? 0 : 1 - 1 / *ratio;
   up->value *= told;
@@ -176,6 +177,10 @@ std::optional<Symptom> syncs_in_the_loop(const Sighting& seen, double threshold)
   const auto syncs = per_step(seen, &ProfileOverview::syncs, "syncs");
   if (!is_gpu(seen) || !syncs || syncs->value <= threshold || syncs_once_at_the_end(seen))
     return std::nullopt;
+  // An upload waits as well: where a step brings what it must and nothing comes back, it is that.
+  const auto down = per_step(seen, &ProfileOverview::d2h_bytes, "d2h_bytes");
+  const auto brought = upload_ratio(seen);
+  if (brought && *brought < much_more && down && down->value == 0) return std::nullopt;
   return Symptom{syncs->value,
                  text("the host waits for the device ", readable(syncs->value, ""),
                       syncs->value == 1 ? " time" : " times", " in each step"),

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "base/machine.hpp"
+#include "gate/documents/build_folder.hpp"
 #include "gate/testing/gate_command.hpp"
 
 namespace holdfast::gate {
@@ -79,6 +80,9 @@ class CountedSuite : public GateCommand {
         run_task({.program = COUNTED_SUITE_BINARY, .arguments = {"--list=json"}});
     write_file(lists_ / "counted_suite.list.json", listed.output);
     fs::remove(lists_ / "toy.list.json");
+    const std::string content = provenance(COUNTED_SUITE_BINARY).content;
+    write_file(lists_ / "content.json",
+               R"({"content": ")" + content + R"(", "git": {"dirty": true, "sha": null}})");
     try {
       (void)find_valgrind("this test");
     } catch (const Error& error) {

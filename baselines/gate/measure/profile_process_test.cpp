@@ -12,8 +12,9 @@ Metric promised() {
 
 // Of a case whose optimized variant promises what a profile tells.
 Results unprofiled() {
-  Results results{.suite = "toy"};
-  CaseResult one{.id = "toy/a/f64"};
+  Results results;
+  CaseResult one;
+  one.id = "toy/a/f64";
   one.variants["optimized"].metrics = {{"idle_fraction", promised()},
                                        {"max_gap_s", promised()},
                                        {"top_kernel_fraction", promised()},
@@ -32,18 +33,18 @@ Profile profile(const std::string& variant) {
   return made;
 }
 
-const Metric& metric(const Results& results, const std::string& name) {
+const Metric& profiled_metric(const Results& results, const std::string& name) {
   return results.cases.at(0).variants.at("optimized").metrics.at(name);
 }
 
 TEST(Profiled, MetricsAreTakenFromTheProfileOfTheVariant) {
   Results results = unprofiled();
   add_profiled({profile("reference"), profile("optimized")}, results);
-  EXPECT_EQ(metric(results, "idle_fraction").value, 0.25);
-  EXPECT_EQ(metric(results, "max_gap_s").value, 1e-5);
-  EXPECT_EQ(metric(results, "top_kernel_fraction").value, 0.5);
-  EXPECT_FALSE(metric(results, "idle_fraction").reason);
-  EXPECT_FALSE(metric(results, "time_s").value);
+  EXPECT_EQ(profiled_metric(results, "idle_fraction").value, 0.25);
+  EXPECT_EQ(profiled_metric(results, "max_gap_s").value, 1e-5);
+  EXPECT_EQ(profiled_metric(results, "top_kernel_fraction").value, 0.5);
+  EXPECT_FALSE(profiled_metric(results, "idle_fraction").reason);
+  EXPECT_FALSE(profiled_metric(results, "time_s").value);
 }
 
 TEST(Profiled, WhatAProfileDoesNotTellHasItsReason) {
@@ -52,14 +53,14 @@ TEST(Profiled, WhatAProfileDoesNotTellHasItsReason) {
   silent.overview.idle_fraction.reset();
   silent.silence = "CUPTI may not look";
   add_profiled({silent}, results);
-  EXPECT_FALSE(metric(results, "idle_fraction").value);
-  EXPECT_EQ(metric(results, "idle_fraction").reason, "CUPTI may not look");
+  EXPECT_FALSE(profiled_metric(results, "idle_fraction").value);
+  EXPECT_EQ(profiled_metric(results, "idle_fraction").reason, "CUPTI may not look");
 }
 
 TEST(Profiled, ACaseWithoutAProfileStaysAsItIs) {
   Results results = unprofiled();
   add_profiled({}, results);
-  EXPECT_EQ(metric(results, "idle_fraction").reason, promised().reason);
+  EXPECT_EQ(profiled_metric(results, "idle_fraction").reason, promised().reason);
 }
 
 }  // namespace

@@ -214,7 +214,36 @@ class Fit final : public OnDevice<T> {
 };
 
 template <class T>
+class PsfTable final : public Computation {
+ public:
+  PsfTable(Backend& backend, const Problem& problem)
+      : scene_(problem.scene),
+        columns_(scene_.fft / 2 + 1),
+        table_(backend, std::size_t(columns_) * columns_, "result") {
+    kernel_.build(*backend.compiler);
+  }
+  void step() override {
+    const Scope scope("table");
+    constexpr unsigned wide = 16, high = 8;
+    kernel_.psf_table(
+        {.grid = {blocks(columns_, wide), blocks(columns_, high)}, .block = {wide, high}},
+        optics_of(scene_.psf), scene_.pixel_scale, two_pi / scene_.fft, columns_, table_.data());
+  }
+  std::vector<double> result() override {
+    const std::vector<T> table = table_.to_host();
+    return {table.begin(), table.end()};
+  }
+
+ private:
+  PsfTableKernel<T> kernel_ = {};
+  Scene scene_;
+  int columns_;
+  Buffer<T> table_;
+};
+
+template <class T>
 std::unique_ptr<Computation> made(Backend& backend, const Problem& problem) {
+  if (problem.unit == Unit::psf_table) return std::make_unique<PsfTable<T>>(backend, problem);
   if (problem.unit == Unit::render) return std::make_unique<Render<T>>(backend, problem);
   if (problem.unit == Unit::render_grad) return std::make_unique<RenderGrad<T>>(backend, problem);
   if (problem.unit == Unit::forward) return std::make_unique<Forward<T>>(backend, problem);

@@ -68,4 +68,14 @@ struct FitKernel : StampKernels {
   Listed<Model, const T*, const T*, const T*, const double*, FitState*, double*, int, int> fit;
 };
 
+template <class T>
+struct PsfTableKernel : KernelList {
+  void build(Compiler& compiler) {
+    compile(compiler, {.code = sources::psf_table_cu,
+                       .headers = {runtime::sources::both_hpp, sources::optics_hpp}});
+  }
+
+  Listed<Optics, double, double, int, T*> psf_table{*this, entry<T>("psf_table")};
+};
+
 }  // namespace holdfast::galaxy_shear

@@ -215,8 +215,44 @@ class Fit final : public OnHost<T> {
   Buffer<double> losses_;
 };
 
+// Pairs c <= r of distances from the axes, a row at a time; the table is symmetric.
+template <class T>
+class PsfTable final : public Computation {
+ public:
+  PsfTable(Backend& backend, const Problem& problem)
+      : scene_(problem.scene),
+        columns_(scene_.fft / 2 + 1),
+        threads_(work_of(Unit::psf_table, {.fft = scene_.fft, .beta = scene_.psf.beta}).flops <
+                         flops_worth_sharing
+                     ? 1
+                     : host_limits().threads),
+        table_(backend, std::size_t(columns_) * columns_, "result") {}
+
+  void step() override {
+    const Scope scope("table");
+    const Optics optics = optics_of(scene_.psf);
+    const double step = two_pi / scene_.fft;
+    T* table = table_.data();
+#pragma omp parallel for schedule(dynamic) num_threads(threads_) if (threads_ > 1)
+    for (int r = 0; r < columns_; ++r)
+      for (int c = 0; c <= r; ++c)
+        table[r * columns_ + c] = table[c * columns_ + r] =
+            static_cast<T>(response_at(optics, scene_.pixel_scale, step * c, step * r));
+  }
+  std::vector<double> result() override {
+    const std::vector<T> table = table_.to_host();
+    return {table.begin(), table.end()};
+  }
+
+ private:
+  Scene scene_;
+  int columns_, threads_;
+  Buffer<T> table_;
+};
+
 template <class T>
 std::unique_ptr<Computation> made(Backend& backend, Problem problem) {
+  if (problem.unit == Unit::psf_table) return std::make_unique<PsfTable<T>>(backend, problem);
   if (problem.unit == Unit::render) return std::make_unique<Render<T>>(backend, std::move(problem));
   if (problem.unit == Unit::render_grad)
     return std::make_unique<RenderGrad<T>>(backend, std::move(problem));

@@ -246,6 +246,15 @@ double psf(const PsfShape& shape, double q) {
          std::cyl_bessel_k(nu, argument);
 }
 
+std::vector<double> response(const Scene& scene) {
+  const Plane plane(scene);
+  std::vector<double> all;
+  for (int r = plane.half; r < plane.rows; ++r)
+    for (int c = 0; c < plane.columns; ++c)
+      all.push_back(plane.response[c * plane.rows + r] / (c == 0 ? 1 : 2));
+  return all;
+}
+
 std::vector<double> image(const Scene& scene, const Parameters& z) {
   return drawn(scene, Plane(scene), z);
 }

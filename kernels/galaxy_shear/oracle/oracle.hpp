@@ -13,6 +13,9 @@ namespace holdfast::galaxy_shear::oracle {
 // function.
 double psf(const PsfShape& shape, double q);
 
+// [H + 1, H + 1]: psf and pixel at the samples c, r >= 0.
+std::vector<double> response(const Scene& scene);
+
 // [S, S].
 std::vector<double> image(const Scene& scene, const Parameters& z);
 

@@ -42,11 +42,11 @@ TEST_P(PublishedScenes, HaveThePublishedLossAndGradient) {
   EXPECT_LT(largest_difference(found.gradient, golden.gradient), 1e-9 * largest(golden.gradient));
 }
 
-INSTANTIATE_TEST_SUITE_P(Oracle, PublishedScenes,
+INSTANTIATE_TEST_SUITE_P(GalaxyOracle, PublishedScenes,
                          testing::Values(golden::t_gaussian, golden::t_moffat, golden::t_moffat_31,
                                          golden::l0, golden::l0m, golden::full));
 
-TEST(Oracle, HasThePublishedProductWithACotangent) {
+TEST(GalaxyOracle, HasThePublishedProductWithACotangent) {
   const golden::Golden t = golden::t_gaussian(), l0 = golden::l0();
   const Parameters of_t = {9.2221736700166014e-03,  4.3077739912723671e-03, 4.3248267830560475e-03,
                            -1.6155062068981395e-02, 4.6140697894750567e-03, 2.1299335337748781e-03,
@@ -63,7 +63,7 @@ TEST(Oracle, HasThePublishedProductWithACotangent) {
   EXPECT_NEAR(ones[g2], 0, 1e-15);
 }
 
-TEST(Oracle, FitsTheSmallSceneAsPublished) {
+TEST(GalaxyOracle, FitsTheSmallSceneAsPublished) {
   const golden::Golden t = golden::t_gaussian();
   const oracle::Fit fit = oracle::fit(t.scene, golden::data(t), t.start, 20);
   EXPECT_LT(largest_difference(fit.u, std::span(golden::t_after_20)), 1e-12);
@@ -72,14 +72,14 @@ TEST(Oracle, FitsTheSmallSceneAsPublished) {
   EXPECT_NEAR(fit.losses[19], -3.5494499801612460e+02, 1e-8);
 }
 
-TEST(Oracle, TakesTheBenchmarksFirstStepsAsPublished) {
+TEST(GalaxyOracle, TakesTheBenchmarksFirstStepsAsPublished) {
   const golden::Golden l0 = golden::l0();
   const oracle::Fit fit = oracle::fit(l0.scene, golden::data(l0), l0.start, 5);
   EXPECT_LT(largest_difference(fit.u, std::span(golden::l0_after_5)), 1e-12);
   EXPECT_NEAR(fit.losses[1], 2.9612058219539944e+07, 1e-3);
 }
 
-TEST(Oracle, KnowsTheMoffatProfilesTransform) {
+TEST(GalaxyOracle, KnowsTheMoffatProfilesTransform) {
   const auto at = [](double beta, double argument) {
     const PsfShape shape = {Psf::moffat, 1, beta};
     return oracle::psf(shape, argument * 2 * std::sqrt(std::pow(2, 1 / beta) - 1));
@@ -91,7 +91,7 @@ TEST(Oracle, KnowsTheMoffatProfilesTransform) {
   EXPECT_NEAR(at(4.765, 3), 4.9439033201453370e-01, 1e-13);
 }
 
-TEST(Data, NoiseIsThePublishedStreamAndItsPattern) {
+TEST(GalaxyData, NoiseIsThePublishedStreamAndItsPattern) {
   const std::vector<double> normal = noise_of(Noise::philox, 48, 0);
   const double first[] = {-6.9478678494270377e-02, 1.4349907895397420e+00, 8.4530033174909180e-01,
                           3.1928704872210978e-01};

@@ -61,10 +61,8 @@ std::vector<double> attenuation(const Scene& scene) {
   const Optics optics = optics_of(scene.psf);
   std::vector<double> values;
   for (int r = 0; r < (separable(scene.psf) ? 1 : columns); ++r)
-    for (int c = 0; c < columns; ++c) {
-      const double q = step * std::sqrt(double(c) * c + double(r) * r) / scene.pixel_scale;
-      values.push_back(psf_at(optics, q) * pixel_at(step * c) * pixel_at(step * r));
-    }
+    for (int c = 0; c < columns; ++c)
+      values.push_back(response_at(optics, scene.pixel_scale, step * c, step * r));
   return values;
 }
 

@@ -59,4 +59,9 @@ HOLDFAST_BOTH inline double pixel_at(double k) {
   return k == 0 ? 1 : sin(k / 2) / (k / 2);
 }
 
+HOLDFAST_BOTH inline double response_at(const Optics& optics, double pixel_scale, double kx,
+                                        double ky) {
+  return psf_at(optics, sqrt(kx * kx + ky * ky) / pixel_scale) * pixel_at(kx) * pixel_at(ky);
+}
+
 }  // namespace holdfast::galaxy_shear

@@ -17,6 +17,7 @@ struct Options {
   int image = 48;  // pixels of the stamp along either axis
   int batch = 1;   // realisations, each with its own shear, position and noise
   Psf psf = Psf::gaussian;
+  double beta = 2.5;    // of a Moffat profile
   int latents = 4;      // fitted: (g1, g2, x, y) or all eight parameters
   int steps = 200;      // of a whole fit
   bool sample = false;  // forward: latents are drawn from their priors

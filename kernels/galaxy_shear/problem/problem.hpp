@@ -13,7 +13,8 @@ namespace holdfast::galaxy_shear {
 // render: images of the truth. render_grad: the product of a cotangent with their derivative.
 // forward: the loss at the start, or at latents drawn from their priors. svi_step: one step of a
 // fit. map: a whole fit from the start.
-enum class Unit { render, render_grad, forward, svi_step, map };
+// psf_table: what optics and pixels do to samples, the table of a plan.
+enum class Unit { render, render_grad, forward, svi_step, map, psf_table };
 
 struct Problem {
   Unit unit = Unit::render;
@@ -28,7 +29,7 @@ struct Problem {
   std::vector<double> data = {};       // [batch, S, S], of the others; zeros where nothing executes
   std::vector<double> cotangent = {};  // [S, S], of render_grad
 
-  bool fits() const { return unit != Unit::render && unit != Unit::render_grad; }
+  bool fits() const { return unit == Unit::forward || unit == Unit::svi_step || unit == Unit::map; }
 };
 
 Model model_of(const Scene& scene);

@@ -5,6 +5,7 @@
 
 #include "arrays/host_verbs.hpp"
 #include "galaxy_shear/reference/eager_reference.hpp"
+#include "galaxy_shear/reference/eager_table.hpp"
 #include "galaxy_shear/reference/reference_verbs.hpp"
 #include "galaxy_shear/variants.hpp"
 
@@ -86,7 +87,12 @@ struct HostVerbs {
 }  // namespace
 
 std::unique_ptr<Computation> make_host_reference(Backend& backend, Problem problem) {
-  if (problem.precision == Precision::f32)
+  const bool single = problem.precision == Precision::f32;
+  if (problem.unit == Unit::psf_table) {
+    if (single) return std::make_unique<EagerTable<HostVerbs<float>>>(backend, std::move(problem));
+    return std::make_unique<EagerTable<HostVerbs<double>>>(backend, std::move(problem));
+  }
+  if (single)
     return std::make_unique<EagerReference<HostVerbs<float>>>(backend, std::move(problem));
   return std::make_unique<EagerReference<HostVerbs<double>>>(backend, std::move(problem));
 }

@@ -11,6 +11,7 @@
 namespace on_cpu_galaxy_shear {
 HOLDFAST_EMULATED_SHARED(double, shared_memory);
 #include "galaxy_shear/device/optimized.cu"
+#include "galaxy_shear/device/psf_table.cu"
 }  // namespace on_cpu_galaxy_shear
 
 namespace holdfast::galaxy_shear {
@@ -43,6 +44,8 @@ std::unique_ptr<Backend> emulated(Variant variant, Emulation emulation) {
     add_reference(kernels);
     return make_emulated_backend(std::move(kernels), emulation);
   }
+  kernels.add(PsfTableKernel<double>().psf_table, &on_cpu_galaxy_shear::psf_table<double>);
+  kernels.add(PsfTableKernel<float>().psf_table, &on_cpu_galaxy_shear::psf_table<float>);
   add_size<16, 8>(kernels);
   add_size<16, 7>(kernels);
   add_size<64, 33>(kernels);

@@ -52,7 +52,7 @@ std::array<double, 4> posterior_widths(const Scene& scene) {
   return widths;
 }
 
-TEST(Recovery, FitsFindTheTruthAsCloselyAsTheNoiseAllows) {
+TEST(GalaxyRecovery, FitsFindTheTruthAsCloselyAsTheNoiseAllows) {
   const auto backend = open_backend("host");
   const Options options = {.batch = galaxies};
   const Scene scene = scene_of(options);

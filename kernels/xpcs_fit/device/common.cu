@@ -13,6 +13,7 @@ __device__ double block_sum(double own) {
   __shared__ double shared[threads];
   shared[threadIdx.x] = own;
   __syncthreads();
+#pragma unroll 1
   for (int half = threads / 2; half > 0; half /= 2) {
     if (static_cast<int>(threadIdx.x) < half) shared[threadIdx.x] += shared[threadIdx.x + half];
     __syncthreads();
@@ -32,6 +33,7 @@ __device__ void integrate(double* values, int count) {
   // Trapezoid i leads from frame i to i + 1; the one from frame 0 to 1 is no part of the sum.
   double own = 0, left = first < last ? values[first] : 0;
   const double begin = left, beyond = last < count && first < last ? values[last] : 0;
+#pragma unroll 1
   for (int i = first; i < last && i + 1 < count; ++i) {
     const double right = i + 1 < last ? values[i + 1] : beyond;
     if (i > 0) own += (left + right) / 2;
@@ -41,6 +43,7 @@ __device__ void integrate(double* values, int count) {
   __syncthreads();
   if (thread == 0) {
     double sum = 0;
+#pragma unroll 1
     for (int k = 0; k < xpcs::frame_threads; ++k) {
       const double its = before[k];
       before[k] = sum;
@@ -50,6 +53,7 @@ __device__ void integrate(double* values, int count) {
   __syncthreads();
   double sum = before[thread];
   left = begin;
+#pragma unroll 1
   for (int i = first; i < last; ++i) {
     const double right = i + 1 < last ? values[i + 1] : beyond;
     values[i] = i == 0 ? -(left + right) / 2 : sum;
@@ -70,6 +74,7 @@ __global__ void prefix(xpcs::Grid grid, const double* parameters, int parameter_
   work += static_cast<long long>(set) * 8 * grid.count;
   frames += static_cast<long long>(set) * 8 * grid.count;
   rows += set * grid.angles;
+#pragma unroll 1
   for (int a = thread; a < grid.angles; a += xpcs::frame_threads) {
     xpcs::AngleRow<T> row;
     row.contrast = static_cast<T>(own[grid.per_angle ? a : 0]);
@@ -82,16 +87,20 @@ __global__ void prefix(xpcs::Grid grid, const double* parameters, int parameter_
     }
     rows[a] = row;
   }
+#pragma unroll 1
   for (int i = thread; i < grid.count; i += xpcs::frame_threads) {
     const xpcs::Rate d = xpcs::diffusion_rate(i * grid.dt, physical);
     work[i] = d.value;
+#pragma unroll 1
     for (int k = 0; k < 3; ++k) work[(1 + k) * grid.count + i] = d.by[k];
     if (!grid.laminar) continue;
     const xpcs::Rate g = xpcs::shear_rate(i * grid.dt, grid.dt, physical + 3);
     work[4 * grid.count + i] = g.value;
+#pragma unroll 1
     for (int k = 0; k < 3; ++k) work[(5 + k) * grid.count + i] = g.by[k];
   }
   __syncthreads();
+#pragma unroll 1
   for (int array = 0; array < (grid.laminar ? 8 : 4); ++array) {
     double* const values = work + array * grid.count;
     integrate(values, grid.count);
@@ -99,6 +108,7 @@ __global__ void prefix(xpcs::Grid grid, const double* parameters, int parameter_
                          : array < 4  ? -2 * grid.kappa
                          : array == 4 ? 1
                                       : 4;
+#pragma unroll 1
     for (int i = thread; i < grid.count; i += xpcs::frame_threads)
       frames[array * grid.count + i] = static_cast<T>(scale * values[i]);
   }
@@ -109,6 +119,7 @@ __global__ void reduce(const double* partial, int slots, int count, double* sums
   const int k = static_cast<int>(blockIdx.x), group = static_cast<int>(blockIdx.y);
   partial += static_cast<long long>(group) * slots * count;
   double own = 0;
+#pragma unroll 1
   for (int slot = static_cast<int>(threadIdx.x); slot < slots; slot += xpcs::sum_threads)
     own += partial[static_cast<long long>(slot) * count + k];
   const double sum = block_sum<xpcs::sum_threads>(own);

@@ -12,9 +12,11 @@ static_assert(xpcs::damping_count <= step_threads);
 // F, g, N from the sums of the one group that shares contrast and offset.
 __device__ void assemble(const double* sums, double contrast, int p, double* normal) {
   normal[0] = sums[0] / 2;
+#pragma unroll 1
   for (int k = 0; k < p; ++k) {
     const double by = xpcs::carries_contrast(k) ? contrast : 1;
     normal[1 + k] = by * sums[1 + k];
+#pragma unroll 1
     for (int l = 0; l <= k; ++l) {
       const double both = xpcs::carries_contrast(l) ? by * contrast : by;
       const double entry = both * sums[1 + p + xpcs::packed(k, l)];
@@ -53,6 +55,7 @@ __global__ void step(double* state, const double* sums, const double* box, int p
   if (thread != 0) return;
   result[0] = xpcs::is_over(fit, wanted_passes);
   if (result[0] == 0) return;
+#pragma unroll 1
   for (int k = 0; k < xpcs::fit_count(p); ++k) result[1 + k] = state[k];
   xpcs::restart(fit, within);
 }

@@ -81,12 +81,15 @@ template <Mode mode>
 class Streamed final : public Computation {
  public:
   Streamed(Backend& backend, const Problem& problem, const StreamOptions& options)
-      : batches_(backend, problem, options.batch),
-        fit_(problem, 0, batches_, options.settings),
+      : resumes_(options.resume),
+        batches_(backend, problem, options.batch),
+        checkpoints_(opened(problem, options)),
+        fit_(problem, 0, batches_, with(options.settings, checkpoints_.get())),
         out_(backend, static_cast<std::size_t>(fit_count(fit_.state().p)), "result") {}
 
   void step() override {
-    fit_.run();
+    resumes_ ? fit_.resume() : fit_.run();
+    if (checkpoints_) checkpoints_->drain();
     std::copy_n(fit_.state().at, out_.size(), out_.data());
   }
   std::vector<double> result() override {
@@ -102,7 +105,18 @@ class Streamed final : public Computation {
   }
 
  private:
+  static std::unique_ptr<Checkpoints> opened(const Problem& problem, const StreamOptions& options) {
+    if (options.folder.empty()) return nullptr;
+    return std::make_unique<Checkpoints>(options.folder, configuration(problem, options));
+  }
+  static StreamSettings with(StreamSettings settings, Checkpoints* checkpoints) {
+    settings.checkpoints = checkpoints;
+    return settings;
+  }
+
+  bool resumes_;
   FlatBatches<mode> batches_;
+  std::unique_ptr<Checkpoints> checkpoints_;
   StreamedFit fit_;
   Buffer<double> out_;
 };

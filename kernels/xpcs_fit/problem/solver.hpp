@@ -5,6 +5,13 @@
 
 #include "xpcs_fit/problem/formulas.hpp"
 
+// Of a loop that is short and runs seldom: unrolled it would only take NVRTC twice as long.
+#ifdef __CUDACC__
+#define HOLDFAST_ROLLED _Pragma("unroll 1")
+#else
+#define HOLDFAST_ROLLED
+#endif
+
 namespace holdfast::xpcs_fit {
 
 // Why a fit ended; -1 while it runs.
@@ -49,12 +56,12 @@ HOLDFAST_BOTH inline bool is_number(double x) {
 }
 
 HOLDFAST_BOTH inline void restart(const FitState& fit, const BoxView& box) {
-  for (int k = 0; k < fit_count(fit.p); ++k) fit.at[k] = 0;
+  HOLDFAST_ROLLED for (int k = 0; k < fit_count(fit.p); ++k) fit.at[k] = 0;
   fit.status() = running;
   fit.damping() = 1e-3;
   fit.growth() = 2;
-  for (int k = 0; k < fit.p; ++k)
-    fit.parameters()[k] = fit.trial()[k] = clipped_to(box, k, box.start[k]);
+  HOLDFAST_ROLLED for (int k = 0; k < fit.p; ++k) fit.parameters()[k] = fit.trial()[k] =
+      clipped_to(box, k, box.start[k]);
 }
 
 HOLDFAST_BOTH inline void grow(const FitState& fit) {
@@ -65,12 +72,12 @@ HOLDFAST_BOTH inline void grow(const FitState& fit) {
 HOLDFAST_BOTH inline void accept(const FitState& fit, const double* normal) {
   const int p = fit.p;
   fit.cost() = normal[0];
-  for (int k = 0; k < p; ++k) {
+  HOLDFAST_ROLLED for (int k = 0; k < p; ++k) {
     fit.parameters()[k] = fit.trial()[k];
     fit.gradient()[k] = normal[1 + k];
   }
-  for (int k = 0; k < p * p; ++k) fit.matrix()[k] = normal[1 + p + k];
-  for (int k = 0; k < p; ++k) {
+  HOLDFAST_ROLLED for (int k = 0; k < p * p; ++k) fit.matrix()[k] = normal[1 + p + k];
+  HOLDFAST_ROLLED for (int k = 0; k < p; ++k) {
     const double own = fit.matrix()[k * p + k];
     if (own > fit.scale()[k]) fit.scale()[k] = own;
   }
@@ -91,7 +98,7 @@ HOLDFAST_BOTH inline void judge(const FitState& fit, const double* normal) {
   }
   grow(fit);
   bool tiny = true;
-  for (int k = 0; k < fit.p; ++k) {
+  HOLDFAST_ROLLED for (int k = 0; k < fit.p; ++k) {
     const double x = fit.parameters()[k];
     tiny = tiny && fabs(fit.trial()[k] - x) < 1e-15 * (1e-15 + fabs(x));
   }
@@ -107,30 +114,28 @@ HOLDFAST_BOTH inline double unit_of(const FitState& fit, int k) {
 // Cholesky of the rows and columns of a [p, p] that are not fixed, in place; false where it is not
 // positive definite.
 HOLDFAST_BOTH inline bool factorise(double* a, const double* fixed, int p) {
-  for (int j = 0; j < p; ++j) {
+  HOLDFAST_ROLLED for (int j = 0; j < p; ++j) {
     if (fixed[j] != 0) continue;
-    for (int k = 0; k < j; ++k) {
+    HOLDFAST_ROLLED for (int k = 0; k < j; ++k) {
       if (fixed[k] != 0) continue;
-      for (int i = j; i < p; ++i) a[i * p + j] -= a[i * p + k] * a[j * p + k];
+      HOLDFAST_ROLLED for (int i = j; i < p; ++i) a[i * p + j] -= a[i * p + k] * a[j * p + k];
     }
     const double pivot = a[j * p + j];
     if (!(pivot > 0) || !is_number(pivot)) return false;
     const double root = sqrt(pivot);
-    for (int i = j; i < p; ++i) a[i * p + j] /= root;
+    HOLDFAST_ROLLED for (int i = j; i < p; ++i) a[i * p + j] /= root;
   }
   return true;
 }
 HOLDFAST_BOTH inline void substitute(const double* a, const double* fixed, int p, double* x) {
-  for (int i = 0; i < p; ++i) {
+  HOLDFAST_ROLLED for (int i = 0; i < p; ++i) {
     if (fixed[i] != 0) continue;
-    for (int k = 0; k < i; ++k)
-      if (fixed[k] == 0) x[i] -= a[i * p + k] * x[k];
+    HOLDFAST_ROLLED for (int k = 0; k < i; ++k) if (fixed[k] == 0) x[i] -= a[i * p + k] * x[k];
     x[i] /= a[i * p + i];
   }
-  for (int i = p - 1; i >= 0; --i) {
+  HOLDFAST_ROLLED for (int i = p - 1; i >= 0; --i) {
     if (fixed[i] != 0) continue;
-    for (int k = i + 1; k < p; ++k)
-      if (fixed[k] == 0) x[i] -= a[k * p + i] * x[k];
+    HOLDFAST_ROLLED for (int k = i + 1; k < p; ++k) if (fixed[k] == 0) x[i] -= a[k * p + i] * x[k];
     x[i] /= a[i * p + i];
   }
 }
@@ -145,16 +150,16 @@ HOLDFAST_BOTH inline bool box_step(const FitState& fit, const BoxView& box, doub
                                    double* step, double* work) {
   const int p = fit.p;
   double *const a = work, *const x = work + p * p, *const fixed = x + p;
-  for (int k = 0; k < p; ++k) {
+  HOLDFAST_ROLLED for (int k = 0; k < p; ++k) {
     const double at = fit.parameters()[k], g = fit.gradient()[k];
     fixed[k] = (at <= box.lower[k] && g > 0) || (at >= box.upper[k] && g < 0);
     step[k] = 0;
   }
   for (;;) {
-    for (int k = 0; k < p; ++k) {
+    HOLDFAST_ROLLED for (int k = 0; k < p; ++k) {
       if (fixed[k] != 0) continue;
       double right = -fit.gradient()[k];
-      for (int l = 0; l < p; ++l) {
+      HOLDFAST_ROLLED for (int l = 0; l < p; ++l) {
         const double own = fit.matrix()[k * p + l];
         if (fixed[l] != 0) right -= own * step[l];
         a[k * p + l] = own / (unit_of(fit, k) * unit_of(fit, l)) + (k == l ? damping : 0);
@@ -164,7 +169,7 @@ HOLDFAST_BOTH inline bool box_step(const FitState& fit, const BoxView& box, doub
     if (!factorise(a, fixed, p)) return false;
     substitute(a, fixed, p, x);
     bool left = false;
-    for (int k = 0; k < p; ++k) {
+    HOLDFAST_ROLLED for (int k = 0; k < p; ++k) {
       if (fixed[k] != 0) continue;
       step[k] = x[k] / unit_of(fit, k);
       const double least = box.lower[k] - fit.parameters()[k],
@@ -182,12 +187,12 @@ HOLDFAST_BOTH inline bool box_step(const FitState& fit, const BoxView& box, doub
 // What the quadratic model promises of a step, which is clipped once more.
 HOLDFAST_BOTH inline double promised(const FitState& fit, const BoxView& box, double* step) {
   const int p = fit.p;
-  for (int k = 0; k < p; ++k)
-    step[k] = clipped_to(box, k, fit.parameters()[k] + step[k]) - fit.parameters()[k];
+  HOLDFAST_ROLLED for (int k = 0; k < p; ++k) step[k] =
+      clipped_to(box, k, fit.parameters()[k] + step[k]) - fit.parameters()[k];
   double gain = 0;
-  for (int k = 0; k < p; ++k) {
+  HOLDFAST_ROLLED for (int k = 0; k < p; ++k) {
     double half = 0;
-    for (int l = 0; l < p; ++l) half += fit.matrix()[k * p + l] * step[l];
+    HOLDFAST_ROLLED for (int l = 0; l < p; ++l) half += fit.matrix()[k * p + l] * step[l];
     gain -= step[k] * (fit.gradient()[k] + half / 2);
   }
   return gain;
@@ -206,7 +211,7 @@ HOLDFAST_BOTH inline bool propose(const FitState& fit, const BoxView& box, doubl
   const int p = fit.p;
   double distance = -1;
   bool any = false;
-  for (int i = 1; i < damping_count; ++i) {
+  HOLDFAST_ROLLED for (int i = 1; i < damping_count; ++i) {
     if (!found[i]) continue;
     const double gain = promised(fit, box, steps + i * p);
     if (!any || gain > distance) distance = gain;
@@ -222,12 +227,13 @@ HOLDFAST_BOTH inline bool propose(const FitState& fit, const BoxView& box, doubl
   const double gain = found[0] ? promised(fit, box, steps) : 0;
   if (gain > 0) {
     fit.gain() = gain;
-    for (int k = 0; k < p; ++k) fit.trial()[k] = clipped_to(box, k, fit.parameters()[k] + steps[k]);
+    HOLDFAST_ROLLED for (int k = 0; k < p; ++k) fit.trial()[k] =
+        clipped_to(box, k, fit.parameters()[k] + steps[k]);
     return false;
   }
   grow(fit);
   fit.gain() = 0;
-  for (int k = 0; k < p; ++k) fit.trial()[k] = fit.parameters()[k];
+  HOLDFAST_ROLLED for (int k = 0; k < p; ++k) fit.trial()[k] = fit.parameters()[k];
   if (fit.damping() > 1e16) fit.status() = damping_too_large;
   return !steady && fit.status() == running;
 }

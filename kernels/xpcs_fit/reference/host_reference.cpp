@@ -4,6 +4,7 @@
 
 #include "xpcs_fit/oracle/oracle.hpp"
 #include "xpcs_fit/patterns.hpp"
+#include "xpcs_fit/reference/host_columns.hpp"
 #include "xpcs_fit/reference/host_plain.hpp"
 
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "xpcs_fit/problem/fit.hpp"
+#include "xpcs_fit/stream/checkpoints.hpp"
 #include "xpcs_fit/stream/faults.hpp"
 
 namespace holdfast::xpcs_fit {
@@ -26,6 +28,13 @@ class Batches {
   virtual const double* finish(int slot) = 0;
 };
 
+// What became of one batch in one pass; its cost of the last attempt.
+struct BatchRecord {
+  int pass = 0, batch = 0, attempts = 0;
+  bool good = true;
+  double cost = 0;
+};
+
 struct StreamSettings {
   // Plain takes what comes; full looks at each batch, repeats one that failed, and leaves out one
   // that fails again and again.
@@ -33,13 +42,9 @@ struct StreamSettings {
   int retries = 2;
   double least_success_rate = 0.5;
   FaultPlan faults = {};
-};
-
-// What became of one batch in one pass; its cost of the last attempt.
-struct BatchRecord {
-  int pass = 0, batch = 0, attempts = 0;
-  bool good = true;
-  double cost = 0;
+  Checkpoints* checkpoints = nullptr;                  // none: nothing is saved
+  int checkpoint_frequency = 10;                       // batches from one to the next
+  std::function<void(const BatchRecord&)> watch = {};  // told of each batch, in their order
 };
 
 struct StreamStatistics {
@@ -56,6 +61,9 @@ class StreamedFit {
 
   // Throws Error{device} that begins with success_rate_too_low and tells what was reached.
   void run();
+  // The same from where the newest checkpoint was taken, or from the start where there is none that
+  // can be used; to the bit what it would have been.
+  void resume();
 
   FitState state() { return fit_.state(); }
   const StreamStatistics& statistics() const { return statistics_; }
@@ -64,7 +72,11 @@ class StreamedFit {
   double freedom() const { return static_cast<double>(points()) - p_; }
 
  private:
-  void pass(const std::vector<double>& at);
+  void start();
+  void go_on(int next_batch);
+  void pass(const std::vector<double>& at, int first);
+  void save(int next_batch) const;
+  int restore(const std::string& payload);
   void take(int slot, int batch, const std::vector<double>& at);
   void leave_out(int batch);
   bool is_good(const double* normal) const;

@@ -134,6 +134,13 @@ struct Derived {
   Better better = Better::lower;
 };
 
+// So much per step of the optimized variant over the seconds of a step: galaxies, tokens, or the
+// seconds that somebody has published. Advisory; more is better.
+struct Rate {
+  std::string name = {};
+  double per_step = 1;
+};
+
 struct Case {
   std::string id = {};
   Tier tier = Tier::gate;
@@ -148,6 +155,7 @@ struct Case {
   bool counted = false;
   std::vector<MetricDeclaration> metrics = {};
   std::vector<Derived> derived = {};
+  std::vector<Rate> rates = {};
 
   bool runs_on(std::string_view device) const;
   bool has_reference(std::string_view device) const;

@@ -16,10 +16,6 @@ using testing::HasSubstr;
 
 constexpr double ample = 60;  // seconds
 
-Steps& steps_of(Case& one) {
-  return std::get<Steps>(one.recipe);
-}
-
 // Ten times the number of its input plus one, anew in each step; what goes wrong in a step is
 // given the number of the call and what the last one left.
 class Fresh : public Computation {

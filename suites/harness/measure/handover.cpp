@@ -20,7 +20,7 @@ constexpr int over = -1;
 // Where both threads have one processor, a hand-over waits for the scheduler.
 constexpr double longest_try = 2e-3;
 
-double since(Clock::time_point start) {
+double spent_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
@@ -41,7 +41,7 @@ double serve(std::atomic<int>& ball) {
         ball.store(sent + 1, std::memory_order_release);
         wait_for(ball, sent + 2);
       }
-      spent = since(start);
+      spent = spent_since(start);
     } while (done < round_trips && spent < longest_try);
     least = std::min(least, spent / done);
   }

@@ -200,6 +200,12 @@ void take_readings(const Case& one, const std::string& device, const Subject* re
   }
 }
 
+void take_rates(const Case& one, VariantMeasurement& measured) {
+  if (!measured.seconds) return;
+  for (const Rate& rate : one.rates)
+    measured.readings.insert_or_assign(rate.name, rate.per_step / *measured.seconds);
+}
+
 void measure_steps(const Case& one, const std::string& device, const MeasureOptions& options,
                    Measurement& measurement) {
   const auto begun = std::chrono::steady_clock::now();
@@ -225,6 +231,7 @@ void measure_steps(const Case& one, const std::string& device, const MeasureOpti
   if (measurement.check != CheckStatus::failed) {
     const Subject* other = reference ? &*reference : nullptr;
     take_readings(one, device, other, optimized);
+    take_rates(one, optimized.measured);
     if (reference) take_readings(one, device, other, *reference);
   }
   // Peaks are of the whole life: reading back and timing are part of it.

@@ -16,10 +16,6 @@ using testing::HasSubstr;
 
 const MeasureOptions quick = {.budget = {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3}};
 
-Steps& steps_of(Case& one) {
-  return std::get<Steps>(one.recipe);
-}
-
 auto rewrites(std::vector<std::string> sites) {
   return [=](const Backend&, Variant) { return sites; };
 }
@@ -313,6 +309,15 @@ TEST(Measure, ADerivedRatioIsTheOtherOverTheCase) {
   one.derived = {
       {.name = "share", .factor = 4, .other = [](Backend& b) { return std::make_unique<Toy>(b); }}};
   EXPECT_GT(measure(one, "host", quick).derived.at("share"), 0);
+}
+
+TEST(Measure, ARateIsSoMuchPerStepOverTheSecondsOfAStep) {
+  Case one = toy_case();
+  one.rates = {{.name = "points_per_s", .per_step = 64}, {.name = "vs_published", .per_step = 0.5}};
+  const Measurement measured = measure(one, "host", quick);
+  const double seconds = measured.optimized.seconds.value();
+  EXPECT_DOUBLE_EQ(measured.optimized.readings.at("points_per_s"), 64 / seconds);
+  EXPECT_DOUBLE_EQ(measured.optimized.readings.at("vs_published"), 0.5 / seconds);
 }
 
 TEST(Measure, ADerivedRatioMayBeTheOtherWayRound) {

@@ -246,6 +246,8 @@ std::vector<std::string> promised(const Case& one, std::string_view device) {
     if (declared.exists_on(device)) names.insert(declared.name);
   for (const Derived& derived : one.derived)
     if (one.has(derived, device)) names.insert(derived.name);
+  if (device_kind(device) != "cuda-dry")
+    for (const Rate& rate : one.rates) names.insert(rate.name);
   return {names.begin(), names.end()};
 }
 
@@ -276,6 +278,8 @@ std::map<std::string, Meaning> meanings(const std::vector<Case>& cases) {
   for (const Case& one : cases) {
     for (const MetricDeclaration& metric : one.metrics) declare(one, metric);
     for (const Derived& metric : one.derived) declare(one, metric);
+    for (const Rate& rate : one.rates)
+      declare(one, MetricDeclaration{.name = rate.name, .better = Better::higher});
   }
   return all;
 }

@@ -119,6 +119,14 @@ TEST(Metrics, DerivedFromTimesExistWhereTimesDo) {
   EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("share")));
 }
 
+TEST(Metrics, RatesExistWhereTimesDoAndMoreIsBetter) {
+  Case one = toy_case();
+  one.rates = {{.name = "points_per_s"}};
+  EXPECT_THAT(promised(one, "host"), Contains("points_per_s"));
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("points_per_s")));
+  EXPECT_EQ(meanings({one}).at("points_per_s").better, Better::higher);
+}
+
 TEST(Metrics, DerivedFromAReferenceThatIsNotMeasuredAreNotPromised) {
   Case one = toy_case();
   one.derived = {{.name = "share", .against = Variant::reference}};

@@ -49,4 +49,8 @@ inline Case toy_case(std::function<void(Backend&, int)> besides = {}) {
                       .warm_up = 2}};
 }
 
+inline Steps& steps_of(Case& one) {
+  return std::get<Steps>(one.recipe);
+}
+
 }  // namespace holdfast

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "xpcs_fit/stream/checkpoints.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <future>
+#include <random>
+#include <stdexcept>
+
+#include "runtime/base/error.hpp"
+#include "xpcs_fit/streams.hpp"
+#include "xpcs_fit/testing/support.hpp"
+
+namespace holdfast::xpcs_fit {
+namespace {
+
+namespace fs = std::filesystem;
+
+class XpcsCheckpoints : public testing::Test {
+ protected:
+  XpcsCheckpoints() {
+    folder = fs::path(testing::TempDir()) / text("xpcs_checkpoints_", ::getpid());
+    fs::remove_all(folder);
+  }
+  ~XpcsCheckpoints() override { fs::remove_all(folder); }
+
+  void save(const std::string& payload) {
+    Checkpoints to(folder, "ours");
+    to.save(payload);
+    to.drain();
+  }
+  std::optional<std::string> newest() { return Checkpoints(folder, "ours").newest(); }
+  std::vector<fs::path> files() {
+    std::vector<fs::path> all;
+    for (const auto& entry : fs::directory_iterator(folder)) all.push_back(entry.path());
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+
+  StreamOptions options(bool resume) {
+    return {.batch = 512,
+            .settings = {.faults = {.probability = 0.05}},
+            .folder = folder,
+            .resume = resume};
+  }
+  static std::vector<double> fitted(const Problem& problem, const StreamOptions& options) {
+    const auto backend = open_backend("host");
+    const auto computation = make_stream(*backend, problem, options);
+    computation->step();
+    std::vector<double> all = computation->result();
+    for (const NamedReading& one : computation->readings()) all.push_back(one.value);
+    return all;
+  }
+
+  fs::path folder;
+  Problem flow = problem({4, 48}, {}, 0.01);
+};
+
+TEST_F(XpcsCheckpoints, SumAsCastagnoliDoes) {
+  EXPECT_EQ(crc32c("123456789"), 0xE3069283U);
+  EXPECT_EQ(fnv1a(""), 14695981039346656037ULL);
+  EXPECT_EQ(fnv1a("a"), 0xaf63dc4c8601ec8cULL);
+}
+
+TEST_F(XpcsCheckpoints, KeepTheLastThree) {
+  for (const char* payload : {"one", "two", "three", "four"}) save(payload);
+  ASSERT_EQ(files().size(), 3u);
+  EXPECT_EQ(files().back().filename(), "xpcs_state_000000000004.ckpt");
+  EXPECT_EQ(newest(), "four");
+}
+
+TEST_F(XpcsCheckpoints, SkipAFileOfWhichAnyPartIsSpoilt) {
+  // Mark, version, size of the header, size of the payload, configuration, sequence, both sums,
+  // zeros, payload.
+  for (const int place : {0, 8, 12, 16, 24, 32, 40, 44, 50, 66}) {
+    fs::remove_all(folder);
+    save("first");
+    save("second");
+    std::fstream file(files().back(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(place);
+    const int byte = file.get();
+    file.seekp(place);
+    file.put(static_cast<char>(byte ^ 0x10));
+    file.close();
+    EXPECT_EQ(newest(), "first") << "byte " << place;
+  }
+  fs::resize_file(files().back(), 66);
+  EXPECT_EQ(newest(), "first");
+}
+
+TEST_F(XpcsCheckpoints, AreNotTakenForAnotherConfigurations) {
+  save("first");
+  EXPECT_EQ(Checkpoints(folder, "theirs").newest(), std::nullopt);
+}
+
+TEST_F(XpcsCheckpoints, NameTheFolderThatCannotBeWritten) {
+  std::ofstream(folder) << "a file";
+  try {
+    Checkpoints here(folder / "within", "ours");
+    FAIL() << "writes into a file";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::bad_input);
+    EXPECT_TRUE(std::string(error.what()).starts_with("checkpoint_io: ")) << error.what();
+  }
+}
+
+TEST_F(XpcsCheckpoints, NeverStopWhoSaves) {
+  std::promise<void> released;
+  {
+    Checkpoints slow(folder, "ours", 3, [&, wait = released.get_future().share()] { wait.wait(); });
+    // The disk takes nothing before all have been handed over; one that waited would wait forever.
+    for (int k = 0; k < 100; ++k) slow.save(text("payload ", k));
+    released.set_value();
+    slow.drain();
+    EXPECT_LE(slow.seconds().size(), 2u);
+  }
+  EXPECT_EQ(newest(), "payload 99");
+}
+
+TEST_F(XpcsCheckpoints, GoOnToTheSameBits) {
+  const std::vector<double> calm = fitted(flow, options(false));
+  struct Stop {
+    int pass, batch;
+  };
+  for (const Stop stop : {Stop{0, 7}, Stop{2, 11}, Stop{4, 1}}) {
+    fs::remove_all(folder);
+    StreamOptions stopping = options(false);
+    stopping.settings.watch = [&](const BatchRecord& record) {
+      if (record.pass == stop.pass && record.batch == stop.batch) throw std::runtime_error("stop");
+    };
+    EXPECT_THROW((void)fitted(flow, stopping), std::runtime_error);
+    // It goes on where it was saved, and not from the start.
+    int first_pass = -1;
+    StreamOptions resumed = options(true);
+    resumed.settings.watch = [&](const BatchRecord& record) {
+      if (first_pass < 0) first_pass = record.pass;
+    };
+    EXPECT_EQ(fitted(flow, resumed), calm);
+    EXPECT_EQ(first_pass, stop.pass - (stop.pass == 4 ? 1 : 0));
+  }
+}
+
+TEST_F(XpcsCheckpoints, SurviveBeingKilledAtAnyMoment) {
+  const std::vector<double> calm = fitted(flow, options(false));
+  std::minstd_rand moments(11);
+  for (int round = 0; round < 50; ++round) {
+    if (round % 10 == 0) fs::remove_all(folder);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      for (;;) (void)fitted(flow, options(true));
+    }
+    ::usleep(static_cast<useconds_t>(200 + moments() % 20000));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself in round " << round;
+    ASSERT_EQ(fitted(flow, options(true)), calm) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::xpcs_fit

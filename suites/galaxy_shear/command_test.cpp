@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real binary as a user types it: its options, what it says to nonsense, and the flags that
+// tell of compilations and transfers.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "harness/testing/shell.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+Said suite(const std::string& options, const std::string& flags = "") {
+  return run(flags + " " GALAXY_SHEAR_BINARY " " + options);
+}
+
+std::set<std::string> listed(const std::string& options = "") {
+  std::set<std::string> ids;
+  const auto list = nlohmann::json::parse(suite("--list=json " + options).words);
+  for (const auto& one : list.at("cases"))
+    ids.insert(one.at("id").get<std::string>().substr(sizeof("galaxy_shear")));
+  return ids;
+}
+
+TEST(GalaxyShearCommand, OptionsChangeTheRowsThatTheySpeakOf) {
+  const auto ids = listed("--num-steps=7 --fft-size=64 --image-size=33");
+  EXPECT_THAT(ids, Contains("render/fft:64/image:33/batch:1/psf:gaussian/f64"));
+  EXPECT_THAT(ids, Contains("map/fft:64/image:33/batch:1/psf:gaussian/latents:4/steps:7/"
+                            "launch:persistent/f64"));
+  const std::string changes = "compile/shape_change/fft:128/image:48/f64";
+  EXPECT_THAT(listed(), Contains(changes));
+  EXPECT_THAT(listed("--skip-recompilation-check"), Not(Contains(changes)));
+}
+
+struct Nonsense {
+  std::string options, sentence;
+};
+
+TEST(GalaxyShearCommand, NonsenseIsRefusedWithFieldValueAndLimit) {
+  for (const auto& [options, sentence] :
+       {Nonsense{"--fft-size=96", "fft = 96: it must be a power of two from 16 to 1024"},
+        Nonsense{"--image-size=0", "image = 0: a stamp has at least one pixel"},
+        Nonsense{"--image-size=129", "image 129 does not fit in fft 128"},
+        Nonsense{"--num-steps=0", "num-steps = 0: a fit has at least one step"},
+        Nonsense{"--lr=0", "learning rate = 0: it must be positive"},
+        Nonsense{"--lr=-0.1", "learning rate = -0.1: it must be positive"},
+        Nonsense{"--lr=fast", "--lr=fast is no number"},
+        Nonsense{"--trace=/proc/none --filter=steps:5/", "--trace=/proc/none: cannot be made"}}) {
+    const Said said = suite(options);
+    EXPECT_EQ(said.exit, 2) << options;
+    EXPECT_THAT(said.words, HasSubstr(sentence));
+  }
+}
+
+#ifdef HOLDFAST_CUDA
+const std::string dry = "--device=cuda-dry:sm_90 ";
+
+TEST(GalaxyShearCommand, ACompilationsReasonNamesTheConstantThatChanged) {
+  const Said said = suite(dry + "--filter=shape_change", "HOLDFAST_LOG_COMPILES=1");
+  EXPECT_EQ(said.exit, 0) << said.words;
+  EXPECT_THAT(said.words, AllOf(HasSubstr("optimized.cu"), HasSubstr("constant FFT: 128 -> 64")));
+}
+
+TEST(GalaxyShearCommand, TransfersAreForbiddenWhereTheFitIsWatchedAndAbsentElsewhere) {
+  const std::string flag = "HOLDFAST_TRANSFER_GUARD=error";
+  const Said watched = suite(dry + "--filter=steps:5/launch:host", flag);
+  EXPECT_EQ(watched.exit, 1);
+  EXPECT_THAT(watched.words, HasSubstr("downloads 8 bytes in a steady step"));
+  const Said resident = suite(dry + "--filter='launch:(graph|persistent)/f64'", flag);
+  EXPECT_EQ(resident.exit, 0) << resident.words;
+}
+
+TEST(GalaxyShearCommand, ASecondProcessFindsItsProgramsInTheCacheFolder) {
+  const auto folder = fresh_folder("galaxy_shear_cache");
+  const auto runs = [&] {
+    const auto out = folder / "result.json";
+    const Said said = suite(dry + "--filter=fft:64 --out=" + out.string(),
+                            "HOLDFAST_CACHE_DIR=" + (folder / "programs").string());
+    EXPECT_EQ(said.exit, 0) << said.words;
+    const auto one = nlohmann::json::parse(read(out)).at("cases").at(0);
+    return one.at("variants").at("optimized").at("metrics").at("nvrtc_runs").at("value").get<int>();
+  };
+  EXPECT_EQ(runs(), 1);
+  EXPECT_EQ(runs(), 0);
+}
+#endif
+
+}  // namespace
+}  // namespace holdfast
