@@ -50,7 +50,7 @@ std::vector<Case> cases(const SuiteOptions&) {
                 .recipe = std::move(steps)};
   };
   return {named("planted/smooth", Tier::smoke, {"host", "cuda-dry"}, smooth()),
-          named("planted/once", Tier::gate, {"host"}, once()),
+          named("planted/once", Tier::full, {"host"}, once()),
           named("planted/loop", Tier::gate, {"cuda-dry"}, loop())};
 }
 

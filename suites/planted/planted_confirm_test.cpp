@@ -17,8 +17,6 @@ using testing::AnyOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-constexpr const char* one_case = "--tier=smoke";
-
 // <folder>/bin/planted and its list: the suite as it was built, with a plant in it.
 fs::path build(const fs::path& folder, const std::string& plant = "") {
   fs::create_directories(folder / "bin");
@@ -40,7 +38,7 @@ class PlantedConfirm : public testing::Test {
     const fs::path base = build(folder / "base");
     gate = std::make_unique<Gate>(base, "host", folder,
                                   policy_without_rules(folder / "baselines" / "policy"));
-    expect_well(gate->measure("HOLDFAST_PLANT=", "unplanted", one_case));
+    expect_well(gate->measure("HOLDFAST_PLANT=", "unplanted"));
     calm(folder / "unplanted", 4);
     expect_well(gate->accept("unplanted", folder / "base" / "bin"));
   }
@@ -50,7 +48,7 @@ class PlantedConfirm : public testing::Test {
   static void measure(const std::string& name) {
     const Gate measuring((folder / name / "bin" / "planted").string(), "host", folder,
                          folder / "baselines" / "policy");
-    expect_well(measuring.measure("HOLDFAST_PLANT=", name + "_results", one_case));
+    expect_well(measuring.measure("HOLDFAST_PLANT=", name + "_results"));
   }
   static Said confirm(const std::string& name, const fs::path& base) {
     return gate->check(name + "_results", "--lists=" + (folder / name / "bin").string() +

@@ -48,7 +48,7 @@ struct SkippedWork {
 class PlantedSkip : public PlantedHost, public testing::WithParamInterface<SkippedWork> {};
 
 TEST_P(PlantedSkip, OfWorkIsWrongOnceItIsVerifiedAgain) {
-  const Said said = judge(GetParam().plant, "--processes=1");
+  const Said said = judge(GetParam().plant, "--processes=1 --tier=full");
   EXPECT_EQ(said.exit, 1) << said.words;
   EXPECT_THAT(said.words,
               ContainsRegex(std::string("WRONG +planted/") + GetParam().family + "/n:2001/f64"));
