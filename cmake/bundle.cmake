@@ -2,7 +2,7 @@
 # The bundle: everything that measures and judges in one archive, for machines that run and do not build
 # (cmake/bundle/README.md). `cmake --workflow --preset bundle` makes it.
 
-set(holdfast_bundle_architectures sm_80 sm_90 sm_100)
+set(HOLDFAST_BUNDLE_ARCHITECTURES sm_90 sm_100 CACHE STRING "For which a bundle holds compiled programs")
 
 # holdfast_compile_programs(<folder> <suite>...): what the suites compile, so that the first start on a GPU needs no compiler
 # where NVRTC and nvJitLink are these versions. All suites and architectures at once, and again only for a suite or a compiler
@@ -10,7 +10,7 @@ set(holdfast_bundle_architectures sm_80 sm_90 sm_100)
 function(holdfast_compile_programs folder)
   set(caches "")
   set(script ${PROJECT_SOURCE_DIR}/cmake/bundle/compile.cmake)
-  foreach(architecture IN LISTS holdfast_bundle_architectures)
+  foreach(architecture IN LISTS HOLDFAST_BUNDLE_ARCHITECTURES)
     foreach(suite IN LISTS ARGN)
       set(cache ${folder}/${suite}.${architecture})
       add_custom_command(
@@ -68,7 +68,7 @@ function(holdfast_add_bundle)
   add_test(NAME bundle.pack COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target bundle)
   add_test(NAME bundle.bare COMMAND ${scripts}/bare_test.sh ${place}/${name}.tar.gz)
   add_test(NAME bundle.complete COMMAND ${scripts}/complete_test.sh ${place}/${name}.tar.gz
-                                        ${holdfast_bundle_architectures})
+                                        ${HOLDFAST_BUNDLE_ARCHITECTURES})
   set_tests_properties(bundle.pack PROPERTIES FIXTURES_SETUP bundle)
   set_tests_properties(bundle.bare bundle.complete PROPERTIES FIXTURES_REQUIRED bundle)
   set_tests_properties(bundle.pack bundle.bare PROPERTIES LABELS slow TIMEOUT 1200 RUN_SERIAL TRUE)

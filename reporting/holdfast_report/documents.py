@@ -30,6 +30,7 @@ class Kernel(Record):
     shared_bytes: int | None = None
     launches: int | None = None  # per step
     cubin: str | None = None
+    evidence: dict[str, Number] = {}  # how it is launched, and its instructions by class
 
 
 class Variant(Record):
@@ -38,11 +39,17 @@ class Variant(Record):
     metrics: dict[str, Metric]
 
 
+class Again(Record):
+    seed: int
+    steps: int
+
+
 class Check(Record):
     status: str
     error: Number | None
     limit: Number | None
     oracle: str | None
+    again: Again | None = None  # after the timed section; absent where nothing was timed
 
 
 class Case(Record):
@@ -104,6 +111,7 @@ class Environment(Record):
     cuda: str | None
     nvrtc: str | None
     nvjitlink: str | None
+    nvdisasm: str | None = None  # absent in older results
     compiler: str | None
     flags: str | None
     host: Host

@@ -72,8 +72,7 @@ TEST_P(EachStepped, IsRightFromTheStartAgain) {
 }
 
 TEST_P(EachStepped, IsWrongWhereEverySecondStepDoesNothing) {
-  const Measurement found =
-      measured(skipping(row(), [](int call) { return call > 12 && call % 2 == 0; }));
+  const Measurement found = measured(skipping(row(), [](int call) { return call % 2 == 0; }));
   EXPECT_EQ(found.check, CheckStatus::failed) << found.reason;
 }
 

@@ -43,6 +43,7 @@ const std::vector<Exception> exceptions = {
      "the kernel table is evidence beside what is judged"},
     {"results of *", "/env/device/*", other_values, "the device is described; its class is judged"},
     {"results of *", "/env/host/*", other_values, "the host is described; its class is judged"},
+    {"results of *", "/env/nvdisasm", "deleted", "older results do not tell it"},
     {"results of dry", "/env/host/processor", "deleted", "what is counted is of no processor"},
     {"results of *", "/env/*", "a text, null",
      "other versions excuse what moved (ENV), and nothing moved"},
