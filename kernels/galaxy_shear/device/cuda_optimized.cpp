@@ -142,6 +142,7 @@ class Forward final : public OnDevice<T> {
     kernel_.forward(Base::shape(), Base::model_, Base::optics_.data(), Base::roots_.data(),
                     data_.data(), states_.data(), losses_.data(), problem_.sample);
   }
+  void start_again(int) override { states_.upload(first_states(problem_)); }
   std::vector<double> result() override {
     return told(problem_, states_.to_host(), losses_.to_host());
   }

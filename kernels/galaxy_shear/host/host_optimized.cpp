@@ -176,6 +176,7 @@ class Fit final : public OnHost<T> {
         losses_.data()[t * problem_.batch + b] = advanced(stamp, b, state);
     });
   }
+  void start_again(int) override { states_.upload(first_states(problem_)); }
   std::vector<double> result() override {
     return told(problem_, states_.to_host(), losses_.to_host());
   }

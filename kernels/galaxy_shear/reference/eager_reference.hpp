@@ -93,6 +93,9 @@ class EagerReference final : public Computation {
     }
   }
 
+  void start_again(int) override {
+    if (states_) restart();
+  }
   std::vector<double> result() override {
     if (problem_.unit == Unit::render_grad) return backward_->gradients.to_host();
     if (problem_.fits()) return told(problem_, states_->to_host(), losses_->to_host());
