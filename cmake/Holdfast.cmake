@@ -52,12 +52,13 @@ function(holdfast_add_library name)
 endfunction()
 
 # holdfast_add_tests(<name> FILES <file>_test.cpp... [USES <library>...] [NEEDS <program>...] [LABELS <label>...]
-# [DEFINITIONS <definition>...] [ENVIRONMENT <variable>=<value>...] [TIMEOUT <seconds>] [SERIAL] [FAST] [APART]): one test binary,
-# registered with CTest under its name; label `unit` unless others are given. What a test NEEDS is built before it and
-# told to it by path: `fake_suite` is FAKE_SUITE_BINARY. Tests are compiled to be compiled soon; FAST are those whose claim
-# is speed, or that compute for long. APART: each file by itself, where files define the same device code.
+# [DEFINITIONS <definition>...] [ENVIRONMENT <variable>=<value>...] [TIMEOUT <seconds>] [SERIAL] [FAST] [APART] [NIGHTLY]):
+# one test binary, registered with CTest under its name; label `unit` unless others are given. What a test NEEDS is built
+# before it and told to it by path: `fake_suite` is FAKE_SUITE_BINARY. Tests are compiled to be compiled soon; FAST are
+# those whose claim is speed, or that compute for long. APART: each file by itself, where files define the same device
+# code. NIGHTLY: those of its tests whose names begin so run as <name>.nightly, and only there.
 function(holdfast_add_tests name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;FAST;APART" "TIMEOUT" "FILES;USES;NEEDS;LABELS;DEFINITIONS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;FAST;APART;NIGHTLY" "TIMEOUT" "FILES;USES;NEEDS;LABELS;DEFINITIONS;ENVIRONMENT")
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
@@ -82,12 +83,23 @@ function(holdfast_add_tests name)
     target_compile_definitions(${name} PRIVATE ${definition}="$<TARGET_FILE:${program}>")
     add_dependencies(${name} ${program})
   endforeach()
-  add_test(NAME ${name} COMMAND ${name})
+  set(registered ${name})
+  if(arg_NIGHTLY)
+    add_test(NAME ${name} COMMAND ${name} --gtest_filter=-Nightly*)
+    add_test(NAME ${name}.nightly COMMAND ${name} --gtest_filter=Nightly*)
+    list(APPEND registered ${name}.nightly)
+  else()
+    add_test(NAME ${name} COMMAND ${name})
+  endif()
   # Compiled programs are cached in the build folder: a test neither profits from nor fills its user's cache. Threads that
   # spin at barriers make tests that share cores 10 to 30 times slower.
   set_tests_properties(
-    ${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL} ENVIRONMENT
-                       "HOLDFAST_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;OMP_WAIT_POLICY=passive;${arg_ENVIRONMENT}")
+    ${registered}
+    PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL} ENVIRONMENT
+               "HOLDFAST_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;OMP_WAIT_POLICY=passive;${arg_ENVIRONMENT}")
+  if(arg_NIGHTLY)
+    set_tests_properties(${name}.nightly PROPERTIES LABELS nightly TIMEOUT 3600)
+  endif()
   if("gpu" IN_LIST arg_LABELS)
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_GPU_TESTS ${name})

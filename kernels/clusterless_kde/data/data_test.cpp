@@ -64,7 +64,7 @@ TEST_P(SizeTable, HasTheShapeOfTheTable) {
   EXPECT_EQ(numbers.bins, golden.bins);
 }
 
-const Counts table[] = {
+const Counts published_counts[] = {
     {Size::tiny, {16, 10, 21, 22}, {6, 9, 17, 9}, 69, 41, 4, 100, 50, 100},
     {Size::small, {44, 35, 51, 53}, {24, 29, 42, 28}, 373, 219, 8, 500, 100, 200},
     {Size::medium, {188, 170, 203, 206}, {89, 98, 121, 96}, 3219, 1591, 16, 2000, 500, 500},
@@ -79,7 +79,7 @@ const Counts table[] = {
      2000,
      2000},
 };
-INSTANTIATE_TEST_SUITE_P(Seed42, SizeTable, ::testing::ValuesIn(table));
+INSTANTIATE_TEST_SUITE_P(Seed42, SizeTable, ::testing::ValuesIn(published_counts));
 
 TEST(Data, MarksDoNotChangeTheCounts) {
   const Shape profile = shape(make_input({.size = Size::small}));

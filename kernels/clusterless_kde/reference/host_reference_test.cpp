@@ -31,7 +31,7 @@ std::unique_ptr<Computation> make(Backend& backend, Unit unit, const Input& inpu
   return isa_v3::make_host_reference(backend, {.unit = unit, .input = input, .options = options});
 }
 
-std::vector<double> result(Unit unit, const Input& input, const Options& options = {}) {
+std::vector<double> reference_result(Unit unit, const Input& input, const Options& options = {}) {
   const auto backend = open_backend("host");
   const auto computation = make(*backend, unit, input, options);
   computation->step();
@@ -43,7 +43,7 @@ constexpr Options in_double = {.arithmetic = Arithmetic::f64};
 // How far that is from what it should be.
 template <class Values>
 double error(Unit unit, const Input& input, const Options& options, const Values& expected) {
-  return largest_difference(result(unit, input, options), expected);
+  return largest_difference(reference_result(unit, input, options), expected);
 }
 
 Input sparse() {
@@ -115,13 +115,13 @@ TEST(HostReference, TheOracleAgreesInTwoDimensions) {
 
 TEST(HostReference, HasThePrototypesValuesInTheMaze) {
   const Input input = make_input({.size = Size::hpc2d, .marks = Marks::cells, .scale = 512});
-  const std::vector<double> out = result(Unit::decode, input, in_double);
+  const std::vector<double> out = reference_result(Unit::decode, input, in_double);
   const std::int64_t bins = input.bins();
   EXPECT_NEAR(std::accumulate(out.begin(), out.end(), 0.), -20666988.7175, 1e-3);
   EXPECT_NEAR(out[100 * bins], -0.230337158163, 1e-11);
   EXPECT_NEAR(out[700 * bins + 359], -0.494735029295, 1e-11);
   EXPECT_NEAR(out[1384 * bins + 718], -0.05002715556, 1e-11);
-  const std::vector<double> model = result(Unit::encode, input, in_double);
+  const std::vector<double> model = reference_result(Unit::encode, input, in_double);
   EXPECT_NEAR(std::accumulate(model.begin(), model.begin() + bins, 0.), 0.154800879113, 1e-11);
   EXPECT_NEAR(std::accumulate(model.begin() + bins, model.end(), 0.), 462.229501981, 1e-8);
 }
@@ -152,12 +152,12 @@ TEST(HostReference, LocalFloorIsTheOptions) {
 // The published path floors the marginal: by as much as ln r - ln o it is above the floor.
 TEST(HostReference, TheFloorReplacesTheWholeValueWhereTheProductUnderflows) {
   const Options options = {.algorithm = Algorithm::matmul};
-  const std::vector<double> golden = result(Unit::decode, golden::input(), options);
+  const std::vector<double> golden = reference_result(Unit::decode, golden::input(), options);
   EXPECT_NEAR(largest_difference(golden, with_floored_marginals(golden::input())), 1.82, 0.005);
 
   const Input far_apart = one_spike_per_row(
       make_input({.size = Size::medium, .marks = Marks::whiten, .features = 8}), 200);
-  const std::vector<double> ours = result(Unit::decode, far_apart, options);
+  const std::vector<double> ours = reference_result(Unit::decode, far_apart, options);
   EXPECT_LT(largest_difference(ours, oracle_decoding(far_apart).likelihood), 1e-4);
   EXPECT_NEAR(largest_difference(ours, with_floored_marginals(far_apart)), 3.1, 0.05);
 }
@@ -166,7 +166,7 @@ TEST(HostReference, BlocksChangeRoundingAlone) {
   const Input input = make_input({.size = Size::small, .marks = Marks::cells});
   for (const Algorithm algorithm : algorithms) {
     Options options = {.arithmetic = Arithmetic::f64, .algorithm = algorithm};
-    const std::vector<double> whole = result(Unit::decode, input, options);
+    const std::vector<double> whole = reference_result(Unit::decode, input, options);
     options.block = 7;
     EXPECT_LT(error(Unit::decode, input, options, whole), 1e-9);
   }
@@ -176,9 +176,9 @@ TEST(HostReference, TilesOfPlacesReorderWorkAlone) {
   const Input input = make_input({.size = Size::tiny, .marks = Marks::cells});
   for (const Algorithm algorithm : {Algorithm::log_sum_exp, Algorithm::matmul}) {
     Options options = {.algorithm = algorithm};
-    const std::vector<double> whole = result(Unit::decode, input, options);
+    const std::vector<double> whole = reference_result(Unit::decode, input, options);
     options.position_tile = 13;
-    EXPECT_EQ(result(Unit::decode, input, options), whole);
+    EXPECT_EQ(reference_result(Unit::decode, input, options), whole);
   }
 }
 
@@ -191,12 +191,13 @@ TEST(HostReference, BothInstructionSetsAgree) {
                  .input = input,
                  .options = {.arithmetic = Arithmetic::f64, .algorithm = Algorithm::linear}});
   wider->step();
-  EXPECT_LT(largest_difference(wider->result(), result(Unit::total, input, in_double)), 1e-10);
+  EXPECT_LT(largest_difference(wider->result(), reference_result(Unit::total, input, in_double)),
+            1e-10);
 }
 
 TEST(HostReference, TotalIsEncodeThenDecode) {
   const Input input = make_input({.size = Size::tiny});
-  EXPECT_EQ(result(Unit::total, input), result(Unit::decode, input));
+  EXPECT_EQ(reference_result(Unit::total, input), reference_result(Unit::decode, input));
 }
 
 TEST(HostReference, EveryStepIsTheSameAndAllocatesNothing) {

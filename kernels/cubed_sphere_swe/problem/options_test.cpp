@@ -2,7 +2,6 @@
 // What the options of a step or a loop do on the host, and what they refuse.
 #include <gmock/gmock.h>
 
-#include <array>
 #include <optional>
 
 #include "cubed_sphere_swe/problem/sphere.hpp"
@@ -14,8 +13,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-constexpr std::array both = {Variant::reference, Variant::optimized};
 
 class HostOptions : public ::testing::Test {
  protected:
@@ -62,7 +59,7 @@ TEST_F(HostOptions, ClassicalRungeKuttaTakesOneStateMore) {
 }
 
 TEST_F(HostOptions, DiagnosticsChangeNoState) {
-  for (const Variant variant : both)
+  for (const Variant variant : variants)
     for (const RungeKutta form : {RungeKutta::horner, RungeKutta::classical}) {
       const Options plain = {.runge_kutta = form, .steps = 7};
       Options watched = plain;
@@ -77,7 +74,7 @@ TEST_F(HostOptions, DiagnosticsChangeNoState) {
 
 // A plain sum shows 7e-15 of its own noise.
 TEST_F(HostOptions, ALoopTellsItsMassDrift) {
-  for (const Variant variant : both)
+  for (const Variant variant : variants)
     for (const Diagnostics mode : {Diagnostics::none, Diagnostics::device}) {
       const auto loop = make_loop(*backend, variant, {24},
                                   {.start = Start::face, .diagnostics = mode, .steps = 50});
@@ -90,7 +87,7 @@ TEST_F(HostOptions, ALoopTellsItsMassDrift) {
 
 // Past stability the state grows, and with it the rounding of its mass: the watch must see it.
 TEST_F(HostOptions, TheMassDriftIsTheLargestOfAllSteps) {
-  for (const Variant variant : both) {
+  for (const Variant variant : variants) {
     const auto loop = make_loop(*backend, variant, {13},
                                 {.diagnostics = Diagnostics::device,
                                  .dt = 0.9 * 3.14159 / 26,
@@ -106,7 +103,7 @@ TEST_F(HostOptions, TheMassDriftIsTheLargestOfAllSteps) {
 
 // One such step ends beyond the largest number, and inf - inf is none.
 TEST_F(HostOptions, AStateThatIsNoNumberHasNoSmallDrift) {
-  for (const Variant variant : both) {
+  for (const Variant variant : variants) {
     const auto loop = make_loop(
         *backend, variant, {8},
         {.diagnostics = Diagnostics::device, .dt = 1e300, .steps = 1, .allow_unstable = true});
@@ -116,7 +113,7 @@ TEST_F(HostOptions, AStateThatIsNoNumberHasNoSmallDrift) {
 }
 
 TEST_F(HostOptions, PeakMemoryIsTheFormulas) {
-  for (const Variant variant : both)
+  for (const Variant variant : variants)
     for (const Precision precision : {Precision::f32, Precision::f64})
       for (const Diagnostics mode : {Diagnostics::none, Diagnostics::device})
         for (const int n : {8, 15, 48, 100}) {
@@ -130,7 +127,7 @@ TEST_F(HostOptions, PeakMemoryIsTheFormulas) {
 
 TEST_F(HostOptions, WhatOnlyADeviceHasIsRefused) {
   const auto refused = [&](const Options& options, const char* what) {
-    for (const Variant variant : both)
+    for (const Variant variant : variants)
       EXPECT_THAT([&] { make_loop(*backend, variant, {8}, options); },
                   ThrowsMessage<Error>(HasSubstr(what)));
   };

@@ -19,7 +19,7 @@ constexpr DeviceEffort little{.seconds = 0,
                               .split_products = 1,
                               .edge = 64,
                               .few = 4,
-                              .many = 60};
+                              .many = 600};
 
 struct DeviceCeilings : testing::Test {
   std::unique_ptr<Backend> backend = make_emulated_backend(calibration::emulated_kernels());
