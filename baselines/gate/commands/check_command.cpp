@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `check`: its options, and what it prints and writes.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "gate/base/git.hpp"
+#include "gate/base/process.hpp"
+#include "gate/commands/check.hpp"
+#include "gate/commands/commands.hpp"
+#include "gate/commands/common_options.hpp"
+#include "gate/report/terminal.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_verdict(const CheckRequest& request, const Checked& checked) {
+  write_file(request.directory / "verdict.json", canonical(to_json(checked.verdict)), Sync::no);
+  write_file(request.directory / "verdict.md", markdown(checked.verdict), Sync::no);
+  write_file(request.directory / "verdict.xml", junit(checked.verdict), Sync::no);
+  const fs::path patch = request.directory / "proposed-baseline.patch";
+  if (!checked.patch.empty()) {
+    write_file(patch, checked.patch, Sync::no);
+  } else {
+    std::error_code problem;
+    fs::remove(patch, problem);  // an older check's, which no longer holds
+  }
+}
+
+// What stopped the check takes the place of an older verdict, which no longer holds.
+void write_refusal(const CheckRequest& request, Fault fault, const std::string& sentence) {
+  std::error_code problem;
+  if (!request.whole() || fs::is_empty(request.directory, problem) || problem) return;
+  try {
+    write_verdict(request, {.verdict = {.exit = exit_code(fault), .notes = {sentence}}});
+  } catch (const Error&) {
+    return;  // the first complaint is the one to tell
+  }
+}
+
+CheckRequest parse_request(const Options& options) {
+  CheckRequest request{.directory = options.operands().front()};
+  request.baselines = options.value_or("baselines", "baselines");
+  request.policy = options.value_or("policy", "");
+  request.baseline_ref = options.value("baseline-ref");
+  request.require_baseline = options.has("require-baseline");
+  const std::string undecided = options.value_or("undecided", "fail");
+  if (undecided != "fail" && undecided != "warn")
+    throw Error(Fault::bad_input, text("--undecided=", undecided, ": it is fail or warn"));
+  request.undecided_fails = undecided == "fail";
+  request.store = options.value_or("store", "");
+  for (const std::string& root : options.values("again")) request.again.push_back(root);
+  if (const auto build = options.value("confirm")) request.confirm = *build;
+  request.confirm_budget_seconds =
+      options.positive("budget").value_or(request.confirm_budget_seconds);
+  request.root.only = options.value("only");
+  request.root.device = options.value("device");
+  if (const auto lists = options.value("lists")) request.root.lists = *lists;
+  request.any_content = options.has("any-content");
+  request.expect = options.values("expect");
+  return request;
+}
+
+bool runs_on_github() {
+  const char* there = std::getenv("GITHUB_ACTIONS");
+  return there && std::string_view(there) == "true";
+}
+
+int check_verb(const Options& options) {
+  const CheckRequest request = parse_request(options);
+  if (request.confirm) catch_interruptions();
+  Checked checked;
+  try {
+    checked = check(request);
+  } catch (const Error& error) {
+    write_refusal(request, error.fault(), error.what());
+    throw;
+  } catch (const std::exception& error) {
+    write_refusal(request, Fault::bad_input, error.what());
+    throw;
+  }
+  print(checked.verdict, {.color = ::isatty(STDOUT_FILENO) == 1, .quiet = options.has("quiet")},
+        std::cout);
+  if (options.has("annotations") || runs_on_github())
+    std::cout << github_annotations(checked.verdict,
+                                    path_in_repository(request.baselines).generic_string());
+  if (options.has("ctest")) std::cout << ctest_measurements(checked.verdict);
+  if (request.whole()) {
+    write_verdict(request, checked);
+    if (!checked.patch.empty())
+      std::cout << "proposed: git apply "
+                << (request.directory / "proposed-baseline.patch").string()
+                << ", once it is clear why\n";
+  }
+  return checked.verdict.exit;
+}
+
+}  // namespace
+
+Command check_command() {
+  return {
+      .name = "check",
+      .summary = "Holds measurements against the accepted baselines and the policy: the gate.",
+      .operands = "DIR",
+      .fewest_operands = 1,
+      .most_operands = 1,
+      .options =
+          {common::baselines,
+           common::policy,
+           {"baseline-ref", "REF", "judge against the baselines at the merge base with REF"},
+           {"require-baseline", "", "a device class without baselines is incomplete (exit 3)"},
+           {"undecided", "fail|warn", "whether the undecidable fails (exit 4; default) or warns"},
+           {"store", "DIR",
+            "the history, whose last runs tell whether an improvement is one for good"},
+           {"again", "DIR", "a second run of this build, which tells the same", true},
+           {"confirm", "BUILD",
+            "decide suspect times and ratios by timing that build and this one in turn"},
+           {"budget", "SECONDS", "of a confirmation, for each case (default 60)"},
+           common::only,
+           common::device,
+           {"expect", "SUITE:DEVICE", "results that must be there", true},
+           common::lists,
+           {"any-content", "", "look at results of another content than the lists' build"},
+           {"quiet", "", "print what blocks, and the summary"},
+           {"annotations", "",
+            "print what GitHub shows beside the files (by itself where GITHUB_ACTIONS is true)"},
+           {"ctest", "", "print the headline numbers as CTest's measurements as well"}},
+      .examples =
+          "  holdfast check build/release/results\n"
+          "  holdfast check results --only=cubed_sphere_swe --device=cuda-dry:sm_90\n"
+          "  holdfast check results --baseline-ref=origin/main --require-baseline\n"
+          "  holdfast check results --confirm=../base/build/release\n",
+      .run = check_verb};
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/commands/check_measured.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "gate/base/numbers.hpp"
+#include "gate/documents/build_folder.hpp"
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/verdict.hpp"
+#include "gate/measure/gpu_driver.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of a suite alone, without the build's own word, what it would give its results: its binary's
+// hash.
+std::optional<std::string> content_of_build(const fs::path& folder, const std::string& suite) {
+  if (fs::exists(content_file(folder))) {
+    const auto known = read_content(content_file(folder));
+    return known ? std::optional(known->content) : std::nullopt;
+  }
+  if (!fs::is_regular_file(folder / suite)) return std::nullopt;
+  return provenance(folder / suite).content;
+}
+
+}  // namespace
+
+std::string shortcoming(const Results& results) {
+  if (results.status == "no_device") return "the machine had no such device";
+  if (results.partial) return "the run was filtered";
+  if (!tier_includes(results.tier, "gate")) return "the run was of the tier " + results.tier;
+  return "";
+}
+
+void add_caveat(const std::string& caveat, Verdict& verdict) {
+  auto& all = verdict.caveats;
+  if (std::find(all.begin(), all.end(), caveat) == all.end()) all.push_back(caveat);
+}
+
+void refuse_other_content(const CheckRequest& request, const MeasuredPart& part, Verdict& verdict) {
+  if (part.no_device()) return;
+  const fs::path folder = request.root.lists.value_or(binary_folder());
+  const std::string& measured = part.results.run.content;
+  const auto built = content_of_build(folder, part.results.suite);
+  if (built == measured) return;
+  const std::string why =
+      built ? text("measured of the content ", readable(measured, ""), ", and the build in ",
+                   folder.string(), " is of ", readable(*built, ""))
+            : text("nothing tells which content the build is made of: ",
+                   content_file(folder).string(), " is not there, or not what a build writes");
+  if (!request.any_content)
+    throw Error(Fault::incomplete,
+                text(part.file.string(), ": ", why, "; measure again: holdfast run ",
+                     part.results.suite, " --device=", part.results.env.device_name,
+                     " --out=", request.directory.string(), ", or look at it with --any-content"));
+  verdict.notes.push_back(text(part.file.string(), ": ", why));
+  add_caveat("of another content than the build", verdict);
+}
+
+void tell_unmeasured(const CheckRequest& request, const Root& root, Verdict& verdict) {
+  if (!request.whole()) return;
+  for (const List& list : root.lists) {
+    std::set<std::string> kinds, there;
+    for (const ListedCase& listed : list.cases)
+      for (const auto& [kind, metrics] : listed.devices) kinds.insert(kind);
+    for (const MeasuredPart& part : root.parts)
+      if (part.results.suite == list.suite) there.insert(device_kind(part.results.env.device_name));
+    for (const std::string& kind : kinds)
+      if (!there.contains(kind))
+        verdict.not_checked.push_back(
+            text(list.suite, " on ", kind, ": there are no results of it"));
+  }
+  for (const MeasuredPart& part : root.parts)
+    if (const Results& results = part.results;
+        !part.no_device() && !results.partial && !tier_includes(results.tier, "gate"))
+      verdict.not_checked.push_back(text(results.suite, " on ", results.env.device_name,
+                                         ": the rest of the gate tier; the run was of the tier ",
+                                         results.tier));
+}
+
+void look_for_expected(const CheckRequest& request, const Root& root, Verdict& verdict) {
+  for (const std::string& expected : request.expect) {
+    const std::size_t colon = expected.find(':');
+    if (colon == std::string::npos || colon == 0)
+      throw Error(Fault::bad_input,
+                  text("--expect=", expected, ": write SUITE:DEVICE, e.g. cubed_sphere_swe:host"));
+    const std::string suite = expected.substr(0, colon);
+    const std::string device = expected.substr(colon + 1);
+    std::string why = "there are no results of it in " + request.directory.string();
+    for (const MeasuredPart& part : root.parts)
+      if (part.results.suite == suite && part.results.env.device_name == device)
+        why = shortcoming(part.results);
+    if (why.empty()) continue;
+    Row row{.case_id = suite, .device_class = device, .variant = case_variant, .metric = ""};
+    row.verdict = verdict::missing;
+    row.blocking = true;
+    row.sentence = text(suite, " on ", device, ": expected, and ", why);
+    row.next =
+        text("holdfast run ", suite, " --device=", device, " --out=", request.directory.string());
+    verdict.rows.push_back(std::move(row));
+    verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::incomplete));
+  }
+}
+
+Error nothing_there(const CheckRequest& request, const Root& root) {
+  const std::string device = request.root.device.value_or("host");
+  if (const std::string kind = device_kind(device);
+      kind != "host" && kind != "cuda" && kind != "cuda-dry")
+    return Error(Fault::bad_input,
+                 text("--device=", device, ": the devices are host, cuda and cuda-dry:sm_NN"));
+  if (const auto& only = request.root.only; only && root.complete) {
+    std::vector<std::string> suites;
+    for (const List& list : root.lists) suites.push_back(list.suite);
+    if (std::find(suites.begin(), suites.end(), *only) == suites.end()) {
+      const auto meant = nearest(*only, suites);
+      return Error(Fault::bad_input, text("--only=", *only, ": this build has no such suite; ",
+                                          meant ? text("did you mean ", *meant, "?")
+                                                : std::string("see holdfast list")));
+    }
+  }
+  const std::string what = text("there are no results in ", request.directory.string(),
+                                request.root.only ? " of " + *request.root.only : std::string(),
+                                request.root.device ? " on " + device : std::string());
+  if (device_kind(device) == "cuda")
+    if (const GpuDriver driver = ask_gpu_driver(); !driver.problem.empty())
+      return Error(Fault::no_device, text(what, ", and no such device: ", driver.problem));
+  return Error(Fault::incomplete,
+               text(what, "; measure first: holdfast run ", request.root.only.value_or("SUITE"),
+                    " --device=", device, " --out=", request.directory.string()));
+}
+
+}  // namespace holdfast::gate

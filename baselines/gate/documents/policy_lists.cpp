@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The policy against what suites list: a rule that matches nothing is an error.
+#include <algorithm>
+
+#include "gate/documents/policy.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+// Whether a class of `kind` (host, cuda, cuda-dry) can match the glob: decided by what stands
+// before its first star. Classes of real GPUs are called after the GPU, "nvidia-h200".
+bool kind_can_match(const std::string& device, const std::string& kind) {
+  const std::string prefix = device.substr(0, device.find('*'));
+  if (kind == "cuda") return !prefix.starts_with("host") && !prefix.starts_with("cuda");
+  return prefix.starts_with(kind) || kind.starts_with(prefix);
+}
+
+bool matches_something(const Scope& scope, const std::vector<List>& lists) {
+  for (const List& list : lists) {
+    for (const ListedCase& listed : list.cases) {
+      if (!matches_glob(scope.match, listed.id)) continue;
+      for (const auto& [kind, named] : listed.devices) {
+        const std::vector<std::string>& metrics = named;
+        if (!scope.device.empty() && !kind_can_match(scope.device, kind)) continue;
+        const bool all =
+            std::all_of(scope.metrics.begin(), scope.metrics.end(), [&](const std::string& name) {
+              return std::find(metrics.begin(), metrics.end(), name) != metrics.end();
+            });
+        if (all) return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool speaks_of_a_listed_suite(const Scope& scope, const std::vector<List>& lists) {
+  const std::string suite = scope.match.substr(0, scope.match.find('/'));
+  return std::any_of(lists.begin(), lists.end(),
+                     [&](const List& list) { return matches_glob(suite, list.suite); });
+}
+
+// What is gone is not listed any more, or not in a tier that baselines hold.
+void refuse_listed(const Removal& removal, const std::vector<List>& lists) {
+  for (const List& list : lists)
+    for (const ListedCase& listed : list.cases) {
+      if (!matches_glob(removal.match, listed.id) || !tier_includes("gate", listed.tier)) continue;
+      if (removal.variant == "reference" && !listed.reference) continue;
+      for (const auto& [kind, metrics] : listed.devices)
+        for (const std::string& metric : metrics)
+          if ((removal.device.empty() || kind_can_match(removal.device, kind)) &&
+              matches_glob(removal.metrics.front(), metric))
+            throw Error(Fault::bad_input,
+                        text(removal.place, ": 'removed' says that ", metric, " of ", listed.id,
+                             " is gone, and its suite lists it on ", kind,
+                             "; narrow the removal, or take it out"));
+    }
+}
+
+}  // namespace
+
+std::vector<const Rule*> Policy::idle_rules(const std::vector<List>& lists, bool complete) const {
+  std::vector<const Rule*> idle;
+  for (const Rule& rule : rules_)
+    if ((complete || speaks_of_a_listed_suite(rule, lists)) && !matches_something(rule, lists))
+      idle.push_back(&rule);
+  return idle;
+}
+
+void Policy::check_against(const std::vector<List>& lists, bool complete) const {
+  const auto refuse = [&](const Scope& scope, const char* what) {
+    if ((!complete && !speaks_of_a_listed_suite(scope, lists)) || matches_something(scope, lists))
+      return;
+    throw Error(Fault::bad_input,
+                text(scope.place, ": this ", what, " matches nothing: no suite lists ", scope.match,
+                     scope.device.empty() ? "" : text(" on ", scope.device), " with the metric ",
+                     scope.metric_name(), "; mend or remove it"));
+  };
+  for (const Rule& rule : rules_) refuse(rule, "rule");
+  for (const Waiver& waiver : waivers_) refuse(waiver, "waiver");
+  for (const Removal& removal : removals_) refuse_listed(removal, lists);
+  if (!complete) return;
+  const auto any = [&](const auto& test) { return std::any_of(lists.begin(), lists.end(), test); };
+  for (const auto& [suite, file] : files_)
+    if (!any([&](const List& list) { return list.suite == suite; }))
+      throw Error(Fault::bad_input, text(file, ": there is no suite '", suite,
+                                         "'; name the file after the suite whose rules it has"));
+  for (const auto& [metric, row] : rows_)
+    if (!any([&](const List& list) { return list.metrics.contains(metric); }))
+      throw Error(Fault::bad_input, text(row.said.place, ": no suite lists the metric ", metric,
+                                         "; mend or remove its row"));
+}
+
+}  // namespace holdfast::gate

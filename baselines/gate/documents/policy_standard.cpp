@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the policy says about one metric: its kind, its row, then the rules in their order.
+#include <algorithm>
+
+#include "gate/documents/policy.hpp"
+
+namespace holdfast::gate {
+
+Standard Policy::own_standard(const std::string& case_id, const std::string& device_class,
+                              const std::string& variant, const std::string& metric,
+                              const std::string& declared_kind) const {
+  Standard standard;
+  if (const auto known = metrics_.find(metric); known != metrics_.end()) {
+    standard.kind = known->second.kind;
+    standard.better = known->second.better;
+    standard.unit = known->second.unit;
+  } else {
+    standard.kind = declared_kind;
+  }
+  const auto kind = kinds_.find(standard.kind);
+  if (kind == kinds_.end() || (!metrics_.contains(metric) && standard.kind != "advisory"))
+    throw Error(Fault::bad_input,
+                text("the metric ", metric, " of ", case_id, " (", declared_kind,
+                     ") is not among the 'metrics' of its suite's list; declare it in the suite, "
+                     "with its kind, its unit and which way is better"));
+  standard.gate = kind->second.gate;
+  standard.tolerance = is_host_class(device_class)
+                           ? kind->second.host_tolerance.value_or(kind->second.tolerance)
+                           : kind->second.tolerance;
+  standard.same = kind->second.same;
+  const std::vector<std::string>& two_sided = kind->second.two_sided;
+  standard.two_sided = std::find(two_sided.begin(), two_sided.end(), variant) != two_sided.end();
+  standard.drift_blocks = kind->second.drift_blocks;
+  for (const char* what : {"gate", "tolerance", "versions", "both ways", "drift", "patch tolerance",
+                           "on request", "impossible above", "falls"})
+    standard.said[what] = kind->second.said;
+  if (const auto row = rows_.find(metric); row != rows_.end()) {
+    standard.gate = row->second.gate.value_or(standard.gate);
+    standard.tolerance = row->second.tolerance.value_or(standard.tolerance);
+    standard.patch_tolerance = row->second.patch_tolerance;
+    standard.on_request = row->second.on_request;
+    standard.same = row->second.same.value_or(standard.same);
+    standard.impossible_above = row->second.impossible_above;
+    standard.fall_is_change = row->second.fall_is_change;
+    for (const char* what : {"patch tolerance", "on request", "impossible above", "falls"})
+      standard.said[what] = row->second.said;
+    if (row->second.gate) standard.said["gate"] = row->second.said;
+    if (row->second.tolerance) standard.said["tolerance"] = row->second.said;
+    if (row->second.same) standard.said["versions"] = row->second.said;
+  }
+  standard.sources.push_back(text("kind ", standard.kind, ": gate ", name_of(standard.gate),
+                                  ", tolerance ", 100 * standard.tolerance, " %",
+                                  standard.two_sided ? ", both ways" : ""));
+  if (standard.patch_tolerance)
+    standard.sources.push_back(text("between patch levels of one compiler: tolerance ",
+                                    100 * *standard.patch_tolerance, " %"));
+  if (!standard.on_request.empty())
+    standard.sources.push_back(text("measured where ", standard.on_request, " asks for it"));
+  if (!standard.fall_is_change.empty()) {
+    std::string beside;
+    for (const std::string& name : standard.fall_is_change)
+      beside += (beside.empty() ? "" : ", ") + name;
+    standard.sources.push_back(beside == "*"
+                                   ? "a fall is CHANGED, and accepted with a reason"
+                                   : text("a fall is CHANGED beside a worsening of ", beside));
+  }
+  const auto covers = [&](const Scope& scope) {
+    return scope.metrics.size() == 1 && scope.metrics.front() == metric &&
+           (scope.variant.empty() || scope.variant == variant) &&
+           scope.covers_case(case_id, device_class);
+  };
+  for (const Rule& rule : rules_) {
+    if (!covers(rule)) continue;
+    std::string said;
+    if (rule.tolerance) {
+      standard.tolerance = *rule.tolerance;
+      standard.own_tolerance = true;
+      standard.said["tolerance"] = {rule.place, rule.why};
+      said += text(", tolerance ", 100 * *rule.tolerance, " %");
+    }
+    if (rule.bound) {
+      standard.bounds.push_back(&rule);
+      if (rule.bound->min) said += text(", at least ", *rule.bound->min);
+      if (rule.bound->max) said += text(", at most ", *rule.bound->max);
+      said += text(" (", rule.bound->source, ")");
+    } else if (rule.gate) {
+      standard.gate = *rule.gate;  // beside a bound, a gate speaks of the bound alone
+      standard.said["gate"] = {rule.place, rule.why};
+    }
+    if (rule.gate) said += text(", gate ", name_of(*rule.gate));
+    standard.sources.push_back(text(rule.place, ": ", said.substr(2)));
+    if (rule.tolerance || !rule.bound) standard.set_by = standard.sources.back();
+  }
+  for (const Waiver& waiver : waivers_) {
+    if (!covers(waiver)) continue;
+    standard.waiver = &waiver;
+    standard.sources.push_back(
+        text(waiver.place, ": waived until ", waiver.until, ": ", waiver.why));
+  }
+  return standard;
+}
+
+std::vector<Sum> Policy::own_sums(const std::string& case_id, const std::string& device_class,
+                                  const std::string& variant) const {
+  const auto covers = [&](const Scope& scope) {
+    return (scope.variant.empty() || scope.variant == variant) &&
+           scope.covers_case(case_id, device_class);
+  };
+  std::vector<Sum> found;
+  for (const Rule& rule : rules_) {
+    if (rule.metrics.size() == 1 || !covers(rule)) continue;
+    auto sum = std::find_if(found.begin(), found.end(),
+                            [&](const Sum& one) { return one.metrics == rule.metrics; });
+    if (sum == found.end())
+      sum = found.insert(sum, {.name = rule.metric_name(), .metrics = rule.metrics});
+    sum->standard.bounds.push_back(&rule);
+  }
+  for (const Waiver& waiver : waivers_)
+    for (Sum& sum : found)
+      if (sum.metrics == waiver.metrics && covers(waiver)) sum.standard.waiver = &waiver;
+  return found;
+}
+
+}  // namespace holdfast::gate

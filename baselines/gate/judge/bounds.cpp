@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// One metric against what is absolute: bounds, physical limits, and bounds on sums of metrics.
+#include "gate/judge/metric.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gate/base/numbers.hpp"
+#include "gate/documents/verdict.hpp"
+#include "gate/judge/metric_context.hpp"
+
+namespace holdfast::gate {
+
+// Bounds and physical limits, which hold with or without a baseline. True when one is violated, or
+// may be.
+bool MetricJudge::judge_absolute(const Standard& standard, const Measured& measured,
+                                 Row& row) const {
+  const auto* number = std::get_if<double>(&*row.value);
+  if (!number) return false;
+  if (standard.impossible_above && *number > *standard.impossible_above) {
+    row.verdict = verdict::suspect_fast;
+    row.blocking = true;
+    row.limit = *standard.impossible_above;
+    row.next = part_.run_again();
+    say(row, text("is ", readable(*number, row.unit), ", above ", *standard.impossible_above,
+                  ": faster than the hardware allows, so the work or the clock is wrong"));
+    return true;
+  }
+  bool beyond = false;
+  for (const Rule* rule : standard.bounds) {
+    if (rule->gate == Gate::off) continue;
+    Row broken = new_row(row, standard);
+    if (!judge_bound(*rule, standard, measured, broken)) continue;
+    // Of several the first is told, unless a later one blocks and it does not.
+    if (!beyond || (broken.blocking && !row.blocking)) row = std::move(broken);
+    beyond = true;
+  }
+  return beyond;
+}
+
+// A count is beyond or not; of a time or a ratio each process has its say.
+bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const Measured& measured,
+                              Row& row) const {
+  const double number = std::get<double>(measured.value);
+  std::optional<std::string> broken = violation(*rule.bound, number, row.unit);
+  const BoundVotes votes = vote(standard, *rule.bound, measured);
+  if (votes.beyond == 0 && !broken && votes.enough) return false;
+  const bool certain = votes.certain && (!standard.timed() || part_.results.quality.valid);
+  row.verdict = certain ? verdict::regression : verdict::noisy;
+  row.blocking = rule.gate.value_or(Gate::block) == Gate::block && (certain || undecided_fails_);
+  row.limit = rule.bound->min && (!rule.bound->max || number < *rule.bound->min) ? rule.bound->min
+                                                                                 : rule.bound->max;
+  row.evidence["rule"] = rule.place;
+  row.next = certain ? text("holdfast policy ", row.case_id, " --device-class=", row.device_class)
+                     : part_.run_again();
+  if (!broken) broken = text("is ", readable(number, row.unit), ", within its bound");
+  if (!certain)
+    *broken += text("; undecided: ", votes.beyond, " of ", votes.all, " processes ",
+                    votes.beyond == 1 ? "is" : "are", " beyond it",
+                    votes.enough ? "" : text(", and a decision needs ", enough_processes),
+                    part_.results.quality.valid ? "" : ", and the measurement is invalid");
+  say(row, *broken);
+  return true;
+}
+
+// What was accepted, beside a violated bound: the limit is then a change, as the verdict's readers
+// take it.
+void MetricJudge::add_accepted(const Context& context, Row& row) const {
+  const Entry* base = find_entry(part_.baseline, context.key);
+  const auto* before = base ? std::get_if<double>(&base->value) : nullptr;
+  const auto* now = std::get_if<double>(&*row.value);
+  if (!before || !now) return;
+  row.sentence += text("; the accepted value is ", readable(*before, row.unit));
+  add_code_evidence(context, row);
+  if (*before == 0) return;
+  row.baseline = *before;
+  row.change = *now / *before - 1;
+  row.limit = row.limit.value_or(*before) / *before - 1;
+  row.sentence += text(" (", percent(*row.change), ")");
+}
+
+std::vector<Row> MetricJudge::judge_sums(const CaseResult& result,
+                                         const std::vector<NamedMetric>& all) const {
+  std::vector<Row> rows;
+  const std::string& on = part_.device_class();
+  for (const auto& [variant, content] : result.variants) {
+    const std::vector<Sum> own = policy_.own_sums(result.id, on, variant);
+    for (const Sum& sum : policy_.sums(result.id, on, variant)) {
+      const auto row = judge_sum(sum, result, variant, all);
+      if (!row) continue;
+      const auto same = std::find_if(own.begin(), own.end(),
+                                     [&](const Sum& one) { return one.metrics == sum.metrics; });
+      const Sum without{.name = sum.name, .metrics = sum.metrics};
+      const Sum& now = same == own.end() ? without : *same;
+      rows.push_back(policy_.has_precedent()
+                         ? settled(sum.standard, now.standard, *row,
+                                   judge_sum(now, result, variant, all).value_or(*row))
+                         : *row);
+    }
+  }
+  return rows;
+}
+
+// Empty where not all of its metrics were measured, each of which is then told.
+std::optional<Row> MetricJudge::judge_sum(const Sum& sum, const CaseResult& result,
+                                          const std::string& variant,
+                                          const std::vector<NamedMetric>& all) const {
+  double total = 0;
+  Row row = new_row(result.id, variant, sum.name);
+  row.kind = sum.standard.kind;
+  for (const std::string& name : sum.metrics) {
+    const NamedMetric* metric = find_measured(all, variant, name);
+    if (!metric) return std::nullopt;
+    total += std::get<double>(metric->measured->value);
+    row.unit = policy_.standard(result.id, part_.device_class(), variant, name, metric->kind).unit;
+  }
+  row.value = total;
+  Standard standard = sum.standard;
+  standard.unit = row.unit;
+  if (!judge_absolute(standard, {.value = total}, row)) {
+    row.verdict = verdict::pass;
+    say(row, text("is ", readable(total, row.unit), ", within its bound"));
+  }
+  waive(standard, row);
+  return row;
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a change of a metric is put down to, if not to our code: the machine, by the control beside
+// it, or the tools; and what the compiled code says.
+#include "gate/judge/metric.hpp"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "gate/base/numbers.hpp"
+#include "gate/documents/verdict.hpp"
+#include "gate/judge/metric_context.hpp"
+#include "gate/measure/instruction_counts.hpp"
+
+namespace holdfast::gate {
+
+// Holds a suspect against its control: the reference variant, which the change did not mean to
+// touch.
+void MetricJudge::judge_control(const Context& context, const Judgement& judgement,
+                                JudgedMetric& judged) const {
+  Row& row = judged.row;
+  judged.suspect = true;
+  judged.machine_possible = true;
+  const Entry* before =
+      find_entry(part_.baseline, entry_key(context.result.id, "reference", "time_s"));
+  const NamedMetric* control = find_measured(context.all, "reference", "time_s");
+  if (!before || !control || row.variant == "reference") return;
+  const auto then = positive(before->value), now = positive(control->measured->value);
+  if (!then || !now) return;
+  const double moved = std::log(*now / *then);
+  // A reference that became faster lowers the speedup; one that became slower excuses a slower
+  // variant.
+  const double excuse = context.standard.kind == "ratio" ? -moved : moved;
+  const bool explained = judgement.worsening - excuse <= judgement.log_limit;
+  judged.machine_possible = std::abs(moved) >= judgement.worsening / 2;
+  row.evidence["control"] = text("reference time ", percent(std::expm1(moved)),
+                                 explained                 ? " -> it moved as much"
+                                 : judged.machine_possible ? " -> the machine may have a part in it"
+                                                           : " -> not the machine");
+  if (!explained) return;
+  const SameCode same = compare_code(context);
+  if (same == SameCode::as_counted)
+    row.evidence["code"] = text("a step executes the same instructions in the ", counted_isa,
+                                " code, which tells little of the ",
+                                part_.results.env.isa.value_or("other"), " code that was timed");
+  if (same != SameCode::yes) return;
+  row.verdict = verdict::environment;
+  row.next = part_.run_again();
+  row.blocking = false;
+  row.sentence +=
+      "; the compiled code is identical and the reference moved as much: the machine, not the code";
+  judged.suspect = false;
+}
+
+// Device code has a hash. Of host code the instructions that a step executes tell as much, where
+// the code that was counted is the one that was timed.
+MetricJudge::SameCode MetricJudge::compare_code(const Context& context) const {
+  SameCode same = SameCode::unknown;
+  for (const NamedMetric& metric : context.all) {
+    const bool counted = metric.name == instructions_metric;
+    if ((metric.name != "identity" && !counted) || !metric.measured) continue;
+    const Entry* before =
+        find_entry(part_.baseline, entry_key(context.result.id, metric.variant, metric.name));
+    if (!before || before->value != metric.measured->value) return SameCode::no;
+    if (counted && part_.results.env.isa != counted_isa)
+      same = SameCode::as_counted;
+    else if (same == SameCode::unknown)
+      same = SameCode::yes;
+  }
+  return same;
+}
+
+void MetricJudge::add_code_evidence(const Context& context, Row& row) const {
+  const std::string variant = row.variant == case_variant ? "optimized" : row.variant;
+  const Entry* before = find_entry(part_.baseline, entry_key(row.case_id, variant, kernels_metric));
+  const NamedMetric* now = find_measured(context.all, variant, kernels_metric);
+  if (!before || !now || !std::holds_alternative<std::string>(before->value)) return;
+  row.evidence["code"] = compare_kernels(std::get<std::string>(before->value),
+                                         std::get<std::string>(now->measured->value));
+}
+
+// Whether the compilers of now and of the baseline are that alike, for a metric that allows for it.
+bool MetricJudge::is_other_patch_level(const Standard& standard) const {
+  return standard.patch_tolerance && part_.baseline &&
+         differ_in_patch_level(part_.baseline->fingerprint.compiler, part_.results.env.compiler);
+}
+
+// A metric that depends on a tool's version says nothing about our code once that version has
+// changed.
+void MetricJudge::excuse_changed_tools(const Standard& standard, Row& row) const {
+  using Member = std::optional<std::string> Fingerprint::*;
+  constexpr std::array<std::pair<const char*, Member>, 4> members = {
+      {{"nvrtc", &Fingerprint::nvrtc},
+       {"nvjitlink", &Fingerprint::nvjitlink},
+       {"driver", &Fingerprint::driver},
+       {"compiler", &Fingerprint::compiler}}};
+  const Fingerprint now = fingerprint(part_.results.env);
+  const Fingerprint& before = part_.baseline->fingerprint;
+  for (const std::string& name : standard.same) {
+    for (const auto& [known, member] : members) {
+      if (name != known || before.*member == now.*member) continue;
+      if (name == "compiler" && is_other_patch_level(standard)) continue;
+      row.verdict = verdict::environment;
+      row.blocking = false;
+      row.sentence += text("; environment changed: ", name, " ", (before.*member).value_or("none"),
+                           " -> ", (now.*member).value_or("none"));
+      return;
+    }
+  }
+}
+
+}  // namespace holdfast::gate

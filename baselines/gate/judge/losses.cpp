@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What should be in a part and is not: listed and accepted metrics, and those that now mean another
+// thing.
+#include <algorithm>
+
+#include "gate/base/numbers.hpp"
+#include "gate/documents/verdict.hpp"
+#include "gate/judge/part_judge.hpp"
+
+namespace holdfast::gate {
+
+void PartJudge::look_for_listed(const CaseResult& result, const ListedCase& listed,
+                                const std::vector<std::string>& names) {
+  if (listed.reference && !result.variants.contains("reference"))
+    missing(result.id, "reference", "", "the reference variant is listed and was not measured",
+            part_.run_again());
+  const std::vector<NamedMetric> all = named_metrics(result);
+  for (const std::string& name : lost_metrics(all, names))
+    missing(result.id, "optimized", name, "is listed and was not measured", part_.run_again());
+  if (!listed.reference || !result.variants.contains("reference")) return;
+  for (const std::string& name : names) look_for_bounded_reference(result, name, all);
+}
+
+// A bound on the reference holds without a baseline, so its metric must not go unnoticed.
+void PartJudge::look_for_bounded_reference(const CaseResult& result, const std::string& name,
+                                           const std::vector<NamedMetric>& all) {
+  const NamedMetric* optimized = find_measured(all, "optimized", name);
+  if (!optimized || name == "identity" || find_measured(all, "reference", name)) return;
+  const Standard standard =
+      policy_.standard(result.id, part_.device_class(), "reference", name, optimized->kind);
+  if (!standard.bounds.empty())
+    missing(result.id, "reference", name, "has a bound and was not measured", part_.run_again());
+}
+
+// Entries that the results do not speak about: of what was accepted before the change, and of
+// what it accepts itself. That it takes them out excuses nothing.
+void PartJudge::look_for_lost_entries() {
+  if (part_.results.partial) return;
+  for (const auto* baseline : {&part_.baseline, &part_.proposed})
+    if (*baseline)
+      for (const auto& [key, entry] : (*baseline)->entries)
+        if (judged_.insert(key).second) look_for_lost(key, entry);
+}
+
+void PartJudge::look_for_lost(const std::string& key, const Entry& entry) {
+  const std::size_t first = key.find('|');
+  const std::size_t second = key.rfind('|');
+  const std::string case_id = key.substr(0, first);
+  const std::string variant = key.substr(first + 1, second - first - 1);
+  const std::string metric = key.substr(second + 1);
+  if (metric == kernels_metric || is_known_missing(case_id, metric)) return;
+  const auto listed = std::find_if(part_.list.cases.begin(), part_.list.cases.end(),
+                                   [&](const ListedCase& row) { return row.id == case_id; });
+  const bool is_listed = listed != part_.list.cases.end();
+  const std::string& tier = part_.results.tier;
+  if (is_listed && tier_includes("gate", listed->tier) && !tier_includes(tier, listed->tier))
+    return;  // a run of a tier before
+  const std::string accepted = text("has an accepted value, ", readable(entry.value, ""), ", and ");
+  if (const Removal* gone = policy_.removal(case_id, part_.device_class(), variant, metric)) {
+    Row row = judge_.new_row(case_id, variant, metric);
+    row.verdict = verdict::accepted;
+    row.evidence["rule"] = gone->place;
+    judge_.say(row, text(accepted, "is gone; accepted with this change: ", gone->why));
+    verdict_.rows.push_back(std::move(row));
+    return;
+  }
+  missing(case_id, variant, metric,
+          text(accepted, is_listed && !tier_includes("gate", listed->tier)
+                             ? "its case is of the tier " + listed->tier + " now"
+                             : "was not measured"),
+          part_.accept_command());
+}
+
+// A metric of another kind, unit or direction is judged by other rules, or by none.
+void PartJudge::tell_changed_meanings() {
+  for (const ChangedMeaning& changed : part_.changed_meanings()) {
+    Row row = judge_.new_row(part_.results.suite, case_variant, changed.metric);
+    row.kind = changed.listed.kind;
+    row.unit = changed.listed.unit;
+    row.verdict = changed.in_this_change ? verdict::accepted : verdict::fresh;
+    row.blocking = !changed.in_this_change;
+    if (row.blocking) row.next = part_.accept_command();
+    judge_.say(row, text("is ", text_of(changed.listed), ", says the list, and was accepted as ",
+                         text_of(changed.accepted),
+                         changed.in_this_change ? "; accepted with this change" : ""));
+    verdict_.rows.push_back(std::move(row));
+  }
+}
+
+bool PartJudge::is_known_missing(const std::string& case_id, const std::string& metric) const {
+  return std::any_of(verdict_.rows.begin(), verdict_.rows.end(), [&](const Row& row) {
+    return row.verdict == verdict::missing && row.case_id == case_id &&
+           (row.metric.empty() || row.metric == metric);
+  });
+}
+
+}  // namespace holdfast::gate

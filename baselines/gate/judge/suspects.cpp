@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/judge/suspects.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "gate/base/numbers.hpp"
+#include "gate/documents/verdict.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+// More suspects than the policy says, or than a third of the cases (and of a handful), are the
+// machine, not the code.
+constexpr std::size_t fewest_for_a_third = 4;
+constexpr std::size_t fewest_to_compare = 3;  // before many suspects are put down to the machine
+
+}  // namespace
+
+void Suspects::note_next(const JudgedMetric& judged) {
+  if (judged.screened) screened_.push_back(verdict_.rows.size());
+  if (judged.suspect) suspects_.push_back({verdict_.rows.size(), judged.machine_possible});
+}
+
+void Suspects::decide(const SecondOpinion& second_opinion) {
+  for (const char* kind : {"ratio", "time"})
+    if (has_environment_moved(kind, second_opinion)) break;
+  if (second_opinion) ask(second_opinion, screened_.size());
+  doubt_other_hardware();
+}
+
+// "a hand-over between its threads took 51 ns and takes 350 ns"; empty where it moved too little.
+std::optional<std::string> Suspects::other_hardware(const CaseResult& result) const {
+  const Entry* base =
+      find_entry(part_.baseline, entry_key(result.id, case_variant, handover_metric));
+  const auto at = result.metrics.find(handover_metric);
+  const auto* before = base ? std::get_if<double>(&base->value) : nullptr;
+  if (!before || at == result.metrics.end() || !at->second.number()) return std::nullopt;
+  const double now = *at->second.number();
+  if (now <= further_apart * *before) return std::nullopt;
+  return text("a hand-over between threads took ", readable(*before, "s"), " and takes ",
+              readable(now, "s"), " -> the machine");
+}
+
+// Of what no paired comparison has looked at nothing is decided.
+void Suspects::doubt_other_hardware() {
+  std::map<std::string, const CaseResult*> cases;
+  for (const CaseResult& result : part_.results.cases) cases[result.id] = &result;
+  for (const std::size_t number : screened_) {
+    Row& row = verdict_.rows[number];
+    if (!is_suspect(row) || asked_.contains(number)) continue;
+    const auto because = other_hardware(*cases.at(row.case_id));
+    if (!because) continue;
+    row.evidence["handover"] = *because;
+    row.evidence.erase("control");  // which moved less than threads that wait for each other
+    row.verdict = verdict::noisy;   // code that became slower may hide behind it
+    row.next = part_.run_again();
+    row.blocking = row.blocking && undecided_fails_;
+  }
+}
+
+bool Suspects::is_suspect(const Row& row) {
+  return row.verdict == verdict::regression || row.verdict == verdict::noisy;
+}
+
+// About the suspects that moved most, `most` of them, each once.
+void Suspects::ask(const SecondOpinion& second_opinion, std::size_t most) {
+  std::vector<Row*> rows;
+  for (const std::size_t number : screened_)
+    if (Row& row = verdict_.rows[number]; is_suspect(row) && !asked_.contains(number))
+      rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) {
+    return std::abs(a->change.value_or(0)) > std::abs(b->change.value_or(0));
+  });
+  rows.resize(std::min(rows.size(), most));
+  for (const Row* row : rows) asked_.insert(static_cast<std::size_t>(row - verdict_.rows.data()));
+  if (!rows.empty()) second_opinion(rows, verdict_.notes);
+}
+
+// A machine that moved is no news to a paired comparison: one suspect that it confirms is enough
+// to excuse none.
+bool Suspects::is_confirmed_in_part(const SecondOpinion& second_opinion) {
+  ask(second_opinion, fewest_to_compare);
+  return std::any_of(asked_.begin(), asked_.end(), [&](std::size_t number) {
+    return verdict_.rows[number].verdict == verdict::regression;
+  });
+}
+
+// Many suspects at once have one cause. Code that became slower leaves its reference where it
+// was, so only suspects whose reference moved as well, or is unknown, count and are excused.
+// Times excuse times; ratios excuse both.
+bool Suspects::has_environment_moved(const std::string& kind, const SecondOpinion& second_opinion) {
+  std::set<std::string> cases;
+  for (const Suspect& suspect : suspects_) {
+    const Row& row = verdict_.rows[suspect.row];
+    if (row.kind == kind && suspect.machine_possible) cases.insert(row.case_id);
+  }
+  const std::size_t total = part_.results.cases.size();
+  const bool third = cases.size() >= fewest_for_a_third && 3 * cases.size() > total;
+  if (cases.size() <= policy_.most_suspects() && !third) return false;
+  if (second_opinion && is_confirmed_in_part(second_opinion)) return false;
+  const bool times_only = kind == "time";
+  verdict_.notes.push_back(text("the environment moved: ", cases.size(), " of ", total,
+                                " cases of ", part_.name(), " are suspect at once; their times ",
+                                times_only ? "" : "and ratios ", "are advisory"));
+  for (const Suspect& suspect : suspects_) {
+    Row& row = verdict_.rows[suspect.row];
+    if (!suspect.machine_possible || (times_only && row.kind != "time")) continue;
+    if (asked_.contains(suspect.row)) continue;
+    row.verdict = verdict::environment;
+    row.next = part_.run_again();
+    row.blocking = false;
+  }
+  return true;
+}
+
+}  // namespace holdfast::gate

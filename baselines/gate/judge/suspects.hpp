@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The times and ratios of one part that screening found worse or could not decide: what all of them
+// together say about the machine, and which are decided anew.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gate/judge/metric.hpp"
+#include "gate/judge/part.hpp"
+
+namespace holdfast::gate {
+
+class Suspects {
+ public:
+  // `verdict` is the part's, whose rows are added one by one and then decided here.
+  Suspects(const Part& part, const Policy& policy, bool undecided_fails, PartVerdict& verdict)
+      : part_(part), policy_(policy), undecided_fails_(undecided_fails), verdict_(verdict) {}
+
+  // What the row that is added to the verdict next is.
+  void note_next(const JudgedMetric& judged);
+  // Once all rows are there.
+  void decide(const SecondOpinion& second_opinion);
+
+ private:
+  std::optional<std::string> other_hardware(const CaseResult& result) const;
+  void doubt_other_hardware();
+  static bool is_suspect(const Row& row);
+  void ask(const SecondOpinion& second_opinion, std::size_t most);
+  bool is_confirmed_in_part(const SecondOpinion& second_opinion);
+  bool has_environment_moved(const std::string& kind, const SecondOpinion& second_opinion);
+
+  const Part& part_;
+  const Policy& policy_;
+  const bool undecided_fails_;
+  PartVerdict& verdict_;
+  struct Suspect {
+    std::size_t row;
+    bool machine_possible;
+  };
+  std::vector<Suspect> suspects_ = {};
+  std::vector<std::size_t> screened_ = {};  // rows
+  std::set<std::size_t> asked_ = {};        // rows with a second opinion
+};
+
+}  // namespace holdfast::gate
