@@ -276,6 +276,13 @@ function(holdfast_finish)
     USES_TERMINAL
     VERBATIM)
 
+  # What the gate says of code that did not change, into baselines/README.md: hours, on a machine that is otherwise quiet.
+  add_custom_target(
+    unchanged-runs
+    COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/unchanged_runs.py ${PROJECT_BINARY_DIR} $$HOLDFAST_UNCHANGED
+    DEPENDS holdfast ${suites}
+    USES_TERMINAL)
+
   add_test(NAME layers COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/layers.py ${PROJECT_SOURCE_DIR})
   add_test(NAME layers_test COMMAND ${HOLDFAST_PYTEST} -q -p no:cacheprovider ${PROJECT_SOURCE_DIR}/cmake)
   set_tests_properties(layers layers_test PROPERTIES LABELS unit TIMEOUT 60)

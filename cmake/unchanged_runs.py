@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`cmake --build build/release --target unchanged-runs`, or `python3 cmake/unchanged_runs.py BUILD [options]`: what the gate
+says of code that did not change.
+
+Each suite is measured and accepted once on the quiet machine, then measured and judged again and again beside so many processes
+that do nothing but compute. The exits stand in a table of baselines/README.md. What was measured of this build is kept in
+BUILD/unchanged, so that a run that was stopped goes on; --again forgets it.
+
+  python3 cmake/unchanged_runs.py build/release                                    the whole table: hours on two cores
+  python3 cmake/unchanged_runs.py build/release --device=host --loads=0,4 --runs=3 --suites=galaxy_shear
+"""
+
+import argparse
+import contextlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BEGIN, END = "<!-- unchanged-runs: begin -->", "<!-- unchanged-runs: end -->"
+EXITS = (0, 1, 2, 3, 4)
+
+
+@dataclass(frozen=True)
+class Plan:
+    device: str
+    load: int  # processes that compute beside it
+    runs: int
+    few: bool = False  # the smoke tier and four gate cases; else the gate tier
+
+
+WHOLE = (
+    Plan("cuda-dry:sm_90", 16, 20),
+    Plan("host", 0, 10),
+    Plan("host", 4, 10, few=True),
+    Plan("host", 16, 10, few=True),
+)
+
+
+@dataclass
+class Run:
+    content: str
+    device: str
+    load: int
+    few: bool
+    suite: str
+    number: int
+    exit: int  # of `run` where that failed, else of `check`
+    undecided: int  # values
+    blocking: list[str]  # what blocked
+    seconds: float
+
+
+def fail(sentence: str, code: int = 2) -> None:
+    print(f"unchanged-runs: {sentence}", file=sys.stderr)
+    sys.exit(code)
+
+
+def few_cases(listed: Path, device: str) -> list[str]:
+    """The smoke tier and four cases of the gate tier, spread over the list."""
+    cases = [one for one in json.loads(listed.read_text("utf-8"))["cases"] if device.split(":")[0] in one["devices"]]
+    gate = [one["id"] for one in cases if one["tier"] == "gate"]
+    return [one["id"] for one in cases if one["tier"] == "smoke"] + gate[:: max(1, len(gate) // 4)][:4]
+
+
+@contextlib.contextmanager
+def load_of(processes: int) -> Iterator[None]:
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for one in busy:
+            one.kill()
+        for one in busy:
+            one.wait()
+
+
+class House:
+    """A build, what was accepted for these runs, and what was measured so far."""
+
+    def __init__(self, build: Path, out: Path, again: bool) -> None:
+        self.build, self.out = build, out
+        if not (build / "bin/holdfast").is_file():
+            fail(f"{build} holds no bin/holdfast: name a folder that was built")
+        if again:
+            shutil.rmtree(out, ignore_errors=True)
+        out.mkdir(parents=True, exist_ok=True)
+        self.content = json.loads((build / "bin/content.json").read_text("utf-8"))["content"]
+        self.journal = out / "runs.jsonl"
+        kept = self.journal.read_text("utf-8").splitlines() if self.journal.is_file() else []
+        self.done = [run for run in (Run(**json.loads(line)) for line in kept if line) if run.content == self.content]
+        self.baselines = out / "baselines" / self.content.removeprefix("sha256:")[:12]
+
+    def suites(self) -> list[str]:
+        return sorted(path.name.removesuffix(".list.json") for path in (self.build / "bin").glob("*.list.json"))
+
+    def holdfast(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([self.build / "bin/holdfast", *arguments], capture_output=True, text=True, check=False)
+
+    def measure(self, plan: Plan, suite: str, into: Path) -> subprocess.CompletedProcess[str]:
+        shutil.rmtree(into, ignore_errors=True)
+        options = [f"--device={plan.device}", "--tier=gate", f"--out={into}"]
+        if plan.few:
+            ids = few_cases(self.build / f"bin/{suite}.list.json", plan.device)
+            options.append("--filter=^(" + "|".join(re.sub(r"([^\w/:-])", r"\\\1", one) for one in ids) + ")$")
+        return self.holdfast("run", suite, *options)
+
+    def stores(self) -> list[str]:
+        return [f"--baselines={self.baselines}", f"--lists={self.build / 'bin'}"]
+
+    def accept(self, device: str, suite: str) -> bool:
+        """Once, as the gate accepts: quiet, whole, right. False where the machine has no such device."""
+        stamp = self.baselines / f"{device}.{suite}.accepted"
+        if stamp.is_file():
+            return True
+        if not (self.baselines / "policy").is_dir():
+            shutil.copytree(ROOT / "baselines/policy", self.baselines / "policy")
+        words = ""
+        for attempt in range(3):
+            print(f"accepting {suite} on {device} as it is", flush=True)
+            results = self.out / "accepted" / suite
+            measured = self.measure(Plan(device, 0, 1), suite, results)
+            if measured.returncode == 77:
+                return False
+            accepted = self.holdfast("baseline", "accept", str(results), *self.stores(), "--why=unchanged code")
+            if measured.returncode == accepted.returncode == 0:
+                stamp.touch()
+                return True
+            words = (measured.stderr + accepted.stderr).strip()
+            print(f"  attempt {attempt + 1} of 3: {words.splitlines()[-1] if words else 'refused'}", flush=True)
+        fail(f"{suite} on {device} could not be accepted: {words}", 3)
+        return False
+
+    def judge(self, plan: Plan, suite: str, number: int) -> Run:
+        results = self.out / "results" / f"{plan.device}-{plan.load}-{suite}-{number}"
+        begin = time.monotonic()
+        done = self.measure(plan, suite, results)
+        undecided, blocking = 0, []
+        if done.returncode == 0:
+            done = self.holdfast("check", str(results), *self.stores())
+            with contextlib.suppress(OSError):
+                verdict = json.loads((results / "verdict.json").read_text("utf-8"))
+                undecided = verdict["counts"].get("NOISY", 0)
+                blocking = [f"{row['verdict']} {row['case']} {row['metric']}" for row in verdict["rows"] if row["blocking"]]
+        run = Run(self.content, plan.device, plan.load, plan.few, suite, number, done.returncode, undecided, blocking,
+                  round(time.monotonic() - begin, 1))
+        with self.journal.open("a", encoding="utf-8") as journal:
+            journal.write(json.dumps(asdict(run)) + "\n")
+        self.done.append(run)
+        if run.exit == 0:
+            shutil.rmtree(results, ignore_errors=True)
+        else:
+            print(f"  kept in {results}: {(done.stdout + done.stderr).strip()[-300:]}", flush=True)
+        return run
+
+    def has(self, plan: Plan, suite: str, number: int) -> bool:
+        return any((run.device, run.load, run.few, run.suite, run.number) == (plan.device, plan.load, plan.few, suite, number)
+                   for run in self.done)
+
+
+def carry_out(house: House, plans: list[Plan], suites: list[str]) -> None:
+    here = {(device, suite): house.accept(device, suite) for device in dict.fromkeys(plan.device for plan in plans) for suite in suites}
+    for device in dict.fromkeys(device for (device, _), present in here.items() if not present):
+        print(f"this machine has no {device}: it has no rows", flush=True)
+    todo = [(plan, suite, number) for plan in plans for suite in suites if here[plan.device, suite]
+            for number in range(1, plan.runs + 1) if not house.has(plan, suite, number)]
+    begin = time.monotonic()
+    for count, (plan, suite, number) in enumerate(todo, 1):
+        with load_of(plan.load):
+            run = house.judge(plan, suite, number)
+        left = (time.monotonic() - begin) / count * (len(todo) - count)
+        print(f"[{count}/{len(todo)}] {plan.device} load {plan.load} {suite} {number}: exit {run.exit}, {run.undecided} undecided, "
+              f"{run.seconds:.0f} s; about {left / 60:.0f} min left", flush=True)
+
+
+def table(runs: list[Run], date: str) -> str:
+    rows = ["| device | processes beside it | cases | suite | runs | exit 0 | 1 | 2 | 3 | 4 | undecided values | seconds of a run |",
+            "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    keys = sorted({(run.device, run.load, run.few, run.suite) for run in runs})
+    for device, load, few, suite in keys:
+        these = [run for run in runs if (run.device, run.load, run.few, run.suite) == (device, load, few, suite)]
+        exits = [str(sum(run.exit == code for run in these)) for code in EXITS]
+        median = sorted(run.seconds for run in these)[len(these) // 2]
+        cells = [device, str(load), "smoke, four of gate" if few else "gate", suite, str(len(these)), *exits,
+                 str(sum(run.undecided for run in these)), f"{median:.0f}"]
+        rows.append("| " + " | ".join(cells) + " |")
+    made = f"Made by `cmake --build build/release --target unchanged-runs` on {date}, of {runs[0].content[:19] if runs else 'nothing'}."
+    return "\n".join([made, "", *rows])
+
+
+def write_block(readme: Path, block: str) -> None:
+    text = readme.read_text("utf-8")
+    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
+        fail(f"{readme} needs one line {BEGIN} and after it one line {END}")
+    head, tail = text[: text.index(BEGIN)], text[text.index(END):]
+    beside = readme.with_name(f".{readme.name}.part")
+    beside.write_text(f"{head}{BEGIN}\n{block}\n{tail}", "utf-8")
+    beside.replace(readme)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--device", choices=["host", "cuda-dry:sm_90"], help="rows of this device alone")
+    parser.add_argument("--loads", help="processes beside it, 0,4,16; default: as in the table")
+    parser.add_argument("--runs", type=int, help="of each suite; default: as in the table")
+    parser.add_argument("--suites", help="of the build, by comma; default: all")
+    parser.add_argument("--cases", choices=["gate", "few"], help="the gate tier, or smoke and four of gate; default: as in the table")
+    parser.add_argument("--out", type=Path, help="default: BUILD/unchanged")
+    parser.add_argument("--readme", type=Path, default=ROOT / "baselines/README.md")
+    parser.add_argument("--again", action="store_true", help="forgets what was measured before")
+    given = parser.parse_args()
+    if given.runs is not None and given.runs < 1:
+        fail(f"--runs={given.runs}: at least one")
+    plans = [plan for plan in WHOLE if given.device in (None, plan.device)]
+    if given.loads is not None:
+        if not re.fullmatch(r"\d+(,\d+)*", given.loads):
+            fail(f"--loads={given.loads}: numbers of processes, by comma")
+        loads = [int(load) for load in given.loads.split(",")]
+        known = {plan.device: plan for plan in reversed(plans)}
+        plans = [Plan(device, load, known[device].runs, few=device == "host" and load > 0)
+                 for device in dict.fromkeys(plan.device for plan in plans) for load in loads]
+    plans = [Plan(plan.device, plan.load, given.runs or plan.runs, plan.few if given.cases is None else given.cases == "few")
+             for plan in plans]
+    house = House(given.build, given.out or given.build / "unchanged", given.again)
+    suites = house.suites() if given.suites is None else given.suites.split(",")
+    for suite in suites:
+        if suite not in house.suites():
+            fail(f"--suites: this build has no suite '{suite}'; it has {', '.join(house.suites())}")
+    write_block(given.readme, table(house.done, time.strftime("%Y-%m-%d")))  # before hours of measuring
+    try:
+        carry_out(house, plans, suites)
+    finally:
+        write_block(given.readme, table(house.done, time.strftime("%Y-%m-%d")))
+    bad = sum(run.exit in (1, 2, 3) for run in house.done)
+    undecided = sum(run.exit == 4 and run.load == 0 for run in house.done)
+    print(f"{len(house.done)} runs of unchanged code: {bad} that ended in 1, 2 or 3; {undecided} undecided at load 0")
+    sys.exit(1 if bad or undecided else 0)
+
+
+if __name__ == "__main__":
+    main()

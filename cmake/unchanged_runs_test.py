@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""With a `holdfast` that ends as a file says, and notes what it was asked."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("unchanged_runs.py")
+HOLDFAST = """#!/bin/sh
+echo "$*" >> "{place}/asked"
+case $1 in
+  run) case "$*" in *toy*) for a; do case $a in --out=*) mkdir -p "${{a#--out=}}";; esac; done ;; esac ;;
+  check) echo '{{"counts": {{"PASS": 3, "NOISY": 2}}, "rows": [{{"verdict": "NOISY", "case": "toy/a", "metric": "speedup", "blocking": true}}]}}' \
+    > "$2/verdict.json"; exit $(cat "{place}/check_exit") ;;
+esac
+"""
+CASES = [("toy/smoke/n:8/f64", "smoke")] + [(f"toy/case.{i}/n:8/f64", "gate") for i in range(9)] + [("toy/big", "full")]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    binaries = tmp_path / "build/bin"
+    binaries.mkdir(parents=True)
+    (binaries / "holdfast").write_text(HOLDFAST.format(place=tmp_path), "utf-8")
+    (binaries / "holdfast").chmod(0o755)
+    (binaries / "content.json").write_text('{"content": "sha256:0123456789abcdef"}', "utf-8")
+    listed = [{"id": name, "tier": tier, "devices": {"host": {}}} for name, tier in CASES]
+    (binaries / "toy.list.json").write_text(json.dumps({"cases": listed}), "utf-8")
+    (tmp_path / "check_exit").write_text("0", "utf-8")
+    (tmp_path / "README.md").write_text(
+        "before\n<!-- unchanged-runs: begin -->\nold\n<!-- unchanged-runs: end -->\nafter\n", "utf-8")
+    return tmp_path
+
+
+def make(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, SCRIPT, place / "build", f"--readme={place / 'README.md'}", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def asked(place: Path, verb: str) -> list[str]:
+    return [line for line in (place / "asked").read_text("utf-8").splitlines() if line.startswith(verb)]
+
+
+def test_the_table_counts_exits_and_undecided_values_and_the_rest_of_the_page_stays(place: Path) -> None:
+    done = make(place, "--device=host", "--loads=0", "--runs=2")
+    assert done.returncode == 0, done.stderr
+    text = (place / "README.md").read_text("utf-8")
+    assert text.startswith("before\n<!-- unchanged-runs: begin -->\n") and text.endswith("<!-- unchanged-runs: end -->\nafter\n")
+    assert "| host | 0 | gate | toy | 2 | 2 | 0 | 0 | 0 | 0 | 4 | 0 |" in text
+    assert "old" not in text
+    assert "[2/2] host load 0 toy 2: exit 0, 2 undecided" in done.stdout
+
+
+def test_what_was_measured_is_not_measured_again_until_the_build_is_another(place: Path) -> None:
+    make(place, "--device=host", "--loads=0", "--runs=2")
+    make(place, "--device=host", "--loads=0", "--runs=3")
+    assert len(asked(place, "check")) == 3
+    assert len(asked(place, "baseline accept")) == 1
+    (place / "build/bin/content.json").write_text('{"content": "sha256:fedcba"}', "utf-8")
+    make(place, "--device=host", "--loads=0", "--runs=1")
+    assert len(asked(place, "check")) == 4
+    assert len(asked(place, "baseline accept")) == 2
+    assert "| toy | 1 | 1 |" in (place / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("code", "ends"), [(1, 1), (3, 1), (4, 1)])
+def test_an_unchanged_suite_that_does_not_pass_is_told_and_kept(place: Path, code: int, ends: int) -> None:
+    (place / "check_exit").write_text(str(code), "utf-8")
+    done = make(place, "--device=host", "--loads=0", "--runs=1")
+    assert done.returncode == ends
+    assert (place / "build/unchanged/results/host-0-toy-1/verdict.json").is_file()
+
+
+def test_undecided_on_a_busy_machine_is_no_failure(place: Path) -> None:
+    (place / "check_exit").write_text("4", "utf-8")
+    assert make(place, "--device=host", "--loads=1", "--runs=1").returncode == 0
+    assert "| host | 1 | smoke, four of gate | toy | 1 | 0 | 0 | 0 | 0 | 1 |" in (place / "README.md").read_text("utf-8")
+
+
+def test_beside_others_the_smoke_tier_and_four_cases_are_asked_for(place: Path) -> None:
+    make(place, "--device=host", "--loads=1", "--runs=1")
+    asked_for = asked(place, "run")[-1]
+    assert r"--filter=^(toy/smoke/n:8/f64|toy/case\.0/n:8/f64|toy/case\.2" in asked_for
+    assert asked_for.count("|") == 4
+
+
+@pytest.mark.parametrize("options", [["--runs=0"], ["--loads=x"], ["--suites=heat"]])
+def test_an_option_that_makes_no_sense_is_refused(place: Path, options: list[str]) -> None:
+    done = make(place, *options)
+    assert done.returncode == 2 and done.stderr.startswith("unchanged-runs: ")
+
+
+def test_a_page_without_the_markers_is_left_alone(place: Path) -> None:
+    (place / "README.md").write_text("nothing\n", "utf-8")
+    done = make(place, "--device=host", "--loads=0", "--runs=1")
+    assert done.returncode == 2 and "needs one line" in done.stderr
+    assert (place / "README.md").read_text("utf-8") == "nothing\n"
