@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The script as check.yml runs it, to its end: in a small repository of two commits whose builds make a `holdfast` that says
+what it was asked and ends as its commit says."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("judge_by_base.sh")
+CMAKE = """cmake_minimum_required(VERSION 3.25)
+project(small NONE)
+add_custom_target(holdfast COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_SOURCE_DIR}/holdfast.sh ${PROJECT_BINARY_DIR}/bin/holdfast)
+"""
+HOLDFAST = """#!/bin/sh
+echo "holdfast of {name}: $*"
+echo "verdict of {name}" > "$2/verdict.txt"
+exit {code}
+"""
+
+
+def git(place: Path, *arguments: str) -> str:
+    command = ["git", "-C", place, "-c", "user.name=t", "-c", "user.email=t@t", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def write(place: Path, name: str, text: str) -> None:
+    (place / name).parent.mkdir(parents=True, exist_ok=True)
+    (place / name).write_text(text, "utf-8")
+
+
+def commit(place: Path, name: str, code: int) -> None:
+    write(place, "holdfast.sh", HOLDFAST.format(name=name, code=code))
+    (place / "holdfast.sh").chmod(0o755)
+    git(place, "add", "--all")
+    git(place, "commit", "--quiet", "--message", name)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A change, measured, whose own `holdfast` would call anything well."""
+    place = tmp_path / "house"
+    write(place, "CMakeLists.txt", CMAKE)
+    write(place, ".gitignore", "build/\n")
+    (place / "cmake/ci").mkdir(parents=True)
+    shutil.copy(SCRIPT, place / "cmake/ci")
+    git(tmp_path, "init", "--quiet", "--initial-branch=main", str(place))
+    return place
+
+
+def change(place: Path, base_code: int) -> None:
+    commit(place, "the base", base_code)
+    git(place, "checkout", "--quiet", "-b", "change")
+    commit(place, "the change", 0)
+    write(place, "build/release/results/host/toy.json", "{}")
+    write(place, "build/release/results/verdict.txt", "verdict of this tree")
+
+
+def judge(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["bash", place / "cmake/ci/judge_by_base.sh", *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_the_base_judges_and_its_code_is_the_scripts(house: Path, code: int) -> None:
+    change(house, code)
+    done = judge(house, "main")
+    assert done.returncode == code, done.stderr
+    assert "holdfast of the base: check " in done.stdout
+    assert "the change" not in done.stdout
+    assert " --lists=build/release/bin --baselines=baselines --baseline-ref=main --undecided=warn --quiet" in done.stdout
+
+
+def test_this_trees_verdict_stays_and_nothing_is_left_behind(house: Path) -> None:
+    change(house, 1)
+    before = git(house, "status", "--porcelain")
+    judge(house, "main")
+    assert (house / "build/release/results/verdict.txt").read_text("utf-8") == "verdict of this tree"
+    assert git(house, "worktree", "list").count("\n") == 1
+    assert git(house, "status", "--porcelain") == before
+
+
+def test_formats_that_the_base_does_not_read_are_said_and_leave_the_verdict_to_this_tree(house: Path) -> None:
+    change(house, 2)
+    done = judge(house, "main")
+    assert done.returncode == 0
+    assert "::warning title=holdfast::the merge base's holdfast does not read" in done.stdout
+
+
+def test_a_base_that_does_not_build_is_a_failure_with_the_builds_words(house: Path) -> None:
+    write(house, "CMakeLists.txt", 'cmake_minimum_required(VERSION 3.25)\nproject(small NONE)\nmessage(FATAL_ERROR "no way")\n')
+    change(house, 0)
+    done = judge(house, "main")
+    assert done.returncode == 2
+    assert "no way" in done.stdout + done.stderr
+    assert git(house, "worktree", "list").count("\n") == 1
+
+
+def test_a_reference_that_is_no_commit_fails(house: Path) -> None:
+    change(house, 0)
+    assert judge(house, "nowhere").returncode != 0
+    assert "name what the change is to be merged into" in judge(house).stderr
