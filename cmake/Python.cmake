@@ -8,7 +8,7 @@ if(NOT EXISTS ${HOLDFAST_PYTHON})
   set(HOLDFAST_PYTHON ${Python3_EXECUTABLE})
 endif()
 
-execute_process(COMMAND "${HOLDFAST_PYTHON}" -c "import jinja2, matplotlib, pydantic, jsonschema, pytest"
+execute_process(COMMAND "${HOLDFAST_PYTHON}" -I -c "import jinja2, matplotlib, pydantic, jsonschema, pytest"
                 RESULT_VARIABLE absent OUTPUT_QUIET ERROR_QUIET)
 set(HOLDFAST_PYTEST ${HOLDFAST_PYTHON} -m pytest)
 if(NOT absent EQUAL 0)

@@ -110,9 +110,11 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 install_wheels() {  # LIST STAMP
-  [ -x "$root/.venv/bin/python3" ] || /usr/bin/python3 -m venv "$root/.venv"
+  # -I: no module of the folder that this is called from stands in for one of Python's.
+  [ -x "$root/.venv/bin/python3" ] || /usr/bin/python3 -I -m venv "$root/.venv"
   echo "bootstrap: installing the wheels of ${1#"$root"/}"
-  "$root/.venv/bin/python3" -m pip install --quiet --disable-pip-version-check --requirement "$1" ||
+  "$root/.venv/bin/python3" -I -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
+    --requirement "$1" ||
     fail "pip could not install the wheels of ${1#"$root"/}"
   sha256sum < "$1" > "$root/.venv/$2"
 }
