@@ -4,6 +4,7 @@ must wait for the baselines (store.py)."""
 
 import argparse
 import os
+import re
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -12,6 +13,7 @@ from holdfast_report import Problem
 from holdfast_report.history import Series, ask
 from holdfast_report.page import render
 from holdfast_report.root import read_baselines, read_root
+from holdfast_report.site.command import publish
 from holdfast_report.store import journal_of
 from holdfast_report.trends import draw_all
 
@@ -21,6 +23,8 @@ EXAMPLES = """examples:
   python3 -m holdfast_report --results profile --out report
   python3 -m holdfast_report trends --store build/release/history --out plots \\
     --holdfast build/release/bin/holdfast   one SVG and PNG per series
+  python3 -m holdfast_report site --store build/release/history --out site \\
+    --holdfast build/release/bin/holdfast   the history as static pages
 
 exit: 0 the page is written; 2 bad input, which one sentence explains
 """
@@ -72,6 +76,24 @@ def trends_parser() -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument("--store", metavar="DIR", type=Path, required=True, help="the history")
+    add_common(parser)
+    return parser
+
+
+def site_parser() -> Parser:
+    parser = Parser(
+        prog="python3 -m holdfast_report site",
+        description="Draws the history as static pages: what changed, when, on which device; each "
+        "case, commit and device class; any two commits compared.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--store", metavar="DIR", type=Path, required=True, help="the history")
+    parser.add_argument(
+        "--repository",
+        metavar="URL",
+        help="where commits have their pages, as https://github.com/owner/name "
+        "(default: of $GITHUB_SERVER_URL and $GITHUB_REPOSITORY, else commits are not linked)",
+    )
     add_common(parser)
     return parser
 
@@ -154,10 +176,23 @@ def draw_trends(arguments: list[str]) -> str:
     return f"{len(paths)} plots of {len(series)} series in {options.out}"
 
 
+def draw_site(arguments: list[str]) -> str:
+    options = site_parser().parse_args(arguments)
+    link = options.repository
+    if link is not None and not re.fullmatch(r"https?://[^\s\"'<>]+", link):
+        raise Problem(f"--repository={link}: is no address of a repository (https://...)")
+    prepare(options.out)
+    baselines = baselines_of(options.baselines)
+    return publish(options.holdfast, options.store, baselines, link, options.out)
+
+
+DRAW = {"trends": draw_trends, "site": draw_site}
+
+
 def main(arguments: list[str]) -> int:
     try:
-        trends = arguments[:1] == ["trends"]
-        print(draw_trends(arguments[1:]) if trends else draw_page(arguments))
+        draw = DRAW.get(arguments[0]) if arguments else None
+        print(draw(arguments[1:]) if draw else draw_page(arguments))
         return 0
     except Problem as problem:
         print(f"holdfast_report: {problem}", file=sys.stderr)

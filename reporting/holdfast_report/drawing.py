@@ -81,7 +81,16 @@ numbers = itertools.count(1)
 
 
 def inline(drawing: Drawing) -> Markup:
-    """The figure as an <svg> element. Its ids get a prefix, because a page holds many figures."""
+    """The figure as an <svg> element."""
+    width, height = 72 * drawing.figure.get_size_inches()
+    return Markup(
+        f'<svg class="figure" role="img" aria-label="{escape(drawing.alt)}" '
+        f'viewBox="0 0 {width:g} {height:g}">{body_of(drawing)}</svg>'
+    )
+
+
+def body_of(drawing: Drawing) -> Markup:
+    """What is in the <svg>. Its ids get a prefix, because a page holds many figures."""
     buffer = io.StringIO()
     with rc_context(SETTINGS):
         metadata = dict.fromkeys(["Date", "Creator", "Format", "Type"])
@@ -89,7 +98,6 @@ def inline(drawing: Drawing) -> Markup:
     svg = buffer.getvalue()
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", body, flags=re.S)
-    box = re.search(r'viewBox="([^"]+)"', body)
     body = body[body.index(">") + 1 : body.rindex("</svg>")].replace("xlink:href", "href")
     prefix = f"f{next(numbers)}-"
     body = re.sub(r'\bid="', f'id="{prefix}', body)
@@ -98,11 +106,7 @@ def inline(drawing: Drawing) -> Markup:
     body = slim(body)
     for role, mark in MARKS.items():
         body = body.replace(mark, f"var(--{role})")
-    shape = box.group(1) if box else "0 0 1 1"
-    return Markup(
-        f'<svg class="figure" role="img" aria-label="{escape(drawing.alt)}" '
-        f'viewBox="{shape}">{body}</svg>'
-    )
+    return Markup(body)
 
 
 def save(drawing: Drawing, stem: Path) -> list[Path]:

@@ -46,7 +46,7 @@ class Series(Record):
     case: str
     variant: str
     metric: str
-    points: list[Point]
+    points: list[Point] = []  # left out where they were not asked for
     segments: list[Segment] = []
     change_points: list[ChangePoint] = []
     drift: Drift | None = None
@@ -67,7 +67,17 @@ class Trend(Record):
 
 def ask(holdfast: str, store: Path) -> list[Series]:
     """Runs `holdfast trend`; the sentence of a failure becomes a Problem."""
-    command = [holdfast, "trend", f"--store={store}", "--json"]
+    return [series for series in trends(holdfast, store) if series.points]
+
+
+def ask_levels(holdfast: str, store: Path, baselines: Path | None) -> list[Series]:
+    """The levels of all series without their points."""
+    also = [f"--baselines={baselines}"] if baselines else []
+    return trends(holdfast, store, "--no-points", *also)
+
+
+def trends(holdfast: str, store: Path, *options: str) -> list[Series]:
+    command = [holdfast, "trend", f"--store={store}", "--json", *options]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     except FileNotFoundError as error:
@@ -81,5 +91,4 @@ def ask(holdfast: str, store: Path) -> list[Series]:
         how = f"exit {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
         raise Problem(f"'{' '.join(command)}' ended with {how}: {said[0]}")
     where = f"the output of '{' '.join(command)}'"
-    trend = validate(Trend, "holdfast-trend/1", parse(done.stdout, where), where)
-    return [series for series in trend.series if series.points]
+    return validate(Trend, "holdfast-trend/1", parse(done.stdout, where), where).series

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The history in columns: commits in their order, and one column of values per series."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import median
+
+Key = tuple[str, str, str, str]  # device class, case, variant, metric
+
+QUIET = ("PASS", "NEW", "ACCEPTED", "SKIPPED", "IMPROVED")
+ALARMS = ("WRONG", "SUSPECT-FAST", "REGRESSION", "CHANGED", "MISSING")
+
+
+@dataclass
+class Commit:
+    order: int
+    name: str  # git's hash, or sha256:.. of a content
+    utc: str  # when it was written, or where that is not known when it was first measured
+    subject: str | None = None
+    branch: str | None = None
+    parent: str | None = None
+
+    @property
+    def short(self) -> str:
+        return self.name.removeprefix("sha256:")[:10]
+
+    @property
+    def date(self) -> str:
+        return self.utc[:10]
+
+    @property
+    def committed(self) -> bool:
+        return not self.name.startswith("sha256:")
+
+
+@dataclass
+class Run:
+    """One device class at one commit, however many suites."""
+
+    device_class: str
+    at: int  # the commit's position in the archive
+    utc: str
+    fingerprints: dict[str, str] = field(default_factory=dict)  # by suite
+    facts: dict[str, str] = field(default_factory=dict)
+    ci: str | None = None
+    counts: dict[str, int] = field(default_factory=dict)  # verdicts
+    blocking: int | None = None  # None where the history does not say
+    not_checked: list[str] = field(default_factory=list)
+
+    @property
+    def print(self) -> str:
+        """What stands for the environment: the first suite's."""
+        return next(iter(self.fingerprints.values()), "").removeprefix("sha256:")[:8]
+
+    @property
+    def judged(self) -> tuple[int, int]:
+        """How many verdicts block, and how many others are no plain pass."""
+        block = self.blocking
+        if block is None:
+            block = sum(count for name, count in self.counts.items() if name in ALARMS)
+        loud = sum(count for name, count in self.counts.items() if name not in (*QUIET, "WAIVED"))
+        return block, max(0, loud - block)
+
+
+@dataclass
+class Column:
+    """A series: at[i] is the position of a commit, values[i] what was measured there."""
+
+    key: Key
+    at: list[int] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    unit: str = "1"
+    alarms: set[int] = field(default_factory=set)  # positions of what blocked
+
+    @property
+    def device_class(self) -> str:
+        return self.key[0]
+
+    @property
+    def case(self) -> str:
+        return self.key[1]
+
+    @property
+    def variant(self) -> str:
+        return self.key[2]
+
+    @property
+    def metric(self) -> str:
+        return self.key[3]
+
+    @property
+    def last(self) -> float:
+        return self.values[-1]
+
+    @cached_property
+    def constant(self) -> bool:
+        return min(self.values) == max(self.values)
+
+    @cached_property
+    def noise(self) -> float:
+        """Relative, from point to point: the median of what neighbours differ by, so that steps do
+        not count."""
+        recent = self.values[-60:]
+        pairs = zip(recent, recent[1:], strict=False)
+        steps = [abs(b - a) / max(abs(a), abs(b)) for a, b in pairs if a or b]
+        return 1.4826 * median(steps) / 2**0.5 if steps else 0.0
+
+
+@dataclass
+class Archive:
+    commits: list[Commit]
+    runs: dict[tuple[str, int], Run]  # by class and position
+    columns: dict[Key, Column]
+    better: dict[str, str] = field(default_factory=dict)  # lower, higher or same, by metric
+
+    @cached_property
+    def classes(self) -> list[str]:
+        return sorted({key[0] for key in self.columns})
+
+    @cached_property
+    def cases(self) -> dict[str, list[Column]]:
+        found: dict[str, list[Column]] = {}
+        for key in sorted(self.columns, key=lambda key: (key[1], key)):
+            found.setdefault(key[1], []).append(self.columns[key])
+        return found
+
+    @cached_property
+    def position(self) -> dict[int, int]:
+        """Of a commit by its order."""
+        return {commit.order: at for at, commit in enumerate(self.commits)}
+
+    def runs_of(self, device_class: str) -> list[Run]:
+        return self._by_class.get(device_class, [])
+
+    @cached_property
+    def _by_class(self) -> dict[str, list[Run]]:
+        found: dict[str, list[Run]] = {}
+        for key in sorted(self.runs):
+            found.setdefault(key[0], []).append(self.runs[key])
+        return found
+
+    def runs_at(self, at: int) -> list[Run]:
+        return [self.runs[name, at] for name in self.classes if (name, at) in self.runs]
+
+    def environment_changes(self, device_class: str) -> list[tuple[Run, Run]]:
+        """Runs of one suite with different fingerprints: they are not comparable."""
+        return self._environments.get(device_class, [])
+
+    @cached_property
+    def _environments(self) -> dict[str, list[tuple[Run, Run]]]:
+        found: dict[str, list[tuple[Run, Run]]] = {}
+        for name, runs in self._by_class.items():
+            last: dict[str, Run] = {}
+            for run in runs:
+                others = [
+                    last[suite]
+                    for suite, fingerprint in run.fingerprints.items()
+                    if suite in last and last[suite].fingerprints[suite] != fingerprint
+                ]
+                if others:
+                    found.setdefault(name, []).append((others[0], run))
+                last |= dict.fromkeys(run.fingerprints, run)
+        return found

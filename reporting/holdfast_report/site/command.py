@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`site`: its options, and what the pages are made from."""
+
+import os
+from pathlib import Path
+
+from holdfast_report.documents import Baseline
+from holdfast_report.history import ask_levels
+from holdfast_report.reading import read
+from holdfast_report.root import read_baselines
+from holdfast_report.site.build import build
+from holdfast_report.site.levels import levels_of
+from holdfast_report.site.reading import read_store
+from holdfast_report.site.pages import Site
+from holdfast_report.store import stored
+
+
+def accepted_directions(baselines: Path) -> dict[str, str]:
+    """Which way each metric is better, as it was accepted."""
+    found: dict[str, str] = {}
+    with stored(baselines, "devices/*/*.json") as paths:
+        for path in paths:
+            meanings = read(Baseline, "holdfast-baseline/2", path).metrics
+            found |= {name: meaning.better for name, meaning in meanings.items()}
+    return found
+
+
+def repository_of(given: str | None) -> str | None:
+    """What a commit's hash is appended to; on a CI of GitHub the environment knows the repository."""
+    if given is None:
+        server, name = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
+        given = f"{server}/{name}" if server and name else None
+    return f"{given.rstrip('/')}/commit/" if given else None
+
+
+def publish(
+    holdfast: str, store: Path, baselines: Path | None, repository: str | None, out: Path
+) -> str:
+    """What was done, in a sentence."""
+    archive = read_store(store, baselines)
+    better = (accepted_directions(baselines) if baselines else {}) | archive.better
+    site = Site(
+        archive=archive,
+        levels=levels_of(ask_levels(holdfast, store, baselines), archive, better),
+        better=better,
+        accepted=read_baselines(baselines, {}) if baselines else {},
+        link=repository_of(repository),
+    )
+    written, total = build(site, out)
+    return f"{out / 'index.html'}: {written} of {total} files written"

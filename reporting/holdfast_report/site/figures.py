@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A series over commits: matplotlib draws the frame, which many series share, and the marks go into
+it as a handful of paths, however many commits there are. What the page's script draws for another
+range (templates/site/case.js) has the same shape."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+
+from markupsafe import Markup
+from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
+
+from holdfast_report.drawing import Drawing, Pen, body_of
+from holdfast_report.site.archive import Archive, Column
+from holdfast_report.site.levels import Change, Levels
+from holdfast_report.trends import Band
+from holdfast_report.units import BYTES, MINUS, RATES, SECONDS, percent, readable, scaled
+
+WIDTH, HEIGHT = 350.0, 156.0  # points
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 344.0, 20.0, 130.0
+LABEL = 52.0  # what the label of a change needs, in points
+
+
+LETTERS = 10.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    low: float
+    high: float
+
+
+def scale_of(ticks: Sequence[float], unit: str) -> tuple[float, str]:
+    """What the ticks are divided by, and the unit that they then have."""
+    largest = max(abs(tick) for tick in ticks)
+    if not largest:
+        return 1.0, unit if unit != "1" else ""
+    if unit == "s" or unit == "B":
+        steps = SECONDS if unit == "s" else BYTES
+        number, name = scaled(largest, steps)
+        return largest / number, name
+    if unit.endswith("/s"):
+        number, prefix = scaled(largest, RATES)
+        return largest / number, prefix + unit.removeprefix("1")
+    return 1.0, ""
+
+
+def labels_of(ticks: Sequence[float], unit: str) -> list[str]:
+    """In one unit, with as many digits as it takes to tell them apart."""
+    scale, name = scale_of(ticks, unit)
+    for digits in range(3, 12):
+        texts = [plain(tick / scale, digits) for tick in ticks]
+        if len(set(texts)) == len(texts):
+            break
+    return [f"{text} {name}".strip() for text in texts]
+
+
+def plain(number: float, digits: int) -> str:
+    text = f"{number:.{digits}g}"
+    if "e" in text and abs(number) < 1e12:
+        text = f"{float(text):,.0f}" if abs(number) >= 1 else text
+    return text.replace("-", MINUS)
+
+
+def whole(column: Column) -> bool:
+    return column.unit != "s" and all(float(value).is_integer() for value in column.values)
+
+
+def limits_of(column: Column, band: Band | None) -> Limits:
+    """What varies gets the room that a change of a tenth would need, so that noise does not look
+    like news; a count that changed by one is news. Rounded, so that frames are shared."""
+    shown = [min(column.values), max(column.values), *((band.low, band.high) if band else ())]
+    low, high = min(shown), max(shown)
+    least = 0.0 if whole(column) and high > low else 0.1 * abs(high)
+    slack = 0.18 * max(high - low, least, 1e-12)
+    step = 10 ** math.floor(math.log10(high - low + 2 * slack)) / 20
+    floor = math.floor((low - slack) / step) * step
+    if low >= 0 > floor:
+        floor = 0.0 if low > 0 else -0.05 * (high or 1.0)
+    return Limits(floor, math.ceil((high + slack) / step) * step)
+
+
+@lru_cache(maxsize=4096)
+def frame(limits: Limits, unit: str, whole_ticks: bool) -> Markup:
+    """Ticks, their labels and the grid."""
+    pen = Pen()
+    figure, axes = pen.figure(WIDTH / 72, HEIGHT / 72)
+    axes.set_position(
+        (LEFT / WIDTH, 1 - BOTTOM / HEIGHT, (RIGHT - LEFT) / WIDTH, (BOTTOM - TOP) / HEIGHT)
+    )
+    axes.set_ylim(limits.low, limits.high)
+    axes.set_xlim(0, 1)
+    scale, _ = scale_of((limits.high, limits.low), unit)
+    locator = MaxNLocator(nbins=4, min_n_ticks=2, integer=whole_ticks and scale == 1.0)
+    ticks = [
+        float(tick) * scale
+        for tick in locator.tick_values(limits.low / scale, limits.high / scale)
+        if limits.low <= tick * scale <= limits.high
+    ]
+    axes.yaxis.set_major_locator(FixedLocator(ticks))
+    axes.yaxis.set_major_formatter(FixedFormatter(labels_of(ticks, unit)))
+    axes.tick_params(axis="y", labelsize=LETTERS)
+    axes.grid(axis="y", color=pen["rule"], lw=0.6)
+    axes.tick_params(left=False)
+    for line in axes.get_ygridlines():
+        line.set_clip_on(False)  # so that two figures with this frame share no id
+    axes.set_xticks([])
+    return body_of(Drawing(figure, ""))
+
+
+@dataclass(frozen=True)
+class Plane:
+    """From positions and values to points of the page."""
+
+    limits: Limits
+    commits: int
+
+    def x(self, at: float) -> float:
+        return LEFT + (at + 0.5) / self.commits * (RIGHT - LEFT)
+
+    def y(self, value: float) -> float:
+        share = (value - self.limits.low) / (self.limits.high - self.limits.low)
+        return BOTTOM - share * (BOTTOM - TOP)
+
+
+def short(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")
+
+
+def dots(plane: Plane, at: Sequence[int], values: Sequence[float]) -> str:
+    """Lines of no length: with round caps each is a dot."""
+    return "".join(
+        f"M{short(plane.x(x))} {short(plane.y(value))}h0"
+        for x, value in zip(at, values, strict=True)
+    )
+
+
+def labelled(plane: Plane, changes: Sequence[Change], archive: Archive, link: str | None) -> str:
+    """How much, above a change, and the commit below it; where labels would touch, the larger
+    change has one."""
+    taken: list[float] = []
+    texts = []
+    for change in sorted(changes, key=lambda one: -abs(one.change)):
+        x = min(max(plane.x(change.at - 0.5), LEFT + LABEL / 2), RIGHT - LABEL / 2)
+        if any(abs(x - other) < LABEL for other in taken):
+            continue
+        taken.append(x)
+        commit = archive.commits[change.at]
+        tone = "worse" if change.worse else "moved"
+        texts.append(
+            f'<text class="{tone}" x="{short(x)}" y="{short(TOP - 6)}">{percent(change.change)}'
+            f'</text>'
+        )
+        name = f'<text x="{short(x)}" y="{short(BOTTOM + 14)}">{escape(commit.short[:7])}</text>'
+        if link and commit.committed:
+            name = f'<a href="{escape(link + commit.name)}">{name}</a>'
+        texts.append(name)
+    return "".join(texts)
+
+
+def marks(
+    column: Column,
+    archive: Archive,
+    levels: Levels,
+    band: Band | None,
+    limits: Limits,
+    link: str | None,
+) -> Markup:
+    plane = Plane(limits, len(archive.commits))
+    parts = []
+    if band:
+        top, bottom = plane.y(band.high), plane.y(band.low)
+        if band.tolerance > 0:
+            parts.append(f'<path class="band" d="M{LEFT} {short(top)}H{RIGHT}V{short(bottom)}H{LEFT}z"/>')
+        parts.append(f'<path class="accepted" d="M{LEFT} {short(plane.y(band.baseline))}H{RIGHT}"/>')
+    environment = [after.at for _, after in archive.environment_changes(column.device_class)]
+    if environment:
+        lines = "".join(f"M{short(plane.x(at - 0.5))} {TOP}V{BOTTOM}" for at in environment)
+        parts.append(f'<path class="environment" d="{lines}"/>')
+    changes = levels.changes.get(column.key, [])
+    if changes:
+        lines = "".join(f"M{short(plane.x(one.at - 0.5))} {TOP}V{BOTTOM}" for one in changes)
+        parts.append(f'<path class="change" d="{lines}"/>')
+    size = "few" if len(column.at) <= 120 else "many"
+    parts.append(f'<path class="dots {size}" d="{dots(plane, column.at, column.values)}"/>')
+    flat = "".join(
+        f"M{short(plane.x(first))} {short(plane.y(value))}H{short(plane.x(last))}"
+        for first, last, value in levels.segments.get(column.key, [])
+    )
+    parts.append(f'<path class="level" d="{flat}"/>')
+    alarms = [
+        (at, value)
+        for at, value in zip(column.at, column.values, strict=True)
+        if at in column.alarms
+    ]
+    crosses = "".join(
+        f"M{short(plane.x(at) - 3)} {short(plane.y(value) - 3)}l6 6m0 -6l-6 6" for at, value in alarms
+    )
+    if crosses:
+        parts.append(f'<path class="alarm" d="{crosses}"/>')
+    parts.append(f'<g class="labels">{labelled(plane, changes, archive, link)}{ends(archive, changes, plane)}</g>')
+    return Markup("".join(parts))
+
+
+def ends(archive: Archive, changes: Sequence[Change], plane: Plane) -> str:
+    """The first and the last commit, where no change's label stands there."""
+    near = [plane.x(change.at) for change in changes]
+    texts = []
+    for at, anchor, x in ((0, "start", LEFT), (len(archive.commits) - 1, "end", RIGHT)):
+        if all(abs(x - other) > 1.6 * LABEL for other in near):
+            name = escape(archive.commits[at].short[:7])
+            texts.append(f'<text class="end {anchor}" x="{short(x)}" y="{short(BOTTOM + 14)}">{name}</text>')
+    return "".join(texts)
+
+
+def describe(column: Column, archive: Archive, levels: Levels) -> str:
+    """The figure in words."""
+    words = [
+        f"{column.metric}, {column.variant}, on {column.device_class}: {len(column.at)} points, "
+        f"now {readable(column.last, column.unit)} at {archive.commits[column.at[-1]].short}"
+    ]
+    for change in levels.changes.get(column.key, []):
+        words.append(f"changed by {percent(change.change)} at {archive.commits[change.at].short}")
+    drift = levels.drifts.get(column.key)
+    if drift:
+        words.append(f"drifted by {percent(drift.change)} from its anchor")
+    return "; ".join(words)
+
+
+def figure(
+    column: Column, archive: Archive, levels: Levels, band: Band | None, link: str | None
+) -> Markup:
+    limits = limits_of(column, band)
+    framed = frame(limits, column.unit, whole(column))
+    said = escape(describe(column, archive, levels))
+    return Markup(
+        f'<svg class="figure trend" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" tabindex="0" '
+        f'aria-label="{said}"><g class="frame">{framed}</g>'
+        f'<g class="marks">{marks(column, archive, levels, band, limits, link)}</g></svg>'
+    )

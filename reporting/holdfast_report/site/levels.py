@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `holdfast trend` finds in a store, held together with its commits: levels, the commits that
+changed them, drifts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+
+from holdfast_report.history import Series
+from holdfast_report.site.archive import Archive, Key
+
+HIGHER = ("speedup", "peak_ratio", "floor_fraction")
+
+
+@dataclass(frozen=True)
+class Change:
+    key: Key
+    at: int  # position of the first commit at the new level
+    before: float
+    after: float
+    change: float
+    worse: bool | None  # None where neither direction is
+
+
+@dataclass(frozen=True)
+class Drift:
+    key: Key
+    anchor: float
+    median: float
+    change: float
+    worse: bool | None
+
+
+@dataclass(frozen=True)
+class Creep:
+    """Several small changes in one direction, none of which is most of what they add up to."""
+
+    key: Key
+    steps: list[Change]
+
+    @property
+    def change(self) -> float:
+        return prod(1 + step.change for step in self.steps) - 1
+
+    @property
+    def worse(self) -> bool | None:
+        return self.steps[0].worse
+
+    @property
+    def before(self) -> float:
+        return self.steps[0].before
+
+    @property
+    def after(self) -> float:
+        return self.steps[-1].after
+
+
+LEAST_STEPS = 3  # of what creeps
+MOST_OF_ALL = 0.6  # a change that is more than this of the whole is a step
+
+
+def creep_of(key: Key, changes: list[Change]) -> Creep | None:
+    for up in (True, False):
+        steps = [change for change in changes if (change.change > 0) is up]
+        whole = sum(abs(step.change) for step in steps)
+        largest = max((abs(step.change) for step in steps), default=0.0)
+        if len(steps) >= LEAST_STEPS and largest <= MOST_OF_ALL * whole:
+            return Creep(key, steps)
+    return None
+
+
+@dataclass
+class Levels:
+    segments: dict[Key, list[tuple[int, int, float]]] = field(default_factory=dict)
+    changes: dict[Key, list[Change]] = field(default_factory=dict)
+    drifts: dict[Key, Drift] = field(default_factory=dict)
+
+    @cached_property
+    def creeps(self) -> dict[Key, Creep]:
+        found = {key: creep_of(key, changes) for key, changes in self.changes.items()}
+        return {key: creep for key, creep in found.items() if creep}
+
+    @cached_property
+    def steps(self) -> list[tuple[int, list[Change]]]:
+        """As by_commit, without what is part of a creep."""
+        found = []
+        for at, changes in self.by_commit:
+            kept = [
+                one
+                for one in changes
+                if one.key not in self.creeps or one not in self.creeps[one.key].steps
+            ]
+            if kept:
+                found.append((at, kept))
+        return found
+
+    @cached_property
+    def by_commit(self) -> list[tuple[int, list[Change]]]:
+        """The newest commit first, and what it moved most first."""
+        found: dict[int, list[Change]] = {}
+        for changes in self.changes.values():
+            for change in changes:
+                found.setdefault(change.at, []).append(change)
+        for changes in found.values():
+            changes.sort(key=lambda one: (not one.worse, -abs(one.change), one.key))
+        return sorted(found.items(), reverse=True)
+
+
+def better_of(metric: str, known: Mapping[str, str]) -> str:
+    """lower, higher or same; as the store or the baselines say, else by its name."""
+    if metric in known:
+        return known[metric]
+    rates = metric in HIGHER or metric.endswith("_per_s")
+    return "higher" if rates else "lower"
+
+
+def is_worse(metric: str, change: float, better: Mapping[str, str]) -> bool | None:
+    said = better_of(metric, better)
+    if said == "same":
+        return None
+    return (change > 0) == (said == "lower")
+
+
+def levels_of(
+    series: list[Series], archive: Archive, better: Mapping[str, str]
+) -> Levels:
+    found = Levels()
+    place = archive.position
+    for one in series:
+        key = one.key
+        found.segments[key] = [
+            (place[part.first], place[part.last], part.median)
+            for part in one.segments
+            if part.first in place and part.last in place
+        ]
+        changes = [
+            Change(
+                key,
+                place[point.order],
+                point.before,
+                point.after,
+                point.change,
+                is_worse(one.metric, point.change, better),
+            )
+            for point in one.change_points
+            if point.order in place
+        ]
+        if changes:
+            found.changes[key] = changes
+        if one.drift:
+            worse = is_worse(one.metric, one.drift.change, better)
+            found.drifts[key] = Drift(
+                key, one.drift.anchor, one.drift.median, one.drift.change, worse
+            )
+    return found

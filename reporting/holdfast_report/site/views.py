@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a template shows of a change, a run and an environment, in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from holdfast_report.site import addresses
+from holdfast_report.site.archive import Archive, Commit, Run
+from holdfast_report.site.levels import Change, Creep
+from holdfast_report.units import percent, plural, readable, unit_of
+
+
+@dataclass(frozen=True)
+class State:
+    """A verdict by word, symbol and tone."""
+
+    text: str
+    symbol: str
+    tone: str
+
+
+def state_of(counts: dict[str, int], judged: tuple[int, int]) -> State:
+    if not counts:
+        return State("not judged", "?", "odd")
+    block, warn = judged
+    said = [f"{block} block"] if block else []
+    said += [f"{warn} warn"] if warn else []
+    if block:
+        return State(", ".join(said), "\u2717", "bad")
+    return State(f"passed, {said[0]}", "\u2248", "odd") if said else State("passed", "\u2713", "good")
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A change of level or a drift, as a line of a list."""
+
+    address: str
+    case: str
+    metric: str
+    variant: str
+    device_class: str
+    tone: str
+    symbol: str
+    percent: str
+    before: str
+    after: str
+    commit: Commit
+    until: Commit | None = None  # of what creeps: the commit of its last step
+    steps: int = 1
+
+
+def tone_of(worse: bool | None) -> tuple[str, str]:
+    return {True: ("bad", "\u2717"), False: ("good", "\u25b2"), None: ("odd", "\u2260")}[worse]
+
+
+def moved(change: Change | Creep, archive: Archive) -> Moved:
+    device_class, case, variant, metric = change.key
+    unit = unit_of(metric)
+    tone, symbol = tone_of(change.worse)
+    creeping = isinstance(change, Creep)
+    return Moved(
+        address=f"{addresses.of_case(case)}#{addresses.anchor(change.key)}",
+        case=case,
+        metric=metric,
+        variant=variant,
+        device_class=device_class,
+        tone=tone,
+        symbol=symbol,
+        percent=percent(change.change),
+        before=readable(change.before, unit),
+        after=readable(change.after, unit),
+        commit=archive.commits[change.steps[0].at if creeping else change.at],
+        until=archive.commits[change.steps[-1].at] if creeping else None,
+        steps=len(change.steps) if creeping else 1,
+    )
+
+
+def summary(changes: Sequence[Change]) -> str:
+    """3 series got worse, 1 better."""
+    worse = sum(change.worse is True for change in changes)
+    better = sum(change.worse is False for change in changes)
+    other = len(changes) - worse - better
+    parts = [f"{plural(worse, 'level')} worse"] if worse else []
+    parts += [f"{plural(better, 'level')} better"] if better else []
+    parts += [f"{plural(other, 'level')} changed"] if other else []
+    return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """An environment that became another."""
+
+    address: str
+    run_address: str
+    device_class: str
+    commit: Commit
+    said: str
+
+
+def differences(before: Run, after: Run) -> str:
+    facts = [
+        f"{name} {before.facts.get(name, 'unknown')} \u2192 {after.facts.get(name, 'unknown')}"
+        for name in {**before.facts, **after.facts}
+        if before.facts.get(name) != after.facts.get(name)
+    ]
+    prints = f"fingerprint {before.print} \u2192 {after.print}"
+    return "; ".join([*facts, prints])
+
+
+def surroundings(archive: Archive, device_class: str) -> list[Surroundings]:
+    """The newest first."""
+    return [
+        Surroundings(
+            address=addresses.of_class(device_class),
+            run_address=addresses.of_run(archive.commits[after.at]),
+            device_class=device_class,
+            commit=archive.commits[after.at],
+            said=differences(before, after),
+        )
+        for before, after in reversed(archive.environment_changes(device_class))
+    ]

@@ -1,0 +1,219 @@
+"use strict";
+// The plots of a case: what is at the pointer or the arrow keys, a click to the commit, another range of commits and a
+// logarithmic axis, all of which the address holds. Shapes are those of site/figures.py. SPDX-License-Identifier: Apache-2.0
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const {commits, figures, link} = data;
+  const LEFT = 58, RIGHT = 344, TOP = 20, BOTTOM = 130, LABEL = 52, last = commits.length - 1;
+  const STEPS = {
+    s: [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]],
+    B: [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]],
+    rate: [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]],
+  };
+  const scaleOf = (most, unit) => {
+    if (unit === "1" || !most) return [1, unit === "1" ? "" : unit];
+    const steps = STEPS[unit] || (unit.endsWith("/s") ? STEPS.rate : [[1, unit]]);
+    const [scale, name] = steps.find(([one]) => most >= one * 0.9995) || steps[steps.length - 1];
+    return [scale, STEPS[unit] ? name : name + unit.replace(/^1/, "")];
+  };
+  const plain = (number, digits) => {
+    const text = String(Number(number.toPrecision(digits)));
+    return text.replace("-", "\u2212");
+  };
+  const readable = (value, unit) => {
+    const [scale, name] = scaleOf(Math.abs(value), unit);
+    return `${plain(value / scale, 5)} ${name}`.trim();
+  };
+  const labels = (ticks, unit) => {
+    const [scale, name] = scaleOf(Math.max(...ticks.map(Math.abs)), unit);
+    let texts = [];
+    for (let digits = 3; digits < 12; ++digits) {
+      texts = ticks.map((tick) => plain(tick / scale, digits));
+      if (new Set(texts).size === texts.length) break;
+    }
+    return texts.map((text) => `${text} ${name}`.trim());
+  };
+  const short = (number) => String(Math.round(number * 10) / 10);
+  const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+  const view = {from: 0, to: last, axis: "linear"};
+  const isWhole = () => view.from === 0 && view.to === last && view.axis === "linear";
+
+  const linearTicks = (low, high) => {
+    const rough = (high - low) / 4, power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 2.5, 5, 10].find((one) => one * power >= rough) * power;
+    const ticks = [];
+    for (let tick = Math.ceil(low / step) * step; tick <= high + step * 1e-9; tick += step) ticks.push(Math.abs(tick) < step * 1e-9 ? 0 : tick);
+    return ticks;
+  };
+  const logTicks = (low, high) => {
+    const ticks = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); ++power)
+      for (const one of [1, 2, 5]) if (one * 10 ** power >= low && one * 10 ** power <= high) ticks.push(one * 10 ** power);
+    return ticks.length > 1 ? ticks.filter((_, index) => index % Math.ceil(ticks.length / 6) === 0) : linearTicks(low, high).filter((tick) => tick > 0);
+  };
+
+  const plots = figures.map((figure, index) => {
+    const element = document.querySelector(`[data-figure="${index}"]`), svg = element.querySelector("svg");
+    const at = figure.at || figure.values.map((_, position) => position);
+    return {figure, at, svg, element, readout: element.querySelector(".readout"), frame: svg.querySelector(".frame"),
+      marks: svg.querySelector(".marks"), original: [svg.querySelector(".frame").innerHTML, svg.querySelector(".marks").innerHTML], pointed: null};
+  });
+  // At the first range the marks lie where site/figures.py has put them; it left the limits of the values with us.
+  const limitsOf = (plot) => {
+    const {figure, at} = plot, shown = [];
+    figure.values.forEach((value, index) => { if (at[index] >= view.from && at[index] <= view.to) shown.push(value); });
+    if (!shown.length) return null;
+    if (figure.band) shown.push(figure.band[0], figure.band[2]);
+    let low = Math.min(...shown), high = Math.max(...shown);
+    if (view.axis === "log" && low > 0) return {log: true, low: low / (high / low) ** 0.1 / 1.02, high: high * (high / low) ** 0.1 * 1.02};
+    const slack = 0.18 * Math.max(high - low, figure.whole && high > low ? 0 : 0.1 * Math.abs(high), 1e-12);
+    low = low >= 0 && low - slack < 0 ? 0 : low - slack;
+    return {log: false, low, high: high + slack};
+  };
+  const xOf = (at) => LEFT + (at - view.from + 0.5) / (view.to - view.from + 1) * (RIGHT - LEFT);
+  const yIn = (limits) => (value) => {
+    const share = limits.log ? Math.log(value / limits.low) / Math.log(limits.high / limits.low) : (value - limits.low) / (limits.high - limits.low);
+    return BOTTOM - share * (BOTTOM - TOP);
+  };
+
+  const redraw = (plot) => {
+    const {figure, at} = plot, limits = isWhole() ? null : limitsOf(plot);
+    if (isWhole()) {
+      [plot.frame.innerHTML, plot.marks.innerHTML] = plot.original;
+      return;
+    }
+    if (!limits) {
+      plot.frame.innerHTML = `<text x="${LEFT}" y="70">no value in this range</text>`;
+      plot.marks.innerHTML = "";
+      return;
+    }
+    const y = yIn(limits), inside = (one) => one >= view.from && one <= view.to;
+    const [scale] = scaleOf(limits.high, figure.unit);
+    const ticks = (limits.log ? logTicks : linearTicks)(limits.low / scale, limits.high / scale).map((tick) => tick * scale), texts = labels(ticks, figure.unit);
+    plot.frame.innerHTML = `<path class="grid" d="${ticks.map((tick) => `M${LEFT} ${short(y(tick))}H${RIGHT}`).join("")}"/><g class="ticks">` +
+      ticks.map((tick, index) => `<text x="${LEFT - 4}" y="${short(y(tick) + 3)}">${texts[index]}</text>`).join("") + "</g>";
+    const parts = [], uprights = (positions) => positions.filter(inside).map((one) => `M${short(Math.max(LEFT, xOf(one - 0.5)))} ${TOP}V${BOTTOM}`).join("");
+    if (figure.band && (!limits.log || figure.band[0] > 0)) {
+      parts.push(`<path class="band" d="M${LEFT} ${short(y(figure.band[2]))}H${RIGHT}V${short(y(figure.band[0]))}H${LEFT}z"/>`);
+      parts.push(`<path class="accepted" d="M${LEFT} ${short(y(figure.band[1]))}H${RIGHT}"/>`);
+    }
+    parts.push(`<path class="environment" d="${uprights(figure.environment)}"/><path class="change" d="${uprights(figure.changes.map((one) => one[0]))}"/>`);
+    const seen = figure.values.map((value, index) => [at[index], value]).filter(([one]) => inside(one));
+    parts.push(`<path class="dots ${seen.length <= 120 ? "few" : "many"}" d="${seen.map(([one, value]) => `M${short(xOf(one))} ${short(y(value))}h0`).join("")}"/>`);
+    parts.push(`<path class="level" d="${figure.levels.filter(([first, end]) => end >= view.from && first <= view.to)
+      .map(([first, end, level]) => `M${short(xOf(Math.max(first, view.from)))} ${short(y(level))}H${short(xOf(Math.min(end, view.to)))}`).join("")}"/>`);
+    parts.push(`<path class="alarm" d="${seen.filter(([one]) => figure.alarms.includes(one)).map(([one, value]) => `M${short(xOf(one) - 3)} ${short(y(value) - 3)}l6 6m0 -6l-6 6`).join("")}"/>`);
+    const taken = [], texted = [];
+    for (const [one, percent, worse] of figure.changes.filter(([at]) => inside(at)).sort((a, b) => parseFloat(b[1].slice(1)) - parseFloat(a[1].slice(1)))) {
+      const x = Math.min(Math.max(xOf(one - 0.5), LEFT + LABEL / 2), RIGHT - LABEL / 2);
+      if (taken.some((other) => Math.abs(x - other) < LABEL)) continue;
+      taken.push(x);
+      texted.push(`<text class="${worse ? "worse" : "moved"}" x="${short(x)}" y="${TOP - 6}">${percent}</text>`);
+      const name = `<text x="${short(x)}" y="${BOTTOM + 14}">${escaped(commits[one][0].slice(0, 7))}</text>`;
+      texted.push(link ? `<a href="${escaped(link + commits[one][0])}">${name}</a>` : name);
+    }
+    for (const [one, side, x] of [[view.from, "start", LEFT], [view.to, "end", RIGHT]])
+      if (taken.every((other) => Math.abs(x - other) > 1.6 * LABEL)) texted.push(`<text class="end ${side}" x="${x}" y="${BOTTOM + 14}">${escaped(commits[one][0].slice(0, 7))}</text>`);
+    parts.push(`<g class="labels">${texted.join("")}</g>`);
+    plot.marks.innerHTML = parts.join("");
+  };
+
+  // What is at a point, and how the reader comes to its commit.
+  const point = (plot, index) => {
+    const at = plot.at[index], [name, date, subject] = commits[at], value = readable(plot.figure.values[index], plot.figure.unit);
+    plot.pointed = index;
+    plot.readout.textContent = "";
+    const strong = document.createElement("strong");
+    strong.textContent = `${value} `;
+    const where = document.createElement(link ? "a" : "span");
+    where.className = "sha";
+    where.textContent = name.slice(0, 10);
+    if (link) where.href = link + name;
+    plot.readout.append(strong, where, ` ${date} ${subject}`);
+    plot.marks.querySelector(".pointed")?.remove();
+    const circle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+    const y = yOf(plot, plot.figure.values[index]);
+    circle.setAttribute("class", "pointed");
+    circle.setAttribute("cx", short(xOf(at)));
+    circle.setAttribute("cy", short(y));
+    circle.setAttribute("r", "4.5");
+    plot.marks.append(circle);
+  };
+  const yOf = (plot, value) => isWhole() ? BOTTOM - (value - plot.figure.limits[0]) / (plot.figure.limits[1] - plot.figure.limits[0]) * (BOTTOM - TOP) : yIn(limitsOf(plot))(value);
+  const visible = (plot) => plot.at.map((at, index) => [at, index]).filter(([at]) => at >= view.from && at <= view.to);
+  const nearest = (plot, event) => {
+    const box = plot.svg.getBoundingClientRect(), x = (event.clientX - box.left) / box.width * 350;
+    let best = null;
+    for (const [at, index] of visible(plot)) if (best === null || Math.abs(xOf(at) - x) < Math.abs(xOf(plot.at[best]) - x)) best = index;
+    return best;
+  };
+  const go = (plot) => { if (link && plot.pointed !== null) location.assign(link + commits[plot.at[plot.pointed]][0]); };
+  for (const plot of plots) {
+    plot.svg.addEventListener("pointermove", (event) => { const index = nearest(plot, event); if (index !== null) point(plot, index); });
+    plot.svg.addEventListener("click", (event) => {
+      if (event.target.closest("a")) return;
+      const index = nearest(plot, event), before = plot.pointed;
+      if (index === null) return;
+      point(plot, index);
+      if (event.pointerType !== "touch" || before === index) go(plot);
+    });
+    plot.svg.addEventListener("keydown", (event) => {
+      const known = visible(plot).map(([, index]) => index);
+      if (!known.length) return;
+      const here = known.indexOf(plot.pointed), step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+      if (step) point(plot, known[here < 0 ? (step > 0 ? 0 : known.length - 1) : Math.min(Math.max(here + step, 0), known.length - 1)]);
+      else if (event.key === "Home") point(plot, known[0]);
+      else if (event.key === "End") point(plot, known[known.length - 1]);
+      else if (event.key === "Enter") return go(plot);
+      else return;
+      event.preventDefault();
+    });
+  }
+
+  const form = document.getElementById("range"), from = document.getElementById("from"), to = document.getElementById("to");
+  const show = () => {
+    from.value = view.from;
+    to.value = view.to;
+    for (const input of [from, to]) {
+      const [name, date] = commits[input.value];
+      input.nextElementSibling.textContent = `${date} ${name.slice(0, 7)}`;
+      input.setAttribute("aria-valuetext", `${date} ${name.slice(0, 7)}`);
+    }
+    for (const button of form.querySelectorAll("[data-axis]")) button.setAttribute("aria-pressed", String(button.dataset.axis === view.axis));
+    for (const plot of plots) {
+      redraw(plot);
+      if (plot.pointed !== null && visible(plot).some(([, index]) => index === plot.pointed)) point(plot, plot.pointed);
+    }
+  };
+  const remember = () => {
+    const named = document.querySelector(".panel:target")?.id || parsed().show;
+    const parts = isWhole() ? [] : [`from=${commits[view.from][0]}`, `to=${commits[view.to][0]}`, `axis=${view.axis}`];
+    if (named && parts.length) parts.push(`show=${named}`);
+    history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : named ? `#${named}` : location.pathname);
+  };
+  const parsed = () => Object.fromEntries(location.hash.slice(1).split("&").filter((part) => part.includes("=")).map((part) => [part.slice(0, part.indexOf("=")), decodeURIComponent(part.slice(part.indexOf("=") + 1))]));
+  const recall = () => {
+    const said = parsed(), find = (name, otherwise) => {
+      const found = name ? commits.findIndex(([one]) => one.startsWith(name) || name.startsWith(one)) : -1;
+      return found < 0 ? otherwise : found;
+    };
+    view.from = find(said.from, 0);
+    view.to = Math.max(find(said.to, last), view.from);
+    view.axis = said.axis === "log" ? "log" : "linear";
+    show();
+    if (said.show) document.getElementById(said.show)?.scrollIntoView();
+  };
+  const set = (change) => { Object.assign(view, change); show(); remember(); };
+  from.addEventListener("input", () => set({from: Math.min(Number(from.value), view.to)}));
+  to.addEventListener("input", () => set({to: Math.max(Number(to.value), view.from)}));
+  form.addEventListener("click", (event) => {
+    const {last: count, axis} = event.target.dataset;
+    if (count) set({from: count === "all" ? 0 : Math.max(0, last + 1 - Number(count)), to: last});
+    if (axis) set({axis});
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  window.addEventListener("hashchange", recall);
+  form.hidden = false;
+  recall();
+})();

@@ -1,0 +1,115 @@
+"use strict";
+// Any two commits, side by side. Values lie in files of some commits each, which are loaded when they are asked for, as
+// scripts, because a page on a disk may read nothing else. SPDX-License-Identifier: Apache-2.0
+(() => {
+  const {commits, chunk, versions} = JSON.parse(document.getElementById("data").textContent);
+  const find = (id) => document.getElementById(id);
+  const [a, b, named, changed, table, said, cut] = ["a", "b", "named", "changed", "table", "said", "cut"].map(find);
+  const MOST = 500, loaded = {};
+  let series = null;
+  window.holdfast = {series: (list) => { series = list; }, values: (number, columns) => { loaded[number] = columns; }};
+  const pending = {};
+  const load = (name) => pending[name] ||= new Promise((done, failed) => {
+    const script = document.createElement("script");
+    script.src = `data/${name}.js?${versions[name]}`;
+    script.onload = done;
+    script.onerror = () => { delete pending[name]; failed(new Error(`data/${name}.js is missing; draw the site again`)); };
+    document.body.append(script);
+  });
+  const UNITS = {s: [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]], B: [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]]};
+  const readable = (value, unit, digits = 4) => {
+    if (value === null) return "–";
+    const steps = UNITS[unit] || [[1, unit === "1" ? "" : unit]];
+    const [scale, name] = steps.find(([one]) => Math.abs(value) >= one * 0.9995) || steps[steps.length - 1];
+    return `${Number((value / scale).toPrecision(digits)).toLocaleString("en", {maximumSignificantDigits: digits})} ${value === 0 && unit === "s" ? "s" : name}`.trim();
+  };
+  const valuesAt = (position) => {
+    const columns = loaded[Math.floor(position / chunk)], inside = position % chunk;
+    return series.map((_, index) => {  // [place in the chunk, value, ...]: each holds until the next; null ends it
+      const known = columns[index];
+      let value = null;
+      for (let at = 0; known && at < known.length && known[at] <= inside; at += 2) value = known[at + 1];
+      return value;
+    });
+  };
+  const commitOf = (text) => commits.findIndex(([name]) => {
+    const wanted = text.trim().split(" ")[0];
+    return wanted.length > 3 && (name.startsWith(wanted) || wanted.startsWith(name));
+  });
+  const cell = (row, text, kind) => {
+    const made = row.insertCell();
+    made.textContent = text;
+    if (kind) made.className = kind;
+    return made;
+  };
+  const compared = (first, second) => {
+    const before = valuesAt(first), after = valuesAt(second), rows = [];
+    series.forEach((one, index) => {
+      const [x, y] = [before[index], after[index]];
+      if (x === null && y === null) return;
+      const change = x === null || y === null ? null : x === 0 ? (y === 0 ? 0 : Math.sign(y)) : y / x - 1;
+      // How many times the change is what neighbours in the history differ by; a count that never varies has no noise.
+      const weight = change === null ? 0 : change === 0 ? -1 : Math.abs(change) / Math.max(one.noise, 1e-12);
+      rows.push({one, x, y, change, weight});
+    });
+    return rows.sort((p, q) => (q.one.noise === 0 && q.change ? 1 : 0) - (p.one.noise === 0 && p.change ? 1 : 0) || (p.one.noise || q.one.noise ? q.weight - p.weight : Math.abs(q.change) - Math.abs(p.change)));
+  };
+  const sound = (row) => row.change === null || (row.change !== 0 && (row.one.noise === 0 || row.weight >= 3));
+  const show = (rows) => {
+    const words = named.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const shown = rows.filter((row) => (!changed.checked || sound(row)) && words.every((word) => row.one.name.includes(word)));
+    const body = table.tBodies[0];
+    body.textContent = "";
+    for (const {one, x, y, change, weight} of shown.slice(0, MOST)) {
+      const row = body.insertRow(), link = document.createElement("a");
+      link.href = one.address;
+      link.textContent = one.case;
+      cell(row, "", "text").append(link);
+      cell(row, one.metric, "text");
+      cell(row, one.variant, "text");
+      cell(row, one.class, "text");
+      const alike = x !== y && readable(x, one.unit) === readable(y, one.unit), digits = alike ? 12 : 4;
+      cell(row, readable(x, one.unit, digits));
+      cell(row, readable(y, one.unit, digits));
+      const tone = !change ? "" : one.better === "same" ? "odd" : (change > 0) === (one.better === "lower") ? "bad" : "good";
+      const mark = {bad: "✗ ", good: "▲ ", odd: "≠ "}[tone] || "";
+      cell(row, change === null ? (x === null ? "new" : "gone") : `${mark}${change > 0 ? "+" : ""}${Number((100 * change).toPrecision(3))} %`.replace("-", "−"), tone ? `verdict ${tone}` : "");
+      cell(row, change === null || !change ? "" : one.noise === 0 ? "exact" : `${Number(weight.toPrecision(2))}×`);
+    }
+    table.hidden = false;
+    said.textContent = `${shown.length} of ${rows.length} series${changed.checked ? " changed: exact ones at all, others by three times their noise or more" : ""}; what is most significant comes first.`;
+    cut.textContent = shown.length > MOST ? `The first ${MOST} are shown; narrow them down by name.` : "";
+  };
+  let rows = [];
+  const run = async () => {
+    const first = commitOf(a.value), second = commitOf(b.value);
+    for (const [input, at] of [[a, first], [b, second]])
+      find(`${input.id}-said`).textContent = at < 0 ? "no such commit" : `${commits[at][1]} ${commits[at][2]}`;
+    if (first < 0 || second < 0) return;
+    try {
+      await Promise.all(["series", `values-${Math.floor(first / chunk)}`, `values-${Math.floor(second / chunk)}`].map(load));
+    } catch (error) {
+      said.textContent = error.message;
+      return;
+    }
+    rows = compared(first, second);
+    show(rows);
+    history.replaceState(null, "", `#from=${commits[first][0]}&to=${commits[second][0]}${named.value ? `&name=${encodeURIComponent(named.value)}` : ""}${changed.checked ? "" : "&all=1"}`);
+  };
+  const recall = () => {
+    const given = Object.fromEntries(location.hash.slice(1).split("&").filter((part) => part.includes("=")).map((part) => part.split("=")));
+    a.value = given.from || commits[Math.max(0, commits.length - 2)][0];
+    b.value = given.to || commits[commits.length - 1][0];
+    named.value = given.name ? decodeURIComponent(given.name) : "";
+    changed.checked = !given.all;
+    run();
+  };
+  for (const [name, date, subject] of commits.slice().reverse()) find("known").append(new Option(`${date} ${subject}`, name));
+  for (const input of [a, b]) input.addEventListener("change", run);
+  for (const input of [named, changed]) input.addEventListener("input", () => { show(rows); });
+  find("swap").addEventListener("click", () => { [a.value, b.value] = [b.value, a.value]; run(); });
+  find("compare").addEventListener("submit", (event) => event.preventDefault());
+  window.addEventListener("hashchange", recall);
+  find("compare").hidden = false;
+  recall();
+})();

@@ -1,0 +1,20 @@
+"use strict";
+// Hides the rows of a table, or the parts of a list, that lack one of the words. SPDX-License-Identifier: Apache-2.0
+for (const input of document.querySelectorAll("input[data-filter]")) {
+  const target = document.getElementById(input.dataset.filter);
+  const rows = target.matches("table") ? [...target.tBodies[0].rows] : [...target.querySelectorAll("[data-name]")];
+  const texts = rows.map((row) => (row.dataset.name || row.textContent).toLowerCase());
+  const said = input.parentElement.querySelector("[role=status]");
+  const apply = () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    rows.forEach((row, index) => {
+      row.hidden = !words.every((word) => texts[index].includes(word));
+      count += row.hidden ? 0 : 1;
+    });
+    said.textContent = words.length ? `${count} of ${rows.length}` : "";
+  };
+  input.addEventListener("input", apply);
+  input.parentElement.hidden = false;
+  if (input.value) apply();
+}

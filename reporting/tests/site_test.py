@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages of a history with a step, a slow drift and another environment."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+import builders
+import planted_history
+import pytest
+from planted_history import DRIFT_CASE, HOST, STEP_CASE, history, sha, write
+from site_place import REPOSITORY, Links, SitePlace, data_of, trend_of
+
+from holdfast_report.command import main
+from holdfast_report.site import addresses
+from holdfast_report.site.figures import labels_of
+
+STEP_PAGE = "case/cubed_sphere_swe/rk4_step/n=48/f64.html"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> SitePlace:
+    made = SitePlace(tmp_path_factory.mktemp("site"))
+    made.draw()
+    return made
+
+
+def words(page: str) -> str:
+    body = re.sub(r"<script.*?</script>", "", page[page.find("<body>") :], flags=re.S)
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", " ", body))).replace(" ,", ",")
+
+
+def test_the_overview_names_the_three_changes_and_since_when(place: SitePlace) -> None:
+    said = words(place.text("index.html"))
+    planted = place.planted
+    assert f"{sha(planted.step)[:10]} {planted_history.subject(planted.step)}" in said
+    assert "launches optimized, cuda-dry-sm_90 \u2717 +25 % 4 \u2192 5" in said
+    drifted = said[said.index("What drifted") :]
+    assert "\u2717 +8.24 % in 4 steps since" in drifted and sha(planted.drift)[:10] in drifted
+    assert f"since {sha(planted.environment)[:10]}" in said
+    assert "compiler g++ 12.2.0 \u2192 g++ 12.3.0" in said
+
+
+def test_each_change_is_linked_to_its_figure_and_its_commit(place: SitePlace) -> None:
+    links = Links(place.text("index.html")).links
+    assert f"{STEP_PAGE}#cuda-dry-sm_90.optimized.launches" in links
+    assert f"{REPOSITORY}/commit/{sha(place.planted.step)}" in links
+    assert "cuda-dry-sm_90.optimized.launches" in Links(place.text(STEP_PAGE)).ids
+
+
+def test_the_overview_tells_each_class_with_commit_branch_date_device_and_job(
+    place: SitePlace,
+) -> None:
+    page = place.text("index.html")
+    said = words(page)
+    for part in ("cuda-dry-sm_90", HOST, "branch main", "device dry sm_90", "\u2713 passed"):
+        assert part in said
+    assert f"https://ci.example/{place.planted.commits}" in Links(page).links
+
+
+def test_every_link_within_the_site_finds_its_page_and_place(place: SitePlace) -> None:
+    ids = {name: set(Links(place.text(name)).ids) for name in place.pages()}
+    for name in place.pages():
+        page = Links(place.text(name))
+        assert len(page.ids) == len(set(page.ids)), name
+        for link in page.links:
+            if link.startswith("https://"):
+                continue
+            path, _, anchor = link.partition("#")
+            target = Path(name).parent / path if path else Path(name)
+            found = (place.site / target).resolve().relative_to(place.site.resolve()).as_posix()
+            assert (place.site / found).is_file(), (name, link)
+            if anchor and "=" not in anchor:
+                assert anchor in ids[found], (name, link)
+
+
+def test_no_page_asks_anything_of_another_host(place: SitePlace) -> None:
+    for name in place.pages():
+        page = place.text(name)
+        assert Links(page).loaded == [], name
+        assert "@import" not in page
+        policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+        assert policy and policy.group(1).startswith("default-src 'none'; style-src 'unsafe-inline'")
+        assert "http" not in policy.group(1)
+        scripts = re.findall(r"<script>", page)
+        assert len(scripts) == policy.group(1).count("'sha256-")
+
+
+def test_a_page_of_a_case_draws_at_most_six_series_and_tells_the_others(place: SitePlace) -> None:
+    page = place.text(STEP_PAGE)
+    drawn = Links(page).figures
+    assert 3 <= drawn <= 6
+    rows = re.findall(r"<tr id=", page)
+    measured = {
+        (run.device_class, *key) for run in place.runs for key in run.values if key[0] == STEP_CASE
+    }
+    assert drawn + len(rows) == len(measured)
+
+
+def test_a_figure_has_a_dot_for_each_commit_and_the_commit_below_its_step(place: SitePlace) -> None:
+    page = place.text(STEP_PAGE)
+    figure = page[page.index('id="cuda-dry-sm_90.optimized.launches"') :]
+    figure = figure[: figure.index("</svg>")]
+    (dots,) = re.findall(r'class="dots few" d="([^"]*)"', figure)
+    assert dots.count("h0") == place.planted.commits
+    step = sha(place.planted.step)
+    assert re.search(rf'<a href="{REPOSITORY}/commit/{step}"><text[^>]*>{step[:7]}', figure)
+    assert re.search(r'class="worse"[^>]*>\+25 %', figure)
+
+
+def test_marks_lie_where_the_values_are(place: SitePlace) -> None:
+    """The step from 4 to 5 launches goes up on the page by what the ticks 4 and 5 are apart."""
+    page = place.text(STEP_PAGE)
+    figure = page[page.index('id="cuda-dry-sm_90.optimized.launches"') :]
+    figure = figure[: figure.index("</svg>")]
+    (dots,) = re.findall(r'class="dots few" d="([^"]*)"', figure)
+    heights = [float(y) for y in re.findall(r"M[\d.]+ ([\d.]+)h0", dots)]
+    grid = sorted({float(y) for y in re.findall(r"M58 ([\d.]+)H344", figure.split('class="marks"')[0])})
+    assert heights[0] == pytest.approx(grid[-1], abs=0.15)
+    assert heights[-1] == pytest.approx(grid[0], abs=0.15)
+
+
+def test_the_data_of_a_page_are_the_values_of_its_figures(place: SitePlace) -> None:
+    data = data_of(place.text(STEP_PAGE))
+    (launches,) = (one for one in data["figures"] if set(one["values"]) == {4, 5})
+    step = place.planted.step - 1
+    assert launches["values"] == [4] * step + [5] * (place.planted.commits - step)
+    assert launches["alarms"] == [step]
+    assert data["commits"][step][0] == sha(place.planted.step)[:12]
+
+
+def test_a_page_of_a_run_tells_environment_changes_and_what_was_not_checked(
+    place: SitePlace,
+) -> None:
+    planted = place.planted
+    said = words(place.text(f"run/{sha(planted.step)}.html"))
+    assert "\u2717 1 block" in said and "processor AuthenticAMD-26-2" in said
+    assert "launches optimized, cuda-dry-sm_90 \u2717 +25 %" in said
+    assert "1 case of the tier full not run" in said
+    assert "nothing was run on a GPU" in said
+    assert "compiler g++ 12.2.0" in words(place.text(f"run/{sha(planted.environment)}.html"))
+
+
+def test_the_badge_says_the_newest_verdict(place: SitePlace) -> None:
+    badge = place.text("badge.svg")
+    assert 'aria-label="holdfast: passed"' in badge
+
+
+def test_a_blocking_run_is_told_first_and_in_the_badge(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=10, cases=1)
+    for run in place.runs:
+        if run.number == 10 and run.device_class == HOST:
+            run.blocking = {sorted(run.values)[0]}
+    write(place.store, place.runs)
+    place.draw()
+    assert "2 block" in place.text("badge.svg")
+    assert "\u2717 2 block" in words(place.text("index.html"))
+
+
+def test_drawing_again_writes_nothing_and_a_run_more_writes_only_what_it_touches(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = SitePlace(tmp_path, commits=9, cases=1)
+    place.draw()
+    before = {name: place.text(name) for name in place.pages()}
+    capsys.readouterr()
+    place.draw()
+    assert ": 0 of " in capsys.readouterr().out
+    runs = list(history(9, 1)) + [run for run in history(10, 1) if run.number == 10]
+    write(place.store, runs)
+    place.answer(trend_of(runs, place.planted))
+    place.draw()
+    after = {name: place.text(name) for name in place.pages()}
+    assert before.keys() <= after.keys(), "addresses stay"
+    untouched = [name for name in before if before[name] == after[name]]
+    assert f"run/{sha(3)}.html" in untouched
+
+
+def test_an_address_of_a_strange_name_stays_in_the_site_and_is_its_own() -> None:
+    strange = [addresses.of_case(name) for name in ("../../etc/passwd", "a/../b", "x/<y>", "x/_y_")]
+    assert len(set(strange)) == 4
+    assert all(".." not in Path(address).parts for address in strange)
+
+
+def test_hostile_names_are_escaped(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=4)
+    hostile = "cubed_sphere_swe/</script><script>alert(1)</script>"
+    for run in place.runs:
+        run.values = {
+            (hostile if case == STEP_CASE else case, variant, metric): value
+            for (case, variant, metric), value in run.values.items()
+        }
+        run.blocking = set()
+    write(place.store, place.runs)
+    place.answer(trend_of(place.runs, place.planted) | {"series": []})
+    place.draw()
+    for name in place.pages():
+        assert "<script>alert" not in place.text(name), name
+    assert "alert(1)" in words(place.text("index.html"))
+
+
+def test_without_a_repository_commits_are_named_and_not_linked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    place = SitePlace(tmp_path, commits=6)
+    assert main(place.site_options()[:-1]) == 0
+    links = Links(place.text(STEP_PAGE)).links
+    assert not [link for link in links if "/commit/" in link]
+
+
+def test_a_repository_that_is_no_address_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = SitePlace(tmp_path, commits=2)
+    assert main([*place.site_options()[:-1], "--repository=javascript:alert(1)"]) == 2
+    assert "--repository=javascript:alert(1)" in capsys.readouterr().err
+
+
+def test_an_empty_store_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["site", f"--store={tmp_path / 'none'}", f"--out={tmp_path / 'out'}"]) == 2
+    assert "holds no history" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("ticks", "unit", "texts"),
+    [
+        ([0.004, 0.0045], "s", ["4 ms", "4.5 ms"]),
+        ([1177856.0, 1177864.0], "B", ["1.12329 MiB", "1.12330 MiB"]),
+        ([4.0, 5.0], "1", ["4", "5"]),
+    ],
+)
+def test_ticks_share_a_unit_and_can_be_told_apart(
+    ticks: list[float], unit: str, texts: list[str]
+) -> None:
+    found = labels_of(ticks, unit)
+    assert len(set(found)) == len(found)
+    assert [text.split(" ")[1:] for text in found] == [text.split(" ")[1:] for text in texts]
+
+
+def test_what_creeps_is_told_once_and_not_as_steps(place: SitePlace) -> None:
+    page = place.text("index.html")
+    changed = page[page.index('id="changes"') : page.index('id="drifts"')]
+    assert DRIFT_CASE.split("/")[1] not in words(changed)
+
+
+def test_a_store_of_the_older_format_is_drawn_as_well(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=6)
+    for path in place.store.rglob("*.ndjson"):
+        path.unlink()
+    planted_history.write_old(place.store, place.runs)
+    place.draw()
+    assert "\u2713 passed" in words(place.text("index.html"))
+    assert builders.DRY in words(place.text("index.html"))
