@@ -3,10 +3,7 @@
 that nothing may be missing."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from functools import cache
 from html import unescape
@@ -16,6 +13,7 @@ from typing import Any
 import builders
 import profile_builders
 import pytest
+from browser import luminance, run
 from builders import HOST, Workplace
 
 from holdfast_report.command import main
@@ -56,19 +54,6 @@ frame.srcdoc = {page};
 
 
 @pytest.fixture(scope="module")
-def chromium() -> str:
-    found = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
-    if found is None:
-        missing = "no chromium on the PATH; install it: ./cmake/bootstrap.sh"
-        if os.environ.get("HOLDFAST_REQUIRE"):
-            pytest.fail(missing)
-        pytest.skip(missing)
-    return found
-
-
-@pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A failing run with long names and profiles, as it is written."""
     workplace = Workplace(tmp_path_factory.mktemp("browser"))
@@ -98,16 +83,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     workplace.judge(verdict | {"findings": [found, profile_builders.finding()]})
     assert main(workplace.options()) == 0
     return workplace.page()
-
-
-def run(chromium: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-    profile = f"--user-data-dir={folder / 'profile'}"
-    done = subprocess.run(
-        [*command, profile, *options], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done
 
 
 Look = Callable[..., dict[str, Any]]
@@ -161,16 +136,6 @@ def test_the_browser_shows_verdict_and_figures(look: Look) -> None:
 def test_folded_sections_hide_their_tables_until_they_are_opened(look: Look) -> None:
     assert look(PHONE, False)["hidden"] > 15
     assert look(PHONE, True)["hidden"] == 0
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance of rgb(...), by the accessibility guidelines' definition."""
-    channels = [int(value) / 255 for value in re.findall(r"\d+", colour)[:3]]
-    linear = [
-        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
-        for value in channels
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The site in a real browser, from the disk, as its pages are: no policy is taken away."""
+
+import json
+import re
+from functools import cache
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import luminance, run
+from planted_history import sha
+from site_place import REPOSITORY, SitePlace
+
+pytestmark = pytest.mark.slow
+
+PHONE, DESKTOP = 390, 1440
+STEP_PAGE = "case/cubed_sphere_swe/rk4_step/n=48/f64.html"
+LAUNCHES = "cuda-dry-sm_90.optimized.launches"
+
+# A page in a frame as wide as wanted; what the wrapper's script returns is what was measured.
+WRAPPER = """<!doctype html><meta charset="utf-8"><body style="margin:0"><pre id="measured"></pre>
+<script>
+const wait = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
+const open = (address, width) => new Promise((done) => {{
+  const frame = document.createElement("iframe");
+  frame.style.cssText = `border:0;height:1500px;width:${{width}}px`;
+  frame.onload = () => setTimeout(() => done(frame), 300);
+  frame.src = address;
+  document.body.append(frame);
+}});
+const shape = (page, width) => ({{
+  scroll: page.documentElement.scrollWidth,
+  wide: [...page.querySelectorAll("body *")].filter((one) => !one.closest(".scroll") && !one.closest("svg") && one.getBoundingClientRect().right > width + 0.5)
+    .map((one) => one.tagName + "." + one.className),
+  texts: [...page.querySelectorAll("svg.trend text")].map((one) => {{
+    const box = one.getBoundingClientRect(), svg = one.closest("svg").getBoundingClientRect();
+    return {{text: one.textContent, out: Math.max(svg.left - box.left, box.right - svg.right), height: box.height,
+             box: [box.left, box.top, box.right, box.bottom], figure: one.closest("figure").id}};
+  }}),
+  ground: getComputedStyle(page.body).backgroundColor, ink: getComputedStyle(page.body).color,
+  unnamed: [...page.querySelectorAll("input, button, a, svg[tabindex]")].filter((one) => !(one.textContent.trim() || one.labels?.length || one.getAttribute("aria-label"))).length,
+}});
+(async () => {{
+  let found;
+  try {{ found = await (async () => {{ {script} }})(); }} catch (error) {{ found = {{failed: String(error), at: error.stack}}; }}
+  document.getElementById("measured").textContent = JSON.stringify(found);
+}})();
+</script></body>"""
+
+
+class Browser:
+    def __init__(self, chromium: str, place: SitePlace, folder: Path) -> None:
+        self.chromium, self.place, self.folder = chromium, place, folder
+
+    def does(self, script: str, dark: bool = False) -> Any:
+        wrapper = self.folder / "wrapper.html"
+        site = self.place.site.as_uri()
+        wrapper.write_text(WRAPPER.format(script=f"const site = {json.dumps(site)};" + script), "utf-8")
+        options = [
+            "--allow-file-access-from-files", "--virtual-time-budget=15000",
+            f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+            "--enable-logging=stderr", "--dump-dom",
+        ]
+        done = run(self.chromium, self.folder, *options, wrapper.as_uri())
+        assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
+        found = re.search(r'<pre id="measured">(.+?)</pre>', done.stdout, flags=re.S)
+        assert found, "the page did not load in the browser"
+        said = json.loads(unescape(found.group(1)))
+        assert not (isinstance(said, dict) and "failed" in said), said
+        return said
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Browser:
+    place = SitePlace(tmp_path_factory.mktemp("site"), commits=60)
+    place.draw()
+    return Browser(chromium, place, tmp_path_factory.mktemp("browser"))
+
+
+@pytest.fixture(scope="module")
+def shapes(browser: Browser) -> Any:
+    """Every kind of page at every width, light and dark."""
+    step = sha(browser.place.planted.step)
+    pages = ["index.html", STEP_PAGE, f"run/{step}.html", "class/cuda-dry-sm_90.html", "runs.html",
+             "compare.html"]
+
+    @cache
+    def measured(dark: bool) -> dict[str, Any]:
+        script = f"""const found = {{}};
+        for (const width of {[PHONE, DESKTOP]}) for (const address of {json.dumps(pages)}) {{
+          const frame = await open(`${{site}}/${{address}}`, width);
+          found[`${{width}} ${{address}}`] = shape(frame.contentDocument, width);
+          frame.remove();
+        }}
+        return found;"""
+        return dict(browser.does(script, dark))
+
+    return measured
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_no_page_scrolls_sideways_and_each_is_readable(shapes: Any, dark: bool) -> None:
+    for name, found in shapes(dark).items():
+        width = int(name.split()[0])
+        assert found["scroll"] <= width, name
+        assert found["wide"] == [], name
+        ground, ink = luminance(found["ground"]), luminance(found["ink"])
+        assert (ground < ink) is dark, name
+        assert (max(ground, ink) + 0.05) / (min(ground, ink) + 0.05) >= 7, name
+
+
+def test_what_can_be_used_has_a_name_for_a_screen_reader(shapes: Any) -> None:
+    assert {name: found["unnamed"] for name, found in shapes(False).items() if found["unnamed"]} == {}
+
+
+def overlap(a: list[float], b: list[float]) -> bool:
+    return min(a[2], b[2]) - max(a[0], b[0]) > 1 and min(a[3], b[3]) - max(a[1], b[1]) > 1
+
+
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_the_labels_of_a_figure_are_whole_and_apart(shapes: Any, width: int) -> None:
+    texts = shapes(False)[f"{width} {STEP_PAGE}"]["texts"]
+    assert len(texts) > 15
+    assert [text for text in texts if text["out"] > 1 or text["height"] < 9] == []
+    touching = [
+        (a["text"], b["text"])
+        for at, a in enumerate(texts)
+        for b in texts[at + 1 :]
+        if a["figure"] == b["figure"] and overlap(a["box"], b["box"])
+    ]
+    assert touching == []
+
+
+def test_pointer_and_keys_say_commit_and_value_and_a_click_leads_to_the_commit(
+    browser: Browser,
+) -> None:
+    found = browser.does(f"""
+    const frame = await open(`${{site}}/{STEP_PAGE}`, 900), page = frame.contentDocument, own = frame.contentWindow;
+    const figure = page.getElementById("{LAUNCHES}"), svg = figure.querySelector("svg"), said = figure.querySelector(".readout");
+    const before = said.textContent, box = svg.getBoundingClientRect();
+    svg.dispatchEvent(new own.PointerEvent("pointermove", {{clientX: box.left + 60 / 350 * box.width, clientY: box.top + 50, bubbles: true}}));
+    const pointed = said.textContent, link = said.querySelector("a").href;
+    svg.focus();
+    svg.dispatchEvent(new own.KeyboardEvent("keydown", {{key: "End", bubbles: true, cancelable: true}}));
+    const end = said.textContent;
+    svg.dispatchEvent(new own.KeyboardEvent("keydown", {{key: "ArrowLeft", bubbles: true, cancelable: true}}));
+    const left = said.textContent, step = figure.querySelector(".labels a").getAttribute("href");
+    return {{before, pointed, link, end, left, step, focused: page.activeElement === svg, marked: figure.querySelectorAll(".pointed").length}};
+    """)
+    planted = browser.place.planted
+    assert found["before"].startswith("5")
+    assert found["pointed"].startswith(f"4 {sha(1)[:10]}")
+    assert found["link"].startswith(f"{REPOSITORY}/commit/{sha(1)[:12]}")
+    assert sha(planted.commits)[:10] in found["end"] and sha(planted.commits - 1)[:10] in found["left"]
+    assert found["step"] == f"{REPOSITORY}/commit/{sha(planted.step)}"
+    assert found["focused"] and found["marked"] == 1
+
+
+def test_range_and_axis_are_in_the_address_and_come_back_from_it(browser: Browser) -> None:
+    first, last = sha(20)[:12], sha(50)[:12]
+    found = browser.does(f"""
+    const frame = await open(`${{site}}/{STEP_PAGE}#from={first}&to={last}&axis=log&show={LAUNCHES}`, 900), page = frame.contentDocument;
+    const dots = () => page.getElementById("{LAUNCHES}").querySelector(".dots").getAttribute("d").split("h0").length - 1;
+    const recalled = dots(), pressed = page.querySelector("[aria-pressed=true]").textContent;
+    page.querySelector("[data-last='30']").click();
+    const thirty = dots(), address = frame.contentWindow.location.hash;
+    page.querySelector("[data-last='all']").click();
+    page.querySelector("[data-axis=linear]").click();
+    return {{recalled, pressed, thirty, address, all: dots(), after: frame.contentWindow.location.hash, ticks: page.querySelectorAll(".frame text").length}};
+    """)
+    assert found["recalled"] == 31 and found["pressed"] == "logarithmic"
+    assert found["thirty"] == 30
+    assert f"from={sha(31)[:12]}" in found["address"] and "axis=log" in found["address"]
+    assert found["all"] == 60 and found["after"] == f"#{LAUNCHES}"
+    assert found["ticks"] > 6
+
+
+def test_two_commits_are_compared_the_most_significant_first(browser: Browser) -> None:
+    before, after = sha(browser.place.planted.step - 5)[:10], sha(browser.place.planted.step + 5)[:10]
+    found = browser.does(f"""
+    const frame = await open(`${{site}}/compare.html#from={before}&to={after}`, 900), page = frame.contentDocument;
+    await wait(1);
+    const rows = () => [...page.querySelectorAll("#table tbody tr")].map((row) => [...row.cells].map((one) => one.textContent));
+    const changed = rows(), links = [...page.querySelectorAll("#table a")].map((one) => one.getAttribute("href"));
+    page.getElementById("named").value = "launches REFERENCE";
+    page.getElementById("changed").click();
+    const named = rows();
+    return {{changed, links, named, address: frame.contentWindow.location.hash, said: page.getElementById("said").textContent}};
+    """)
+    first = found["changed"][0]
+    assert first[1:] == ["launches", "optimized", "cuda-dry-sm_90", "4", "5", "✗ +25 %", "exact"]
+    assert found["links"][0] == f"{STEP_PAGE}#{LAUNCHES}"
+    assert 3 <= len(found["changed"]) <= 6, "time and speedup too, and little else"
+    assert {row[1] for row in found["changed"]} <= {"launches", "time_s", "speedup"}
+    assert len(found["named"]) == 4 and {row[2] for row in found["named"]} == {"reference"}
+    assert found["address"].startswith(f"#from={before}&to={after}")
+
+
+def test_the_three_changes_are_two_clicks_from_the_overview(browser: Browser) -> None:
+    """One click each: to the figure of the step, to that of the drift, to the environment."""
+    found = browser.does("""
+    const frame = await open(`${site}/index.html`, 1440), page = frame.contentDocument;
+    const hrefs = ["#changes .moves a", "#drifts .moves a", "#environments .moves a"].map((one) => page.querySelector(one).href);
+    const shown = [];
+    for (const href of hrefs) {
+      const target = await open(href, 1440), inside = target.contentDocument;
+      const place = inside.getElementById(decodeURIComponent(new URL(href).hash.slice(1)));
+      shown.push({text: place.innerText, changes: place.querySelector(".change") ? place.querySelector(".change").getAttribute("d") : ""});
+      target.remove();
+    }
+    return shown;
+    """)
+    step, drift, environment = found
+    assert "+25 %" in step["text"] and sha(browser.place.planted.step)[:10] in step["text"]
+    assert step["changes"].count("M") == 1 and drift["changes"].count("M") == 4
+    assert "+2 %" in drift["text"]
+    assert "g++ 12.2.0 → g++ 12.3.0" in environment["text"]
+
+
+def test_a_filter_leaves_the_rows_with_all_its_words(browser: Browser) -> None:
+    found = browser.does("""
+    const frame = await open(`${site}/index.html`, 900), page = frame.contentDocument, input = page.querySelector("input[data-filter]");
+    input.value = "KDE decode";
+    input.dispatchEvent(new frame.contentWindow.Event("input"));
+    return [[...page.querySelectorAll("#case-table tbody tr")].filter((row) => row.checkVisibility()).map((row) => row.cells[0].textContent), input.parentElement.textContent];
+    """)
+    assert found[0] == ["clusterless_kde/decode/spikes:4096/f64"]
+    assert "1 of 4" in found[1]
