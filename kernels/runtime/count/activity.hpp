@@ -32,6 +32,8 @@ struct Activity {
     release,
     compile,  // name is the program's; `compiled` says more
     plan,
+    record,  // of an event by a lane: name is the event's
+    wait,    // of a lane for an event
   };
   Kind kind = Kind::kernel;
   std::string name = {};  // never empty: where nothing better is known, the kind's ("upload")
@@ -40,17 +42,18 @@ struct Activity {
   std::int64_t bytes = 0;              // moved, filled, allocated or released
   std::int64_t live_bytes = 0;         // held after it
   bool steady = false;                 // it happened in a steady step
+  Lane lane = Lane::main;              // that was asked
   const Compiled* compiled = nullptr;  // of a compilation; lives as long as the backend
 };
 constexpr std::string_view name(Activity::Kind kind) {
   constexpr std::string_view names[] = {"kernel",   "library",     "copy",    "fill",   "upload",
                                         "download", "synchronize", "capture", "replay", "allocate",
-                                        "release",  "compile",     "plan"};
+                                        "release",  "compile",     "plan",    "record", "wait"};
   return names[static_cast<std::size_t>(kind)];
 }
 
-// One piece of work on the device's stream, in the stream's order. A replayed graph gives one per
-// node.
+// One piece of work on a lane of the device, in the order in which it was enqueued. A replayed
+// graph gives one per node.
 struct DeviceSlice {
   Activity::Kind kind = Activity::Kind::kernel;  // kernel, library, copy, fill, upload or download
   std::string name = {};
@@ -58,6 +61,7 @@ struct DeviceSlice {
   const Function* function = nullptr;  // of a kernel of ours
   LaunchShape shape = {};
   std::int64_t bytes = 0;
+  Lane lane = Lane::main;
   // On the device, on the recording's clock; absent on a device that does not execute. A library
   // call may be several kernels on the device: then it spans them, and `kernels` counts them.
   std::optional<double> begin = {}, end = {};

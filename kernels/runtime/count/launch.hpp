@@ -32,6 +32,10 @@ struct LaunchShape {
   auto operator<=>(const LaunchShape&) const = default;
 };
 
+// What a device works on in order. Kernels, replays and whatever is waited for are on the main
+// lane; copies from and to page-locked memory may have one of their own, beside it.
+enum class Lane { main, copies };
+
 // Blocks that cover `count`, `each` of it in one.
 constexpr unsigned blocks(std::int64_t count, std::int64_t each) {
   return static_cast<unsigned>((count + each - 1) / each);

@@ -41,7 +41,8 @@ bool Recorder::room_for(std::size_t more_slices) {
   return !full_;
 }
 
-Recorder::Index Recorder::open(Activity::Kind kind, std::string_view what, std::size_t bytes) {
+Recorder::Index Recorder::open(Activity::Kind kind, std::string_view what, std::size_t bytes,
+                               Lane lane) {
   if (!room_for(0)) return none;
   const Index verb = activities.size();
   activities.push_back({.kind = kind,
@@ -50,13 +51,15 @@ Recorder::Index Recorder::open(Activity::Kind kind, std::string_view what, std::
                         .end = still_open,
                         .scope = innermost_,
                         .bytes = static_cast<std::int64_t>(bytes),
-                        .steady = ledger_->phase() == Ledger::Phase::steady});
+                        .steady = ledger_->phase() == Ledger::Phase::steady,
+                        .lane = lane});
   if (trace_) trace_->begin_verb(tickets_.emplace_back(next_ticket_++));
   return verb;
 }
 
 void Recorder::enqueue(DeviceSlice slice) {
   slice.activity = activities.size() - 1;
+  slice.lane = activities.back().lane;
   slices.push_back(std::move(slice));
 }
 
@@ -67,9 +70,9 @@ Recorder::Index Recorder::open(const Graph::Node& work) {
   return verb;
 }
 
-Recorder::Index Recorder::open_transfer(Activity::Kind kind, std::size_t bytes) {
+Recorder::Index Recorder::open_transfer(Activity::Kind kind, std::size_t bytes, Lane lane) {
   if (!room_for(1)) return none;
-  const auto verb = open(kind, {}, bytes);
+  const auto verb = open(kind, {}, bytes, lane);
   enqueue(
       {.kind = kind, .name = std::string(name(kind)), .bytes = static_cast<std::int64_t>(bytes)});
   return verb;

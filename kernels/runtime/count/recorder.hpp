@@ -29,10 +29,11 @@ class Recorder {
   Recorder(const Ledger& ledger, RecordingLimits limits) : ledger_(&ledger), limits_(limits) {}
 
   // A verb begins; what it enqueues on the device is kept with it. Without a name it has its kind.
-  Index open(Activity::Kind kind, std::string_view name = {}, std::size_t bytes = 0);
+  Index open(Activity::Kind kind, std::string_view name = {}, std::size_t bytes = 0,
+             Lane lane = Lane::main);
   Index open(const Graph::Node& work);
   Index open_replay(const Graph& graph);
-  Index open_transfer(Activity::Kind kind, std::size_t bytes);
+  Index open_transfer(Activity::Kind kind, std::size_t bytes, Lane lane = Lane::main);
   void close(Index verb);
   void abandon(Index verb);  // it threw: it and what it enqueued are forgotten
   void compiled(Index verb, const Compiled& program);

@@ -67,10 +67,19 @@ Stream make_stream() {
   return Stream(stream);
 }
 
-Event make_event() {
+Event new_event(unsigned flags = cudaEventDefault) {
   cudaEvent_t event = nullptr;
-  check(cudaEventCreate(&event), "create an event");
+  check(cudaEventCreateWithFlags(&event, flags), "create an event");
   return Event(event);
+}
+
+struct CudaEvent final : LaneEvent {
+  using LaneEvent::LaneEvent;
+  Event handle = new_event(cudaEventDisableTiming);
+};
+
+cudaEvent_t handle_of(const LaneEvent& event) {
+  return static_cast<const CudaEvent&>(event).handle.get();
 }
 
 class CudaDevice final : public Device {
@@ -90,7 +99,12 @@ class CudaDevice final : public Device {
 
   double time(const std::function<void()>& enqueue) override {
     check(cudaEventRecord(begin_.get(), stream_.get()), "record the start of a timing");
+    if (copies_) let_wait(copies_, begin_);
     enqueue();
+    if (copies_) {
+      check(cudaEventRecord(copied_.get(), copies_.get()), "record the end of the copies");
+      let_wait(stream_, copied_);
+    }
     check(cudaEventRecord(end_.get(), stream_.get()), "record the end of a timing");
     check(cudaEventSynchronize(end_.get()), "wait for the timed work");
     float milliseconds = 0;
@@ -125,6 +139,28 @@ class CudaDevice final : public Device {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_.get()),
           text("download ", bytes, " bytes"));
     check(cudaStreamSynchronize(stream_.get()), text("wait for a download of ", bytes, " bytes"));
+  }
+  void do_upload_later(void* to, const void* from, std::size_t bytes, Lane lane) override {
+    const auto status = cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(lane));
+    if (status != cudaSuccess) check(status, text("upload ", bytes, " bytes"));
+  }
+  void do_download_later(void* to, const void* from, std::size_t bytes, Lane lane) override {
+    const auto status = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(lane));
+    if (status != cudaSuccess) check(status, text("download ", bytes, " bytes"));
+  }
+  std::unique_ptr<LaneEvent> do_make_event(std::string name) override {
+    if (!copies_) copies_ = make_stream();  // who makes an event is about to use both lanes
+    return std::make_unique<CudaEvent>(*this, std::move(name));
+  }
+  void do_record(LaneEvent& event, Lane lane) override {
+    check(cudaEventRecord(handle_of(event), stream_of(lane)), "record an event");
+  }
+  void do_wait(Lane lane, const LaneEvent& event) override {
+    check(cudaStreamWaitEvent(stream_of(lane), handle_of(event), 0), "let a lane wait");
+  }
+  void do_await(const LaneEvent& event) override {
+    const auto status = cudaEventSynchronize(handle_of(event));
+    if (status != cudaSuccess) check(status, text("wait for ", event.name));
   }
   void do_copy(void* to, const void* from, std::size_t bytes) override {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_.get()),
@@ -221,12 +257,24 @@ class CudaDevice final : public Device {
   }
   void do_synchronize() override {
     check(cudaStreamSynchronize(stream_.get()), "wait for the device");
+    if (copies_) check(cudaStreamSynchronize(copies_.get()), "wait for the device's copies");
+  }
+
+  cudaStream_t stream_of(Lane lane) {
+    if (lane == Lane::main) return stream_.get();
+    if (!copies_) copies_ = make_stream();
+    return copies_.get();
+  }
+  static void let_wait(const Stream& stream, const Event& event) {
+    check(cudaStreamWaitEvent(stream.get(), event.get(), 0), "let a lane wait");
   }
 
   std::string name_;
   std::int64_t memory_bytes_;
   Stream stream_ = make_stream();
-  Event begin_ = make_event(), end_ = make_event();
+  Stream copies_ = {};  // once it is asked for
+  Event begin_ = new_event(), end_ = new_event();
+  Event copied_ = new_event(cudaEventDisableTiming);
   std::map<std::string, Library> libraries_;  // by cubin hash
   std::unique_ptr<CudaBlas> blas_;
 };

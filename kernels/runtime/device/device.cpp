@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device/device.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
-#include "runtime/base/transfer_guard.hpp"
 #include "runtime/count/recorder.hpp"
 
 namespace holdfast {
@@ -48,19 +44,6 @@ std::string refusal(const Architecture& arch, const Function& function, const La
                 std::int64_t{resident} * arch.multiprocessors, " are resident at once (",
                 arch.multiprocessors, " multiprocessors times ", resident, ")");
   return {};
-}
-
-// HOLDFAST_TRANSFER_GUARD=log|error: what to do about a transfer in a steady step.
-void guard_transfer(const Ledger& ledger, std::string_view doing, std::size_t bytes) {
-  if (ledger.phase() == Ledger::Phase::building) return;
-  const auto guard = transfer_guard();
-  if (guard == TransferGuard::off) return;
-  const auto path = scope_path();
-  const auto sentence =
-      text(doing, " ", bytes, " bytes in a steady step", path.empty() ? "" : ", in scope " + path);
-  if (guard == TransferGuard::error)
-    throw Error(Fault::broken_rule, text(sentence, ", which HOLDFAST_TRANSFER_GUARD forbids"));
-  log(LogLevel::warn, sentence);
 }
 
 Graph::Node moved(Graph::Node::Kind kind, std::size_t bytes) {
@@ -117,53 +100,12 @@ void* Device::allocate(std::size_t bytes, std::string_view site) {
   }
 }
 
-void* Device::allocate_pinned(std::size_t bytes) {
-  forbid_in_capture("allocates pinned host memory");
-  ledger_->pinned(static_cast<std::int64_t>(bytes));
-  return do_allocate_pinned(bytes);
-}
-
-void* Device::do_allocate_pinned(std::size_t bytes) {
-  void* memory = std::calloc(std::max<std::size_t>(bytes, 1), 1);
-  if (!memory)
-    throw Error(Fault::device, text("failed to allocate ", bytes,
-                                    " bytes on the host: this machine has no more; choose a "
-                                    "smaller size"));
-  return memory;
-}
-
-void Device::do_release_pinned(void* memory) noexcept {
-  std::free(memory);
-}
-
 void Device::release(void* memory, std::size_t bytes, std::string_view site) noexcept {
   const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
     return recorder.open(Activity::Kind::release, site, bytes);
   });
   do_release(memory);
   ledger_->released(static_cast<std::int64_t>(bytes), site);
-}
-
-void Device::upload(void* to, const void* from, std::size_t bytes) {
-  forbid_in_capture("uploads from host memory, which need not outlive the graph,");
-  guard_transfer(*ledger_, "uploads", bytes);
-  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
-    return recorder.open_transfer(Activity::Kind::upload, bytes);
-  });
-  do_upload(to, from, bytes);
-  ledger_->counts.h2d_bytes += static_cast<std::int64_t>(bytes);
-  ++ledger_->counts.syncs;  // its source is the caller's again when it returns
-}
-
-void Device::download(void* to, const void* from, std::size_t bytes) {
-  forbid_in_capture("waits for a download");
-  guard_transfer(*ledger_, "downloads", bytes);
-  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
-    return recorder.open_transfer(Activity::Kind::download, bytes);
-  });
-  do_download(to, from, bytes);
-  ledger_->counts.d2h_bytes += static_cast<std::int64_t>(bytes);
-  ++ledger_->counts.syncs;
 }
 
 void Device::copy(void* to, const void* from, std::size_t bytes) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,7 +23,21 @@
 
 namespace holdfast {
 
+class Device;
 class DeviceTrace;
+
+// A moment on a lane: the other lane, or the host, waits until the lane has come there. Recorded
+// again it is the later moment, for whoever waits from then on.
+struct LaneEvent {
+  LaneEvent(const Device& of, std::string called) : device(&of), name(std::move(called)) {}
+  virtual ~LaneEvent() = default;
+  LaneEvent(const LaneEvent&) = delete;
+  LaneEvent& operator=(const LaneEvent&) = delete;
+
+  const Device* device;
+  std::string name;
+  std::optional<Lane> recorded_on = {};
+};
 
 class Device {
  public:
@@ -41,9 +56,18 @@ class Device {
   void release(void* memory, std::size_t bytes, std::string_view site) noexcept;
   // Memory of the host, zero at first, that an upload reads without staging it once more.
   void* allocate_pinned(std::size_t bytes);
-  void release_pinned(void* memory) noexcept { do_release_pinned(memory); }
+  void release_pinned(void* memory) noexcept;
   void upload(void* to, const void* from, std::size_t bytes);
   void download(void* to, const void* from, std::size_t bytes);  // waits; zeros on a dry device
+  // The same without waiting, from and to memory of allocate_pinned(), which the caller leaves
+  // alone until an event says that it is done. None of these belongs into a graph.
+  void upload_later(void* to, const void* pinned, std::size_t bytes, Lane lane = Lane::copies);
+  void download_later(void* pinned, const void* from, std::size_t bytes, Lane lane = Lane::copies);
+  std::unique_ptr<LaneEvent> make_event(std::string name);
+  void record(LaneEvent& event, Lane lane);
+  void wait(Lane lane, const LaneEvent& event);  // the lane does, the host goes on
+  void await(const LaneEvent& event);            // the host waits
+
   void copy(void* to, const void* from, std::size_t bytes);
   void fill_zero(void* memory, std::size_t bytes);
 
@@ -66,21 +90,29 @@ class Device {
   // null where it tells nothing. For a Recording.
   virtual std::unique_ptr<DeviceTrace> open_trace(std::chrono::steady_clock::time_point start);
 
-  // Seconds the device spent on the work that `enqueue` puts on its stream; zero on a dry device.
+  // Seconds the device spent on the work that `enqueue` puts on its lanes; zero on a dry device.
   virtual double time(const std::function<void()>& enqueue) = 0;
   void synchronize();
   void drain() { do_synchronize(); }  // the same uncounted, for those who watch
 
   Ledger& ledger() { return *ledger_; }
 
- private:
-  virtual void* do_allocate(std::size_t bytes) = 0;
-  virtual void do_release(void* memory) noexcept = 0;
+ protected:
   // Plain memory where no hardware copies.
   virtual void* do_allocate_pinned(std::size_t bytes);
   virtual void do_release_pinned(void* memory) noexcept;
+
+ private:
+  virtual void* do_allocate(std::size_t bytes) = 0;
+  virtual void do_release(void* memory) noexcept = 0;
   virtual void do_upload(void* to, const void* from, std::size_t bytes) = 0;
   virtual void do_download(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void do_upload_later(void* to, const void* pinned, std::size_t bytes, Lane lane) = 0;
+  virtual void do_download_later(void* pinned, const void* from, std::size_t bytes, Lane lane) = 0;
+  virtual std::unique_ptr<LaneEvent> do_make_event(std::string name) = 0;
+  virtual void do_record(LaneEvent& event, Lane lane) = 0;
+  virtual void do_wait(Lane lane, const LaneEvent& event) = 0;
+  virtual void do_await(const LaneEvent& event) = 0;
   virtual void do_copy(void* to, const void* from, std::size_t bytes) = 0;
   virtual void do_fill_zero(void* memory, std::size_t bytes) = 0;
   virtual void do_load(std::span<const char> cubin, Function& function) = 0;
@@ -104,12 +136,16 @@ class Device {
   void count_launch(Function* function);  // null: a library's
   Recorder* listener() const { return capturing_ ? nullptr : ledger_->recorder; }
   void forbid_in_capture(std::string_view doing) const;
+  void require_pinned(std::string_view doing, const void* memory, std::size_t bytes) const;
+  void require_own(const LaneEvent& event) const;
+  void require_recorded(const LaneEvent& event) const;
   void abandon_capture() noexcept;
 
   Ledger* ledger_;
   Architecture architecture_;
-  Graph* capturing_ = nullptr;  // the graph being captured
-  int captured_nodes_ = 0;      // of its counterpart on the device
+  std::map<const void*, std::size_t> pinned_ = {};  // page-locked memory that is held, in bytes
+  Graph* capturing_ = nullptr;                      // the graph being captured
+  int captured_nodes_ = 0;                          // of its counterpart on the device
 };
 
 }  // namespace holdfast

@@ -2,6 +2,7 @@
 #include "runtime/device/dry_device.hpp"
 
 #include <cstring>
+#include <utility>
 
 namespace holdfast {
 namespace {
@@ -33,6 +34,16 @@ class DryDevice final : public Device {
   void do_download(void* to, const void*, std::size_t bytes) override {
     if (bytes > 0) std::memset(to, 0, bytes);
   }
+  void do_upload_later(void*, const void*, std::size_t, Lane) override {}
+  void do_download_later(void* to, const void* from, std::size_t bytes, Lane) override {
+    do_download(to, from, bytes);
+  }
+  std::unique_ptr<LaneEvent> do_make_event(std::string name) override {
+    return std::make_unique<LaneEvent>(*this, std::move(name));
+  }
+  void do_record(LaneEvent&, Lane) override {}
+  void do_wait(Lane, const LaneEvent&) override {}
+  void do_await(const LaneEvent&) override {}
   void do_copy(void*, const void*, std::size_t) override {}
   void do_fill_zero(void*, std::size_t) override {}
   void do_load(std::span<const char>, Function&) override {}

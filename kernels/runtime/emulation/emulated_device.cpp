@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <exception>
+#include <utility>
 #include <vector>
 
 #include "runtime/backend/host_library.hpp"
@@ -24,14 +26,23 @@ struct Allocation {
 using Steps = std::vector<std::function<void()>>;
 
 struct EmulatedGraph final : Graph::Executable {
-  Steps steps = {};
+  // Shared with replays that have not run yet.
+  std::shared_ptr<Steps> steps = std::make_shared<Steps>();
+};
+
+struct EmulatedEvent final : LaneEvent {
+  using LaneEvent::LaneEvent;
+  emulation::Lanes::Moment moment = {};
 };
 
 class EmulatedDevice final : public Device {
  public:
   EmulatedDevice(Ledger& ledger, const Architecture& architecture, EmulatedKernels kernels,
-                 emulation::Order order)
-      : Device(ledger, architecture), kernels_(std::move(kernels)), order_(order) {}
+                 const Emulation& emulation)
+      : Device(ledger, architecture),
+        kernels_(std::move(kernels)),
+        order_(emulation.order),
+        lanes_(emulation.copies) {}
 
   std::string name() const override { return text("emulated sm_", architecture().sm); }
   bool executes() const override { return true; }
@@ -40,6 +51,7 @@ class EmulatedDevice final : public Device {
   double time(const std::function<void()>& enqueue) override {
     const auto begin = std::chrono::steady_clock::now();
     enqueue();
+    lanes_.finish();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
@@ -54,13 +66,44 @@ class EmulatedDevice final : public Device {
     allocations_.emplace(memory, std::move(allocation));
     return memory;
   }
-  void do_release(void* memory) noexcept override { allocations_.erase(memory); }
+  // As cudaFree does, this waits for the device.
+  void do_release(void* memory) noexcept override {
+    finish_quietly();
+    allocations_.erase(memory);
+  }
+  void do_release_pinned(void* memory) noexcept override {
+    finish_quietly();
+    Device::do_release_pinned(memory);
+  }
 
   void do_upload(void* to, const void* from, std::size_t bytes) override {
     enqueue(text("an upload of ", bytes, " bytes"), [=] { move(to, from, bytes); });
+    lanes_.reach(lanes_.now(Lane::main));
   }
   void do_download(void* to, const void* from, std::size_t bytes) override {
+    lanes_.reach(lanes_.now(Lane::main));
     move(to, from, bytes);
+  }
+  void do_upload_later(void* to, const void* from, std::size_t bytes, Lane lane) override {
+    enqueue(
+        text("an upload of ", bytes, " bytes"), [=] { move(to, from, bytes); }, lane);
+  }
+  void do_download_later(void* to, const void* from, std::size_t bytes, Lane lane) override {
+    enqueue(
+        text("a download of ", bytes, " bytes"), [=] { move(to, from, bytes); }, lane);
+  }
+  std::unique_ptr<LaneEvent> do_make_event(std::string name) override {
+    return std::make_unique<EmulatedEvent>(*this, std::move(name));
+  }
+  void do_record(LaneEvent& event, Lane lane) override {
+    static_cast<EmulatedEvent&>(event).moment = lanes_.now(lane);
+  }
+  void do_wait(Lane lane, const LaneEvent& event) override {
+    lanes_.wait(lane, static_cast<const EmulatedEvent&>(event).moment);
+  }
+  void do_await(const LaneEvent& event) override {
+    lanes_.reach(static_cast<const EmulatedEvent&>(event).moment);
+    raise_failure();
   }
   void do_copy(void* to, const void* from, std::size_t bytes) override {
     enqueue(text("a copy of ", bytes, " bytes"), [=] { move(to, from, bytes); });
@@ -81,7 +124,9 @@ class EmulatedDevice final : public Device {
   void do_begin_capture() override { recording_ = std::make_unique<EmulatedGraph>(); }
   std::unique_ptr<Graph::Executable> do_end_capture() override { return std::move(recording_); }
   void do_replay(const Graph& graph) override {
-    for (const auto& step : static_cast<EmulatedGraph&>(*graph.executable).steps) step();
+    lanes_.enqueue(Lane::main, [steps = static_cast<EmulatedGraph&>(*graph.executable).steps] {
+      for (const auto& step : *steps) step();
+    });
   }
 
   void do_open_blas() override {}
@@ -94,23 +139,38 @@ class EmulatedDevice final : public Device {
   void do_transform(FftPlan& plan, const void* in, void* out) override {
     enqueue("a Fourier transform", [&plan, in, out] { transform_on_host(plan, in, out); });
   }
-  void do_synchronize() override {}
+  void do_synchronize() override {
+    lanes_.finish();
+    raise_failure();
+  }
+
+  // What fails where nothing may be thrown is told by whoever waits next.
+  void finish_quietly() noexcept {
+    try {
+      lanes_.finish();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+  void raise_failure() {
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
 
   static void move(void* to, const void* from, std::size_t bytes) {
     if (bytes > 0) std::memmove(to, from, bytes);
   }
 
-  // Runs the work now, or records it for a graph; either way what it wrote beside its memory is
-  // reported.
-  void enqueue(const std::string& what, std::function<void()> work) {
+  // Gives the work to its lane, or records it for a graph; either way what it wrote beside its
+  // memory is reported.
+  void enqueue(const std::string& what, std::function<void()> work, Lane lane = Lane::main) {
     auto checked = [this, what, work = std::move(work)] {
       work();
       check_canaries(what);
     };
     if (recording_)
-      recording_->steps.emplace_back(std::move(checked));
+      recording_->steps->emplace_back(std::move(checked));
     else
-      checked();
+      lanes_.enqueue(lane, std::move(checked));
   }
 
   void check_canaries(const std::string& what) const {
@@ -130,8 +190,10 @@ class EmulatedDevice final : public Device {
 
   EmulatedKernels kernels_;
   emulation::Order order_;
+  emulation::Lanes lanes_;
   std::map<const void*, Allocation, std::less<>> allocations_;
   std::unique_ptr<EmulatedGraph> recording_;
+  std::exception_ptr failure_ = {};
 };
 
 }  // namespace
@@ -151,7 +213,7 @@ std::unique_ptr<Backend> make_emulated_backend(EmulatedKernels kernels, Emulatio
   auto backend = std::make_unique<Backend>();
   backend->name = text("emulated:sm_", emulation.sm);
   backend->device =
-      std::make_unique<EmulatedDevice>(backend->ledger, arch, std::move(kernels), emulation.order);
+      std::make_unique<EmulatedDevice>(backend->ledger, arch, std::move(kernels), emulation);
   backend->compiler = std::make_unique<Compiler>(*backend->device);
   return backend;
 }

@@ -14,6 +14,7 @@
 #include "runtime/backend/backend.hpp"
 #include "runtime/compile/kernel_list.hpp"
 #include "runtime/emulation/emulation.hpp"
+#include "runtime/emulation/lanes.hpp"
 
 namespace holdfast {
 
@@ -54,6 +55,7 @@ struct Emulation {
   int multiprocessors =
       4;  // few, because each block of a cooperative grid takes a thread of the CPU
   emulation::Order order = emulation::Order::forward;
+  emulation::CopyLane copies = emulation::CopyLane::late;
 };
 
 std::unique_ptr<Backend> make_emulated_backend(EmulatedKernels kernels, Emulation emulation = {});

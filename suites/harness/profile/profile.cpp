@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t gaps_kept = 10;
 
-// The timed slices of one window in the stream's order, each with its step.
+// The timed slices of one window as they began on the device, each with its step.
 struct TimedSlice {
   const DeviceSlice* slice = nullptr;
   std::size_t step = 0;
@@ -31,7 +31,7 @@ DeviceTime device_time(const std::vector<TimedSlice>& slices) {
   const DeviceSlice* last = nullptr;
   std::size_t step = slices.front().step;
   for (const auto& [slice, its_step] : slices) {
-    if (its_step != step) {
+    if (its_step > step) {  // a copy for the next step may begin before this one ends
       time.step_seconds.push_back(*slice->begin - step_begin);
       step_begin = *slice->begin;
       step = its_step;
@@ -58,6 +58,10 @@ std::vector<std::vector<TimedSlice>> by_window(const Profiled& profiled, const S
   for (const DeviceSlice& slice : profiled.recorded.slices)
     if (const auto step = finder.step_of(slice.activity); step && slice.begin && slice.end)
       windows[window_of[*step]].push_back({&slice, *step});
+  for (std::vector<TimedSlice>& window : windows)
+    std::stable_sort(window.begin(), window.end(), [](const TimedSlice& a, const TimedSlice& b) {
+      return *a.slice->begin < *b.slice->begin;
+    });
   return windows;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "harness/case/profile_options.hpp"
@@ -15,8 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int host = 1, device = 2;                          // processes
-constexpr int steps = 1, scopes = 2, verbs = 3, stream = 1;  // threads in them
+constexpr int host = 1, device = 2;              // processes
+constexpr int steps = 1, scopes = 2, verbs = 3;  // threads of the host
+constexpr int main_lane = 1, copy_lane = 2;      // threads of the device
 constexpr double unit = 1e-6;  // length of a slice on a device that does not execute, s
 
 // Times are whole nanoseconds before they become the format's microseconds: rounding both ends of
@@ -70,18 +72,23 @@ struct Place {
   double begin = 0, end = 0;
 };
 
-// On a device that does not execute, one unit each in the stream's order, none before its launch.
+int track_of(const DeviceSlice& slice) {
+  return slice.lane == Lane::copies ? copy_lane : main_lane;
+}
+
+// On a device that does not execute, one unit each in their lane's order, none before its launch.
 // Slices without times on one that does are not placed.
 std::vector<std::optional<Place>> places(const Profiled& profiled) {
   std::vector<std::optional<Place>> result;
-  double free_at = 0;
+  std::map<Lane, double> free_at;
   for (const DeviceSlice& slice : profiled.recorded.slices) {
     std::optional<Place>& place = result.emplace_back();
     if (slice.begin && slice.end) place = {*slice.begin, *slice.end};
     if (profiled.executes) continue;
-    const double begin = std::max(free_at, profiled.recorded.activities.at(slice.activity).begin);
+    const double begin =
+        std::max(free_at[slice.lane], profiled.recorded.activities.at(slice.activity).begin);
     place = {begin, begin + unit};
-    free_at = place->end;
+    free_at[slice.lane] = place->end;
   }
   return result;
 }
@@ -184,9 +191,9 @@ class Writer {
     const DeviceSlice& slice = profiled_.recorded.slices[index];
     const double launched = profiled_.recorded.activities[slice.activity].begin;
     add(launched, text(flow('s', host, verbs, launched, index), ",\n",
-                       complete(device, stream, slice.name, place.begin, place.end,
+                       complete(device, track_of(slice), slice.name, place.begin, place.end,
                                 slice_arguments(profiled_, slice)),
-                       ",\n", flow('f', device, stream, place.begin, index)));
+                       ",\n", flow('f', device, track_of(slice), place.begin, index)));
   }
 
   const Profiled& profiled_;
@@ -213,8 +220,11 @@ std::string names(const Profiled& profiled) {
   }
   if (!profiled.architecture) return out;
   add(metadata(device, 0, "process_name", profiled.device_name));
-  add(metadata(device, stream, "thread_name",
+  add(metadata(device, main_lane, "thread_name",
                profiled.executes ? device_track : idle_device_track));
+  if (std::any_of(profiled.recorded.slices.begin(), profiled.recorded.slices.end(),
+                  [](const DeviceSlice& slice) { return slice.lane == Lane::copies; }))
+    add(metadata(device, copy_lane, "thread_name", copies_track));
   return out;
 }
 

@@ -83,6 +83,19 @@ TEST(Trace, NamesItsTracks) {
   EXPECT_THAT(names, testing::ElementsAre("steps", "scopes", "host verbs", "device"));
 }
 
+TEST(Trace, CopiesOnALaneOfTheirOwnHaveATrack) {
+  Synthetic device;
+  device.step([&] {
+    device.slice(Kind::upload, "upload", 1 * us, 4 * us).lane = Lane::copies;
+    device.kernel("a", 2 * us, 3 * us);
+  });
+  const Events events(device.data);
+  ASSERT_EQ(events.on(copies_track).size(), 1);
+  EXPECT_EQ(events.on(copies_track)[0]["name"], "upload");
+  ASSERT_EQ(events.on(device_track).size(), 1);
+  EXPECT_EQ(events.on(device_track)[0]["name"], "a");
+}
+
 TEST(Trace, SaysThatNothingWasExecuted) {
   const Synthetic device = stepping(false);
   const Events events(device.data);

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs of a device that move data to the host and back, and the order among its lanes.
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+#include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/base/transfer_guard.hpp"
+#include "runtime/count/recorder.hpp"
+#include "runtime/device/device.hpp"
+
+namespace holdfast {
+namespace {
+
+// HOLDFAST_TRANSFER_GUARD=log|error: what to do about a transfer in a steady step.
+void guard_transfer(const Ledger& ledger, std::string_view doing, std::size_t bytes) {
+  if (ledger.phase() == Ledger::Phase::building) return;
+  const auto guard = transfer_guard();
+  if (guard == TransferGuard::off) return;
+  const auto path = scope_path();
+  const auto sentence =
+      text(doing, " ", bytes, " bytes in a steady step", path.empty() ? "" : ", in scope " + path);
+  if (guard == TransferGuard::error)
+    throw Error(Fault::broken_rule, text(sentence, ", which HOLDFAST_TRANSFER_GUARD forbids"));
+  log(LogLevel::warn, sentence);
+}
+
+}  // namespace
+
+void* Device::allocate_pinned(std::size_t bytes) {
+  forbid_in_capture("allocates pinned host memory");
+  ledger_->pinned(static_cast<std::int64_t>(bytes));
+  void* const memory = do_allocate_pinned(bytes);
+  pinned_[memory] = bytes;
+  return memory;
+}
+
+void Device::release_pinned(void* memory) noexcept {
+  pinned_.erase(memory);
+  do_release_pinned(memory);
+}
+
+void* Device::do_allocate_pinned(std::size_t bytes) {
+  void* memory = std::calloc(std::max<std::size_t>(bytes, 1), 1);
+  if (!memory)
+    throw Error(Fault::device, text("failed to allocate ", bytes,
+                                    " bytes on the host: this machine has no more; choose a "
+                                    "smaller size"));
+  return memory;
+}
+
+void Device::do_release_pinned(void* memory) noexcept {
+  std::free(memory);
+}
+
+void Device::upload(void* to, const void* from, std::size_t bytes) {
+  forbid_in_capture("uploads from host memory, which need not outlive the graph,");
+  guard_transfer(*ledger_, "uploads", bytes);
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open_transfer(Activity::Kind::upload, bytes);
+  });
+  do_upload(to, from, bytes);
+  ledger_->counts.h2d_bytes += static_cast<std::int64_t>(bytes);
+  ++ledger_->counts.syncs;  // its source is the caller's again when it returns
+}
+
+void Device::download(void* to, const void* from, std::size_t bytes) {
+  forbid_in_capture("waits for a download");
+  guard_transfer(*ledger_, "downloads", bytes);
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open_transfer(Activity::Kind::download, bytes);
+  });
+  do_download(to, from, bytes);
+  ledger_->counts.d2h_bytes += static_cast<std::int64_t>(bytes);
+  ++ledger_->counts.syncs;
+}
+
+void Device::require_pinned(std::string_view doing, const void* memory, std::size_t bytes) const {
+  const auto inside = [&](const auto& held) {
+    const auto* const begin = static_cast<const std::byte*>(held.first);
+    const auto* const at = static_cast<const std::byte*>(memory);
+    return !std::less<>()(at, begin) && !std::less<>()(begin + held.second, at + bytes);
+  };
+  const auto after = pinned_.upper_bound(memory);
+  if (after != pinned_.begin() && inside(*std::prev(after))) return;
+  throw Error(Fault::broken_rule,
+              text(doing, " ", bytes,
+                   " bytes without waiting, but that memory of the host is not page-locked: take "
+                   "it from allocate_pinned, or wait"));
+}
+
+void Device::require_own(const LaneEvent& event) const {
+  if (event.device != this)
+    throw Error(Fault::bad_input, text("event '", event.name, "' belongs to another device than ",
+                                       name(), ": make one here"));
+}
+
+void Device::require_recorded(const LaneEvent& event) const {
+  require_own(event);
+  if (!event.recorded_on)
+    throw Error(Fault::broken_rule,
+                text("waits for event '", event.name, "', which no lane has recorded"));
+}
+
+void Device::upload_later(void* to, const void* pinned, std::size_t bytes, Lane lane) {
+  forbid_in_capture("uploads beside the main lane");
+  require_pinned("uploads", pinned, bytes);
+  guard_transfer(*ledger_, "uploads", bytes);
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open_transfer(Activity::Kind::upload, bytes, lane);
+  });
+  do_upload_later(to, pinned, bytes, lane);
+  ledger_->counts.h2d_bytes += static_cast<std::int64_t>(bytes);
+}
+
+void Device::download_later(void* pinned, const void* from, std::size_t bytes, Lane lane) {
+  forbid_in_capture("downloads beside the main lane");
+  require_pinned("downloads", pinned, bytes);
+  guard_transfer(*ledger_, "downloads", bytes);
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open_transfer(Activity::Kind::download, bytes, lane);
+  });
+  do_download_later(pinned, from, bytes, lane);
+  ledger_->counts.d2h_bytes += static_cast<std::int64_t>(bytes);
+}
+
+std::unique_ptr<LaneEvent> Device::make_event(std::string name) {
+  forbid_in_capture(text("makes event '", name, "'"));
+  return do_make_event(std::move(name));
+}
+
+void Device::record(LaneEvent& event, Lane lane) {
+  forbid_in_capture(text("records event '", event.name, "'"));
+  require_own(event);
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::record, event.name, 0, lane);
+  });
+  do_record(event, lane);
+  event.recorded_on = lane;
+}
+
+void Device::wait(Lane lane, const LaneEvent& event) {
+  forbid_in_capture(text("waits for event '", event.name, "'"));
+  require_recorded(event);
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::wait, event.name, 0, lane);
+  });
+  do_wait(lane, event);
+}
+
+void Device::await(const LaneEvent& event) {
+  forbid_in_capture(text("waits for event '", event.name, "'"));
+  require_recorded(event);
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::synchronize, event.name, 0, *event.recorded_on);
+  });
+  do_await(event);
+  ++ledger_->counts.syncs;
+}
+
+}  // namespace holdfast

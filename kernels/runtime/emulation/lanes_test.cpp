@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order among the lanes of a device: what is counted and refused on a dry one, what a missing wait
+// does on the emulated one.
+#include "runtime/emulation/lanes.hpp"
+
+#include <gmock/gmock.h>
+
+#include <span>
+
+#include "runtime/backend/buffer.hpp"
+#include "runtime/backend/pinned_bytes.hpp"
+#include "runtime/backend/recording.hpp"
+#include "runtime/emulation/emulated_device.hpp"
+#include "testing/error_of.hpp"
+
+namespace holdfast {
+namespace {
+
+using emulation::CopyLane;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr Source code{"lanes.cu", R"(
+__global__ void add(double* total, const double* slot, int n) {
+  for (int i = 0; i < n; ++i) total[0] += slot[i];
+}
+)"};
+const Program program{.code = code, .entries = {"add"}};
+
+void add_on_cpu(double* total, const double* slot, int n) {
+  for (int i = 0; i < n; ++i) total[0] += slot[i];
+}
+
+constexpr int slot_size = 40, batches = 7;
+constexpr std::size_t slot_bytes = slot_size * sizeof(double);
+
+// What a stream of batches leaves out.
+enum class Left { nothing, wait_for_copy, wait_for_slot, wait_for_result };
+
+// Adds up batches that come through two slots, each on its way while the one before is added up.
+struct Stream {
+  explicit Stream(std::unique_ptr<Backend> on) : backend(std::move(on)) {
+    for (int slot = 0; slot < 2; ++slot) {
+      pinned.emplace_back(device, slot_bytes);
+      slots.emplace_back(*backend, slot_size, "slot");
+      arrived.push_back(device.make_event("arrived"));
+      freed.push_back(device.make_event("freed"));
+      device.record(*freed.back(), Lane::main);
+      device.record(*arrived.back(), Lane::copies);
+    }
+  }
+
+  double run(Left left) {
+    device.fill_zero(total.data(), total.bytes());
+    for (int batch = 0; batch < batches; ++batch) {
+      const auto slot = static_cast<std::size_t>(batch % 2);
+      device.await(*arrived[slot]);
+      auto* const values = reinterpret_cast<double*>(pinned[slot].data());
+      for (int i = 0; i < slot_size; ++i) values[i] = batch + 1;
+      if (left != Left::wait_for_slot) device.wait(Lane::copies, *freed[slot]);
+      device.upload_later(slots[slot].data(), values, slot_bytes);
+      device.record(*arrived[slot], Lane::copies);
+      if (left != Left::wait_for_copy) device.wait(Lane::main, *arrived[slot]);
+      add({.grid = {1}, .block = {1}}, total.data(), slots[slot].data(), slot_size);
+      device.record(*freed[slot], Lane::main);
+    }
+    device.download_later(result.data(), total.data(), sizeof(double), Lane::main);
+    device.record(*done, Lane::main);
+    if (left != Left::wait_for_result) device.await(*done);
+    return *reinterpret_cast<const double*>(result.data());
+  }
+
+  static double expected() { return slot_size * batches * (batches + 1) / 2.; }
+
+  std::unique_ptr<Backend> backend;
+  Device& device = *backend->device;
+  Kernel<double*, const double*, int> add =
+      backend->compiler->compile(program).kernel<double*, const double*, int>("add");
+  Buffer<double> total{*backend, 1, "total"};
+  std::vector<PinnedBytes> pinned = {};
+  std::vector<Buffer<double>> slots = {};
+  std::vector<std::unique_ptr<LaneEvent>> arrived = {}, freed = {};
+  std::unique_ptr<LaneEvent> done = device.make_event("done");
+  PinnedBytes result{device, sizeof(double)};
+};
+
+double sum_of(CopyLane copies, Left left) {
+  EmulatedKernels kernels;
+  kernels.add("add", &add_on_cpu);
+  return Stream(make_emulated_backend(std::move(kernels), {.copies = copies})).run(left);
+}
+
+TEST(EmulatedLanes, AStreamWithAllItsWaitsIsRightInBothOrders) {
+  EXPECT_EQ(sum_of(CopyLane::early, Left::nothing), Stream::expected());
+  EXPECT_EQ(sum_of(CopyLane::late, Left::nothing), Stream::expected());
+}
+
+TEST(EmulatedLanes, AKernelThatDoesNotWaitForItsCopyShowsInTheLateOrder) {
+  EXPECT_NE(sum_of(CopyLane::late, Left::wait_for_copy), Stream::expected());
+}
+
+TEST(EmulatedLanes, ACopyThatDoesNotWaitForItsSlotShowsInTheEarlyOrder) {
+  EXPECT_NE(sum_of(CopyLane::early, Left::wait_for_slot), Stream::expected());
+}
+
+TEST(EmulatedLanes, MemoryRefilledBeforeItWasCopiedShowsInTheLateOrder) {
+  Stream stream(make_emulated_backend({}, {.copies = CopyLane::late}));
+  auto* const value = reinterpret_cast<double*>(stream.pinned[0].data());
+  *value = 1;
+  stream.device.upload_later(stream.total.data(), value, sizeof(double));
+  *value = 2;
+  stream.device.synchronize();
+  EXPECT_THAT(stream.total.to_host(), ElementsAre(2));
+}
+
+TEST(EmulatedLanes, AResultReadBeforeItArrivedShowsInTheEarlyOrder) {
+  EXPECT_EQ(sum_of(CopyLane::early, Left::wait_for_result), 0);
+}
+
+TEST(EmulatedLanes, WhatWaitsForTheDeviceWaitsForBothLanes) {
+  for (const CopyLane copies : {CopyLane::early, CopyLane::late}) {
+    Stream stream(make_emulated_backend({}, {.copies = copies}));
+    *reinterpret_cast<double*>(stream.pinned[0].data()) = 3;
+    stream.device.fill_zero(stream.slots[0].data(), slot_bytes);
+    stream.device.upload_later(stream.total.data(), stream.pinned[0].data(), sizeof(double));
+    stream.device.synchronize();
+    EXPECT_THAT(stream.total.to_host(), ElementsAre(3));
+    EXPECT_THAT(stream.slots[0].to_host(), testing::Each(0));
+  }
+}
+
+struct DryLanes : testing::Test {
+  Stream stream{open_backend("cuda-dry:sm_90")};
+  Device& device = stream.device;
+  Ledger& ledger = stream.backend->ledger;
+};
+
+TEST_F(DryLanes, BytesAreCountedAndOnlyTheHostsOwnWaitsAreSyncs) {
+  const Counts before = ledger.counts;
+  (void)stream.run(Left::nothing);
+  const Counts counts = ledger.counts - before;
+  EXPECT_EQ(counts.h2d_bytes, batches * static_cast<std::int64_t>(slot_bytes));
+  EXPECT_EQ(counts.d2h_bytes, 8);
+  EXPECT_EQ(counts.syncs, batches + 1);
+  EXPECT_EQ(counts.launches, batches);
+}
+
+TEST_F(DryLanes, ARecordingTellsWhatEachLaneWasGivenInOrder) {
+  Recording recording(*stream.backend);
+  (void)stream.run(Left::nothing);
+  recording.stop();
+  std::vector<std::string> first;
+  for (const Activity& activity : std::span(recording.activities()).subspan(1, 7))
+    first.push_back(text(activity.lane == Lane::copies ? "copies: " : "main: ", name(activity.kind),
+                         " ", activity.name));
+  EXPECT_THAT(first, ElementsAre("copies: synchronize arrived", "copies: wait freed",
+                                 "copies: upload upload", "copies: record arrived",
+                                 "main: wait arrived", "main: kernel add", "main: record freed"));
+  int copied = 0;
+  for (const DeviceSlice& slice : recording.slices()) copied += slice.lane == Lane::copies;
+  EXPECT_EQ(copied, batches);
+}
+
+TEST_F(DryLanes, PageableMemoryIsRefused) {
+  std::vector<double> pageable(slot_size);
+  EXPECT_THAT(refusal_of([&] { device.upload_later(stream.total.data(), pageable.data(), 8); },
+                         Fault::broken_rule),
+              HasSubstr("uploads 8 bytes without waiting"));
+  EXPECT_THAT(
+      refusal_of([&] { device.download_later(stream.result.data() + 4, stream.total.data(), 8); },
+                 Fault::broken_rule),
+      HasSubstr("downloads 8 bytes without waiting"));
+}
+
+TEST_F(DryLanes, AnEventOfAnotherDeviceIsRefused) {
+  const Stream other(open_backend("cuda-dry:sm_90"));
+  EXPECT_THAT(refusal_of([&] { device.wait(Lane::main, *other.arrived[0]); }),
+              HasSubstr("event 'arrived' belongs to another device"));
+  EXPECT_THAT(refusal_of([&] { device.record(*other.done, Lane::main); }),
+              HasSubstr("event 'done' belongs to another device"));
+}
+
+TEST_F(DryLanes, AnEventThatNobodyRecordedIsRefused) {
+  EXPECT_THAT(refusal_of([&] { device.await(*stream.done); }, Fault::broken_rule),
+              HasSubstr("event 'done', which no lane has recorded"));
+}
+
+TEST_F(DryLanes, NoLaneButTheMainOneIsPartOfACapture) {
+  const auto captured = [&](const auto& action) {
+    return refusal_of([&] { device.capture(action); }, Fault::broken_rule);
+  };
+  EXPECT_THAT(captured([&] { device.upload_later(stream.total.data(), stream.result.data(), 8); }),
+              HasSubstr("uploads beside the main lane while a graph is captured"));
+  EXPECT_THAT(captured([&] { device.record(*stream.done, Lane::main); }),
+              HasSubstr("records event 'done' while a graph is captured"));
+}
+
+}  // namespace
+}  // namespace holdfast
