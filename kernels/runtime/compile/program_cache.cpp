@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/compile/program_cache.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -10,7 +13,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <sstream>
 
 #include "base/files.hpp"
 #include "base/sha256.hpp"
@@ -28,33 +30,76 @@ std::map<std::string, std::shared_ptr<const Artifact>>& memory() {
   return programs;
 }
 
+std::string cache_setting(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
 // Empty where the environment names no place at all.
 fs::path directory() {
-  const auto setting = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-  };
-  if (const auto own = setting("HOLDFAST_CACHE_DIR"); !own.empty()) return own;
-  if (const auto xdg = setting("XDG_CACHE_HOME"); !xdg.empty()) return fs::path(xdg) / "holdfast";
-  if (const auto home = setting("HOME"); !home.empty()) return fs::path(home) / ".cache/holdfast";
+  if (const auto own = cache_setting("HOLDFAST_CACHE_DIR"); !own.empty()) return own;
+  if (const auto xdg = cache_setting("XDG_CACHE_HOME"); !xdg.empty())
+    return fs::path(xdg) / "holdfast";
+  if (const auto home = cache_setting("HOME"); !home.empty())
+    return fs::path(home) / ".cache/holdfast";
   return {};
 }
 
-// An entry is its body's hash, a newline, and the body: fields, each its length, a newline and its
-// bytes.
+// Whoever else can write where programs are kept can plant some.
+std::string why_not_trusted(const fs::path& folder, const struct stat& is) {
+  if (!S_ISDIR(is.st_mode)) return text(folder.string(), " is no folder");
+  if (is.st_uid != ::geteuid() && is.st_uid != 0)
+    return text("the folder ", folder.string(), " is another user's");
+  if ((is.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return text("others may write to the folder ", folder.string(), " (chmod go-w makes it yours)");
+  return {};
+}
+
+// Whether the folder is there and ours alone; a refusal is said once.
+bool trusted(const fs::path& folder) {
+  struct stat is = {};
+  if (::stat(folder.c_str(), &is) != 0) return false;
+  const std::string refusal = why_not_trusted(folder, is);
+  if (refusal.empty()) return true;
+  static std::once_flag said;
+  std::call_once(said,
+                 [&] { log(LogLevel::warn, text("compiled programs are not kept: ", refusal)); });
+  return false;
+}
+
+// What an entry is bound to beside its key. HOLDFAST_CACHE_SECRET makes it a cache that only those
+// who know it can fill. In CI, where folders are restored from elsewhere, only this run's own
+// entries count without it.
+std::string binding() {
+  if (const auto secret = cache_setting("HOLDFAST_CACHE_SECRET"); !secret.empty())
+    return text("secret ", secret);
+  if (cache_setting("CI").empty()) return {};
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  return text("run ", boot, ' ', cache_setting("GITHUB_RUN_ID"), ' ',
+              cache_setting("CI_PIPELINE_ID"), ' ', cache_setting("BUILD_TAG"));
+}
+
+// An entry is the hash that binds its body to its key, a newline, and the body: fields, each its
+// length, a newline and its bytes.
 std::string field(std::string_view bytes) {
   return text(bytes.size(), "\n", bytes);
 }
 
-// A body after its hash.
-std::string vouched(std::string_view body) {
-  return text(sha256_digits(body), "\n", body);
+// Hashed twice, so that nothing can be appended to what a secret has vouched for.
+std::string bond(std::string_view key, std::string_view body) {
+  const std::string front = field(binding()) + field(key);
+  return sha256_digits(front + sha256_digits(text(front, body)));
 }
-std::optional<std::string_view> body_of(std::string_view entry) {
+
+std::string vouched(std::string_view key, std::string_view body) {
+  return text(bond(key, body), "\n", body);
+}
+std::optional<std::string_view> body_of(std::string_view key, std::string_view entry) {
   const auto hash_end = entry.find('\n');
   if (hash_end == std::string_view::npos) return {};
   const auto body = entry.substr(hash_end + 1);
-  if (sha256_digits(body) != entry.substr(0, hash_end)) return {};
+  if (bond(key, body) != entry.substr(0, hash_end)) return {};
   return body;
 }
 
@@ -63,42 +108,81 @@ std::string serialised(const Artifact& artifact) {
   for (const auto& entry : artifact.entries)
     body += field(entry.name) + field(text(entry.registers)) + field(text(entry.spill_bytes)) +
             field(text(entry.shared_bytes)) + field(text(entry.local_bytes));
-  return vouched(body);
+  return body;
 }
 
-// Takes fields off the front of a body that its hash has vouched for.
-std::string take_field(std::string_view& body) {
-  std::size_t size = 0;
-  std::from_chars(body.data(), body.data() + body.size(), size);
-  const auto begin = body.find('\n') + 1;
-  std::string value(body.substr(begin, size));
-  body.remove_prefix(begin + size);
+// A number that is all of a text.
+template <class Number>
+std::optional<Number> number(std::string_view digits) {
+  Number value = 0;
+  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (failure != std::errc() || end != digits.data() + digits.size() || value < 0) return {};
   return value;
 }
 
-std::optional<Artifact> parsed(std::string_view entry) {
-  const auto vouched_for = body_of(entry);
+// Takes a field off the front of a body; nothing where there is none.
+std::optional<std::string> take_field(std::string_view& body) {
+  const auto line = body.find('\n');
+  if (line == std::string_view::npos) return {};
+  const auto size = number<std::size_t>(body.substr(0, line));
+  if (!size || *size > body.size() - line - 1) return {};
+  std::string value(body.substr(line + 1, *size));
+  body.remove_prefix(line + 1 + *size);
+  return value;
+}
+
+std::optional<Artifact::Entry> take_kernel(std::string_view& body) {
+  auto name = take_field(body);
+  if (!name) return {};
+  Artifact::Entry kernel{.name = std::move(*name)};
+  for (const auto resource : {&Artifact::Entry::registers, &Artifact::Entry::spill_bytes,
+                              &Artifact::Entry::shared_bytes, &Artifact::Entry::local_bytes}) {
+    const auto digits = take_field(body);
+    const auto value = digits ? number<int>(*digits) : std::nullopt;
+    if (!value) return {};
+    kernel.*resource = *value;
+  }
+  return kernel;
+}
+
+std::optional<Artifact> parsed(std::string_view key, std::string_view entry) {
+  const auto vouched_for = body_of(key, entry);
   if (!vouched_for) return {};
   std::string_view body = *vouched_for;
-  Artifact artifact{.ptx = take_field(body), .cubin = take_field(body)};
+  auto ptx = take_field(body);
+  auto cubin = take_field(body);
+  if (!ptx || !cubin) return {};
+  Artifact artifact{.ptx = std::move(*ptx), .cubin = std::move(*cubin)};
   while (!body.empty()) {
-    Artifact::Entry kernel{.name = take_field(body)};
-    for (const auto resource : {&Artifact::Entry::registers, &Artifact::Entry::spill_bytes,
-                                &Artifact::Entry::shared_bytes, &Artifact::Entry::local_bytes})
-      kernel.*resource = std::stoi(take_field(body));
-    artifact.entries.push_back(std::move(kernel));
+    auto kernel = take_kernel(body);
+    if (!kernel) return {};
+    artifact.entries.push_back(std::move(*kernel));
   }
   return artifact;
 }
 
+// Whether what was opened is a file of our own: a FIFO would be waited for, a link leads elsewhere.
+bool is_own_file(int file) {
+  struct stat is = {};
+  return ::fstat(file, &is) == 0 && S_ISREG(is.st_mode) &&
+         (is.st_uid == ::geteuid() || is.st_uid == 0);
+}
+
 std::optional<std::string> entry_on_disk(const std::string& key) {
   const auto folder = directory();
-  if (folder.empty()) return {};
-  std::ifstream stream(folder / key, std::ios::binary);
-  if (!stream) return {};
-  std::ostringstream contents;
-  contents << stream.rdbuf();
-  return std::move(contents).str();
+  if (folder.empty() || !trusted(folder)) return {};
+  const Descriptor file(
+      ::open((folder / key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (*file < 0 || !is_own_file(*file)) return {};
+  std::string contents;
+  char some[1 << 16];
+  for (;;) {
+    const ssize_t got = ::read(*file, some, sizeof some);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return {};
+    if (got == 0) return contents;
+    contents.append(some, static_cast<std::size_t>(got));
+  }
 }
 
 void say_damaged(const std::string& key) {
@@ -109,7 +193,7 @@ void say_damaged(const std::string& key) {
 std::optional<Artifact> read_from_disk(const std::string& key) {
   const auto entry = entry_on_disk(key);
   if (!entry) return {};
-  auto artifact = parsed(*entry);
+  auto artifact = parsed(key, *entry);
   if (!artifact) say_damaged(key);
   return artifact;
 }
@@ -118,7 +202,9 @@ void write_to_disk(const std::string& key, const std::string& entry) {
   const auto folder = directory();
   if (folder.empty()) return;
   std::error_code failure;
-  fs::create_directories(folder, failure);
+  fs::create_directories(folder.parent_path(), failure);
+  const bool made = ::mkdir(folder.c_str(), S_IRWXU) == 0;
+  if (!made && fs::is_directory(folder, failure) && !trusted(folder)) return;
   WrittenFile file(folder / key, folder / text(key, ".", getpid()));
   file.append(entry);
   file.publish();
@@ -139,20 +225,20 @@ std::shared_ptr<const Artifact> cached_program(const std::string& key) {
 
 void cache_program(const std::string& key, std::shared_ptr<const Artifact> artifact) {
   const std::lock_guard lock(mutex);
-  write_to_disk(key, serialised(*artifact));
+  write_to_disk(key, vouched(key, serialised(*artifact)));
   memory()[key] = std::move(artifact);
 }
 
 std::optional<std::string> cached_text(const std::string& key) {
   const auto entry = entry_on_disk(key);
   if (!entry) return {};
-  const auto body = body_of(*entry);
+  const auto body = body_of(key, *entry);
   if (!body) say_damaged(key);
   return body ? std::optional<std::string>(*body) : std::nullopt;
 }
 
 void cache_text(const std::string& key, const std::string& content) {
-  write_to_disk(key, vouched(content));
+  write_to_disk(key, vouched(key, content));
 }
 
 void forget_cached_programs() {

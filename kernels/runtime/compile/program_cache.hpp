@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled programs that need not be compiled again: in this process's memory, and on disk under
-// HOLDFAST_CACHE_DIR (default $XDG_CACHE_HOME/holdfast or ~/.cache/holdfast). A cache that cannot
-// be read or written costs time only.
+// HOLDFAST_CACHE_DIR (default $XDG_CACHE_HOME/holdfast or ~/.cache/holdfast), made 0700 and refused
+// where others can write. An entry is bound to its key, and to HOLDFAST_CACHE_SECRET or, in CI
+// without one, to the run. A cache that cannot be read or written costs time only.
 #pragma once
 
 #include <memory>

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/compile/program_cache.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+
+namespace holdfast {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Each test has a folder of its own, in an environment that names no CI.
+class ProgramCache : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : names) {
+      const char* value = std::getenv(name);
+      if (value) before_[name] = value;
+      unsetenv(name);
+    }
+    setenv("HOLDFAST_CACHE_DIR", folder.c_str(), 1);
+    forget_cached_programs();
+  }
+  void TearDown() override {
+    for (const char* name : names) unsetenv(name);
+    for (const auto& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
+    fs::remove_all(folder);
+    forget_cached_programs();
+  }
+
+  static void keep(const std::string& key, int registers) {
+    Artifact artifact{.ptx = "ptx", .cubin = "cubin"};
+    artifact.entries.push_back({.name = "kernel", .registers = registers});
+    cache_program(key, std::make_shared<const Artifact>(artifact));
+    forget_cached_programs();
+  }
+  static std::string read(const fs::path& path) {
+    std::ostringstream all;
+    all << std::ifstream(path, std::ios::binary).rdbuf();
+    return all.str();
+  }
+  // An entry with a body of one's own, and the hash that vouches for it.
+  void plant(const std::string& key, const std::string& body) const {
+    const std::string front = text("0\n", key.size(), "\n", key);
+    std::ofstream(folder / key) << sha256_digits(front + sha256_digits(front + body)) << '\n'
+                                << body;
+  }
+
+  const fs::path folder =
+      fs::path(testing::TempDir()) / ("holdfast_program_cache_" + std::to_string(getpid()));
+
+ private:
+  static constexpr const char* names[] = {"HOLDFAST_CACHE_DIR", "HOLDFAST_CACHE_SECRET", "CI",
+                                          "GITHUB_RUN_ID"};
+  std::map<std::string, std::string> before_;
+};
+
+TEST_F(ProgramCache, GivesBackWhatWasKept) {
+  keep("a", 32);
+  const auto found = cached_program("a");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cubin, "cubin");
+  ASSERT_EQ(found->entries.size(), 1);
+  EXPECT_EQ(found->entries[0].registers, 32);
+}
+
+TEST_F(ProgramCache, TakesAnEntryThatIsWrittenAsItsOwnAre) {
+  keep("a", 32);
+  plant("b", "3\nptx5\ncubin");
+  EXPECT_TRUE(
+      cached_program("b"));  // else the malformed ones below would be refused for their hash
+}
+
+TEST_F(ProgramCache, AnEntryOfAnotherKeyIsNoneOfThis) {
+  keep("a", 32);
+  keep("b", 255);
+  fs::copy_file(folder / "b", folder / "a", fs::copy_options::overwrite_existing);
+  EXPECT_FALSE(cached_program("a"));
+  cache_text("c", "counts");
+  fs::copy_file(folder / "c", folder / "d");
+  EXPECT_FALSE(cached_text("d"));
+}
+
+TEST_F(ProgramCache, AMalformedBodyIsNoEntryHoweverWellItIsVouchedFor) {
+  keep("a", 32);
+  for (const char* body :
+       {"", "x", "3\n", "\n", "-1\n", "3\nptx", "3\nptx99\ncubin", "18446744073709551615\nptx",
+        "99999999999999999999999\nptx", "3\nptx5\ncubin6\nkernel",
+        "3\nptx5\ncubin6\nkernel2\nxx1\n01\n01\n0", "3\nptx5\ncubin1\nk11\n999999999991\n01\n01\n0",
+        "3\nptx5\ncubin1\nk2\n-11\n01\n01\n0"}) {
+    plant("b", body);
+    EXPECT_FALSE(cached_program("b")) << body;
+  }
+}
+
+TEST_F(ProgramCache, IsMadeForItsOwnerAlone) {
+  keep("a", 32);
+  struct stat is = {};
+  ASSERT_EQ(::stat(folder.c_str(), &is), 0);
+  EXPECT_EQ(is.st_mode & 0777, 0700u);
+}
+
+TEST_F(ProgramCache, AFolderThatOthersCanWriteToIsRefused) {
+  keep("a", 32);
+  ::chmod(folder.c_str(), 0777);
+  EXPECT_FALSE(cached_program("a"));
+  keep("b", 32);
+  EXPECT_FALSE(fs::exists(folder / "b"));
+  ::chmod(folder.c_str(), 0755);
+  EXPECT_TRUE(cached_program("a"));
+}
+
+TEST_F(ProgramCache, AnotherUsersFolderIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  keep("a", 32);
+  ASSERT_EQ(::chown(folder.c_str(), 65534, 65534), 0);
+  EXPECT_FALSE(cached_program("a"));
+}
+
+TEST_F(ProgramCache, NeitherALinkNorAFifoIsAnEntry) {
+  keep("a", 32);
+  fs::rename(folder / "a", folder / "elsewhere");
+  fs::create_symlink("elsewhere", folder / "a");
+  EXPECT_FALSE(cached_program("a"));
+  ASSERT_EQ(::mkfifo((folder / "b").c_str(), 0600), 0);
+  EXPECT_FALSE(cached_program("b"));  // and does not wait for somebody to write
+}
+
+TEST_F(ProgramCache, WithASecretOnlyThoseWhoKnowItFillIt) {
+  keep("a", 32);
+  setenv("HOLDFAST_CACHE_SECRET", "known to few", 1);
+  EXPECT_FALSE(cached_program("a"));
+  keep("a", 32);
+  EXPECT_TRUE(cached_program("a"));
+}
+
+TEST_F(ProgramCache, InCiOnlyThisRunsOwnEntriesCount) {
+  keep("a", 32);
+  setenv("CI", "true", 1);
+  setenv("GITHUB_RUN_ID", "1", 1);
+  EXPECT_FALSE(cached_program("a"));
+  keep("a", 32);
+  EXPECT_TRUE(cached_program("a"));
+  forget_cached_programs();
+  setenv("GITHUB_RUN_ID", "2", 1);
+  EXPECT_FALSE(cached_program("a"));
+}
+
+}  // namespace
+}  // namespace holdfast
