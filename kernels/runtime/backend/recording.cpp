@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/backend/recording.hpp"
 
+#include <exception>
 #include <utility>
 
 #include "runtime/base/error.hpp"
@@ -27,8 +28,11 @@ Recording::Recording(Backend& backend, RecordingLimits limits)
 Recording::~Recording() {
   try {
     stop();
-  } catch (const Error& error) {
-    log(LogLevel::warn, error.what());
+  } catch (const std::exception& error) {
+    try {
+      log(LogLevel::warn, error.what());
+    } catch (...) {  // no memory for a line of the log: nothing is left to be done
+    }
   }
 }
 

@@ -221,6 +221,11 @@ class CudaDevice final : public Device {
     check(cudaStreamGetCaptureInfo_v2(stream_.get(), &status, nullptr, &graph, nullptr, nullptr),
           "look at the graph being captured");
 #endif
+    // What may not be captured ends the capture, and the graph with it.
+    if (status != cudaStreamCaptureStatusActive)
+      throw Error(Fault::device,
+                  "the capture of a graph has ended before its step: something in it may not be "
+                  "captured");
     std::size_t nodes = 0;
     check(cudaGraphGetNodes(graph, nullptr, &nodes), "count the nodes of a graph");
     return static_cast<int>(nodes);

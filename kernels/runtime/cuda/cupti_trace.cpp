@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda/cupti_trace.hpp"
 
+#include <atomic>
 #include <cstdlib>
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -17,6 +20,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 constexpr std::size_t buffer_bytes = std::size_t{8} << 20, buffer_alignment = 8;
 constexpr std::size_t most_records = 4'000'000;  // 200 MB; beyond it they are counted as dropped
+constexpr int most_buffers = 64;  // 512 MiB with CUPTI at once; without one it drops records itself
 
 struct Wanted {
   CUpti_ActivityKind kind;
@@ -40,6 +44,7 @@ constexpr Wanted wanted[] = {
 // What CUPTI's own threads deliver to. Never destroyed: they may outlive main().
 struct Reception {
   std::mutex mutex = {};
+  std::atomic<int> buffers = 0;  // that CUPTI holds
   bool open = false;
   DeviceRecords records = {};
 };
@@ -49,37 +54,59 @@ Reception& reception() {
 }
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most) {
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_bytes));
+  auto& held = reception().buffers;
+  *buffer = nullptr;
+  if (++held <= most_buffers)
+    *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_bytes));
+  if (!*buffer) --held;
   *bytes = *buffer ? buffer_bytes : 0;
   *most = 0;  // as many as fit
 }
 
+std::size_t kept(const DeviceRecords& records) {
+  return records.work.size() + records.memory.size() + records.correlations.size();
+}
+
+// A record that finds no memory is dropped: CUPTI's threads know no exceptions.
+void take_record(const CUpti_Activity& record, DeviceRecords& records) noexcept {
+  if (kept(records) < most_records) {
+    try {
+      add(record, records);
+      return;
+    } catch (const std::exception&) {
+    }
+  }
+  ++records.dropped;
+}
+
 void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
-                          std::size_t, std::size_t valid_bytes) {
+                          std::size_t, std::size_t valid_bytes) noexcept {
+  const std::unique_ptr<std::uint8_t, decltype(&std::free)> given(buffer, &std::free);
   const auto& cupti = cupti_library();
   auto& to = reception();
+  --to.buffers;
   const std::lock_guard lock(to.mutex);
   CUpti_Activity* record = nullptr;
   while (to.open && cupti.next_record(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
-    if (to.records.work.size() < most_records)
-      add(*record, to.records);
-    else
-      ++to.records.dropped;
+    take_record(*record, to.records);
   }
   std::size_t dropped = 0;
   if (cupti.dropped_records(context, stream, &dropped) == CUPTI_SUCCESS && to.open)
     to.records.dropped += dropped;
-  std::free(buffer);
 }
 
-// The tightest of a few readings: one that was interrupted shows by its width.
-ClockPair read_clocks(SteadyTime start) {
+// The tightest of a few readings: one that was interrupted shows by its width. Says why where the
+// device tells no time.
+ClockPair read_clocks(SteadyTime start, std::string& silence) {
   ClockPair best;
   auto narrowest = std::chrono::steady_clock::duration::max();
   for (int attempt = 0; attempt < 10; ++attempt) {
     std::uint64_t device = 0;
     const auto before = std::chrono::steady_clock::now();
-    (void)cupti_library().timestamp(&device);
+    if (const auto status = cupti_library().timestamp(&device); status != CUPTI_SUCCESS) {
+      silence = cupti_library().failure(status, "read the device's clock");
+      return {};
+    }
     const auto after = std::chrono::steady_clock::now();
     if (after - before >= narrowest) continue;
     narrowest = after - before;
@@ -95,7 +122,12 @@ class CuptiTrace final : public DeviceTrace {
     claim();
     silence_ = begin();
   }
-  ~CuptiTrace() override { end(); }
+  // What is under way is fetched here, so that no later recording takes it for its own.
+  ~CuptiTrace() override {
+    if (open_ && cupti_library().absence.empty())
+      (void)cupti_library().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    (void)end();
+  }
 
   void begin_verb(std::uint64_t verb) override {
     if (silence_.empty())
@@ -108,10 +140,10 @@ class CuptiTrace final : public DeviceTrace {
   }
 
   DeviceRecords finish() override {
-    const auto last = silence_.empty() ? read_clocks(start_) : ClockPair{};
-    if (silence_.empty())
+    const auto last = silence_.empty() ? read_clocks(start_, silence_) : ClockPair{};
+    if (cupti_library().absence.empty())
       if (const auto status = cupti_library().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-          status != CUPTI_SUCCESS)
+          status != CUPTI_SUCCESS && silence_.empty())
         silence_ = cupti_library().failure(status, "collect the records");
     auto records = end();
     records.first = first_;
@@ -145,8 +177,9 @@ class CuptiTrace final : public DeviceTrace {
       if (essential) return failure;
       log(LogLevel::info, failure);
     }
-    first_ = read_clocks(start_);
-    return {};
+    std::string silence;
+    first_ = read_clocks(start_, silence);
+    return silence;
   }
 
   // Disabling what was not enabled does nothing.

@@ -165,8 +165,11 @@ Graph Device::capture(const std::function<void()>& enqueue) {
 void Device::abandon_capture() noexcept {
   try {
     do_end_capture();
-  } catch (const Error& error) {
-    log(LogLevel::debug, error.what());
+  } catch (const std::exception& error) {
+    try {
+      log(LogLevel::debug, error.what());
+    } catch (...) {  // no memory for a line of the log, and the first error is under way
+    }
   }
 }
 
