@@ -269,7 +269,10 @@ fi
 # shellcheck source=cmake/bundle/environment.sh
 . "$bundle/environment.sh" || fail "without CUDA 13's libraries no suite can start (see above)"
 # A bundle may lie where nobody can write: what is compiled here goes to the results.
-if [ ! -d "$out/cache" ]; then cp -r "$bundle/cache" "$out/cache" || fail "cannot copy the cache to $out"; fi
+if [ ! -d "$out/cache" ]; then
+  cp -r "$bundle/cache" "$out/cache" || fail "cannot copy the cache to $out"
+  chmod -R go-w "$out/cache" # a cache that others can write to is none
+fi
 export HOLDFAST_CACHE_DIR=$out/cache
 
 quoted() {  # a JSON string of a line
