@@ -66,7 +66,7 @@ function(holdfast_add_tests name)
     set(arg_TIMEOUT 300)
   endif()
   add_executable(${name} ${arg_FILES})
-  target_link_libraries(${name} PRIVATE ${arg_USES} GTest::gmock GTest::gtest_main nlohmann_json::nlohmann_json
+  target_link_libraries(${name} PRIVATE ${arg_USES} GTest::gmock holdfast_test_main nlohmann_json::nlohmann_json
                                         holdfast_warnings)
   target_include_directories(${name} PRIVATE ${HOLDFAST_ROOM} ${PROJECT_SOURCE_DIR}/baselines)
   if(NOT arg_APART)
@@ -83,6 +83,7 @@ function(holdfast_add_tests name)
     target_compile_definitions(${name} PRIVATE ${definition}="$<TARGET_FILE:${program}>")
     add_dependencies(${name} ${program})
   endforeach()
+  string(REPLACE ";" "," required "${HOLDFAST_REQUIRE}")
   set(registered ${name})
   if(arg_NIGHTLY)
     add_test(NAME ${name} COMMAND ${name} --gtest_filter=-Nightly*)
@@ -96,12 +97,12 @@ function(holdfast_add_tests name)
   set_tests_properties(
     ${registered}
     PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL} ENVIRONMENT
-               "HOLDFAST_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;OMP_WAIT_POLICY=passive;${arg_ENVIRONMENT}")
+               "HOLDFAST_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;HOLDFAST_REQUIRE=${required};OMP_WAIT_POLICY=passive;${arg_ENVIRONMENT}"
+               SKIP_RETURN_CODE 77)
   if(arg_NIGHTLY)
     set_tests_properties(${name}.nightly PROPERTIES LABELS nightly TIMEOUT 3600)
   endif()
   if("gpu" IN_LIST arg_LABELS)
-    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_GPU_TESTS ${name})
   endif()
 endfunction()
