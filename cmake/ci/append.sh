@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Adds judged results to the history on its branch:
+#   cmake/ci/append.sh RESULTS [STORE]
+# HOLDFAST is the command, HISTORY_REMOTE where the branch is (default: origin), HISTORY_BRANCH what was measured.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+results=${1:?name the results root, e.g. build/release/results}
+store=${2:-build/history}
+holdfast=${HOLDFAST:-build/release/bin/holdfast}
+remote=${HISTORY_REMOTE:-origin}
+
+facts=()
+[ -z "${HISTORY_BRANCH:-}" ] || facts+=("--branch=$HISTORY_BRANCH")
+[ -z "${GITHUB_RUN_ID:-}" ] ||
+  facts+=("--ci=${GITHUB_SERVER_URL:?}/${GITHUB_REPOSITORY:?}/actions/runs/$GITHUB_RUN_ID")
+# shellcheck source=cmake/ci/git_token.sh
+. "$here/git_token.sh"
+"$holdfast" history fetch --store="$store" --remote="$remote"
+"$holdfast" history append "$results" --store="$store" "${facts[@]}"
+"$holdfast" history push --store="$store" --remote="$remote"

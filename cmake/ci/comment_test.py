@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The comment script against a server that answers as GitHub documents it."""
+
+import io
+import json
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+SCRIPT = Path(__file__).parent / "comment.py"
+REPOSITORY = "lab/holdfast"
+MARK = "<!-- holdfast: verdict -->"
+BOT = {"login": "github-actions[bot]", "type": "Bot"}
+
+
+def pull(number: int, head: str, ref: str = "faster", sha: str = "a" * 40) -> dict[str, Any]:
+    return {
+        "number": number,
+        "state": "open",
+        "base": {"repo": {"full_name": REPOSITORY}},
+        "head": {"repo": {"full_name": head}, "ref": ref, "sha": sha},
+    }
+
+
+class GitHub(ThreadingHTTPServer):
+    """What is on it, and what was asked of it."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Answer)
+        self.pulls: list[dict[str, Any]] = []
+        self.comments: list[dict[str, Any]] = []
+        self.files: dict[str, str] | None = {"results/verdict.md": "# holdfast: 1 blocks\n"}
+        self.asked: list[tuple[str, str, str | None]] = []
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def archive(self) -> bytes:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            for name, content in (self.files or {}).items():
+                archive.writestr(name, content)
+        return packed.getvalue()
+
+
+class Answer(BaseHTTPRequestHandler):
+    server: GitHub
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def answer(self) -> None:
+        github, url = self.server, urlsplit(self.path)
+        query = {key: values[-1] for key, values in parse_qs(url.query).items()}
+        github.asked.append((self.command, self.path, self.headers["Authorization"]))
+        path = url.path.removeprefix(f"/repos/{REPOSITORY}")
+        length = int(self.headers["Content-Length"] or 0)
+        body = json.loads(self.rfile.read(length)) if length else {}
+        begin = (int(query.get("page", 1)) - 1) * int(query.get("per_page", 30))
+        end = begin + int(query.get("per_page", 30))
+        if path == "/pulls":
+            owner, _, ref = query["head"].partition(":")
+            self.send(
+                [
+                    one
+                    for one in github.pulls
+                    if one["state"] == query["state"]
+                    and one["head"]["repo"]["full_name"].startswith(f"{owner}/")
+                    and one["head"]["ref"] == ref
+                ][begin:end]
+            )
+        elif path.startswith("/pulls/"):
+            self.send(next(one for one in github.pulls if f"/pulls/{one['number']}" == path))
+        elif path == "/actions/runs/77/artifacts":
+            kept = {"id": 5, "name": "holdfast", "expired": False}
+            self.send({"artifacts": [kept] if github.files is not None else []})
+        elif path == "/actions/artifacts/5/zip":
+            self.send_response(302)
+            self.send_header("Location", f"{github.address}/elsewhere/archive.zip")
+            self.end_headers()
+        elif path == "/elsewhere/archive.zip":
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(github.archive())
+        elif path.endswith("/comments") and self.command == "GET":
+            self.send(github.comments[begin:end])
+        elif path.endswith("/comments"):
+            github.comments.append({"id": 1000 + len(github.comments), "user": BOT} | body)
+            self.send(github.comments[-1], 201)
+        elif path.startswith("/issues/comments/") and self.command == "PATCH":
+            one = next(c for c in github.comments if path.endswith(f"/{c['id']}"))
+            one.update(body)
+            self.send(one)
+        else:
+            self.send({"message": "Not Found"}, 404)
+
+    do_GET = do_POST = do_PATCH = answer  # noqa: N815
+
+    def send(self, content: Any, code: int = 200) -> None:
+        self.send_response(code)
+        self.end_headers()
+        self.wfile.write(json.dumps(content).encode())
+
+
+@pytest.fixture
+def github() -> Iterator[GitHub]:
+    server = GitHub()
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def run(github: GitHub, folder: Path, head: str = REPOSITORY, **change: Any) -> str:
+    checked = {
+        "id": 77,
+        "event": "pull_request",
+        "conclusion": "failure",
+        "html_url": "https://example.org/runs/77",
+        "head_sha": "a" * 40,
+        "head_branch": "faster",
+        "head_repository": {"full_name": head, "owner": {"login": head.split("/")[0]}},
+        "pull_requests": [{"number": 3}] if head == REPOSITORY else [],
+    } | change
+    event = folder / "event.json"
+    event.write_text(json.dumps({"workflow_run": checked}))
+    environment = {
+        "GITHUB_API_URL": github.address,
+        "GITHUB_REPOSITORY": REPOSITORY,
+        "GITHUB_TOKEN": "secret",
+        "GITHUB_EVENT_PATH": str(event),
+    }
+    done = subprocess.run(
+        [sys.executable, SCRIPT], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_verdict_becomes_one_comment(github: GitHub, tmp_path: Path) -> None:
+    github.pulls = [pull(3, REPOSITORY)]
+    assert "posted the comment on pull request 3" in run(github, tmp_path)
+    assert github.comments[0]["body"].startswith(f"{MARK}\n# holdfast: 1 blocks")
+    assert "https://example.org/runs/77" in github.comments[0]["body"]
+
+
+def test_a_later_verdict_replaces_it_wherever_it_stands(github: GitHub, tmp_path: Path) -> None:
+    github.pulls = [pull(3, REPOSITORY)]
+    people = [{"id": n, "user": {"login": "ann"}, "body": f"{MARK} not mine"} for n in range(130)]
+    github.comments = [*people, {"id": 900, "user": BOT, "body": f"{MARK}\nold"}]
+    assert "updated" in run(github, tmp_path)
+    assert len(github.comments) == 131
+    assert "1 blocks" in github.comments[-1]["body"]
+    assert all("not mine" in one["body"] for one in github.comments[:-1])
+
+
+def test_of_a_fork_it_is_the_open_one_with_its_repository_branch_and_commit(
+    github: GitHub, tmp_path: Path
+) -> None:
+    github.pulls = [
+        pull(4, "ann/holdfast", sha="b" * 40),
+        pull(5, "ann/other"),
+        pull(6, "ann/holdfast"),
+        pull(7, "ann/holdfast", ref="slower"),
+        pull(8, "ann/holdfast") | {"state": "closed"},
+    ]
+    assert "pull request 6" in run(github, tmp_path, "ann/holdfast")
+
+
+def test_a_verdict_that_is_out_of_date_is_not_told(github: GitHub, tmp_path: Path) -> None:
+    github.pulls = [pull(3, REPOSITORY, sha="b" * 40)]
+    assert "no comment: 0 open pull requests" in run(github, tmp_path)
+    assert not github.comments
+
+
+def test_the_artifact_does_not_say_which_pull_request(github: GitHub, tmp_path: Path) -> None:
+    github.pulls = [pull(3, REPOSITORY), pull(4, REPOSITORY, ref="other")]
+    github.files = {"results/verdict.md": "4", "pr_number": "4", "../../verdict.md": "x"}
+    assert "pull request 3" in run(github, tmp_path)
+
+
+def test_a_push_is_not_commented(github: GitHub, tmp_path: Path) -> None:
+    assert "not on a pull request" in run(github, tmp_path, event="push")
+    assert not github.asked
+
+
+def test_without_a_verdict_it_says_how_the_check_ended(github: GitHub, tmp_path: Path) -> None:
+    github.pulls = [pull(3, REPOSITORY)]
+    github.files = None
+    run(github, tmp_path)
+    assert "ended as `failure`" in github.comments[0]["body"]
+
+
+def test_what_the_artifact_says_is_quoted(github: GitHub, tmp_path: Path) -> None:
+    github.pulls = [pull(3, REPOSITORY)]
+    github.files = {"results/verdict.md": f"@everyone {MARK}\x1b[2J" + "x" * 200_000}
+    run(github, tmp_path)
+    body = github.comments[0]["body"]
+    assert "@everyone" not in body and body.count("<!--") == 1 and "\x1b" not in body
+    assert len(body) < 65_536
+
+
+def test_the_token_goes_to_github_alone(github: GitHub, tmp_path: Path) -> None:
+    github.pulls = [pull(3, REPOSITORY)]
+    run(github, tmp_path)
+    for _, path, token in github.asked:
+        assert token == (None if path.startswith("/elsewhere") else "Bearer secret"), path

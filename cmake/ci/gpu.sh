@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs a bundle's tour where the GPU is, and gathers what was judged of it in one results root:
+#   cmake/ci/gpu.sh BUNDLE.tar.gz OUT [option of run.sh ...]
+# OUT receives tour/ with all of it, and results/ with the gate tier of the first of its three runs.
+set -euo pipefail
+bundle=${1:?name the bundle}
+out=${2:?name the folder that receives the results}
+shift 2
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+tar -xzf "$bundle" -C "$place" --strip-components=1
+mkdir -p "$out"
+status=0
+"$place/run.sh" --out="$out/tour" "$@" || status=$?
+if [ ! -d "$out/tour/gate-1" ]; then
+  echo "gpu: the tour left no gate-1, so nothing was measured that a baseline could judge; see $out/tour" >&2
+  exit $((status == 0 ? 3 : status))
+fi
+cp -r "$out/tour/gate-1" "$out/results"
+exit $status
