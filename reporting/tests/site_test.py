@@ -12,7 +12,7 @@ from planted_history import DRIFT_CASE, HOST, STEP_CASE, history, sha, write
 from site_place import REPOSITORY, Links, SitePlace, data_of, trend_of
 
 from holdfast_report.command import main
-from holdfast_report.site import addresses
+from holdfast_report.site import addresses, figures
 from holdfast_report.site.figures import labels_of
 
 STEP_PAGE = "case/cubed_sphere_swe/rk4_step/n=48/f64.html"
@@ -174,6 +174,22 @@ def test_drawing_again_writes_nothing_and_a_run_more_writes_only_what_it_touches
     assert before.keys() <= after.keys(), "addresses stay"
     untouched = [name for name in before if before[name] == after[name]]
     assert f"run/{sha(3)}.html" in untouched
+
+
+def test_a_frame_that_was_drawn_is_taken_from_the_page_and_a_broken_one_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = SitePlace(tmp_path, commits=6, cases=1)
+    place.draw()
+    before = place.text(STEP_PAGE)
+    figures.frame.cache_clear()
+    monkeypatch.setattr(figures, "frame", None)  # whoever draws one now fails
+    place.draw()
+    assert place.text(STEP_PAGE) == before
+    monkeypatch.undo()
+    (place.site / STEP_PAGE).write_text("nonsense", "utf-8")
+    place.draw()
+    assert Links(place.text(STEP_PAGE)).figures == Links(before).figures
 
 
 def test_an_address_of_a_strange_name_stays_in_the_site_and_is_its_own() -> None:

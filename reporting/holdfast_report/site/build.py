@@ -19,8 +19,8 @@ ALONE = 24  # pages that are not worth a second process
 Page = Callable[[Site, Renderer], dict[str, str]]
 
 
-def one_case(case: str, site: Site, renderer: Renderer) -> dict[str, str]:
-    return dict([case_page(site, renderer, case)])
+def one_case(case: str, out: Path, site: Site, renderer: Renderer) -> dict[str, str]:
+    return dict([case_page(site, renderer, case, out)])
 
 
 def one_run(at: int, site: Site, renderer: Renderer) -> dict[str, str]:
@@ -39,10 +39,10 @@ def overview(site: Site, renderer: Renderer) -> dict[str, str]:
     }
 
 
-def pages_of(site: Site) -> list[Page]:
+def pages_of(site: Site, out: Path) -> list[Page]:
     found: list[Page] = [comparison, overview]
     found += [partial(one_class, name) for name in site.archive.classes]
-    found += [partial(one_case, case) for case in site.archive.cases]
+    found += [partial(one_case, case, out) for case in site.archive.cases]
     found += [partial(one_run, at) for at in range(len(site.archive.commits))]
     return found
 
@@ -92,7 +92,7 @@ def shares(count: int) -> Iterator[range]:
 def build(site: Site, out: Path) -> tuple[int, int]:
     """How many files were written, and how many the site has."""
     global shared
-    pages = pages_of(site)
+    pages = pages_of(site, out)
     shared = site, pages, out
     workers = len(os.sched_getaffinity(0))
     try:

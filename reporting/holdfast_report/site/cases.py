@@ -3,13 +3,14 @@
 values for the page's script."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from holdfast_report.site import addresses
 from holdfast_report.site.archive import Column
-from holdfast_report.site.figures import figure, limits_of, whole
+from holdfast_report.site.figures import figure, frames_of, limits_of, whole
 from holdfast_report.site.levels import better_of
 from holdfast_report.site.pages import HEADLINES, Renderer, Site
 from holdfast_report.site.views import moved, surroundings
@@ -92,8 +93,10 @@ def data_of(site: Site, drawn: list[Column]) -> Any:
     return {"commits": commits, "figures": figures, "link": site.link}
 
 
-def case_page(site: Site, renderer: Renderer, case: str) -> tuple[str, str]:
+def case_page(site: Site, renderer: Renderer, case: str, out: Path) -> tuple[str, str]:
+    """`out` is the folder of the site, which may hold this page as it was."""
     archive, levels, address = site.archive, site.levels, addresses.of_case(case)
+    framed = frames_of(out / address)
     ranked = sorted(archive.cases[case], key=lambda column: rank(site, column))
     drawn = [column for column in ranked if len(column.at) > 1 and not column.constant][:FIGURES]
     drawn += [column for column in ranked if column not in drawn][: max(0, FEWEST - len(drawn))]
@@ -112,7 +115,7 @@ def case_page(site: Site, renderer: Renderer, case: str) -> tuple[str, str]:
                 "better": better_of(column.metric, site.better),
                 "drift": f"{percent(drift.change)} since it was accepted" if drift else "",
                 "at": archive.commits[column.at[-1]],
-                "svg": figure(column, archive, levels, band(site, column), site.link),
+                "svg": figure(column, archive, levels, band(site, column), site.link, framed),
                 "changes": changes,
             }
         )

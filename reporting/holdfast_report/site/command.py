@@ -2,6 +2,7 @@
 """`site`: its options, and what the pages are made from."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from holdfast_report.documents import Baseline
@@ -37,11 +38,14 @@ def publish(
     holdfast: str, store: Path, baselines: Path | None, repository: str | None, out: Path
 ) -> str:
     """What was done, in a sentence."""
-    archive = read_store(store, baselines)
+    with ThreadPoolExecutor(1) as beside:  # the command finds the levels while this reads
+        levels = beside.submit(ask_levels, holdfast, store, baselines)
+        archive = read_store(store, baselines)
+        series = levels.result()
     better = (accepted_directions(baselines) if baselines else {}) | archive.better
     site = Site(
         archive=archive,
-        levels=levels_of(ask_levels(holdfast, store, baselines), archive, better),
+        levels=levels_of(series, archive, better),
         better=better,
         accepted=read_baselines(baselines, {}) if baselines else {},
         link=repository_of(repository),

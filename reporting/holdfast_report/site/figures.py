@@ -3,15 +3,19 @@
 it as a handful of paths, however many commits there are. What the page's script draws for another
 range (templates/site/case.js) has the same shape."""
 
+import hashlib
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
+from pathlib import Path
 
 from markupsafe import Markup
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
+from holdfast_report import drawing, slimming
 from holdfast_report.drawing import Drawing, Pen, body_of
 from holdfast_report.site.archive import Archive, Column
 from holdfast_report.site.levels import Change, Levels
@@ -80,6 +84,29 @@ def limits_of(column: Column, band: Band | None) -> Limits:
     if low >= 0 > floor:
         floor = 0.0 if low > 0 else -0.05 * (high or 1.0)
     return Limits(floor, math.ceil((high + slack) / step) * step)
+
+
+@cache
+def version() -> str:
+    """Of what draws frames: those of another are drawn again."""
+    sources = [Path(__file__), Path(drawing.__file__), Path(slimming.__file__)]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+
+
+def name_of(limits: Limits, unit: str, whole_ticks: bool) -> str:
+    said = f"{limits.low:.9g} {limits.high:.9g} {unit} {whole_ticks} {version()}"
+    return hashlib.sha256(said.encode()).hexdigest()[:12]
+
+
+FRAME = re.compile(r'<g class="frame" data-frame="(\w+)">(.*?)</g><g class="marks">', re.S)
+
+
+def frames_of(page: Path) -> dict[str, str]:
+    """The frames of a page that was drawn before, by their names."""
+    try:
+        return dict(FRAME.findall(page.read_text("utf-8")))
+    except (OSError, UnicodeDecodeError):
+        return {}
 
 
 @lru_cache(maxsize=4096)
@@ -230,13 +257,21 @@ def describe(column: Column, archive: Archive, levels: Levels) -> str:
 
 
 def figure(
-    column: Column, archive: Archive, levels: Levels, band: Band | None, link: str | None
+    column: Column,
+    archive: Archive,
+    levels: Levels,
+    band: Band | None,
+    link: str | None,
+    drawn: Mapping[str, str] | None = None,
 ) -> Markup:
+    """`drawn` are frames that need not be drawn again, by their names."""
     limits = limits_of(column, band)
-    framed = frame(limits, column.unit, whole(column))
+    name = name_of(limits, column.unit, whole(column))
+    known = (drawn or {}).get(name)
+    framed = Markup(known) if known is not None else frame(limits, column.unit, whole(column))
     said = escape(describe(column, archive, levels))
     return Markup(
         f'<svg class="figure trend" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" tabindex="0" '
-        f'aria-label="{said}"><g class="frame">{framed}</g>'
+        f'aria-label="{said}"><g class="frame" data-frame="{name}">{framed}</g>'
         f'<g class="marks">{marks(column, archive, levels, band, limits, link)}</g></svg>'
     )
