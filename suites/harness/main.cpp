@@ -36,6 +36,7 @@ int exit_code(Fault fault) {
       return Exit::no_device;
     case Fault::compile:
     case Fault::device:
+    case Fault::out_of_memory:
     case Fault::broken_rule:
       return Exit::incomplete;
   }

@@ -54,7 +54,11 @@ std::unique_ptr<Backend> open_backend(std::string_view name) {
   auto backend = std::make_unique<Backend>();
   backend->name = name;
   use_host_threads();
-  if (name == "host") return backend;
+  if (name == "host") {
+    if (const auto bytes = host_limits().memory_bytes)
+      backend->ledger.limit_to(*bytes, "choose a smaller size or raise HOLDFAST_MEMORY_LIMIT_GB");
+    return backend;
+  }
   if (name == "cuda")
     backend->device = make_cuda_device(backend->ledger, 0);
   else if (const auto ordinal = number_after(ordinal_prefix, name))

@@ -17,12 +17,6 @@ constexpr std::align_val_t host_alignment{64};  // a cache line, and the widest 
 
 void* allocate_on_host(Ledger& ledger, std::size_t bytes, std::string_view site) {
   const auto wanted = static_cast<std::int64_t>(bytes);
-  const auto limit = host_limits().memory_bytes;
-  if (limit && ledger.live_bytes + wanted > *limit)
-    throw Error(Fault::bad_input,
-                text("failed to allocate ", bytes, " bytes for '", site, "': with ",
-                     ledger.live_bytes, " bytes held this exceeds the limit of ", *limit,
-                     " bytes; choose a smaller size or raise HOLDFAST_MEMORY_LIMIT_GB"));
   const Verb verb(ledger.recorder, [&](Recorder& recorder) {
     return recorder.open(Activity::Kind::allocate, site, bytes);
   });
@@ -30,8 +24,11 @@ void* allocate_on_host(Ledger& ledger, std::size_t bytes, std::string_view site)
   void* memory = ::operator new(std::max<std::size_t>(bytes, 1), host_alignment, std::nothrow);
   if (memory) return memory;
   ledger.released(wanted, site);
-  throw Error(Fault::bad_input, text("failed to allocate ", bytes, " bytes for '", site,
-                                     "': this machine has no more; choose a smaller size"));
+  throw Error(Fault::out_of_memory,
+              text("failed to allocate '", site, "': it asks for ", bytes, " bytes where ",
+                   ledger.live_bytes,
+                   " are held, and this machine has no more; choose a smaller "
+                   "size"));
 }
 
 }  // namespace

@@ -12,11 +12,12 @@ namespace holdfast {
 
 // Why something failed; main() maps each kind to its exit code.
 enum class Fault {
-  bad_input,    // what the user wrote cannot be done
-  no_device,    // this machine lacks the device that was asked for
-  compile,      // a device program does not compile, or its launch signature is wrong
-  device,       // the device or one of its libraries refused
-  broken_rule,  // a computation did what an accounted step must not: allocate, compile, plan
+  bad_input,      // what the user wrote cannot be done
+  no_device,      // this machine lacks the device that was asked for
+  compile,        // a device program does not compile, or its launch signature is wrong
+  device,         // the device or one of its libraries refused
+  out_of_memory,  // more was asked for than there is, or than is allowed
+  broken_rule,    // a computation did what an accounted step must not: allocate, compile, plan
 };
 
 class Error : public ErrorOf<Fault> {

@@ -72,7 +72,8 @@ class Kernel {
 
   void operator()(const LaunchShape& shape, Arguments... arguments) const {
     void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
-    device_->launch(*function_, shape, pointers);
+    static constexpr std::size_t sizes[] = {sizeof(Arguments)..., 0};
+    device_->launch(*function_, shape, pointers, sizes);
   }
   const Function& function() const { return *function_; }
 

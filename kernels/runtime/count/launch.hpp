@@ -84,7 +84,17 @@ class Graph {
   std::vector<Node> nodes = {};
   Counts counts = {};
   std::map<Function*, std::int64_t> launches = {};  // per kernel, for the kernel table
-  std::unique_ptr<Executable> executable = {};      // null on a dry device
+
+  // An allocation that a node points into, by the number that the device gave it.
+  struct Use {
+    const void* memory = nullptr;
+    std::string site = {};
+    std::size_t node = 0;  // the first that does
+  };
+  std::map<std::uint64_t, Use> uses = {};
+  // How much the device had released when all of these were last seen to live.
+  mutable std::uint64_t releases_seen = 0;
+  std::unique_ptr<Executable> executable = {};  // null on a dry device
 };
 
 }  // namespace holdfast

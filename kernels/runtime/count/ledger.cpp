@@ -32,8 +32,20 @@ void Ledger::forbid(std::string_view doing, bool permitted) const {
                    "declare it in permissions()"));
 }
 
+void Ledger::limit_to(std::int64_t bytes, std::string_view remedy) {
+  if (bytes < 1)
+    throw Error(Fault::bad_input,
+                text("a limit of ", bytes, " bytes of memory allows nothing; give 1 or more"));
+  limit_bytes_ = bytes;
+  remedy_ = remedy;
+}
+
 void Ledger::allocated(std::int64_t bytes, std::string_view site) {
   forbid(text("allocates ", bytes, " bytes for '", site, "'"), permissions_.may_allocate);
+  if (limit_bytes_ && bytes > *limit_bytes_ - live_bytes)
+    throw Error(Fault::out_of_memory,
+                text("failed to allocate '", site, "': it asks for ", bytes, " bytes where ",
+                     live_bytes, " are held and ", *limit_bytes_, " allowed; ", remedy_));
   ++counts.allocations;
   live_bytes += bytes;
   auto held = live_by_site_.find(site);

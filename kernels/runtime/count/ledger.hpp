@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -78,6 +79,11 @@ class Ledger {
   void enter(Phase phase, Permissions permissions = {});
   Phase phase() const { return phase_; }
 
+  // From here on allocating what would exceed `bytes` in all throws Error{out_of_memory}; Error
+  // {bad_input} for a limit below 1. `remedy` says what the user may do.
+  void limit_to(std::int64_t bytes, std::string_view remedy = "choose a smaller size");
+  std::optional<std::int64_t> limit_bytes() const { return limit_bytes_; }
+
   // `site` names who holds the memory ("h", "cufft work area"), so that the peak can be told by
   // site.
   void allocated(std::int64_t bytes, std::string_view site);
@@ -95,6 +101,8 @@ class Ledger {
   void forbid(std::string_view doing, bool permitted) const;  // throws in a steady phase
 
   Phase phase_ = Phase::building;
+  std::optional<std::int64_t> limit_bytes_ = {};
+  std::string remedy_ = {};
   Permissions permissions_ = {};
   std::map<std::string, std::int64_t, std::less<>> live_by_site_ = {};
   std::map<std::string, std::int64_t, std::less<>> peak_by_site_ = {};

@@ -122,5 +122,27 @@ TEST(Counts, EachMemberHasARowOfItsOwn) {
   }
 }
 
+TEST(LedgerLimit, RefusesWhatWouldExceedItAndHoldsNothingOfIt) {
+  Ledger ledger;
+  ledger.limit_to(100);
+  ledger.allocated(60, "a");
+  const Error refused = error_of([&] { ledger.allocated(41, "b"); });
+  EXPECT_EQ(refused.fault(), Fault::out_of_memory);
+  EXPECT_STREQ(refused.what(),
+               "failed to allocate 'b': it asks for 41 bytes where 60 are held and 100 allowed; "
+               "choose a smaller size");
+  EXPECT_EQ(ledger.live_bytes, 60);
+  EXPECT_EQ(ledger.counts.allocations, 1);
+  ledger.allocated(40, "b");
+  ledger.released(60, "a");
+  EXPECT_NO_THROW(ledger.allocated(60, "c"));
+}
+
+TEST(LedgerLimit, OfNothingIsRefused) {
+  for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{-1}})
+    EXPECT_THAT(refusal_of([&] { Ledger().limit_to(bytes); }),
+                testing::HasSubstr(text("a limit of ", bytes, " bytes of memory")));
+}
+
 }  // namespace
 }  // namespace holdfast

@@ -115,7 +115,15 @@ class CudaDevice final : public Device {
  private:
   void* do_allocate(std::size_t bytes) override {
     void* memory = nullptr;
-    check(cudaMalloc(&memory, bytes > 0 ? bytes : 1), text("allocate ", bytes, " bytes"));
+    const auto status = cudaMalloc(&memory, bytes > 0 ? bytes : 1);
+    if (status == cudaErrorMemoryAllocation) {
+      (void)cudaGetLastError();
+      throw Error(Fault::out_of_memory,
+                  text("it asks for ", bytes, " bytes, and the GPU's ", memory_bytes_,
+                       " have no such room; choose a smaller "
+                       "size"));
+    }
+    check(status, text("allocate ", bytes, " bytes"));
     return memory;
   }
   void do_release(void* memory) noexcept override { (void)cudaFree(memory); }

@@ -2,7 +2,6 @@
 #include "runtime/device/device.hpp"
 
 #include "runtime/base/error.hpp"
-#include "runtime/base/log.hpp"
 #include "runtime/count/recorder.hpp"
 
 namespace holdfast {
@@ -90,7 +89,9 @@ void* Device::allocate(std::size_t bytes, std::string_view site) {
   // The ledger first: what a steady step may not do must not happen at all.
   ledger_->allocated(static_cast<std::int64_t>(bytes), site);
   try {
-    return do_allocate(bytes);
+    void* const memory = do_allocate(bytes);
+    live_[memory] = {bytes, std::string(site), ++allocations_};
+    return memory;
   } catch (const Error& error) {
     ledger_->released(static_cast<std::int64_t>(bytes), site);
     throw Error(error.fault(),
@@ -105,17 +106,21 @@ void Device::release(void* memory, std::size_t bytes, std::string_view site) noe
     return recorder.open(Activity::Kind::release, site, bytes);
   });
   do_release(memory);
+  live_.erase(memory);
+  ++releases_;
   ledger_->released(static_cast<std::int64_t>(bytes), site);
 }
 
 void Device::copy(void* to, const void* from, std::size_t bytes) {
   enqueue([&] { return moved(Graph::Node::Kind::copy, bytes); }, [&] { do_copy(to, from, bytes); });
+  if (capturing_) note_use(to), note_use(from);
   ++counts().copies;
 }
 
 void Device::fill_zero(void* memory, std::size_t bytes) {
   enqueue([&] { return moved(Graph::Node::Kind::fill, bytes); },
           [&] { do_fill_zero(memory, bytes); });
+  if (capturing_) note_use(memory);
 }
 
 void Device::load(std::span<const char> cubin, Function& function) {
@@ -123,11 +128,13 @@ void Device::load(std::span<const char> cubin, Function& function) {
   do_load(cubin, function);
 }
 
-void Device::launch(Function& function, const LaunchShape& shape, void** arguments) {
+void Device::launch(Function& function, const LaunchShape& shape, void** arguments,
+                    std::span<const std::size_t> sizes) {
   if (const auto reason = refusal(architecture_, function, shape); !reason.empty())
     throw Error(Fault::device, text("failed to launch ", function.expression, ": ", reason));
   enqueue([&] { return Graph::Node{.function = &function, .shape = shape}; },
           [&] { do_launch(function, shape, arguments); });
+  if (capturing_) note_uses(arguments, sizes);
   function.shapes.insert(shape);
   count_launch(&function);
 }
@@ -140,50 +147,6 @@ void Device::count_launch(Function* function) {
   if (function && !capturing_) ++function->launches;
 }
 
-Graph Device::capture(const std::function<void()>& enqueue) {
-  forbid_in_capture("captures a second graph");
-  const Verb verb(ledger_->recorder,
-                  [](Recorder& recorder) { return recorder.open(Activity::Kind::capture); });
-  Graph graph;
-  do_begin_capture();
-  capturing_ = &graph;
-  captured_nodes_ = 0;
-  try {
-    enqueue();
-  } catch (...) {
-    capturing_ = nullptr;
-    abandon_capture();
-    throw;
-  }
-  capturing_ = nullptr;
-  graph.executable = do_end_capture();
-  return graph;
-}
-
-// A stream left in capture mode would refuse everything afterwards; what goes wrong here follows
-// from the first error.
-void Device::abandon_capture() noexcept {
-  try {
-    do_end_capture();
-  } catch (const std::exception& error) {
-    try {
-      log(LogLevel::debug, error.what());
-    } catch (...) {  // no memory for a line of the log, and the first error is under way
-    }
-  }
-}
-
-void Device::replay(const Graph& graph) {
-  forbid_in_capture("replays another graph");
-  const Verb verb(ledger_->recorder,
-                  [&](Recorder& recorder) { return recorder.open_replay(graph); });
-  do_replay(graph);
-  ledger_->counts += graph.counts;
-  ++ledger_->counts.host_launches;
-  ledger_->counts.graph_nodes += static_cast<std::int64_t>(graph.nodes.size());
-  for (const auto& [function, launches] : graph.launches) function->launches += launches;
-}
-
 void Device::open_blas() {
   forbid_in_capture("opens the BLAS library");
   do_open_blas();
@@ -191,6 +154,10 @@ void Device::open_blas() {
 
 void Device::gemm(const Gemm& problem, const void* a, const void* b, void* c, void* work_area) {
   enqueue([&] { return called(shown(problem)); }, [&] { do_gemm(problem, a, b, c, work_area); });
+  if (capturing_)
+    for (const void* memory :
+         {a, b, const_cast<const void*>(c), const_cast<const void*>(work_area)})
+      note_use(memory);
   count_launch(nullptr);
 }
 
@@ -205,6 +172,7 @@ std::unique_ptr<FftPlan> Device::plan_fft(const Fft& problem, void* work_area) {
 
 void Device::transform(FftPlan& plan, const void* in, void* out) {
   enqueue([&] { return called(shown(plan.problem)); }, [&] { do_transform(plan, in, out); });
+  if (capturing_) note_use(in), note_use(out);
   count_launch(nullptr);
 }
 

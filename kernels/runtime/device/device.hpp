@@ -73,12 +73,14 @@ class Device {
 
   void load(std::span<const char> cubin, Function& function);
   // Checks the shape against the architecture and the function's resources; Error{device} names the
-  // kernel.
-  void launch(Function& function, const LaunchShape& shape, void** arguments);
+  // kernel. `sizes` of the arguments, in bytes, tell a graph what memory they point into.
+  void launch(Function& function, const LaunchShape& shape, void** arguments,
+              std::span<const std::size_t> sizes = {});
 
   // Everything `enqueue` puts on the stream, recorded and not executed. Synchronising or allocating
   // inside is an error.
   Graph capture(const std::function<void()>& enqueue);
+  // Error{broken_rule} names the kernel that points into memory that was released since.
   void replay(const Graph& graph);
 
   void open_blas();  // once before the first gemm, so that no capture has to
@@ -140,9 +142,20 @@ class Device {
   void require_own(const LaneEvent& event) const;
   void require_recorded(const LaneEvent& event) const;
   void abandon_capture() noexcept;
+  // Notes that the node captured last points there, if it is memory of ours.
+  void note_use(const void* memory);
+  void note_uses(void** arguments, std::span<const std::size_t> sizes);
+  void check_uses(const Graph& graph) const;
 
   Ledger* ledger_;
   Architecture architecture_;
+  struct Live {
+    std::size_t bytes = 0;
+    std::string site = {};
+    std::uint64_t number = 0;  // of allocations so far
+  };
+  std::map<const void*, Live> live_ = {};
+  std::uint64_t allocations_ = 0, releases_ = 0;
   std::map<const void*, std::size_t> pinned_ = {};  // page-locked memory that is held, in bytes
   Graph* capturing_ = nullptr;                      // the graph being captured
   int captured_nodes_ = 0;                          // of its counterpart on the device

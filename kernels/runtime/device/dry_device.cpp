@@ -22,7 +22,7 @@ class DryDevice final : public Device {
 
  private:
   // Nothing dereferences these addresses: they need only be distinct, aligned as on a real device,
-  // and not null.
+  // and larger than any number that a kernel is given.
   void* do_allocate(std::size_t bytes) override {
     constexpr std::uintptr_t alignment = 256;
     void* address = reinterpret_cast<void*>(next_address_);
@@ -59,7 +59,7 @@ class DryDevice final : public Device {
   void do_transform(FftPlan&, const void*, void*) override {}
   void do_synchronize() override {}
 
-  std::uintptr_t next_address_ = std::uintptr_t{1} << 20;
+  std::uintptr_t next_address_ = std::uintptr_t{1} << 46;
 };
 
 }  // namespace

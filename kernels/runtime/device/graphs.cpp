@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs of a device that record work and replay it, and what memory the record points into.
+#include <cstring>
+#include <iterator>
+
+#include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
+#include "runtime/count/recorder.hpp"
+#include "runtime/device/device.hpp"
+
+namespace holdfast {
+
+Graph Device::capture(const std::function<void()>& enqueue) {
+  forbid_in_capture("captures a second graph");
+  const Verb verb(ledger_->recorder,
+                  [](Recorder& recorder) { return recorder.open(Activity::Kind::capture); });
+  Graph graph;
+  do_begin_capture();
+  graph.releases_seen = releases_;
+  capturing_ = &graph;
+  captured_nodes_ = 0;
+  try {
+    enqueue();
+  } catch (...) {
+    capturing_ = nullptr;
+    abandon_capture();
+    throw;
+  }
+  capturing_ = nullptr;
+  graph.executable = do_end_capture();
+  return graph;
+}
+
+// A stream left in capture mode would refuse everything afterwards; what goes wrong here follows
+// from the first error.
+void Device::abandon_capture() noexcept {
+  try {
+    do_end_capture();
+  } catch (const std::exception& error) {
+    try {
+      log(LogLevel::debug, error.what());
+    } catch (...) {  // no memory for a line of the log, and the first error is under way
+    }
+  }
+}
+
+void Device::replay(const Graph& graph) {
+  forbid_in_capture("replays another graph");
+  check_uses(graph);
+  const Verb verb(ledger_->recorder,
+                  [&](Recorder& recorder) { return recorder.open_replay(graph); });
+  do_replay(graph);
+  ledger_->counts += graph.counts;
+  ++ledger_->counts.host_launches;
+  ledger_->counts.graph_nodes += static_cast<std::int64_t>(graph.nodes.size());
+  for (const auto& [function, launches] : graph.launches) function->launches += launches;
+}
+
+void Device::note_use(const void* memory) {
+  const auto after = live_.upper_bound(memory);
+  if (after == live_.begin()) return;
+  const auto& [begin, held] = *std::prev(after);
+  if (static_cast<const std::byte*>(memory) >= static_cast<const std::byte*>(begin) + held.bytes)
+    return;
+  capturing_->uses.try_emplace(held.number,
+                               Graph::Use{begin, held.site, capturing_->nodes.size() - 1});
+}
+
+// An argument may be a pointer, or hold several: each of its words is looked at. No number that a
+// kernel is given is as large as an address.
+void Device::note_uses(void** arguments, std::span<const std::size_t> sizes) {
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    for (std::size_t at = 0; at + sizeof(void*) <= sizes[i]; at += sizeof(void*)) {
+      const void* word = nullptr;
+      std::memcpy(&word, static_cast<const std::byte*>(arguments[i]) + at, sizeof word);
+      note_use(word);
+    }
+}
+
+void Device::check_uses(const Graph& graph) const {
+  if (graph.releases_seen == releases_) return;
+  for (const auto& [number, use] : graph.uses) {
+    const auto held = live_.find(use.memory);
+    if (held != live_.end() && held->second.number == number) continue;
+    const Graph::Node& node = graph.nodes[use.node];
+    const std::string_view what = node.function ? node.function->expression : node.library;
+    throw Error(Fault::broken_rule,
+                text("failed to replay a graph: ", what.empty() ? "a copy" : what, " points into '",
+                     use.site, "', which was released since; capture it again"));
+  }
+  graph.releases_seen = releases_;
+}
+
+}  // namespace holdfast

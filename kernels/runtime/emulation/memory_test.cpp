@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that ends: limits of what a backend may hold, and graphs whose memory is gone.
+#include <gmock/gmock.h>
+
+#include "runtime/backend/blas.hpp"
+#include "runtime/backend/buffer.hpp"
+#include "runtime/emulation/emulated_device.hpp"
+#include "testing/error_of.hpp"
+
+// As the device knows it, so that signatures agree.
+namespace memory_test {
+struct Row {
+  const double* from = nullptr;
+  int count = 0;
+};
+}  // namespace memory_test
+
+namespace holdfast {
+namespace {
+
+using memory_test::Row;
+using testing::HasSubstr;
+
+constexpr Source code{"memory.cu", R"(
+namespace memory_test {
+struct Row { const double* from; int count; };
+}
+__global__ void fill(double* to, long long count) {
+  for (long long i = 0; i < count; ++i) to[i] = 1;
+}
+__global__ void take(memory_test::Row row, double* to) {
+  for (int i = 0; i < row.count; ++i) to[i] = row.from[i];
+}
+)"};
+const Program program{.code = code, .entries = {"fill", "take"}};
+
+void fill_on_cpu(double* to, long long count) {
+  for (long long i = 0; i < count; ++i) to[i] = 1;
+}
+void take_on_cpu(Row row, double* to) {
+  for (int i = 0; i < row.count; ++i) to[i] = row.from[i];
+}
+
+std::unique_ptr<Backend> emulated() {
+  EmulatedKernels kernels;
+  kernels.add("fill", &fill_on_cpu);
+  kernels.add("take", &take_on_cpu);
+  return make_emulated_backend(std::move(kernels));
+}
+
+TEST(MemoryLimit, IsObeyedByEveryBackend) {
+  for (auto& backend : {open_backend("host"), open_backend("cuda-dry:sm_90"), emulated()}) {
+    backend->ledger.limit_to(1000);
+    const Buffer<double> held(*backend, 100, "held");
+    const Error refused = error_of([&] { Buffer<double>(*backend, 26, "more"); });
+    EXPECT_EQ(refused.fault(), Fault::out_of_memory) << backend->name;
+    EXPECT_THAT(refused.what(), HasSubstr("failed to allocate 'more': it asks for 208 bytes where "
+                                          "800 are held and 1000 allowed"));
+    EXPECT_EQ(backend->ledger.live_bytes, 800);
+    EXPECT_NO_THROW(Buffer<double>(*backend, 25, "fits"));
+  }
+}
+
+struct Replays : testing::TestWithParam<bool> {
+  std::unique_ptr<Backend> backend = GetParam() ? emulated() : open_backend("cuda-dry:sm_90");
+  Device& device = *backend->device;
+  Module module = backend->compiler->compile(program);
+  Kernel<double*, long long> fill = module.kernel<double*, long long>("fill");
+  Kernel<Row, double*> take = module.kernel<Row, double*>("take");
+  Buffer<double> kept{*backend, 10, "kept"};
+  std::unique_ptr<Buffer<double>> lost = std::make_unique<Buffer<double>>(*backend, 10, "lost");
+
+  void expect_refused(const Graph& graph, std::string_view what) {
+    EXPECT_NO_THROW(device.replay(graph));
+    lost.reset();
+    // The same address may belong to another by now.
+    const Buffer<double> next(*backend, 10, "next");
+    const Counts between = backend->ledger.counts;
+    EXPECT_THAT(refusal_of([&] { device.replay(graph); }, Fault::broken_rule),
+                HasSubstr(text(what, " points into 'lost', which was released since")));
+    EXPECT_EQ(backend->ledger.counts, between);
+  }
+};
+
+TEST_P(Replays, NameTheKernelWhoseMemoryIsGone) {
+  expect_refused(device.capture([&] {
+    fill({}, kept.data(), 10);
+    fill({}, lost->data() + 3, 5);
+  }),
+                 "fill");
+}
+
+TEST_P(Replays, FindPointersWithinArguments) {
+  fill({}, lost->data(), 10);
+  expect_refused(
+      device.capture([&] { take({}, {.from = lost->data(), .count = 10}, kept.data()); }), "take");
+}
+
+TEST_P(Replays, NameCopiesAndLibraries) {
+  expect_refused(device.capture([&] { device.copy(kept.data(), lost->data(), 80); }), "a copy");
+  lost = std::make_unique<Buffer<double>>(*backend, 10, "lost");
+  device.open_blas();
+  Blas blas(*backend);
+  device.fill_zero(lost->data(), 80);
+  const Gemm problem{.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2};
+  expect_refused(device.capture([&] { blas(problem, lost->data(), lost->data(), kept.data()); }),
+                 "gemm [1, 2, 2, 2] f64");
+}
+
+TEST_P(Replays, GoOnWhenOnlyOthersMemoryIsGone) {
+  const Graph graph = device.capture([&] { fill({}, kept.data(), 10); });
+  lost.reset();
+  EXPECT_NO_THROW(device.replay(graph));
+}
+
+INSTANTIATE_TEST_SUITE_P(, Replays, testing::Bool(),
+                         [](const auto& one) { return one.param ? "Emulated" : "Dry"; });
+
+}  // namespace
+}  // namespace holdfast
