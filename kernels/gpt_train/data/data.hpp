@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs, each a function of a seed, a stream and an index alone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gpt_train/problem/tensors.hpp"
+
+namespace holdfast::gpt_train {
+
+inline constexpr std::uint64_t seed = 1234;
+
+// Output `index` of SplitMix64 under the key of a stream.
+constexpr std::uint64_t mixed(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+constexpr std::uint64_t hashed(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+  constexpr std::uint64_t golden = 0x9E3779B97F4A7C15u;
+  return mixed(mixed(seed + stream * golden) + (index + 1) * golden);
+}
+
+// Nearly normal: the sum of four uniform numbers, exact on every machine.
+double near_normal(std::uint64_t stream, std::uint64_t index, std::uint64_t seed = gpt_train::seed);
+
+// A tensor's numbers [rows, columns], before rounding.
+std::vector<double> drawn(const Tensor& tensor, Start start);
+
+// What a step reads: tokens and documents [B, T]; a document of 0 is padding.
+struct Batch {
+  std::vector<int> tokens = {}, documents = {};
+};
+Batch batch_of(const Options& options, std::int64_t step);
+
+// What follows from a batch: whom a position sees (equal segments, -1 of padding), what it must
+// foretell, and whether that counts.
+struct Targets {
+  std::vector<int> segments = {}, targets = {};  // [B, T]
+  std::vector<char> counted = {};                // [B, T]
+  std::int64_t count = 0;                        // c
+};
+// Throws Error{bad_input} with the place of a token that is none, and where nothing is counted.
+Targets targets_of(const Shape& shape, const Batch& batch);
+
+// P: pairs of positions of which the later sees the earlier.
+std::int64_t pairs_of(const Shape& shape, const Batch& batch);
+
+}  // namespace holdfast::gpt_train

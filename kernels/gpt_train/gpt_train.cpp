@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpt_train/gpt_train.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "gpt_train/data/data.hpp"
+#include "gpt_train/variants.hpp"
+#include "host/isa.hpp"
+#include "runtime/base/error.hpp"
+
+namespace holdfast::gpt_train {
+namespace {
+
+void check_least(std::string_view field, int value, int least) {
+  if (value < least)
+    throw Error(Fault::bad_input, text(field, " = ", value, ": it must be at least ", least));
+}
+
+}  // namespace
+
+void validate(const Options& o) {
+  const Shape& s = o.shape;
+  check_least("batch", s.batch, 1);
+  check_least("seq", s.columns, 2);
+  check_least("vocabulary", s.vocabulary, 3);
+  check_least("layers", s.layers, 1);
+  for (const auto& [field, value] : {std::pair{"width", s.width},
+                                     {"key heads", s.groups},
+                                     {"query heads of a key head", s.repeats},
+                                     {"inner", s.inner}})
+    check_least(field, value, 1);
+  if (s.head < 2 || s.head % 2 != 0)
+    throw Error(Fault::bad_input, text("unsupported head width ", s.head,
+                                       ": halves of a head are rotated, so it must be even"));
+  if (o.documents) check_least("mean document", s.document, 1);
+  if (o.pad_tail < 0 || o.pad_tail >= s.columns)
+    throw Error(Fault::bad_input, text("pad tail = ", o.pad_tail, ": it must be 0 to ",
+                                       s.columns - 1, ", less than a row"));
+  if (!std::isfinite(o.learning_rate))
+    throw Error(Fault::bad_input, text("lr = ", o.learning_rate, ": it must be a finite number"));
+  if (!(o.warm >= 0 && o.warm <= 1))
+    throw Error(Fault::bad_input, text("w0 = ", o.warm, ": warm-up is a share from 0 to 1"));
+  if (!(o.warm_tokens >= 0 && std::isfinite(o.warm_tokens)))
+    throw Error(Fault::bad_input,
+                text("warm tokens = ", o.warm_tokens, ": it must be finite and not negative"));
+}
+
+std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,
+                                  const Options& options) {
+  validate(options);
+  if (backend.device)
+    throw Error(Fault::no_device, "gpt_train has no device code yet; open the backend \"host\"");
+  using host::choose_isa;
+  const auto make_host = variant == Variant::reference
+                             ? choose_isa(isa_v3::make_host_reference, isa_v4::make_host_reference)
+                             : choose_isa(isa_v3::make_host_optimized, isa_v4::make_host_optimized);
+  return make_host(backend, {unit, options});
+}
+
+std::vector<std::size_t> fields_of(Unit unit, const Options& options) {
+  const Shape& s = options.shape;
+  const auto n = static_cast<std::size_t>(s.tokens());
+  const std::size_t d = s.width, da = s.query_width(), dk = s.key_width();
+  std::vector<std::size_t> fields;
+  switch (unit) {
+    case Unit::forward:
+      return {1, 1, 1, n};
+    case Unit::layer_forward:
+      return {n * d};
+    case Unit::attention_forward:
+      return {n * da};
+    case Unit::attention_backward:
+      return {n * da, n * dk, n * dk};
+    case Unit::forward_backward:
+      fields = {1, 1, 1};
+      break;
+    case Unit::layer_backward:
+      fields = {n * d};
+      break;
+    case Unit::lm_head:
+      fields = {1, 1, 1, n * d};
+      break;
+    case Unit::update:
+      fields = {1};
+      break;
+    case Unit::train_step:
+      fields = {1, 1, 1, 1, 1};
+      break;
+  }
+  for (const Tensor& tensor : tensors_of(unit, s)) fields.push_back(tensor.size());
+  return fields;
+}
+
+}  // namespace holdfast::gpt_train

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The optimized variant on the host. Against the reference: q, k, v and up, gate are one product
+// each; attention is tiled, its shares never lie in memory, and what cannot be seen is left out;
+// of a layer the results of products are kept and norms alone are computed again; logits live 128
+// rows at a time and become their gradient in place; an update is one pass; Newton-Schulz takes
+// matrices of one shape in batches that the caches hold, with three products a step. README.md has
+// what was measured.
+#include "gpt_train/host/fused.hpp"
+#include "gpt_train/stepped/steps.hpp"
+#include "gpt_train/variants.hpp"
+
+namespace holdfast::gpt_train::HOLDFAST_ISA {
+
+std::unique_ptr<Computation> make_host_optimized(Backend& backend, Problem problem) {
+  if (problem.options.precision == Precision::f32)
+    return std::make_unique<Steps<Fused<float>>>(backend, std::move(problem));
+  return std::make_unique<Steps<Fused<double>>>(backend, std::move(problem));
+}
+
+}  // namespace holdfast::gpt_train::HOLDFAST_ISA

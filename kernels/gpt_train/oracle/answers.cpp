@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpt_train/oracle/answers.hpp"
+
+#include <cmath>
+
+#include "gpt_train/oracle/oracle.hpp"
+#include "gpt_train/oracle/products.hpp"
+
+namespace holdfast::gpt_train::oracle {
+namespace {
+
+void append(Values& to, const Values& what) {
+  to.insert(to.end(), what.begin(), what.end());
+}
+void append(Values& to, const Loss& loss) {
+  to.insert(to.end(), {loss.mean, loss.deviation, loss.objective});
+}
+// Of a unit that reads a part of the tensors, that part.
+void append(Values& to, Unit unit, const Shape& shape, const Tensors& all) {
+  std::size_t k = 0;
+  const std::vector<Tensor> part = tensors_of(unit, shape), tensors = tensors_of(shape);
+  for (std::size_t j = 0; j < tensors.size() && k < part.size(); ++j)
+    if (tensors[j].name == part[k].name) append(to, all[j]), ++k;
+}
+
+Values arriving(const Shape& s, int width) {
+  Values dx(s.tokens() * width);
+  for (std::size_t k = 0; k < dx.size(); ++k)
+    dx[k] = near_normal(90, k) / std::sqrt(double(s.tokens()));
+  return dx;
+}
+
+Tensors drawn_gradients(const Shape& shape) {
+  Tensors all;
+  for (const Tensor& tensor : tensors_of(shape)) {
+    all.emplace_back(tensor.size());
+    for (std::int64_t k = 0; k < tensor.size(); ++k)
+      all.back()[k] = near_normal(91000 + tensor.stream, tensor.first + k) * 1e-3;
+  }
+  return all;
+}
+
+Values chained(Unit unit, const Options& options, int steps) {
+  State state = begun(options);
+  Pass last;
+  for (int k = 0; k < steps; ++k) {
+    if (unit == Unit::train_step)
+      last = train_step(options, state);
+    else
+      update(options, drawn_gradients(options.shape), state);
+  }
+  Values told = {double(steps)};
+  if (unit == Unit::train_step) {
+    append(told, last.loss);
+    told.push_back(norm(last.gradients));
+  }
+  append(told, unit, options.shape, state.parameters);
+  return told;
+}
+
+}  // namespace
+
+std::vector<double> answer(Unit unit, const Options& options, int steps) {
+  const Shape& s = options.shape;
+  if (unit == Unit::update || unit == Unit::train_step) return chained(unit, options, steps);
+  const Tensors p = parameters(s, options.start);
+  const Batch batch = batch_of(options, 0);
+  const Targets targets = targets_of(s, batch);
+  Values told;
+  if (unit == Unit::forward || unit == Unit::forward_backward) {
+    const Pass pass = forward_backward(s, p, batch);
+    append(told, pass.loss);
+    if (unit == Unit::forward)
+      append(told, pass.loss.each);
+    else
+      append(told, unit, s, pass.gradients);
+    return told;
+  }
+  Tensors gradients = zeros(s);
+  const Values x = embedded(s, p, batch);
+  if (unit == Unit::lm_head) {
+    const Loss loss = lm_head(s, p, targets, x, gradients);
+    append(told, loss);
+    append(told, loss.dx);
+    append(told, unit, s, gradients);
+    return told;
+  }
+  const Layer done = layer(s, p, 0, targets.segments, x);
+  if (unit == Unit::layer_forward) return done.out;
+  if (unit == Unit::attention_forward) return done.attention.o;
+  if (unit == Unit::layer_backward) {
+    told = layer_backward(s, p, 0, done, arriving(s, s.width), gradients);
+    append(told, unit, s, gradients);
+    return told;
+  }
+  const AttentionGradient back = attend_backward(s, done.attention, arriving(s, s.query_width()));
+  append(told, back.q);
+  append(told, back.k);
+  append(told, back.v);
+  return told;
+}
+
+double distance(const std::vector<std::size_t>& fields, const std::vector<double>& found,
+                const std::vector<double>& expected) {
+  std::size_t all = 0;
+  for (const std::size_t field : fields) all += field;
+  if (found.size() != all || expected.size() != all) return INFINITY;
+  double worst = 0;
+  std::size_t at = 0;
+  for (const std::size_t field : fields) {
+    double off = 0, size = 0;
+    for (const std::size_t end = at + field; at < end; ++at) {
+      off += (found[at] - expected[at]) * (found[at] - expected[at]);
+      size += expected[at] * expected[at];
+    }
+    const double part = size > 0 ? std::sqrt(off / size) : std::sqrt(off);
+    if (!(part <= worst)) worst = part;  // what is no number stays
+    if (std::isnan(part)) return INFINITY;
+  }
+  return worst;
+}
+
+}  // namespace holdfast::gpt_train::oracle

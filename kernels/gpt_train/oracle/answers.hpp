@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The oracle's answers in the form of a computation's result.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "gpt_train/problem/problem.hpp"
+
+namespace holdfast::gpt_train::oracle {
+
+// After so many steps, of which only an update and a training step go on from one another.
+std::vector<double> answer(Unit unit, const Options& options, int steps);
+
+// The worst field's difference, each by the norm of what is expected of it; the norm of what was
+// found where nothing is expected.
+double distance(const std::vector<std::size_t>& fields, const std::vector<double>& found,
+                const std::vector<double>& expected);
+
+}  // namespace holdfast::gpt_train::oracle

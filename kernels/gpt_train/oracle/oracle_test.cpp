@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpt_train/oracle/oracle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "gpt_train/data/golden.hpp"
+
+namespace holdfast::gpt_train::oracle {
+namespace {
+
+constexpr auto& micro = golden::micro;
+
+// To so much of the expected value.
+void expect_relative(double found, double expected, double allowed, const std::string& what) {
+  EXPECT_NEAR(found, expected, allowed * std::abs(expected)) << what;
+}
+
+std::size_t index_of(const std::string& name, const Shape& shape = micro.shape) {
+  const std::vector<Tensor> tensors = tensors_of(shape);
+  for (std::size_t k = 0; k < tensors.size(); ++k)
+    if (tensors[k].name == name) return k;
+  throw std::out_of_range(name);
+}
+
+Pass first_pass() {
+  return forward_backward(micro.shape, parameters(micro.shape, Start::bench), batch_of(micro, 0));
+}
+
+TEST(GptOracle, HasThePublishedForwardPass) {
+  const Pass pass = first_pass();
+  const auto expect = [](double found, double expected, const char* what) {
+    expect_relative(found, expected, 1e-10, what);
+  };
+  expect(pass.loss.mean, golden::micro_mean, "mean");
+  expect(pass.loss.deviation, golden::micro_deviation, "deviation");
+  expect(pass.loss.objective, golden::micro_objective, "objective");
+  expect(pass.loss.each[2], 3.455084605421658, "l[0,2]");
+  expect(pass.loss.logits[0], -0.9872822684964172, "z[0,0,0]");
+  expect(pass.loss.logits[3 * 61 + 17], -5.859727413250446, "z[0,3,17]");
+  expect(pass.layers[0].attention.log_sums[0], 3.6511434020757165, "layer 0 [0,0,0]");
+  expect(pass.layers[1].attention.log_sums[(4 + 3) * 12 + 8], 2.2931374111385834,
+         "layer 1 [1,3,8]");
+  expect(pass.layers[0].attention.q[(3 * 4 + 1) * 8 + 2], 1.1945701533254267, "q [0,3,1,2]");
+  expect(pass.layers[1].attention.o[((12 + 7) * 4 + 3) * 8 + 5], 0.1728545740191622, "o [1,7,3,5]");
+  expect(pass.x[23 * 16 + 15], 0.026439503286280974, "x [1,11,15]");
+}
+
+TEST(GptOracle, HasThePublishedGradients) {
+  const Tensors gradients = first_pass().gradients;
+  expect_relative(norm(gradients), golden::micro_gradient_norm, 1e-10, "all");
+  expect_relative(gradients[0][7 * 16], 0.5048010107965643, 1e-10, "dE[7,0]");
+  const std::pair<const char*, double> known[] = {
+      {"E", 5.541235234661731},     {"W_head", 4.5523729257684655}, {"g_final", 8.394506080457434},
+      {"Wq.0", 3.058946392263309},  {"Wk.0", 2.517984037773833},    {"Wv.0", 7.647604455388443},
+      {"Wo.0", 21.63677116170287},  {"Wd.0", 12.24058152933432},    {"g1.0", 2.477532474318672},
+      {"g2.1", 1.0311189958885831}, {"Wq.1", 1.9080973347021533},   {"Wk.1", 2.4162409127335533}};
+  for (const auto& [name, expected] : known)
+    expect_relative(norm(gradients[index_of(name)]), expected, 1e-10, name);
+  const Tensors both = {gradients[index_of("Wf_up.0")], gradients[index_of("Wf_gate.0")]};
+  expect_relative(norm(both), 8.16790732913259, 1e-10, "Wf.0");
+}
+
+TEST(GptOracle, ThreeUpdatesOfMicroArePublished) {
+  for (const golden::ThreeUpdates& known : golden::micro_updates) {
+    Options options = micro;
+    options.optimizer = known.optimizer;
+    State state = begun(options);
+    (void)train_step(options, state);
+    for (const double loss : known.losses) {
+      const Pass pass =
+          state.step < 3 ? train_step(options, state)
+                         : forward_backward(options.shape, state.parameters, batch_of(options, 3));
+      expect_relative(pass.loss.mean, loss, 1e-8, "loss");
+    }
+    const auto expect_norm = [&](const char* name, double expected) {
+      expect_relative(norm(state.parameters[index_of(name)]), expected, 1e-8, name);
+    };
+    expect_relative(state.parameters[index_of("Wq.0")][0], known.first_query, 1e-8, "Wq.0[0,0]");
+    expect_norm("Wk.1", known.key_norm);
+    expect_norm("Wd.0", known.down_norm);
+    expect_norm("W_head", known.head_norm);
+    expect_norm("E", known.embedding_norm);
+    expect_norm("g_final", golden::micro_final_norm);
+  }
+}
+
+TEST(GptOracle, TheOrthogonalPartOfASmallMatrixIsPublished) {
+  Values x(12 * 20);
+  for (std::size_t k = 0; k < x.size(); ++k) x[k] = near_normal(99, k, 7);
+  const Values o = newton_schulz(x, 12, 20);
+  expect_relative(o[0], -0.0037813441251614566, 1e-8, "[0,0]");
+  expect_relative(o[3 * 20 + 7], -0.21911131930858574, 1e-8, "[3,7]");
+  expect_relative(o[239], -0.022624169120272264, 1e-8, "[11,19]");
+  expect_relative(norm(o), 3.156225101369039, 1e-8, "norm");
+  EXPECT_EQ(norm(newton_schulz(Values(240), 12, 20)), 0);
+}
+
+// Twelve entries of every tensor, spread over it, each moved by 1e-5 to either side.
+TEST(GptOracle, GradientsAreWhatDifferencesSay) {
+  const Tensors at = parameters(micro.shape, Start::bench);
+  const Tensors gradients = first_pass().gradients;
+  const Batch batch = batch_of(micro, 0);
+  const auto objective = [&](std::size_t k, std::size_t j, double step) {
+    Tensors moved = at;
+    moved[k][j] += step;
+    return forward_backward(micro.shape, moved, batch).loss.objective;
+  };
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    double largest = 0, worst = 0;
+    for (const double value : gradients[k]) largest = std::max(largest, std::abs(value));
+    for (int draw = 0; draw < 12; ++draw) {
+      const std::size_t j = hashed(5, k, draw) % at[k].size();
+      const double slope = (objective(k, j, 1e-5) - objective(k, j, -1e-5)) / 2e-5;
+      worst = std::max(worst, std::abs(slope - gradients[k][j]));
+    }
+    EXPECT_LT(worst / largest, 1e-7) << tensors_of(micro.shape)[k].name;
+  }
+}
+
+TEST(GptOracle, AFreshModelKnowsNothing) {
+  const Pass pass =
+      forward_backward(micro.shape, parameters(micro.shape, Start::upstream), batch_of(micro, 0));
+  EXPECT_NEAR(pass.loss.mean, std::log(61), 1e-12);
+  for (std::size_t k = 0; k < pass.gradients.size(); ++k)
+    EXPECT_EQ(norm(pass.gradients[k]) == 0, k != index_of("W_head")) << k;
+}
+
+TEST(GptOracle, ATokenIsSeenByItsOwnDocumentFromThereOn) {
+  const Tensors p = parameters(micro.shape, Start::bench);
+  Batch batch = batch_of(micro, 0);
+  const Values before = forward_backward(micro.shape, p, batch).loss.logits;
+  batch.tokens[4] = 33;  // the document of columns 4 and 5
+  const Values after = forward_backward(micro.shape, p, batch).loss.logits;
+  for (int row = 0; row < 24; ++row) {
+    const bool same = std::equal(before.begin() + row * 61, before.begin() + (row + 1) * 61,
+                                 after.begin() + row * 61);
+    EXPECT_EQ(same, row != 4 && row != 5) << row;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::gpt_train::oracle

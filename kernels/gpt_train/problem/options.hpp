@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a caller chooses, and the words for it.
+#pragma once
+
+#include "gpt_train/problem/shape.hpp"
+#include "runtime/base/precision.hpp"
+
+namespace holdfast::gpt_train {
+
+// What one step does: kernels/gpt_train/gpt_train.hpp has the results.
+enum class Unit {
+  forward,
+  forward_backward,
+  layer_forward,
+  layer_backward,
+  attention_forward,
+  attention_backward,
+  lm_head,
+  update,
+  train_step
+};
+
+enum class Optimizer { adamw, muon, multiscale };
+inline constexpr Words<Optimizer, 3> optimizer_words = {"optimizer",
+                                                        {"adamw", "muon", "multiscale"}};
+
+// bench: of all timings and published values. upstream: as training starts, with projections of
+// zero; its first loss is ln V.
+enum class Start { bench, upstream };
+
+struct Options {
+  Shape shape = shape_of(Model::tiny);
+  bool documents = false;  // else a row is one document
+  int pad_tail = 0;        // of the last row of step 0: so many tokens at its end are padding
+  Optimizer optimizer = Optimizer::adamw;
+  Start start = Start::bench;
+  double learning_rate = 0.005;
+  double warm = 0.5;       // w0, how far warm-up has come: 0 .. 1
+  double warm_tokens = 0;  // above 0: w0 follows the tokens trained before, and scales the rate
+  Precision precision = Precision::f32;
+};
+
+}  // namespace holdfast::gpt_train

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// The units of work in terms of a model's stages, and their results: what both host variants share.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "computation.hpp"
+#include "gpt_train/problem/problem.hpp"
+#include "gpt_train/problem/rates.hpp"
+#include "gpt_train/stepped/inputs.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/count/scope.hpp"
+
+namespace holdfast::gpt_train {
+
+// Of the positions' losses l, in f64.
+struct LossSums {
+  double mean = 0, deviation = 0, objective = 0;
+};
+template <class T>
+LossSums sums_of(const T* losses, std::int64_t positions, std::int64_t count) {
+  double total = 0, squares = 0;
+  for (std::int64_t k = 0; k < positions; ++k) total += losses[k];
+  const double mean = total / double(count);
+  for (std::int64_t k = 0; k < positions; ++k) squares += (losses[k] - mean) * (losses[k] - mean);
+  return {mean, std::sqrt(squares / double(count)), total / std::sqrt(double(count))};
+}
+
+// A Model<T> is made of (backend, problem) and has the stages that are called here. What a unit
+// does not need it need not hold.
+template <class Model>
+class Steps : public Computation {
+ public:
+  Steps(Backend& backend, Problem problem)
+      : problem_(std::move(problem)), model_(backend, problem_) {
+    for (int l = 0; l < problem_.options.shape.layers; ++l)
+      layer_names_.push_back(text("layer_", l));
+    start_again(0);
+  }
+
+  void start_again(int) override {
+    step_ = 0;
+    if (problem_.has_attention())
+      model_.take(projected(problem_.options));
+    else
+      model_.draw();
+    if (problem_.has_layer() || problem_.unit == Unit::lm_head)
+      model_.take(first_stream(problem_.options));
+    if (problem_.unit != Unit::update) take_batch(0);
+    if (problem_.unit == Unit::layer_backward) {
+      model_.layer_forward(0);
+      model_.take_incoming(incoming(problem_.options.shape, problem_.options.shape.width));
+    }
+    if (problem_.unit == Unit::attention_backward) {
+      model_.attention_forward();
+      model_.take_incoming(incoming(problem_.options.shape, problem_.options.shape.query_width()));
+    }
+  }
+
+  void step() override {
+    switch (problem_.unit) {
+      case Unit::forward:
+      case Unit::forward_backward:
+        return pass();
+      case Unit::layer_forward: {
+        const Scope scope(layer_names_[0]);
+        return model_.layer_forward(0);
+      }
+      case Unit::layer_backward: {
+        const Scope scope(layer_names_[0]);
+        model_.restore_incoming();
+        return model_.layer_backward(0);
+      }
+      case Unit::attention_forward: {
+        const Scope scope("attention");
+        return model_.attention_forward();
+      }
+      case Unit::attention_backward: {
+        const Scope scope("attention");
+        return model_.attention_backward();
+      }
+      case Unit::lm_head: {
+        const Scope scope("lm_head");
+        model_.head();
+        return model_.head_backward();
+      }
+      case Unit::update: {
+        const Scope scope("update");
+        return model_.update(rates_of(problem_.options, step_++));
+      }
+      case Unit::train_step:
+        return train();
+    }
+  }
+
+  std::vector<double> result() override {
+    std::vector<double> told;
+    const bool trains = problem_.trains();
+    if (trains) told.push_back(double(step_));
+    if (problem_.has_head()) {
+      const LossSums sums = loss();
+      told.insert(told.end(), {sums.mean, sums.deviation, sums.objective});
+    }
+    if (problem_.unit == Unit::train_step) told.push_back(model_.gradient_norm());
+    if (trains)
+      model_.tell_parameters(told);
+    else
+      model_.tell(told);
+    return told;
+  }
+
+ private:
+  LossSums loss() const {
+    return sums_of(model_.losses(), problem_.options.shape.tokens(), count_);
+  }
+  void take_batch(std::int64_t step) {
+    const Batch batch = batch_of(problem_.options, step);
+    const Targets targets = targets_of(problem_.options.shape, batch);
+    count_ = targets.count;
+    model_.take(batch, targets);
+  }
+
+  void pass() {
+    const int layers = problem_.options.shape.layers;
+    {
+      const Scope scope("forward_pass");
+      {
+        const Scope embedding("embedding");
+        model_.embed();
+      }
+      for (int l = 0; l < layers; ++l) {
+        const Scope layer(layer_names_[l]);
+        model_.layer_forward(l);
+      }
+    }
+    {
+      const Scope scope("loss_computation"), head("lm_head");
+      model_.head();
+    }
+    if (problem_.unit == Unit::forward) return;
+    const Scope scope("backward_pass");
+    {
+      const Scope head("lm_head");
+      model_.head_backward();
+    }
+    for (int l = layers; l-- > 0;) {
+      const Scope layer(layer_names_[l]);
+      model_.layer_backward(l);
+    }
+    const Scope embedding("embedding");
+    model_.embed_backward();
+  }
+
+  void train() {
+    {
+      const Scope scope("data_loading");
+      take_batch(step_);
+    }
+    pass();
+    if (!std::isfinite(loss().mean))
+      throw Error(Fault::device, text("Loss is NaN, stopping training at step ", step_));
+    const Scope scope("update");
+    model_.update(rates_of(problem_.options, step_++));
+  }
+
+  Problem problem_;
+  Model model_;
+  std::vector<std::string> layer_names_ = {};
+  std::int64_t step_ = 0, count_ = 1;
+};
+
+}  // namespace holdfast::gpt_train

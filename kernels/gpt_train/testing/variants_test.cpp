@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both variants beside the oracle, unit by unit, and what must not change a result.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "gpt_train/data/golden.hpp"
+#include "gpt_train/testing/support.hpp"
+#include "testing/error_of.hpp"
+
+namespace holdfast::gpt_train {
+namespace {
+
+constexpr Unit units[] = {
+    Unit::forward,           Unit::forward_backward,   Unit::layer_forward, Unit::layer_backward,
+    Unit::attention_forward, Unit::attention_backward, Unit::lm_head,       Unit::update,
+    Unit::train_step};
+constexpr Variant variants[] = {Variant::reference, Variant::optimized};
+
+// More rows than a tile, no multiple of it; a head narrower than a vector; documents that end
+// inside tiles and leave whole tiles dark; three query heads of a key head.
+constexpr Options odd = {.shape = {67, 24, 2, 2, 3, 10, 20, 2, 150, 40},
+                         .documents = true,
+                         .pad_tail = 5,
+                         .precision = Precision::f64};
+
+TEST(GptVariants, AgreeWithTheOracleInDoublePrecision) {
+  for (const Options& options : {golden::micro, odd})
+    for (const Unit unit : units) {
+      const int steps = unit == Unit::update || unit == Unit::train_step ? 2 : 1;
+      const std::vector<double> expected = oracle::answer(unit, options, steps);
+      for (const Variant variant : variants)
+        EXPECT_LT(distance(unit, options, after(variant, unit, options, steps), expected), 1e-10)
+            << static_cast<int>(unit) << ' ' << static_cast<int>(variant);
+    }
+}
+
+TEST(GptVariants, EveryOptimizerUpdatesAsTheOracleDoes) {
+  for (const Options& base : {golden::micro, odd})
+    for (const Optimizer optimizer : {Optimizer::muon, Optimizer::multiscale}) {
+      Options options = base;
+      options.optimizer = optimizer;
+      const std::vector<double> expected = oracle::answer(Unit::train_step, options, 3);
+      for (const Variant variant : variants)
+        EXPECT_LT(distance(Unit::train_step, options, after(variant, Unit::train_step, options, 3),
+                           expected),
+                  1e-8)
+            << optimizer_words.of(optimizer) << ' ' << static_cast<int>(variant);
+    }
+}
+
+TEST(GptVariants, AgreeWithTheOracleInSinglePrecision) {
+  for (const Unit unit : units) {
+    const Options options = {.documents = true};  // tiny
+    const std::vector<double> expected = oracle::answer(unit, options, 1);
+    for (const Variant variant : variants) {
+      const std::vector<double> found = after(variant, unit, options);
+      EXPECT_LT(distance(unit, options, found, expected), 5e-5)
+          << static_cast<int>(unit) << ' ' << static_cast<int>(variant);
+      if (unit == Unit::forward_backward) {
+        EXPECT_NEAR(found[0] / expected[0], 1, 1e-5);
+      }
+    }
+  }
+}
+
+TEST(GptVariants, TheFusedClassifierAgreesWithMaterialisedLogitsToTheLastDigits) {
+  Options options = {.precision = Precision::f64};
+  options.shape.vocabulary = 301;
+  const auto of = [&](Variant variant) { return after(variant, Unit::lm_head, options); };
+  EXPECT_LT(distance(Unit::lm_head, options, of(Variant::optimized), of(Variant::reference)),
+            1e-14);
+}
+
+TEST(GptVariants, RepeatThemselvesToTheBit) {
+  const Options options = {.documents = true, .optimizer = Optimizer::multiscale};
+  for (const Variant variant : variants)
+    EXPECT_EQ(after(variant, Unit::train_step, options, 2),
+              after(variant, Unit::train_step, options, 2));
+}
+
+TEST(GptVariants, BeginAgainWhereTheyBegan) {
+  const Options options = {.documents = true, .optimizer = Optimizer::muon};
+  const auto backend = open_backend("host");
+  for (const Variant variant : variants) {
+    const auto computation = make(Unit::train_step, *backend, variant, options);
+    computation->step();
+    const std::vector<double> first = computation->result();
+    computation->step();
+    EXPECT_NE(computation->result(), first);
+    computation->start_again(0);
+    computation->step();
+    EXPECT_EQ(computation->result(), first);
+  }
+}
+
+TEST(GptVariants, PeakIsTheFormula) {
+  for (const Options& base : {golden::micro, odd, Options{}})
+    for (const Optimizer optimizer : {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale})
+      for (const Unit unit : units)
+        for (const Variant variant : variants) {
+          Options options = base;
+          options.optimizer = optimizer;
+          if (optimizer != Optimizer::adamw && unit != Unit::train_step) continue;
+          const auto backend = open_backend("host");
+          const auto computation = make(unit, *backend, variant, options);
+          const auto formula = double(formula_peak_bytes(variant, unit, options));
+          EXPECT_NEAR(double(backend->ledger.peak_bytes) / formula, 1, 0.01)
+              << static_cast<int>(unit) << ' ' << static_cast<int>(variant);
+        }
+}
+
+TEST(GptVariants, FusedMemoryGrowsWithTheRowAndNotWithItsSquare) {
+  Options once = {}, twice = {};
+  twice.shape.columns *= 2;
+  const auto peak = [](const Options& options) {
+    const auto backend = open_backend("host");
+    (void)make(Unit::attention_backward, *backend, Variant::optimized, options);
+    return double(backend->ledger.peak_bytes);
+  };
+  EXPECT_LE(peak(twice), 2 * peak(once));
+}
+
+struct Nonsense {
+  void (*spoil)(Options&);
+  const char* sentence;
+};
+
+TEST(GptVariants, WhatCannotBeIsRefusedWithFieldValueAndLimit) {
+  const Nonsense all[] = {
+      {[](Options& o) { o.shape.batch = 0; }, "batch = 0: it must be at least 1"},
+      {[](Options& o) { o.shape.columns = 1; }, "seq = 1: it must be at least 2"},
+      {[](Options& o) { o.shape.head = 7; },
+       "unsupported head width 7: halves of a head are rotated, so it must be even"},
+      {[](Options& o) { o.pad_tail = 12; }, "pad tail = 12: it must be 0 to 11, less than a row"},
+      {[](Options& o) { o.learning_rate = NAN; }, "lr = nan: it must be a finite number"},
+      {[](Options& o) { o.warm = 1.5; }, "w0 = 1.5: warm-up is a share from 0 to 1"},
+      {[](Options& o) { o.warm = NAN; }, "w0 = nan: warm-up is a share from 0 to 1"}};
+  const auto backend = open_backend("host");
+  for (const auto& [spoil, sentence] : all) {
+    Options options = golden::micro;
+    spoil(options);
+    EXPECT_EQ(
+        refusal_of([&] { (void)make(Unit::train_step, *backend, Variant::optimized, options); }),
+        sentence);
+  }
+  EXPECT_EQ(refusal_of([] { (void)optimizer_words.read("sgd"); }),
+            "unknown optimizer 'sgd'; use one of adamw, muon, multiscale");
+}
+
+TEST(GptVariants, ALossThatIsNoNumberStopsTheTrainingWithItsStep) {
+  Options options = golden::micro;
+  options.learning_rate = 1e308;
+  const auto backend = open_backend("host");
+  const auto computation = make(Unit::train_step, *backend, Variant::optimized, options);
+  computation->step();
+  EXPECT_EQ(refusal_of([&] { computation->step(); }, Fault::device),
+            "Loss is NaN, stopping training at step 1");
+}
+
+}  // namespace
+}  // namespace holdfast::gpt_train

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the workload: the factories of its implementations. `make` validates first and chooses
+// one of these.
+#pragma once
+
+#include <memory>
+
+#include "computation.hpp"
+#include "gpt_train/problem/problem.hpp"
+#include "runtime/backend/backend.hpp"
+
+namespace holdfast::gpt_train {
+
+using VariantFactory = std::unique_ptr<Computation>(Backend& backend, Problem problem);
+
+// backend.device is null. The same sources, compiled once for each instruction set.
+namespace isa_v3 {
+VariantFactory make_host_reference, make_host_optimized;
+}
+namespace isa_v4 {
+VariantFactory make_host_reference, make_host_optimized;
+}
+
+}  // namespace holdfast::gpt_train
