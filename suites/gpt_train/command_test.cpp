@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real binary as a user types it: what its list holds, its options, what it says to nonsense.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "harness/testing/shell.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+
+nlohmann::json list(const std::string& options = "") {
+  return nlohmann::json::parse(run(GPT_TRAIN_BINARY " --list=json " + options).words).at("cases");
+}
+std::set<std::string> listed(const std::string& options = "") {
+  std::set<std::string> ids;
+  for (const auto& one : list(options))
+    ids.insert(one.at("id").get<std::string>().substr(sizeof("gpt_train")));
+  return ids;
+}
+
+TEST(GptCases, AreThoseOfTheSpecificationOnAHost) {
+  EXPECT_THAT(listed(),
+              IsSupersetOf(std::set<std::string>{
+                  "forward/model:tiny/docs:0/f32", "forward_backward/model:tiny/docs:0/f32",
+                  "forward_backward/model:micro/docs:1/f64", "layer/pass:fwd/model:tiny/docs:0/f32",
+                  "attention/pass:bwd/model:tiny/docs:1/f32", "lm_head/model:tiny/f32",
+                  "optimizer/opt:muon/model:tiny/f32",
+                  "train_step/model:tiny/opt:multiscale/docs:0/launch:host/f32",
+                  "train_step/model:small/opt:adamw/docs:1/launch:host/f32",
+                  "memory/model:tiny/opt:adamw/f32"}));
+}
+
+TEST(GptCases, GateInAtMostTwelveOnAHost) {
+  int gating = 0;
+  for (const auto& one : list()) gating += one.at("tier") != "full";
+  EXPECT_LE(gating, 12);
+}
+
+TEST(GptCommand, OptionsChangeTheRowsThatTheySpeakOf) {
+  EXPECT_THAT(listed("--batch=4 --seq=64"),
+              Contains("train_step/model:tiny/opt:adamw/docs:0/launch:host/batch:4/seq:64/f32"));
+}
+
+struct Nonsense {
+  std::string options, sentence;
+};
+
+TEST(GptCommand, NonsenseIsRefusedWithFieldValueAndLimit) {
+  for (const auto& [options, sentence] :
+       {Nonsense{"--batch=0", "batch = 0: it must be at least 1"},
+        Nonsense{"--seq=1", "seq = 1: it must be at least 2"},
+        Nonsense{"--w0=1.5", "w0 = 1.5: warm-up is a share from 0 to 1"},
+        Nonsense{"--lr=nan", "lr = nan: it must be a finite number"},
+        Nonsense{"--lr=fast", "--lr=fast is no number"}}) {
+    const Said said = run(GPT_TRAIN_BINARY " " + options);
+    EXPECT_EQ(said.exit, 2) << options;
+    EXPECT_THAT(said.words, HasSubstr(sentence));
+  }
+}
+
+// A rate beyond all numbers; the harness reports a case that failed as wrong.
+TEST(GptCommand, ALossThatIsNoNumberFailsTheCaseWithItsStep) {
+  const Said said =
+      run(GPT_TRAIN_BINARY " --filter=train_step/model:tiny/opt:adamw/docs:0 --lr=1e308");
+  EXPECT_EQ(said.exit, 1);
+  EXPECT_THAT(said.words, HasSubstr("Loss is NaN, stopping training at step 1"));
+}
+
+}  // namespace
+}  // namespace holdfast

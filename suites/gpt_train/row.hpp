@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row of the suite's table: one claim about one computation of one model.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "families/family.hpp"
+#include "gpt_train/gpt_train.hpp"
+
+namespace holdfast::gpt_train {
+
+struct Row {
+  const Family<Row>* family = nullptr;
+  Tier tier = Tier::gate;
+  Model model = Model::tiny;
+  Options options = {};
+  Kinds only = {};       // of devices that it is confined to; empty: all that can
+  bool counted = false;  // small enough for its instructions to be counted
+};
+
+namespace families {
+extern const Family<Row> forward, forward_backward, layer_forward, layer_backward,
+    attention_forward, attention_backward, lm_head, optimizer, train_step;  // stepped.cpp
+extern const Family<Row> memory;                                            // protocols.cpp
+}  // namespace families
+
+Unit unit_of(const Row& row);
+
+// "gpt_train/<family>/model:tiny/../f32"; axes before and after the model's.
+std::string named(const std::string& family, const Row& row,
+                  const std::vector<holdfast::Axis>& before = {},
+                  const std::vector<holdfast::Axis>& after = {});
+inline holdfast::Axis documents_axis(const Row& row) {
+  return {"docs", int(row.options.documents)};
+}
+inline holdfast::Axis optimizer_axis(const Row& row) {
+  return {"opt", optimizer_words.of(row.options.optimizer)};
+}
+
+}  // namespace holdfast::gpt_train
