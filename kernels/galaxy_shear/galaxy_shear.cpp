@@ -65,7 +65,10 @@ Problem problem_of(Unit unit, const Options& options, bool executes) {
   if (unit == Unit::render_grad) problem.cotangent.assign(pixels, 1);
   if (!problem.fits()) return problem;
   for (int b = 0; b < options.batch; ++b)
-    for (const double value : start_of(problem.scene)) problem.starts.push_back(value);
+    for (const double value : unit == Unit::hmc_sample
+                                  ? latents_of(problem.scene, truth_of(problem.scene, b))
+                                  : start_of(problem.scene))
+      problem.starts.push_back(value);
   if (executes)
     problem.data = data_of(problem.scene, Noise::philox, options.batch);
   else
@@ -81,6 +84,9 @@ std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,
 std::unique_ptr<Computation> make(Backend& backend, Variant variant, Problem problem) {
   validate(backend, problem);
   const bool reference = variant == Variant::reference;
+  if (reference && walks(problem.unit))
+    throw Error(Fault::bad_input,
+                "the reference is the published fit; vi_step and hmc_sample have none");
   if (backend.device) {
 #ifdef HOLDFAST_CUDA
     return reference ? make_cuda_reference(backend, std::move(problem))
@@ -107,11 +113,15 @@ std::vector<std::size_t> fields_of(Unit unit, const Options& options) {
       return {columns * columns};
     }
     case Unit::render_grad:
-      return {batch * parameters};
+      return {batch, batch * parameters};
     case Unit::forward:
       return options.sample ? std::vector{latents, batch} : std::vector{batch};
     case Unit::svi_step:
       return {latents, latents, latents, batch, batch, batch};
+    case Unit::vi_step:
+      return {latents, latents, latents, latents, batch, batch, batch};
+    case Unit::hmc_sample:
+      return {latents, latents, latents, batch, batch, batch, batch};
     case Unit::map:
       break;
   }

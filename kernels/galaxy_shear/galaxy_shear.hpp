@@ -17,11 +17,17 @@ namespace holdfast::galaxy_shear {
 // Of a batch of realisations, each with its own truth, drawn and observed as problem/scene.hpp and
 // data/data.hpp say. A step and its result:
 //   render       draws the truth: images [batch, S, S]
-//   render_grad  the product of ones, one per pixel, with the derivative at the truth: [batch, 8]
+//   render_grad  draws the truth and adds up its pixels, with a cotangent of ones as their weights,
+//                and what each parameter does to the sum: [batch], [batch, 8]
 //   forward      the loss at the start of a fit: [batch]; with options.sample at latents drawn from
 //                their priors: u [batch, latents], loss
 //   svi_step     one step of Adam, chained: u, m, v [batch, latents], loss, t, status [batch]
 //   map          a whole fit from its start: u [batch, latents], losses [batch, steps], status
+//   vi_step      one step of Adam on a normal distribution of the latents, chained: location, rho
+//                and the means of their slopes [batch, latents] each, loss, evaluations, status
+//   hmc_sample   one sample of 16 leapfrogs from the truth, chained: u, the trajectory's end and
+//   its
+//                momentum [batch, latents] each, loss, error of energy, samples taken, evaluations
 //   psf_table    attenuation by a Moffat profile and a pixel: [H + 1, H + 1]
 // Throws Error{bad_input} for options that cannot be, with field, value and limit.
 std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,

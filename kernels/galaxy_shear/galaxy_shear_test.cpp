@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "galaxy_shear/testing/goldens.hpp"
+#include "galaxy_shear/testing/walks.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast::galaxy_shear {
@@ -75,11 +76,9 @@ TEST_F(GalaxyShearOnHost, SinglePrecisionEndsWhereThePosteriorDoesNotTell) {
 }
 
 TEST_F(GalaxyShearOnHost, GalaxiesOfABatchAreIndependent) {
-  for (const Precision precision : precisions)
-    expect_independent(*backend, Variant::optimized,
-                       batch_of(Unit::svi_step, {.batch = 5, .precision = precision}));
   expect_independent(*backend, Variant::optimized,
-                     batch_of(Unit::svi_step, {.fft = 64, .image = 33, .batch = 64}));
+                     batch_of(Unit::map, {.batch = 5, .steps = 2, .precision = Precision::f32}));
+  expect_independent(*backend, Variant::optimized, batch_of(Unit::map, {.batch = 64, .steps = 2}));
 }
 
 TEST_F(GalaxyShearOnHost, TablesOpticsAsTheOracleDoes) {
@@ -93,6 +92,35 @@ TEST_F(GalaxyShearOnHost, DrawsLatentsFromTheirPriors) {
 
 TEST_F(GalaxyShearOnHost, TellsWhichGalaxyFailedAtWhichStep) {
   for (const Variant variant : variants) expect_failures_told(*backend, variant);
+}
+
+TEST_F(GalaxyShearOnHost, InfersThePublishedBoundAndItsSlopes) {
+  expect_published_inference(after(*backend, Variant::optimized, published_inference()));
+}
+
+TEST_F(GalaxyShearOnHost, InfersAsTheOracleDoesWithNoiseOfItsOwn) {
+  expect_inference(*backend);
+}
+
+TEST_F(GalaxyShearOnHost, SamplesAsLeapfrogsByTheOracleDo) {
+  expect_samples(*backend);
+}
+
+// What the walk of u follows is the slope of its own loss.
+TEST_F(GalaxyShearOnHost, TheLossOfAWalkHasTheSlopesThatDifferencesFind) {
+  const golden::Golden t = golden::t_gaussian();
+  const std::vector<double> data = golden::data(t);
+  const auto exact = oracle::stretched(t.scene, data, t.start).gradient;
+  constexpr double h = 1e-4;
+  for (std::size_t k = 0; k < t.start.size(); ++k) {
+    const auto at = [&](double shift) {
+      std::vector<double> u = t.start;
+      u[k] += shift;
+      return oracle::stretched(t.scene, data, u).loss;
+    };
+    const double slope = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
+    EXPECT_NEAR(slope, exact[k], 1e-8 * largest(exact)) << k;
+  }
 }
 
 TEST_F(GalaxyShearOnHost, AWholeStampKeepsTheFluxAndTurnsWithTheGalaxy) {
@@ -125,10 +153,11 @@ TEST_F(GalaxyShearOnHost, AWholeStampKeepsTheFluxAndTurnsWithTheGalaxy) {
 TEST_F(GalaxyShearOnHost, HoldsTheBytesOfTheFormula) {
   for (const Variant variant : variants)
     for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward, Unit::svi_step,
-                            Unit::map, Unit::psf_table})
+                            Unit::map, Unit::psf_table, Unit::vi_step, Unit::hmc_sample})
       for (const Options& options :
            {Options{.steps = 7}, Options{.batch = 5, .psf = Psf::moffat},
             Options{.fft = 64, .image = 33, .latents = 8, .precision = Precision::f32}}) {
+        if (walks(unit) && variant == Variant::reference) continue;
         const auto fresh = open_backend("host");
         const auto computation = make(unit, *fresh, variant, options);
         EXPECT_EQ(fresh->ledger.peak_bytes, formula_peak_bytes(*fresh, variant, unit, options))

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "galaxy_shear/galaxy_shear.hpp"
+#include "galaxy_shear/problem/walks.hpp"
 #include "galaxy_shear/reference/reference_formulas.hpp"
 #include "runtime/base/fourier.hpp"
 
@@ -19,8 +20,13 @@ std::int64_t data_bytes(Unit unit, const Options& options, std::int64_t value, s
   const std::int64_t batch = options.batch;
   const std::int64_t pixels = std::int64_t{options.image} * options.image;
   const std::int64_t steps = unit == Unit::map ? options.steps : 1;
+  if (walks(unit)) {
+    const std::size_t state =
+        unit == Unit::vi_step ? sizeof(Variational::State) : sizeof(Hamiltonian::State);
+    return value * (batch * pixels + spare) + batch * (std::int64_t(state) + 8);
+  }
   if (unit == Unit::render) return 64 * batch + value * batch * pixels;
-  if (unit == Unit::render_grad) return 128 * batch + value * (pixels + spare);
+  if (unit == Unit::render_grad) return 136 * batch + value * (pixels + spare);
   const auto state = static_cast<std::int64_t>(sizeof(FitState));
   // Where a fit begins anew; on a device one kernel takes it for chained steps as well.
   const std::int64_t starts = unit == Unit::map || (!spare && unit == Unit::svi_step) ? 64 : 0;
@@ -65,7 +71,10 @@ std::int64_t reference_bytes(Unit unit, const Options& options, std::int64_t val
     numbers += batch * (9 * half_plane + 2 * whole + 10 * n * n + n * (n + 2));
     bytes += batch * std::int64_t(sizeof(Slopes) + 64) + area(Fft::Kind::real_forward);
   }
-  if (unit == Unit::render_grad) numbers += s * s;
+  if (unit == Unit::render_grad) {
+    numbers += s * s;
+    bytes += 8 * batch;
+  }
   if (fits(unit)) {
     const std::int64_t steps = unit == Unit::map ? options.steps : 1;
     numbers += batch * s * s * (back ? 3 : 2);  // data, residual, cotangent

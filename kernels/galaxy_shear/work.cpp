@@ -29,8 +29,8 @@ Work work_of(Unit unit, const Options& options) {
       work.bytes = batch * (image + 64);
       break;
     case Unit::render_grad:
-      work.flops = batch * back;
-      work.bytes = batch * 128 + image;
+      work.flops = batch * (forward + back);
+      work.bytes = batch * 136 + image;
       break;
     case Unit::forward:
       work.flops = batch * forward;
@@ -38,6 +38,11 @@ Work work_of(Unit unit, const Options& options) {
       break;
     case Unit::svi_step:
       work.flops = batch * (forward + back);
+      work.bytes = batch * (image + 48 * latents + 8);
+      break;
+    case Unit::vi_step:
+    case Unit::hmc_sample:
+      work.flops = evaluations_of(unit) * batch * (forward + back);
       work.bytes = batch * (image + 48 * latents + 8);
       break;
     case Unit::map:

@@ -28,7 +28,7 @@ constexpr Precision f32 = Precision::f32;
 void add_images(Rows& rows) {
   const Family<Row>& render = families::render;
   rows.push_back(row(render, Tier::smoke, {.steps = 1}));
-  rows.push_back(row(render, Tier::gate, {.steps = 1, .precision = f32}));
+  rows.push_back(row(render, Tier::full, {.steps = 1, .precision = f32}));
   rows.push_back(row(render, Tier::gate, {.psf = Psf::moffat, .steps = 1}));
   rows.push_back(row(render, Tier::gate, {.batch = 64}));
   rows.push_back(row(render, Tier::full, {.batch = 64, .precision = f32}));
@@ -80,7 +80,7 @@ void add_fits(Rows& rows) {
   rows.push_back(row(map, Tier::gate, {.steps = 20}));
   for (const Launch launch : {Launch::host, Launch::graph, Launch::persistent})
     rows.push_back(row(map, Tier::gate, {.launch = launch}));
-  rows.push_back(row(map, Tier::gate, {.launch = Launch::persistent, .precision = f32}));
+  rows.push_back(row(map, Tier::full, {.launch = Launch::persistent, .precision = f32}));
   rows.push_back(row(map, Tier::full, {.precision = f32}, host));
   rows.push_back(row(map, Tier::gate, {.batch = 16}, host));
   for (const int batch : {64, 1024})
@@ -88,6 +88,12 @@ void add_fits(Rows& rows) {
   for (const Launch launch : {Launch::host, Launch::persistent})
     rows.push_back(
         row(map, Tier::full, {.image = 32, .latents = 8, .steps = 500, .launch = launch}));
+}
+
+// What asks for the gradient over and over, and how often.
+void add_walks(Rows& rows) {
+  for (const Family<Row>* walk : {&families::vi_step, &families::hmc_sample})
+    rows.push_back(row(*walk, Tier::gate, {.steps = 1}));
 }
 
 void add_protocols(Rows& rows) {
@@ -122,6 +128,7 @@ std::vector<Case> cases(const SuiteOptions& given) {
   add_losses(rows);
   add_steps(rows);
   add_fits(rows);
+  add_walks(rows);
   add_protocols(rows);
   Rows asked;
   for (const Row& each : rows) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <string>
 #include <tuple>
@@ -56,6 +57,10 @@ Values products(const Row& row) {
   const Scene scene = scene_of(row.options);
   const Values ones(std::size_t(row.options.image) * row.options.image, 1);
   Values all;
+  for (int b = 0; b < row.options.batch; ++b) {
+    const Values image = oracle::image(scene, truth_of(scene, b));
+    all.push_back(std::accumulate(image.begin(), image.end(), 0.));
+  }
   for (int b = 0; b < row.options.batch; ++b)
     for (const double value : oracle::vjp(scene, truth_of(scene, b), ones)) all.push_back(value);
   return all;

@@ -10,6 +10,8 @@ Unit unit_of(const Row& row) {
   if (row.family == &families::render_grad) return Unit::render_grad;
   if (row.family == &families::forward) return Unit::forward;
   if (row.family == &families::psf_table) return Unit::psf_table;
+  if (row.family == &families::vi_step) return Unit::vi_step;
+  if (row.family == &families::hmc_sample) return Unit::hmc_sample;
   return row.family == &families::map ? Unit::map : Unit::svi_step;
 }
 

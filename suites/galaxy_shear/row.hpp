@@ -20,6 +20,7 @@ struct Row {
 
 namespace families {
 extern const Family<Row> render, render_grad, forward, svi_step, map, psf_table;  // stepped.cpp
+extern const Family<Row> vi_step, hmc_sample;                                     // walks.cpp
 extern const Family<Row> first_call, first_run, shape_change, memory;             // protocols.cpp
 }  // namespace families
 

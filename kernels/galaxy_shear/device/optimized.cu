@@ -6,6 +6,7 @@
 // README.md has what each is predicted to bring. T is the type of the numbers; what the host
 // computes a dozen of is double whatever T is.
 #include "galaxy_shear/device/stamp.cuh"
+#include "galaxy_shear/problem/walks.hpp"
 
 extern __shared__ double shared_memory[];
 
@@ -19,29 +20,36 @@ __global__ void __launch_bounds__(THREADS, 2)
   stamp.make_waves();
   stamp.generate();
   T* image = images + static_cast<long long>(blockIdx.x) * s * s;
-  stamp.template pass_rows<true, false>([&](int i, int j, T pixel) {
+  stamp.template pass_rows<false>([&](int i, int j, T pixel) {
     image[i * s + j] = pixel;
     return T(0);
   });
 }
 
-// cotangent: [s, s], of every galaxy; gradients: [batch, 8].
+// cotangent: [s, s], of every galaxy; sums: [batch], of cotangent times image; gradients:
+// [batch, 8].
 template <class T, int n, int s, bool table>
 __global__ void __launch_bounds__(THREADS, 2)
     render_grad(galaxy_shear::Model model, const T* attenuation, const T* roots, const double* zs,
-                const T* cotangent, double* gradients) {
+                const T* cotangent, double* sums, double* gradients) {
   Stamp<T, n, s, table> stamp(shared_memory, attenuation, roots);
   const double* z = zs + blockIdx.x * 8;
   if (threadIdx.x == 0) stamp.set(model, z);
   stamp.make_waves();
-  stamp.template pass_rows<false, true>([&](int i, int j, T) { return cotangent[i * s + j]; });
+  stamp.generate();
+  T light = 0;
+  stamp.template pass_rows<true>([&](int i, int j, T pixel) {
+    const T weight = cotangent[i * s + j];
+    light += weight * pixel;
+    return weight;
+  });
   double totals[7] = {};
+  totals[0] = light;
   stamp.reduce(totals);
   stamp.sum_up(totals);
   if (threadIdx.x != 0) return;
-  const double* sums = stamp.shared.totals + 1;
-  galaxy_shear::chain(model, z, {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]},
-                      gradients + blockIdx.x * 8);
+  sums[blockIdx.x] = stamp.shared.totals[0];
+  galaxy_shear::chain(model, z, stamp.sums(), gradients + blockIdx.x * 8);
 }
 
 // data: [batch, s, s]; states: [batch], of which u is drawn with `sample`; losses: [batch].
@@ -86,21 +94,38 @@ __global__ void __launch_bounds__(THREADS, 2)
       shared.shaped = galaxy_shear::admissible(shared.point.z);
       stamp.set(model, shared.point.z);
     }
-    stamp.make_waves();
-    stamp.generate();
-    double totals[7] = {};
-    totals[0] = stamp.template compare<true>(model, observed);
-    stamp.reduce(totals);
-    stamp.sum_up(totals);
+    const double loss = stamp.descend(model, observed);
     if (threadIdx.x != 0) continue;
-    const double* sums = shared.totals + 1;
-    const double loss = shared.totals[0] / 2 + model.constant + shared.point.prior;
     const int place = (period > 0 ? shared.state.t : 0) * gridDim.x + b;
     double gradient[8];
-    galaxy_shear::chain(model, shared.point.z,
-                        {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]}, gradient);
+    galaxy_shear::chain(model, shared.point.z, stamp.sums(), gradient);
     losses[place] =
         galaxy_shear::advance(model, shared.point, shared.shaped, loss, gradient, shared.state);
   }
   if (threadIdx.x == 0) states[b] = shared.state;
+}
+
+// data: [batch, s, s]; states, losses: [batch]. A walk of problem/walks.hpp through so many
+// evaluations of loss and gradient.
+template <class T, int n, int s, bool table, class Walk>
+__global__ void __launch_bounds__(THREADS, 2)
+    walk(galaxy_shear::Model model, const T* attenuation, const T* roots, const T* data,
+         typename Walk::State* states, double* losses, int evaluations) {
+  Stamp<T, n, s, table> stamp(shared_memory, attenuation, roots);
+  auto& shared = stamp.shared;
+  const int b = blockIdx.x;
+#pragma unroll 1
+  for (int k = 0; k < evaluations; ++k) {
+    if (threadIdx.x == 0) {
+      shared.point = Walk::propose(model, b, states[b], shared.state.u);
+      shared.shaped = galaxy_shear::admissible(shared.point.z);
+      stamp.set(model, shared.point.z);
+    }
+    const double loss = stamp.descend(model, data + static_cast<long long>(b) * s * s);
+    if (threadIdx.x != 0) continue;
+    double gradient[8];
+    galaxy_shear::chain(model, shared.point.z, stamp.sums(), gradient);
+    losses[b] = Walk::take(model, b, shared.point, shared.state.u, shared.shaped, loss, gradient,
+                           states[b]);
+  }
 }

@@ -8,6 +8,7 @@
 
 #include "galaxy_shear/device/shared_bytes.hpp"
 #include "galaxy_shear/problem/problem.hpp"
+#include "galaxy_shear/problem/walks.hpp"
 #include "galaxy_shear/sources.hpp"
 #include "runtime/compile/kernel_list.hpp"
 #include "runtime/sources.hpp"
@@ -20,9 +21,9 @@ inline constexpr int stamp_threads = 256;
 // "render<double, 128, 48, false>": sizes, type and the form of the optics are constants; the set
 // of latents, batch, noise, priors and steps are arguments.
 template <class T>
-std::string specialised(std::string_view kernel, const Scene& scene) {
+std::string specialised(std::string_view kernel, const Scene& scene, std::string_view more = "") {
   return text(kernel, "<", sizeof(T) == 4 ? "float" : "double", ", ", scene.fft, ", ", scene.image,
-              ", ", separable(scene.psf) ? "false" : "true", ">");
+              ", ", separable(scene.psf) ? "false" : "true", more, ">");
 }
 
 struct StampKernels : KernelList {
@@ -30,8 +31,8 @@ struct StampKernels : KernelList {
     compile(compiler,
             {.code = sources::optimized_cu,
              .headers = {runtime::sources::both_hpp, sources::formulas_hpp, sources::sampling_hpp,
-                         runtime::sources::random_hpp, sources::shared_bytes_hpp,
-                         sources::transform_cuh, sources::stamp_cuh},
+                         sources::walks_hpp, runtime::sources::random_hpp,
+                         sources::shared_bytes_hpp, sources::transform_cuh, sources::stamp_cuh},
              .definitions = {text("THREADS=", stamp_threads), text("FFT=", scene.fft),
                              text("IMAGE=", scene.image),
                              text("PSF_TABLE=", separable(scene.psf) ? 0 : 1)}});
@@ -50,7 +51,7 @@ struct RenderGradKernel : StampKernels {
   explicit RenderGradKernel(const Scene& scene)
       : render_grad(*this, specialised<T>("render_grad", scene)) {}
 
-  Listed<Model, const T*, const T*, const double*, const T*, double*> render_grad;
+  Listed<Model, const T*, const T*, const double*, const T*, double*, double*> render_grad;
 };
 
 template <class T>
@@ -66,6 +67,19 @@ struct FitKernel : StampKernels {
       : fit(*this, specialised<T>("fit", scene), KernelKind::loop) {}
 
   Listed<Model, const T*, const T*, const T*, const double*, FitState*, double*, int, int> fit;
+};
+
+// Walk: of problem/walks.hpp.
+template <class T, class Walk>
+struct WalkKernel : StampKernels {
+  explicit WalkKernel(const Scene& scene)
+      : walk(*this,
+             specialised<T>("walk", scene, text(", holdfast::galaxy_shear::", name_of(Walk()))),
+             KernelKind::loop) {}
+  static std::string_view name_of(Variational) { return "Variational"; }
+  static std::string_view name_of(Hamiltonian) { return "Hamiltonian"; }
+
+  Listed<Model, const T*, const T*, const T*, typename Walk::State*, double*, int> walk;
 };
 
 template <class T>

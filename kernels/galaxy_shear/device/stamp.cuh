@@ -47,7 +47,7 @@ struct Form {
 template <class T, int n, int s, bool table>
 struct Stamp {
   static constexpr int half = n / 2, columns = half + 1, lanes = n / 8, groups = THREADS / lanes;
-  static constexpr int sums = 7;
+  static constexpr int sums_count = 7;
   static_assert(s <= n && THREADS % lanes == 0 && THREADS % 32 == 0);
 
   struct Shared {
@@ -57,8 +57,8 @@ struct Stamp {
     Complex<T> nyquist[columns];    // row H of the other columns
     Complex<T> roots[n];            // exp(-2 pi i k / n)
     Complex<T> wave_x[columns], wave_y[columns];
-    double parts[THREADS / 32][sums];
-    double totals[sums];
+    double parts[THREADS / 32][sums_count];
+    double totals[sums_count];
     galaxy_shear::FitState state;
     galaxy_shear::Point point;
     Form<T> form;
@@ -164,9 +164,8 @@ struct Stamp {
   }
 
   // Two rows of pixels are one transform, the second as its imaginary part. see(i, j, pixel) takes
-  // a pixel and gives its cotangent; with `draws` pixels are made of the rows, with `returns` the
-  // rows are made of cotangents.
-  template <bool draws, bool returns, class See>
+  // a pixel and gives its cotangent; with `returns` the rows are made of cotangents.
+  template <bool returns, class See>
   __device__ void pass_rows(const See& see) {
     constexpr int pairs = (s + 1) / 2;
 #pragma unroll 1
@@ -174,22 +173,20 @@ struct Stamp {
       const int i = 2 * (first + group);
       const bool two = i + 1 < s;
       Complex<T> v[8];
-      if (draws) {
 #pragma unroll
-        for (int k = 0; k < 8; ++k) {
-          v[k] = {0, 0};
-          if (i >= s) continue;
-          const int x = lane + k * lanes, c = k < 4 ? x : n - x;
-          Complex<T> upper = shared.rows[i][c];
-          Complex<T> lower = two ? shared.rows[i + 1][c] : Complex<T>{0, 0};
-          if (k >= 4) {
-            upper = conjugate(upper);
-            lower = conjugate(lower);
-          }
-          v[k] = {upper.im + lower.re, upper.re - lower.im};  // swapped
+      for (int k = 0; k < 8; ++k) {
+        v[k] = {0, 0};
+        if (i >= s) continue;
+        const int x = lane + k * lanes, c = k < 4 ? x : n - x;
+        Complex<T> upper = shared.rows[i][c];
+        Complex<T> lower = two ? shared.rows[i + 1][c] : Complex<T>{0, 0};
+        if (k >= 4) {
+          upper = conjugate(upper);
+          lower = conjugate(lower);
         }
-        transform<n>(v, shared.scratch[group], shared.roots, lane);
+        v[k] = {upper.im + lower.re, upper.re - lower.im};  // swapped
       }
+      transform<n>(v, shared.scratch[group], shared.roots, lane);
 #pragma unroll
       for (int k = 0; k < 8; ++k) {
         const int j = lane + k * lanes;
@@ -210,7 +207,7 @@ struct Stamp {
   __device__ T compare(const galaxy_shear::Model& model, const T* observed) {
     const T inverse_noise = T(model.inverse_noise);
     T squares = 0;
-    pass_rows<true, returns>([&](int i, int j, T pixel) {
+    pass_rows<returns>([&](int i, int j, T pixel) {
       const T residual = (pixel - observed[i * s + j]) * inverse_noise;
       squares += residual * residual;
       return residual * inverse_noise;
@@ -255,7 +252,8 @@ struct Stamp {
     to.vr += v * y;
   }
   template <class Sum>
-  __device__ static void add(Sum (&totals)[sums], const Moments& part, int column, int weight) {
+  __device__ static void add(Sum (&totals)[sums_count], const Moments& part, int column,
+                             int weight) {
     const Sum w = Sum(weight), c = Sum(column);
     totals[1] += w * part.flux;
     totals[2] += w * c * c * part.b;
@@ -267,7 +265,7 @@ struct Stamp {
 
   // The rows' transforms along y meet the derivatives of the samples. What pass_rows returned is
   // read; `totals` are this thread's.
-  __device__ void reduce(double (&totals)[sums]) {
+  __device__ void reduce(double (&totals)[sums_count]) {
 #pragma unroll 1
     for (int first = 0; first < half; first += groups) {
       const int c = first + group;
@@ -297,8 +295,8 @@ struct Stamp {
   }
 
   // Columns 0 and H, and the far side of row H. A mirrored column counts twice, column 0 once.
-  __device__ void reduce_borders(double (&totals)[sums]) {
-    T own[sums] = {};
+  __device__ void reduce_borders(double (&totals)[sums_count]) {
+    T own[sums_count] = {};
 #pragma unroll 1
     for (int k = thread; k < 2 * (n + 1) + half - 1; k += THREADS) {
       const bool edge = k<2 * (n + 1), last = k> n;
@@ -316,20 +314,37 @@ struct Stamp {
       add(own, part, c, c == 0 ? 1 : 2);
     }
 #pragma unroll
-    for (int k = 1; k < sums; ++k) totals[k] += own[k];
+    for (int k = 1; k < sums_count; ++k) totals[k] += own[k];
+  }
+
+  // From a point to its loss, which thread 0 is given, and the sums of its gradient.
+  __device__ double descend(const galaxy_shear::Model& model, const T* observed) {
+    make_waves();
+    generate();
+    double totals[sums_count] = {};
+    totals[0] = compare<true>(model, observed);
+    reduce(totals);
+    sum_up(totals);
+    return shared.totals[0] / 2 + model.constant + shared.point.prior;
+  }
+
+  // What sum_up left behind the loss.
+  __device__ galaxy_shear::Sums sums() const {
+    const double* t = shared.totals;
+    return {t[1], t[2], t[3], t[4], t[5], t[6]};
   }
 
   // Of all threads, always in the same order; thread 0 finds them in shared.totals.
-  __device__ void sum_up(double (&totals)[sums]) {
+  __device__ void sum_up(double (&totals)[sums_count]) {
 #pragma unroll
-    for (int k = 0; k < sums; ++k)
+    for (int k = 0; k < sums_count; ++k)
 #pragma unroll
       for (int distance = 16; distance > 0; distance /= 2)
         totals[k] += __shfl_down_sync(0xffffffffu, totals[k], distance);
     if (thread % 32 == 0)
-      for (int k = 0; k < sums; ++k) shared.parts[thread / 32][k] = totals[k];
+      for (int k = 0; k < sums_count; ++k) shared.parts[thread / 32][k] = totals[k];
     __syncthreads();
-    if (thread < sums) {
+    if (thread < sums_count) {
       double sum = 0;
       for (int warp = 0; warp < THREADS / 32; ++warp) sum += shared.parts[warp][thread];
       shared.totals[thread] = sum;

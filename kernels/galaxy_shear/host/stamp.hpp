@@ -10,10 +10,12 @@
 
 #include "galaxy_shear/host/transform.hpp"
 #include "galaxy_shear/problem/problem.hpp"
+#include "host/functions.hpp"
 
 namespace holdfast::galaxy_shear::HOLDFAST_ISA {
 
-using host::HOLDFAST_ISA::inverse_root, host::HOLDFAST_ISA::transpose;
+using host::HOLDFAST_ISA::inverse_root, host::HOLDFAST_ISA::sine_cosine,
+    host::HOLDFAST_ISA::transpose;
 
 // What all threads read. Slots are columns 1 .. H - 1, and in slot 0 both 0 and H, which make real
 // rows and so share a transform; up to a whole vector they are filled with columns of nothing.
@@ -76,14 +78,14 @@ struct Stamp {
   void generate();
   // see(i, x, pixels): pixels x, x + 1, .. of row i, as many as a vector has lanes; what lies
   // beyond the row is nothing, and must be in what it gives as their cotangent.
-  template <bool draws, bool returns, class See>
+  template <bool returns, class See>
   void pass_rows(const See& see);
   Sums reduce();
 
   const Plan<T>& plan;
   T *rows_re, *rows_im;  // [S and up to whole teams, slots]
   Signal<T> first, second;
-  T *wave_x_re, *wave_x_im;  // [slots], nothing in slot 0 and beyond the last column
+  T *wave_x_re, *wave_x_im;  // [H + 1 and up to slots], nothing in slot 0 and beyond column H - 1
   T *wave_y_re, *wave_y_im;  // [H + 1]
   T *zero_re, *zero_im, *last_re, *last_im;  // columns 0 and H by r >= 0
   T *spare_re, *spare_im;
@@ -133,6 +135,7 @@ struct Stamp {
                     load(wave_y_im + r), share(r, plan.half));
   }
 
+  void make_waves(double shift, T* re, T* im) const;
   void generate_edge();
   void fill_team(int team);
   void take_apart(int team, const Signal<T>& of_pairs);
@@ -154,19 +157,32 @@ void Stamp<T>::place(const Model& model, const double* z) {
   xy = static_cast<T>(galaxy.xy);
   yy = static_cast<T>(galaxy.yy);
   scale = static_cast<T>(galaxy.flux / model.pixels);
-  const auto wave = [&](int k, double shift, T& re, T& im) {
-    const double turns = k * shift / plan.n, angle = two_pi * (turns - std::rint(turns));
-    const double share = plan.table ? 1 : double(plan.attenuation[k]);
-    re = static_cast<T>(share * std::cos(angle));
-    im = static_cast<T>(-share * std::sin(angle));
-  };
-  for (int c = 1; c < plan.half; ++c) wave(c, galaxy.dx, wave_x_re[c], wave_x_im[c]);
+  make_waves(galaxy.dx, wave_x_re, wave_x_im);
+  make_waves(galaxy.dy, wave_y_re, wave_y_im);
+  x_zero = wave_x_re[0];
+  x_last_re = wave_x_re[plan.half];
+  x_last_im = wave_x_im[plan.half];
   wave_x_re[0] = wave_x_im[0] = 0;
   for (int c = plan.half; c < plan.slots; ++c) wave_x_re[c] = wave_x_im[c] = 0;
-  wave(plan.half, galaxy.dx, x_last_re, x_last_im);
-  T nothing = 0;
-  wave(0, galaxy.dx, x_zero, nothing);
-  for (int r = 0; r <= plan.half; ++r) wave(r, galaxy.dy, wave_y_re[r], wave_y_im[r]);
+}
+
+// [H + 1]: attenuation times exp(-2 pi i k shift / n), its argument reduced in double.
+template <class T>
+void Stamp<T>::make_waves(double shift, T* re, T* im) const {
+  constexpr int count = Lanes<double>::count;
+  for (int first = 0; first <= plan.half; first += count) {
+    Vector<double> angle;
+    for (int j = 0; j < count; ++j) {
+      const double turns = (first + j) * shift / plan.n;
+      angle[j] = two_pi * (turns - std::rint(turns));
+    }
+    const auto circle = sine_cosine<double>(angle);
+    for (int j = 0; j < count && first + j <= plan.half; ++j) {
+      const double share = plan.table ? 1 : double(plan.attenuation[first + j]);
+      re[first + j] = static_cast<T>(share * circle.cosine[j]);
+      im[first + j] = static_cast<T>(-share * circle.sine[j]);
+    }
+  }
 }
 
 template <class T>
@@ -258,23 +274,18 @@ void Stamp<T>::fill_team(int team) {
 }
 
 template <class T>
-template <bool draws, bool returns, class See>
+template <bool returns, class See>
 void Stamp<T>::pass_rows(const See& see) {
   for (int team = 0; team < plan.teams; ++team) {
-    Signal<T> pixels = first, other = second;
-    if constexpr (draws) {
-      fill_team(team);
-      pixels = plan.transform(first.swapped(), second.swapped()).swapped();
-      other = pixels.re == first.re ? second : first;
-    }
+    fill_team(team);
+    const Signal<T> pixels = plan.transform(first.swapped(), second.swapped()).swapped();
+    const Signal<T> other = pixels.re == first.re ? second : first;
     for (int x0 = 0; x0 < plan.s; x0 += lanes) {
-      V upper[lanes] = {}, lower[lanes] = {};
-      if constexpr (draws) {
-        std::copy_n(pixels.re + x0, lanes, upper);
-        std::copy_n(pixels.im + x0, lanes, lower);
-        transpose<T>(upper);
-        transpose<T>(lower);
-      }
+      V upper[lanes], lower[lanes];
+      std::copy_n(pixels.re + x0, lanes, upper);
+      std::copy_n(pixels.im + x0, lanes, lower);
+      transpose<T>(upper);
+      transpose<T>(lower);
       for (int k = 0; k < lanes; ++k) {
         const int i = 2 * (team * lanes + k);
         upper[k] = i < plan.s ? see(i, x0, scale * upper[k]) : V{};

@@ -43,4 +43,26 @@ struct Fit {
 };
 Fit fit(const Scene& scene, const std::vector<double>& data, std::vector<double> u, int steps);
 
+// The loss of u as a density of u, whose volume dz/du enters: what the walks follow.
+Objective stretched(const Scene& scene, const std::vector<double>& data,
+                    const std::vector<double>& u);
+
+// Variational inference from location u and a spread of each latent, its noise drawn as
+// Philox4x32-10, seed 100, stream 2 does: Adam on location and rho.
+struct Inference {
+  std::vector<double> location = {}, rho = {}, m = {}, rho_m = {};
+  double loss = 0;  // before the last step
+};
+Inference inference(const Scene& scene, const std::vector<double>& data,
+                    const std::vector<double>& u, double spread, int steps);
+
+// Samples of Hamiltonian Monte Carlo from u: 16 leapfrogs of 1e-5, stream 3.
+struct Chain {
+  std::vector<double> u = {}, end = {}, momentum = {};  // of the last trajectory
+  double loss = 0, error = 0;                           // there; of energy
+  int taken = 0;
+};
+Chain chain(const Scene& scene, const std::vector<double>& data, std::vector<double> u,
+            int samples);
+
 }  // namespace holdfast::galaxy_shear::oracle

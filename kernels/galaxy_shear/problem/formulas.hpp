@@ -184,6 +184,28 @@ HOLDFAST_BOTH inline void begin(const Model& model, const double* start, FitStat
   state.t = state.status = 0;
 }
 
+// d loss / du of latent k, of a gradient by z.
+HOLDFAST_BOTH inline double by_latent(const Model& model, const Point& point,
+                                      const double* gradient, int k) {
+  return gradient[model.latent[k]] * point.slope[k] + point.prior_slope[k];
+}
+
+// Moments of Adam's, of one number that is fitted, after powers of their decay.
+HOLDFAST_BOTH inline void follow(double rate, double slope, double power1, double power2, double& m,
+                                 double& v, double& u) {
+  constexpr double beta1 = 0.9, beta2 = 0.999;
+  m = (1 - beta1) * slope + beta1 * m;
+  v = (1 - beta2) * slope * slope + beta2 * v;
+  const double mean = m / (1 - power1), square = v / (1 - power2);
+  u -= rate * mean / (sqrt(square) + 1e-8);
+}
+
+// Of a walk that has failed.
+HOLDFAST_BOTH inline double no_number(double power) {
+  const double nothing = power * 0;
+  return nothing / nothing;
+}
+
 // Step t of Adam: gradient by z, loss already whole. Returns the loss, no number once
 // a step has failed.
 HOLDFAST_BOTH inline double advance(const Model& model, const Point& point, bool shaped,
@@ -192,23 +214,16 @@ HOLDFAST_BOTH inline double advance(const Model& model, const Point& point, bool
   ++state.t;
   double slope[8], check = loss;
   for (int k = 0; k < model.latents; ++k) {
-    slope[k] = gradient[model.latent[k]] * point.slope[k] + point.prior_slope[k];
+    slope[k] = by_latent(model, point, gradient, k);
     check += slope[k];
   }
   if (state.status == 0 && (!shaped || !(check - check == 0))) state.status = state.t;
   state.power1 *= beta1;
   state.power2 *= beta2;
-  if (state.status != 0) {
-    const double nothing = state.power1 * 0;
-    return nothing / nothing;
-  }
-  for (int k = 0; k < model.latents; ++k) {
-    state.m[k] = (1 - beta1) * slope[k] + beta1 * state.m[k];
-    state.v[k] = (1 - beta2) * slope[k] * slope[k] + beta2 * state.v[k];
-    const double mean = state.m[k] / (1 - state.power1);
-    const double square = state.v[k] / (1 - state.power2);
-    state.u[k] -= model.learning_rate * mean / (sqrt(square) + 1e-8);
-  }
+  if (state.status != 0) return no_number(state.power1);
+  for (int k = 0; k < model.latents; ++k)
+    follow(model.learning_rate, slope[k], state.power1, state.power2, state.m[k], state.v[k],
+           state.u[k]);
   return loss;
 }
 

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "galaxy_shear/problem/problem.hpp"
+#include "galaxy_shear/problem/walks.hpp"
 
 namespace holdfast::galaxy_shear {
 namespace {
@@ -40,6 +41,11 @@ Model model_of(const Scene& scene) {
   }
   for (int k = 0; k < parameters; ++k) model.fixed[k] = scene.fixed[k];
   return model;
+}
+
+int evaluations_of(Unit unit) {
+  if (unit == Unit::hmc_sample) return Hamiltonian::evaluations_of_a_sample;
+  return unit == Unit::vi_step || unit == Unit::svi_step ? 1 : 0;
 }
 
 Optics optics_of(const PsfShape& shape) {

@@ -10,11 +10,18 @@
 
 namespace holdfast::galaxy_shear {
 
-// render: images of the truth. render_grad: the product of a cotangent with their derivative.
+// render: images of the truth. render_grad: their product with a cotangent and its derivative.
 // forward: the loss at the start, or at latents drawn from their priors. svi_step: one step of a
 // fit. map: a whole fit from the start.
-// psf_table: what optics and pixels do to samples, the table of a plan.
-enum class Unit { render, render_grad, forward, svi_step, map, psf_table };
+// psf_table: what optics and pixels do to samples, the table of a plan. vi_step: one step of Adam
+// on a normal distribution of the latents. hmc_sample: one sample of Hamiltonian Monte Carlo.
+enum class Unit { render, render_grad, forward, svi_step, map, psf_table, vi_step, hmc_sample };
+
+inline bool walks(Unit unit) {
+  return unit == Unit::vi_step || unit == Unit::hmc_sample;
+}
+// Of the gradient, in one step; 0 where none compares an image with data.
+int evaluations_of(Unit unit);
 
 struct Problem {
   Unit unit = Unit::render;
@@ -29,7 +36,13 @@ struct Problem {
   std::vector<double> data = {};       // [batch, S, S], of the others; zeros where nothing executes
   std::vector<double> cotangent = {};  // [S, S], of render_grad
 
-  bool fits() const { return unit == Unit::forward || unit == Unit::svi_step || unit == Unit::map; }
+  double spread = 0.1;             // of vi_step, where it begins
+  std::vector<double> noise = {};  // [latents], of vi_step, in place of what is drawn
+
+  // Whether images are compared with data.
+  bool fits() const {
+    return unit == Unit::forward || unit == Unit::svi_step || unit == Unit::map || walks(unit);
+  }
 };
 
 Model model_of(const Scene& scene);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "galaxy_shear/problem/problem.hpp"
+#include "galaxy_shear/problem/walks.hpp"
 
 namespace holdfast::galaxy_shear {
 
@@ -23,6 +24,13 @@ inline std::vector<double> padded_starts(const Problem& problem) {
   for (const FitState& state : first_states(problem))
     starts.insert(starts.end(), state.u, state.u + 8);
   return starts;
+}
+
+// The result of render_grad.
+inline std::vector<double> summed_up(std::vector<double> sums,
+                                     const std::vector<double>& gradients) {
+  sums.insert(sums.end(), gradients.begin(), gradients.end());
+  return sums;
 }
 
 // losses: [steps, batch]. The result of forward, svi_step or map, as galaxy_shear.hpp has it.
@@ -50,6 +58,61 @@ inline std::vector<double> told(const Problem& problem, const std::vector<FitSta
   }
   for (const FitState& state : states) result.push_back(state.status);
   return result;
+}
+
+// Walks as they begin: at the starts, Variational ones with noise of their own where it is given.
+inline void begin_walk(const Problem& problem, const double* start, Variational::State& state) {
+  const auto latents = static_cast<int>(problem.scene.latents.size());
+  state.power1 = state.power2 = 1;
+  state.drawn = problem.noise.empty();
+  for (int k = 0; k < latents; ++k) {
+    state.location[k] = start[k];
+    state.rho[k] = std::log(std::expm1(problem.spread));
+    if (!state.drawn) state.noise[k] = problem.noise[k];
+  }
+}
+inline void begin_walk(const Problem& problem, const double* start, Hamiltonian::State& state) {
+  for (std::size_t k = 0; k < problem.scene.latents.size(); ++k) state.u[k] = start[k];
+}
+template <class Walk>
+std::vector<typename Walk::State> first_walks(const Problem& problem) {
+  std::vector<typename Walk::State> states(problem.batch);
+  for (int b = 0; b < problem.batch; ++b) {
+    states[b] = {};
+    begin_walk(problem, problem.starts.data() + b * problem.scene.latents.size(), states[b]);
+  }
+  return states;
+}
+
+// Numbers of a galaxy that a walk tells: for each latent, then one each.
+inline std::vector<std::vector<double>> told_of(const Variational::State& state, double loss,
+                                                std::size_t latents) {
+  const auto part = [=](const double* from) { return std::vector<double>(from, from + latents); };
+  return {part(state.location),  part(state.rho), part(state.m),
+          part(state.m + 8),     {loss},          {double(state.evaluations)},
+          {double(state.status)}};
+}
+inline std::vector<std::vector<double>> told_of(const Hamiltonian::State& state, double loss,
+                                                std::size_t latents) {
+  const auto part = [=](const double* from) { return std::vector<double>(from, from + latents); };
+  return {part(state.u), part(state.at),        part(state.momentum),       {loss},
+          {state.error}, {double(state.taken)}, {double(state.evaluations)}};
+}
+
+// The result of vi_step or hmc_sample, field after field.
+template <class Walk>
+std::vector<double> walked(const Problem& problem, const std::vector<typename Walk::State>& states,
+                           const std::vector<double>& losses) {
+  std::vector<std::vector<double>> fields;
+  for (int b = 0; b < problem.batch; ++b) {
+    const auto own = told_of(states[b], losses[b], problem.scene.latents.size());
+    fields.resize(own.size());
+    for (std::size_t f = 0; f < own.size(); ++f)
+      fields[f].insert(fields[f].end(), own[f].begin(), own[f].end());
+  }
+  std::vector<double> all;
+  for (const auto& field : fields) all.insert(all.end(), field.begin(), field.end());
+  return all;
 }
 
 }  // namespace holdfast::galaxy_shear

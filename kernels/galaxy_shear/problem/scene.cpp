@@ -82,6 +82,18 @@ std::vector<double> start_of(const Scene& scene) {
   return {0.02, -0.015, 0.3, -0.2};
 }
 
+std::vector<double> latents_of(const Scene& scene, const Parameters& z) {
+  std::vector<double> u;
+  for (const int k : scene.latents) {
+    const PriorLaw& law = scene.priors[k];
+    if (law.kind == Kind::uniform)
+      u.push_back(std::log((z[k] - law.a) / (law.b - z[k])));
+    else
+      u.push_back(law.kind == Kind::log_normal ? std::log(z[k]) : z[k]);
+  }
+  return u;
+}
+
 void validate(const Scene& scene) {
   if (scene.fft < 16 || scene.fft > 1024 || !std::has_single_bit(unsigned(scene.fft)))
     refuse("fft", scene.fft, "it must be a power of two from 16 to 1024");

@@ -49,6 +49,9 @@ Scene scene_of(const Options& options);
 Parameters truth_of(const Scene& scene, int b);
 std::vector<double> start_of(const Scene& scene);
 
+// The latents u of parameters.
+std::vector<double> latents_of(const Scene& scene, const Parameters& z);
+
 // Throws Error{bad_input} naming field, value and limit.
 void validate(const Scene& scene);
 

@@ -59,10 +59,12 @@ class EagerReference final : public Computation {
     } else {
       truths_.emplace(backend, problem_.truths, "inputs");
     }
-    if (problem_.unit == Unit::render_grad)
+    if (problem_.unit == Unit::render_grad) {
       cotangent_.emplace(backend, cast(problem_.cotangent), "inputs: cotangent");
-    else if (descends())
+      sums_.emplace(backend, batch_, "result: sums");
+    } else if (descends()) {
       cotangent_.emplace(backend, batch_ * size_.stamp, "cotangent");
+    }
     if (descends()) backward_.emplace(backend, size_, batch_);
     const Precision precision = problem_.precision;
     to_pixels_.emplace(backend,
@@ -76,7 +78,10 @@ class EagerReference final : public Computation {
     if (!problem_.fits()) {
       verbs_.place_truths(model_, truths_->data(), placed_.data(), batch_);
       draw();
-      if (descends()) go_back(0);
+      if (problem_.unit != Unit::render_grad) return;
+      verbs_.weighted_light(forward_.image.data(), cotangent_->data(), sums_->data(), batch_,
+                            size_.stamp);
+      go_back(0);
       return;
     }
     if (problem_.unit == Unit::map) restart();
@@ -97,7 +102,8 @@ class EagerReference final : public Computation {
     if (states_) restart();
   }
   std::vector<double> result() override {
-    if (problem_.unit == Unit::render_grad) return backward_->gradients.to_host();
+    if (problem_.unit == Unit::render_grad)
+      return summed_up(sums_->to_host(), backward_->gradients.to_host());
     if (problem_.fits()) return told(problem_, states_->to_host(), losses_->to_host());
     const std::vector<T> images = forward_.image.to_host();
     return {images.begin(), images.end()};

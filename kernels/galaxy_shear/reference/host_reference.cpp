@@ -36,6 +36,15 @@ struct HostVerbs {
       out[r] = sum;
     });
   }
+  static void weighted_light(const T* in, const T* weights, double* out, std::int64_t rows,
+                             std::int64_t columns) {
+    per_galaxy(rows, columns, [=](std::int64_t r) {
+      double sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (std::int64_t c = 0; c < columns; ++c) sum += in[r * columns + c] * weights[c];
+      out[r] = sum;
+    });
+  }
   static void matrix_slopes(const galaxy_shear::Value<T>* slope, int n, double step, Slopes* out,
                             std::int64_t rows, std::int64_t columns) {
     per_galaxy(rows, columns, [=](std::int64_t r) {

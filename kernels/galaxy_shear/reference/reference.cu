@@ -32,6 +32,16 @@ __global__ void half_square(const T* in, double* out, long long rows, int column
 }
 
 template <class T>
+__global__ void weighted_light(const T* in, const T* weights, double* out, long long rows,
+                               int columns) {
+  const T* own = in + blockIdx.x * static_cast<long long>(columns);
+  double sum[1] = {};
+  for (int c = threadIdx.x; c < columns; c += SUM_THREADS) sum[0] += own[c] * weights[c];
+  block_sum(sum);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum[0];
+}
+
+template <class T>
 __global__ void matrix_slopes(const holdfast::galaxy_shear::Value<T>* slope, int n, double step,
                               holdfast::galaxy_shear::Slopes* out, long long rows, int columns) {
   const auto* own = slope + blockIdx.x * static_cast<long long>(columns);

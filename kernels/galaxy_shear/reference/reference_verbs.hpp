@@ -86,6 +86,7 @@
   ROW(fused, Plane, residual, (const T* image, const T* data, T inverse_noise, T* out),            \
       out[r * columns + c] = (image[r * columns + c] - data[r * columns + c]) * inverse_noise)     \
   OWN(reduce, PerGalaxy, half_square, (const T* in, double* out))                                  \
+  OWN(reduce, PerGalaxy, weighted_light, (const T* in, const T* weights, double* out))               \
   ROW(fused, Line, add_prior,                                                                      \
       (double constant, const holdfast::galaxy_shear::Placed* placed, const double* in,            \
        double* out),                                                                               \

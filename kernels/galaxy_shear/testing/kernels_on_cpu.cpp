@@ -28,6 +28,12 @@ void add_optimized(EmulatedKernels& kernels) {
   kernels.add(FitKernel<T>(scene).fit, &on_cpu::fit<T, n, s, table>);
 }
 
+template <class T, class Walk>
+void add_walk(EmulatedKernels& kernels) {
+  const Scene scene = {.fft = 16, .image = 8};
+  kernels.add(WalkKernel<T, Walk>(scene).walk, &on_cpu_galaxy_shear::walk<T, 16, 8, false, Walk>);
+}
+
 template <int n, int s>
 void add_size(EmulatedKernels& kernels) {
   add_optimized<double, n, s, false>(kernels);
@@ -46,6 +52,10 @@ std::unique_ptr<Backend> emulated(Variant variant, Emulation emulation) {
   }
   kernels.add(PsfTableKernel<double>().psf_table, &on_cpu_galaxy_shear::psf_table<double>);
   kernels.add(PsfTableKernel<float>().psf_table, &on_cpu_galaxy_shear::psf_table<float>);
+  add_walk<double, Variational>(kernels);
+  add_walk<double, Hamiltonian>(kernels);
+  add_walk<float, Variational>(kernels);
+  add_walk<float, Hamiltonian>(kernels);
   add_size<16, 8>(kernels);
   add_size<16, 7>(kernels);
   add_size<64, 33>(kernels);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all units of the optimized variant share on the host: a galaxy is a thread's, its planes
+// stay in the caches. Compiled per instruction set.
+#pragma once
+
+#include <omp.h>
+
+#include <utility>
+#include <vector>
+
+#include "galaxy_shear/galaxy_shear.hpp"
+#include "galaxy_shear/host/reduce.hpp"
+#include "galaxy_shear/host/stamp.hpp"
+#include "host/flush_to_zero.hpp"
+#include "runtime/backend/buffer.hpp"
+#include "runtime/count/scope.hpp"
+
+namespace holdfast::galaxy_shear::HOLDFAST_ISA {
+
+// With room for a vector behind the last number.
+template <class T>
+std::vector<T> readable(const std::vector<double>& values) {
+  std::vector<T> all(values.begin(), values.end());
+  all.resize(all.size() + Lanes<T>::count);
+  return all;
+}
+
+// What lies beyond pixel s is nothing, even where a number is none.
+template <class T>
+Vector<T> inside(Vector<T> values, int x0, int s) {
+  for (int k = s - x0; k < Lanes<T>::count; ++k) values[k] = 0;
+  return values;
+}
+
+template <class T>
+class OnHost : public Computation {
+ public:
+  OnHost(Backend& backend, Problem problem)
+      : problem_(std::move(problem)),
+        model_(model_of(problem_.scene)),
+        optics_(backend, readable<T>(attenuation(problem_.scene)), "optics"),
+        plan_(problem_.scene, optics_.data()),
+        threads_(team()),
+        workspaces_(backend, std::vector<T>(threads_ * plan_.workspace()), "workspaces") {}
+
+ protected:
+  // work(stamp, b) for every galaxy.
+  template <class Work>
+  void each(const Work& work) {
+#pragma omp parallel num_threads(threads_) if (threads_ > 1)
+    {
+      const FlushToZero<T> flush;
+      Stamp<T> stamp(plan_, workspaces_.data() + omp_get_thread_num() * plan_.workspace());
+#pragma omp for schedule(static) nowait
+      for (int b = 0; b < problem_.batch; ++b) work(stamp, b);
+    }
+  }
+  std::size_t pixels() const {
+    return std::size_t(plan_.s) * plan_.s;
+  }
+
+  Problem problem_;
+  Model model_;
+  Buffer<T> optics_;
+  Plan<T> plan_;
+
+ private:
+  int team() const {
+    const Options sizes = {.fft = problem_.scene.fft, .image = problem_.scene.image};
+    const double flops = problem_.batch * problem_.steps * work_of(problem_.unit, sizes).flops;
+    return flops < flops_worth_sharing ? 1 : std::min(host_limits().threads, problem_.batch);
+  }
+
+  int threads_;
+  Buffer<T> workspaces_;
+};
+
+}  // namespace holdfast::galaxy_shear::HOLDFAST_ISA
