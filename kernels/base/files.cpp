@@ -44,6 +44,11 @@ int take_place(const std::filesystem::path& beside, const std::filesystem::path&
   return error;
 }
 
+int sync_folder(const std::filesystem::path& folder) {
+  const Descriptor open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return *open >= 0 && ::fsync(*open) == 0 ? 0 : errno;
+}
+
 WrittenFile::WrittenFile(std::filesystem::path place)
     : place_(std::move(place)), beside_(part_of(place_)) {
   do {

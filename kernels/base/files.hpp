@@ -32,6 +32,9 @@ std::filesystem::path part_of(const std::filesystem::path& place);
 // Gives the file `beside` its place, or removes it. Returns what went wrong, as errno does, or 0.
 int take_place(const std::filesystem::path& beside, const std::filesystem::path& place);
 
+// What was renamed in the folder outlives a stop of the machine. Returns what went wrong, or 0.
+int sync_folder(const std::filesystem::path& folder);
+
 // What goes wrong first is kept, and nothing is done after it.
 class WrittenFile {
  public:

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xpcs_fit/stream/checkpoints.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <utility>
 
+#include "base/checksum.hpp"
 #include "base/files.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
@@ -39,15 +37,8 @@ std::string_view bytes_of(const Header& header) {
   return {reinterpret_cast<const char*>(&header), sizeof header};
 }
 
-[[noreturn]] void fail(std::string_view doing, const std::filesystem::path& where) {
-  throw Error(Fault::bad_input, text("checkpoint_io: failed to ", doing, " ", where.string(), ": ",
-                                     std::strerror(errno)));
-}
-
-// A renamed file outlives a stop of the machine once its folder is synced.
-void sync_folder(const std::filesystem::path& folder) {
-  const Descriptor open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (*open < 0 || ::fsync(*open) != 0) fail("sync", folder);
+std::string failed(std::string_view doing, const std::filesystem::path& where, int error) {
+  return text("checkpoint_io: failed to ", doing, " ", where.string(), ": ", std::strerror(error));
 }
 
 // Why a file is not to be used; empty where it is.
@@ -73,22 +64,6 @@ std::string read_whole(const std::filesystem::path& path) {
 
 }  // namespace
 
-// Castagnoli's polynomial, reflected.
-std::uint32_t crc32c(std::string_view bytes) {
-  static const std::array<std::uint32_t, 256> table = [] {
-    std::array<std::uint32_t, 256> all = {};
-    for (std::uint32_t k = 0; k < all.size(); ++k) {
-      all[k] = k;
-      for (int bit = 0; bit < 8; ++bit) all[k] = all[k] >> 1 ^ (all[k] & 1 ? 0x82f63b78U : 0U);
-    }
-    return all;
-  }();
-  std::uint32_t sum = ~0U;
-  for (const char byte : bytes)
-    sum = sum >> 8 ^ table[(sum ^ static_cast<unsigned char>(byte)) & 0xff];
-  return ~sum;
-}
-
 std::uint64_t fnv1a(std::string_view text) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211ULL;
@@ -100,71 +75,25 @@ Checkpoints::Checkpoints(std::filesystem::path folder, std::string_view configur
     : folder_(std::move(folder)),
       configuration_(fnv1a(configuration)),
       keep_(keep),
-      before_write_(std::move(before_write)) {
+      before_write_(std::move(before_write)),
+      writer_([this](const std::string& payload) { return write(payload); }) {
   std::error_code failure;
   std::filesystem::create_directories(folder_, failure);
-  if (failure || ::access(folder_.c_str(), W_OK) != 0) {
-    if (failure) errno = failure.value();
-    fail("write into", folder_);
-  }
+  if (failure || ::access(folder_.c_str(), W_OK) != 0)
+    throw Error(Fault::bad_input, failed("write into", folder_, failure ? failure.value() : errno));
   for (const auto& path : files()) {
     const std::string name = path.stem().string().substr(stem.size());
     sequence_ = std::max<std::uint64_t>(sequence_, std::stoull(name));
   }
-  thread_ = std::thread([this] { work(); });
-}
-
-Checkpoints::~Checkpoints() {
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
-
-void Checkpoints::save(std::string payload) {
-  {
-    const std::lock_guard lock(mutex_);
-    pending_ = std::move(payload);
-  }
-  changed_.notify_all();
 }
 
 void Checkpoints::drain() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !busy_ && !pending_; });
-  if (!failure_.empty()) throw Error(Fault::bad_input, std::exchange(failure_, {}));
+  if (const std::string failure = writer_.drain(); !failure.empty())
+    throw Error(Fault::bad_input, failure);
 }
 
-// What is pending when it ends is written first.
-void Checkpoints::work() {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [this] { return pending_ || ending_; });
-    if (!pending_) return;
-    const std::string payload = std::move(*pending_);
-    pending_.reset();
-    busy_ = true;
-    lock.unlock();
-    std::string failure;
-    const auto begin = std::chrono::steady_clock::now();
-    try {
-      if (before_write_) before_write_();
-      write(payload);
-    } catch (const Error& error) {
-      failure = error.what();
-    }
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    lock.lock();
-    seconds_.push_back(took.count());
-    if (!failure.empty()) failure_ = failure;
-    busy_ = false;
-    changed_.notify_all();
-  }
-}
-
-void Checkpoints::write(const std::string& payload) {
+std::string Checkpoints::write(const std::string& payload) {
+  if (before_write_) before_write_();
   Header header = {.version = version,
                    .header_bytes = header_bytes,
                    .payload_bytes = payload.size(),
@@ -181,10 +110,10 @@ void Checkpoints::write(const std::string& payload) {
   file.append(payload);
   file.sync();
   file.publish();
-  errno = file.error();
-  if (errno != 0) fail("write", path);
-  sync_folder(folder_);
+  if (file.error() != 0) return failed("write", path, file.error());
+  if (const int error = sync_folder(folder_); error != 0) return failed("sync", folder_, error);
   delete_old();
+  return {};
 }
 
 void Checkpoints::delete_old() const {

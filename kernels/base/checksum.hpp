@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// CRC-32C, which tells whether the bytes of a file are those that were written.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace holdfast {
+
+std::uint32_t crc32c(std::string_view bytes);
+
+}  // namespace holdfast
