@@ -93,8 +93,7 @@ std::set<fs::path> folders_of(const fs::path& store, const Journal& journal) {
 // So that a machine that stops has not forgotten which name a file has. What cannot be synced is
 // left to the file system.
 void sync_folder(const fs::path& folder) {
-  const Descriptor open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (*open >= 0) (void)::fsync(*open);
+  (void)holdfast::sync_folder(folder);
 }
 
 // With all that leads to it; none of them is forgotten either.
