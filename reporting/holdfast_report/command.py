@@ -13,7 +13,9 @@ from holdfast_report import Problem
 from holdfast_report.history import Series, ask
 from holdfast_report.page import render
 from holdfast_report.root import read_baselines, read_root
+from holdfast_report.run_line import Past
 from holdfast_report.site.command import publish
+from holdfast_report.site.reading import subjects_in
 from holdfast_report.store import journal_of
 from holdfast_report.trends import draw_all
 
@@ -65,6 +67,7 @@ def page_parser() -> Parser:
     parser.add_argument(
         "--store", metavar="DIR", type=Path, help="the history; without it the page has no trends"
     )
+    add_repository(parser)
     add_common(parser)
     return parser
 
@@ -88,14 +91,28 @@ def site_parser() -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument("--store", metavar="DIR", type=Path, required=True, help="the history")
+    add_repository(parser)
+    add_common(parser)
+    return parser
+
+
+def add_repository(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repository",
         metavar="URL",
         help="where commits have their pages, as https://github.com/owner/name "
         "(default: of $GITHUB_SERVER_URL and $GITHUB_REPOSITORY, else commits are not linked)",
     )
-    add_common(parser)
-    return parser
+
+
+def link_of(given: str | None) -> str | None:
+    """What a commit's hash is appended to; on a CI of GitHub the environment knows the repository."""
+    if given is None:
+        server, name = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
+        given = f"{server}/{name}" if server and name else None
+    if given is not None and not re.fullmatch(r"https?://[^\s\"'<>]+", given):
+        raise Problem(f"--repository={given}: is no address of a repository (https://...)")
+    return f"{given.rstrip('/')}/commit/" if given else None
 
 
 def baselines_of(given: Path | None) -> Path | None:
@@ -148,6 +165,7 @@ def trends_or_reason(holdfast: str, store: Path | None) -> tuple[list[Series], s
 def draw_page(arguments: list[str]) -> str:
     options = page_parser().parse_args(arguments)
     page = options.out / "index.html"
+    link = link_of(options.repository)
     try:
         root = read_root(options.results, baselines_of(options.baselines))
     except Problem:
@@ -159,7 +177,8 @@ def draw_page(arguments: list[str]) -> str:
         series, absent = trends_or_reason(options.holdfast, options.store)
     except Problem as found:  # the verdict is worth a page without trends
         problem, series, absent = found, [], str(found)
-    write(page, render(root, series, absent, options.out))
+    subjects = subjects_in(options.store) if series and options.store else {}
+    write(page, render(root, series, absent, options.out, Past(link, subjects)))
     if problem:
         raise Problem(f"{page} is written without trends: {problem}")
     return str(page)
@@ -178,9 +197,7 @@ def draw_trends(arguments: list[str]) -> str:
 
 def draw_site(arguments: list[str]) -> str:
     options = site_parser().parse_args(arguments)
-    link = options.repository
-    if link is not None and not re.fullmatch(r"https?://[^\s\"'<>]+", link):
-        raise Problem(f"--repository={link}: is no address of a repository (https://...)")
+    link = link_of(options.repository)
     prepare(options.out)
     baselines = baselines_of(options.baselines)
     return publish(options.holdfast, options.store, baselines, link, options.out)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page: everything above put into one HTML file that needs nothing else."""
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,9 +22,12 @@ from holdfast_report.cells import Table
 from holdfast_report.coverage import not_checked
 from holdfast_report.documents import Row
 from holdfast_report.drawing import inline
+from holdfast_report.folding import Folded
 from holdfast_report.history import Series
 from holdfast_report.root import Root
-from holdfast_report.units import percent, readable
+from holdfast_report.run_line import Past, run_line, tally
+from holdfast_report.scripts import hash_of, script
+from holdfast_report.units import percent, readable, times
 
 OPEN_PANELS = 12  # the rest is folded away
 OPEN_FAILURES = 20
@@ -56,7 +61,7 @@ def now_of(root: Root, series: Series, row: Row | None) -> float | None:
     return None if last.commit in known and last.value == row.value else row.value
 
 
-def panels(root: Root, series: list[Series]) -> tuple[list[Panel], Table]:
+def panels(root: Root, series: list[Series], link: str | None) -> tuple[list[Panel], Table]:
     """The panels that say something, and the others as a table."""
     rows = {
         (row.device_class, row.case, row.variant, row.metric): row
@@ -85,16 +90,98 @@ def panels(root: Root, series: list[Series]) -> tuple[list[Panel], Table]:
                 about=f"{one.metric}{variant}, {one.device_class}{drift}",
                 now=now,
                 verdict=None if verdict in trends.QUIET else verdict,
-                figure=inline(trends.panel(one, band, verdict, newest)),
+                figure=inline(trends.panel(one, band, verdict, newest, link=link)),
             )
         )
     head = ("device class", "case", "variant", "metric", "value", "commits")
     return drawn, Table(head, flat, text_columns=4)
 
 
-def render(root: Root, series: list[Series], trends_absent: str | None, out: Path) -> str:
+@dataclass(frozen=True)
+class Since:
+    """The commit that brought a level."""
+
+    short: str
+    address: str | None
+    about: str
+
+
+def since_in(
+    root: Root, series: list[Series], past: Past
+) -> Callable[[judgement.Finding, judgement.Line], Since | None]:
+    """Which commit a finding's value is there since: the last change of its series, where the value
+    is nearer to the level after it than to the one before."""
+    known = {one.key: one for one in series}
+    rows = root.verdict.rows if root.verdict else []
+    values = {(row.device_class, row.case, row.variant, row.metric): row.value for row in rows}
+
+    def since(finding: judgement.Finding, line: judgement.Line) -> Since | None:
+        key = finding.device_class, finding.cases[0], finding.variant, line.metric
+        value, one = values.get(key), known.get(key)
+        if one is None or not one.change_points or not isinstance(value, float | int):
+            return None
+        change = one.change_points[-1]
+        if abs(value - change.after) > abs(value - change.before):
+            return None
+        utc = next((point.utc for point in one.points if point.order == change.order), "")
+        return Since(
+            trends.short_commit(change.commit),
+            past.address(change.commit),
+            f"{past.subjects.get(change.commit, '')} ({utc[:10]})".strip(),
+        )
+
+    return since
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    anchor: str
+    id: str
+    device_class: str
+    verdict: str | None
+    speedup: str
+
+
+def case_rows(root: Root) -> list[CaseRow]:
+    """Every case of the run; on a second class its anchor has the class."""
+    worst: dict[tuple[str, str], str] = {}
+    order = list(judgement.SYMBOLS)
+    for row in root.verdict.rows if root.verdict else []:
+        held = worst.setdefault((row.device_class, row.case), row.verdict)
+        if row.verdict in order and order.index(row.verdict) < order.index(held):
+            worst[row.device_class, row.case] = row.verdict
+    rows: list[CaseRow] = []
+    seen: set[str] = set()
+    for part in root.parts:
+        for case in part.results.cases:
+            anchor = "case-" + re.sub(r"[^A-Za-z0-9_.-]", "_", case.id)
+            if anchor in seen:
+                anchor += "-on-" + re.sub(r"[^A-Za-z0-9_.-]", "_", part.device_class)
+            while anchor in seen:
+                anchor += "-"
+            seen.add(anchor)
+            speedup = case.number("case", "speedup")
+            rows.append(
+                CaseRow(
+                    anchor,
+                    case.id,
+                    part.device_class,
+                    worst.get((part.device_class, case.id)),
+                    times(speedup) if speedup is not None else "\u2013",
+                )
+            )
+    return rows
+
+
+def render(
+    root: Root,
+    series: list[Series],
+    trends_absent: str | None,
+    out: Path,
+    past: Past = Past(),
+) -> str:
     """`trends_absent` says why there are no trends, where there are none; `out` is the folder in
-    which the page will lie."""
+    which the page will lie; `past` what is known of commits."""
     engine = Environment(
         loader=PackageLoader("holdfast_report", "templates"),
         autoescape=True,
@@ -104,7 +191,7 @@ def render(root: Root, series: list[Series], trends_absent: str | None, out: Pat
     )
     verdict = root.verdict
     failures = judgement.failures(verdict) if verdict else []
-    drawn, flat = panels(root, series)
+    drawn, flat = panels(root, series, past.link)
     rankings = exhibits.rankings(root)
     rooflines = exhibits.rooflines(root)
     drawn_roofs = {exhibit.title for exhibit in rooflines}
@@ -115,8 +202,21 @@ def render(root: Root, series: list[Series], trends_absent: str | None, out: Pat
     suspects, profiles = profile_views.views(root.profiles, verdict, out)
     style = (Path(__file__).parent / "templates" / "page.css").read_text("utf-8")
     engine.filters["breakable"] = breakable
+    folded = Folded()
+    engine.globals |= {
+        "fold": folded.add,
+        "tables": folded.block,
+        "since": since_in(root, series, past),
+    }
+    scripts = [script(name) for name in ("filter.js", "tables.js")]
     return engine.get_template("page.html").render(
         style=Markup(style),
+        scripts=scripts,
+        allowed=Markup(" ".join(hash_of(text) for text in scripts)),
+        line=run_line(root, past.subjects),
+        link=past.link,
+        tally=tally(verdict) if verdict else "",
+        cases=case_rows(root),
         symbols=judgement.SYMBOLS,
         tone=judgement.tone,
         root=root,

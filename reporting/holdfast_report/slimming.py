@@ -15,7 +15,7 @@ def rounded(number: str) -> str:
 
 def slim_path(commands: str) -> str:
     """Rounded, on one line, with the short commands for level and upright lines, and without a line
-    to where the pen already is."""
+    to where the pen already is, unless it is a dot."""
     steps = re.findall(r"([A-Za-z])([^A-Za-z]*)", commands)
     kept: list[str] = []
     pen: list[str] = []
@@ -23,7 +23,11 @@ def slim_path(commands: str) -> str:
         place = [rounded(number) for number in rest.split()]
         if command == "L" and len(pen) >= 2:
             if place == pen[-2:]:
+                if kept[-1][0] == "M":
+                    kept.append("h0")  # with round caps a line of no length is a dot
                 continue
+            if kept[-1] == "h0":
+                kept.pop()  # the line goes on
             if place[1] == pen[-1]:
                 kept.append(f"H{place[0]}")
             elif place[0] == pen[-2]:

@@ -3,10 +3,15 @@
 where it changes."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from matplotlib.axes import Axes
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path as Path2D
+from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from holdfast_report.documents import Entry, Row
@@ -16,6 +21,7 @@ from holdfast_report.units import percent, readable, short_hash, unit_of
 
 WIDTH, HEIGHT = 3.5, 1.55  # inches
 TITLE = 0.5  # inches above a panel that stands alone
+NAME = 0.2  # of a panel's width, for the name of a commit
 
 ALARMS = ("REGRESSION", "WRONG", "SUSPECT-FAST", "CHANGED", "MISSING")
 QUIET = ("PASS", "NEW", "ACCEPTED", "SKIPPED", None)
@@ -106,49 +112,23 @@ def describe(series: Series, verdict: str | None) -> str:
     return " ".join(words).replace(" ;", ";")
 
 
-def panel(
-    series: Series,
-    band: Band | None = None,
-    verdict: str | None = None,
-    now: float | None = None,
-    pen: Pen = Pen(),
-    title: bool = False,
-) -> Drawing:
-    """`now` is the value that the verdict is about, where the history does not hold it yet."""
-    height = HEIGHT + (TITLE if title else 0.0)
-    figure, axes = pen.figure(WIDTH, height)
-    axes.set_position((0.2, 0.2 / height, 0.77, (HEIGHT - 0.36) / height))
-    places = {point.order: index for index, point in enumerate(series.points)}
-    values = [point.value for point in series.points]
-    last = len(values) - 1
+def strokes(axes: Axes, lines: Sequence[tuple[float, float, float]], **style: Any) -> None:
+    """Upright lines of (x, from, to) as one path; of no length and with round caps they are dots."""
+    if lines:
+        ends = [end for x, low, high in lines for end in ((x, low), (x, high))]
+        codes = [Path2D.MOVETO, Path2D.LINETO] * len(lines)
+        axes.add_patch(PathPatch(Path2D(ends, codes), facecolor="none", **style))
 
-    if band:
-        if band.tolerance > 0:
-            axes.axhspan(band.low, band.high, color=pen["good"], alpha=0.14, lw=0)
-        axes.axhline(band.baseline, color=pen["good"], lw=0.9, ls=(0, (4, 2)))
-    for segment in series.segments:
-        ends = [places.get(segment.first, 0), places.get(segment.last, last)]
-        axes.plot(ends, [segment.median] * 2, color=pen["optimized"], lw=1.1, alpha=0.75)
-    for change in series.change_points:
-        at = places.get(change.order)
-        if at is not None:
-            axes.axvline(at - 0.5, color=pen["ink"], lw=0.9, ls=(0, (1, 1.5)))
-            axes.text(
-                at - 0.5,
-                1.0,
-                f" {percent(change.change)} ",
-                transform=axes.get_xaxis_transform(),
-                color=pen["ink"],
-                fontsize=FONT - 1,
-                va="bottom",
-                ha="right" if at > last * 0.6 else "left",
-            )
-    spreads = [point.mad or 0.0 for point in series.points]
-    if any(spreads):
-        axes.errorbar(
-            range(last + 1), values, spreads, fmt="none", ecolor=pen["muted"], elinewidth=0.7
-        )
-    for index, point in enumerate(series.points):
+
+def scatter(axes: Axes, series: Series, pen: Pen) -> None:
+    """All plain points are one path, however many there are."""
+    points = list(enumerate(series.points))
+    spread = [(i, one.value - one.mad, one.value + one.mad) for i, one in points if one.mad]
+    strokes(axes, spread, edgecolor=pen["muted"], lw=0.7)
+    odd = [(i, one) for i, one in points if one.verdict in ALARMS or one.outlier]
+    plain = [(i, one.value, one.value) for i, one in points if (i, one) not in odd]
+    strokes(axes, plain, edgecolor=pen["optimized"], lw=3.4, capstyle="round", zorder=3)
+    for index, point in odd:
         alarm = point.verdict in ALARMS
         axes.plot(
             index,
@@ -160,6 +140,90 @@ def panel(
             mew=0.8,
             zorder=3,
         )
+
+
+def name_commits(
+    axes: Axes,
+    pen: Pen,
+    ends: tuple[str, str],
+    marked: Sequence[tuple[int, str, float]],
+    count: int,
+    link: str | None,
+) -> None:
+    """Below the axis: the commit of each step, where there is room the larger step's, and the first
+    and the last."""
+    taken: list[float] = []
+    for at, commit, _ in sorted(marked, key=lambda one: -one[2]):
+        place = min(max((at + 0.1) / (count + 0.2), 0.08), 0.92)
+        if any(abs(place - other) < NAME for other in taken):
+            continue
+        taken.append(place)
+        text = commit_text(axes, place, short_commit(commit), pen["ink"], "center")
+        if link and not commit.startswith("sha256:"):
+            text.set_url(link + commit)
+            text.set_color(pen["optimized"])
+    for place, text, side in ((0.0, ends[0], "left"), (1.0, ends[1], "right")):
+        crowded = any(abs(place - other) < 1.45 * NAME for other in taken)
+        if not crowded and (side == "left" or count > 1):
+            commit_text(axes, place, text, pen["muted"], side)
+
+
+def commit_text(axes: Axes, place: float, said: str, colour: str, side: str) -> Text:
+    return axes.text(
+        place,
+        -0.04,
+        said,
+        transform=axes.transAxes,
+        color=colour,
+        fontsize=FONT - 1.5,
+        ha=side,
+        va="top",
+        parse_math=False,
+    )
+
+
+def panel(
+    series: Series,
+    band: Band | None = None,
+    verdict: str | None = None,
+    now: float | None = None,
+    pen: Pen = Pen(),
+    title: bool = False,
+    link: str | None = None,
+) -> Drawing:
+    """`now` is the value that the verdict is about, where the history does not hold it yet; a
+    commit's name behind `link` is its page."""
+    height = HEIGHT + (TITLE if title else 0.0)
+    figure, axes = pen.figure(WIDTH, height)
+    axes.set_position((0.2, 0.2 / height, 0.77, (HEIGHT - 0.36) / height))
+    places = {point.order: index for index, point in enumerate(series.points)}
+    values = [point.value for point in series.points]
+    last = len(values) - 1
+
+    if band:
+        if band.tolerance > 0:
+            axes.axhspan(band.low, band.high, color=pen["good"], alpha=0.14, lw=0)
+        axes.axhline(band.baseline, color=pen["good"], lw=0.9, ls=(0, (4, 2)))
+    marked: list[tuple[int, str, float]] = []
+    for segment in series.segments:
+        ends = [places.get(segment.first, 0), places.get(segment.last, last)]
+        axes.plot(ends, [segment.median] * 2, color=pen["optimized"], lw=1.1, alpha=0.75)
+    for change in series.change_points:
+        at = places.get(change.order)
+        if at is not None:
+            axes.axvline(at - 0.5, color=pen["ink"], lw=0.9, ls=(0, (1, 1.5)))
+            marked.append((at, change.commit, abs(change.change)))
+            axes.text(
+                at - 0.5,
+                1.0,
+                f" {percent(change.change)} ",
+                transform=axes.get_xaxis_transform(),
+                color=pen["ink"],
+                fontsize=FONT - 1,
+                va="bottom",
+                ha="right" if at > last * 0.6 else "left",
+            )
+    scatter(axes, series, pen)
 
     if now is not None:
         role = "bad" if verdict in ALARMS else "ink"
@@ -188,19 +252,7 @@ def panel(
     axes.set_axisbelow(True)
     axes.set_xticks([])
     newest = "now" if now is not None else short_commit(series.points[-1].commit)
-    for text, side in ((short_commit(series.points[0].commit), "left"), (newest, "right")):
-        if side == "left" or len(values) > 1:
-            axes.text(
-                0 if side == "left" else 1,
-                -0.04,
-                text,
-                transform=axes.transAxes,
-                color=pen["muted"],
-                fontsize=FONT - 1.5,
-                ha=side,
-                va="top",
-                parse_math=False,
-            )
+    name_commits(axes, pen, (short_commit(series.points[0].commit), newest), marked, len(values), link)
     if title:
         heading = f"{series.case}\n{series.metric}, {series.variant}, {series.device_class}"
         figure.text(

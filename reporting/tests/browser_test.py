@@ -29,9 +29,10 @@ WRAPPER = """<!doctype html><meta charset="utf-8"><body style="margin:0">
 <iframe id="page" style="border:0;width:{width}px;height:2000px"></iframe><pre id="measured"></pre>
 <script>
 const frame = document.getElementById("page");
-frame.onload = () => {{
+frame.onload = async () => {{
   const page = frame.contentDocument, root = page.documentElement;
   if ({opened}) page.querySelectorAll("details").forEach((section) => {{ section.open = true; }});
+  await new Promise((done) => setTimeout(done, 500));  // what is opened is then filled
   const own = (element) => !element.closest(".scroll") && !element.closest("svg");
   const wide = [...page.querySelectorAll("body *")]
     .filter((element) => own(element) && element.getBoundingClientRect().right > {width} + 0.5)
@@ -46,7 +47,8 @@ frame.onload = () => {{
     scroll: root.scrollWidth, width: root.clientWidth, wide, texts,
     heading: page.querySelector(".answer").textContent,
     figures: page.querySelectorAll("svg.figure").length,
-    hidden: [...page.querySelectorAll("table")].filter((table) => !table.checkVisibility()).length,
+    hidden: [...page.querySelectorAll("[data-table]")].filter((table) => !table.checkVisibility()).length,
+    tables: page.querySelectorAll("table").length,
     ground: getComputedStyle(page.body).backgroundColor, ink: getComputedStyle(page.body).color}});
 }};
 frame.srcdoc = {page};
@@ -136,6 +138,7 @@ def test_the_browser_shows_verdict_and_figures(look: Look) -> None:
 def test_folded_sections_hide_their_tables_until_they_are_opened(look: Look) -> None:
     assert look(PHONE, False)["hidden"] > 15
     assert look(PHONE, True)["hidden"] == 0
+    assert look(PHONE, True)["tables"] >= look(PHONE, False)["tables"] + 15
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -1,12 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """A page as a reader without a browser meets it."""
 
+import json
 import re
+from html import escape
 from html.parser import HTMLParser
+from typing import Any
 
 from builders import Workplace
 
 from holdfast_report.command import main
+
+
+def cell_text(cell: Any, texts: list[str]) -> str:
+    return texts[cell[2] if isinstance(cell, list) else cell]
+
+
+def unfolded(page: str) -> str:
+    """With the tables that a reader would open in their places."""
+    block = re.search(r'<script type="application/json" id="tables">(.*?)</script>', page, re.S)
+    if block is None:
+        return page
+    said = json.loads(block.group(1))
+
+    def table(place: re.Match[str]) -> str:
+        _, head, rows = said["tables"][int(place.group(1))]
+        cells = [[said["texts"][name] for name in head]]
+        cells += [[cell_text(cell, said["texts"]) for cell in row] for row in rows]
+        return ">" + "".join(f"<td>{escape(text)}</td>" for row in cells for text in row)
+
+    return re.sub(r' data-table="(\d+)">', table, page)
 
 
 class Reader(HTMLParser):
@@ -20,7 +43,10 @@ class Reader(HTMLParser):
         self.tags: list[str] = []
         self.loaded: list[str] = []
         self.figures: list[str | None] = []
-        self.feed(page)
+        self.policy = ""
+        self.scripts: list[str] = []
+        self.kind = ""  # of the script whose text comes
+        self.feed(unfolded(page))
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
@@ -28,8 +54,18 @@ class Reader(HTMLParser):
         if tag == "svg":
             self.figures.append(dict(attributes).get("aria-label"))
 
+        if tag == "meta" and "Content-Security-Policy" in dict(attributes).values():
+            self.policy = dict(attributes).get("content") or ""
+        self.kind = (dict(attributes).get("type") or "own") if tag == "script" else ""
+
     def handle_data(self, data: str) -> None:
-        self.text.append(data)
+        if self.kind == "own":
+            self.scripts.append(data)
+        elif not self.kind:
+            self.text.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.kind = ""
 
     @property
     def words(self) -> str:

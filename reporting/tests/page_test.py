@@ -7,6 +7,7 @@ from builders import DRY, HOST, Workplace
 from page_reader import Reader, drawn
 
 from holdfast_report.command import main
+from holdfast_report.scripts import hash_of
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +215,7 @@ def test_every_section_of_a_full_run_is_there_in_order(failing: Workplace) -> No
     assert re.findall(r"<h2>(.*?)</h2>", failing.page()) == [
         "What failed, and why", "What the detectors found", "Improvements, proposed for acceptance",
         "Trends", "Speedup", "Component ranking", "Roofline", "Compile stages", "Kernels", "Memory",
-        "Environment", "What was not checked",
+        "Environment", "Cases", "What was not checked",
     ]
 
 
@@ -230,13 +231,18 @@ def test_hostile_case_names_are_escaped(workplace: Workplace) -> None:
     trend["series"][0]["case"] = hostile
     workplace.answer(trend)
     reader = drawn(workplace)
-    assert "script" not in reader.tags
+    assert len(reader.scripts) == 2, "the page's own"
+    assert not any("alert(1)" in script for script in reader.scripts)
     assert hostile in reader.words
 
 
 def test_nothing_is_loaded_from_outside_the_page(failing: Workplace, reader: Reader) -> None:
     assert reader.loaded and all(link.startswith("#") for link in reader.loaded)
-    assert not {"script", "link", "iframe", "img", "object", "embed"} & set(reader.tags)
+    assert not {"link", "iframe", "img", "object", "embed"} & set(reader.tags)
+    hashes = " ".join(hash_of(script) for script in reader.scripts)
+    assert reader.policy == (
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}"
+    )
     page = failing.page()
     assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", page))
     assert "@import" not in page

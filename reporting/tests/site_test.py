@@ -14,6 +14,7 @@ from site_place import REPOSITORY, Links, SitePlace, data_of, trend_of
 from holdfast_report.command import main
 from holdfast_report.site import addresses, figures
 from holdfast_report.site.figures import labels_of
+from holdfast_report.site.levels import Change, creep_of
 
 STEP_PAGE = "case/cubed_sphere_swe/rk4_step/n=48/f64.html"
 
@@ -36,7 +37,7 @@ def test_the_overview_names_the_three_changes_and_since_when(place: SitePlace) -
     assert f"{sha(planted.step)[:10]} {planted_history.subject(planted.step)}" in said
     assert "launches optimized, cuda-dry-sm_90 \u2717 +25 % 4 \u2192 5" in said
     drifted = said[said.index("What drifted") :]
-    assert "\u2717 +8.24 % in 4 steps since" in drifted and sha(planted.drift)[:10] in drifted
+    assert "\u2717 +8.24 % 2.40 ms \u2192 2.60 ms in 4 steps since" in drifted and sha(planted.drift)[:10] in drifted
     assert f"since {sha(planted.environment)[:10]}" in said
     assert "compiler g++ 12.2.0 \u2192 g++ 12.3.0" in said
 
@@ -252,6 +253,22 @@ def test_ticks_share_a_unit_and_can_be_told_apart(
     found = labels_of(ticks, unit)
     assert len(set(found)) == len(found)
     assert [text.split(" ")[1:] for text in found] == [text.split(" ")[1:] for text in texts]
+
+
+def test_what_a_creep_adds_up_to_is_told_for_each_environment() -> None:
+    key = HOST, DRIFT_CASE, "optimized", "time_s"
+    pairs = [(100.0, 102.0), (102.0, 104.0), (90.0, 92.0)]  # another environment before the last
+    steps = [Change(key, at, a, b, b / a - 1, True) for at, (a, b) in enumerate(pairs)]
+    creep = creep_of(key, steps)
+    assert creep and creep.stretches == [(100.0, 104.0), (90.0, 92.0)]
+    assert creep.change == pytest.approx(104 / 100 * 92 / 90 - 1)
+
+
+def test_a_large_change_among_small_ones_is_a_step_and_no_creep() -> None:
+    key = HOST, DRIFT_CASE, "optimized", "time_s"
+    changes = [Change(key, at, 1, 1, change, True) for at, change in enumerate((0.01, 0.3, 0.02))]
+    assert creep_of(key, changes) is None
+    assert creep_of(key, changes[::2]) is None
 
 
 def test_what_creeps_is_told_once_and_not_as_steps(place: SitePlace) -> None:

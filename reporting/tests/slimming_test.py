@@ -12,6 +12,7 @@ from holdfast_report.slimming import slim, slim_path
         ("M 1 2 L 1.01 2.01 L 3 4", "M1 2L3 4"),
         ("M 0 0 C 1 1 2 2 3 3 L 3 5", "M0 0C1 1 2 2 3 3V5"),
         ("M -0.01 0", "M0 0"),
+        ("M 1 2 L 1 2 M 3 4 L 3 4", "M1 2h0M3 4h0"),
     ],
 )
 def test_a_path_keeps_its_shape_in_fewer_letters(path: str, slimmer: str) -> None:

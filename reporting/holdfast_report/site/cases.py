@@ -124,7 +124,7 @@ def case_page(site: Site, renderer: Renderer, case: str, out: Path) -> tuple[str
     return address, renderer.page(
         "case.html",
         address,
-        ("filter.js", "case.js"),
+        ("filter.js", "site/case.js"),
         case=case,
         figures=figures,
         rows=rows,

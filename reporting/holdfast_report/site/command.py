@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`site`: its options, and what the pages are made from."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -26,18 +25,10 @@ def accepted_directions(baselines: Path) -> dict[str, str]:
     return found
 
 
-def repository_of(given: str | None) -> str | None:
-    """What a commit's hash is appended to; on a CI of GitHub the environment knows the repository."""
-    if given is None:
-        server, name = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
-        given = f"{server}/{name}" if server and name else None
-    return f"{given.rstrip('/')}/commit/" if given else None
-
-
 def publish(
-    holdfast: str, store: Path, baselines: Path | None, repository: str | None, out: Path
+    holdfast: str, store: Path, baselines: Path | None, link: str | None, out: Path
 ) -> str:
-    """What was done, in a sentence."""
+    """What was done, in a sentence; `link` is what a commit's hash is appended to."""
     with ThreadPoolExecutor(1) as beside:  # the command finds the levels while this reads
         levels = beside.submit(ask_levels, holdfast, store, baselines)
         archive = read_store(store, baselines)
@@ -48,7 +39,7 @@ def publish(
         levels=levels_of(series, archive, better),
         better=better,
         accepted=read_baselines(baselines, {}) if baselines else {},
-        link=repository_of(repository),
+        link=link,
     )
     written, total = build(site, out)
     return f"{out / 'index.html'}: {written} of {total} files written"

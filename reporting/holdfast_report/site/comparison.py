@@ -74,5 +74,5 @@ def comparison(site: Site, renderer: Renderer) -> dict[str, str]:
         "chunk": CHUNK,
         "versions": versions,
     }
-    page = renderer.page("compare.html", "compare.html", ("compare.js",), data=embedded(data))
+    page = renderer.page("compare.html", "compare.html", ("site/compare.js",), data=embedded(data))
     return {f"data/{name}.js": text for name, text in files.items()} | {"compare.html": page}

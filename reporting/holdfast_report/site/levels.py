@@ -48,12 +48,16 @@ class Creep:
         return self.steps[0].worse
 
     @property
-    def before(self) -> float:
-        return self.steps[0].before
-
-    @property
-    def after(self) -> float:
-        return self.steps[-1].after
+    def stretches(self) -> list[tuple[float, float]]:
+        """From which level to which: one pair as long as each step begins where the one before
+        ended, and another where something else, as a new environment, lies between."""
+        found: list[tuple[float, float]] = []
+        for step in self.steps:
+            if found and found[-1][1] == step.before:
+                found[-1] = found[-1][0], step.after
+            else:
+                found.append((step.before, step.after))
+        return found
 
 
 LEAST_STEPS = 3  # of what creeps

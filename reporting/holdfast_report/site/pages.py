@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages that there is one of each: overview, commits, a class, a run."""
 
-import base64
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -15,6 +13,7 @@ from markupsafe import Markup
 from holdfast_report import judgement
 from holdfast_report.documents import Entry
 from holdfast_report.page import breakable
+from holdfast_report.scripts import hash_of, script
 from holdfast_report.site import addresses
 from holdfast_report.site.archive import Archive, Run
 from holdfast_report.site.levels import Levels
@@ -48,15 +47,6 @@ class Site:
     title: str = "Trends"
 
 
-def script(name: str) -> Markup:
-    return Markup((TEMPLATES / "site" / name).read_text("utf-8"))
-
-
-def hash_of(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
 class Renderer:
     """A template with what every page has; which scripts may run is said by their hashes."""
 
@@ -84,7 +74,7 @@ class Renderer:
     def page(self, template: str, address: str, scripts: tuple[str, ...] = (), **shown: Any) -> str:
         texts = [script(name) for name in scripts]
         allowed = " ".join(hash_of(text) for text in texts)
-        also = " 'strict-dynamic'" if "compare.js" in scripts else ""
+        also = " 'strict-dynamic'" if "site/compare.js" in scripts else ""
         return self.engine.get_template(f"site/{template}").render(
             **self.common,
             root=addresses.root_from(address),

@@ -9,7 +9,7 @@ from holdfast_report import Problem
 from holdfast_report.reading import load
 from holdfast_report.site.archive import Archive
 from holdfast_report.site.gathering import Gathering
-from holdfast_report.site.lines import numbered, take
+from holdfast_report.site.lines import numbered, parsed, take
 from holdfast_report.site.segments import Segment
 from holdfast_report.store import stored
 
@@ -61,3 +61,18 @@ def read_store(store: Path, baselines: Path | None) -> Archive:
             f"holdfast history append RESULTS --store={store} begins it"
         )
     return archive
+
+
+def subjects_in(store: Path) -> dict[str, str]:
+    """What the commits of a store say they do; of an older store nothing."""
+    found = {}
+    with stored(store, "*/*.ndjson") as paths:
+        for path in paths:
+            if path.parent.name.startswith("."):
+                continue
+            for number, line in numbered(path):
+                if line.startswith('{"run":') and '"subject":' in line:
+                    commit = parsed(line, f"{path}:{number}").get("commit") or {}
+                    if commit.get("subject"):
+                        found[commit["name"]] = commit["subject"]
+    return found

@@ -42,8 +42,7 @@ class Moved:
     tone: str
     symbol: str
     percent: str
-    before: str
-    after: str
+    levels: str  # from which to which
     commit: Commit
     until: Commit | None = None  # of what creeps: the commit of its last step
     steps: int = 1
@@ -67,8 +66,12 @@ def moved(change: Change | Creep, archive: Archive) -> Moved:
         tone=tone,
         symbol=symbol,
         percent=percent(change.change),
-        before=readable(change.before, unit),
-        after=readable(change.after, unit),
+        levels=", then ".join(
+            f"{readable(before, unit)} \u2192 {readable(after, unit)}"
+            for before, after in (
+                change.stretches if creeping else [(change.before, change.after)]
+            )
+        ),
         commit=archive.commits[change.steps[0].at if creeping else change.at],
         until=archive.commits[change.steps[-1].at] if creeping else None,
         steps=len(change.steps) if creeping else 1,

@@ -11,10 +11,21 @@ for (const input of document.querySelectorAll("input[data-filter]")) {
     rows.forEach((row, index) => {
       row.hidden = !words.every((word) => texts[index].includes(word));
       count += row.hidden ? 0 : 1;
+      // What is found in a folded section is shown.
+      for (let fold = row.parentElement.closest("details"); fold && words.length && !row.hidden; fold = fold.parentElement.closest("details")) fold.open = true;
     });
     said.textContent = words.length ? `${count} of ${rows.length}` : "";
   };
+  // The address of a case shows what the page says of it.
+  const recall = () => {
+    const named = location.hash.startsWith("#case-") && document.getElementById(location.hash.slice(1));
+    if (!named || !named.dataset.case) return;
+    input.value = named.dataset.case;
+    apply();
+  };
+  window.addEventListener("hashchange", recall);
   input.addEventListener("input", apply);
   input.parentElement.hidden = false;
   if (input.value) apply();
+  recall();
 }
