@@ -10,11 +10,34 @@
 
 namespace holdfast {
 
-std::string host_isa() {
+namespace {
+
+std::string widest_isa() {
   if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
   if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
   if (__builtin_cpu_supports("x86-64-v2")) return "x86-64-v2";
   return "x86-64";
+}
+
+}  // namespace
+
+HostIsa chosen_isa() {
+  HostIsa isa{.name = widest_isa()};
+  const char* setting = std::getenv("HOLDFAST_ISA");
+  if (!setting || !*setting) return isa;
+  if (!has_host_code(setting))
+    isa.complaint =
+        text("HOLDFAST_ISA is '", setting, "': set it to x86-64-v3 or x86-64-v4, or unset it");
+  else if (isa.name < setting)
+    isa.complaint = text("HOLDFAST_ISA is '", setting, "', and this CPU has ", isa.name,
+                         ": unset it, or use another machine");
+  else
+    isa.name = setting;
+  return isa;
+}
+
+std::string host_isa() {
+  return chosen_isa().name;
 }
 
 bool has_host_code(std::string_view isa) {

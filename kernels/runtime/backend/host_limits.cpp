@@ -49,8 +49,9 @@ std::int64_t memory_of_this_process(int threads) {
 }
 
 std::string supported_isa() {
-  std::string isa = host_isa();
-  if (has_host_code(isa)) return isa;
+  const HostIsa isa = chosen_isa();
+  refuse(isa.complaint);
+  if (has_host_code(isa.name)) return isa.name;
   throw Error(Fault::no_device,
               "this CPU is below x86-64-v3 (it lacks AVX2 or FMA), the least that the host code is "
               "compiled for: use another machine");
