@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t most_runs = 20;           // kept per entry
 constexpr std::size_t runs_without_doubt = 5;   // fewer are a bootstrap,
 constexpr std::int64_t days_without_doubt = 2;  // and so are those of one day, which are alike
+constexpr const char* counts_remain = " (--counts-only takes what is not timed)";
 constexpr double widest_spread =
     0.10;  // of a gated ratio between processes, as a fraction of its median
 
@@ -85,7 +86,7 @@ struct Accepting {
   const std::vector<MeasuredRun>& runs;  // the first is that whose cases are gone through
   const std::optional<Baseline>& existing;
   const Policy& policy;
-  const std::string& why;
+  const AcceptOptions& options;
   Acceptable& accepted;
 
   const Results& results() const { return runs.front().results; }
@@ -106,6 +107,8 @@ struct Accepting {
     if (!metric.measured && !standard.on_request.empty() && before) return *before;
     if (!metric.measured || !standard.stored() || (!evidence && standard.gate == Gate::off))
       return std::nullopt;
+    if (standard.timed() && options.counts_only)
+      return before ? std::optional(*before) : std::nullopt;
     if (!standard.timed()) {
       if (!evidence) expect_equal_counts(standard, *metric.measured, key);
       return before ? next_count(standard, result, metric, *before, key)
@@ -124,7 +127,9 @@ struct Accepting {
   }
 
  private:
-  std::string reason(const char* plain) const { return why.empty() ? std::string(plain) : why; }
+  std::string reason(const char* plain) const {
+    return options.why.empty() ? std::string(plain) : options.why;
+  }
   std::string reason_of_new() const { return reason(existing ? "new" : "first baseline"); }
 
   void refuse(const std::string& because) const {
@@ -335,7 +340,7 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
   if (view) view = seen_on(results.env.processor, std::move(*view));
   std::vector<MeasuredRun> runs = {MeasuredRun(results)};
   for (const Results& other : options.again) runs.emplace_back(other);
-  const Accepting accepting{runs, view, policy, options.why, accepted};
+  const Accepting accepting{runs, view, policy, options, accepted};
   for (const CaseResult& result : results.cases) {
     if (!is_gated(result)) continue;
     for (const NamedMetric& metric : named_metrics(result)) {
@@ -355,7 +360,7 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
 }
 
 std::vector<Refusal> refusals(const Results& results, const List& list, const Policy& policy,
-                              bool bootstrap) {
+                              bool bootstrap, bool counts_only) {
   std::vector<Refusal> found;
   const int incomplete = exit_code(Fault::incomplete);
   const auto refuse = [&](int exit, const std::string& why) { found.push_back({exit, why}); };
@@ -368,11 +373,14 @@ std::vector<Refusal> refusals(const Results& results, const List& list, const Po
   if (results.run.sources)
     refuse(incomplete, text("its device code came from HOLDFAST_SOURCES=", *results.run.sources,
                             ", not from the build"));
+  const bool timed_in_vain = !results.quality.valid && !counts_only;
   for (const std::string& reason : results.quality.reasons)
-    if (!results.quality.valid) refuse(incomplete, text("the measurement is invalid: ", reason));
-  if (!results.quality.valid && results.quality.reasons.empty())
-    refuse(incomplete, "the measurement is invalid");
-  if (results.quality.throttled.value_or(false)) refuse(incomplete, "the device was throttled");
+    if (timed_in_vain)
+      refuse(incomplete, text("the measurement is invalid: ", reason, counts_remain));
+  if (timed_in_vain && results.quality.reasons.empty())
+    refuse(incomplete, text("the measurement is invalid", counts_remain));
+  if (results.quality.throttled.value_or(false) && !counts_only)
+    refuse(incomplete, text("the device was throttled", counts_remain));
   for (const CaseResult& result : results.cases) {
     if (is_wrong(result, results.env.device_name))
       refuse(exit_code(Fault::regression),
@@ -388,7 +396,7 @@ std::vector<Refusal> refusals(const Results& results, const List& list, const Po
       if (standard.impossible_above && value && *value > *standard.impossible_above)
         refuse(exit_code(Fault::regression),
                text(name, " is ", *value, ", which no hardware allows"));
-      if (standard.kind != "ratio" || standard.gate == Gate::off || !value) continue;
+      if (standard.kind != "ratio" || standard.gate == Gate::off || !value || counts_only) continue;
       if (metric.measured->processes < enough_processes && !bootstrap)
         refuse(exit_code(Fault::undecided),
                text(name, " comes from ", metric.measured->processes, " of the ", enough_processes,

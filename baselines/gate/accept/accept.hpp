@@ -39,6 +39,9 @@ struct AcceptOptions {
   std::string why = {};  // empty: each entry gets a plain reason of its own
   Anchor anchor = Anchor::kept;
   std::vector<Results> again = {};  // other runs of the same build on the same processor
+  // What is counted alone, from a machine that was too busy to time anything: times and ratios stay
+  // as they were accepted.
+  bool counts_only = false;
 };
 
 // Entries that the measurement agrees with stay as they are; a ratio or a time that agrees adds its
@@ -54,8 +57,9 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
 // A gated ratio whose processes differ too much to found an entry.
 bool is_noisy(const Standard& standard, const Measured& measured);
 
-// Why these results must not become a baseline; empty when they may.
+// Why these results must not become a baseline; empty when they may. `bootstrap` takes ratios of a
+// few processes too, `counts_only` is as AcceptOptions has it.
 std::vector<Refusal> refusals(const Results& results, const List& list, const Policy& policy,
-                              bool bootstrap);
+                              bool bootstrap, bool counts_only = false);
 
 }  // namespace holdfast::gate

@@ -44,9 +44,9 @@ Results with_launches(double value) {
   return results;
 }
 
-std::vector<std::string> reasons(const Results& results) {
+std::vector<std::string> reasons(const Results& results, bool counts_only = false) {
   std::vector<std::string> found;
-  for (const Refusal& refusal : refusals(results, toy::list(), policy(), false))
+  for (const Refusal& refusal : refusals(results, toy::list(), policy(), false, counts_only))
     found.push_back(refusal.why);
   return found;
 }
@@ -60,6 +60,32 @@ TEST(Acceptance, AnAgreeingRunJoinsTheEntryAndKeepsItsReason) {
   EXPECT_EQ(entry.days, 3);
   EXPECT_EQ(entry.accepted.why, "first baseline");
   EXPECT_TRUE(entry.bootstrap);
+}
+
+// On a machine where nothing can be timed.
+Results of_a_busy_machine() {
+  Results results = with_speedup(100);
+  toy::metric(results, "optimized", "peak_bytes") = toy::exact(4000);
+  toy::metric(results, "case", "speedup").processes.clear();
+  results.quality = {.valid = false, .reasons = {"the hypervisor kept the CPUs for 40 %"}};
+  return results;
+}
+
+TEST(Acceptance, CountsAloneAreTakenFromABusyMachine) {
+  EXPECT_THAT(reasons(of_a_busy_machine()), Contains(HasSubstr("--counts-only takes what")));
+  EXPECT_THAT(reasons(of_a_busy_machine(), true), IsEmpty());
+  const Acceptable made = accept(of_a_busy_machine(), {}, policy(), {.counts_only = true});
+  EXPECT_THAT(made.refusals, IsEmpty());
+  EXPECT_EQ(made.baseline.entries.at("toy/step/n:64/f64|optimized|peak_bytes").value, Value(4000.));
+  EXPECT_FALSE(has_times(seen_on(toy::processor, made.baseline)));
+}
+
+TEST(Acceptance, TakingCountsAloneLeavesTimesAsTheyWereAccepted) {
+  const Baseline before = after({with_speedup(10)});
+  const Acceptable made = accept(of_a_busy_machine(), stored_from(toy::processor, before), policy(),
+                                 {.why = "less memory", .counts_only = true});
+  EXPECT_EQ(seen_on(toy::processor, made.baseline).entries.at(speedup_key).value, Value(10.));
+  EXPECT_EQ(made.baseline.entries.at("toy/step/n:64/f64|optimized|peak_bytes").value, Value(4000.));
 }
 
 TEST(Acceptance, FiveRunsEndTheBootstrap) {

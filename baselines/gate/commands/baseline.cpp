@@ -74,6 +74,7 @@ struct PlanOptions {
   std::string why = {};
   Anchor anchor = Anchor::kept;
   std::vector<Root> again = {};  // other runs of the same build
+  bool counts_only = false;
 };
 
 std::vector<Root> other_roots(const Options& options) {
@@ -131,7 +132,8 @@ std::vector<Plan> make_plans(const fs::path& directory, const Store& store, cons
     plan.accepted = accept(part.results, plan.existing, policy.with(part.list.metrics),
                            {.why = options.why,
                             .anchor = options.anchor,
-                            .again = other_runs_of(part, options.again)});
+                            .again = other_runs_of(part, options.again),
+                            .counts_only = options.counts_only});
     plans.push_back(std::move(plan));
   }
   if (!plans.empty()) return plans;
@@ -154,12 +156,13 @@ std::vector<Refusal> other_content(const Results& results, const fs::path& lists
 }
 
 // All or nothing: one part that must not be accepted keeps the others out as well.
-int refuse(const Root& root, const Policy& policy, const fs::path& lists, bool bootstrap) {
+int refuse(const Root& root, const Policy& policy, const fs::path& lists, bool bootstrap,
+           bool counts_only) {
   int exit = 0;
   for (const MeasuredPart& part : root.parts) {
     if (part.no_device()) continue;
     std::vector<Refusal> found =
-        refusals(part.results, part.list, policy.with(part.list.metrics), bootstrap);
+        refusals(part.results, part.list, policy.with(part.list.metrics), bootstrap, counts_only);
     for (Refusal& other : other_content(part.results, lists)) found.push_back(std::move(other));
     for (const Refusal& refusal : found) {
       std::cerr << "holdfast: not accepted: " << part.results.suite << " on "
@@ -187,10 +190,12 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
   const fs::path lists = options.value_or("lists", binary_folder().string());
   const PlanOptions planned{.why = options.value_or("why", ""),
                             .anchor = options.has("new-anchor") ? Anchor::here : Anchor::kept,
-                            .again = other_roots(options)};
-  int refused = refuse(root, policy, lists, options.has("bootstrap"));
+                            .again = other_roots(options),
+                            .counts_only = options.has("counts-only")};
+  int refused = refuse(root, policy, lists, options.has("bootstrap"), planned.counts_only);
   for (const Root& again : planned.again)
-    refused = worse_exit_code(refused, refuse(again, policy, lists, options.has("bootstrap")));
+    refused = worse_exit_code(
+        refused, refuse(again, policy, lists, options.has("bootstrap"), planned.counts_only));
   if (refused != 0) return refused;
   Store store(baselines, Store::Use::writing);
   const std::vector<Plan> plans = make_plans(directory, store, root, policy, planned);
@@ -320,6 +325,9 @@ Command baseline_command() {
                   {"again", "DIR", "accept, diff: another run of this build, whose times count too",
                    true},
                   {"bootstrap", "", "accept ratios from fewer than five processes"},
+                  {"counts-only", "",
+                   "accept counts, bytes, instructions and codegen alone, as from a busy machine: "
+                   "times and ratios stay as they are"},
                   {"new-anchor", "", "accept: measure drift from these values on, as at a release"},
                   {"yes", "", "prune: remove what no list speaks of, instead of telling it"},
                   common::baselines,
