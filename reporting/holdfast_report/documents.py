@@ -126,6 +126,12 @@ class Quality(Record):
     throttled: bool | None
     temperature_c: Number | None
     other_processes: int | None
+    others_fraction: Number | None = None  # what other work had of the CPUs over the run
+    steal_fraction: Number | None = None  # what the hypervisor kept of them
+    memory_stall_fraction: Number | None = None
+    cpu_clock_hz: Number | None = None
+    mem_clock_hz: Number | None = None
+    ecc_errors: int | None = None
 
 
 class Results(Record):
@@ -164,6 +170,7 @@ class ListedCase(Record):
     reference: bool
     devices: dict[str, ListedDevice]
     limit: Number | None = None  # of the error of its result
+    uncounted: str | None = None  # why its instructions are not counted on a host
 
 
 class CaseList(Record):

@@ -161,6 +161,7 @@ List parse_list(const Document& document) {
     listed.tier = row.take("tier").one_of(tiers);
     listed.reference = row.take("reference").boolean();
     if (const auto limit = row.optional("limit")) listed.limit = parse_limit(*limit);
+    if (const auto why = row.optional("uncounted")) listed.uncounted = why->string();
     for (const auto& [kind, reader] : row.take("devices").object().rest()) {
       Object device = reader.object();
       const Reader metrics = device.take("metrics");
@@ -189,6 +190,7 @@ nlohmann::json to_json(const List& list) {
                           {"reference", listed.reference},
                           {"devices", devices}};
     if (listed.limit) row["limit"] = *listed.limit;
+    if (listed.uncounted) row["uncounted"] = *listed.uncounted;
     cases.push_back(std::move(row));
   }
   nlohmann::json metrics = nlohmann::json::object();

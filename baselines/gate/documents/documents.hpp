@@ -142,6 +142,11 @@ struct Quality {
   std::optional<bool> throttled = {};
   std::optional<double> temperature_c = {};
   std::optional<std::int64_t> other_processes = {};
+  // Over the whole run; optional keys. What other work had of the machine's CPUs, what the
+  // hypervisor kept of them, and for how much of the time something waited for memory.
+  std::optional<double> others_fraction = {}, steal_fraction = {}, memory_stall_fraction = {};
+  std::optional<double> cpu_clock_hz = {}, mem_clock_hz = {};  // the least that was seen
+  std::optional<std::int64_t> ecc_errors = {};                 // that no code could correct
 };
 
 struct Results {
@@ -170,6 +175,8 @@ struct ListedCase {
   bool reference = false;
   std::map<std::string, std::vector<std::string>> devices = {};  // device_kind() -> metric names
   std::optional<double> limit = {};  // of the error of its result; empty for a protocol's own
+  // Why its instructions are not counted on a host; empty where they are, or it does not gate there.
+  std::optional<std::string> uncounted = {};
 };
 
 struct List {

@@ -271,6 +271,13 @@ nlohmann::json to_json(const Environment& env) {
           {"fingerprint", env.fingerprint}};
 }
 
+constexpr std::pair<const char*, std::optional<double> Quality::*> measured_of_quality[] = {
+    {"others_fraction", &Quality::others_fraction},
+    {"steal_fraction", &Quality::steal_fraction},
+    {"memory_stall_fraction", &Quality::memory_stall_fraction},
+    {"cpu_clock_hz", &Quality::cpu_clock_hz},
+    {"mem_clock_hz", &Quality::mem_clock_hz}};
+
 Quality parse_quality(const Reader& reader) {
   Object object = reader.object();
   Quality quality{.valid = object.take("valid").boolean(),
@@ -280,18 +287,26 @@ Quality parse_quality(const Reader& reader) {
                   .throttled = boolean_or_null(object.take("throttled")),
                   .temperature_c = object.take("temperature_c").number_or_null(),
                   .other_processes = integer_or_null(object.take("other_processes"))};
+  for (const auto& [key, member] : measured_of_quality)
+    if (const auto number = object.optional(key)) quality.*member = number->number_or_null();
+  if (const auto errors = object.optional("ecc_errors"))
+    quality.ecc_errors = integer_or_null(*errors);
   object.close();
   return quality;
 }
 
 nlohmann::json to_json(const Quality& quality) {
-  return {{"valid", quality.valid},
-          {"reasons", quality.reasons},
-          {"load", nullable(quality.load)},
-          {"sm_clock_hz", nullable(quality.sm_clock_hz)},
-          {"throttled", nullable(quality.throttled)},
-          {"temperature_c", nullable(quality.temperature_c)},
-          {"other_processes", nullable(quality.other_processes)}};
+  nlohmann::json json = {{"valid", quality.valid},
+                         {"reasons", quality.reasons},
+                         {"load", nullable(quality.load)},
+                         {"sm_clock_hz", nullable(quality.sm_clock_hz)},
+                         {"throttled", nullable(quality.throttled)},
+                         {"temperature_c", nullable(quality.temperature_c)},
+                         {"other_processes", nullable(quality.other_processes)}};
+  for (const auto& [key, member] : measured_of_quality)
+    if (quality.*member) json[key] = *(quality.*member);
+  if (quality.ecc_errors) json["ecc_errors"] = *quality.ecc_errors;
+  return json;
 }
 
 void check_processes(const Metrics& metrics, const CaseResult& result, std::int64_t processes,

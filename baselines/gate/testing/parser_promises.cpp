@@ -168,6 +168,8 @@ std::vector<std::string> results_seeds() {
   full.run.sources = "/somewhere";
   full.run.custom = {"--size=384"};
   full.quality = {.valid = false, .reasons = {"load"}, .load = 3.5, .throttled = true};
+  full.quality.steal_fraction = 0.25;
+  full.quality.ecc_errors = 2;
   full.ceilings = {{"memory_bytes_per_s", 1.9e10}, {"l2_bytes_per_s", std::nullopt}};
   full.cases.front().derived["gradient_over_forward"] = {.kind = "advisory", .value = 2.5};
   full.cases.front().metrics["top"] = {.kind = "advisory", .reason = "no permission"};
