@@ -37,9 +37,9 @@ void add_sizes(Rows& rows) {
     rows.push_back({.family = &families::encode,
                     .recipe = profile,
                     .tier = gate_if(in_gate),
-                    .counted = size == Size::small});
+                    .counted = size <= Size::medium});
     rows.push_back(
-        {.recipe = profile, .tier = tier(size, Size::large), .counted = size == Size::small});
+        {.recipe = profile, .tier = tier(size, Size::large), .counted = size <= Size::medium});
     const Tier medium = gate_if(size == Size::medium);
     rows.push_back({&families::total, profile, medium});
     rows.push_back({&families::local, profile, medium});
@@ -67,7 +67,8 @@ void add_strategies(Rows& rows) {
                       .options = {.algorithm = algorithm,
                                   .distance = expands ? Distance::expanded : Distance::difference,
                                   .position_tile = tile},
-                      .only = executing});
+                      .only = executing,
+                      .counted = tier == Tier::gate});
     };
     // Beside the reference, which is the linear one itself, the others are yardsticks.
     add(published, 0, gate_if(algorithm == Algorithm::fused));
@@ -82,14 +83,15 @@ void add_strategies(Rows& rows) {
 void add_features(Rows& rows) {
   for (const int features : {2, 4, 6, 8, 10})
     for (const Distance distance : {Distance::difference, Distance::expanded})
-      rows.push_back({&families::features,
-                      {.size = Size::medium,
-                       .marks = Marks::whiten,
-                       .features = features,
-                       .encoding_spikes = 200,
-                       .decoding_spikes = 100},
-                      gate_if(features == 8),
-                      {.distance = distance}});
+      rows.push_back({.family = &families::features,
+                      .recipe = {.size = Size::medium,
+                                 .marks = Marks::whiten,
+                                 .features = features,
+                                 .encoding_spikes = 200,
+                                 .decoding_spikes = 100},
+                      .tier = gate_if(features == 8),
+                      .options = {.distance = distance},
+                      .counted = features == 8});
 }
 
 Options with_knob(Knob knob, int value) {
@@ -168,8 +170,10 @@ void add_production(Rows& rows) {
 // Densely, then in two hops.
 void add_sparse(Rows& rows) {
   for (const Size size : {Size::small, Size::medium})
-    rows.push_back(
-        {&families::sparse, {.size = size, .sparse = true}, gate_if(size == Size::small)});
+    rows.push_back({.family = &families::sparse,
+                    .recipe = {.size = size, .sparse = true},
+                    .tier = gate_if(size == Size::small),
+                    .counted = size == Size::small});
 }
 
 void add_protocols(Rows& rows) {

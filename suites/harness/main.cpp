@@ -10,20 +10,24 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <regex>
+#include <utility>
 
 #include "base/sha256.hpp"
 #include "harness/case/case.hpp"
 #include "harness/measure/instruction_count.hpp"
 #include "harness/measure/lock_step.hpp"
 #include "harness/measure/measure.hpp"
+#include "harness/profile/gpu_watch.hpp"
 #include "harness/profile/nvml_log.hpp"
 #include "harness/profile/profile_run.hpp"
 #include "harness/results/result_writer.hpp"
 #include "harness/results/table.hpp"
 #include "runtime/backend/settings.hpp"
 #include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
 
 namespace holdfast {
 namespace {
@@ -92,11 +96,13 @@ const Case& the_only(const std::vector<const Case*>& chosen) {
 }
 
 // Google Benchmark owns the loop; the sampling inside is measure()'s. One iteration and one
-// repetition, so that its statistics rows, which can hold NaN, never appear.
+// repetition, so that its statistics rows, which can hold NaN, never appear. What is measured is
+// kept after each case, so that nothing which ends this process costs the cases before.
 class Run {
  public:
-  Run(const SuiteOptions& options, std::size_t count, const Ceilings* ceilings)
-      : options_(options), count_(count), ceilings_(ceilings) {}
+  using Keep = std::function<void(const std::vector<Measured>&)>;
+  Run(const SuiteOptions& options, std::size_t count, const Ceilings* ceilings, Keep keep)
+      : options_(options), count_(count), ceilings_(ceilings), keep_(std::move(keep)) {}
 
   void add(const Case& one) {
     ::benchmark::RegisterBenchmark(one.id.c_str(),
@@ -117,11 +123,17 @@ class Run {
     std::fprintf(stderr, "[%zu/%zu] %s\n", measured_.size() + 1, count_, one.id.c_str());
     try {
       measured_.push_back({&one, measure(one, options_.device, {.ceilings = ceilings_})});
+      keep_(measured_);
     } catch (...) {
       error_ = std::current_exception();
       return state.SkipWithError("it could not run");
     }
     report(measured_.back(), state);
+    if (measured_.back().measurement.device_broke)
+      error_ = std::make_exception_ptr(
+          Error(Fault::device, text("after ", one.id,
+                                    " failed, nothing that this process asks of the device can be "
+                                    "trusted; the cases behind it need another process")));
   }
 
   void report(const Measured& measured, ::benchmark::State& state) {
@@ -145,6 +157,7 @@ class Run {
   const SuiteOptions& options_;
   std::size_t count_;
   const Ceilings* ceilings_;
+  Keep keep_;
   std::vector<Measured> measured_ = {};
   std::exception_ptr error_ = {};
 };
@@ -161,6 +174,19 @@ void initialise_benchmark(char* program, const SuiteOptions& options) {
   ::benchmark::AddCustomContext("device", options.device);
   // Its own entry library_build_type reads like a fault of ours.
   ::benchmark::AddCustomContext("timing", "sampled by holdfast, whatever the library's build type");
+}
+
+// A calibration that fails costs its ceilings; HOLDFAST_CEILINGS=none leaves them out, for the
+// process that follows one which a calibration has ended.
+std::optional<Ceilings> ceilings_of(Backend& backend) {
+  const char* setting = std::getenv("HOLDFAST_CEILINGS");
+  if (setting && std::string_view(setting) == "none") return std::nullopt;
+  try {
+    return calibrate(backend);
+  } catch (const std::exception& error) {
+    log(LogLevel::warn, text("no ceilings are known, because calibrating failed: ", error.what()));
+    return std::nullopt;
+  }
 }
 
 int run(char* program, const std::vector<std::string>& arguments) {
@@ -202,21 +228,27 @@ int run(char* program, const std::vector<std::string>& arguments) {
   Report report{.suite = suite.name, .tier = options.tier, .list_hash = sha256(list)};
   for (const auto& [option, value] : options.custom)
     report.custom.push_back(text("--", option, "=", value));
-  report.ceilings = calibrate(*backend);
-  Run measuring(options, chosen.size(), report.ceilings ? &*report.ceilings : nullptr);
+  const auto gpu = watch_gpu(options.device);
+  report.ceilings = ceilings_of(*backend);
+  const auto keep = [&](const std::vector<Measured>& measured) {
+    if (options.out.empty()) return;
+    report.cases = measured;
+    report.partial = measured.size() != all.size();
+    if (gpu) report.quality = gpu->quality();
+    write_document(options.out, document(report_json(report, *backend)));
+  };
+  Run measuring(options, chosen.size(), report.ceilings ? &*report.ceilings : nullptr, keep);
   for (const Case* one : chosen) measuring.add(*one);
   Table table(text(suite.name, " on ", options.device, ", tier ", options.tier, ": ",
                    plural(chosen.size(), "case")));
   ::benchmark::RunSpecifiedBenchmarks(options.benchmark_format == "console" ? &table : nullptr);
   ::benchmark::Shutdown();
 
-  report.cases = measuring.take();
-  report.partial = report.cases.size() != all.size();
-  if (!options.out.empty()) write_document(options.out, document(report_json(report, *backend)));
-  const bool failed =
-      std::any_of(report.cases.begin(), report.cases.end(), [](const Measured& measured) {
-        return measured.measurement.status == Measurement::Status::failed;
-      });
+  const std::vector<Measured> measured = measuring.take();
+  keep(measured);
+  const bool failed = std::any_of(measured.begin(), measured.end(), [](const Measured& one) {
+    return one.measurement.status == Measurement::Status::failed;
+  });
   return failed ? Exit::failed : 0;
 }
 

@@ -11,18 +11,13 @@
 
 #include "harness/measure/account.hpp"
 #include "harness/measure/again.hpp"
-#include "harness/measure/handover.hpp"
+#include "harness/measure/known_answers.hpp"
 #include "harness/measure/session.hpp"
+#include "harness/measure/time_case.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast {
 namespace {
-
-// On host short against a time slice of the scheduler, so that few samples are interrupted; on a
-// GPU long against an event. Both are long against their clock.
-double sample_seconds(const Steps& steps, const Backend& backend) {
-  return std::max(steps.sample_seconds, backend.device ? 2e-3 : 2e-4);
-}
 
 void fail(Measurement& measurement, std::string reason) {
   measurement.status = Measurement::Status::failed;
@@ -44,77 +39,6 @@ bool check(const Steps& steps, const std::string& device, const std::vector<doub
   const auto fault = wrong(steps, subject.variant, error);
   if (fault) fail(measurement, *fault);
   return !fault;
-}
-
-// Counts the steps that it times.
-Timer counting_timer(Subject& subject) {
-  return [&subject, time = timer(*subject.backend, *subject.computation)](int steps) {
-    subject.timed_steps += steps;
-    return time(steps);
-  };
-}
-
-// One step where those of the warm-up took far longer than a sample must, and one more does so too,
-// which nobody interrupted: a longer probe would tell nothing more.
-int batch(const Steps& steps, const Timer& timer, const Subject& subject) {
-  if (steps.batch > 0) return steps.batch;
-  const double wanted = sample_seconds(steps, *subject.backend);
-  const VariantMeasurement& measured = subject.measured;
-  const double warm = measured.warm_up_seconds - measured.first_call_seconds;
-  const bool slow = steps.warm_up > 1 && warm > 20 * wanted * (steps.warm_up - 1);
-  if (slow && timer(1) > 20 * wanted) return 1;
-  return batch_for(timer, wanted);
-}
-
-void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* reference,
-                   Subject& optimized, Measurement& measurement) {
-  const Timer ours = counting_timer(optimized);
-  const SteadyPhase steady(*optimized.backend, *optimized.computation);
-  const int our_batch = batch(steps, ours, optimized);
-  if (!reference) {
-    const auto seconds = time_alone(ours, our_batch, options.budget);
-    optimized.measured.seconds = median(seconds);
-    optimized.measured.samples = static_cast<std::int64_t>(seconds.size());
-    return;
-  }
-  const SteadyPhase steady_reference(*reference->backend, *reference->computation);
-  const Timer theirs = counting_timer(*reference);
-  const int their_batch = batch(steps, theirs, *reference);
-  const auto rounds = time_in_turn(ours, our_batch, theirs, their_batch, options.budget);
-  optimized.measured.seconds = median(rounds.a);
-  reference->measured.seconds = median(rounds.b);
-  optimized.measured.samples = reference->measured.samples =
-      static_cast<std::int64_t>(rounds.a.size());
-  measurement.speedup = std::exp(trimmed_mean(rounds.log_ratios));
-}
-
-// On host, around what `timing` times.
-template <class Timing>
-void watch_handover(const Backend& backend, Measurement& measurement, Timing&& timing) {
-  const auto before = backend.device ? std::nullopt : handover_seconds();
-  timing();
-  if (before) measurement.handover_seconds = std::max(*before, handover_seconds().value_or(0));
-}
-
-void time_derived(const Steps& steps, const Derived& derived, const std::string& device,
-                  const MeasureOptions& options, Subject& subject, Measurement& measurement) {
-  Subject other{.backend = open_backend(device)};
-  other.computation = derived.other(*other.backend);
-  const Timer ours = counting_timer(subject);
-  const Timer theirs = timer(*other.backend, *other.computation);
-  (void)theirs(1);
-  const SteadyPhase steady(*subject.backend, *subject.computation);
-  // A step of one may be many of the other's: samples of unlike length meet unlike interruptions.
-  const double sample = std::max({sample_seconds(steps, *other.backend), ours(1), theirs(1)});
-  const int our_batch = steps.batch > 0 ? steps.batch : batch_for(ours, sample);
-  const auto rounds = time_in_turn(ours, our_batch, theirs, batch_for(theirs, sample),
-                                   {.seconds = options.budget.seconds / 3,
-                                    .fewest_rounds = options.budget.fewest_rounds,
-                                    .most_rounds = options.budget.most_rounds});
-  const double other_over_case = std::exp(trimmed_mean(rounds.log_ratios));
-  measurement.derived[derived.name] =
-      derived.factor *
-      (derived.form == Derived::Form::other_over_case ? other_over_case : 1 / other_over_case);
 }
 
 // The state after the timed section: a variant that skipped or spoiled steps shows here. What each
@@ -140,13 +64,7 @@ void time_and_check(const Case& one, const std::string& device, const MeasureOpt
   const auto& steps = std::get<Steps>(one.recipe);
   for (Subject* subject : {&optimized, reference})
     if (subject) subject->before_timing = subject->backend->ledger.counts;
-  watch_handover(*optimized.backend, measurement, [&] {
-    time_subjects(steps, options, reference, optimized, measurement);
-    for (const Derived& derived : one.derived)
-      if (one.has(derived, device))
-        time_derived(steps, derived, device, options,
-                     derived.against == Variant::reference ? *reference : optimized, measurement);
-  });
+  time_case(one, device, options, reference, optimized, measurement);
   for (Subject* subject : {&optimized, reference})
     if (subject) check_afterwards(steps, *subject, measurement);
 }
@@ -206,8 +124,9 @@ void take_rates(const Case& one, VariantMeasurement& measured) {
     measured.readings.insert_or_assign(rate.name, rate.per_step / *measured.seconds);
 }
 
-void measure_steps(const Case& one, const std::string& device, const MeasureOptions& options,
+void measure_steps(Case one, const std::string& device, const MeasureOptions& options,
                    Measurement& measurement) {
+  std::get<Steps>(one.recipe).oracle = remembering(std::get<Steps>(one.recipe).oracle, one.id);
   const auto begun = std::chrono::steady_clock::now();
   const auto& steps = std::get<Steps>(one.recipe);
   measurement.oracle = steps.oracle.name;
@@ -302,57 +221,12 @@ Measurement measure(const Case& one, const std::string& device, const MeasureOpt
   } catch (const Error& error) {
     if (error.fault() == Fault::no_device || error.fault() == Fault::bad_input) throw;
     fail(measurement, error.what());
+    measurement.device_broke = error.fault() == Fault::device && device_kind(device) == "cuda";
+  } catch (const std::exception& error) {
+    fail(measurement, text("it threw an exception: ", error.what()));
   }
   measurement.host_memory = memory.reading();
   return measurement;
-}
-
-double golden_error(const Steps& steps, Variant variant, const std::string& device) {
-  if (!steps.oracle.golden) return 0;
-  const auto backend = open_backend(device);
-  const double error = steps.oracle.golden(*backend, variant);
-  return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
-}
-
-std::optional<std::string> wrong(const Steps& steps, Variant variant, double error) {
-  if (error <= steps.oracle.limit) return std::nullopt;
-  if (!std::isfinite(error))
-    return text("the ", variant_name(variant), " variant's result after ", steps.warm_up,
-                " steps is none: it is of another length, was never written, or holds what is no "
-                "number (oracle: ",
-                steps.oracle.name, ")");
-  return text("the ", variant_name(variant), " variant is wrong by ", error, " after ",
-              steps.warm_up, " steps, the limit is ", steps.oracle.limit,
-              " (oracle: ", steps.oracle.name, ")");
-}
-
-double relative_error(const std::vector<double>& result, const std::vector<double>& expected,
-                      const std::vector<std::size_t>& parts) {
-  constexpr double infinite = std::numeric_limits<double>::infinity();
-  const auto lengths = parts.empty() ? std::vector{expected.size()} : parts;
-  if (result.size() != expected.size() ||
-      std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}) != expected.size())
-    return infinite;
-  double worst = 0;
-  std::size_t begin = 0;
-  for (const std::size_t length : lengths) {
-    double difference = 0, magnitude = 0;
-    for (std::size_t i = begin; i < begin + length; ++i) {
-      // An oracle that knows no number has checked nothing.
-      if (!std::isfinite(result[i]) || !std::isfinite(expected[i])) return infinite;
-      difference = std::max(difference, std::abs(result[i] - expected[i]));
-      magnitude = std::max(magnitude, std::abs(expected[i]));
-    }
-    if (difference > 0) worst = std::max(worst, magnitude > 0 ? difference / magnitude : infinite);
-    begin += length;
-  }
-  return worst;
-}
-
-double error_of(const Oracle& oracle, const std::vector<double>& result,
-                const std::vector<double>& expected) {
-  return oracle.distance ? oracle.distance(result, expected)
-                         : relative_error(result, expected, oracle.parts);
 }
 
 }  // namespace holdfast

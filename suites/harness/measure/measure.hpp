@@ -11,6 +11,7 @@
 
 #include "harness/case/case.hpp"
 #include "harness/ceilings/ceilings.hpp"
+#include "harness/measure/correctness.hpp"
 #include "harness/measure/host_memory.hpp"
 #include "harness/measure/timing.hpp"
 #include "runtime/compile/machine_code.hpp"
@@ -63,7 +64,8 @@ struct Again {
 struct Measurement {
   enum class Status { ok, failed };
   Status status = Status::ok;
-  std::string reason = {};  // why it failed
+  std::string reason = {};    // why it failed
+  bool device_broke = false;  // nothing that follows in this process can be trusted
   bool executed = false;
   Work work = {};
   CheckStatus check = CheckStatus::not_executed;
@@ -75,6 +77,9 @@ struct Measurement {
   VariantMeasurement optimized = {};
   std::optional<double> speedup = {};
   std::optional<double> handover_seconds = {};  // the worse of before and after the timing; on host
+  // Of the samples that count: what this process's threads waited for a CPU, as a share of the time
+  // that the samples took; on host.
+  std::optional<double> waited_fraction = {};
   std::optional<double> floor_seconds = {};
   std::map<std::string, double> derived = {};
   std::optional<HostMemory> host_memory = {};
@@ -86,24 +91,8 @@ struct MeasureOptions {
   std::optional<std::uint32_t> seed = {};  // of verifying again; none: drawn
 };
 
-// Errors of the case itself (a broken rule, a failing device, a program that does not compile) come
-// back as a failed measurement; Error{no_device} and Error{bad_input} pass through.
+// Errors of the case itself (a broken rule, a failing device, a program that does not compile, any
+// exception) come back as a failed measurement; Error{no_device} and Error{bad_input} pass through.
 Measurement measure(const Case& one, const std::string& device, const MeasureOptions& options);
-
-// How far a variant is from its oracle's published values, on a backend of their own; zero where
-// there are none.
-double golden_error(const Steps& steps, Variant variant, const std::string& device);
-
-// A sentence for an error that is not within the oracle's limit.
-std::optional<std::string> wrong(const Steps& steps, Variant variant, double error);
-
-// Largest difference relative to the largest expected magnitude, field by field; infinite where
-// lengths differ or a value is not finite.
-double relative_error(const std::vector<double>& result, const std::vector<double>& expected,
-                      const std::vector<std::size_t>& parts);
-
-// The same, or the oracle's own measure where it has one.
-double error_of(const Oracle& oracle, const std::vector<double>& result,
-                const std::vector<double>& expected);
 
 }  // namespace holdfast

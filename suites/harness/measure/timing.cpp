@@ -15,21 +15,73 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Whether to begin another round.
-class Countdown {
+// One of each: what it took, what its log is, and how much of it was spent waiting.
+struct Round {
+  double a = 0, b = 0;  // seconds per step
+  double log = 0;
+  double seconds = 0, waited = 0;
+
+  bool disturbed() const { return waited > disturbed_share * seconds; }
+};
+
+// Takes rounds until they suffice.
+class Sampling {
  public:
-  explicit Countdown(const TimingBudget& budget) : budget_(budget) {}
-  bool another() {
-    const int done = rounds_++;
-    return done < budget_.fewest_rounds ||
-           (done < budget_.most_rounds && since(start_) < budget_.seconds);
+  Sampling(const TimingBudget& budget, const Waits& waits) : budget_(budget), waits_(waits) {}
+
+  // `round` fills in what it timed.
+  template <class Take>
+  std::vector<Round> run(const Take& round) {
+    while (another()) {
+      const double before = waits_ ? waits_() : 0;
+      const auto start = Clock::now();
+      Round next = round();
+      next.seconds = since(start);
+      next.waited = waits_ ? waits_() - before : 0;
+      undisturbed_ += !next.disturbed();
+      sum_ += next.log;
+      squares_ += next.log * next.log;
+      rounds_.push_back(next);
+    }
+    if (undisturbed_ >= budget_.fewest_rounds)
+      std::erase_if(rounds_, [](const Round& one) { return one.disturbed(); });
+    return std::move(rounds_);
   }
 
  private:
-  TimingBudget budget_;
+  bool another() const {
+    const int done = static_cast<int>(rounds_.size());
+    if (done < budget_.fewest_rounds) return true;
+    const double spent = since(start_);
+    // Half of them, of which a few suffice.
+    const int wanted =
+        std::max(std::min(done / 2, budget_.fewest_undisturbed), budget_.fewest_rounds);
+    if (undisturbed_ < std::min(wanted, done))
+      return done < budget_.patience * budget_.most_rounds &&
+             spent < budget_.patience * budget_.seconds;
+    return done < budget_.most_rounds && spent < budget_.seconds &&
+           !(spent > budget_.settled_seconds && settled(done));
+  }
+  // Whether the mean of the logs is known well enough.
+  bool settled(int done) const {
+    const double mean = sum_ / done;
+    const double variance = std::max(squares_ / done - mean * mean, 0.0);
+    return std::sqrt(variance / done) < budget_.settled_error;
+  }
+
+  const TimingBudget& budget_;
+  const Waits& waits_;
   Clock::time_point start_ = Clock::now();
-  int rounds_ = 0;
+  std::vector<Round> rounds_ = {};
+  int undisturbed_ = 0;
+  double sum_ = 0, squares_ = 0;
 };
+
+double waited_share(const std::vector<Round>& rounds) {
+  double waited = 0, seconds = 0;
+  for (const Round& round : rounds) waited += round.waited, seconds += round.seconds;
+  return seconds > 0 ? waited / seconds : 0;
+}
 
 }  // namespace
 
@@ -62,24 +114,32 @@ int batch_for(const Timer& timer, double seconds) {
 }
 
 Rounds time_in_turn(const Timer& a, int batch_a, const Timer& b, int batch_b,
-                    const TimingBudget& budget) {
-  Rounds rounds;
-  for (Countdown countdown(budget); countdown.another();) {
+                    const TimingBudget& budget, const Waits& waits) {
+  const auto taken = Sampling(budget, waits).run([&] {
     double seconds_a = a(batch_a);
     const double seconds_b = b(batch_b) + b(batch_b);
     seconds_a += a(batch_a);
-    rounds.a.push_back(seconds_a / (2.0 * batch_a));
-    rounds.b.push_back(seconds_b / (2.0 * batch_b));
-    rounds.log_ratios.push_back(std::log(rounds.b.back() / rounds.a.back()));
+    Round round{.a = seconds_a / (2.0 * batch_a), .b = seconds_b / (2.0 * batch_b)};
+    round.log = std::log(round.b / round.a);
+    return round;
+  });
+  Rounds rounds{.waited = waited_share(taken)};
+  for (const Round& round : taken) {
+    rounds.a.push_back(round.a);
+    rounds.b.push_back(round.b);
+    rounds.log_ratios.push_back(round.log);
   }
   return rounds;
 }
 
-std::vector<double> time_alone(const Timer& timer, int batch, const TimingBudget& budget) {
-  std::vector<double> seconds;
-  for (Countdown countdown(budget); countdown.another();)
-    seconds.push_back((timer(batch) + timer(batch)) / (2.0 * batch));
-  return seconds;
+Alone time_alone(const Timer& timer, int batch, const TimingBudget& budget, const Waits& waits) {
+  const auto taken = Sampling(budget, waits).run([&] {
+    const double seconds = (timer(batch) + timer(batch)) / (2.0 * batch);
+    return Round{.a = seconds, .log = std::log(seconds)};
+  });
+  Alone alone{.waited = waited_share(taken)};
+  for (const Round& round : taken) alone.seconds.push_back(round.a);
+  return alone;
 }
 
 double median(std::vector<double> values) {

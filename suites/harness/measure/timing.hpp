@@ -15,24 +15,46 @@ namespace holdfast {
 using Timer = std::function<double(int steps)>;
 Timer timer(Backend& backend, Computation& computation);
 
+// Rounds begin until one of these is reached, but never fewer than the fewest.
 struct TimingBudget {
-  double seconds = 0.3;  // rounds begin until it is spent
+  double seconds = 0.3;
   int fewest_rounds = 3;
   int most_rounds = 400;
+  // What a tolerance of some percent never sees: rounds end where their mean is known so well,
+  // after a while that is long against whatever interrupts them.
+  double settled_error = 0.002, settled_seconds = 0.1;
+  // Where most rounds are disturbed, until there are so many others or so many times as much was
+  // spent.
+  int fewest_undisturbed = 10;
+  double patience = 4;
 };
+
+// Seconds that the threads of this process have waited for a CPU so far; none: nobody asks.
+using Waits = std::function<double()>;
+
+// A round is disturbed where its threads waited for more than this share of it: threads that wait
+// for each other are then hit, and one that runs alone is not.
+inline constexpr double disturbed_share = 0.02;
 
 // Steps per sample, so that one sample lasts at least `seconds`: far above the clock's resolution,
 // and on a GPU long enough that the cost of an event is lost in it.
 int batch_for(const Timer& timer, double seconds);
 
-// Seconds per step: one value per round in each, the mean of the round's two samples.
+// Seconds per step: one value per round in each, the mean of the round's two samples. Disturbed
+// rounds are left out where enough are not.
 struct Rounds {
   std::vector<double> a = {}, b = {};
   std::vector<double> log_ratios = {};  // ln(b / a) of each round
+  double waited = 0;                    // share of the time of these rounds
 };
 Rounds time_in_turn(const Timer& a, int batch_a, const Timer& b, int batch_b,
-                    const TimingBudget& budget);
-std::vector<double> time_alone(const Timer& timer, int batch, const TimingBudget& budget);
+                    const TimingBudget& budget, const Waits& waits = {});
+struct Alone {
+  std::vector<double> seconds = {};
+  double waited = 0;
+};
+Alone time_alone(const Timer& timer, int batch, const TimingBudget& budget,
+                 const Waits& waits = {});
 
 double median(std::vector<double> values);
 // Without the lowest and highest fifth; of three values or more without one of each at least, so

@@ -3,8 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace holdfast {
 namespace {
@@ -48,9 +50,61 @@ TEST(Timing, ADriftThatIsLinearInTimeLeavesTheRatioAsItIs) {
 
 TEST(Timing, BeginsNoRoundAfterTheBudgetBeyondTheFewest) {
   std::string order;
-  const auto seconds =
+  const auto alone =
       time_alone(pretend(order, 'a', 1), 1, {.seconds = 0, .fewest_rounds = 3, .most_rounds = 99});
-  EXPECT_EQ(seconds.size(), 3);
+  EXPECT_EQ(alone.seconds.size(), 3);
+}
+
+// Waits that grow with each round as `shares` says, of rounds that take as long as they claim.
+struct Machine {
+  std::vector<double> waited;  // by round
+  std::size_t round = 0;
+  double sum = 0;
+  Waits waits() {
+    return [this, asked = 0]() mutable {
+      if (asked++ % 2 == 1 && round < waited.size()) sum += waited[round++];
+      return sum;
+    };
+  }
+};
+
+TEST(Timing, LeavesOutRoundsInWhichThreadsWaitedForACpu) {
+  // Of a round that was disturbed b takes a hundred times as long.
+  Machine machine{.waited = {0, 1, 0, 1, 0, 0, 1, 0, 0, 0}};
+  const Timer a = [](int) { return 1.; };
+  const Timer b = [&](int) { return machine.waited[machine.round] > 0 ? 300. : 3.; };
+  const Rounds rounds = time_in_turn(
+      a, 1, b, 1, {.seconds = 60, .fewest_rounds = 3, .most_rounds = 10}, machine.waits());
+  EXPECT_EQ(rounds.log_ratios.size(), 7u);
+  for (const double log : rounds.log_ratios) EXPECT_DOUBLE_EQ(std::exp(log), 3);
+  EXPECT_EQ(rounds.waited, 0);
+}
+
+TEST(Timing, TellsHowLongThreadsWaitedWhereNoRoundWasUndisturbed) {
+  Machine machine{.waited = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
+  const Timer one = [](int) { return 1.; };
+  const Alone alone = time_alone(
+      one, 1, {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3, .patience = 1}, machine.waits());
+  EXPECT_EQ(alone.seconds.size(), 3u);
+  EXPECT_GT(alone.waited, disturbed_share);
+}
+
+TEST(Timing, EndsWhereMoreRoundsWouldTellNothing) {
+  int steps = 0;
+  const Timer real = [&](int) {
+    ++steps;
+    const auto start = std::chrono::steady_clock::now();
+    std::chrono::duration<double> spent{};
+    while (spent.count() < 1e-4) spent = std::chrono::steady_clock::now() - start;
+    return 1.;
+  };
+  const auto begun = std::chrono::steady_clock::now();
+  const Rounds rounds = time_in_turn(
+      real, 1, real, 1,
+      {.seconds = 600, .most_rounds = 1 << 20, .settled_error = 0.002, .settled_seconds = 0.01});
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun;
+  EXPECT_LT(spent.count(), 300);
+  EXPECT_GE(rounds.log_ratios.size(), 3u);
 }
 
 TEST(Timing, BatchesStepsThatAreTooShortForTheClock) {

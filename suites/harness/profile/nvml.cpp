@@ -22,6 +22,15 @@ struct Utilization {
 struct Memory {
   unsigned long long total = 0, free = 0, used = 0;  // bytes
 };
+struct Process {  // nvmlProcessInfo_t of version 2 and 3
+  unsigned pid = 0;
+  unsigned long long used = 0;
+  unsigned gpu_instance = 0, compute_instance = 0;
+};
+constexpr unsigned most_processes = 64;
+constexpr int uncorrected = 1, volatile_counter = 0;  // nvmlMemoryErrorType_t, nvmlEccCounterType_t
+// Of nvmlClocksThrottleReasons: a power cap, slowdowns by hardware and heat, a power brake.
+constexpr unsigned long long slowed_down = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
 constexpr int clock_sm = 1, clock_memory = 2;  // nvmlClockType_t
 constexpr int sensor_gpu = 0;                  // nvmlTemperatureSensors_t
 
@@ -43,6 +52,10 @@ class Nvml final : public GpuSensors {
     find(clock_, "nvmlDeviceGetClockInfo");
     find(power_, "nvmlDeviceGetPowerUsage");
     find(temperature_, "nvmlDeviceGetTemperature");
+    find_if_any(throttle_, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    find_if_any(ecc_, "nvmlDeviceGetTotalEccErrors");
+    find_if_any(processes_, "nvmlDeviceGetComputeRunningProcesses_v3");
+    if (!processes_) find_if_any(processes_, "nvmlDeviceGetComputeRunningProcesses_v2");
     Status (*initialize)() = nullptr;
     find(initialize, "nvmlInit_v2");
     check(initialize(), "start NVML");
@@ -71,6 +84,15 @@ class Nvml final : public GpuSensors {
     if (clock_(gpu_, clock_memory, &value) == 0) sample.mem_clock_hz = value * 1e6;
     if (power_(gpu_, &value) == 0) sample.power_w = value / 1e3;
     if (temperature_(gpu_, sensor_gpu, &value) == 0) sample.temperature_c = value;
+    unsigned long long bits = 0;
+    if (throttle_ && throttle_(gpu_, &bits) == 0) sample.throttled = (bits & slowed_down) != 0;
+    if (ecc_ && ecc_(gpu_, uncorrected, volatile_counter, &bits) == 0)
+      sample.ecc_errors = static_cast<double>(bits);
+    // One of them is this process, which in a container has another number here.
+    Process all[most_processes];
+    value = most_processes;
+    if (processes_ && processes_(gpu_, &value, all) == 0)
+      sample.other_processes = value > 0 ? value - 1 : 0;
     return sample;
   }
 
@@ -81,6 +103,10 @@ class Nvml final : public GpuSensors {
     if (!function)
       throw Error(Fault::no_device,
                   text("this NVML has no function ", name, "; a newer driver has"));
+  }
+  template <class Function>
+  void find_if_any(Function& function, const char* name) {
+    function = reinterpret_cast<Function>(::dlsym(library_.get(), name));
   }
   void check(Status status, std::string_view doing) const {
     if (status != 0) throw Error(Fault::no_device, text("failed to ", doing, ": ", words_(status)));
@@ -115,6 +141,9 @@ class Nvml final : public GpuSensors {
   Status (*clock_)(Gpu, int, unsigned*) = nullptr;
   Status (*power_)(Gpu, unsigned*) = nullptr;
   Status (*temperature_)(Gpu, int, unsigned*) = nullptr;
+  Status (*throttle_)(Gpu, unsigned long long*) = nullptr;
+  Status (*ecc_)(Gpu, int, int, unsigned long long*) = nullptr;
+  Status (*processes_)(Gpu, unsigned*, Process*) = nullptr;
 };
 
 }  // namespace

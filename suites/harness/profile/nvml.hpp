@@ -16,6 +16,9 @@ struct GpuSample {
   std::optional<double> fb_used_bytes = {};
   std::optional<double> sm_clock_hz = {}, mem_clock_hz = {};
   std::optional<double> power_w = {}, temperature_c = {};
+  std::optional<bool> throttled = {};          // by heat, power or a fault, not by being idle
+  std::optional<double> ecc_errors = {};       // since the driver began, that no code could correct
+  std::optional<double> other_processes = {};  // that compute on it beside this one
 };
 
 class GpuSensors {

@@ -190,7 +190,7 @@ TEST(Scopes, CountEachNodeOfAReplayedGraph) {
   EXPECT_EQ(analyse(device.data).scopes[0].launches, 3);
 }
 
-Synthetic on_host() {
+Synthetic recorded_on_host() {
   Synthetic host;
   host.data.architecture.reset();
   host.data.device = "host";
@@ -198,7 +198,7 @@ Synthetic on_host() {
 }
 
 TEST(HostOperations, AreScopesWithoutWhatIsInsideAndLibraryCalls) {
-  Synthetic host = on_host();
+  Synthetic host = recorded_on_host();
   host.step([&] {
     host.open("rhs");
     host.now += 2 * us;
@@ -224,7 +224,7 @@ TEST(HostOperations, AreScopesWithoutWhatIsInsideAndLibraryCalls) {
 }
 
 TEST(HostOperations, OfAStepWithoutScopesAreTheStep) {
-  Synthetic host = on_host();
+  Synthetic host = recorded_on_host();
   host.step([&] { host.now += 5 * us; });
   const Profile profile = analyse(host.data);
   ASSERT_EQ(profile.operations.size(), 1);
@@ -322,7 +322,7 @@ TEST_F(Documents, TellWhatAStepMustBring) {
 }
 
 TEST_F(Documents, OfAHostProfileObeyTheirSchema) {
-  Synthetic host = on_host();
+  Synthetic host = recorded_on_host();
   host.step([&] { host.now += us; });
   obeys(host.data);
 }

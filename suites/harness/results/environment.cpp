@@ -82,14 +82,17 @@ json provenance() {
           {"git", {{"sha", nullable(built->git_sha)}, {"dirty", dirty}}}};
 }
 
-json quality() {
-  return {{"valid", true},
-          {"reasons", json::array()},
-          {"load", nullable(load_average())},
-          {"sm_clock_hz", nullptr},
-          {"throttled", nullptr},
-          {"temperature_c", nullptr},
-          {"other_processes", nullptr}};
+json quality(const RunQuality& seen) {
+  json told = {{"valid", seen.reasons.empty()},
+               {"reasons", seen.reasons},
+               {"load", nullable(load_average())},
+               {"sm_clock_hz", nullable(seen.sm_clock_hz)},
+               {"throttled", nullable(seen.throttled)},
+               {"temperature_c", nullable(seen.temperature_c)},
+               {"other_processes", nullable(seen.other_processes)}};
+  if (seen.mem_clock_hz) told["mem_clock_hz"] = *seen.mem_clock_hz;
+  if (seen.ecc_errors) told["ecc_errors"] = *seen.ecc_errors;
+  return told;
 }
 
 }  // namespace holdfast

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/results/run_quality.hpp"
 #include "runtime/backend/backend.hpp"
 
 namespace holdfast {
@@ -16,6 +17,6 @@ nlohmann::json environment(const Backend& backend);
 nlohmann::json provenance();
 
 // `quality`: whether the machine was in a state that allows measuring.
-nlohmann::json quality();
+nlohmann::json quality(const RunQuality& seen);
 
 }  // namespace holdfast

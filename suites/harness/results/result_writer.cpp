@@ -188,7 +188,7 @@ json report_json(const Report& report, const Backend& backend) {
           {"list_hash", report.list_hash},
           {"run", run},
           {"env", environment(backend)},
-          {"quality", quality()},
+          {"quality", quality(report.quality)},
           {"ceilings", ceilings},
           {"cases", cases}};
 }
@@ -203,7 +203,10 @@ json list_json(const std::string& suite, const std::vector<Case>& cases) {
                 {"tier", name(one.tier)},
                 {"reference", one.reference && one.unreferenced.empty()},
                 {"devices", devices}};
-    if (const auto* steps = std::get_if<Steps>(&one.recipe)) row["limit"] = steps->oracle.limit;
+    const auto* steps = std::get_if<Steps>(&one.recipe);
+    if (steps) row["limit"] = steps->oracle.limit;
+    if (one.tier <= Tier::gate && one.runs_on("host") && !(steps && one.counted))
+      row["uncounted"] = steps ? one.uncounted : "it is not one repeated step";
     rows.push_back(std::move(row));
   }
   constexpr const char* directions[] = {"lower", "higher", "same"};

@@ -9,6 +9,7 @@
 
 #include "harness/measure/measure.hpp"
 #include "harness/measure/metrics.hpp"
+#include "harness/results/run_quality.hpp"
 
 namespace holdfast {
 
@@ -29,6 +30,7 @@ struct Report {
   std::string list_hash = {};
   std::optional<Ceilings> ceilings = {};
   std::vector<Measured> cases = {};
+  RunQuality quality = {};
 };
 nlohmann::json report_json(const Report& report, const Backend& backend);
 

@@ -1,6 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // For tests: a library with NVML's functions and one GPU, which does not tell its temperature.
+// FAKE_GPU=throttled, shared or faulty says what is wrong with it.
+#include <cstdlib>
+#include <string_view>
+
+namespace {
+
+bool is(std::string_view what) {
+  const char* setting = std::getenv("FAKE_GPU");
+  return setting && setting == what;
+}
+
+}  // namespace
+
 extern "C" {
+
+struct RunningProcess {
+  unsigned pid;
+  unsigned long long used;
+  unsigned gpu_instance, compute_instance;
+};
 
 struct Rates {
   unsigned gpu, memory;
@@ -44,5 +63,20 @@ int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
 }
 int nvmlDeviceGetTemperature(void*, int, unsigned*) {
   return 3;
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
+  *reasons = is("throttled") ? 0x40 : 0x1;  // hot, or idle
+  return 0;
+}
+int nvmlDeviceGetTotalEccErrors(void*, int, int, unsigned long long* errors) {
+  static unsigned long long seen = 3;  // before this run
+  *errors = is("faulty") ? ++seen : seen;
+  return 0;
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, RunningProcess* all) {
+  *count = is("shared") ? 2 : 1;
+  all[0] = {4242, 1 << 20, 0, 0};
+  if (is("shared")) all[1] = {4711, 1 << 30, 0, 0};
+  return 0;
 }
 }

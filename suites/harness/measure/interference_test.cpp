@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other programs beside a ratio whose two sides use the machine differently: threads that meet at a
+// barrier again and again are held up far more than threads that meet once.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include "harness/measure/cpu_waits.hpp"
+#include "harness/measure/timing.hpp"
+
+namespace holdfast {
+namespace {
+
+class Competitors {
+ public:
+  explicit Competitors(int count) {
+    for (int i = 0; i < count; ++i) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;) asm volatile("");
+      }
+      children_.push_back(child);
+    }
+  }
+  Competitors(const Competitors&) = delete;
+  ~Competitors() {
+    for (const pid_t child : children_) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, nullptr, 0);
+    }
+  }
+
+ private:
+  std::vector<pid_t> children_ = {};
+};
+
+// A fixed amount of arithmetic by two threads that meet `barriers` times.
+void work(int barriers) {
+  constexpr int all = 240'000;
+#pragma omp parallel num_threads(2)
+  for (int part = 0; part < barriers; ++part) {
+    double sum = 1;
+    for (int i = 0; i < all / barriers; ++i) sum = sum * 0.999 + i;
+    asm volatile("" : : "x"(sum));
+#pragma omp barrier
+  }
+}
+
+Timer timed(int barriers) {
+  return [barriers](int steps) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < steps; ++i) work(barriers);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+}
+
+struct Ratio {
+  double value = 0;
+  bool disturbed = false;
+};
+
+Ratio measured() {
+  const Timer once = timed(1), often = timed(60);
+  (void)once(1), (void)often(1);
+  const CpuWaits waits;
+  const Rounds rounds =
+      time_in_turn(once, 1, often, 1, {.seconds = 0.2}, [&] { return waits.seconds(); });
+  return {std::exp(trimmed_mean(rounds.log_ratios)), rounds.waited > disturbed_share};
+}
+
+// What else this machine does is not known: a ratio of it alone that is disturbed compares with
+// nothing, and the others must still know of themselves that they are.
+TEST(Interference, CompetingProcessesMoveARatioLittleOrAreKnownToDisturbIt) {
+  const Ratio alone = measured();
+  for (const int count : {1, 4, 16}) {
+    const Competitors competitors(count);
+    const Ratio beside = measured();
+    RecordProperty("ratio_beside_" + std::to_string(count), std::to_string(beside.value));
+    if (beside.disturbed || alone.disturbed) continue;
+    EXPECT_LT(std::abs(std::log(beside.value / alone.value)), std::log(1.15))
+        << alone.value << " alone and " << beside.value << " beside " << count;
+  }
+}
+
+// Where threads have to wait, that is seen.
+TEST(Interference, ThreadsThatTakeTurnsOnTheirProcessorsAreDisturbed) {
+  const Competitors competitors(16);
+  const Timer once = timed(1);
+  (void)once(1);
+  const CpuWaits waits;
+  const auto start = std::chrono::steady_clock::now();
+  double waited = 0, spent = 0;
+  while (spent < 0.5) {
+    (void)once(1);
+    waited = waits.seconds();
+    spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  EXPECT_GT(waited, disturbed_share * spent);
+}
+
+}  // namespace
+}  // namespace holdfast

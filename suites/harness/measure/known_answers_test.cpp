@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/measure/known_answers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/backend/backend.hpp"
+
+namespace holdfast {
+namespace {
+
+namespace fs = std::filesystem;
+
+class KnownAnswers : public testing::Test {
+ protected:
+  KnownAnswers() {
+    fs::create_directories(folder_);
+    ::setenv("HOLDFAST_ANSWERS", folder_.c_str(), 1);
+  }
+  ~KnownAnswers() override {
+    ::unsetenv("HOLDFAST_ANSWERS");
+    fs::remove_all(folder_);
+  }
+  // As each process has one of its own.
+  Oracle oracle(const std::string& id = "toy/a/f64") {
+    return remembering({.expected =
+                            [this](int steps) {
+                              ++computed_;
+                              return std::vector<double>{1. / 3, 1. * steps};
+                            },
+                        .golden =
+                            [this](Backend&, Variant variant) {
+                              ++computed_;
+                              return variant == Variant::optimized ? 1e-17 : 2e-17;
+                            }},
+                       id);
+  }
+  fs::path folder_ =
+      fs::path(testing::TempDir()) /
+      ("answers-" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
+       testing::UnitTest::GetInstance()->current_test_info()->name());
+  int computed_ = 0;
+};
+
+TEST_F(KnownAnswers, AnotherProcessReadsWhatTheFirstComputed) {
+  const auto first = oracle().expected(7);
+  EXPECT_EQ(oracle().expected(7), first);
+  EXPECT_EQ(computed_, 1);
+}
+
+TEST_F(KnownAnswers, EachCaseAndEachNumberOfStepsIsAQuestionOfItsOwn) {
+  const Oracle one = oracle();
+  EXPECT_NE(one.expected(7), one.expected(8));
+  (void)oracle("toy/b/f64").expected(7);
+  EXPECT_EQ(computed_, 3);
+}
+
+TEST_F(KnownAnswers, PublishedValuesAreOfEachVariant) {
+  const auto backend = open_backend("host");
+  EXPECT_EQ(oracle().golden(*backend, Variant::optimized), 1e-17);
+  EXPECT_EQ(oracle().golden(*backend, Variant::reference), 2e-17);
+  EXPECT_EQ(oracle().golden(*backend, Variant::optimized), 1e-17);
+  EXPECT_EQ(computed_, 2);
+}
+
+TEST_F(KnownAnswers, ASpoiltFileIsComputedAgain) {
+  const auto right = oracle().expected(7);
+  for (const auto& file : fs::directory_iterator(folder_)) {
+    std::fstream spoilt(file.path(), std::ios::in | std::ios::out | std::ios::binary);
+    spoilt.seekp(-1, std::ios::end);
+    spoilt.put('x');
+  }
+  EXPECT_EQ(oracle().expected(7), right);
+  EXPECT_EQ(computed_, 2);
+}
+
+TEST_F(KnownAnswers, WithoutAFolderOneOracleRemembersForItself) {
+  ::unsetenv("HOLDFAST_ANSWERS");
+  const Oracle one = oracle();
+  (void)one.expected(7);
+  (void)one.expected(7);
+  (void)oracle().expected(7);
+  EXPECT_EQ(computed_, 2);
+}
+
+}  // namespace
+}  // namespace holdfast

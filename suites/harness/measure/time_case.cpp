@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/measure/time_case.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "harness/measure/cpu_waits.hpp"
+#include "harness/measure/handover.hpp"
+
+namespace holdfast {
+namespace {
+
+// On host short against a time slice of the scheduler, so that few samples are interrupted; on a
+// GPU long against an event. Both are long against their clock.
+double sample_seconds(const Steps& steps, const Backend& backend) {
+  return std::max(steps.sample_seconds, backend.device ? 2e-3 : 2e-4);
+}
+
+// Counts the steps that it times.
+Timer counting_timer(Subject& subject) {
+  return [&subject, time = timer(*subject.backend, *subject.computation)](int steps) {
+    subject.timed_steps += steps;
+    return time(steps);
+  };
+}
+
+// One step where those of the warm-up took far longer than a sample must, and one more does so too,
+// which nobody interrupted: a longer probe would tell nothing more.
+int batch(const Steps& steps, const Timer& timer, const Subject& subject) {
+  if (steps.batch > 0) return steps.batch;
+  const double wanted = sample_seconds(steps, *subject.backend);
+  const VariantMeasurement& measured = subject.measured;
+  const double warm = measured.warm_up_seconds - measured.first_call_seconds;
+  const bool slow = steps.warm_up > 1 && warm > 20 * wanted * (steps.warm_up - 1);
+  if (slow && timer(1) > 20 * wanted) return 1;
+  return batch_for(timer, wanted);
+}
+
+// Of the threads that the variants have by now. A GPU's samples are timed by its own events.
+Waits waits_of(const Backend& backend) {
+  if (backend.device) return {};
+  return [waits = std::make_shared<CpuWaits>()] { return waits->seconds(); };
+}
+
+// Of what is timed for one case the worst counts.
+void note_wait(const Backend& backend, double waited, Measurement& measurement) {
+  if (backend.device) return;
+  measurement.waited_fraction = std::max(measurement.waited_fraction.value_or(0), waited);
+}
+
+void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* reference,
+                   Subject& optimized, Measurement& measurement) {
+  const Timer ours = counting_timer(optimized);
+  const SteadyPhase steady(*optimized.backend, *optimized.computation);
+  const int our_batch = batch(steps, ours, optimized);
+  const Waits waits = waits_of(*optimized.backend);
+  if (!reference) {
+    const Alone alone = time_alone(ours, our_batch, options.budget, waits);
+    optimized.measured.seconds = median(alone.seconds);
+    optimized.measured.samples = static_cast<std::int64_t>(alone.seconds.size());
+    note_wait(*optimized.backend, alone.waited, measurement);
+    return;
+  }
+  const SteadyPhase steady_reference(*reference->backend, *reference->computation);
+  const Timer theirs = counting_timer(*reference);
+  const int their_batch = batch(steps, theirs, *reference);
+  const auto rounds = time_in_turn(ours, our_batch, theirs, their_batch, options.budget, waits);
+  note_wait(*optimized.backend, rounds.waited, measurement);
+  optimized.measured.seconds = median(rounds.a);
+  reference->measured.seconds = median(rounds.b);
+  optimized.measured.samples = reference->measured.samples =
+      static_cast<std::int64_t>(rounds.a.size());
+  measurement.speedup = std::exp(trimmed_mean(rounds.log_ratios));
+}
+
+// On host, around what `timing` times.
+template <class Timing>
+void watch_handover(const Backend& backend, Measurement& measurement, Timing&& timing) {
+  const auto before = backend.device ? std::nullopt : handover_seconds();
+  timing();
+  if (before) measurement.handover_seconds = std::max(*before, handover_seconds().value_or(0));
+}
+
+void time_derived(const Steps& steps, const Derived& derived, const std::string& device,
+                  const MeasureOptions& options, Subject& subject, Measurement& measurement) {
+  Subject other{.backend = open_backend(device)};
+  other.computation = derived.other(*other.backend);
+  const Timer ours = counting_timer(subject);
+  const Timer theirs = timer(*other.backend, *other.computation);
+  (void)theirs(1);
+  const SteadyPhase steady(*subject.backend, *subject.computation);
+  // A step of one may be many of the other's: samples of unlike length meet unlike interruptions.
+  const double sample = std::max({sample_seconds(steps, *other.backend), ours(1), theirs(1)});
+  const int our_batch = steps.batch > 0 ? steps.batch : batch_for(ours, sample);
+  const auto rounds = time_in_turn(ours, our_batch, theirs, batch_for(theirs, sample),
+                                   {.seconds = options.budget.seconds / 3,
+                                    .fewest_rounds = options.budget.fewest_rounds,
+                                    .most_rounds = options.budget.most_rounds},
+                                   waits_of(*other.backend));
+  note_wait(*other.backend, rounds.waited, measurement);
+  const double other_over_case = std::exp(trimmed_mean(rounds.log_ratios));
+  measurement.derived[derived.name] =
+      derived.factor *
+      (derived.form == Derived::Form::other_over_case ? other_over_case : 1 / other_over_case);
+}
+
+}  // namespace
+
+void time_case(const Case& one, const std::string& device, const MeasureOptions& options,
+               Subject* reference, Subject& optimized, Measurement& measurement) {
+  const auto& steps = std::get<Steps>(one.recipe);
+  watch_handover(*optimized.backend, measurement, [&] {
+    time_subjects(steps, options, reference, optimized, measurement);
+    for (const Derived& derived : one.derived)
+      if (one.has(derived, device))
+        time_derived(steps, derived, device, options,
+                     derived.against == Variant::reference ? *reference : optimized, measurement);
+  });
+}
+
+}  // namespace holdfast

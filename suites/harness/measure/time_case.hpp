@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timed section of one case: its variants in turn, and what its derived metrics are held
+// against.
+#pragma once
+
+#include <string>
+
+#include "harness/measure/account.hpp"
+
+namespace holdfast {
+
+// Counts in each subject the steps that it was timed for.
+void time_case(const Case& one, const std::string& device, const MeasureOptions& options,
+               Subject* reference, Subject& optimized, Measurement& measurement);
+
+}  // namespace holdfast

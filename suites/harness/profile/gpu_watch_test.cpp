@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/profile/gpu_watch.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+namespace holdfast {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Of a GPU to which this happens.
+RunQuality quality(const char* trouble) {
+  ::setenv("FAKE_GPU", trouble, 1);
+  const RunQuality seen = GpuWatch(open_nvml("host", FAKE_NVML_BINARY), 1e-3).quality();
+  ::unsetenv("FAKE_GPU");
+  return seen;
+}
+
+TEST(GpuWatch, AnUndisturbedGpuIsValidAndTellsItsClocks) {
+  const RunQuality seen = quality("");
+  EXPECT_THAT(seen.reasons, IsEmpty());
+  EXPECT_EQ(seen.throttled, false);
+  EXPECT_EQ(seen.other_processes, 0);
+  EXPECT_EQ(seen.ecc_errors, 0);
+  EXPECT_EQ(seen.sm_clock_hz, 1.98e9);
+  EXPECT_EQ(seen.mem_clock_hz, 3.201e9);
+  EXPECT_FALSE(seen.temperature_c);  // this one does not tell
+}
+
+TEST(GpuWatch, AThrottledGpuIsInvalid) {
+  const RunQuality seen = quality("throttled");
+  EXPECT_EQ(seen.throttled, true);
+  EXPECT_THAT(seen.reasons, ElementsAre(HasSubstr("slowed down by heat, power or a fault")));
+}
+
+TEST(GpuWatch, ASharedGpuIsInvalid) {
+  const RunQuality seen = quality("shared");
+  EXPECT_EQ(seen.other_processes, 1);
+  EXPECT_THAT(seen.reasons, ElementsAre(HasSubstr("other processes computed on the GPU")));
+}
+
+TEST(GpuWatch, ErrorsOfItsMemoryCountFromTheFirstSampleOn) {
+  const RunQuality seen = quality("faulty");
+  EXPECT_GE(*seen.ecc_errors, 1);
+  EXPECT_THAT(seen.reasons, ElementsAre(HasSubstr("errors that no code could correct")));
+}
+
+TEST(GpuWatch, ADeviceThatIsNoGpuIsNotWatched) {
+  EXPECT_EQ(watch_gpu("host"), nullptr);
+  EXPECT_EQ(watch_gpu("cuda-dry:sm_90"), nullptr);
+}
+
+}  // namespace
+}  // namespace holdfast
