@@ -20,9 +20,12 @@
 #include "gate/documents/documents.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/measure/instruction_counts.hpp"
+#include "gate/measure/machine_load.hpp"
 #include "gate/measure/processes.hpp"
 #include "gate/measure/profile_process.hpp"
 #include "gate/measure/suite_process.hpp"
+#include "gate/measure/suite_run.hpp"
+#include "gate/measure/unfinished_run.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -30,7 +33,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t host_processes = 5;
-constexpr std::int64_t dry_processes = 1;  // what a dry run says repeats exactly
+constexpr std::int64_t most_host_processes = 8;  // of a ratio that five do not decide
+constexpr std::int64_t counted_processes = 2;    // where nothing is timed
+constexpr std::int64_t host_budget_seconds = 45, no_budget = 0;
+constexpr double host_limit = 0.05, gpu_limit = 0.03;  // of a ratio
+constexpr std::int64_t dry_processes = 1;              // what a dry run says repeats exactly
 constexpr std::int64_t run_timeout_seconds = 300;
 constexpr double slowness_of_valgrind = 10;  // of a whole suite, whose steps alone are counted
 constexpr double longest_counting_seconds = 300;
@@ -39,8 +46,10 @@ struct Plan {
   std::string device;
   std::string tier;
   std::optional<std::string> filter = {};
-  std::int64_t processes = 1;
-  double timeout_seconds = 0;  // per process
+  Effort effort = {};
+  double budget_seconds = 0;
+  double timeout_seconds = 0;  // of a case that no run has timed
+  bool resume = false;
   fs::path out = {};
   bool profile = false;                   // one more process, which profiles
   std::optional<fs::path> valgrind = {};  // one more process, which counts instructions
@@ -49,86 +58,15 @@ struct Plan {
 };
 
 // What each process of the run is told besides its device: which cases, with which options.
-std::vector<std::string> chosen(const Plan& plan) {
+std::vector<std::string> tier_and_custom(const Plan& plan) {
   std::vector<std::string> arguments = {"--tier=" + plan.tier};
-  if (plan.filter) arguments.push_back("--filter=" + *plan.filter);
   arguments.insert(arguments.end(), plan.custom.begin(), plan.custom.end());
   return arguments;
 }
-
-// The single-process file of a suite. What only `run` can know (id, time, content, list) may be
-// absent from it.
-Results read_process(const fs::path& path) {
-  const Document strict(path.filename().string(), read_file(path));
-  nlohmann::json json = nlohmann::json::parse(read_file(path));
-  const nlohmann::json unknown = {{"id", ""},
-                                  {"utc", ""},
-                                  {"content", ""},
-                                  {"processes", 1},
-                                  {"git", {{"sha", nullptr}, {"dirty", false}}}};
-  bool filled = json.emplace("list_hash", "").second;
-  for (const auto& [key, value] : unknown.items()) filled |= json["run"].emplace(key, value).second;
-  return filled ? parse_results(Document(path.filename().string(), json.dump(1)))
-                : parse_results(strict);
-}
-
-struct Failure {
-  std::string status;  // crashed or timeout
-  std::string reason;
-};
-
-// One suite in its fresh processes, as far as they came.
-struct Processes {
-  std::vector<Results> results = {};
-  std::optional<Failure> failure = {};
-};
-
-Processes run_processes(const fs::path& binary, const std::string& suite, const Plan& plan,
-                        Progress& progress) {
-  const TemporaryFolder folder("run");
-  std::mt19937_64 random(std::random_device{}());
-  Processes done;
-  for (std::int64_t i = 1; i <= plan.processes; ++i) {
-    const fs::path file = folder.path() / text("process-", i, ".json");
-    Task task{.program = binary,
-              .arguments = {"--device=" + plan.device, "--out=" + file.string()},
-              .environment = {{"HOLDFAST_PADDING", padding(random)},
-                              {"HOLDFAST_FFTW_WISDOM", (folder.path() / "wisdom").string()}},
-              .timeout_seconds = plan.timeout_seconds,
-              .on_line = [&](std::string_view line) { progress.following(line); }};
-    const std::vector<std::string> what = chosen(plan);
-    task.arguments.insert(task.arguments.end(), what.begin(), what.end());
-    progress.following(
-        text(suite, ": process ", i, " of ", plan.processes, " on ", plan.device, " ..."));
-    const Outcome outcome = run_task(task);
-    pass_on_refusals(outcome, suite);
-
-    const std::string name = text("process ", i, " of ", plan.processes);
-    std::string problem;
-    if (outcome.ending != Ending::exited ||
-        (outcome.code != 0 && outcome.code != exit_code(Fault::regression))) {
-      problem = describe(outcome, plan.timeout_seconds);
-    } else if (!fs::exists(file)) {
-      problem = text("exited with code ", outcome.code, " and wrote no result file");
-    } else {
-      try {
-        done.results.push_back(read_process(file));
-        progress.say(name, " on ", plan.device, ": ",
-                     plural(done.results.back().cases.size(), "case"), " in ",
-                     std::round(outcome.seconds * 10) / 10, " s");
-        continue;
-      } catch (const std::exception& error) {
-        problem = text("wrote an invalid result file: ", error.what());
-      }
-    }
-    if (const std::string words = last_lines(outcome.complaints, 3); !words.empty())
-      problem += text("; its last words: ", words);
-    done.failure = {outcome.ending == Ending::timed_out ? "timeout" : "crashed",
-                    text(name, ' ', problem)};
-    progress.say(name, " on ", plan.device, ' ', problem);
-    return done;  // the gate fails closed: no later process could make the case whole again
-  }
-  return done;
+std::vector<std::string> chosen(const Plan& plan) {
+  std::vector<std::string> arguments = tier_and_custom(plan);
+  if (plan.filter) arguments.push_back("--filter=" + *plan.filter);
+  return arguments;
 }
 
 // Where no process came far enough to say what it ran on.
@@ -149,7 +87,7 @@ Run describe_run(const fs::path& binary, const Plan& plan) {
           .content = built.content,
           .git_sha = built.git_sha,
           .git_dirty = built.dirty,
-          .processes = plan.processes};
+          .processes = plan.effort.fewest};
   if (const char* sources = std::getenv("HOLDFAST_SOURCES"); sources && *sources) {
     run.sources = sources;
     run.git_dirty = true;
@@ -182,10 +120,12 @@ void summarise(const Results& results, const fs::path& file) {
 
 // One more process, apart from the timed ones, inside valgrind. Counts that it does not bring are
 // missing from the results, which the gate then finds incomplete.
-void count_suite(const fs::path& binary, const Plan& plan, Results& results, Progress& progress) {
+void count_suite(const fs::path& binary, const Plan& plan, const fs::path& answers,
+                 Results& results, Progress& progress) {
   const Counting counting{.valgrind = *plan.valgrind,
                           .binary = binary,
-                          .arguments = chosen(plan),
+                          .arguments = tier_and_custom(plan),
+                          .answers = answers,
                           .timeout_seconds = std::min(slowness_of_valgrind * plan.timeout_seconds,
                                                       longest_counting_seconds),
                           .on_line = [&](std::string_view line) { progress.following(line); }};
@@ -195,6 +135,26 @@ void count_suite(const fs::path& binary, const Plan& plan, Results& results, Pro
     progress.say("warning: not counted: ", complaint);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   progress.say("counted instructions in ", std::round(spent.count() * 10) / 10, " s");
+}
+
+constexpr const char* interrupted_before =
+    "the run was interrupted before it came to this case; the same command with --resume goes on";
+
+// Whether the folder of results holds this very run, and all of it.
+bool is_measured(const Plan& plan, const Run& described, const std::string& suite,
+                 const std::string& list_hash) {
+  for (const fs::path& file : files_by_class(plan.out, ".json")) {
+    if (file.filename() != suite + ".json") continue;
+    const Results results = read_results(file);
+    if (results.env.device_name != plan.device || results.run.content != described.content ||
+        results.list_hash != list_hash || results.tier != plan.tier ||
+        results.partial != plan.filter.has_value())
+      continue;
+    return std::none_of(results.cases.begin(), results.cases.end(), [](const CaseResult& result) {
+      return result.reason == interrupted_before;
+    });
+  }
+  return false;
 }
 
 void run_suite(const fs::path& binary, const Plan& plan) {
@@ -223,28 +183,49 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   const auto lock = lock_device(plan.device, progress);
   const std::optional<double> load = load_average();
   Run described = describe_run(binary, plan);
-  Processes done = run_processes(binary, suite, plan, progress);
-  Results results;
-  if (done.results.empty())
-    results = {.suite = suite, .tier = plan.tier, .env = assumed_environment(plan.device)};
-  else
-    results = merge(done.results);
+  std::string what = text(described.content, '\n', sha256(list_bytes), '\n', plan.device);
+  for (const std::string& argument : chosen(plan)) what += '\n' + argument;
+  UnfinishedRun unfinished(plan.out, suite, plan.device, plan.resume, what);
+  if (plan.resume && !unfinished.has_processes() &&
+      is_measured(plan, described, suite, sha256(list_bytes))) {
+    progress.say("is measured already on ", plan.device);
+    return;
+  }
+  MachineWatch machine;
+  const SuiteTask task{.binary = binary,
+                       .device = plan.device,
+                       .arguments = tier_and_custom(plan),
+                       .filter = plan.filter,
+                       .cases = expected,
+                       .effort = plan.effort,
+                       .budget_seconds = plan.budget_seconds,
+                       .timeout_seconds = plan.timeout_seconds,
+                       .folder = unfinished.folder(),
+                       .history = unfinished.history(),
+                       .machine = &machine};
+  const OthersWatch others;
+  SuiteRun run;
+  std::optional<Interrupted> interrupted;
+  try {
+    run_suite_processes(task, progress, run);
+  } catch (const Interrupted& signal) {
+    if (run.processes.empty()) throw;
+    interrupted = signal;
+  }
+  Results results = merged(
+      run, expected, {.suite = suite, .tier = plan.tier, .env = assumed_environment(plan.device)});
   if (results.suite != suite)
     throw Error(Fault::bad_input, text(binary.string(), " calls itself ", results.suite,
                                        " in its results; name the binary as the suite"));
-  if (done.failure) {
-    results.cases.clear();
-    complete(results, expected, done.failure->status, done.failure->reason);
-  } else {
-    complete(results, expected, "missing",
-             "the suite ended well and did not report this case in every process");
-  }
-  results.partial = results.partial || plan.filter.has_value();
+  complete(results, expected, "missing", interrupted_before);
+  results.partial = plan.filter.has_value();
   results.list_hash = sha256(list_bytes);
   // Of the options handed on, the suite knows which make the run a custom one.
-  described.custom = done.results.empty() ? plan.custom : results.run.custom;
+  described.custom = run.processes.empty() ? plan.custom : results.run.custom;
+  described.processes = std::max(described.processes, run.most_processes);
   results.run = described;
   results.quality.load = load;
+  if (device_kind(plan.device) != "cuda-dry") machine.describe(results.quality, others.share());
 
   const fs::path folder = plan.out / results.env.device_class;
   std::error_code problem;
@@ -257,14 +238,20 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   const auto keep = [&](const Results& measured) {
     write_file(folder / (suite + ".json"), canonical(to_json(measured)));
   };
-  if (plan.valgrind && !done.failure) {
+  if (interrupted) {
+    keep(results);
+    progress.say("what was finished is kept in ", folder.string(),
+                 "; the same command with --resume goes on");
+    throw *interrupted;
+  }
+  if (plan.valgrind && !run.processes.empty()) {
     keep(without_counts(results));  // stays where counting does not come to its end
-    count_suite(binary, plan, results, progress);
+    count_suite(binary, plan, unfinished.folder() / "answers", results, progress);
   } else if (!plan.valgrind) {
     leave_uncounted(results, plan.uncounted);
   }
   keep(results);
-  if (plan.profile && !done.failure) {
+  if (plan.profile && !run.processes.empty()) {
     profile_suite({.binary = binary,
                    .device = plan.device,
                    .arguments = chosen(plan),
@@ -275,6 +262,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
     keep(results);
   }
   summarise(results, folder / (suite + ".json"));
+  unfinished.finish();
 }
 
 // Measuring takes minutes; that the results can be kept is made sure of first.
@@ -303,12 +291,22 @@ int run_suites(const Options& options) {
   if (!is_tier(plan.tier))
     throw Error(Fault::bad_input,
                 text("--tier=", plan.tier, ": the tiers are smoke, gate and full"));
-  plan.processes =
-      options.integer("processes")
-          .value_or(device_kind(plan.device) == "cuda-dry" ? dry_processes : host_processes);
+  const bool dry = device_kind(plan.device) == "cuda-dry";
+  const std::int64_t processes =
+      options.integer("processes").value_or(dry ? dry_processes : host_processes);
+  // Who asks for a number of processes has as many of each case.
+  const bool asked = dry || options.has("processes");
+  plan.effort = {.fewest = processes,
+                 .most = asked ? processes : most_host_processes,
+                 .counted = asked ? processes : counted_processes,
+                 .limit = std::log1p(device_kind(plan.device) == "cuda" ? gpu_limit : host_limit)};
+  const std::int64_t budget =
+      options.integer("budget").value_or(asked ? no_budget : host_budget_seconds);
+  plan.budget_seconds = static_cast<double>(budget);
+  plan.resume = options.has("resume");
   const std::int64_t timeout = options.integer("timeout").value_or(run_timeout_seconds);
   for (const auto& [name, value] :
-       {std::pair("processes", plan.processes), std::pair("timeout", timeout)})
+       {std::pair("processes", processes), std::pair("timeout", timeout)})
     if (value < 1) throw Error(Fault::bad_input, text("--", name, "=", value, ": give at least 1"));
   plan.timeout_seconds = static_cast<double>(timeout);
 
@@ -345,31 +343,40 @@ int run_suites(const Options& options) {
 }  // namespace
 
 Command run_command() {
-  return {.name = "run",
-          .summary = "Runs suites in fresh processes and writes one merged result file for each.",
-          .operands = "SUITE... [-- the suite's own options]",
-          .fewest_operands = 1,
-          .most_operands = 1000,
-          .options = {{"device", "D", "host, cuda, cuda:N or cuda-dry:sm_NN"},
-                      {"tier", "T", "smoke, gate (default) or full"},
-                      {"filter", "REGEX",
-                       "only cases whose id contains it; with a leading - those that do not"},
-                      {"processes", "N", "fresh processes (default 5, on cuda-dry 1)"},
-                      {"timeout", "SECONDS", "given to each process (default 300)"},
-                      {"profile", "",
-                       "then profile each case in one more process, into <device "
-                       "class>/profiles/<suite>/"},
-                      {"count-instructions", "",
-                       "on host: count the instructions of a step too, in valgrind's callgrind"},
-                      {"count-instructions-if-possible", "",
-                       "the same; where valgrind is missing the results say so"},
-                      {"bin-dir", "DIR", "where the suites are (default: beside holdfast)"},
-                      {"out", "DIR", "receives <device class>/<suite>.json and <suite>.list.json"}},
-          .examples =
-              "  holdfast run cubed_sphere_swe --device=cuda-dry:sm_90 --profile --out=results\n"
-              "  holdfast run cubed_sphere_swe --device=host --count-instructions --out=results\n"
-              "  holdfast run ./my_suite --device=host --filter='rk4_step/n:48' --out=results\n",
-          .run = run_suites};
+  return {
+      .name = "run",
+      .summary = "Runs suites in fresh processes and writes one merged result file for each.",
+      .operands = "SUITE... [-- the suite's own options]",
+      .fewest_operands = 1,
+      .most_operands = 1000,
+      .options = {{"device", "D", "host, cuda, cuda:N or cuda-dry:sm_NN"},
+                  {"tier", "T", "smoke, gate (default) or full"},
+                  {"filter", "REGEX",
+                   "only cases whose id contains it; with a leading - those that do not"},
+                  {"processes", "N",
+                   "fresh processes of each case (default 5, and more of ratios that these do "
+                   "not decide; on cuda-dry 1)"},
+                  {"budget", "SECONDS",
+                   "that a suite takes on a machine at rest: no process begins after it "
+                   "(default 45; without limit where --processes is given)"},
+                  {"timeout", "SECONDS",
+                   "given to a case (default 300) until one run has timed it; then ten times as "
+                   "long as it took, and 60 at least"},
+                  {"resume", "", "go on with what an interrupted run has left in --out"},
+                  {"profile", "",
+                   "then profile each case in one more process, into <device "
+                   "class>/profiles/<suite>/"},
+                  {"count-instructions", "",
+                   "on host: count the instructions of a step too, in valgrind's callgrind"},
+                  {"count-instructions-if-possible", "",
+                   "the same; where valgrind is missing the results say so"},
+                  {"bin-dir", "DIR", "where the suites are (default: beside holdfast)"},
+                  {"out", "DIR", "receives <device class>/<suite>.json and <suite>.list.json"}},
+      .examples =
+          "  holdfast run cubed_sphere_swe --device=cuda-dry:sm_90 --profile --out=results\n"
+          "  holdfast run cubed_sphere_swe --device=host --count-instructions --out=results\n"
+          "  holdfast run ./my_suite --device=host --filter='rk4_step/n:48' --out=results\n",
+      .run = run_suites};
 }
 
 }  // namespace holdfast::gate

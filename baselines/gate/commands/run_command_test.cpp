@@ -97,6 +97,61 @@ TEST_F(RunCommand, ASuiteThatHangsIsTimedOut) {
   EXPECT_EQ(results().cases.at(0).status, "timeout");
 }
 
+TEST_F(RunCommand, ACaseThatCrashesIsLostAndNoOther) {
+  EXPECT_EQ(run("crash_in_case").code, 0);
+  const Results merged = results();
+  EXPECT_EQ(merged.cases.at(0).status, "crashed");
+  EXPECT_THAT(*merged.cases.at(0).reason, HasSubstr("process 1 of 2 was killed by signal 11"));
+  EXPECT_EQ(merged.cases.at(1).status, "ok");
+  EXPECT_THAT(merged.cases.at(1).variants.at("optimized").metrics.at("time_s").processes,
+              SizeIs(2));
+}
+
+TEST_F(RunCommand, ACaseThatCrashesInALaterProcessIsLostToo) {
+  EXPECT_EQ(run("crash_in_case_later").code, 0);
+  EXPECT_EQ(results().cases.at(0).status, "crashed");
+  EXPECT_EQ(results().cases.at(1).status, "ok");
+}
+
+TEST_F(RunCommand, ACaseThatHangsIsLostAndNoOther) {
+  EXPECT_EQ(run("hang_in_case", {"--timeout=1", "--processes=1"}).code, 0);
+  EXPECT_EQ(results().cases.at(0).status, "timeout");
+  EXPECT_EQ(results().cases.at(1).status, "ok");
+}
+
+TEST_F(RunCommand, WhatABrokenDeviceLeavesIsMeasuredByAnotherProcess) {
+  EXPECT_EQ(run("sticky", {"--processes=1"}).code, 0);
+  EXPECT_EQ(results().cases.at(0).status, "failed");
+  EXPECT_EQ(results().cases.at(1).status, "ok");
+}
+
+TEST_F(RunCommand, WhatWasFinishedWhenItIsStoppedStaysAndIsGoneOnFrom) {
+  const Outcome stopped = run("stop_in_case");
+  EXPECT_EQ(stopped.signal, SIGTERM) << stopped.complaints;
+  EXPECT_THAT(stopped.complaints, HasSubstr("--resume goes on"));
+  EXPECT_EQ(results().cases.at(0).status, "ok");
+  EXPECT_EQ(results().cases.at(1).status, "missing");
+  EXPECT_THAT(*results().cases.at(1).reason, HasSubstr("--resume"));
+
+  const Outcome resumed = run("ok", {"--processes=2", "--resume"});
+  EXPECT_EQ(resumed.code, 0);
+  EXPECT_THAT(resumed.complaints, HasSubstr("goes on with what an interrupted run left"));
+  for (const CaseResult& result : results().cases) {
+    EXPECT_EQ(result.status, "ok");
+    EXPECT_THAT(result.variants.at("optimized").metrics.at("time_s").processes, SizeIs(2));
+  }
+  EXPECT_FALSE(fs::exists(results_ / ".unfinished"));
+  EXPECT_THAT(run("crash", {"--processes=2", "--resume"}).complaints,
+              HasSubstr("is measured already"));
+}
+
+TEST_F(RunCommand, WhatIsLeftOfAnotherRunIsNotGoneOnFrom) {
+  run("stop_in_case");
+  const Outcome other = run("ok", {"--processes=2", "--resume", "--filter=scale"});
+  EXPECT_THAT(other.complaints, testing::Not(HasSubstr("goes on with")));
+  EXPECT_EQ(results().cases.size(), 1u);
+}
+
 TEST_F(RunCommand, AnInterruptionLeavesNoFileAndEndsByItsSignal) {
   const Outcome outcome = run_task(
       {.program = HOLDFAST_BINARY,

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/measure/instruction_counts.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <future>
+#include <set>
 
+#include "base/machine.hpp"
 #include "gate/base/process.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/measure/suite_process.hpp"
@@ -13,6 +17,8 @@ namespace holdfast::gate {
 namespace {
 
 namespace fs = std::filesystem;
+
+using Ids = std::set<std::string>;
 
 constexpr const char* dump_name = "counts";
 constexpr const char* trigger = "desc: Trigger: Client Request: ";
@@ -47,7 +53,7 @@ std::optional<Dump> read_dump(const fs::path& file) {
 // One thread makes the counts repeat, and so does a heap without a history: small blocks come back
 // from where they went, and every larger one is mapped by itself. A libgomp that finds its setting
 // does not start the process again, which valgrind would not follow.
-Outcome run_counting(const Counting& counting, const fs::path& folder) {
+Outcome run_counting(const Counting& counting, const Ids& ids, const fs::path& folder) {
   Task task{.program = counting.valgrind,
             .arguments = {"--tool=callgrind", "--quiet", "--instr-atstart=no",
                           "--callgrind-out-file=" + (folder / dump_name).string(),
@@ -60,9 +66,31 @@ Outcome run_counting(const Counting& counting, const fs::path& folder) {
                             {"HOLDFAST_PADDING", ""}},
             .timeout_seconds = counting.timeout_seconds,
             .on_line = counting.on_line};
+  if (!counting.answers.empty()) task.environment["HOLDFAST_ANSWERS"] = counting.answers.string();
   task.arguments.insert(task.arguments.end(), counting.arguments.begin(), counting.arguments.end());
+  task.arguments.push_back("--filter=" + filter_of(ids));
   return run_task(task);
 }
+
+// The cases that promise a count, in turn by one process and the other, where there are CPUs for
+// two.
+std::vector<Ids> shares(const Results& results) {
+  std::vector<Ids> shares(static_cast<std::size_t>(std::min(usable_cpus(), 2)));
+  std::size_t next = 0;
+  for (const CaseResult& result : results.cases)
+    if (std::any_of(result.variants.begin(), result.variants.end(), [](const auto& variant) {
+          return variant.second.metrics.contains(instructions_metric);
+        }))
+      shares[next++ % shares.size()].insert(result.id);
+  std::erase_if(shares, [](const Ids& ids) { return ids.empty(); });
+  return shares;
+}
+
+struct Counted {
+  Ids ids;
+  Outcome outcome;
+  Dumps dumps;
+};
 
 // Why the process as a whole did not come to its end; empty where single cases failed at most.
 std::string what_ended(const Outcome& outcome, double timeout_seconds) {
@@ -122,13 +150,25 @@ Results without_counts(Results results) {
 }
 
 std::vector<std::string> count_instructions(const Counting& counting, Results& results) {
-  const TemporaryFolder folder("count");
-  const Outcome outcome = run_counting(counting, folder.path());
-  pass_on_refusals(outcome, results.suite);
-  const std::string ended = what_ended(outcome, counting.timeout_seconds);
-  const Dumps dumps = read_dumps(folder.path());
+  std::vector<std::future<Counted>> processes;
+  for (const Ids& ids : shares(results))
+    processes.push_back(std::async(std::launch::async, [&counting, ids] {
+      const TemporaryFolder folder("count");
+      const Outcome outcome = run_counting(counting, ids, folder.path());
+      return Counted{ids, outcome, read_dumps(folder.path())};
+    }));
+  Dumps dumps;
+  std::map<std::string, std::string> ended;  // why nobody counted them, by case
   std::vector<std::string> complaints;
-  if (!ended.empty()) complaints.push_back(ended);
+  for (auto& process : processes) {
+    Counted counted = process.get();
+    pass_on_refusals(counted.outcome, results.suite);
+    dumps.merge(counted.dumps);
+    const std::string why = what_ended(counted.outcome, counting.timeout_seconds);
+    if (why.empty()) continue;
+    complaints.push_back(why);
+    for (const std::string& id : counted.ids) ended[id] = why;
+  }
   for (CaseResult& result : results.cases) {
     for (auto& [variant, content] : result.variants) {
       const auto promise = content.metrics.find(instructions_metric);
@@ -141,7 +181,8 @@ std::vector<std::string> count_instructions(const Counting& counting, Results& r
         continue;
       }
       content.metrics.erase(promise);
-      if (ended.empty()) complaints.push_back(text(result.id, ' ', variant, ": ", why));
+      if (!ended.contains(result.id))
+        complaints.push_back(text(result.id, ' ', variant, ": ", why));
     }
   }
   return complaints;

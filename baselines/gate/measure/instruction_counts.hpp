@@ -26,7 +26,8 @@ std::filesystem::path find_valgrind(const std::string& option);
 struct Counting {
   std::filesystem::path valgrind;
   std::filesystem::path binary;             // of the suite
-  std::vector<std::string> arguments = {};  // tier, filter and options, as for a timed process
+  std::vector<std::string> arguments = {};  // tier and options, as for a timed process
+  std::filesystem::path answers = {};       // of oracles, where the timed processes left them
   double timeout_seconds = 0;
   std::function<void(std::string_view line)> on_line = {};
 };
@@ -47,8 +48,9 @@ void leave_uncounted(Results& results, const std::string& why);
 // The results without the counts that they promise, which the gate then finds missing.
 Results without_counts(Results results);
 
-// Gives each variant that promises the metric its count, and takes the promise out where it was not
-// kept: the gate then finds it missing. One sentence for each of those.
+// Gives each variant that promises the metric its count, by two processes at once, because nothing
+// is timed meanwhile; and takes the promise out where it was not kept: the gate then finds it
+// missing. One sentence for each of those.
 std::vector<std::string> count_instructions(const Counting& counting, Results& results);
 
 }  // namespace holdfast::gate

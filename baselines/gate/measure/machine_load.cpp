@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <string>
+#include <utility>
 
 namespace holdfast::gate {
 namespace {
@@ -33,15 +36,65 @@ double our_seconds() {
   return cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN);
 }
 
-}  // namespace
+struct Ticks {
+  double busy = 0, steal = 0, all = 0;
+};
 
 // Its first line: user nice system idle iowait irq softirq steal.
-std::optional<double> busy_ticks(std::istream& stat) {
+std::optional<Ticks> parse_ticks(std::istream& stat) {
   std::string cpu;
   double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
   if (!(stat >> cpu >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal))
     return std::nullopt;
-  return user + nice + system + irq + softirq + steal;
+  const double busy = user + nice + system + irq + softirq + steal;
+  return Ticks{.busy = busy, .steal = steal, .all = busy + idle + iowait};
+}
+
+// "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345", in microseconds.
+std::optional<double> stall_seconds(std::istream& pressure) {
+  const std::string total = "total=";
+  for (std::string word; pressure >> word;)
+    if (word.starts_with(total)) return 1e-6 * std::strtod(word.c_str() + total.size(), nullptr);
+  return std::nullopt;
+}
+
+// The governor's own files, in kHz; else what /proc/cpuinfo says, in MHz.
+std::optional<double> clock_hz(const std::filesystem::path& root) {
+  double sum = 0;
+  int count = 0;
+  std::error_code absent;
+  for (const auto& cpu :
+       std::filesystem::directory_iterator(root / "sys/devices/system/cpu", absent)) {
+    std::ifstream file(cpu.path() / "cpufreq/scaling_cur_freq");
+    if (double kilohertz = 0; file >> kilohertz) sum += 1e3 * kilohertz, ++count;
+  }
+  std::ifstream cpuinfo(root / "proc/cpuinfo");
+  for (std::string line; count == 0 && std::getline(cpuinfo, line);)
+    if (line.starts_with("cpu MHz"))
+      return 1e6 * std::strtod(line.c_str() + line.find(':') + 1, nullptr);
+  if (count == 0) return std::nullopt;
+  return sum / count;
+}
+
+std::optional<double> share(const std::optional<double>& before, const std::optional<double>& now,
+                            double whole) {
+  if (!before || !now || !(whole > 0)) return std::nullopt;
+  return std::clamp((*now - *before) / whole, 0.0, 1.0);
+}
+
+void refuse_beyond(Quality& quality, const std::optional<double>& value, double most,
+                   const char* what) {
+  if (!value || *value <= most) return;
+  quality.valid = false;
+  quality.reasons.push_back(text(what, ' ', std::round(1000 * *value) / 10, " % of the run, and ",
+                                 100 * most, " % at most leave its times to the code"));
+}
+
+}  // namespace
+
+std::optional<double> busy_ticks(std::istream& stat) {
+  const auto ticks = parse_ticks(stat);
+  return ticks ? std::optional(ticks->busy) : std::nullopt;
 }
 
 OthersWatch::OthersWatch() : begin_(Clock::now()), busy_(busy_seconds()), ours_(our_seconds()) {}
@@ -52,6 +105,43 @@ double OthersWatch::share() const {
   const double most = elapsed * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
   if (!busy || !busy_ || !(most > 0)) return 0;
   return std::clamp((*busy - *busy_ - (our_seconds() - ours_)) / most, 0.0, 1.0);
+}
+
+MachineState machine_state(const std::filesystem::path& root) {
+  MachineState state;
+  std::ifstream stat(root / "proc/stat"), pressure(root / "proc/pressure/memory");
+  if (const auto ticks = parse_ticks(stat)) {
+    state.busy_ticks = ticks->busy;
+    state.steal_ticks = ticks->steal;
+    state.all_ticks = ticks->all;
+  }
+  state.memory_stall_seconds = stall_seconds(pressure);
+  state.cpu_clock_hz = clock_hz(root);
+  return state;
+}
+
+MachineWatch::MachineWatch(std::filesystem::path root)
+    : root_(std::move(root)), begin_(Clock::now()), first_(machine_state(root_)), last_(first_) {
+  least_clock_hz_ = first_.cpu_clock_hz;
+}
+
+void MachineWatch::look() {
+  last_ = machine_state(root_);
+  if (last_.cpu_clock_hz)
+    least_clock_hz_ = std::min(least_clock_hz_.value_or(*last_.cpu_clock_hz), *last_.cpu_clock_hz);
+}
+
+void MachineWatch::describe(Quality& quality, std::optional<double> others) const {
+  const double elapsed = std::chrono::duration<double>(Clock::now() - begin_).count();
+  quality.others_fraction = others;
+  quality.steal_fraction = share(first_.steal_ticks, last_.steal_ticks,
+                                 last_.all_ticks.value_or(0) - first_.all_ticks.value_or(0));
+  quality.memory_stall_fraction =
+      share(first_.memory_stall_seconds, last_.memory_stall_seconds, elapsed);
+  quality.cpu_clock_hz = least_clock_hz_;
+  refuse_beyond(quality, quality.steal_fraction, most_steal, "the hypervisor kept the CPUs for");
+  refuse_beyond(quality, quality.memory_stall_fraction, most_memory_stall,
+                "something waited for memory in");
 }
 
 }  // namespace holdfast::gate

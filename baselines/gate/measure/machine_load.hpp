@@ -3,8 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <istream>
 #include <optional>
+
+#include "gate/documents/documents.hpp"
 
 namespace holdfast::gate {
 
@@ -25,5 +28,33 @@ class OthersWatch {
   std::optional<double> busy_;  // CPU seconds of the whole machine
   double ours_;
 };
+
+// What the kernel tells of the machine, read from the files below `root`; a number that it does not
+// tell is empty.
+struct MachineState {
+  std::optional<double> busy_ticks = {}, steal_ticks = {}, all_ticks = {};
+  std::optional<double> memory_stall_seconds = {};  // in which something waited for memory
+  std::optional<double> cpu_clock_hz = {};          // the mean of the CPUs
+};
+MachineState machine_state(const std::filesystem::path& root = "/");
+
+// Over a run: from its construction on, and whenever it looks.
+class MachineWatch {
+ public:
+  explicit MachineWatch(std::filesystem::path root = "/");
+  void look();
+  // Fills in what was seen, and calls the measurement invalid where nothing that is timed can be
+  // trusted: `others` is the share of the CPUs that other work had.
+  void describe(Quality& quality, std::optional<double> others) const;
+
+ private:
+  std::filesystem::path root_;
+  std::chrono::steady_clock::time_point begin_;
+  MachineState first_, last_;
+  std::optional<double> least_clock_hz_ = {};
+};
+
+// Beyond these shares of a run the times are the machine's.
+inline constexpr double most_steal = 0.2, most_memory_stall = 0.2;
 
 }  // namespace holdfast::gate

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "gate/base/numbers.hpp"
-#include "gate/documents/measured_part.hpp"
+#include "gate/measure/schedule.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -88,19 +88,39 @@ std::set<std::string> common_names(std::string_view what, const std::vector<cons
   return names;
 }
 
+// In which processes a case's threads waited for a CPU while they were timed.
+using Disturbed = std::vector<bool>;
+
+// What the clock said of disturbed processes counts only where there are no others, and then as the
+// value of no process at all: nothing is decided by it.
+Metric merge_sampled(const std::string& name, const std::vector<const Metric*>& metrics,
+                     const Disturbed& disturbed, std::optional<std::string>& reason) {
+  std::vector<const Metric*> quiet;
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    if (!disturbed[i]) quiet.push_back(metrics[i]);
+  if (!quiet.empty()) return merge_metric(name, quiet, reason);
+  Metric merged = merge_metric(name, metrics, reason);
+  merged.processes.clear();
+  merged.mad_between.reset();
+  return merged;
+}
+
 Metrics merge_metrics(const std::string& prefix, const std::vector<const Metrics*>& processes,
-                      std::optional<std::string>& reason) {
+                      const Disturbed& disturbed, std::optional<std::string>& reason) {
   Metrics merged;
   for (const std::string& name : common_names(prefix, processes, reason)) {
     std::vector<const Metric*> metrics;
     for (const Metrics* process : processes) metrics.push_back(&process->at(name));
-    merged[name] = merge_metric(prefix + name, metrics, reason);
+    const std::string& kind = metrics.front()->kind;
+    const bool sampled = kind == "time" || kind == "ratio" || name == waited_metric;
+    merged[name] = sampled ? merge_sampled(prefix + name, metrics, disturbed, reason)
+                           : merge_metric(prefix + name, metrics, reason);
   }
   return merged;
 }
 
 Variant merge_variant(const std::string& name, const std::vector<const Variant*>& processes,
-                      std::optional<std::string>& reason) {
+                      const Disturbed& disturbed, std::optional<std::string>& reason) {
   Variant merged = *processes.front();
   const auto other = first_that_differs(
       processes, [](const Variant& a, const Variant& b) { return a.identity == b.identity; });
@@ -110,7 +130,7 @@ Variant merge_variant(const std::string& name, const std::vector<const Variant*>
                   "; it must be the same in every process");
   std::vector<const Metrics*> metrics;
   for (const Variant* process : processes) metrics.push_back(&process->metrics);
-  merged.metrics = merge_metrics(name + ' ', metrics, reason);
+  merged.metrics = merge_metrics(name + ' ', metrics, disturbed, reason);
   return merged;
 }
 
@@ -134,7 +154,9 @@ CaseResult merge_case(const std::vector<const CaseResult*>& processes) {
   std::vector<const std::map<std::string, Variant>*> variants;
   std::vector<const Metrics*> metrics;
   std::vector<const Metrics*> derived;
+  Disturbed disturbed;
   for (const CaseResult* result : processes) {
+    disturbed.push_back(is_disturbed(*result));
     variants.push_back(&result->variants);
     metrics.push_back(&result->metrics);
     derived.push_back(&result->derived);
@@ -143,10 +165,10 @@ CaseResult merge_case(const std::vector<const CaseResult*>& processes) {
   for (const std::string& name : common_names("variant ", variants, reason)) {
     std::vector<const Variant*> records;
     for (const auto* process : variants) records.push_back(&process->at(name));
-    merged.variants[name] = merge_variant(name, records, reason);
+    merged.variants[name] = merge_variant(name, records, disturbed, reason);
   }
-  merged.metrics = merge_metrics("", metrics, reason);
-  merged.derived = merge_metrics("", derived, reason);
+  merged.metrics = merge_metrics("", metrics, disturbed, reason);
+  merged.derived = merge_metrics("", derived, disturbed, reason);
   if (reason && merged.status == "ok") {
     merged.status = case_failed;
     merged.reason = reason;
@@ -178,6 +200,8 @@ Quality merge_quality(const std::vector<Results>& processes) {
   of(&Quality::sm_clock_hz, least);
   of(&Quality::temperature_c, most);
   of(&Quality::other_processes, most);
+  of(&Quality::mem_clock_hz, least);
+  of(&Quality::ecc_errors, most);
   of(&Quality::throttled, [](const std::vector<bool>& values) {
     return std::find(values.begin(), values.end(), true) != values.end();
   });
@@ -211,13 +235,16 @@ Results merge(const std::vector<Results>& processes) {
     ceiling = name.ends_with("_per_s") ? *best.second : *best.first;
   }
   merged.cases.clear();
-  for (const CaseResult& first : processes.front().cases) {
-    std::vector<const CaseResult*> records;
-    for (const Results& process : processes)
-      for (const CaseResult& result : process.cases)
-        if (result.id == first.id) records.push_back(&result);
-    if (records.size() == processes.size()) merged.cases.push_back(merge_case(records));
-  }
+  std::set<std::string> seen;
+  for (const Results& first : processes)
+    for (const CaseResult& one : first.cases) {
+      if (!seen.insert(one.id).second) continue;
+      std::vector<const CaseResult*> records;
+      for (const Results& process : processes)
+        for (const CaseResult& result : process.cases)
+          if (result.id == one.id) records.push_back(&result);
+      merged.cases.push_back(merge_case(records));
+    }
   for (const Results& process : processes) merged.partial = merged.partial || process.partial;
   return merged;
 }

@@ -130,14 +130,40 @@ TEST(Merge, ProcessesOnDifferentDevicesAreInvalid) {
   EXPECT_FALSE(merge({process({}), other}).quality.valid);
 }
 
-TEST(Merge, ACaseThatOneProcessLacksIsLeftOutAndCanBeCompleted) {
+TEST(Merge, ACaseThatOneProcessWasNotAskedForIsOfTheOthers) {
+  Results other = process({{"time_s", time_of(7)}});
+  other.cases[0].id = "suite/other/f64";
+  const Results merged = merge({process({{"time_s", time_of(3)}}), other});
+  ASSERT_EQ(merged.cases.size(), 2u);
+  EXPECT_THAT(metric(merged, "time_s").processes, ElementsAre(3));
+  EXPECT_EQ(merged.cases[1].id, "suite/other/f64");
+}
+
+TEST(Merge, ACaseThatNoProcessHasCanBeCompleted) {
   Results empty = process({});
   empty.cases.clear();
-  Results merged = merge({process({}), empty});
-  EXPECT_TRUE(merged.cases.empty());
+  Results merged = merge({empty});
   complete(merged, {{.id = "suite/case/f64", .tier = "gate"}}, "missing", "because");
   EXPECT_EQ(only_case(merged).status, "missing");
   EXPECT_EQ(only_case(merged).reason, "because");
+}
+
+Results waiting(double seconds, double waited) {
+  Results results = process({{"time_s", time_of(seconds)}, {"launches", exact(4)}});
+  results.cases[0].metrics["waited_fraction"] = {.kind = "advisory", .value = waited};
+  return results;
+}
+
+TEST(Merge, TimesOfProcessesWhoseThreadsWaitedAreLeftOut) {
+  const Results merged = merge({waiting(3, 0), waiting(100, 0.5), waiting(1, 0.01)});
+  EXPECT_THAT(metric(merged, "time_s").processes, ElementsAre(3, 1));
+}
+
+TEST(Merge, TimesOfWaitingThreadsAloneAreNoProcesss) {
+  const Results merged = merge({waiting(3, 0.3), waiting(100, 0.5), waiting(1, 0.4)});
+  EXPECT_EQ(metric(merged, "time_s").median, 3);
+  EXPECT_TRUE(metric(merged, "time_s").processes.empty());
+  EXPECT_EQ(metric(merged, "launches").value, 4);
 }
 
 const List list{

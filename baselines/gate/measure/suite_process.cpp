@@ -33,6 +33,17 @@ std::string padding(std::mt19937_64& random) {
   return std::string(std::uniform_int_distribution<std::size_t>(1, most_padding)(random), 'x');
 }
 
+// Ids hold no character that a regular expression takes for another but the dot.
+std::string filter_of(const std::set<std::string>& ids) {
+  std::string pattern;
+  for (const std::string& id : ids) {
+    pattern += pattern.empty() ? "^(" : "|";
+    for (const char letter : id)
+      pattern += letter == '.' ? std::string("\\.") : std::string(1, letter);
+  }
+  return pattern + ")$";
+}
+
 std::string list_of(const fs::path& binary, const std::vector<std::string>& custom) {
   const std::string suite = binary.filename().string();
   Task task{

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,6 +52,9 @@ void pass_on_refusals(const Outcome& outcome, const std::string& suite);
 // The value of HOLDFAST_PADDING for a fresh process: environments of different length move stacks
 // and mappings, so that none profits from a lucky alignment.
 std::string padding(std::mt19937_64& random);
+
+// A filter that chooses these cases and no other, by a suite of any build.
+std::string filter_of(const std::set<std::string>& ids);
 
 // The list as the suite prints it now. The build stored the same bytes beside it; another list is
 // another build's. `custom` are the suite's own options, which may change its list.

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,15 @@ void write_case(std::ostream& out, const char* id, bool failed, int launches, do
       << R"(], "median": )" << seconds << R"(, "mad_between": 0, "samples": 10}}}}})";
 }
 
-void write_results(const std::string& path, const std::string& behaviour, int process) {
+// What stands beside these words goes wrong in one case: in the first "crash_in_case",
+// "hang_in_case" and "sticky" (the device), in the second "stop_in_case" (somebody stops `holdfast
+// run`); with "_later" behind it in the second process.
+bool is(const std::string& behaviour, const std::string& trouble, int process) {
+  return behaviour == trouble || (behaviour == trouble + "_later" && process == 2);
+}
+
+void write_results(const std::string& path, const std::string& behaviour, int process,
+                   const std::vector<const char*>& chosen) {
   std::ofstream out(path);
   out << R"({"schema": "holdfast-results/1", "suite": "fake_suite", "tier": "gate", "partial": false,)"
       << R"( "run": {"processes": 1}, "env": {"device_class": "host-fake-1t", "device_name": "host",)"
@@ -55,12 +64,39 @@ void write_results(const std::string& path, const std::string& behaviour, int pr
       << R"( "throttled": null, "temperature_c": null, "other_processes": null}, "ceilings": {}, "cases": [)";
   if (behaviour == "invalid") return;
   const bool disagrees = behaviour == "disagree" && process > 1;
-  write_case(out, cases[0], behaviour == "wrong", disagrees ? 5 : 4, process);
-  if (behaviour != "incomplete") {
-    out << ", ";
-    write_case(out, cases[1], false, 1, 10);
+  const char* separator = "";
+  for (const char* id : chosen) {
+    const bool second = id == cases[1];
+    if (second && behaviour == "incomplete") continue;
+    out << separator;
+    const bool failed = !second && (behaviour == "wrong" || is(behaviour, "sticky", process));
+    write_case(out, id, failed, second ? 1 : disagrees ? 5 : 4, second ? 10 : process);
+    separator = ", ";
   }
   out << "]}\n";
+}
+
+// Case by case, as a suite that keeps what it has finished.
+int measure(const std::string& path, const std::string& behaviour, int process,
+            const std::string& filter) {
+  std::vector<const char*> chosen, done;
+  for (const char* id : cases)
+    if (filter.empty() || std::regex_search(id, std::regex(filter))) chosen.push_back(id);
+  for (const char* id : chosen) {
+    std::cerr << '[' << done.size() + 1 << '/' << chosen.size() << "] " << id << std::endl;
+    if (id == cases[0]) {
+      if (is(behaviour, "crash_in_case", process)) std::raise(SIGSEGV);
+      if (is(behaviour, "hang_in_case", process)) ::pause();
+    }
+    if (id == cases[1] && is(behaviour, "stop_in_case", process)) {
+      ::kill(::getppid(), SIGTERM);
+      ::pause();
+    }
+    done.push_back(id);
+    write_results(path, behaviour, process, done);
+    if (id == cases[0] && is(behaviour, "sticky", process)) return 3;
+  }
+  return behaviour == "wrong" ? 1 : 0;
 }
 
 // How many processes have written beside `path` before, this one included.
@@ -203,6 +239,9 @@ int main(int argc, char** argv) {
   }
   if (behaviour == "silent") return 0;
   if (behaviour == "unpadded" && !std::getenv("HOLDFAST_PADDING")) return 3;
-  write_results(out, behaviour, process);
-  return behaviour == "wrong" ? 1 : 0;
+  if (behaviour == "invalid") {
+    write_results(out, behaviour, process, {});
+    return 0;
+  }
+  return measure(out, behaviour, process, profiling.filter);
 }

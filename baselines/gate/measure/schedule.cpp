@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/measure/schedule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace holdfast::gate {
+namespace {
+
+constexpr double disturbed_share = 0.02;  // of the time of the samples
+
+// Of Student's distribution, 97.5 %, by degrees of freedom from one on.
+constexpr std::array quantiles = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
+
+// Visits the metrics that take their value from the clock.
+void each_timed(const CaseResult& result,
+                const std::function<void(const std::string& key, const Metric&)>& visit) {
+  const auto of = [&](const std::string& whose, const Metrics& metrics) {
+    for (const auto& [name, metric] : metrics)
+      if ((metric.kind == "time" || metric.kind == "ratio") && metric.number())
+        visit(whose + name, metric);
+  };
+  of("", result.metrics);
+  of("", result.derived);
+  for (const auto& [name, variant] : result.variants) of(name + ' ', variant.metrics);
+}
+
+bool is_timed(const CaseResult& result) {
+  bool timed = false;
+  each_timed(result, [&](const std::string&, const Metric&) { timed = true; });
+  return timed;
+}
+
+}  // namespace
+
+bool is_disturbed(const CaseResult& result) {
+  const auto waited = result.metrics.find(waited_metric);
+  return waited != result.metrics.end() && waited->second.number().value_or(0) > disturbed_share;
+}
+
+std::optional<double> half_width(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  if (values.size() < 2) return std::nullopt;
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += std::log(value);
+  for (const double value : values) squares += std::pow(std::log(value) - sum / count, 2);
+  const double quantile = quantiles[std::min(values.size() - 1, quantiles.size()) - 1];
+  return quantile * std::sqrt(squares / (count - 1) / count);
+}
+
+std::optional<double> widest_ratio(const CaseRecords& records) {
+  std::map<std::string, std::vector<double>> ratios;
+  for (const CaseResult* record : records)
+    if (!is_disturbed(*record))
+      each_timed(*record, [&](const std::string& key, const Metric& metric) {
+        if (metric.kind == "ratio" && *metric.number() > 0) ratios[key].push_back(*metric.number());
+      });
+  std::optional<double> widest;
+  for (const auto& [key, values] : ratios)
+    if (const auto width = half_width(values); width && *width > widest.value_or(0)) widest = width;
+  return widest;
+}
+
+bool wants_another(const CaseRecords& records, const Effort& effort) {
+  if (records.empty()) return true;
+  const bool well = std::all_of(records.begin(), records.end(),
+                                [](const CaseResult* record) { return record->status == "ok"; });
+  if (!well) return false;  // no number of processes would make it so
+  const auto count = static_cast<std::int64_t>(records.size());
+  if (!is_timed(*records.front())) return count < std::min(effort.counted, effort.fewest);
+  if (count < effort.fewest) return true;
+  if (count >= effort.most) return false;
+  const auto undisturbed = std::count_if(records.begin(), records.end(),
+                                         [](const auto* record) { return !is_disturbed(*record); });
+  return undisturbed < effort.fewest || widest_ratio(records).value_or(0) > effort.limit;
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which cases another process is worth: pure functions of what the processes before it found.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "gate/documents/documents.hpp"
+
+namespace holdfast::gate {
+
+// Of one case, what the processes that measured it reported, in their order.
+using CaseRecords = std::vector<const CaseResult*>;
+
+// Whether its threads waited for a CPU while it was timed: of two sides that use the machine
+// differently the ratio is then the machine's.
+inline constexpr const char* waited_metric = "waited_fraction";
+bool is_disturbed(const CaseResult& result);
+
+// Half of the 95 % interval of the mean of the logs; empty for fewer than two values.
+std::optional<double> half_width(const std::vector<double>& values);
+
+struct Effort {
+  std::int64_t fewest = 1;   // undisturbed processes of a case in which anything is timed
+  std::int64_t most = 1;     // processes of one whose ratios are not known within the limit
+  std::int64_t counted = 2;  // of a case that has nothing but counts
+  double limit = 0.05;       // as a log
+};
+
+// The widest interval of its ratios; empty where it has none, or one process of them.
+std::optional<double> widest_ratio(const CaseRecords& records);
+
+// Whether a further process is to measure the case.
+bool wants_another(const CaseRecords& records, const Effort& effort);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/measure/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace holdfast::gate {
+namespace {
+
+// Processes of a case whose ratio they found to be these.
+struct Measured {
+  std::vector<CaseResult> results = {};
+
+  explicit Measured(const std::vector<double>& speedups, const std::string& kind = "ratio",
+                    double waited = 0) {
+    for (const double value : speedups) {
+      CaseResult result{.id = "toy/a/f64", .tier = "gate"};
+      result.metrics["speedup"] = {.kind = kind, .processes = {value}, .median = value};
+      result.metrics[waited_metric] = {.kind = "advisory", .value = waited};
+      results.push_back(result);
+    }
+  }
+  CaseRecords records() const {
+    CaseRecords all;
+    for (const CaseResult& result : results) all.push_back(&result);
+    return all;
+  }
+};
+
+constexpr Effort effort = {.fewest = 5, .most = 10, .limit = 0.05};
+
+bool wants(const Measured& measured) {
+  return wants_another(measured.records(), effort);
+}
+
+TEST(Schedule, TheIntervalIsStudents) {
+  // sd 0.1 of two logs: 12.71 * 0.1 / sqrt(2).
+  const double apart = 0.1 * std::sqrt(2);
+  EXPECT_NEAR(*half_width({1, std::exp(apart)}), 12.71 * 0.1 / std::sqrt(2), 1e-12);
+  EXPECT_FALSE(half_width({1}));
+}
+
+TEST(Schedule, WhatIsTimedHasFiveProcesses) {
+  EXPECT_TRUE(wants(Measured({10, 10, 10, 10})));
+  EXPECT_FALSE(wants(Measured({10, 10, 10, 10, 10})));
+}
+
+TEST(Schedule, ARatioThatIsNotKnownWithinTheLimitHasMore) {
+  const std::vector<double> wide = {10, 12, 9, 11, 13};
+  EXPECT_TRUE(wants(Measured(wide)));
+  EXPECT_FALSE(wants(Measured(wide, "time")));  // it warns at most
+}
+
+TEST(Schedule, NoRatioHasMoreThanTheMost) {
+  EXPECT_FALSE(wants(Measured({10, 20, 10, 20, 10, 20, 10, 20, 10, 20})));
+}
+
+TEST(Schedule, CountsAreLookedAtTwice) {
+  EXPECT_TRUE(wants(Measured({4}, "exact")));
+  EXPECT_FALSE(wants(Measured({4, 4}, "exact")));
+}
+
+TEST(Schedule, WhatFailedIsNotMeasuredAgain) {
+  Measured failed({10});
+  failed.results[0].status = "failed";
+  EXPECT_FALSE(wants(failed));
+}
+
+TEST(Schedule, ADisturbedProcessTakesNobodysPlace) {
+  EXPECT_TRUE(wants(Measured({10, 10, 10, 10, 10}, "ratio", 0.5)));
+  EXPECT_FALSE(is_disturbed(Measured({10}, "ratio", 0.01).results[0]));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/measure/suite_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "base/machine.hpp"
+#include "gate/base/numbers.hpp"
+#include "gate/measure/processes.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Ids = std::set<std::string>;
+
+constexpr double times_as_long = 10, least_limit_seconds = 60;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double tenths(double seconds) {
+  return std::round(seconds * 10) / 10;
+}
+
+// The single-process file of a suite. What only `run` can know (id, time, content, list) may be
+// absent from it.
+Results read_process(const fs::path& path) {
+  const Document strict(path.filename().string(), read_file(path));
+  nlohmann::json json = nlohmann::json::parse(read_file(path));
+  const nlohmann::json unknown = {{"id", ""},
+                                  {"utc", ""},
+                                  {"content", ""},
+                                  {"processes", 1},
+                                  {"git", {{"sha", nullptr}, {"dirty", false}}}};
+  bool filled = json.emplace("list_hash", "").second;
+  for (const auto& [key, value] : unknown.items()) filled |= json["run"].emplace(key, value).second;
+  return filled ? parse_results(Document(path.filename().string(), json.dump(1)))
+                : parse_results(strict);
+}
+
+// "[3/22] id": a suite says so before it begins a case.
+std::string announced(std::string_view line, const Ids& asked) {
+  const std::size_t end = line.find("] ");
+  if (!line.starts_with('[') || end == line.npos) return "";
+  const std::string id(line.substr(end + 2));
+  return asked.contains(id) ? id : "";
+}
+
+// Seconds of each case, a line each.
+std::map<std::string, double> read_history(const fs::path& file) {
+  std::map<std::string, double> seconds;
+  std::ifstream in(file);
+  double spent = 0;
+  for (std::string id; in >> spent >> id;) seconds[id] = spent;
+  return seconds;
+}
+
+class Runner {
+ public:
+  Runner(const SuiteTask& task, Progress& progress, SuiteRun& run)
+      : task_(task),
+        progress_(progress),
+        run_(run),
+        suite_(task.binary.filename().string()),
+        known_seconds_(read_history(task.history)) {
+    fs::create_directories(task_.folder / "answers");
+  }
+
+  void run() {
+    take_up();
+    for (std::int64_t round = 1; round <= task_.effort.most; ++round) {
+      const Ids wanted = round == 1 ? unmeasured() : undecided();
+      if (wanted.empty() && round > 1) break;
+      if (round > 1 && is_spent()) {
+        tell_undecided(wanted);
+        break;
+      }
+      measure(wanted, round);
+    }
+    for (const ListedCase& listed : task_.cases)
+      run_.most_processes =
+          std::max(run_.most_processes, static_cast<std::int64_t>(records(listed.id).size()));
+    keep_history();
+  }
+
+ private:
+  CaseRecords records(const std::string& id) const {
+    CaseRecords found;
+    for (const Results& results : run_.processes)
+      for (const CaseResult& result : results.cases)
+        if (result.id == id) found.push_back(&result);
+    return found;
+  }
+  template <class Wants>
+  Ids those(const Wants& wants) const {
+    Ids ids;
+    for (const ListedCase& listed : task_.cases)
+      if (!run_.lost.contains(listed.id) && wants(listed.id)) ids.insert(listed.id);
+    return ids;
+  }
+  Ids unmeasured() const {
+    return those([&](const std::string& id) { return records(id).empty(); });
+  }
+  Ids undecided() const {
+    return those([&](const std::string& id) { return wants_another(records(id), task_.effort); });
+  }
+  bool is_spent() const {
+    return task_.budget_seconds > 0 && since(start_) > task_.budget_seconds * stretch_of_load();
+  }
+
+  void tell_undecided(const Ids& ids) {
+    std::string names;
+    for (const std::string& id : ids) names += (names.empty() ? "" : ", ") + id;
+    progress_.say("the budget of ", task_.budget_seconds, " s is spent; ",
+                  plural(ids.size(), "case"),
+                  " would be known better by more processes (--budget=SECONDS): ", names);
+  }
+
+  // What an interrupted run has left.
+  void take_up() {
+    for (fs::path file = next_file(); fs::exists(file); file = next_file()) {
+      ++files_;
+      try {
+        run_.processes.push_back(read_process(file));
+      } catch (const std::exception&) {
+        continue;  // it was killed before its first case was done
+      }
+    }
+    if (!run_.processes.empty())
+      progress_.say("goes on with what an interrupted run left: ",
+                    plural(run_.processes.size(), "result file"));
+  }
+  fs::path next_file() const { return task_.folder / text("process-", files_ + 1, ".json"); }
+
+  // In as many processes as it takes until each of them is measured or lost.
+  void measure(Ids ids, std::int64_t round) {
+    while (!ids.empty()) {
+      const std::size_t before = ids.size();
+      const Outcome outcome = start_process(ids, round);
+      const fs::path file = next_file();
+      ++files_;
+      std::string problem = problem_of(outcome);
+      if (fs::exists(file)) {
+        try {
+          run_.processes.push_back(read_process(file));
+          for (const CaseResult& result : run_.processes.back().cases) ids.erase(result.id);
+        } catch (const std::exception& error) {
+          if (problem.empty()) problem = text("wrote an invalid result file: ", error.what());
+        }
+      } else if (problem.empty()) {
+        problem = text("exited with code ", outcome.code, " and wrote no result file");
+      }
+      const std::string name = text("process ", round, " of ", task_.effort.fewest);
+      progress_.say(name, " on ", task_.device, ": ", plural(before - ids.size(), "case"), " in ",
+                    tenths(outcome.seconds), " s", problem.empty() ? "" : "; it ", problem);
+      if (ids.empty()) return;
+      if (problem.empty()) {
+        lose(ids,
+             {"missing", "the suite ended well and did not report this case in every process"});
+        return;
+      }
+      if (const std::string words = last_lines(outcome.complaints, 3); !words.empty())
+        problem += text("; its last words: ", words);
+      const Lost lost{outcome.ending == Ending::timed_out ? "timeout" : "crashed",
+                      text(name, ' ', problem)};
+      if (ids.contains(current_)) {
+        lose({current_}, lost);
+        ids.erase(current_);
+      } else if (before == ids.size()) {
+        // It came to no case at all. What a machine can do at best is not worth a suite.
+        if (std::exchange(ceilings_, false) && current_.empty()) continue;
+        lose(ids, lost);
+        return;
+      }
+    }
+  }
+
+  void lose(const Ids& ids, const Lost& lost) {
+    for (const std::string& id : ids) run_.lost[id] = lost;
+  }
+
+  std::string problem_of(const Outcome& outcome) const {
+    if (outcome.ending == Ending::exited &&
+        (outcome.code == 0 || outcome.code == exit_code(Fault::regression)))
+      return "";
+    return describe(outcome, tenths(limit_));
+  }
+
+  // Seconds that a case may take, or what comes before the first one.
+  double limit_of(const std::string& id) const {
+    const auto known = known_seconds_.find(id);
+    const double seconds = known == known_seconds_.end()
+                               ? task_.timeout_seconds
+                               : std::max(times_as_long * known->second, least_limit_seconds);
+    return seconds * stretch_of_load();
+  }
+
+  Outcome start_process(const Ids& ids, std::int64_t round) {
+    Task task{.program = task_.binary,
+              .arguments = {"--device=" + task_.device, "--out=" + next_file().string()},
+              .environment = {{"HOLDFAST_PADDING", padding(random_)},
+                              {"HOLDFAST_ANSWERS", (task_.folder / "answers").string()},
+                              {"HOLDFAST_FFTW_WISDOM", (task_.folder / "wisdom").string()}},
+              .timeout_seconds = limit_of("")};
+    if (!ceilings_) task.environment["HOLDFAST_CEILINGS"] = "none";
+    task.arguments.insert(task.arguments.end(), task_.arguments.begin(), task_.arguments.end());
+    if (ids.size() < task_.cases.size())
+      task.arguments.push_back("--filter=" + filter_of(ids));
+    else if (task_.filter)
+      task.arguments.push_back("--filter=" + *task_.filter);
+    current_.clear();
+    limit_ = task.timeout_seconds;
+    const auto begin = Clock::now();
+    double began = 0;
+    const auto note = [&](double now) {
+      if (!current_.empty()) seconds_[current_] = std::max(seconds_[current_], now - began);
+      began = now;
+    };
+    // Each case has its own limit, from when it begins: run_task() looks at the task's again and
+    // again.
+    task.on_line = [&](std::string_view line) {
+      progress_.following(line);
+      const std::string id = announced(line, ids);
+      if (id.empty()) return;
+      note(since(begin));
+      current_ = id;
+      limit_ = limit_of(id);
+      task.timeout_seconds = began + limit_;
+    };
+    progress_.following(text(suite_, ": process ", round, " of ", task_.effort.fewest, " on ",
+                             task_.device, " ..."));
+    Outcome outcome;
+    try {
+      outcome = run_task(task);
+    } catch (const Interrupted&) {
+      take_interrupted();
+      throw;
+    }
+    pass_on_refusals(outcome, suite_);
+    if (task_.machine) task_.machine->look();
+    if (outcome.ending == Ending::exited) note(since(begin));
+    return outcome;
+  }
+
+  // What the process had finished when it was stopped.
+  void take_interrupted() {
+    try {
+      if (fs::exists(next_file())) run_.processes.push_back(read_process(next_file()));
+    } catch (const std::exception&) {  // its first case was not done
+    }
+  }
+
+  void keep_history() const {
+    if (task_.history.empty()) return;
+    auto all = known_seconds_;
+    for (const auto& [id, seconds] : seconds_) all[id] = seconds;
+    std::string lines;
+    for (const auto& [id, seconds] : all) lines += text(seconds, ' ', id, '\n');
+    std::error_code problem;
+    fs::create_directories(task_.history.parent_path(), problem);
+    std::ofstream(task_.history) << lines;  // where it cannot be written, the next run has none
+  }
+
+  const SuiteTask& task_;
+  Progress& progress_;
+  SuiteRun& run_;
+  std::string suite_;
+  std::map<std::string, double> known_seconds_, seconds_ = {};
+  std::mt19937_64 random_{std::random_device{}()};
+  Clock::time_point start_ = Clock::now();
+  std::size_t files_ = 0;
+  std::string current_ = {};  // the case that the last process began last
+  double limit_ = 0;          // and how long it may take
+  bool ceilings_ = true;
+};
+
+}  // namespace
+
+void run_suite_processes(const SuiteTask& task, Progress& progress, SuiteRun& run) {
+  Runner(task, progress, run).run();
+}
+
+Results merged(const SuiteRun& run, const std::vector<ListedCase>& cases, Results nothing) {
+  Results results = run.processes.empty() ? std::move(nothing) : merge(run.processes);
+  std::erase_if(results.cases,
+                [&](const CaseResult& result) { return run.lost.contains(result.id); });
+  for (const auto& [id, lost] : run.lost)
+    for (const ListedCase& listed : cases)
+      if (listed.id == id) complete(results, {listed}, lost.status, lost.reason);
+  std::map<std::string, std::size_t> place;
+  for (const ListedCase& listed : cases) place.emplace(listed.id, place.size());
+  std::stable_sort(results.cases.begin(), results.cases.end(),
+                   [&](const CaseResult& a, const CaseResult& b) {
+                     const auto at = [&](const CaseResult& result) {
+                       const auto found = place.find(result.id);
+                       return found == place.end() ? place.size() : found->second;
+                     };
+                     return at(a) < at(b);
+                   });
+  return results;
+}
+
+double stretch_of_load() {
+  return std::max(1.0, load_average().value_or(0) / usable_cpus());
+}
+
+}  // namespace holdfast::gate

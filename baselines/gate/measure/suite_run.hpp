@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One suite on one device in fresh processes: each case in as many as it takes to decide it, and
+// what ends a process costs the case that did, not those before and behind it.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/documents/documents.hpp"
+#include "gate/measure/machine_load.hpp"
+#include "gate/measure/schedule.hpp"
+#include "gate/measure/suite_process.hpp"
+
+namespace holdfast::gate {
+
+struct SuiteTask {
+  std::filesystem::path binary;
+  std::string device;
+  std::vector<std::string> arguments = {};  // tier and the suite's own options
+  std::optional<std::string> filter = {};
+  std::vector<ListedCase> cases = {};  // that the tier has and the filter leaves
+  Effort effort = {};
+  double budget_seconds = 0;   // on a machine at rest, no process begins after it; 0: no limit
+  double timeout_seconds = 0;  // of a case that nobody has timed before
+  std::filesystem::path folder = {};   // keeps what the processes write and share
+  std::filesystem::path history = {};  // seconds of each case, of the last run
+  MachineWatch* machine = nullptr;     // looks after each process
+};
+
+struct Lost {
+  std::string status;  // crashed, timeout or missing
+  std::string reason;
+};
+
+struct SuiteRun {
+  std::vector<Results> processes = {};
+  std::map<std::string, Lost> lost = {};  // by case id
+  std::int64_t most_processes = 1;        // of any case
+};
+
+// Takes up what an interrupted run has left in the folder. Throws Interrupted; what was finished is
+// in the folder then, and in `run`.
+void run_suite_processes(const SuiteTask& task, Progress& progress, SuiteRun& run);
+
+// One result of all of them, in the list's order; a case that was lost says why. Of no process
+// `nothing` becomes it.
+Results merged(const SuiteRun& run, const std::vector<ListedCase>& cases, Results nothing);
+
+// How much longer the tasks that this machine has make a case take; 1 on a machine at rest.
+double stretch_of_load();
+
+}  // namespace holdfast::gate

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/measure/suite_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace holdfast::gate {
+namespace {
+
+class SuiteRuns : public testing::Test {
+ protected:
+  TemporaryFolder folder_{"suite-run-test"};
+  SuiteTask task_{.binary = FAKE_SUITE_BINARY,
+                  .device = "host",
+                  .arguments = {"--tier=gate"},
+                  .cases = {{.id = "fake_suite/add/n:8/f64", .tier = "gate"},
+                            {.id = "fake_suite/scale/n:8/f64", .tier = "gate"}},
+                  .effort = {.fewest = 3, .most = 3},
+                  .timeout_seconds = 60,
+                  .folder = folder_.path() / "processes",
+                  .history = folder_.path() / "history"};
+
+  SuiteRun run() {
+    Progress progress("fake_suite");
+    SuiteRun run;
+    run_suite_processes(task_, progress, run);
+    return run;
+  }
+};
+
+TEST_F(SuiteRuns, EachCaseHasTheFewestProcessesAtLeast) {
+  EXPECT_EQ(run().most_processes, 3);
+}
+
+TEST_F(SuiteRuns, NoProcessBeginsAfterTheBudgetButTheFirst) {
+  task_.budget_seconds = 1e-9;
+  const SuiteRun done = run();
+  EXPECT_EQ(done.most_processes, 1);
+  EXPECT_TRUE(done.lost.empty());
+}
+
+TEST_F(SuiteRuns, TheSecondsOfEachCaseAreKept) {
+  (void)run();
+  const std::string lines = read_file(task_.history);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2) << lines;
+}
+
+TEST_F(SuiteRuns, WhatIsLostSaysWhyInTheListsOrder) {
+  SuiteRun done = run();
+  done.lost["fake_suite/add/n:8/f64"] = {"crashed", "because"};
+  const Results results = merged(done, task_.cases, {});
+  ASSERT_EQ(results.cases.size(), 2u);
+  EXPECT_EQ(results.cases[0].status, "crashed");
+  EXPECT_EQ(results.cases[0].reason, "because");
+  EXPECT_EQ(results.cases[1].status, "ok");
+}
+
+}  // namespace
+}  // namespace holdfast::gate

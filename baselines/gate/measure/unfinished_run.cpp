@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/measure/unfinished_run.hpp"
+
+#include <algorithm>
+
+#include "gate/base/error.hpp"
+#include "gate/base/json.hpp"
+#include "gate/base/written_file.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* question = "what";
+
+std::string name_of(const std::string& suite, std::string device) {
+  std::replace(device.begin(), device.end(), ':', '-');
+  return suite + "." + device;
+}
+
+}  // namespace
+
+UnfinishedRun::UnfinishedRun(const fs::path& out, const std::string& suite,
+                             const std::string& device, bool resume, const std::string& what)
+    : out_(out),
+      folder_(out / ".unfinished" / name_of(suite, device)),
+      name_(name_of(suite, device)) {
+  const bool same =
+      resume && fs::exists(folder_ / question) && read_file(folder_ / question) == what;
+  if (same) return;
+  std::error_code problem;
+  fs::remove_all(folder_, problem);
+  fs::create_directories(folder_, problem);
+  if (problem)
+    throw Error(Fault::bad_input, text("cannot make the folder ", folder_.string(), ": ",
+                                       problem.message(), "; name another --out"));
+  write_file(folder_ / question, what);
+}
+
+UnfinishedRun::~UnfinishedRun() {
+  std::error_code ignored;
+  if (!finished_ && has_processes()) return;
+  fs::remove_all(folder_, ignored);
+  fs::remove(folder_.parent_path(), ignored);  // where it was the last one
+}
+
+bool UnfinishedRun::has_processes() const {
+  std::error_code ignored;
+  for (const auto& file : fs::directory_iterator(folder_, ignored))
+    if (file.path().extension() == ".json") return true;
+  return false;
+}
+
+fs::path UnfinishedRun::history() const {
+  return out_ / ".history" / name_;
+}
+
+}  // namespace holdfast::gate
