@@ -49,6 +49,7 @@ void add_training(Rows& rows) {
                          documents, optimizer));
   for (const Optimizer optimizer : all)
     rows.push_back(row(families::train_step, Tier::full, Model::small, true, optimizer));
+  rows.push_back(row(families::in_turn, Tier::full, Model::tiny));
   for (const Optimizer optimizer : all)
     rows.push_back(row(families::memory, optimizer == Optimizer::adamw ? Tier::gate : Tier::full,
                        Model::tiny, false, optimizer));

@@ -34,7 +34,7 @@ TEST(GptCases, AreThoseOfTheSpecificationOnAHost) {
                   "optimizer/opt:muon/model:tiny/f32",
                   "train_step/model:tiny/opt:multiscale/docs:0/launch:host/f32",
                   "train_step/model:small/opt:adamw/docs:1/launch:host/f32",
-                  "memory/model:tiny/opt:adamw/f32"}));
+                  "memory/model:tiny/opt:adamw/f32", "in_turn/model:tiny/f32"}));
 }
 
 TEST(GptCases, GateInAtMostTwelveOnAHost) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The family that is no repeated step: what a training step holds.
+// The families that are no repeated step: what a training step holds, and inputs that take turns.
 #include "families/protocols.hpp"
 
 #include "gpt_train/oracles.hpp"
@@ -36,7 +36,35 @@ void held(const Row& row, Session& session) {
            }});
 }
 
+// The same tokens with documents and without: one batch's masks must not be taken for the other's.
+void turns(const Row& row, Session& session) {
+  std::vector<Turn> all;
+  for (const bool documents : {false, true}) {
+    Row each = as(families::forward_backward, row);
+    each.options.documents = documents;
+    const Steps steps = steps_of(each);
+    all.push_back({steps, [=](const std::vector<double>& result) {
+                     return error_of(steps.oracle, result, steps.oracle.expected(1)) <=
+                            steps.oracle.limit;
+                   }});
+  }
+  in_turn(session, all);
+}
+
 }  // namespace
+
+const Family<Row> families::in_turn = {
+    .id = [](const Row& row) { return named("in_turn", row); },
+    .devices = [](const Row&) { return Kinds{"host"}; },
+    .reference = never,
+    .metrics =
+        [](const Row&) {
+          return std::vector<MetricDeclaration>{{.name = "allclose",
+                                                 .kind = "bound",
+                                                 .better = Better::higher,
+                                                 .devices = executing}};
+        },
+    .protocol = turns};
 
 const Family<Row> families::memory = {
     .id = [](const Row& row) { return named("memory", row, {}, {optimizer_axis(row)}); },

@@ -22,7 +22,7 @@ struct Row {
 namespace families {
 extern const Family<Row> forward, forward_backward, layer_forward, layer_backward,
     attention_forward, attention_backward, lm_head, optimizer, train_step;  // stepped.cpp
-extern const Family<Row> memory;                                            // protocols.cpp
+extern const Family<Row> in_turn, memory;                                   // protocols.cpp
 }  // namespace families
 
 Unit unit_of(const Row& row);
