@@ -1,42 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xpcs_fit/streams.hpp"
 
+#include <algorithm>
+
 #include "host/isa.hpp"
 #include "runtime/base/error.hpp"
+#include "xpcs_fit/device/arguments.hpp"
+#include "xpcs_fit/problem/fit.hpp"
+#include "xpcs_fit/problem/strategy.hpp"
 
 namespace holdfast::xpcs_fit {
 
 std::string configuration(const Problem& problem, const StreamOptions& options) {
   const Input& input = *problem.input;
-  std::string words =
-      text("angles ", input.size.angles, " frames ", input.size.frames, " q ", input.physics.q,
-           " gap ", input.physics.gap, " dt ", input.physics.dt, " mode ",
-           static_cast<int>(problem.options.mode), " batch ", options.batch, " retries ",
-           options.settings.retries, " key ", options.settings.faults.key, " probability ",
-           options.settings.faults.probability, " permanent");
+  std::string words = text("angles ", input.size.angles, " frames ", input.size.frames, " q ",
+                           input.physics.q, " gap ", input.physics.gap, " dt ", input.physics.dt,
+                           " mode ", static_cast<int>(problem.options.mode), " f64 ",
+                           problem.options.precision == Precision::f64, " rows ",
+                           options.order == BatchOrder::rows, " batch ", options.batch, " retries ",
+                           options.settings.retries, " key ", options.settings.faults.key,
+                           " probability ", options.settings.faults.probability, " permanent");
   for (const int batch : options.settings.faults.permanent) words += text(" ", batch);
   for (const auto* row : {&input.box.start, &input.box.lower, &input.box.upper})
     for (const double value : *row) words += text(" ", value);
   return words;
 }
 
-std::unique_ptr<Computation> make_stream(Backend& backend, const Problem& problem,
-                                         const StreamOptions& options) {
-  validate(problem);
+namespace {
+
+int rows_of(const Problem& problem, const StreamOptions& options) {
+  const Size& size = problem.input->size;
+  return rows_of_batch(size.angles, size.frames, options.batch);
+}
+
+void refuse_option(bool wrong, std::string_view why) {
+  if (wrong) throw Error(Fault::bad_input, text("invalid_option: ", why));
+}
+
+void check_options(const Backend& backend, const Problem& problem, const StreamOptions& options) {
   const Options& form = problem.options;
-  if (backend.device)
-    throw Error(Fault::bad_input,
-                "invalid_option: fits stream on the host alone; use --device=host");
-  if (form.precision != Precision::f64 || form.scaling != Scaling::shared ||
-      form.loss != Loss::linear || form.weights != Weights::unit)
-    throw Error(Fault::bad_input,
-                "invalid_option: a fit that streams is linear, in f64, with one contrast for all "
-                "angles and without weights");
+  refuse_option(
+      form.scaling != Scaling::shared || form.loss != Loss::linear || form.weights != Weights::unit,
+      "a fit that streams is linear, with one contrast for all angles and without weights");
   if (options.batch < 1)
     throw Error(Fault::bad_input,
                 text("invalid_option: batches of ", options.batch, " points; give 1 or more"));
+  const bool planted =
+      options.settings.faults.probability > 0 || !options.settings.faults.permanent.empty();
+  if (backend.device) {
+    refuse_option(options.order == BatchOrder::flat,
+                  "batches on a device are of rows; leave the order out");
+    refuse_option(
+        planted && options.source == DataSource::resident,
+        "a fault is planted into a batch's copy, and resident data have none; take them from "
+        "the host");
+    refuse_option(planted && !options.settings.tolerates_faults,
+                  "a fault is planted where faults are not tolerated");
+    return;
+  }
+  refuse_option(form.precision != Precision::f64, "a fit that streams on a host is in f64");
+  refuse_option(options.source == DataSource::resident, "data are resident on a device alone");
+  refuse_option(options.order == BatchOrder::rows, "batches on a host are of the flat order");
+  refuse_option(options.budget_bytes.has_value(), "a budget is of a device's memory");
+}
+
+// Of fewer and fewer rows, until the stream fits its budget.
+StreamOptions within_budget(const Backend& backend, const Problem& problem, StreamOptions options) {
+  const Size& size = problem.input->size;
+  const std::int64_t row = std::int64_t{size.angles} * size.frames;
+  int rows = rows_of(problem, options);
+  const auto bytes = [&] {
+    options.batch = rows * row;
+    return estimate_stream_bytes(backend, problem, options);
+  };
+  while (bytes() > *options.budget_bytes) {
+    if (rows == 1)
+      throw Error(Fault::bad_input,
+                  text("budget_too_small: a stream of single rows of ", size.frames, " frames and ",
+                       size.angles, " angles holds ", bytes(), " bytes, and ",
+                       *options.budget_bytes, " are allowed"));
+    rows = std::max(1, rows * 7 / 8);
+  }
+  return options;
+}
+
+}  // namespace
+
+std::unique_ptr<Computation> make_stream(Backend& backend, const Problem& problem,
+                                         const StreamOptions& options) {
+  validate(problem);
+  check_options(backend, problem, options);
+  StreamOptions settled = options.budget_bytes ? within_budget(backend, problem, options) : options;
+  settled.order = backend.device ? BatchOrder::rows : BatchOrder::flat;
+#ifdef HOLDFAST_CUDA
+  if (backend.device) return make_cuda_stream(backend, problem, settled);
+#endif
   return host::choose_isa(isa_v3::make_host_stream, isa_v4::make_host_stream)(backend, problem,
-                                                                              options);
+                                                                              settled);
+}
+
+std::int64_t estimate_stream_bytes(const Backend& backend, const Problem& problem,
+                                   const StreamOptions& options) {
+  const Size& size = problem.input->size;
+  const std::int64_t real = problem.options.precision == Precision::f32 ? 4 : 8,
+                     frames = size.frames, angles = size.angles;
+  const int p = parameter_count(problem.options, size.angles);
+  const std::int64_t sums = sum_count(p), rows = rows_of(problem, options);
+  const std::int64_t data = options.source == DataSource::resident
+                                ? size.points()
+                                : stream_slots * rows * frames * angles;
+  const std::int64_t blocks =
+      std::clamp<std::int64_t>((rows * frames + pair_threads - 1) / pair_threads, 1,
+                               std::int64_t{2} * backend.device->architecture().multiprocessors);
+  const bool full = options.settings.tolerates_faults || !options.folder.empty();
+  const std::int64_t own =
+      full ? stream_slots * sums + p + fit_count(p) : sums + 3 * p + 2 * fit_count(p) + 1;
+  return real * (data + 8 * frames + 5 * angles) + 8 * (8 * frames + angles) +
+         8 * (blocks * sums + sums) + 8 * own;
+}
+
+FitWithin make_fit_within(Backend& backend, const Problem& problem) {
+  FitWithin made;
+  try {
+    made.computation = make(Unit::fit, backend, Variant::optimized, problem);
+  } catch (const Error& error) {
+    if (error.fault() != Fault::out_of_memory || !backend.device) throw;
+    made.recovery_actions.push_back(text("standard -> streaming: ", error.what()));
+    made.computation =
+        make_stream(backend, problem,
+                    {.batch = problem.input->size.points(),
+                     .passes = accounted_passes,
+                     .budget_bytes = *backend.ledger.limit_bytes() - backend.ledger.live_bytes,
+                     .settings = {.tolerates_faults = false}});
+  }
+  return made;
 }
 
 }  // namespace holdfast::xpcs_fit

@@ -4,15 +4,28 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "xpcs_fit/stream/streamed_fit.hpp"
 #include "xpcs_fit/xpcs_fit.hpp"
 
 namespace holdfast::xpcs_fit {
 
+// Where the data of a stream lie: on the host, from where each batch is copied, or on the device.
+enum class DataSource { host, resident };
+// Batches are ranges of the flat order of points, or whole rows of every angle.
+enum class BatchOrder { flat, rows };
+inline constexpr int stream_slots = 3;  // batches on their way at a time, on a device
+
 struct StreamOptions {
-  std::int64_t batch = 512;  // points of a batch, in the flat order
+  std::int64_t batch = 512;  // points of a batch; of rows as many whole ones as that has
+  int passes = 0;            // so many, or 0 until it converges
+  DataSource source = DataSource::host;
+  std::optional<BatchOrder> order = {};  // none: the one that the backend has, flat on a host
+  // Bytes of the device that the stream may hold; its batches are made smaller until it does.
+  std::optional<std::int64_t> budget_bytes = {};
   StreamSettings settings = {};
   // Where checkpoints go, and whether to begin with the newest of them; empty: there are none.
   std::filesystem::path folder = {};
@@ -22,14 +35,28 @@ struct StreamOptions {
 // What a checkpoint is of, in words: two fits of the same words go on from each other's.
 std::string configuration(const Problem& problem, const StreamOptions& options);
 
-// Until it converges; result() as of Unit::converged_fit, readings() what became of the batches. On
-// a host, in f64, contrast and offset shared, all weights 1.
+// result() as of fits; readings() what became of the batches. Linear, contrast and offset shared,
+// all weights 1; on a host in f64 and from the host. Throws Error{bad_input} for what it cannot do,
+// budget_too_small for a budget below one row among others.
 std::unique_ptr<Computation> make_stream(Backend& backend, const Problem& problem,
                                          const StreamOptions& options);
+
+// The peak on a device by formula, of the bytes asked for.
+std::int64_t estimate_stream_bytes(const Backend& backend, const Problem& problem,
+                                   const StreamOptions& options);
+
+// A fit that falls back to a stream where the device has no room for its data.
+struct FitWithin {
+  std::unique_ptr<Computation> computation = {};
+  std::vector<std::string> recovery_actions = {};  // what was given up, and why
+};
+// Of 8 passes, within what the backend's ledger allows.
+FitWithin make_fit_within(Backend& backend, const Problem& problem);
 
 // Private to the workload.
 using StreamFactory = std::unique_ptr<Computation>(Backend& backend, const Problem& problem,
                                                    const StreamOptions& options);
+StreamFactory make_cuda_stream;
 namespace isa_v3 {
 StreamFactory make_host_stream;
 }

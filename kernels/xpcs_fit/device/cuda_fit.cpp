@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "xpcs_fit/device/fit_memory.hpp"
 #include "xpcs_fit/device/pass.hpp"
 #include "xpcs_fit/problem/fit.hpp"
 #include "xpcs_fit/variants.hpp"
@@ -32,18 +33,6 @@ class Inputs {
   std::int64_t plane_;
 };
 
-std::vector<double> in_a_row(const Box& box) {
-  std::vector<double> all = box.start;
-  all.insert(all.end(), box.lower.begin(), box.lower.end());
-  all.insert(all.end(), box.upper.begin(), box.upper.end());
-  return all;
-}
-
-std::vector<double> started(const Problem& problem) {
-  HostFit fit(problem, 0);
-  return {fit.state().at, fit.state().at + fit_count(fit.state().p)};
-}
-
 template <class T>
 class DeviceFit final : public Computation {
  public:
@@ -55,7 +44,7 @@ class DeviceFit final : public Computation {
         inputs_(backend, problem),
         pass_(backend, problem),
         box_(backend, in_a_row(problem.input->box), "box"),
-        state_(backend, started(problem), "fit"),
+        state_(backend, started_state(problem), "fit"),
         out_(backend, 1 + state_.size(), "result"),
         graph_(device_.capture([&] { enqueue(); })) {}
 
@@ -124,7 +113,7 @@ class HostSteps final : public Computation {
 };
 
 template <class T>
-std::unique_ptr<Computation> made(Unit unit, Backend& backend, const Problem& problem) {
+std::unique_ptr<Computation> made_fit(Unit unit, Backend& backend, const Problem& problem) {
   const int passes = unit == Unit::fit ? accounted_passes : 0;
   if (problem.options.scaling == Scaling::per_angle)
     return std::make_unique<HostSteps<T>>(backend, problem, passes);
@@ -134,8 +123,8 @@ std::unique_ptr<Computation> made(Unit unit, Backend& backend, const Problem& pr
 }  // namespace
 
 std::unique_ptr<Computation> make_cuda_fit(Unit unit, Backend& backend, const Problem& problem) {
-  return problem.options.precision == Precision::f32 ? made<float>(unit, backend, problem)
-                                                     : made<double>(unit, backend, problem);
+  return problem.options.precision == Precision::f32 ? made_fit<float>(unit, backend, problem)
+                                                     : made_fit<double>(unit, backend, problem);
 }
 
 }  // namespace holdfast::xpcs_fit

@@ -95,7 +95,7 @@ class Normal final : public Computation {
 };
 
 template <class T>
-std::unique_ptr<Computation> made(Unit unit, Backend& backend, const Problem& problem) {
+std::unique_ptr<Computation> made_values(Unit unit, Backend& backend, const Problem& problem) {
   if (unit == Unit::normal_equations) return std::make_unique<Normal<T>>(backend, problem);
   return std::make_unique<Values<T>>(unit, backend, problem);
 }
@@ -105,8 +105,8 @@ std::unique_ptr<Computation> made(Unit unit, Backend& backend, const Problem& pr
 std::unique_ptr<Computation> make_cuda_optimized(Unit unit, Backend& backend,
                                                  const Problem& problem) {
   if (is_fit(unit)) return make_cuda_fit(unit, backend, problem);
-  return problem.options.precision == Precision::f32 ? made<float>(unit, backend, problem)
-                                                     : made<double>(unit, backend, problem);
+  return problem.options.precision == Precision::f32 ? made_values<float>(unit, backend, problem)
+                                                     : made_values<double>(unit, backend, problem);
 }
 
 }  // namespace holdfast::xpcs_fit

@@ -13,10 +13,12 @@ template <class T>
 class DevicePass {
  public:
   DevicePass(Backend& backend, const Problem& problem)
+      : DevicePass(backend, problem, problem.input->size.plane()) {}
+  // For so many pairs at a time.
+  DevicePass(Backend& backend, const Problem& problem, std::int64_t pairs)
       : count_(sum_count(local_parameters(problem.options.mode))),
         groups_(group_count(problem.options, problem.input->size.angles)),
-        blocks_(static_cast<int>(
-            resident_blocks(backend, problem.input->size.plane(), blocks_each(groups_)))),
+        blocks_(static_cast<int>(resident_blocks(backend, pairs, blocks_each(groups_)))),
         loss_scale_(problem.options.loss_scale),
         frames_(backend, problem),
         kernels_(*backend.compiler, problem.options),
@@ -24,13 +26,21 @@ class DevicePass {
         sums_(backend, static_cast<std::size_t>(groups_) * count_, "result") {}
 
   void enqueue(const Points<T>& points, const double* parameters, int parameter_count) const {
+    prepare(parameters, parameter_count);
+    add_up(points, sums_.data());
+  }
+  // The two halves of it: what depends on the parameters alone, and the sums of some of the points.
+  void prepare(const double* parameters, int parameter_count) const {
     frames_.enqueue(parameters, parameter_count);
+  }
+  void add_up(const Points<T>& points, double* sums) const {
     kernels_.pass({.grid = {static_cast<unsigned>(blocks_), static_cast<unsigned>(groups_)},
                    .block = {pair_threads}},
                   frames_.grid(), points, frames_.grid().angles / groups_, loss_scale_,
                   frames_.frames(), frames_.rows(), partial_.data());
-    frames_.reduce(partial_.data(), groups_, blocks_, count_, sums_.data());
+    frames_.reduce(partial_.data(), groups_, blocks_, count_, sums);
   }
+  std::size_t sum_size() const { return sums_.size(); }
   const CommonKernels& kernels() const { return frames_.kernels(); }
   // [groups, count], as assemble() takes them.
   const Buffer<double>& sums() const { return sums_; }

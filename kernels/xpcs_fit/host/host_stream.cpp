@@ -6,7 +6,7 @@
 
 #include "xpcs_fit/host/sums.hpp"
 #include "xpcs_fit/problem/normal.hpp"
-#include "xpcs_fit/streams.hpp"
+#include "xpcs_fit/stream/streamed.hpp"
 
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {
 namespace {
@@ -15,13 +15,13 @@ namespace {
 template <Mode mode>
 class FlatBatches final : public Batches {
  public:
-  FlatBatches(Backend& backend, const Problem& problem, std::int64_t batch)
+  FlatBatches(Backend& backend, const Problem& problem, const StreamOptions& options)
       : problem_(problem),
         size_(problem.input->size),
-        batch_(batch),
+        batch_(options.batch),
         frames_(backend, problem.input->physics, size_.frames, mode),
         // A row before the batch, so that rows may begin outside of it.
-        slot_(backend, static_cast<std::size_t>(batch + size_.frames), "slot"),
+        slot_(backend, static_cast<std::size_t>(options.batch + size_.frames), "slot"),
         sums_(backend, static_cast<std::size_t>(Accumulator<double, mode>::count), "sums"),
         normal_(backend, normal_count(Accumulator<double, mode>::p), "sums") {}
 
@@ -77,57 +77,13 @@ class FlatBatches final : public Batches {
   std::vector<Angle<double>> angles_ = {};
 };
 
-template <Mode mode>
-class Streamed final : public Computation {
- public:
-  Streamed(Backend& backend, const Problem& problem, const StreamOptions& options)
-      : resumes_(options.resume),
-        batches_(backend, problem, options.batch),
-        checkpoints_(opened(problem, options)),
-        fit_(problem, 0, batches_, with(options.settings, checkpoints_.get())),
-        out_(backend, static_cast<std::size_t>(fit_count(fit_.state().p)), "result") {}
-
-  void step() override {
-    resumes_ ? fit_.resume() : fit_.run();
-    if (checkpoints_) checkpoints_->drain();
-    std::copy_n(fit_.state().at, out_.size(), out_.data());
-  }
-  std::vector<double> result() override {
-    return fit_result({out_.data(), fit_.state().p}, fit_.freedom());
-  }
-  std::vector<NamedReading> readings() override {
-    const StreamStatistics& of = fit_.statistics();
-    const auto number = [](std::int64_t count) { return static_cast<double>(count); };
-    return {{"n_batches", number(batches_.count())}, {"batches", number(of.batches)},
-            {"attempts", number(of.attempts)},       {"faults", number(of.faults)},
-            {"recovered", number(of.recovered)},     {"failed", number(of.failed)},
-            {"success_rate", fit_.success_rate()},   {"points", number(fit_.points())}};
-  }
-
- private:
-  static std::unique_ptr<Checkpoints> opened(const Problem& problem, const StreamOptions& options) {
-    if (options.folder.empty()) return nullptr;
-    return std::make_unique<Checkpoints>(options.folder, configuration(problem, options));
-  }
-  static StreamSettings with(StreamSettings settings, Checkpoints* checkpoints) {
-    settings.checkpoints = checkpoints;
-    return settings;
-  }
-
-  bool resumes_;
-  FlatBatches<mode> batches_;
-  std::unique_ptr<Checkpoints> checkpoints_;
-  StreamedFit fit_;
-  Buffer<double> out_;
-};
-
 }  // namespace
 
 std::unique_ptr<Computation> make_host_stream(Backend& backend, const Problem& problem,
                                               const StreamOptions& options) {
   if (problem.options.mode == Mode::laminar)
-    return std::make_unique<Streamed<Mode::laminar>>(backend, problem, options);
-  return std::make_unique<Streamed<Mode::at_rest>>(backend, problem, options);
+    return std::make_unique<Streamed<FlatBatches<Mode::laminar>>>(backend, problem, options);
+  return std::make_unique<Streamed<FlatBatches<Mode::at_rest>>>(backend, problem, options);
 }
 
 }  // namespace holdfast::xpcs_fit::HOLDFAST_ISA

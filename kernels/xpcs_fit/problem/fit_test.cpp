@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The solver, and both variants' fits on the host against published ones.
+// The solver, and both fitting_variants' fits on the host against published ones.
 #include "xpcs_fit/problem/fit.hpp"
 
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-constexpr Variant variants[] = {Variant::reference, Variant::optimized};
+constexpr Variant fitting_variants[] = {Variant::reference, Variant::optimized};
 constexpr Size t = {4, 48};
 
 // F, passes, status, parameters, deviations.
-std::vector<double> result(Unit unit, Variant variant, const Problem& problem) {
+std::vector<double> fitted(Unit unit, Variant variant, const Problem& problem) {
   const auto backend = open_backend("host");
   const auto computation = make(unit, *backend, variant, problem);
   computation->step();
@@ -57,9 +57,9 @@ const Published published[] = {
 
 TEST(XpcsFit, ConvergesAsPublished) {
   for (const Published& one : published)
-    for (const Variant variant : variants) {
+    for (const Variant variant : fitting_variants) {
       const std::vector<double> fit =
-          result(Unit::converged_fit, variant, problem(t, one.options, one.noise));
+          fitted(Unit::converged_fit, variant, problem(t, one.options, one.noise));
       EXPECT_EQ(fit[1], one.passes);
       EXPECT_EQ(fit[2], converged);
       EXPECT_NEAR(fit[0] / one.cost, 1, 1e-9);
@@ -68,9 +68,9 @@ TEST(XpcsFit, ConvergesAsPublished) {
 
 TEST(XpcsFit, MakesEightPassesAsPublished) {
   for (const Published& one : published)
-    for (const Variant variant : variants) {
+    for (const Variant variant : fitting_variants) {
       const std::vector<double> fit =
-          result(Unit::fit, variant, problem(t, one.options, one.noise));
+          fitted(Unit::fit, variant, problem(t, one.options, one.noise));
       const std::size_t p = one.accounted.size();
       ASSERT_EQ(fit.size(), 3 + 2 * p);
       EXPECT_EQ(fit[1], accounted_passes);
@@ -82,7 +82,7 @@ TEST(XpcsFit, MakesEightPassesAsPublished) {
 
 TEST(XpcsFit, KeepsWithinItsBox) {
   const std::vector<double> fit =
-      result(Unit::converged_fit, Variant::optimized, problem(t, {}, 0.001));
+      fitted(Unit::converged_fit, Variant::optimized, problem(t, {}, 0.001));
   EXPECT_EQ(fit[3 + 4], 0);  // D_offset, at its lower bound
 }
 
@@ -93,7 +93,7 @@ TEST(XpcsFit, BeginsInTheBoxWhenTheStartIsOutside) {
   input->box.start[4] = -3;
   const Problem outside = {input, flow.options};
   const oracle::Fit expected = oracle::fit(outside);
-  const std::vector<double> fit = result(Unit::converged_fit, Variant::optimized, outside);
+  const std::vector<double> fit = fitted(Unit::converged_fit, Variant::optimized, outside);
   EXPECT_EQ(fit[1], expected.passes);
   EXPECT_NEAR(fit[0] / expected.cost, 1, 1e-9);
 }

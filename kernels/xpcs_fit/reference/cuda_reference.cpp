@@ -17,9 +17,9 @@ Problem of_one_angle(const Problem& problem) {
 }
 
 // A call, a wait and a copy for each angle.
-class AngleLoop final : public Computation {
+class PlainAngleLoop final : public Computation {
  public:
-  AngleLoop(Backend& backend, const Problem& problem)
+  PlainAngleLoop(Backend& backend, const Problem& problem)
       : device_(*backend.device),
         angles_(problem.input->angles),
         plane_(problem.input->size.plane()),
@@ -46,9 +46,9 @@ class AngleLoop final : public Computation {
   Buffer<double> stack_;
 };
 
-class Costs final : public Computation {
+class PlainCosts final : public Computation {
  public:
-  Costs(int count, Backend& backend, const Problem& problem)
+  PlainCosts(int count, Backend& backend, const Problem& problem)
       : count_(count),
         sets_(parameter_sets(count, problem.options, problem.input->size.angles)),
         plain_(Unit::residual, backend, problem) {}
@@ -72,9 +72,9 @@ class Costs final : public Computation {
 };
 
 // A whole model for each chunk, of which the chunk is kept.
-class Chunks final : public Computation {
+class PlainChunks final : public Computation {
  public:
-  Chunks(int count, Backend& backend, const Problem& problem)
+  PlainChunks(int count, Backend& backend, const Problem& problem)
       : device_(*backend.device),
         count_(count),
         plain_(Unit::g2, backend, problem),
@@ -99,9 +99,9 @@ class Chunks final : public Computation {
 };
 
 // There and back each time.
-class RoundTrip final : public Computation {
+class PlainRoundTrip final : public Computation {
  public:
-  RoundTrip(int count, Backend& backend, const Problem& problem)
+  PlainRoundTrip(int count, Backend& backend, const Problem& problem)
       : count_(count),
         input_(problem.input),
         home_(problem.input->data),
@@ -143,15 +143,15 @@ std::unique_ptr<Computation> make_cuda_reference_pattern(Pattern pattern, int co
                                                          Backend& backend, const Problem& problem) {
   switch (pattern) {
     case Pattern::angle_loop:
-      return std::make_unique<AngleLoop>(backend, problem);
+      return std::make_unique<PlainAngleLoop>(backend, problem);
     case Pattern::costs:
-      return std::make_unique<Costs>(count, backend, problem);
+      return std::make_unique<PlainCosts>(count, backend, problem);
     case Pattern::chunks:
-      return std::make_unique<Chunks>(count, backend, problem);
+      return std::make_unique<PlainChunks>(count, backend, problem);
     case Pattern::round_trip:
       break;
   }
-  return std::make_unique<RoundTrip>(count, backend, problem);
+  return std::make_unique<PlainRoundTrip>(count, backend, problem);
 }
 
 }  // namespace holdfast::xpcs_fit

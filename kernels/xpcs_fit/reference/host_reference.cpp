@@ -19,9 +19,9 @@ Problem of_one_angle(const Problem& problem) {
   return {input, problem.options};
 }
 
-class AngleLoop final : public Computation {
+class PlainAngleLoop final : public Computation {
  public:
-  AngleLoop(Backend& backend, const Problem& problem)
+  PlainAngleLoop(Backend& backend, const Problem& problem)
       : angles_(problem.input->angles),
         plane_(problem.input->size.plane()),
         start_(problem.input->box.start),
@@ -46,9 +46,9 @@ class AngleLoop final : public Computation {
   Buffer<double> stack_;
 };
 
-class Costs final : public Computation {
+class PlainCosts final : public Computation {
  public:
-  Costs(int count, Backend& backend, const Problem& problem)
+  PlainCosts(int count, Backend& backend, const Problem& problem)
       : sets_(parameter_sets(count, problem.options, problem.input->size.angles)),
         p_(sets_.size() / count),
         plain_(Unit::residual, backend, problem),
@@ -71,9 +71,9 @@ class Costs final : public Computation {
 };
 
 // A whole model for each chunk, of which the chunk is kept.
-class Chunks final : public Computation {
+class PlainChunks final : public Computation {
  public:
-  Chunks(int count, Backend& backend, const Problem& problem)
+  PlainChunks(int count, Backend& backend, const Problem& problem)
       : count_(count),
         start_(problem.input->box.start),
         plain_(Unit::g2, backend, problem),
@@ -97,9 +97,9 @@ class Chunks final : public Computation {
 };
 
 // There and back each time; each operation an array of its own.
-class RoundTrip final : public Computation {
+class PlainRoundTrip final : public Computation {
  public:
-  RoundTrip(int count, Backend& backend, const Problem& problem)
+  PlainRoundTrip(int count, Backend& backend, const Problem& problem)
       : count_(count),
         data_(backend, problem.input->data, "inputs"),
         model_(backend, oracle::model(problem, problem.input->box.start), "inputs: model"),
@@ -145,15 +145,15 @@ std::unique_ptr<Computation> make_host_reference_pattern(Pattern pattern, int co
                                                          Backend& backend, const Problem& problem) {
   switch (pattern) {
     case Pattern::angle_loop:
-      return std::make_unique<AngleLoop>(backend, problem);
+      return std::make_unique<PlainAngleLoop>(backend, problem);
     case Pattern::costs:
-      return std::make_unique<Costs>(count, backend, problem);
+      return std::make_unique<PlainCosts>(count, backend, problem);
     case Pattern::chunks:
-      return std::make_unique<Chunks>(count, backend, problem);
+      return std::make_unique<PlainChunks>(count, backend, problem);
     case Pattern::round_trip:
       break;
   }
-  return std::make_unique<RoundTrip>(count, backend, problem);
+  return std::make_unique<PlainRoundTrip>(count, backend, problem);
 }
 
 }  // namespace holdfast::xpcs_fit::HOLDFAST_ISA

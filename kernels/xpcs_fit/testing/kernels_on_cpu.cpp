@@ -3,6 +3,7 @@
 
 #include "runtime/emulation/emulation_shim.hpp"
 #include "xpcs_fit/device/pattern_kernels.hpp"
+#include "xpcs_fit/device/stream_kernels.hpp"
 #include "xpcs_fit/problem/solver.hpp"
 #include "xpcs_fit/reference/reference_kernels.hpp"
 
@@ -12,6 +13,7 @@ namespace on_cpu {
 #include "xpcs_fit/device/common.cu"
 #include "xpcs_fit/device/pass.cu"
 #include "xpcs_fit/device/patterns.cu"
+#include "xpcs_fit/device/stream.cu"
 #include "xpcs_fit/device/values.cu"
 }  // namespace on_cpu
 
@@ -97,11 +99,12 @@ void add_patterns(EmulatedKernels& kernels) {
 
 }  // namespace
 
-std::unique_ptr<Backend> emulated_optimized(emulation::Order order) {
+std::unique_ptr<Backend> emulated_optimized(emulation::Order order, emulation::CopyLane copies) {
   EmulatedKernels kernels;
   const CommonKernels common;
   kernels.add(common.reduce, &on_cpu::reduce);
   kernels.add(common.step, &on_cpu::step);
+  kernels.add(StreamKernels().add_batch, &on_cpu::add_batch);
   add_forms<double>(kernels);
   add_forms<float>(kernels);
   add_patterns<0>(kernels);
@@ -112,7 +115,7 @@ std::unique_ptr<Backend> emulated_optimized(emulation::Order order) {
   add_pass<double, 1, 1>(kernels);
   add_pass<double, 1, 2>(kernels);
   add_pass<double, 1, 3>(kernels);
-  return make_emulated_backend(kernels, {.order = order});
+  return make_emulated_backend(kernels, {.order = order, .copies = copies});
 }
 
 std::unique_ptr<Backend> emulated_reference(const Options& options, int angles) {

@@ -10,7 +10,8 @@ namespace holdfast::xpcs_fit {
 // Of the reference, which is compiled for its size, these alone.
 inline constexpr Size emulated_size = {3, 19};
 
-std::unique_ptr<Backend> emulated_optimized(emulation::Order order = emulation::Order::forward);
+std::unique_ptr<Backend> emulated_optimized(emulation::Order order = emulation::Order::forward,
+                                            emulation::CopyLane copies = emulation::CopyLane::late);
 // For one form at emulated_size, laminar or at rest, shared, or laminar per angle; of one angle
 // laminar alone.
 std::unique_ptr<Backend> emulated_reference(const Options& options,

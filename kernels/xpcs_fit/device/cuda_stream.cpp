@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streamed fits on a device. Batches are whole rows of every angle; while one is computed the next
+// is on its way. Who tolerates faults looks at the sums of a batch when two more have been begun;
+// who does not adds them up on the device and asks once a pass, or never.
+#include <vector>
+
+#include "xpcs_fit/device/fit_memory.hpp"
+#include "xpcs_fit/device/pass.hpp"
+#include "xpcs_fit/device/row_source.hpp"
+#include "xpcs_fit/device/stream_kernels.hpp"
+#include "xpcs_fit/problem/fit.hpp"
+#include "xpcs_fit/problem/strategy.hpp"
+#include "xpcs_fit/stream/streamed.hpp"
+
+namespace holdfast::xpcs_fit {
+namespace {
+
+int batch_rows(const Problem& problem, const StreamOptions& options) {
+  const Size& size = problem.input->size;
+  return rows_of_batch(size.angles, size.frames, options.batch);
+}
+std::int64_t batch_pairs(const Problem& problem, const StreamOptions& options) {
+  return std::int64_t{batch_rows(problem, options)} * problem.input->size.frames;
+}
+
+// Sums of a batch come back by themselves; finish() waits for those of one slot alone.
+template <class T>
+class RowBatches final : public Batches {
+ public:
+  RowBatches(Backend& backend, const Problem& problem, const StreamOptions& options)
+      : device_(*backend.device),
+        problem_(problem),
+        source_(backend, problem, batch_rows(problem, options), options.source),
+        pass_(backend, problem, batch_pairs(problem, options)),
+        parameters_(backend, problem.input->box.start, "parameters"),
+        normal_(normal_count(static_cast<int>(parameters_.size()))) {
+    for (int slot = 0; slot < stream_slots; ++slot) {
+      sums_.emplace_back(backend, pass_.sum_size(), "sums of a slot");
+      home_.emplace_back(device_, sums_.back().bytes());
+      told_.push_back(device_.make_event("sums"));
+    }
+  }
+
+  int count() const override { return source_.count(); }
+  int slots() const override { return stream_slots; }
+  std::int64_t points(int batch) const override { return source_.points(batch); }
+
+  void begin(int slot, int batch, bool poisoned, const std::vector<double>& at) override {
+    if (at != at_) {
+      at_ = at;
+      parameters_.upload(at);
+      pass_.prepare(parameters_.data(), static_cast<int>(at.size()));
+    }
+    const auto which = static_cast<std::size_t>(slot);
+    pass_.add_up(source_.fetch(slot, batch, poisoned), sums_[which].data());
+    source_.release(slot);
+    device_.download_later(home_[which].data(), sums_[which].data(), sums_[which].bytes(),
+                           Lane::main);
+    device_.record(*told_[which], Lane::main);
+  }
+  const double* finish(int slot) override {
+    const auto which = static_cast<std::size_t>(slot);
+    device_.await(*told_[which]);
+    assemble(problem_.options, problem_.input->size.angles,
+             {reinterpret_cast<const double*>(home_[which].data()), pass_.sum_size()}, at_,
+             normal_.data());
+    return normal_.data();
+  }
+
+ private:
+  Device& device_;
+  Problem problem_;
+  RowSource<T> source_;
+  DevicePass<T> pass_;
+  Buffer<double> parameters_;
+  std::vector<double> at_ = {}, normal_;
+  std::vector<Buffer<double>> sums_ = {};
+  std::vector<PinnedBytes> home_ = {};
+  std::vector<std::unique_ptr<LaneEvent>> told_ = {};
+};
+
+// Takes what comes: sums and steps stay on the device.
+template <class T>
+class PlainStream final : public Computation {
+ public:
+  PlainStream(Backend& backend, const Problem& problem, const StreamOptions& options)
+      : device_(*backend.device),
+        freedom_(freedom(problem)),
+        p_(static_cast<int>(problem.input->box.start.size())),
+        passes_(options.passes),
+        source_(backend, problem, batch_rows(problem, options), options.source),
+        pass_(backend, problem, batch_pairs(problem, options)),
+        kernels_(*backend.compiler),
+        totals_(backend, pass_.sum_size(), "totals"),
+        box_(backend, in_a_row(problem.input->box), "box"),
+        state_(backend, started_state(problem), "fit"),
+        out_(backend, 1 + state_.size(), "result") {}
+
+  void step() override {
+    bool over = false;
+    for (int pass = 0; passes_ > 0 ? pass < passes_ : !over; ++pass) {
+      enqueue_pass();
+      if (passes_ > 0) continue;
+      double told[8] = {};
+      device_.download(told, out_.data(), sizeof told);
+      // Where nothing executes it makes as many passes as an accounted fit.
+      over =
+          told[0] != 0 || pass + 1 == (device_.executes() ? 4 * most_iterations : accounted_passes);
+    }
+  }
+  std::vector<double> result() override {
+    std::vector<double> all = out_.to_host();
+    return fit_result({all.data() + 1, p_}, freedom_);
+  }
+  std::vector<NamedReading> readings() override {
+    return {{"n_batches", static_cast<double>(source_.count())}};
+  }
+
+ private:
+  void enqueue_pass() {
+    const FitState fit = {state_.data(), p_};
+    pass_.prepare(fit.trial(), p_);
+    for (int batch = 0; batch < source_.count(); ++batch) {
+      const int slot = batch % stream_slots;
+      pass_.add_up(source_.fetch(slot, batch, false), pass_.sums().data());
+      source_.release(slot);
+      kernels_.add_batch({.block = {sum_threads}}, pass_.sums().data(),
+                         static_cast<int>(totals_.size()), batch == 0, totals_.data());
+    }
+    pass_.kernels().step({.block = {32}}, state_.data(), totals_.data(), box_.data(), p_, freedom_,
+                         passes_, out_.data());
+  }
+
+  Device& device_;
+  double freedom_;
+  int p_, passes_;
+  RowSource<T> source_;
+  DevicePass<T> pass_;
+  StreamKernels kernels_;
+  Buffer<double> totals_, box_, state_, out_;
+};
+
+template <class T>
+std::unique_ptr<Computation> made_stream(Backend& backend, const Problem& problem,
+                                         const StreamOptions& options) {
+  if (options.settings.tolerates_faults || !options.folder.empty())
+    return std::make_unique<Streamed<RowBatches<T>>>(backend, problem, options);
+  return std::make_unique<PlainStream<T>>(backend, problem, options);
+}
+
+}  // namespace
+
+std::unique_ptr<Computation> make_cuda_stream(Backend& backend, const Problem& problem,
+                                              const StreamOptions& options) {
+  return problem.options.precision == Precision::f32
+             ? made_stream<float>(backend, problem, options)
+             : made_stream<double>(backend, problem, options);
+}
+
+}  // namespace holdfast::xpcs_fit

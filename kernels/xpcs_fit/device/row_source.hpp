@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to streams on a device: batches of whole rows of every angle, on their way through
+// page-locked slots while the one before is computed, or as parts of what lies there already.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/backend/buffer.hpp"
+#include "runtime/backend/pinned_bytes.hpp"
+#include "xpcs_fit/device/arguments.hpp"
+#include "xpcs_fit/streams.hpp"
+
+namespace holdfast::xpcs_fit {
+
+template <class T>
+class RowSource {
+ public:
+  RowSource(Backend& backend, const Problem& problem, int rows, DataSource source)
+      : device_(*backend.device),
+        executes_(backend.executes()),
+        input_(problem.input),
+        rows_(rows),
+        resident_(backend,
+                  source == DataSource::resident
+                      ? std::vector<T>(input_->data.begin(), input_->data.end())
+                      : std::vector<T>(),
+                  "inputs") {
+    if (source == DataSource::resident) return;
+    for (int slot = 0; slot < stream_slots; ++slot) slots_.emplace_back(backend, slot_points());
+  }
+
+  int count() const { return (input_->size.frames + rows_ - 1) / rows_; }
+  std::int64_t pairs(int batch) const { return std::int64_t{rows_in(batch)} * input_->size.frames; }
+  std::int64_t points(int batch) const { return pairs(batch) * input_->size.angles; }
+
+  // The batch, for kernels that the main lane is given from here on.
+  Points<T> fetch(int slot, int batch, bool poisoned) {
+    const std::int64_t row = input_->size.frames, first = std::int64_t{batch} * rows_;
+    if (slots_.empty())
+      return {.data = resident_.data() + first * row,
+              .pairs = pairs(batch),
+              .angle_pitch = input_->size.plane(),
+              .first_row = static_cast<int>(first)};
+    Slot& at = slots_[static_cast<std::size_t>(slot)];
+    if (at.used) device_.await(*at.arrived);  // its page-locked memory is free again
+    if (executes_) fill(reinterpret_cast<T*>(at.home.data()), batch, poisoned);
+    if (at.used) device_.wait(Lane::copies, *at.read);
+    device_.upload_later(at.there.data(), at.home.data(),
+                         static_cast<std::size_t>(points(batch)) * sizeof(T));
+    device_.record(*at.arrived, Lane::copies);
+    device_.wait(Lane::main, *at.arrived);
+    return {.data = at.there.data(),
+            .pairs = pairs(batch),
+            .angle_pitch = pairs(batch),
+            .first_row = static_cast<int>(first)};
+  }
+  // The main lane was given all that reads the slot.
+  void release(int slot) {
+    if (slots_.empty()) return;
+    Slot& at = slots_[static_cast<std::size_t>(slot)];
+    device_.record(*at.read, Lane::main);
+    at.used = true;
+  }
+
+ private:
+  struct Slot {
+    Slot(Backend& backend, std::size_t points)
+        : home(*backend.device, points * sizeof(T)),
+          there(backend, points, "slot"),
+          arrived(backend.device->make_event("arrived")),
+          read(backend.device->make_event("read")) {}
+    PinnedBytes home;
+    Buffer<T> there;
+    std::unique_ptr<LaneEvent> arrived, read;
+    bool used = false;
+  };
+
+  int rows_in(int batch) const { return std::min(rows_, input_->size.frames - batch * rows_); }
+  std::size_t slot_points() const {
+    return static_cast<std::size_t>(rows_) * input_->size.frames * input_->size.angles;
+  }
+  void fill(T* to, int batch, bool poisoned) const {
+    const std::int64_t row = input_->size.frames, first = std::int64_t{batch} * rows_ * row;
+    for (int a = 0; a < input_->size.angles; ++a) {
+      const double* const from = input_->data.data() + a * input_->size.plane() + first;
+      std::transform(from, from + pairs(batch), to + a * pairs(batch),
+                     [](double x) { return static_cast<T>(x); });
+    }
+    if (poisoned) *to = static_cast<T>(std::nan(""));
+  }
+
+  Device& device_;
+  bool executes_;
+  std::shared_ptr<const Input> input_;
+  int rows_;
+  Buffer<T> resident_;
+  std::vector<Slot> slots_ = {};
+};
+
+}  // namespace holdfast::xpcs_fit

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the workload: a streamed fit as a computation, whoever computes its batches.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/backend/buffer.hpp"
+#include "xpcs_fit/streams.hpp"
+
+namespace holdfast::xpcs_fit {
+
+// SomeBatches(backend, problem, options).
+template <class SomeBatches>
+class Streamed final : public Computation {
+ public:
+  Streamed(Backend& backend, const Problem& problem, const StreamOptions& options)
+      : resumes_(options.resume),
+        batches_(backend, problem, options),
+        checkpoints_(opened(problem, options)),
+        fit_(problem, options.passes, batches_, with(options.settings, checkpoints_.get())),
+        out_(backend, static_cast<std::size_t>(fit_count(fit_.state().p)), "result") {}
+
+  void step() override {
+    resumes_ ? fit_.resume() : fit_.run();
+    if (checkpoints_) checkpoints_->drain();
+    out_.upload({fit_.state().at, out_.size()});
+  }
+  std::vector<double> result() override {
+    std::vector<double> state = out_.to_host();
+    return fit_result({state.data(), fit_.state().p}, fit_.freedom());
+  }
+  std::vector<NamedReading> readings() override {
+    const StreamStatistics& of = fit_.statistics();
+    const auto number = [](std::int64_t count) { return static_cast<double>(count); };
+    return {{"n_batches", number(batches_.count())}, {"batches", number(of.batches)},
+            {"attempts", number(of.attempts)},       {"faults", number(of.faults)},
+            {"recovered", number(of.recovered)},     {"failed", number(of.failed)},
+            {"success_rate", fit_.success_rate()},   {"points", number(fit_.points())}};
+  }
+
+ private:
+  static std::unique_ptr<Checkpoints> opened(const Problem& problem, const StreamOptions& options) {
+    if (options.folder.empty()) return nullptr;
+    return std::make_unique<Checkpoints>(options.folder, configuration(problem, options));
+  }
+  static StreamSettings with(StreamSettings settings, Checkpoints* checkpoints) {
+    settings.checkpoints = checkpoints;
+    return settings;
+  }
+
+  bool resumes_;
+  SomeBatches batches_;
+  std::unique_ptr<Checkpoints> checkpoints_;
+  StreamedFit fit_;
+  Buffer<double> out_;
+};
+
+}  // namespace holdfast::xpcs_fit
