@@ -22,7 +22,6 @@ using testing::HasSubstr;
 
 // Batches of four rows of emulated_size, of which the last has three.
 constexpr std::int64_t four_rows = 4 * 19 * 3;
-constexpr int batches = 5;
 
 std::vector<double> streamed(Backend& backend, const Problem& problem,
                              const StreamOptions& options) {
@@ -38,6 +37,7 @@ TEST(XpcsDeviceStream, FitsAsTheOracleDoesWheneverCopiesRun) {
   for (const CopyLane copies : {CopyLane::early, CopyLane::late})
     for (const DataSource source : {DataSource::host, DataSource::resident})
       for (const bool full : {false, true}) {
+        if (source == DataSource::resident && copies == CopyLane::early) continue;  // none run
         const auto backend = emulated_optimized(emulation::Order::forward, copies);
         const std::vector<double> fit = streamed(*backend, one,
                                                  {.batch = four_rows,
@@ -192,6 +192,9 @@ TEST_F(DryStream, ABatchIsOnItsWayWhileTheOneBeforeIsComputed) {
       // A kernel waits for its own copy; a copy for the kernel that read its slot, three before.
       EXPECT_EQ(all[kernels[k] - 1].what, "wait arrived");
       EXPECT_EQ(all[uploads[k] - 1].what == "wait read", k >= stream_slots);
+      // The host fills a slot's page-locked memory once it was copied.
+      if (k < stream_slots) continue;
+      EXPECT_EQ(all[uploads[k] - 2].what, "synchronize arrived");
     }
     // Between a kernel and the next copy nobody waits for that kernel.
     for (std::size_t k = 0; k + 1 < kernels.size(); ++k)
