@@ -16,12 +16,13 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from holdfast_report.documents import Entry, Row
 from holdfast_report.drawing import FONT, PAPER, Drawing, Pen, save
-from holdfast_report.history import Series
+from holdfast_report.history import ChangePoint, Series
 from holdfast_report.units import percent, readable, short_hash, unit_of
 
 WIDTH, HEIGHT = 3.5, 1.55  # inches
 TITLE = 0.5  # inches above a panel that stands alone
-NAME = 0.2  # of a panel's width, for the name of a commit
+MANY = 100  # points, from which on each is drawn smaller
+NAME = 0.22  # of a panel's width, for the name of a commit
 
 ALARMS = ("REGRESSION", "WRONG", "SUSPECT-FAST", "CHANGED", "MISSING")
 QUIET = ("PASS", "NEW", "ACCEPTED", "SKIPPED", None)
@@ -117,7 +118,9 @@ def strokes(axes: Axes, lines: Sequence[tuple[float, float, float]], **style: An
     if lines:
         ends = [end for x, low, high in lines for end in ((x, low), (x, high))]
         codes = [Path2D.MOVETO, Path2D.LINETO] * len(lines)
-        axes.add_patch(PathPatch(Path2D(ends, codes), facecolor="none", **style))
+        path = Path2D(ends, codes)
+        path.should_simplify = False  # which would take the dots of a long series away
+        axes.add_patch(PathPatch(path, facecolor="none", **style))
 
 
 def scatter(axes: Axes, series: Series, pen: Pen) -> None:
@@ -127,7 +130,8 @@ def scatter(axes: Axes, series: Series, pen: Pen) -> None:
     strokes(axes, spread, edgecolor=pen["muted"], lw=0.7)
     odd = [(i, one) for i, one in points if one.verdict in ALARMS or one.outlier]
     plain = [(i, one.value, one.value) for i, one in points if (i, one) not in odd]
-    strokes(axes, plain, edgecolor=pen["optimized"], lw=3.4, capstyle="round", zorder=3)
+    thick = 3.4 if len(points) <= MANY else 2.2
+    strokes(axes, plain, edgecolor=pen["optimized"], lw=thick, capstyle="round", zorder=3)
     for index, point in odd:
         alarm = point.verdict in ALARMS
         axes.plot(
@@ -142,25 +146,28 @@ def scatter(axes: Axes, series: Series, pen: Pen) -> None:
         )
 
 
-def name_commits(
+def name_changes(
     axes: Axes,
     pen: Pen,
     ends: tuple[str, str],
-    marked: Sequence[tuple[int, str, float]],
+    marked: Sequence[tuple[int, ChangePoint]],
     count: int,
     link: str | None,
 ) -> None:
-    """Below the axis: the commit of each step, where there is room the larger step's, and the first
-    and the last."""
+    """Above a change by how much, below the axis its commit; where names would touch, the larger
+    change has them. Below also the first commit and the last."""
     taken: list[float] = []
-    for at, commit, _ in sorted(marked, key=lambda one: -one[2]):
+    for at, change in sorted(marked, key=lambda one: -abs(one[1].change)):
         place = min(max((at + 0.1) / (count + 0.2), 0.08), 0.92)
         if any(abs(place - other) < NAME for other in taken):
             continue
         taken.append(place)
-        text = commit_text(axes, place, short_commit(commit), pen["ink"], "center")
-        if link and not commit.startswith("sha256:"):
-            text.set_url(link + commit)
+        said = f" {percent(change.change)} "
+        above = commit_text(axes, place, said, pen["ink"], "center")
+        above.set(y=1.0, va="bottom", fontsize=FONT - 1)
+        text = commit_text(axes, place, short_commit(change.commit), pen["ink"], "center")
+        if link and not change.commit.startswith("sha256:"):
+            text.set_url(link + change.commit)
             text.set_color(pen["optimized"])
     for place, text, side in ((0.0, ends[0], "left"), (1.0, ends[1], "right")):
         crowded = any(abs(place - other) < 1.45 * NAME for other in taken)
@@ -204,25 +211,15 @@ def panel(
         if band.tolerance > 0:
             axes.axhspan(band.low, band.high, color=pen["good"], alpha=0.14, lw=0)
         axes.axhline(band.baseline, color=pen["good"], lw=0.9, ls=(0, (4, 2)))
-    marked: list[tuple[int, str, float]] = []
+    marked: list[tuple[int, ChangePoint]] = []
     for segment in series.segments:
         ends = [places.get(segment.first, 0), places.get(segment.last, last)]
-        axes.plot(ends, [segment.median] * 2, color=pen["optimized"], lw=1.1, alpha=0.75)
+        axes.plot(ends, [segment.median] * 2, color=pen["ink"], lw=1.1, zorder=4)
     for change in series.change_points:
         at = places.get(change.order)
         if at is not None:
             axes.axvline(at - 0.5, color=pen["ink"], lw=0.9, ls=(0, (1, 1.5)))
-            marked.append((at, change.commit, abs(change.change)))
-            axes.text(
-                at - 0.5,
-                1.0,
-                f" {percent(change.change)} ",
-                transform=axes.get_xaxis_transform(),
-                color=pen["ink"],
-                fontsize=FONT - 1,
-                va="bottom",
-                ha="right" if at > last * 0.6 else "left",
-            )
+            marked.append((at, change))
     scatter(axes, series, pen)
 
     if now is not None:
@@ -252,7 +249,7 @@ def panel(
     axes.set_axisbelow(True)
     axes.set_xticks([])
     newest = "now" if now is not None else short_commit(series.points[-1].commit)
-    name_commits(axes, pen, (short_commit(series.points[0].commit), newest), marked, len(values), link)
+    name_changes(axes, pen, (short_commit(series.points[0].commit), newest), marked, len(values), link)
     if title:
         heading = f"{series.case}\n{series.metric}, {series.variant}, {series.device_class}"
         figure.text(

@@ -85,6 +85,7 @@ def test_dots_of_a_panel_cost_few_letters(workplace: Workplace) -> None:
         return len(workplace.page())
 
     assert size(500) - size(100) < 400 * 16
+    assert workplace.page().count("h0") == 100, "and each is drawn"
 
 
 def test_folded_tables_stand_once_in_one_block_with_each_text_once() -> None:
