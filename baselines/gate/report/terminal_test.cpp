@@ -191,14 +191,13 @@ std::vector<Element> elements(const std::string& xml) {
   return found;
 }
 
-// The rules of the junit.xsd that Jenkins documents: parents, required and allowed attributes.
+// The rules of junit-10.xsd, which Jenkins tests against: parents, required and allowed attributes.
 struct Rule {
   std::string parent;
   std::set<std::string> required, allowed;
 };
 const std::map<std::string, Rule> schema = {
-    {"testsuites",
-     {"", {}, {"name", "time", "tests", "failures", "disabled", "errors", "skipped"}}},
+    {"testsuites", {"", {}, {"name", "time", "tests", "failures", "disabled", "errors"}}},
     {"testsuite",
      {"testsuites",
       {"name", "tests"},
@@ -226,7 +225,9 @@ void expect_schema(const std::string& xml) {
     if (element.name == "testsuite" || element.name == "testsuites") {
       EXPECT_EQ(element.attributes.at("tests"), text(counts["testcase"]));
       EXPECT_EQ(element.attributes.at("failures"), text(counts["failure"]));
-      EXPECT_EQ(element.attributes.at("skipped"), text(counts["skipped"]));
+      if (element.name == "testsuite") {
+        EXPECT_EQ(element.attributes.at("skipped"), text(counts["skipped"]));
+      }
     }
 }
 
