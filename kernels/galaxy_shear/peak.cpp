@@ -2,6 +2,7 @@
 // The bytes that a computation holds, by the sizes of what it needs. README.md has the terms.
 #include <algorithm>
 
+#include "galaxy_shear/device/sizes.hpp"
 #include "galaxy_shear/galaxy_shear.hpp"
 #include "galaxy_shear/problem/walks.hpp"
 #include "galaxy_shear/reference/reference_formulas.hpp"
@@ -54,6 +55,16 @@ std::int64_t host_bytes(Unit unit, const Options& options, std::int64_t value) {
          data_bytes(unit, options, value, lanes);
 }
 
+// Planes between launches, and sums of the parts of each galaxy.
+std::int64_t split_bytes(Unit unit, const Options& options, std::int64_t value) {
+  const Scene scene = {.fft = options.fft, .image = options.image};
+  const std::int64_t batch = options.batch;
+  const std::int64_t sums = unit == Unit::render ? 0 : 8 * 7 * split_parts * batch;
+  const std::int64_t starts = unit == Unit::svi_step ? 64 * batch : 0;  // of the fused kernel alone
+  return 2 * value * split_galaxies(scene, value, options.batch) * split_plane(scene) + sums -
+         starts;
+}
+
 // Of the published graph of operations, with two work areas of transforms on a device.
 std::int64_t reference_bytes(Unit unit, const Options& options, std::int64_t value, bool device) {
   const std::int64_t n = options.fft, s = options.image, batch = options.batch;
@@ -98,8 +109,10 @@ std::int64_t formula_peak_bytes(const Backend& backend, Variant variant, Unit un
   if (variant == Variant::reference)
     return reference_bytes(unit, options, value, backend.device != nullptr);
   if (!backend.device) return host_bytes(unit, options, value);
+  const std::int64_t most = backend.device->architecture().shared_bytes_per_block;
+  const bool split = !fused({.fft = options.fft, .image = options.image}, value, most);
   return value * (optics_count(options) + 2 * std::int64_t{options.fft}) +
-         data_bytes(unit, options, value, 0);
+         data_bytes(unit, options, value, 0) + (split ? split_bytes(unit, options, value) : 0);
 }
 
 }  // namespace holdfast::galaxy_shear

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cases of kernels/galaxy_shear: one row per claim, in the order of the list.
+#include <tuple>
+
 #include "families/given.hpp"
 #include "galaxy_shear/row.hpp"
 #include "runtime/base/error.hpp"
@@ -38,6 +40,11 @@ void add_images(Rows& rows) {
   rows.push_back(row(render, Tier::full, {.fft = 256, .steps = 1}));
   rows.push_back(row(render, Tier::full, {.fft = 256, .image = 64, .steps = 1}));
   rows.push_back(row(render, Tier::full, {.fft = 256, .image = 64, .steps = 1, .precision = f32}));
+  // Stamps beyond a block's shared memory.
+  for (const auto& [fft, image, batch] : {std::tuple{256, 128, 256}, {512, 256, 16}}) {
+    rows.push_back(row(render, Tier::full, {.fft = fft, .image = image, .batch = batch}, gpu));
+    rows.push_back(row(render, Tier::full, {.fft = fft, .image = image, .batch = 4}, host));
+  }
 }
 
 void add_gradients(Rows& rows) {
@@ -71,6 +78,7 @@ void add_steps(Rows& rows) {
     rows.push_back(
         row(step, Tier::full, {.fft = 256, .image = 64, .steps = 1, .precision = precision}));
   }
+  rows.push_back(row(step, Tier::full, {.fft = 512, .image = 256, .batch = 16}, gpu));
 }
 
 // Whole fits, by the way in which their steps reach the device.

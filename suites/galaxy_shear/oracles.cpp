@@ -208,6 +208,13 @@ Oracle oracle_of(const Row& row) {
   return known;
 }
 
+double truncation_error(const Row& row, const Values& image) {
+  Options finest = row.options;
+  finest.fft = 512;
+  const Scene scene = scene_of(finest);
+  return relative(image, oracle::image(scene, truth_of(scene, 0)));
+}
+
 Invariant fit_goes_on(const Row& row) {
   const std::size_t batch = row.options.batch, latents = batch * row.options.latents;
   return [=](const Values& before, const Values& after) -> std::optional<std::string> {

@@ -14,4 +14,7 @@ Oracle oracle_of(const Row& row);
 // A chained fit has gone on, and no galaxy has failed.
 Invariant fit_goes_on(const Row& row);
 
+// What N samples leave out, of an image: its distance from that by 512, over the peak.
+double truncation_error(const Row& row, const std::vector<double>& image);
+
 }  // namespace holdfast::galaxy_shear

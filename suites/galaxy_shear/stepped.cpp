@@ -23,8 +23,16 @@ void estimated(const Row& row, Steps& steps) {
   };
 }
 
+// Of one galaxy in double precision, where an image is made.
+bool truncated(const Row& row) {
+  return row.options.batch == 1 && row.options.precision == Precision::f64 && row.options.fft < 512;
+}
 void draws(const Row& row, Steps& steps) {
   estimated(row, steps);
+  steps.read = [=](const Verified& found) -> std::vector<NamedReading> {
+    if (!truncated(row) || found.variant == Variant::reference || found.result.empty()) return {};
+    return {{"trunc_err", truncation_error(row, found.result)}};
+  };
   steps.rewritten = [](const Backend&, Variant variant) -> std::vector<std::string> {
     return {variant == Variant::reference ? "result: image" : "result"};
   };
@@ -38,6 +46,40 @@ void multiplies(const Row& row, Steps& steps) {
 void fits(const Row& row, Steps& steps) {
   estimated(row, steps);
   steps.rewritten = [](const Backend&, Variant) -> std::vector<std::string> { return {"result"}; };
+}
+
+// A batch in f32 beside what it would hold in f64, whose own case is held to the formula.
+bool halved(const Row& row) {
+  return row.options.batch >= 64 && row.options.precision == Precision::f32;
+}
+void goes_on(const Row& row, Steps& steps) {
+  estimated(row, steps);
+  if (!halved(row)) return;
+  steps.read = [=](const Verified& found) -> std::vector<NamedReading> {
+    if (found.variant == Variant::reference) return {};
+    Options twice = row.options;
+    twice.precision = Precision::f64;
+    const auto bytes = static_cast<double>(
+        formula_peak_bytes(found.backend, Variant::optimized, unit_of(row), twice));
+    return {{"f64_over_f32_bytes", bytes / static_cast<double>(found.backend.ledger.peak_bytes)}};
+  };
+}
+
+// 0 where a block of a device holds a galaxy, 1 where several share it.
+std::vector<MetricDeclaration> with_path(const Row&) {
+  return {{.name = "path", .kind = "exact", .devices = gpu}};
+}
+std::vector<MetricDeclaration> of_images(const Row& row) {
+  std::vector<MetricDeclaration> all = with_path(row);
+  if (truncated(row)) all.push_back({.name = "trunc_err", .kind = "bound", .devices = executing});
+  return all;
+}
+std::vector<MetricDeclaration> of_steps(const Row& row) {
+  std::vector<MetricDeclaration> all = with_path(row);
+  if (halved(row))
+    all.push_back(
+        {.name = "f64_over_f32_bytes", .kind = "bound", .better = Better::higher, .devices = gpu});
+  return all;
 }
 
 Derived bounded(Derived derived) {
@@ -91,6 +133,7 @@ std::string latents(const Row& row) {
 
 const Family<Row> families::render = {
     .id = [](const Row& row) { return named("render", row); },
+    .metrics = of_images,
     .make = made,
     .work = [](const Row& row) { return work_of(Unit::render, row.options); },
     .oracle = oracle_of,
@@ -101,6 +144,7 @@ const Family<Row> families::render = {
 
 const Family<Row> families::render_grad = {
     .id = [](const Row& row) { return named("render_grad", row); },
+    .metrics = with_path,
     .make = made,
     .work = [](const Row& row) { return work_of(Unit::render_grad, row.options); },
     .oracle = oracle_of,
@@ -114,6 +158,7 @@ const Family<Row> families::forward = {
         [](const Row& row) {
           return named("forward", row, {{"sample", row.options.sample ? "1" : "0"}});
         },
+    .metrics = with_path,
     .make = made,
     .work = [](const Row& row) { return work_of(Unit::forward, row.options); },
     .oracle = oracle_of,
@@ -127,12 +172,13 @@ const Family<Row> families::svi_step = {
         [](const Row& row) {
           return named("svi_step", row, {{"latents", latents(row)}});
         },
+    .metrics = of_steps,
     .make = made,
     .work = [](const Row& row) { return work_of(Unit::svi_step, row.options); },
     .oracle = oracle_of,
     .invariant = fit_goes_on,
     .warm_up = [](const Row&) { return 3; },
-    .more = estimated,
+    .more = goes_on,
     .derived = beside_render,
     .rates = [](const Row& row) { return beside_published(row, "vs_seed_step", 25e-3); }};
 
@@ -150,6 +196,7 @@ const Family<Row> families::map = {
     .reference = [](const Row& row) { return row.options.launch == Launch::host; },
     .unreferenced =
         [](const Row& row) { return row.options.steps == 20 ? Kinds{} : Kinds{"host"}; },
+    .metrics = with_path,
     .make = made,
     .work = [](const Row& row) { return work_of(Unit::map, row.options); },
     .oracle = oracle_of,

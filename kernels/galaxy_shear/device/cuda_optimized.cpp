@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimized variant on a device: a block per galaxy, one launch per step or per whole fit
-// (optimized.cu).
+// (optimized.cu), or several of each where its rows do not fit there (split.cu).
 #include <memory>
 #include <vector>
 
 #include "galaxy_shear/device/cuda_fits.hpp"
 #include "galaxy_shear/device/on_device.hpp"
+#include "galaxy_shear/device/split.hpp"
 #include "galaxy_shear/variants.hpp"
 
 namespace holdfast::galaxy_shear {
@@ -86,9 +87,11 @@ class PsfTable final : public Computation {
 
 template <class T>
 std::unique_ptr<Computation> made(Backend& backend, const Problem& problem) {
+  if (problem.unit == Unit::psf_table) return std::make_unique<PsfTable<T>>(backend, problem);
+  if (problem.split ||
+      !fused(problem.scene, sizeof(T), backend.device->architecture().shared_bytes_per_block))
+    return std::make_unique<Split<T>>(backend, problem);
   switch (problem.unit) {
-    case Unit::psf_table:
-      return std::make_unique<PsfTable<T>>(backend, problem);
     case Unit::render:
       return std::make_unique<Render<T>>(backend, problem);
     case Unit::render_grad:

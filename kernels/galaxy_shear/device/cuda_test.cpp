@@ -36,6 +36,30 @@ TEST(EmulatedGalaxyShear, MeetsTheOracleAtEverySizeInEitherOrder) {
     }
 }
 
+TEST(EmulatedGalaxyShear, StampsSplitOverBlocksMeetTheOracle) {
+  const auto backend = emulated(Variant::optimized);
+  expect_oracle(*backend, Variant::optimized, scene_of_size(16, 7, Psf::moffat, 4), Precision::f32,
+                true);
+  expect_oracle(*backend, Variant::optimized, scene_of_size(128, 48, Psf::gaussian, 4),
+                Precision::f64, true);
+}
+
+TEST(EmulatedGalaxyShear, SplitFitsGiveTheSameBitsHoweverTheyAreLaunched) {
+  const auto backend = emulated(Variant::optimized);
+  Problem problem = batch_of(Unit::map, {.fft = 16,
+                                         .image = 7,
+                                         .batch = 3,
+                                         .psf = Psf::moffat,
+                                         .steps = 5,
+                                         .precision = Precision::f32});
+  const auto fused = after(*backend, Variant::optimized, problem);
+  problem.split = true;
+  const auto watched = after(*backend, Variant::optimized, problem, 2);
+  problem.launch = Launch::graph;
+  EXPECT_EQ(watched, after(*backend, Variant::optimized, problem));
+  EXPECT_LT(largest_difference(std::span(watched).first(12), std::span(fused).first(12)), 1e-4);
+}
+
 TEST(EmulatedGalaxyShear, ReferenceMeetsTheOracle) {
   for (const auto scene : {golden::t_gaussian, golden::t_moffat_31})
     for (const Precision precision : {Precision::f64, Precision::f32}) {
@@ -159,13 +183,39 @@ TEST(DryGalaxyShear, CompilesAnewForSizesAlone) {
   EXPECT_EQ(programs_after(Unit::svi_step, {}), 2);
 }
 
-TEST(DryGalaxyShear, StampsThatAreTooLargeForABlockAreRefused) {
+// Whether the galaxies of a case are spread over several blocks.
+double path(const std::string& device, const Options& options) {
+  const auto backend = open_backend(device);
+  return make(Unit::render, *backend, Variant::optimized, options)->readings().at(0).value;
+}
+
+TEST(DryGalaxyShear, TheSharedMemoryOfTheArchitectureDecidesOnThePath) {
+  EXPECT_EQ(path("cuda-dry:sm_90", {}), 0);
+  EXPECT_EQ(path("cuda-dry:sm_90", {.fft = 256, .image = 64}), 0);
+  EXPECT_EQ(path("cuda-dry:sm_80", {.fft = 256, .image = 64}), 1);
+  EXPECT_EQ(path("cuda-dry:sm_90", {.fft = 256, .image = 128}), 1);
+}
+
+// 31 planes of 256 x 257 fit in 32 MiB: three launches for each of three shares, and a last one.
+TEST(DryGalaxyShear, ALargeStampIsSplitIntoAFewLaunches) {
+  const Options large = {.fft = 512, .image = 256};
+  EXPECT_EQ(cost(Unit::render, Variant::optimized, large).step().launches, 2);
+  Options batch = large;
+  batch.batch = 64;
+  DryRun run = cost(Unit::svi_step, Variant::optimized, batch);
+  EXPECT_EQ(run.step(), (Counts{.launches = 10, .host_launches = 10}));
+  EXPECT_EQ(run.backend->ledger.peak_bytes,
+            formula_peak_bytes(*run.backend, Variant::optimized, Unit::svi_step, batch));
+}
+
+TEST(DryGalaxyShear, AFitInOneLaunchOfALargeStampIsRefused) {
   try {
-    cost(Unit::render, Variant::optimized, {.fft = 512, .image = 256});
+    cost(Unit::map, Variant::optimized, {.fft = 512, .image = 256, .launch = Launch::persistent});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.fault(), Fault::bad_input);
-    EXPECT_THAT(error.what(), testing::HasSubstr("image 256 with fft 512 takes"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("launch:persistent keeps a galaxy in a block's "
+                                                 "shared memory, and image 256 with fft 512"));
   }
 }
 

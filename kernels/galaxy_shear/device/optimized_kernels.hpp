@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "galaxy_shear/device/shared_bytes.hpp"
+#include "galaxy_shear/device/sizes.hpp"
 #include "galaxy_shear/problem/problem.hpp"
 #include "galaxy_shear/problem/walks.hpp"
 #include "galaxy_shear/sources.hpp"
@@ -14,9 +14,6 @@
 #include "runtime/sources.hpp"
 
 namespace holdfast::galaxy_shear {
-
-// Threads of a block, which is a galaxy: THREADS in optimized.cu.
-inline constexpr int stamp_threads = 256;
 
 // "render<double, 128, 48, false>": sizes, type and the form of the optics are constants; the set
 // of latents, batch, noise, priors and steps are arguments.
@@ -26,17 +23,18 @@ std::string specialised(std::string_view kernel, const Scene& scene, std::string
               ", ", separable(scene.psf) ? "false" : "true", more, ">");
 }
 
+inline Program stamp_program(const Scene& scene) {
+  return {.code = sources::optimized_cu,
+          .headers = {runtime::sources::both_hpp, sources::formulas_hpp, sources::sampling_hpp,
+                      sources::walks_hpp, runtime::sources::random_hpp, sources::shared_bytes_hpp,
+                      sources::transform_cuh, sources::stamp_cuh},
+          .definitions = {text("THREADS=", stamp_threads), text("FFT=", scene.fft),
+                          text("IMAGE=", scene.image),
+                          text("PSF_TABLE=", separable(scene.psf) ? 0 : 1)}};
+}
+
 struct StampKernels : KernelList {
-  void build(Compiler& compiler, const Scene& scene) {
-    compile(compiler,
-            {.code = sources::optimized_cu,
-             .headers = {runtime::sources::both_hpp, sources::formulas_hpp, sources::sampling_hpp,
-                         sources::walks_hpp, runtime::sources::random_hpp,
-                         sources::shared_bytes_hpp, sources::transform_cuh, sources::stamp_cuh},
-             .definitions = {text("THREADS=", stamp_threads), text("FFT=", scene.fft),
-                             text("IMAGE=", scene.image),
-                             text("PSF_TABLE=", separable(scene.psf) ? 0 : 1)}});
-  }
+  void build(Compiler& compiler, const Scene& scene) { compile(compiler, stamp_program(scene)); }
 };
 
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One galaxy by one block: the stages from its shape to pixels and from a cotangent of the pixels
-// to six sums, all in shared memory (README.md, "on a device").
+// One galaxy by one block, or a part of it by one of several: the stages from its shape to pixels
+// and from a cotangent of the pixels to six sums (README.md, "on a device").
 #pragma once
 
 #include "galaxy_shear/device/shared_bytes.hpp"
@@ -43,19 +43,19 @@ struct Form {
 };
 
 // n: samples along either axis of the Fourier plane; s: pixels; table: attenuation is [H + 1, H +
-// 1] and no product. Shared memory, in bytes, is Stamp::bytes.
-template <class T, int n, int s, bool table>
+// 1] and no product; split: rows of pixels are in global memory, and blocks along y share a galaxy.
+template <class T, int n, int s, bool table, bool split = false>
 struct Stamp {
   static constexpr int half = n / 2, columns = half + 1, lanes = n / 8, groups = THREADS / lanes;
   static constexpr int sums_count = 7;
   static_assert(s <= n && THREADS % lanes == 0 && THREADS % 32 == 0);
 
   struct Shared {
-    Complex<T> rows[s][columns];    // of pixels, Fourier in x
-    Complex<T> scratch[groups][n];  // of transforms
-    Complex<T> edge[n];             // columns 0 and H, which share one transform
-    Complex<T> nyquist[columns];    // row H of the other columns
-    Complex<T> roots[n];            // exp(-2 pi i k / n)
+    Complex<T> rows[split ? 1 : s][columns];  // of pixels, Fourier in x
+    Complex<T> scratch[groups][n];            // of transforms
+    Complex<T> edge[n];                       // columns 0 and H, which share one transform
+    Complex<T> nyquist[columns];              // row H of the other columns
+    Complex<T> roots[n];                      // exp(-2 pi i k / n)
     Complex<T> wave_x[columns], wave_y[columns];
     double parts[THREADS / 32][sums_count];
     double totals[sums_count];
@@ -66,19 +66,33 @@ struct Stamp {
   };
 
   Shared& shared;
+  Complex<T>* plane;  // [s, columns], of a galaxy that is split
   const T* attenuation;
   int thread, group, lane;
 
-  __device__ Stamp(void* memory, const T* optics, const T* twiddles)
+  __device__ Stamp(void* memory, const T* optics, const T* twiddles, Complex<T>* rows = nullptr)
       : shared(*static_cast<Shared*>(memory)),
+        plane(rows),
         attenuation(optics),
         thread(threadIdx.x),
         group(threadIdx.x / lanes),
         lane(threadIdx.x % lanes) {
     for (int k = thread; k < n; k += THREADS)
       shared.roots[k] = {twiddles[2 * k], twiddles[2 * k + 1]};
-    static_assert(sizeof(Shared) <= galaxy_shear::shared_bytes(sizeof(T), n, s, THREADS));
+    static_assert(sizeof(Shared) <=
+                  galaxy_shear::shared_bytes(sizeof(T), n, split ? 1 : s, THREADS));
   }
+
+  __device__ Complex<T>& row(int i, int c) const {
+    if constexpr (split)
+      return plane[i * columns + c];
+    else
+      return shared.rows[i][c];
+  }
+  // Of the blocks that share a galaxy this one's number, and how many they are.
+  __device__ static int part() { return split ? blockIdx.y : 0; }
+  __device__ static int parts() { return split ? gridDim.y : 1; }
+  __device__ static bool owns(int column) { return column / groups % parts() == part(); }
 
   // One thread's part of placing a galaxy; the block waits, then makes its waves.
   __device__ void set(const galaxy_shear::Model& model, const double* z) {
@@ -124,7 +138,7 @@ struct Stamp {
   // Both sides of a Nyquist line are added: row H of every column, and column H, whose other side
   // are the conjugates. Columns 0 and H make real rows, so that they are one transform.
   __device__ void generate() {
-    for (int k = thread; k < n; k += THREADS) {
+    for (int k = thread; k < n && part() == 0; k += THREADS) {
       const int r = k < half ? k : k - n;
       Complex<T> sum = {0, 0};
 #pragma unroll 1
@@ -138,7 +152,7 @@ struct Stamp {
     }
     __syncthreads();
 #pragma unroll 1
-    for (int first = 0; first < half; first += groups) {
+    for (int first = part() * groups; first < half; first += parts() * groups) {
       const int c = first + group;
       Complex<T> v[8];
 #pragma unroll
@@ -156,8 +170,8 @@ struct Stamp {
       for (int k = 0; k < 8; ++k) {
         const int i = lane + k * lanes;
         if (i >= s || c >= half) continue;
-        shared.rows[i][c] = c == 0 ? Complex<T>{v[k].im, 0} : swapped(v[k]);
-        if (c == 0) shared.rows[i][half] = {v[k].re, 0};
+        row(i, c) = c == 0 ? Complex<T>{v[k].im, 0} : swapped(v[k]);
+        if (c == 0) row(i, half) = {v[k].re, 0};
       }
     }
     __syncthreads();
@@ -169,7 +183,7 @@ struct Stamp {
   __device__ void pass_rows(const See& see) {
     constexpr int pairs = (s + 1) / 2;
 #pragma unroll 1
-    for (int first = 0; first < pairs; first += groups) {
+    for (int first = part() * groups; first < pairs; first += parts() * groups) {
       const int i = 2 * (first + group);
       const bool two = i + 1 < s;
       Complex<T> v[8];
@@ -178,8 +192,8 @@ struct Stamp {
         v[k] = {0, 0};
         if (i >= s) continue;
         const int x = lane + k * lanes, c = k < 4 ? x : n - x;
-        Complex<T> upper = shared.rows[i][c];
-        Complex<T> lower = two ? shared.rows[i + 1][c] : Complex<T>{0, 0};
+        Complex<T> upper = row(i, c);
+        Complex<T> lower = two ? row(i + 1, c) : Complex<T>{0, 0};
         if (k >= 4) {
           upper = conjugate(upper);
           lower = conjugate(lower);
@@ -229,8 +243,8 @@ struct Stamp {
         if (c > half) continue;
         const Complex<T> here = whole[c], there = conjugate(whole[(n - c) % n]);
         const Complex<T> sum = here + there, difference = turned(here - there);
-        shared.rows[i][c] = {sum.re / 2, sum.im / 2};
-        if (two) shared.rows[i + 1][c] = {difference.re / 2, difference.im / 2};
+        row(i, c) = {sum.re / 2, sum.im / 2};
+        if (two) row(i + 1, c) = {difference.re / 2, difference.im / 2};
       }
     }
     group_barrier<n>();
@@ -267,7 +281,7 @@ struct Stamp {
   // read; `totals` are this thread's.
   __device__ void reduce(double (&totals)[sums_count]) {
 #pragma unroll 1
-    for (int first = 0; first < half; first += groups) {
+    for (int first = part() * groups; first < half; first += parts() * groups) {
       const int c = first + group;
       Complex<T> v[8];
 #pragma unroll
@@ -275,8 +289,8 @@ struct Stamp {
         const int i = lane + k * lanes;
         v[k] = {0, 0};
         if (i >= s || c >= half) continue;
-        v[k] = shared.rows[i][c];
-        if (c == 0) v[k].im = shared.rows[i][half].re;
+        v[k] = row(i, c);
+        if (c == 0) v[k].im = row(i, half).re;
       }
       transform<n>(v, shared.scratch[group], shared.roots, lane);
       if (c == 0) {
@@ -302,6 +316,7 @@ struct Stamp {
       const bool edge = k<2 * (n + 1), last = k> n;
       const int c = !edge ? k - 2 * (n + 1) + 1 : last ? half : 0;
       const int r = !edge ? half : k - (last ? n + 1 : 0) - half;
+      if (!(edge ? part() == 0 : owns(c))) continue;
       Complex<T> residual = shared.nyquist[edge ? 0 : c];
       if (edge) {
         const Complex<T> here = shared.edge[(r + n) % n],

@@ -29,9 +29,14 @@ inline void expect_table(Backend& backend, Variant variant) {
 
 // Drawn, multiplied with a cotangent, and one step of a fit, against the oracle.
 inline void expect_oracle(Backend& backend, Variant variant, const golden::Golden& golden,
-                          Precision precision) {
+                          Precision precision, bool split = false) {
   const bool single = precision == Precision::f32;
   const Scene& scene = golden.scene;
+  const auto problem_of = [&](Unit unit, const golden::Golden& of, Precision numbers) {
+    Problem problem = galaxy_shear::problem_of(unit, of, numbers);
+    problem.split = split;
+    return problem;
+  };
   const auto image = oracle::image(scene, golden.truth);
   EXPECT_LT(largest_difference(after(backend, variant, problem_of(Unit::render, golden, precision)),
                                image),

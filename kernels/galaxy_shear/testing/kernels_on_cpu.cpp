@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "galaxy_shear/device/optimized_kernels.hpp"
+#include "galaxy_shear/device/split_kernels.hpp"
 #include "galaxy_shear/problem/sampling.hpp"
 #include "runtime/emulation/emulation_shim.hpp"
 
@@ -12,6 +13,7 @@ namespace on_cpu_galaxy_shear {
 HOLDFAST_EMULATED_SHARED(double, shared_memory);
 #include "galaxy_shear/device/optimized.cu"
 #include "galaxy_shear/device/psf_table.cu"
+#include "galaxy_shear/device/split.cu"
 }  // namespace on_cpu_galaxy_shear
 
 namespace holdfast::galaxy_shear {
@@ -32,6 +34,28 @@ template <class T, class Walk>
 void add_walk(EmulatedKernels& kernels) {
   const Scene scene = {.fft = 16, .image = 8};
   kernels.add(WalkKernel<T, Walk>(scene).walk, &on_cpu_galaxy_shear::walk<T, 16, 8, false, Walk>);
+}
+
+// What a unit needs, of every one.
+template <class T, int n, int s, bool table, Pass pass>
+void add_split(EmulatedKernels& kernels, Unit unit) {
+  namespace on_cpu = on_cpu_galaxy_shear;
+  Problem problem = {.unit = unit, .scene = {.fft = n, .image = s}, .sample = pass == compares};
+  if (table) problem.scene.psf.kind = Psf::moffat;
+  const SplitKernels<T> listed(problem);
+  kernels.add(listed.generate, &on_cpu::split_generate<T, n, s, table>);
+  kernels.add(listed.rows, &on_cpu::split_rows<T, n, s, table, pass>);
+  if (listed.reduce) kernels.add(*listed.reduce, &on_cpu::split_reduce<T, n, s, table>);
+  if constexpr (pass != draws)
+    if (listed.finish) kernels.add(*listed.finish, &on_cpu::split_finish<T, pass>);
+  if (listed.begin) kernels.add(*listed.begin, &on_cpu::split_begin<T>);
+}
+template <class T, int n, int s, bool table>
+void add_splits(EmulatedKernels& kernels) {
+  add_split<T, n, s, table, draws>(kernels, Unit::render);
+  add_split<T, n, s, table, weighs>(kernels, Unit::render_grad);
+  add_split<T, n, s, table, compares>(kernels, Unit::forward);
+  add_split<T, n, s, table, descends>(kernels, Unit::map);
 }
 
 template <int n, int s>
@@ -56,6 +80,8 @@ std::unique_ptr<Backend> emulated(Variant variant, Emulation emulation) {
   add_walk<double, Hamiltonian>(kernels);
   add_walk<float, Variational>(kernels);
   add_walk<float, Hamiltonian>(kernels);
+  add_splits<float, 16, 7, true>(kernels);
+  add_splits<double, 128, 48, false>(kernels);
   add_size<16, 8>(kernels);
   add_size<16, 7>(kernels);
   add_size<64, 33>(kernels);
