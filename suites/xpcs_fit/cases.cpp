@@ -110,6 +110,24 @@ void add_patterns(Rows& rows) {
                     .count = iterations});
 }
 
+// By rows, on a device; within budgets, of which the smallest is a fifth of the data of size l.
+void add_device_streams(Rows& rows) {
+  for (const bool resident : {false, true})
+    for (const Mode mode : modes)
+      for (const NamedSize size : {NamedSize::t, NamedSize::s, NamedSize::l, NamedSize::c}) {
+        const bool gates = size == NamedSize::s && mode == Mode::laminar && !resident;
+        rows.push_back({.family = &families::fit_streamed,
+                        .size = size,
+                        .tier = gates ? Tier::gate : Tier::full,
+                        .options = {.mode = mode},
+                        .resident = resident});
+      }
+  for (const int limit : {8, 32, 128})
+    for (const NamedSize size : {NamedSize::t, NamedSize::l})
+      rows.push_back({.family = &families::memory_budget, .size = size, .limit_mebibytes = limit});
+  rows.push_back({.family = &families::out_of_memory, .size = NamedSize::s});
+}
+
 void add_streams(Rows& rows) {
   for (const double probability : {0., 0.05, 0.3})
     for (const int permanent : {-1, 3})
@@ -119,20 +137,28 @@ void add_streams(Rows& rows) {
                       .permanent = permanent});
   rows.push_back({.family = &families::stream_overhead, .size = NamedSize::s});
   rows.push_back({.family = &families::stream_resume});
+  for (const int parameters : {9, 135})
+    for (const int batches : {100, 30000})
+      rows.push_back(
+          {.family = &families::stream_checkpoint, .count = batches, .parameters = parameters});
+  rows.push_back({.family = &families::progress, .size = NamedSize::s, .count = 24});
 }
 
 void add_protocols(Rows& rows) {
   for (const Mode mode : modes)
-    rows.push_back(
-        {.family = &families::first_call, .tier = Tier::gate, .options = {.mode = mode}});
+    rows.push_back({.family = &families::first_call,
+                    .tier = mode == Mode::laminar ? Tier::gate : Tier::full,
+                    .options = {.mode = mode}});
   for (const Mode mode : modes)
     for (const NamedSize size : {NamedSize::s, NamedSize::l})
       rows.push_back({.family = &families::memory,
                       .size = size,
                       .tier = mode == Mode::laminar ? tier_of(size) : Tier::full,
                       .options = {.mode = mode}});
-  for (const Change change : {Change::shape, Change::dtype_mode})
-    rows.push_back({.family = &families::shape_change, .tier = Tier::gate, .change = change});
+  for (const Change change : {Change::shape, Change::dtype_mode, Change::tail, Change::constants})
+    rows.push_back({.family = &families::shape_change,
+                    .tier = change <= Change::dtype_mode ? Tier::gate : Tier::full,
+                    .change = change});
 }
 
 std::vector<Case> cases(const SuiteOptions&) {
@@ -142,6 +168,7 @@ std::vector<Case> cases(const SuiteOptions&) {
   add_fits(rows);
   add_patterns(rows);
   add_streams(rows);
+  add_device_streams(rows);
   add_protocols(rows);
   return cases_of(rows);
 }

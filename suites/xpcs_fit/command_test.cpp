@@ -22,17 +22,28 @@ TEST(XpcsCases, AreThoseOfTheSpecification) {
   for (const auto& one : list("")) ids.insert(one.at("id").get<std::string>().substr(9));
   EXPECT_THAT(ids,
               IsSupersetOf(std::set<std::string>{
-                  "g2/mode:static/size:c/f64", "g2/mode:laminar/size:l/f32",
+                  "g2/mode:static/size:c/f64",
+                  "g2/mode:laminar/size:l/f32",
                   "residual/mode:laminar/size:s/f64",
                   "normal_eq/mode:laminar/scaling:shared/loss:soft_l1/weights:array/size:t/f64",
                   "normal_eq/mode:static/scaling:per_angle/loss:linear/weights:unit/size:c/f64",
                   "fit/strategy:standard/source:resident/mode:laminar/size:s/f64",
                   "fit/converged/strategy:standard/source:resident/mode:static/size:t/f64",
-                  "angle_loop/angles:72/frames:200/f64", "batch_chi2/vectors:64/size:s/f64",
-                  "chunk_gather/chunks:16/size:s0/f64", "roundtrip/iterations:1000/size:s0/f64",
+                  "angle_loop/angles:72/frames:200/f64",
+                  "batch_chi2/vectors:64/size:s/f64",
+                  "chunk_gather/chunks:16/size:s0/f64",
+                  "roundtrip/iterations:1000/size:s0/f64",
                   "stream/faults/probability:0.3/permanent:none/f64",
-                  "compile/first_call/mode:laminar/f64", "stream/resume/size:t/f64",
-                  "compile/shape_change/over:shape/f64", "memory/model/mode:laminar/size:s/f64"}));
+                  "fit/strategy:streaming/source:host/mode:laminar/size:s/f64",
+                  "fit/strategy:streaming/source:resident/mode:static/size:c/f64",
+                  "memory/budget/limit:8mib/mode:laminar/size:l/f64",
+                  "memory/oom/mode:laminar/size:s/f64",
+                  "progress/chunks:24/f64",
+                  "stream/checkpoint/parameters:135/batches:30000/f64",
+                  "compile/first_call/mode:laminar/f64",
+                  "stream/resume/size:t/f64",
+                  "compile/shape_change/over:shape/f64",
+                  "memory/model/mode:laminar/size:s/f64"}));
 }
 
 TEST(XpcsCases, GateInFewCases) {

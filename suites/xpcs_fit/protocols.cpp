@@ -6,11 +6,18 @@
 #include <optional>
 #include <vector>
 
+#include "xpcs_fit/fit_oracles.hpp"
+#include "xpcs_fit/oracle/distance.hpp"
+#include "xpcs_fit/oracle/oracle.hpp"
+#include "xpcs_fit/problem/fit.hpp"
 #include "xpcs_fit/problem/words.hpp"
 #include "xpcs_fit/row.hpp"
+#include "xpcs_fit/streams.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {
+
+constexpr Words<Change, 4> change_words = {"change", {"shape", "dtype_mode", "tail", "constants"}};
 
 // The fit that a first call makes.
 Row first_fit(Row row) {
@@ -84,6 +91,54 @@ void measure_shape_change(const Row& row, Session& session) {
   }
 }
 
+// The same problem on another clock, through wider gaps.
+Problem with_other_constants(const Problem& problem, int which) {
+  auto input = std::make_shared<Input>(*problem.input);
+  input->physics.dt *= 1 + 0.25 * which;
+  input->physics.gap *= 1 + 0.5 * which;
+  return {input, problem.options};
+}
+
+// What changes no program at all: batches whose last one is shorter, and other constants.
+void measure_no_change(const Row& row, Session& session) {
+  const Problem problem = problem_of(row, session.executes());
+  const std::int64_t one_row =
+      std::int64_t{problem.input->size.angles} * problem.input->size.frames;
+  const Oracle fits = fit_oracle(Unit::fit, as(families::fit, row));
+  Backend& backend = session.open();
+  std::int64_t programs = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (int which = 0; which < 3; ++which) {
+      const bool tail = row.change == Change::tail;
+      const Problem changed = tail ? problem : with_other_constants(problem, which);
+      const auto computation =
+          tail ? make_stream(backend, changed,
+                             {.batch = (5 + 4 * which) * one_row,
+                              .passes = accounted_passes,
+                              .settings = {.tolerates_faults = false}})
+               : make(Unit::normal_equations, backend, Variant::optimized, changed);
+      computation->step();
+      if (!session.executes()) continue;
+      const std::vector<double> found = computation->result();
+      if (tail)
+        session.check(fits.name, fits.distance(found, fits.expected(1)), fits.limit);
+      else
+        session.check("the plain sums",
+                      oracle::distance(found, oracle::in_a_row(oracle::normal_equations(
+                                                  changed, changed.input->box.start))),
+                      1e-11);
+    }
+    const std::int64_t now = backend.ledger.counts.programs;
+    session.read(round == 0 ? "compile_warm" : "compile_steady",
+                 static_cast<double>(now - programs));
+    programs = now;
+  }
+}
+
+bool changes_programs(const Row& row) {
+  return row.change == Change::shape || row.change == Change::dtype_mode;
+}
+
 // Of normal equations, against the published estimate: data and Jacobian, twice.
 void measure_memory(const Row& row, Session& session) {
   Row whole = row;
@@ -138,14 +193,18 @@ const Family<Row> families::first_call = {
 const Family<Row> families::shape_change = {
     .id =
         [](const Row& row) {
-          return id("xpcs_fit/compile/shape_change",
-                    {{"over", row.change == Change::shape ? "shape" : "dtype_mode"}}, "f64");
+          return id("xpcs_fit/compile/shape_change", {{"over", change_words.of(row.change)}},
+                    "f64");
         },
     .devices = [](const Row&) { return gpu; },
+    .reference = changes_programs,
     .metrics = [](const Row&) -> std::vector<MetricDeclaration> {
       return {{.name = "compile_warm", .kind = "exact", .devices = gpu},
               {.name = "compile_steady", .kind = "exact", .devices = gpu}};
     },
-    .protocol = measure_shape_change};
+    .protocol =
+        [](const Row& row, Session& session) {
+          (changes_programs(row) ? measure_shape_change : measure_no_change)(row, session);
+        }};
 
 }  // namespace holdfast::xpcs_fit

@@ -25,6 +25,13 @@ extern const Family<Row> angle_loop, batch_chi2, chunk_gather, round_trip;
 extern const Family<Row> stream_faults,  // planted faults, and what becomes of batches
     stream_overhead,                     // what looking at each batch costs
     stream_resume;                       // stopped, spoilt and resumed
+// saving.cpp
+extern const Family<Row> stream_checkpoint,  // how long it takes to save a fit
+    progress;                                // what telling how far it is costs
+// device_streams.cpp
+extern const Family<Row> fit_streamed,  // 8 passes, batch by batch
+    memory_budget,                      // the same within so many bytes
+    out_of_memory;                      // where only a stream has room
 // protocols.cpp
 extern const Family<Row> first_call,  // what the first call costs, and the next
     shape_change,                     // what must not be compiled again
@@ -32,7 +39,7 @@ extern const Family<Row> first_call,  // what the first call costs, and the next
 }  // namespace families
 
 // Of families::shape_change: what changes.
-enum class Change { shape, dtype_mode };
+enum class Change { shape, dtype_mode, tail, constants };
 
 struct Row {
   const Family<Row>* family = &families::normal_equations;
@@ -40,9 +47,12 @@ struct Row {
   Tier tier = Tier::full;
   Options options = {};
   int angles = 0, frames = 0;  // of families::angle_loop, instead of a size
-  int count = 1;               // of other patterns: sets of parameters, chunks, iterations
-  double probability = 0;      // of families::stream_faults, that an attempt fails
-  int permanent = -1;          // a batch of which all do; -1: none
+  int count = 1;  // of other patterns: sets of parameters, chunks, iterations; batches of a fit
+  int parameters = 9;       // of families::stream_checkpoint
+  double probability = 0;   // of families::stream_faults, that an attempt fails
+  int permanent = -1;       // a batch of which all do; -1: none
+  bool resident = false;    // of families::fit_streamed: no batch comes from the host
+  int limit_mebibytes = 0;  // of families::memory_budget
   Change change = Change::shape;
   Kinds only = {};       // of devices that it is confined to; empty: all that can
   bool counted = false;  // small enough for its instructions to be counted
