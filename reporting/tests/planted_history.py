@@ -238,7 +238,8 @@ class Writer:
         line["verdict"] = {
             "exit": 1 if blocks else 0, "counts": counts, "blocking": len(blocks), "most": "PASS",
             "others": {"REGRESSION": blocks} if blocks else {},
-        } | ({"blocks": blocks} if blocks else {})
+        }
+        line |= {"blocks": blocks} if blocks else {}
         line["values"] = self.changed(run)
         self.lines.append(dumped(line))
 

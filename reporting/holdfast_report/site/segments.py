@@ -55,7 +55,6 @@ class Verdict(Loose):
     blocking: int
     most: str
     others: dict[str, Ranges]
-    blocks: Ranges = []
 
 
 class Run(Loose):
@@ -69,6 +68,7 @@ class Run(Loose):
     partial: bool = False
     invalid: list[str] = []
     verdict: Verdict | None
+    blocks: Ranges = []
     absent: Ranges = []
     values: dict[str, Number | list[Number]]
 
@@ -200,11 +200,11 @@ class Segment:
             column.at.append(number)
             column.values.append(value_now)
         if run.verdict is not None:
-            self.alarm(run.verdict, number)
+            self.alarm(run, run.verdict, number)
 
-    def alarm(self, verdict: Verdict, number: int) -> None:
-        blocking = inside(verdict.blocks)
-        if not verdict.blocks:  # a store that was rewritten says the verdicts only
+    def alarm(self, run: Run, verdict: Verdict, number: int) -> None:
+        blocking = inside(run.blocks)
+        if not run.blocks:  # a store that was rewritten says the verdicts only
             blocking = {one for name in ALARMS for one in inside(verdict.others.get(name, []))}
         for series in blocking:
             if series < len(self.columns):
