@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clusterless_kde/row.hpp"
 
+#include "base/text.hpp"
 #include "clusterless_kde/problem/words.hpp"
 #include "families/known.hpp"
 
@@ -25,6 +26,12 @@ Axis marks_axis(const Row& row) {
 Kinds by_arithmetic(const Row& row) {
   const Arithmetic arithmetic = row.options.arithmetic;
   return arithmetic == Arithmetic::bf16x3 || arithmetic == Arithmetic::tf32 ? gpu : any_kind;
+}
+
+std::string words_of(const Recipe& recipe) {
+  const auto& [size, marks, seed, scale, features, bins, encoding, decoding, sparse] = recipe;
+  return text(static_cast<int>(size), ' ', static_cast<int>(marks), ' ', seed, ' ', scale, ' ',
+              features, ' ', bins, ' ', encoding, ' ', decoding, ' ', sparse);
 }
 
 const Input& input_of(const Recipe& recipe) {

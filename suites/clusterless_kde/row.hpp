@@ -56,6 +56,9 @@ Axis marks_axis(const Row& row);
 // Some arithmetics are of tensor cores.
 Kinds by_arithmetic(const Row& row);
 
+// All that an input depends on, for a question about it.
+std::string words_of(const Recipe& recipe);
+
 // Several cases of a process ask for the same input; it is made once.
 const Input& input_of(const Recipe& recipe);
 

@@ -9,11 +9,11 @@ namespace holdfast::gate {
 namespace {
 
 // Processes of a case whose ratio they found to be these.
-struct Measured {
+struct Found {
   std::vector<CaseResult> results = {};
 
-  explicit Measured(const std::vector<double>& speedups, const std::string& kind = "ratio",
-                    double waited = 0) {
+  explicit Found(const std::vector<double>& speedups, const std::string& kind = "ratio",
+                 double waited = 0) {
     for (const double value : speedups) {
       CaseResult result{.id = "toy/a/f64", .tier = "gate"};
       result.metrics["speedup"] = {.kind = kind, .processes = {value}, .median = value};
@@ -30,7 +30,7 @@ struct Measured {
 
 constexpr Effort effort = {.fewest = 5, .most = 10, .limit = 0.05};
 
-bool wants(const Measured& measured) {
+bool wants(const Found& measured) {
   return wants_another(measured.records(), effort);
 }
 
@@ -42,34 +42,34 @@ TEST(Schedule, TheIntervalIsStudents) {
 }
 
 TEST(Schedule, WhatIsTimedHasFiveProcesses) {
-  EXPECT_TRUE(wants(Measured({10, 10, 10, 10})));
-  EXPECT_FALSE(wants(Measured({10, 10, 10, 10, 10})));
+  EXPECT_TRUE(wants(Found({10, 10, 10, 10})));
+  EXPECT_FALSE(wants(Found({10, 10, 10, 10, 10})));
 }
 
 TEST(Schedule, ARatioThatIsNotKnownWithinTheLimitHasMore) {
   const std::vector<double> wide = {10, 12, 9, 11, 13};
-  EXPECT_TRUE(wants(Measured(wide)));
-  EXPECT_FALSE(wants(Measured(wide, "time")));  // it warns at most
+  EXPECT_TRUE(wants(Found(wide)));
+  EXPECT_FALSE(wants(Found(wide, "time")));  // it warns at most
 }
 
 TEST(Schedule, NoRatioHasMoreThanTheMost) {
-  EXPECT_FALSE(wants(Measured({10, 20, 10, 20, 10, 20, 10, 20, 10, 20})));
+  EXPECT_FALSE(wants(Found({10, 20, 10, 20, 10, 20, 10, 20, 10, 20})));
 }
 
 TEST(Schedule, CountsAreLookedAtTwice) {
-  EXPECT_TRUE(wants(Measured({4}, "exact")));
-  EXPECT_FALSE(wants(Measured({4, 4}, "exact")));
+  EXPECT_TRUE(wants(Found({4}, "exact")));
+  EXPECT_FALSE(wants(Found({4, 4}, "exact")));
 }
 
 TEST(Schedule, WhatFailedIsNotMeasuredAgain) {
-  Measured failed({10});
+  Found failed({10});
   failed.results[0].status = "failed";
   EXPECT_FALSE(wants(failed));
 }
 
 TEST(Schedule, ADisturbedProcessTakesNobodysPlace) {
-  EXPECT_TRUE(wants(Measured({10, 10, 10, 10, 10}, "ratio", 0.5)));
-  EXPECT_FALSE(is_disturbed(Measured({10}, "ratio", 0.01).results[0]));
+  EXPECT_TRUE(wants(Found({10, 10, 10, 10, 10}, "ratio", 0.5)));
+  EXPECT_FALSE(is_disturbed(Found({10}, "ratio", 0.01).results[0]));
 }
 
 }  // namespace

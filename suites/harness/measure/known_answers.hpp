@@ -3,14 +3,21 @@
 // other processes of one run, which share a folder. Results are held against it in each of them.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "harness/case/case.hpp"
 
 namespace holdfast {
 
-// The same oracle, asked once for each number of steps, and for each variant's published values.
-// HOLDFAST_ANSWERS names the folder; without one only this oracle's copies remember.
+// The same oracle, asked once for each number of steps. HOLDFAST_ANSWERS names the folder; without
+// one only this oracle's copies remember.
 Oracle remembering(Oracle oracle, const std::string& case_id);
+
+// What an oracle forms while it looks at a result: read from the folder, or computed and left
+// there. The question says all that the answer depends on.
+std::vector<double> kept_answer(const std::string& question,
+                                const std::function<std::vector<double>()>& compute);
 
 }  // namespace holdfast
