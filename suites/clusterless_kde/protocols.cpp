@@ -16,6 +16,14 @@ Row whole(const Row& row) {
   return as(families::total, row);
 }
 
+double limit_of_whole(const Row& row) {
+  return families::total.oracle(whole(row)).limit;
+}
+
+double limit_of_decode(const Row& row) {
+  return families::decode.oracle(as(families::decode, row)).limit;
+}
+
 void read_resources(const Backend& backend, Session& session) {
   int registers = 0, spills = 0, shared = 0;
   double slowest = 0;
@@ -115,14 +123,16 @@ const Family<Row> families::first_call = {
           session.read("warm_first_call_s", warm_first_call_seconds(session, [&](Backend& backend) {
                          return make(whole(row), backend, Variant::optimized);
                        }));
-        }};
+        },
+    .limit = limit_of_whole};
 
 const Family<Row> families::matrix = {
     .id = [](const Row& row) { return named("compile/matrix", row, {size_axis(row)}); },
     .devices = [](const Row&) { return gpu; },
     .reference = never,
     .metrics = compilation,
-    .protocol = [](const Row& row, Session& session) { (void)compile_whole(row, session); }};
+    .protocol = [](const Row& row, Session& session) { (void)compile_whole(row, session); },
+    .limit = limit_of_whole};
 
 // What a program must not depend on: how many spikes each electrode has, how many places and rows
 // there are. The inputs take turns, so that each must be computed anew.
@@ -144,7 +154,8 @@ const Family<Row> families::shape_change = {
           for (const Row& next : {other_spikes, whole(row), other_places, fewer, other_spikes})
             others.push_back(steps_of(next));
           holdfast::shape_change(session, steps_of(whole(row)), others);
-        }};
+        },
+    .limit = limit_of_whole};
 
 const Family<Row> families::in_turn = {
     .id = [](const Row& row) { return named("in_turn", row); },
@@ -165,12 +176,14 @@ const Family<Row> families::in_turn = {
                    return comparison(each, result).back().value == 1;
                  }});
           holdfast::in_turn(session, turns);
-        }};
+        },
+    .limit = limit_of_whole};
 
 const Family<Row> families::memory = {.id = [](const Row& row) { return named("memory", row); },
                                       .devices = by_arithmetic,
                                       .metrics = memory_metrics,
-                                      .protocol = measure_memory};
+                                      .protocol = measure_memory,
+                                      .limit = limit_of_decode};
 
 const Family<Row> families::micro = {.id =
                                          [](const Row& row) {
@@ -181,6 +194,7 @@ const Family<Row> families::micro = {.id =
                                          },
                                      .devices = by_arithmetic,
                                      .metrics = memory_metrics,
-                                     .protocol = measure_memory};
+                                     .protocol = measure_memory,
+                                     .limit = limit_of_decode};
 
 }  // namespace holdfast::clusterless_kde

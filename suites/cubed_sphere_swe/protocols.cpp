@@ -15,6 +15,10 @@ std::string_view unit_name(const Row& row) {
   return row.compiled == &families::rhs ? "rhs" : row.compiled == &families::loop ? "loop" : "step";
 }
 
+double limit(const Row& row) {
+  return accuracy(row.options.precision);
+}
+
 // On the smallest grid.
 void check_small(const Row& row, Backend& backend, Variant variant, Session& session) {
   const Oracle known = row.family->oracle(row);
@@ -103,7 +107,8 @@ const Family<Row> families::compile = {.id =
                                        .devices = [](const Row&) { return gpu; },
                                        .reference = never,
                                        .metrics = [](const Row&) { return compile_metrics(); },
-                                       .protocol = cubed_sphere_swe::compile};
+                                       .protocol = cubed_sphere_swe::compile,
+                                       .limit = limit};
 
 const Family<Row> families::memory = {.id = [](const Row& row) { return named("memory", row); },
                                       .devices = small_grids,
@@ -114,7 +119,8 @@ const Family<Row> families::memory = {.id = [](const Row& row) { return named("m
                                                 {.name = "estimate_ratio", .kind = "bound"},
                                                 {.name = "rule_of_thumb_ratio", .kind = "bound"}};
                                           },
-                                      .protocol = cubed_sphere_swe::memory};
+                                      .protocol = cubed_sphere_swe::memory,
+                                      .limit = limit};
 
 const Family<Row> families::setup = {
     .id = [](const Row& row) { return named("setup", row); },
@@ -127,6 +133,7 @@ const Family<Row> families::setup = {
               {.name = "peak_bytes_warm", .kind = "exact"},
               {.name = "h2d_bytes_warm", .kind = "exact", .devices = gpu}};
         },
-    .protocol = cubed_sphere_swe::setup};
+    .protocol = cubed_sphere_swe::setup,
+    .limit = limit};
 
 }  // namespace holdfast::cubed_sphere_swe

@@ -41,6 +41,7 @@ struct Family {
 
   // Of one that is not, instead of all these.
   void (*protocol)(const Row&, Session&) = nullptr;
+  double (*limit)(const Row&) = nullptr;  // the largest that it checks a result with, if it does
 };
 
 template <class Row>
@@ -112,6 +113,7 @@ Case case_of(const Row& row) {
               .counted = row.counted};
   if (family.unreferenced) one.unreferenced = family.unreferenced(row);
   if (family.metrics) one.metrics = family.metrics(row);
+  if (family.limit) one.limit = family.limit(row);
   if (family.protocol) {
     one.recipe = Protocol([row](Session& session) { row.family->protocol(row, session); });
     return one;

@@ -41,7 +41,7 @@ Turn turn(double value, const Kept& kept = {}) {
 }
 
 Measurement measured(const Protocol& protocol) {
-  return measure({.id = "toy", .recipe = protocol}, "host", {});
+  return measure({.id = "toy", .recipe = protocol, .limit = 1}, "host", {});
 }
 
 TEST(InTurn, InputsThatAreComputedAnewAreRight) {

@@ -2,6 +2,7 @@
 // The families that are no repeated step: what compiling, changes and memory cost.
 #include "families/protocols.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "galaxy_shear/oracles.hpp"
@@ -11,6 +12,19 @@ namespace holdfast::galaxy_shear {
 namespace {
 
 constexpr double published_peak_bytes = 4.6e9;  // for one image of 48 x 48
+
+double limit_of(const Family<Row>& family, const Row& row) {
+  return family.oracle(as(family, row)).limit;
+}
+double limit_of_step(const Row& row) {
+  return limit_of(families::svi_step, row);
+}
+double limit_of_fit(const Row& row) {
+  return limit_of(families::map, row);
+}
+double larger_limit(const Row& row) {
+  return std::max(limit_of_step(row), limit_of_fit(row));
+}
 
 // A first call with empty caches, and once more as a new process makes it.
 void first_call(const Row& row, Session& session) {
@@ -127,7 +141,8 @@ const Family<Row> families::first_call = {
     .devices = [](const Row&) { return gpu; },
     .reference = never,
     .metrics = first_call_metrics,
-    .protocol = galaxy_shear::first_call};
+    .protocol = galaxy_shear::first_call,
+    .limit = limit_of_step};
 
 const Family<Row> families::first_run = {
     .id =
@@ -143,7 +158,8 @@ const Family<Row> families::first_run = {
                                                 {.name = "second_run_s", .devices = executing},
                                                 {.name = "jit_fraction", .devices = executing}};
         },
-    .protocol = galaxy_shear::first_run};
+    .protocol = galaxy_shear::first_run,
+    .limit = limit_of_fit};
 
 const Family<Row> families::shape_change = {
     .id = [](const Row& row) { return sizes_of("compile/shape_change", row); },
@@ -154,7 +170,8 @@ const Family<Row> families::shape_change = {
                                                 {.name = "compile_other_size", .kind = "exact"},
                                                 {.name = "compile_steady", .kind = "exact"}};
         },
-    .protocol = galaxy_shear::shape_change};
+    .protocol = galaxy_shear::shape_change,
+    .limit = larger_limit};
 
 const Family<Row> families::memory = {
     .id =
@@ -172,6 +189,7 @@ const Family<Row> families::memory = {
               {.name = "vs_seed_peak", .kind = "bound", .better = Better::higher},
               {.name = "peak_over_optimized", .kind = "bound", .better = Better::higher}};
         },
-    .protocol = galaxy_shear::memory};
+    .protocol = galaxy_shear::memory,
+    .limit = limit_of_fit};
 
 }  // namespace holdfast::galaxy_shear

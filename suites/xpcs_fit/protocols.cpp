@@ -26,6 +26,15 @@ Row first_fit(Row row) {
   return row;
 }
 
+double limit_of_fit(const Row& row) {
+  const Row fit = first_fit(row);
+  return families::fit.oracle(fit).limit;
+}
+
+double limit_of_equations(const Row& row) {
+  return families::normal_equations.oracle(as(families::normal_equations, row)).limit;
+}
+
 // Of the program that took longest to compile.
 double slowest_program_seconds(const Backend& backend) {
   double slowest = 0;
@@ -170,7 +179,8 @@ const Family<Row> families::memory = {
               {.name = "estimate_ratio", .kind = "bound"},
               {.name = "rule_of_thumb_ratio", .kind = "bound"}};
     },
-    .protocol = measure_memory};
+    .protocol = measure_memory,
+    .limit = limit_of_equations};
 
 const Family<Row> families::first_call = {
     .id =
@@ -188,7 +198,8 @@ const Family<Row> families::first_call = {
           all.push_back({.name = "cached_call_s", .devices = {"cuda"}});
           return all;
         },
-    .protocol = measure_first_call};
+    .protocol = measure_first_call,
+    .limit = limit_of_fit};
 
 const Family<Row> families::shape_change = {
     .id =
@@ -205,6 +216,7 @@ const Family<Row> families::shape_change = {
     .protocol =
         [](const Row& row, Session& session) {
           (changes_programs(row) ? measure_shape_change : measure_no_change)(row, session);
-        }};
+        },
+    .limit = limit_of_equations};
 
 }  // namespace holdfast::xpcs_fit

@@ -61,8 +61,13 @@ void hold_to_limits(MeasuredPart& part) {
     if (listed.limit) limits[listed.id] = *listed.limit;
   for (CaseResult& result : part.results.cases) {
     const auto limit = limits.find(result.id);
-    if (limit == limits.end() || !result.check.limit) continue;
-    if (*result.check.limit != limit->second)
+    if (!result.check.limit) continue;
+    if (limit == limits.end())
+      throw Error(Fault::incomplete,
+                  text(part.file.string(), ": the result of ", result.id,
+                       " was checked, and its list says no limit; build and measure again"));
+    // A protocol may check some of its results more strictly.
+    if (*result.check.limit > limit->second)
       throw Error(Fault::incomplete, text(part.file.string(), ": the result of ", result.id,
                                           " was checked with the "
                                           "limit ",

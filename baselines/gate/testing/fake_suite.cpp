@@ -28,7 +28,8 @@ void print_list() {
   const char* separator = "";
   for (const char* id : cases) {
     std::cout
-        << separator << R"({"id": ")" << id << R"(", "tier": "gate", "reference": false, )"
+        << separator << R"({"id": ")" << id
+        << R"(", "tier": "gate", "reference": false, "limit": 1e-12, )"
         << R"("devices": {"host": {"metrics": ["launches", "time_s"]}, "cuda": {"metrics": []}}})";
     separator = ", ";
   }

@@ -158,6 +158,9 @@ struct Case {
   std::vector<MetricDeclaration> metrics = {};
   std::vector<Derived> derived = {};
   std::vector<Rate> rates = {};
+  // Of a protocol that checks results: the largest limit that it checks one with, which the list
+  // tells and the gate judges by. What is stepped has that of its oracle.
+  std::optional<double> limit = {};
 
   bool runs_on(std::string_view device) const;
   bool has_reference(std::string_view device) const;

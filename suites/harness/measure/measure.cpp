@@ -168,7 +168,7 @@ void measure_steps(Case one, const std::string& device, const MeasureOptions& op
 
 void measure_protocol(const Case& one, const std::string& device, Measurement& measurement) {
   measurement.executed = open_backend(device)->executes();
-  Session session(device, measurement);
+  Session session(device, measurement, one.limit);
   std::get<Protocol>(one.recipe)(session);
   if (measurement.executed && measurement.check == CheckStatus::not_executed) {
     measurement.check = CheckStatus::failed;

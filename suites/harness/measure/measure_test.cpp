@@ -425,6 +425,7 @@ TEST(Measure, AProtocolsReadingsAreKept) {
     session.read("held_bytes", static_cast<double>(backend.ledger.live_bytes));
     session.check("arithmetic", 0, 1e-9);
   });
+  one.limit = 1e-9;
   const Measurement measured = measure(one, "host", quick);
   EXPECT_EQ(measured.check, CheckStatus::passed);
   EXPECT_EQ(measured.optimized.readings.at("held_bytes"), 24);

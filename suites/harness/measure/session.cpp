@@ -43,6 +43,12 @@ void Session::read_compilation(const Backend& backend) {
 }
 
 void Session::check(std::string_view oracle, double error, double limit) {
+  if (!limit_)
+    throw Error(Fault::broken_rule, text("its protocol checks a result (oracle: ", oracle,
+                                         ") and the case lists no limit: say Case::limit"));
+  if (limit > *limit_)
+    throw Error(Fault::broken_rule, text("its protocol checks a result with the limit ", limit,
+                                         " (oracle: ", oracle, "), and the case lists ", *limit_));
   const bool first = measurement_->check == CheckStatus::not_executed;
   // A result that is no number is further from its limit than any error, which it has none of.
   const auto share = [](const std::optional<double>& some, double of) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +15,9 @@ namespace holdfast {
 
 class Session {
  public:
-  Session(std::string device, Measurement& measurement)
-      : device_(std::move(device)), measurement_(&measurement) {}
+  // `limit` is the case's own.
+  Session(std::string device, Measurement& measurement, std::optional<double> limit)
+      : device_(std::move(device)), measurement_(&measurement), limit_(limit) {}
 
   const std::string& device() const { return device_; }
   bool executes() const { return measurement_->executed; }
@@ -36,12 +38,14 @@ class Session {
   void read_compilation(const Backend& backend);
 
   // Without it the case counts as not verified, and on a device that executes it fails. Of several
-  // checks the one that comes nearest to its limit, or goes furthest beyond, is reported.
+  // checks the one that comes nearest to its limit, or goes furthest beyond, is reported. A limit
+  // above the one that the case lists is an error.
   void check(std::string_view oracle, double error, double limit);
 
  private:
   std::string device_;
   Measurement* measurement_;
+  std::optional<double> limit_;
   std::vector<std::unique_ptr<Backend>> backends_ = {};
 };
 

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 class OnTheHost : public testing::Test {
  protected:
   Measurement measurement = {.executed = true};
-  Session session{"host", measurement};
+  Session session{"host", measurement, 1};
 };
 
 TEST_F(OnTheHost, BackendsAreFreshAndLiveAsLongAsTheSession) {
@@ -51,6 +51,14 @@ TEST_F(OnTheHost, OfSeveralChecksTheOneNearestToItsLimitIsReported) {
   session.check("fine", 0.01, 1);
   EXPECT_EQ(measurement.oracle, "coarse");
   EXPECT_EQ(measurement.check, CheckStatus::passed);
+}
+
+TEST_F(OnTheHost, ACheckIsNoLaxerThanItsCaseLists) {
+  EXPECT_THAT([&] { session.check("lax", 0, 2); },
+              testing::ThrowsMessage<Error>(HasSubstr("with the limit 2")));
+  Session unlisted("host", measurement, std::nullopt);
+  EXPECT_THAT([&] { unlisted.check("unlisted", 0, 1); },
+              testing::ThrowsMessage<Error>(HasSubstr("lists no limit")));
 }
 
 TEST_F(OnTheHost, AFailedCheckStaysFailed) {

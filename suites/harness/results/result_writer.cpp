@@ -205,6 +205,7 @@ json list_json(const std::string& suite, const std::vector<Case>& cases) {
                 {"devices", devices}};
     const auto* steps = std::get_if<Steps>(&one.recipe);
     if (steps) row["limit"] = steps->oracle.limit;
+    if (one.limit) row["limit"] = *one.limit;
     if (one.tier <= Tier::gate && one.runs_on("host") && !(steps && one.counted))
       row["uncounted"] = steps ? one.uncounted : "it is not one repeated step";
     rows.push_back(std::move(row));
