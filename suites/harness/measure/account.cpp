@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <tuple>
 #include <utility>
 
@@ -13,10 +14,31 @@
 namespace holdfast {
 namespace {
 
-// Steps that must count the same. What remembers an unchanged input is found by more of them, which
-// cost nothing where nothing executes; elsewhere all steps that are timed are counted too.
-int accounted_steps(const Backend& backend) {
-  return backend.executes() ? 3 : 8;
+using Clock = std::chrono::steady_clock;
+
+double seconds_of_this_thread() {
+  timespec now = {};
+  (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Of steps in a row, by which what remembers an unchanged input is found: eight, or as many as half
+// a second holds where a step is slow. All steps that are timed are counted, too.
+std::vector<Counts> count_steps(Backend& backend, Computation& computation) {
+  constexpr std::size_t most = 8, fewest = 3;
+  constexpr double enough = 0.5;  // seconds of this thread, whatever else the machine does
+  const Ledger& ledger = backend.ledger;
+  std::vector<Counts> counted;
+  const SteadyPhase steady(backend, computation);
+  const double start = seconds_of_this_thread();
+  while (counted.size() < most) {
+    if (backend.executes() && counted.size() >= fewest && seconds_of_this_thread() - start > enough)
+      break;
+    const Counts before = ledger.counts;
+    computation.step();
+    counted.push_back(ledger.counts - before);
+  }
+  return counted;
 }
 
 // What one step counts, which must be the same for each of them.
@@ -111,15 +133,7 @@ void read_programs(const Backend& backend, const std::map<const Function*, std::
 }  // namespace
 
 Counts steady_step(Backend& backend, Computation& computation) {
-  Ledger& ledger = backend.ledger;
-  std::vector<Counts> counted;
-  const SteadyPhase steady(backend, computation);
-  for (int i = 0; i < accounted_steps(backend); ++i) {
-    const Counts before = ledger.counts;
-    computation.step();
-    counted.push_back(ledger.counts - before);
-  }
-  return per_step(counted);
+  return per_step(count_steps(backend, computation));
 }
 
 void check_counts(const Subject& subject, const Counts& made, std::int64_t steps) {
@@ -153,10 +167,13 @@ void wait_for(Backend& backend) {
 }
 
 double seconds_until_done(Backend& backend, const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
+  // Where nothing executes, nothing is waited for: this thread's own work is all that it takes.
+  const double thread = seconds_of_this_thread();
+  const auto start = Clock::now();
   work();
   wait_for(backend);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!backend.executes()) return seconds_of_this_thread() - thread;
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 void spoil_each(Backend& backend, const std::vector<std::string>& sites) {
@@ -194,8 +211,10 @@ Subject account(const Steps& steps, Variant variant, const std::string& device) 
 
   std::map<const Function*, std::int64_t> launches;
   if (backend.compiler) launches = launches_so_far(backend);
-  measured.step = steady_step(backend, computation);
-  if (backend.compiler) read_programs(backend, launches, accounted_steps(backend), measured);
+  const std::vector<Counts> counted = count_steps(backend, computation);
+  measured.step = per_step(counted);
+  if (backend.compiler)
+    read_programs(backend, launches, static_cast<int>(counted.size()), measured);
   measured.peak_bytes = backend.ledger.peak_bytes;
   if (steps.estimate_bytes) measured.estimated_bytes = steps.estimate_bytes(backend, variant);
   if (steps.upload_bytes) measured.least_upload_bytes = steps.upload_bytes(variant);

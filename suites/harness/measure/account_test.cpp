@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+#include <thread>
+
 #include "runtime/backend/buffer.hpp"
+#include "runtime/base/error.hpp"
 #include "runtime/compile/compiler.hpp"
 
 namespace holdfast {
@@ -71,6 +75,40 @@ TEST(Kernels, KeepTheirKindAndTheirLaunchesPerStep) {
   EXPECT_EQ(kernels[0].launches, 2);
 }
 
+// Each step launches once more, or once less, than the one before.
+class Drifting : public Fill {
+ public:
+  Drifting(Backend& backend, int by)
+      : Fill(backend, std::vector<LaunchShape>(64, base)), backend_(&backend), by_(by) {}
+  void step() override {
+    Fill::step();
+    backend_->ledger.counts.launches += by_ * steps_++;
+  }
+
+ private:
+  Backend* backend_;
+  int by_, steps_ = 0;
+};
+
+std::string refusal(int by) {
+  try {
+    (void)account({.make = [=](Backend& backend,
+                               Variant) { return std::make_unique<Drifting>(backend, by); }},
+                  Variant::optimized, "cuda-dry:sm_90");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Steps, ThatCountMoreEachTimeAreNotSteady) {
+  EXPECT_NE(refusal(1).find("launches is not steady"), std::string::npos);
+}
+
+TEST(Steps, ThatCountLessEachTimeAreNotSteady) {
+  EXPECT_NE(refusal(-1).find("launches is not steady"), std::string::npos);
+}
+
 TEST(Uploads, AreHeldAgainstWhatTheCaseSaysThatAStepMustBring) {
   struct Uploading : Fill {
     explicit Uploading(Backend& backend) : Fill(backend, {base}), in_(backend, 8, "in") {}
@@ -92,6 +130,37 @@ TEST(Stages, AreOfAllProgramsOfABackend) {
   EXPECT_GT(stage_seconds(*backend).lower, 0);
   EXPECT_GT(stage_seconds(*backend).compile, 0);
   EXPECT_EQ(stage_seconds(*open_backend("host")).lower, 0);
+}
+
+TEST(Seconds, OfADryDeviceAreThoseOfTheThreadThatWorks) {
+  const auto spent = [] {
+    timespec now = {};
+    (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  };
+  const auto other_computes = [&] {
+    std::thread([&] {
+      while (spent() < 0.05) continue;
+    }).join();
+  };
+  const auto dry = open_backend("cuda-dry:sm_90"), host = open_backend("host");
+  EXPECT_LT(seconds_until_done(*dry, other_computes), 0.04);
+  EXPECT_GE(seconds_until_done(*host, other_computes), 0.05);
+}
+
+TEST(Steps, ThatMustCountTheSameAreEight) {
+  for (const char* device : {"cuda-dry:sm_90", "host"}) {
+    int made = 0;
+    const auto backend = open_backend(device);
+    struct Quick : Computation {
+      int* made;
+      explicit Quick(int& of) : made(&of) {}
+      void step() override { ++*made; }
+      std::vector<double> result() override { return {}; }
+    } quick(made);
+    (void)steady_step(*backend, quick);
+    EXPECT_EQ(made, 8) << device;
+  }
 }
 
 TEST(Waiting, ForTheDeviceIsNotCounted) {

@@ -255,7 +255,7 @@ TEST(Measure, TheStateIsChainedThroughAccountingAndTiming) {
   };
   (void)measure(one, "host", quick);
   EXPECT_EQ(last,
-            10 * (2 + 3 + 2 * 3 * 5));  // warm-up, accounting, three rounds of two samples of five
+            10 * (2 + 8 + 2 * 3 * 5));  // warm-up, accounting, three rounds of two samples of five
 }
 
 // The steps that a case took in all whose steps spend six milliseconds where they are slow.
@@ -276,7 +276,7 @@ double steps_taken(const std::function<bool(int step)>& slow) {
 }
 
 // Warm-up, accounting, one that is looked at, three rounds of two samples of one.
-constexpr int steps_one_at_a_time = 2 + 3 + 1 + 3 * 2;
+constexpr int steps_one_at_a_time = 2 + 8 + 1 + 3 * 2;
 
 TEST(Measure, AStepThatTakesFarLongerThanASampleIsNotProbedForItsBatch) {
   EXPECT_EQ(steps_taken([](int) { return true; }), steps_one_at_a_time);
@@ -378,8 +378,8 @@ TEST(Measure, ReadsBothVariants) {
   steps_of(one).batch = 1;
   steps_of(one).make = [](Backend& backend, Variant) { return std::make_unique<Counted>(backend); };
   const Measurement measured = measure(one, "host", quick);
-  EXPECT_EQ(measured.optimized.readings.at("counted"), 10 * (2 + 3 + 2 * 3));
-  EXPECT_EQ(measured.reference->readings.at("counted"), 10 * (2 + 3 + 2 * 3));
+  EXPECT_EQ(measured.optimized.readings.at("counted"), 10 * (2 + 8 + 2 * 3));
+  EXPECT_EQ(measured.reference->readings.at("counted"), 10 * (2 + 8 + 2 * 3));
 }
 
 TEST(Measure, ReadsWhatACaseMakesOfAVerifiedResult) {
@@ -404,7 +404,7 @@ TEST(Measure, OfAWrongResultACaseReadsNothing) {
 
 TEST(Measure, AStepThatDoesLessWhileTheClockRunsIsAnError) {
   const Case one = toy_case([](Backend& backend, int step) {
-    if (step <= 2 + 3) ++backend.ledger.counts.launches;
+    if (step <= 2 + 8) ++backend.ledger.counts.launches;
   });
   const Measurement measured = measure(one, "host", quick);
   EXPECT_EQ(measured.status, Measurement::Status::failed);
