@@ -69,8 +69,15 @@ WrittenFile::~WrittenFile() {
 }
 
 void WrittenFile::open(int flags) {
-  file_ = Descriptor(::open(beside_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666));
+  // A FIFO in its place would be waited for, and what is written into one is no file.
+  file_ = Descriptor(
+      ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0666));
   if (*file_ < 0) error_ = errno;
+  struct stat is = {};
+  if (error_ == 0 && ::fstat(*file_, &is) == 0 && S_ISFIFO(is.st_mode)) {
+    error_ = EEXIST;
+    file_ = Descriptor();  // it is not ours to remove
+  }
 }
 
 void WrittenFile::append(std::string_view content) {

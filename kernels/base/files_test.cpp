@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <fstream>
@@ -51,6 +53,15 @@ TEST_F(Files, WhatIsNotPublishedLeavesNothing) {
   { WrittenFile(place, folder / "own").append("new"); }
   EXPECT_EQ(content_of(place), "old");
   EXPECT_EQ(files(), 1);
+}
+
+TEST_F(Files, AFifoBesideIsAnErrorAndNotWaitedFor) {
+  ASSERT_EQ(::mkfifo(part_of(place).c_str(), 0600), 0);
+  EXPECT_NE(WrittenFile(place).error(), 0);
+  const int reader = ::open(part_of(place).c_str(), O_RDONLY | O_NONBLOCK);
+  EXPECT_EQ(WrittenFile(place).error(), EEXIST);
+  ::close(reader);
+  EXPECT_EQ(content_of(place), "old");
 }
 
 TEST_F(Files, WhatAKilledWriterLeftIsTakenOver) {
