@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +14,11 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <mutex>
+#include <set>
 #include <system_error>
 
 #include "gate/base/error.hpp"
@@ -69,12 +74,69 @@ std::vector<std::string> environment_of(const Task& task) {
   ::_exit(127);
 }
 
-// Reads what is there; closes the descriptor at its end.
+// The parent of a process as /proc/PID/stat tells it: behind the name, which may hold anything.
+pid_t parent_of(const fs::path& process) {
+  std::string stat;
+  std::getline(std::ifstream(process / "stat"), stat, '\0');
+  const auto name_end = stat.rfind(')');
+  if (name_end == std::string::npos || name_end + 4 > stat.size()) return 0;
+  return static_cast<pid_t>(std::strtol(stat.c_str() + name_end + 4, nullptr, 10));
+}
+
+std::set<pid_t> children() {
+  std::set<pid_t> found;
+  std::error_code gone;
+  for (fs::directory_iterator at("/proc", gone), end; !gone && at != end; at.increment(gone)) {
+    const std::string name = at->path().filename();
+    if (name.find_first_not_of("0123456789") == name.npos && parent_of(at->path()) == ::getpid())
+      found.insert(static_cast<pid_t>(std::stol(name)));
+  }
+  return found;
+}
+
+// The children that start() made: whoever made one waits for it.
+struct Started {
+  std::mutex mutex = {};
+  std::set<pid_t> children = {};
+};
+Started& started() {
+  static Started all;
+  return all;
+}
+bool is_started(pid_t child) {
+  const std::lock_guard lock(started().mutex);
+  return started().children.contains(child);
+}
+
+// What a task has started, and what that has, comes to its subreaper as each parent ends.
+class Descendants {
+ public:
+  Descendants() : others_(children()) { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+  ~Descendants() {
+    for (bool some = true; some;) {
+      some = false;
+      for (const pid_t left : children()) {
+        if (others_.contains(left) || is_started(left)) continue;
+        some = true;
+        ::kill(left, SIGKILL);
+        ::waitpid(left, nullptr, 0);
+      }
+    }
+  }
+  Descendants(const Descendants&) = delete;
+  Descendants& operator=(const Descendants&) = delete;
+
+ private:
+  std::set<pid_t> others_;  // that were there before
+};
+
+// Reads what is there, a MiB at most; closes the descriptor at its end.
 void drain(Descriptor& from, std::string& into) {
   std::array<char, 4096> buffer;
-  for (;;) {
+  for (int i = 0; i < 256;) {
     const ssize_t got = ::read(*from, buffer.data(), buffer.size());
     if (got > 0) {
+      ++i;
       into.append(buffer.data(), static_cast<std::size_t>(got));
     } else if (got < 0 && errno == EINTR) {
       continue;
@@ -103,12 +165,15 @@ pid_t start(const Task& task, int input, int output, int complaints) {
   std::vector<std::string> variables = environment_of(task);
   const std::vector<char*> argument_pointers = pointers(arguments);
   const std::vector<char*> variable_pointers = pointers(variables);
-  Pipe report = make_pipe();  // closed by a successful exec; carries errno otherwise
+  Pipe report = make_pipe();               // closed by a successful exec; carries errno otherwise
+  std::unique_lock lock(started().mutex);  // nobody takes the child for another's
   const pid_t child = ::fork();
+  if (child > 0) started().children.insert(child);
   if (child < 0) fail(text("start ", task.program.string()), errno);
   if (child == 0)
     become(task.program.c_str(), const_cast<char**>(argument_pointers.data()),
            const_cast<char**>(variable_pointers.data()), input, output, complaints, *report.write);
+  lock.unlock();
   ::setpgid(child, child);  // here as well: whoever comes first
   report.write.close();
   int error = 0;
@@ -122,7 +187,7 @@ pid_t start(const Task& task, int input, int output, int complaints) {
 void catch_interruptions() {
   struct sigaction remember = {};
   remember.sa_handler = remember_interruption;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
     struct sigaction before = {};
     ::sigaction(signal, nullptr, &before);
     if (before.sa_handler != SIG_IGN) ::sigaction(signal, &remember, nullptr);  // nohup stays
@@ -134,6 +199,7 @@ Outcome run_task(const Task& task) {
   Pipe complaints = make_pipe();
   const auto begin = Clock::now();
   const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const Descendants descendants;
   const pid_t child = start(task, *nothing, *output.write, *complaints.write);
   output.write.close();
   complaints.write.close();
@@ -150,7 +216,7 @@ Outcome run_task(const Task& task) {
     }
     const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
     if (task.timeout_seconds > 0 && elapsed > task.timeout_seconds &&
-        outcome.ending != Ending::timed_out) {
+        outcome.ending == Ending::exited) {
       outcome.ending = Ending::timed_out;
       ::kill(-child, SIGKILL);
     }
@@ -162,6 +228,11 @@ Outcome run_task(const Task& task) {
     over = ::waitpid(child, &status, WNOHANG) ==
            child;  // before reading: all it wrote is in the pipes by now
     if (*output.read >= 0) drain(output.read, outcome.output);
+    if (outcome.output.size() > most_output && outcome.ending == Ending::exited) {
+      outcome.ending = Ending::flooded;
+      ::kill(-child, SIGKILL);
+    }
+    if (outcome.ending == Ending::flooded) outcome.output.resize(most_output);
     if (*complaints.read >= 0) drain(complaints.read, outcome.complaints);
     for (auto end = outcome.complaints.find('\n', handed_on); end != std::string::npos;
          end = outcome.complaints.find('\n', handed_on)) {
@@ -177,7 +248,7 @@ Outcome run_task(const Task& task) {
   }
   ::kill(-child, SIGKILL);  // whatever it left behind
   outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  if (outcome.ending != Ending::timed_out) note_status(outcome, status);
+  if (outcome.ending == Ending::exited) note_status(outcome, status);
   return outcome;
 }
 
@@ -198,6 +269,8 @@ std::string describe(const Outcome& outcome, double timeout_seconds) {
       const char* name = ::sigabbrev_np(outcome.signal);
       return text("was killed by signal ", outcome.signal, name ? text(" (SIG", name, ")") : "");
     }
+    case Ending::flooded:
+      return text("printed more than ", most_output >> 20, " MiB to its standard output");
     case Ending::exited:
       break;
   }
@@ -232,14 +305,32 @@ TemporaryFolder::~TemporaryFolder() {
   fs::remove_all(path_, ignored);
 }
 
+fs::path runtime_folder() {
+  const char* given = std::getenv("XDG_RUNTIME_DIR");
+  const fs::path folder = given && *given
+                              ? fs::path(given)
+                              : fs::temp_directory_path() / text("holdfast-", ::geteuid());
+  (void)::mkdir(folder.c_str(), S_IRWXU);
+  struct stat is = {};
+  if (::lstat(folder.c_str(), &is) != 0) fail(text("look at ", folder.string()), errno);
+  if (!S_ISDIR(is.st_mode) || is.st_uid != ::geteuid())
+    throw Error(Fault::bad_input, text(folder.string(),
+                                       " should be a folder of yours for locks and is not; set "
+                                       "XDG_RUNTIME_DIR to one"));
+  return folder;
+}
+
 MachineLock::MachineLock(std::string_view name, const std::function<void()>& on_wait) {
-  const fs::path path = fs::temp_directory_path() / text("holdfast-", name, ".lock");
-  // Without O_CREAT first: the file may be another user's, and a sticky folder then forbids
-  // creating what exists.
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (file < 0) file = ::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  const fs::path path = runtime_folder() / text("holdfast-", name, ".lock");
+  // A FIFO in its place would be waited for.
+  const int file =
+      ::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file < 0) fail(text("open the lock ", path.string()), errno);
   file_ = Descriptor(file);
+  struct stat is = {};
+  if (::fstat(file, &is) != 0 || !S_ISREG(is.st_mode))
+    throw Error(Fault::bad_input,
+                text("the lock ", path.string(), " is no file; remove what is there"));
   if (::flock(file, LOCK_EX | LOCK_NB) == 0) return;
   on_wait();
   while (::flock(file, LOCK_EX) != 0) {

@@ -25,27 +25,29 @@ struct Task {
   std::function<void(std::string_view line)> on_line = {};  // each line of the standard error
 };
 
-enum class Ending { exited, killed, timed_out };
+enum class Ending { exited, killed, timed_out, flooded };
 
 struct Outcome {
   Ending ending = Ending::exited;
   int code = 0;            // where it exited
   int signal = 0;          // where a signal killed it
   double seconds = 0;      // by the wall clock
-  std::string output;      // all of the standard output
+  std::string output;      // all of the standard output; of one that floods it the beginning
   std::string complaints;  // the end of the standard error, at most 64 KiB
 };
 
-// Ctrl-C or a polite kill, where catch_interruptions() has been called: thrown by what waits, so
-// that temporary folders go; main() then ends by the same signal.
+// Ctrl-C, a polite kill or a reader that went away, where catch_interruptions() has been called:
+// thrown by what waits, so that temporary folders go; main() then ends by the same signal.
 struct Interrupted {
   int signal = 0;
 };
 void catch_interruptions();
 void throw_if_interrupted();
 
-// Runs a task, which reads nothing, to its end; its process group is killed whole when the time is
-// up.
+// Runs a task, which reads nothing, to its end. It is killed with all that came of it when the time
+// is up or its standard output exceeds `most_output`; what it leaves behind, a daemon in a session
+// of its own too, ends with it.
+constexpr std::size_t most_output = std::size_t{64} << 20;
 Outcome run_task(const Task& task);
 
 // "exited with code 3", "was killed by signal 11 (SIGSEGV)", "did not finish within 1 s".
@@ -79,8 +81,12 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Holds a lock among all processes of this machine while it lives, and waits for it if `name` is
-// taken; `on_wait` is called once before waiting.
+// Where a user's locks are: $XDG_RUNTIME_DIR, or a folder in the one for temporary files that is
+// made 0700; one that is somebody else's is refused.
+std::filesystem::path runtime_folder();
+
+// Holds a lock among all processes of a user on this machine while it lives, and waits for it if
+// `name` is taken; `on_wait` is called once before waiting.
 class MachineLock {
  public:
   MachineLock(std::string_view name, const std::function<void()>& on_wait);

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/base/process.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
 
 #include "gate/base/error.hpp"
 
@@ -48,6 +58,50 @@ TEST(Process, AChildThatLeavesAGrandchildBehindIsStillOver) {
 TEST(Process, OutputLongerThanAPipeArrivesWhole) {
   const Outcome outcome = run_task(shell("head -c 300000 /dev/zero | tr '\\0' x"));
   EXPECT_EQ(outcome.output, std::string(300000, 'x'));
+}
+
+TEST(Process, AnEndlessOutputIsCutOffAndSaidSo) {
+  const Outcome outcome = run_task(shell("yes"));
+  EXPECT_EQ(outcome.ending, Ending::flooded);
+  EXPECT_EQ(outcome.output.size(), most_output);
+  EXPECT_EQ(describe(outcome, 0), "printed more than 64 MiB to its standard output");
+}
+
+// Whether a process is there and has not ended.
+bool lives(const std::string& pid) {
+  std::ifstream stat("/proc/" + pid + "/stat");
+  std::string number, name, state;
+  return stat >> number >> name >> state && state != "Z";
+}
+
+TEST(Process, ADaemonInASessionOfItsOwnEndsWithItsTask) {
+  const Outcome outcome = run_task(
+      shell("setsid sh -c 'setsid sleep 1000 & echo $!; exec sleep 1000' & sleep 0.2; echo $!"));
+  EXPECT_EQ(outcome.ending, Ending::exited);
+  std::istringstream pids(outcome.output);
+  int told = 0;
+  for (std::string pid; pids >> pid; ++told) EXPECT_FALSE(lives(pid)) << pid;
+  EXPECT_EQ(told, 2);
+}
+
+TEST(Process, TasksOfOneMomentLeaveOneAnotherAlone) {
+  std::vector<std::thread> threads;
+  std::atomic<int> well = 0;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&, i] {
+      for (int k = 0; k < 5; ++k) well += run_task(shell("exit " + std::to_string(i))).code == i;
+    });
+  for (std::thread& one : threads) one.join();
+  EXPECT_EQ(well, 40);
+}
+
+TEST(Process, AChildThatWasThereBeforeATaskLivesOn) {
+  const Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const pid_t before = start(shell("exec sleep 1000"), *nothing, *nothing, *nothing);
+  (void)run_task(shell("true"));
+  EXPECT_TRUE(lives(std::to_string(before)));
+  ::kill(before, SIGKILL);
+  ::waitpid(before, nullptr, 0);
 }
 
 TEST(Process, OfLongComplaintsTheEndIsKept) {
@@ -102,7 +156,32 @@ TEST(Process, AMachineLockThatIsTakenIsWaitedFor) {
     first.reset();  // else the wait would never end
   });
   EXPECT_TRUE(waited);
-  std::filesystem::remove(std::filesystem::temp_directory_path() / ("holdfast-" + name + ".lock"));
+  std::filesystem::remove(runtime_folder() / ("holdfast-" + name + ".lock"));
+}
+
+TEST(Process, AFifoInTheLocksPlaceIsRefusedAndNotWaitedFor) {
+  const std::string name = "test-fifo-" + std::to_string(::getpid());
+  const auto path = runtime_folder() / ("holdfast-" + name + ".lock");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THAT([&] { MachineLock(name, [] {}); },
+              ThrowsMessage<Error>(testing::HasSubstr("is no file; remove what is there")));
+  std::filesystem::remove(path);
+}
+
+TEST(Process, LocksAreInAFolderOfTheUsersOwn) {
+  const TemporaryFolder folder("test");
+  const char* set = std::getenv("XDG_RUNTIME_DIR");
+  const std::string before = set ? set : "";
+  setenv("XDG_RUNTIME_DIR", folder.path().c_str(), 1);
+  EXPECT_EQ(runtime_folder(), folder.path());
+  const auto link = folder.path() / "link";
+  std::filesystem::create_symlink(folder.path(), link);
+  setenv("XDG_RUNTIME_DIR", link.c_str(), 1);
+  EXPECT_THROW(runtime_folder(), Error);
+  if (before.empty())
+    unsetenv("XDG_RUNTIME_DIR");
+  else
+    setenv("XDG_RUNTIME_DIR", before.c_str(), 1);
 }
 
 }  // namespace

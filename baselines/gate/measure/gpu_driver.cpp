@@ -61,6 +61,10 @@ GpuDriver ask_gpu_driver() {
     driver.call("cuDeviceGetName", Signature<char*, int, int>(), name,
                 static_cast<int>(sizeof name), device);
     answer.gpus.emplace_back(name);
+    char place[32] = "";
+    driver.call("cuDeviceGetPCIBusId", Signature<char*, int, int>(), place,
+                static_cast<int>(sizeof place), device);
+    answer.places.emplace_back(place);
   }
   if (answer.gpus.empty()) answer.problem = "the driver knows no GPU";
   return answer;

@@ -3,6 +3,7 @@
 
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/documents.hpp"
+#include "gate/measure/gpu_driver.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -69,7 +70,11 @@ std::optional<MachineLock> lock_device(const std::string& device, Progress& prog
   const std::string gpu = colon == std::string::npos ? "0" : device.substr(colon + 1);
   if (gpu.find_first_not_of("0123456789") != std::string::npos)
     return std::nullopt;  // the suite says what is wrong with it
-  return std::optional<MachineLock>(std::in_place, "gpu-" + gpu, [&] {
+  // Ordinals are of what a process sees, and may differ between two that share a GPU.
+  const std::vector<std::string> places = ask_gpu_driver().places;
+  const auto ordinal = static_cast<std::size_t>(std::strtoull(gpu.c_str(), nullptr, 10));
+  const std::string known = ordinal < places.size() ? places[ordinal] : "";
+  return std::optional<MachineLock>(std::in_place, "gpu-" + (known.empty() ? gpu : known), [&] {
     progress.say("waiting for GPU ", gpu, ", which another run of holdfast is measuring");
   });
 }
