@@ -14,6 +14,11 @@ namespace {
 
 constexpr std::size_t columns = 100;
 
+// Bytes that are no UTF-8, of a suite's last words or a reason that somebody typed, become U+FFFD.
+std::string valid_text(const nlohmann::json& value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 std::string number_text(double value) {
   if (!std::isfinite(value))
     throw Error(Fault::bad_input,
@@ -29,7 +34,7 @@ void write_line(const nlohmann::json& value, std::string& out) {
   if (value.is_object()) {
     out += '{';
     for (const auto& [key, member] : value.items()) {
-      out += separator + nlohmann::json(key).dump() + ": ";
+      out += separator + valid_text(key) + ": ";
       write_line(member, out);
       separator = ", ";
     }
@@ -45,7 +50,7 @@ void write_line(const nlohmann::json& value, std::string& out) {
   } else if (value.is_number_float()) {
     out += number_text(value.get<double>());
   } else {
-    out += value.dump();
+    out += valid_text(value);
   }
 }
 
@@ -62,7 +67,7 @@ void write_pretty(const nlohmann::json& value, std::size_t depth, std::size_t le
   out += value.is_object() ? '{' : '[';
   for (const auto& [key, member] : value.items()) {
     out += separator + indent;
-    std::string name = value.is_object() ? nlohmann::json(key).dump() + ": " : "";
+    std::string name = value.is_object() ? valid_text(key) + ": " : "";
     out += name;
     write_pretty(member, depth + 1, indent.size() + name.size() + 1, out);
     separator = ",\n";
@@ -97,6 +102,10 @@ std::string read_file(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path, problem))
     throw Error(Fault::bad_input,
                 text("cannot read ", path.string(), ": it is a folder, not a file"));
+  // A FIFO would be waited for. What is not there is told below.
+  if (std::filesystem::exists(path, problem) && !std::filesystem::is_regular_file(path, problem))
+    throw Error(Fault::bad_input,
+                text("cannot read ", path.string(), ": it is not a regular file"));
   std::ifstream in(path, std::ios::binary);
   if (!in)
     throw Error(Fault::bad_input, text("cannot read ", path.string(), ": ", std::strerror(errno)));

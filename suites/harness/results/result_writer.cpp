@@ -220,7 +220,7 @@ json list_json(const std::string& suite, const std::vector<Case>& cases) {
 }
 
 std::string document(const json& json) {
-  return json.dump(1) + "\n";
+  return json.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 void check_writable(const std::filesystem::path& path, std::string_view option) {
