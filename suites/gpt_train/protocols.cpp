@@ -13,6 +13,10 @@ double rule_of_thumb(const Row& row) {
   return 16. * double(parameter_count(row.options.shape));
 }
 
+double limit_of_step(const Row& row) {
+  return oracle_of(as(families::train_step, row)).limit;
+}
+
 void held(const Row& row, Session& session) {
   const Row step = as(families::train_step, row);
   memory(
@@ -34,6 +38,10 @@ void held(const Row& row, Session& session) {
            [&](Backend&, Variant variant, Computation&) {
              return static_cast<double>(formula_peak_bytes(variant, Unit::train_step, row.options));
            }});
+}
+
+double limit_of_turns(const Row& row) {
+  return oracle_of(as(families::forward_backward, row)).limit;
 }
 
 // The same tokens with documents and without: one batch's masks must not be taken for the other's.
@@ -64,7 +72,8 @@ const Family<Row> families::in_turn = {
                                                  .better = Better::higher,
                                                  .devices = executing}};
         },
-    .protocol = turns};
+    .protocol = turns,
+    .limit = limit_of_turns};
 
 const Family<Row> families::memory = {
     .id = [](const Row& row) { return named("memory", row, {}, {optimizer_axis(row)}); },
@@ -76,6 +85,7 @@ const Family<Row> families::memory = {
                                                 {.name = "estimate_ratio", .kind = "bound"},
                                                 {.name = "rule_of_thumb_ratio", .kind = "bound"}};
         },
-    .protocol = held};
+    .protocol = held,
+    .limit = limit_of_step};
 
 }  // namespace holdfast::gpt_train

@@ -123,6 +123,7 @@ const Family<Row> families::out_of_memory = {
       return {{.name = "recovery_actions", .kind = "exact", .better = Better::same, .devices = gpu},
               {.name = "peak_over_limit", .kind = "bound", .devices = gpu}};
     },
-    .protocol = measure_out_of_memory};
+    .protocol = measure_out_of_memory,
+    .limit = [](const Row& row) { return fit_oracle(Unit::fit, row).limit; }};
 
 }  // namespace holdfast::xpcs_fit

@@ -108,6 +108,8 @@ Problem with_other_constants(const Problem& problem, int which) {
   return {input, problem.options};
 }
 
+constexpr double limit_of_plain_sums = 1e-11;
+
 // What changes no program at all: batches whose last one is shorter, and other constants.
 void measure_no_change(const Row& row, Session& session) {
   const Problem problem = problem_of(row, session.executes());
@@ -135,7 +137,7 @@ void measure_no_change(const Row& row, Session& session) {
         session.check("the plain sums",
                       oracle::distance(found, oracle::in_a_row(oracle::normal_equations(
                                                   changed, changed.input->box.start))),
-                      1e-11);
+                      limit_of_plain_sums);
     }
     const std::int64_t now = backend.ledger.counts.programs;
     session.read(round == 0 ? "compile_warm" : "compile_steady",
@@ -146,6 +148,12 @@ void measure_no_change(const Row& row, Session& session) {
 
 bool changes_programs(const Row& row) {
   return row.change == Change::shape || row.change == Change::dtype_mode;
+}
+
+double limit_of_change(const Row& row) {
+  if (changes_programs(row)) return limit_of_equations(row);
+  return row.change == Change::tail ? fit_oracle(Unit::fit, as(families::fit, row)).limit
+                                    : limit_of_plain_sums;
 }
 
 // Of normal equations, against the published estimate: data and Jacobian, twice.
@@ -217,6 +225,6 @@ const Family<Row> families::shape_change = {
         [](const Row& row, Session& session) {
           (changes_programs(row) ? measure_shape_change : measure_no_change)(row, session);
         },
-    .limit = limit_of_equations};
+    .limit = limit_of_change};
 
 }  // namespace holdfast::xpcs_fit
