@@ -183,6 +183,13 @@ class CaseList(Record):
 # ---- holdfast-verdict/1: what the gate decided ----
 
 
+class Resolution(Record):
+    """The smallest loss, as a share of the time, that would have failed, and by which standard."""
+
+    loss: Number
+    by: str
+
+
 class Row(Record):
     case: str
     device_class: str
@@ -199,6 +206,8 @@ class Row(Record):
     sentence: str
     evidence: dict[str, str]
     next: str | None
+    standard: str | None = None  # accepted, beside or bound
+    resolution: Resolution | None = None
 
 
 class Detected(Record):

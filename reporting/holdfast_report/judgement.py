@@ -15,6 +15,7 @@ SYMBOLS = {
     "CHANGED": "\u2260",
     "MISSING": "?",
     "NOISY": "\u2248",
+    "WARN": "!",
     "DRIFT": "\u2198",
     "ENV": "\u25cb",
     "WAIVED": "\u2016",
@@ -26,7 +27,7 @@ SYMBOLS = {
 }
 TONES = {
     **dict.fromkeys(["WRONG", "SUSPECT-FAST", "REGRESSION", "CHANGED", "MISSING"], "bad"),
-    **dict.fromkeys(["NOISY", "DRIFT", "ENV", "WAIVED"], "odd"),
+    **dict.fromkeys(["NOISY", "WARN", "DRIFT", "ENV", "WAIVED"], "odd"),
     **dict.fromkeys(["IMPROVED", "ACCEPTED", "PASS"], "good"),
     **dict.fromkeys(["NEW", "SKIPPED"], "plain"),
 }

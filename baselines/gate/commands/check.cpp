@@ -14,6 +14,7 @@
 #include "gate/compare/confirm.hpp"
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/baseline_files.hpp"
+#include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/verdict.hpp"
 #include "gate/explain/detectors.hpp"
@@ -77,24 +78,40 @@ void tell_unheld(const PartVerdict::Gating& counts, const PartVerdict::Gating& t
                          : text(unheld, " of ", counts.all + times.all, " values not gated here"));
 }
 
+// The comparisons that a check may still make, shared by the parts that are to come.
+struct Allowance {
+  std::size_t left = 0;
+  std::size_t parts = 0;
+};
+
 // Empty where nothing is to be confirmed.
 std::optional<ConfirmPlan> confirm_plan(const CheckRequest& request) {
   if (!request.confirm) return std::nullopt;
   const fs::path head = request.root.lists.value_or(binary_folder());
-  return ConfirmPlan{.base = base_folder(*request.confirm, head),
+  return ConfirmPlan{.base = base_folder("confirm", *request.confirm, head),
                      .head = head,
                      .budget_seconds = request.confirm_budget_seconds,
                      .undecided_fails = request.undecided_fails};
 }
 
+bool is_compared(const MeasuredPart& part) {
+  return !part.no_device() && device_kind(part.results.env.device_name) != "cuda-dry";
+}
+
 // Empty as well where the device executes nothing, so that its counts are exact.
 SecondOpinion second_opinion(const std::optional<ConfirmPlan>& plan, const Part& part,
-                             const Policy& policy) {
+                             const Policy& policy, Allowance& allowance) {
   if (!plan || device_kind(part.results.env.device_name) == "cuda-dry") return {};
-  return
-      [&plan, &part, &policy](const std::vector<Row*>& suspects, std::vector<std::string>& notes) {
-        confirm(*plan, part, policy, suspects, notes);
-      };
+  const std::size_t mine = (allowance.left + allowance.parts - 1) / allowance.parts;
+  --allowance.parts;
+  return [&plan, &part, &policy, &allowance, left = mine](const std::vector<Row*>& suspects,
+                                                          std::vector<std::string>& notes) mutable {
+    ConfirmPlan now = *plan;
+    now.most_comparisons = left;
+    const std::size_t made = confirm(now, part, policy, suspects, notes);
+    left -= made;
+    allowance.left -= made;
+  };
 }
 
 }  // namespace
@@ -108,6 +125,9 @@ Checked check(const CheckRequest& request) {
   Verdict& verdict = checked.verdict;
   std::size_t judged = 0;
   PartVerdict::Gating counts, times;
+  Allowance allowance{.left = state.policy().most_suspects(),
+                      .parts = static_cast<std::size_t>(
+                          std::count_if(root.parts.begin(), root.parts.end(), is_compared))};
   for (const MeasuredPart& measured : root.parts) {
     refuse_other_content(request, measured, verdict);
     const std::string name = text(measured.results.suite, " on ", measured.results.env.device_name);
@@ -121,9 +141,11 @@ Checked check(const CheckRequest& request) {
               .list = measured.list,
               .directory = request.directory.string()};
     state.load(part);
+    if (plan)
+      part.beside = read_beside(request.directory, part.results, plan->base / part.results.suite);
     PartVerdict found =
         judge_part(part, state.policy(), request.require_baseline, request.undecided_fails,
-                   second_opinion(plan, part, state.policy()));
+                   second_opinion(plan, part, state.policy(), allowance));
     checked.patch += proposed_patch(request, state, part, found);
     if (!shortcoming(part.results).empty())
       add_caveat("not all of the gate tier was measured", verdict);

@@ -16,6 +16,7 @@
 #include "base/machine.hpp"
 #include "gate/base/process.hpp"
 #include "gate/commands/commands.hpp"
+#include "gate/commands/resolution.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/measure/gpu_driver.hpp"
@@ -198,6 +199,14 @@ std::string lacking(const std::vector<std::string>& available) {
 }
 
 int doctor(const Options& options) {
+  if (const auto root = options.value("resolution")) {
+    const fs::path file = fs::path(*root) / "verdict.json";
+    if (!fs::exists(file))
+      throw Error(Fault::incomplete,
+                  text("there is no ", file.string(), "; judge first: holdfast check ", *root));
+    std::cout << resolution_table(read_verdict(file));
+    return 0;
+  }
   const GpuDriver gpu = ask_gpu_driver();
   std::vector<Finding> findings = {cpu(), threads(), memory(), load(), governor(), driver(gpu)};
   if (const auto denied = gpu_permission()) findings.push_back(*denied);
@@ -247,8 +256,12 @@ Command doctor_command() {
           .summary = "Says what this machine can do, and what to fix.",
           .operands = "",
           .options = {{"ctest-resources", "FILE",
-                       "write the GPUs there, for ctest --resource-spec-file"}},
-          .examples = "  holdfast doctor --ctest-resources=build/release/gpus.json\n",
+                       "write the GPUs there, for ctest --resource-spec-file"},
+                      {"resolution", "DIR",
+                       "instead: the smallest loss that would have failed the checked run there"}},
+          .examples =
+              "  holdfast doctor --resolution=build/release/results\n"
+              "  holdfast doctor --ctest-resources=build/release/gpus.json\n",
           .run = doctor};
 }
 

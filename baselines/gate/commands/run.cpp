@@ -16,6 +16,8 @@
 #include "gate/base/numbers.hpp"
 #include "gate/base/process.hpp"
 #include "gate/commands/commands.hpp"
+#include "gate/compare/comparison.hpp"
+#include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/documents/results_root.hpp"
@@ -55,6 +57,7 @@ struct Plan {
   std::optional<fs::path> valgrind = {};  // one more process, which counts instructions
   std::string uncounted = "this run was not asked for it";  // where there is no valgrind
   std::vector<std::string> custom = {};                     // handed on to the suite
+  std::optional<fs::path> beside = {};                      // the folder of another build's suites
 };
 
 // What each process of the run is told besides its device: which cases, with which options.
@@ -157,6 +160,78 @@ bool is_measured(const Plan& plan, const Run& described, const std::string& suit
   return false;
 }
 
+// The base's suite of that name; empty, with a word, where it has none.
+std::optional<fs::path> suite_beside(const Plan& plan, const std::string& suite,
+                                     Progress& progress) {
+  if (!plan.beside) return std::nullopt;
+  const fs::path base = *plan.beside / suite;
+  if (fs::exists(base)) return base;
+  progress.say(plan.beside->string(), " has no suite ", suite,
+               ": it runs alone, and is held against what was accepted");
+  return std::nullopt;
+}
+
+// Of the cases that both builds list.
+SuiteTask task_of_base(SuiteTask task, const fs::path& binary, const Plan& plan) {
+  const List list = parse_list(Document("the base's --list=json", list_of(binary, {})));
+  std::vector<ListedCase> common;
+  for (const ListedCase& listed : expected_cases(list, plan.device, plan.tier, plan.filter))
+    if (std::any_of(task.cases.begin(), task.cases.end(),
+                    [&](const ListedCase& one) { return one.id == listed.id; }))
+      common.push_back(listed);
+  task.cases = common;
+  task.folder /= "base";
+  task.history.clear();
+  task.label = " of the base";
+  return task;
+}
+
+// From paths of one length, with plans of one Fourier transform: its processes in turn.
+void run_beside(const fs::path& base, SuiteTask head, const Plan& plan, Progress& progress,
+                Sides& sides) {
+  const Builds builds({.binary = base}, {.binary = head.binary});
+  head.wisdom = head.folder / "wisdom";
+  SuiteTask of_base = task_of_base(head, base, plan);
+  of_base.binary = builds.base().binary;
+  head.binary = builds.head().binary;
+  head.budget_seconds *= 2;  // of both
+  run_in_turn(of_base, head, progress, sides);
+}
+
+// The base's side of the run that `head` tells, <device class>/base/<suite>.json; an older one, or
+// one that lost all its cases, does not stay.
+void keep_base(const std::optional<fs::path>& binary, const SuiteRun& run, const Results& head,
+               const fs::path& folder, Progress& progress) {
+  const fs::path file = base_side(folder, head.suite);
+  const fs::path list = list_path(file.parent_path(), head.suite);
+  for (const fs::path& old : {file, list}) {
+    std::error_code problem;
+    fs::remove(old, problem);
+  }
+  if (!binary) return;
+  for (const auto& [id, lost] : run.lost) progress.say("the base lost ", id, ": ", lost.reason);
+  if (run.processes.empty()) {
+    progress.say("no values of the base are kept");
+    return;
+  }
+  const std::string list_bytes = list_of(*binary, {});
+  Results results = merged(run, parse_list(Document("the base's list", list_bytes)).cases, {});
+  const Provenance built = provenance(*binary);
+  const std::vector<std::string> custom = results.run.custom;
+  results.run = head.run;  // one run, of two builds
+  results.run.content = built.content;
+  results.run.git_sha = built.git_sha;
+  results.run.git_dirty = built.dirty || head.run.sources.has_value();
+  results.run.custom = custom;
+  results.partial = head.partial;
+  results.list_hash = sha256(list_bytes);
+  results.quality = head.quality;
+  std::error_code problem;
+  fs::create_directories(file.parent_path(), problem);
+  write_file(list, list_bytes);
+  write_file(file, canonical(to_json(results)));
+}
+
 void run_suite(const fs::path& binary, const Plan& plan) {
   const std::string suite = binary.filename().string();
   Progress progress(suite);
@@ -185,8 +260,10 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   Run described = describe_run(binary, plan);
   std::string what = text(described.content, '\n', sha256(list_bytes), '\n', plan.device);
   for (const std::string& argument : chosen(plan)) what += '\n' + argument;
+  const std::optional<fs::path> base = suite_beside(plan, suite, progress);
+  if (base) what += "\nbeside " + provenance(*base).content;
   UnfinishedRun unfinished(plan.out, suite, plan.device, plan.resume, what);
-  if (plan.resume && !unfinished.has_processes() &&
+  if (plan.resume && !base && !unfinished.has_processes() &&
       is_measured(plan, described, suite, sha256(list_bytes))) {
     progress.say("is measured already on ", plan.device);
     return;
@@ -204,10 +281,14 @@ void run_suite(const fs::path& binary, const Plan& plan) {
                        .history = unfinished.history(),
                        .machine = &machine};
   const OthersWatch others;
-  SuiteRun run;
+  Sides sides;
+  SuiteRun& run = sides.head;
   std::optional<Interrupted> interrupted;
   try {
-    run_suite_processes(task, progress, run);
+    if (base)
+      run_beside(*base, task, plan, progress, sides);
+    else
+      run_suite_processes(task, progress, run);
   } catch (const Interrupted& signal) {
     if (run.processes.empty()) throw;
     interrupted = signal;
@@ -231,6 +312,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   std::error_code problem;
   fs::create_directories(folder, problem);  // write_file() says why, should this fail
   write_file(list_path(folder, suite), list_bytes);
+  keep_base(interrupted ? std::nullopt : base, sides.base, results, folder, progress);
   // Profiles belong to the run that they stand beside.
   const fs::path profiles = profiles_folder(plan.out, results.env.device_class, suite);
   std::error_code problem_of_old;
@@ -321,6 +403,8 @@ int run_suites(const Options& options) {
   }
   if (suites.empty())
     throw Error(Fault::bad_input, "holdfast run needs a suite; see holdfast list");
+  if (const auto build = options.value("beside"))
+    plan.beside = base_folder("beside", *build, folder);
   for (const std::string name : {"count-instructions", "count-instructions-if-possible"}) {
     if (!options.has(name) || plan.valgrind) continue;
     if (plan.device != "host")
@@ -356,6 +440,9 @@ Command run_command() {
                   {"processes", "N",
                    "fresh processes of each case (default 5, and more of ratios that these do "
                    "not decide; on cuda-dry 1)"},
+                  {"beside", "BUILD",
+                   "in turn with the same suite of that build, whose side is kept in <device "
+                   "class>/base/"},
                   {"budget", "SECONDS",
                    "that a suite takes on a machine at rest: no process begins after it "
                    "(default 120; without limit where --processes is given)"},
@@ -375,6 +462,8 @@ Command run_command() {
       .examples =
           "  holdfast run cubed_sphere_swe --device=cuda-dry:sm_90 --profile --out=results\n"
           "  holdfast run cubed_sphere_swe --device=host --count-instructions --out=results\n"
+          "  holdfast run cubed_sphere_swe --device=host --beside=../base/build/release "
+          "--out=results\n"
           "  holdfast run ./my_suite --device=host --filter='rk4_step/n:48' --out=results\n",
       .run = run_suites};
 }

@@ -75,18 +75,26 @@ class Confirming {
         notes_(notes),
         progress_(part.results.suite) {}
 
-  void run(const std::vector<Row*>& suspects) {
+  std::size_t run(const std::vector<Row*>& suspects) {
     // By case and tolerance: what one metric's rule allows must not excuse another metric.
     std::map<std::pair<std::string, double>, std::vector<Row*>> comparisons;
+    std::size_t left_out = 0;
     for (Row* row : suspects) {
       if (row->variant == "reference")
         note(*row, "the reference variant is the control of a comparison, not its subject");
       else if (!is_of_a_step(row->metric))
         note(*row, "a comparison times steps, which is not what this metric tells");
+      else if (const std::pair key(row->case_id, tolerance(*row));
+               comparisons.contains(key) || comparisons.size() < plan_.most_comparisons)
+        comparisons[key].push_back(row);
       else
-        comparisons[{row->case_id, tolerance(*row)}].push_back(row);
+        ++left_out;
     }
-    if (comparisons.empty()) return;
+    if (left_out > 0)
+      notes_.push_back(text("not compared: ", plural(left_out, "value"), " of ", part_.name(),
+                            " that moved less than the ", comparisons.size(),
+                            " cases that were; screening's word on them stands"));
+    if (comparisons.empty()) return 0;
     const std::string why = hindrance(plan_, part_);
     if (why.empty()) base_content_ = provenance(plan_.base / part_.results.suite).content;
     std::size_t number = 0;
@@ -96,7 +104,8 @@ class Confirming {
       for (Row* row : rows)
         if (!why.empty())
           note(*row, why);
-        else if (is_unchanged() && !is_accepted_from_base(*row))
+        else if (is_unchanged() && row->standard != held_against::beside &&
+                 !is_accepted_from_base(*row))
           note(*row,
                text(plan_.base.string(), " is built from the very content that was measured (",
                     readable(base_content_, ""), "), and the value was not accepted from ",
@@ -107,6 +116,7 @@ class Confirming {
       compare_case(text("A/B ", number, " of ", comparisons.size(), ", ", what.first), what.first,
                    what.second, compared);
     }
+    return comparisons.size();
   }
 
  private:
@@ -275,7 +285,9 @@ class Confirming {
         row.verdict = is_unchanged() ? verdict::environment : verdict::pass;
         row.sentence += "; not so: " + said;
         if (is_unchanged())
-          row.sentence += text(", and the value was accepted from this very content (",
+          row.sentence += text(row.standard == held_against::beside
+                                   ? ", and both builds are of one content ("
+                                   : ", and the value was accepted from this very content (",
                                readable(base_content_, ""), "), so it is the machine or the tools");
     }
     row.blocking = false;
@@ -291,22 +303,9 @@ class Confirming {
 
 }  // namespace
 
-fs::path base_folder(const fs::path& build, const fs::path& head) {
-  const fs::path folder = build / "bin";
-  std::error_code ignored;
-  if (!fs::is_directory(folder, ignored))
-    throw Error(Fault::bad_input, text("--confirm=", build.string(), ": there is no ",
-                                       folder.string(), "; give the build folder to compare with"));
-  if (fs::equivalent(folder, head, ignored))
-    throw Error(Fault::bad_input,
-                text("--confirm=", build.string(),
-                     " is the build that was measured: give one of the code before the change"));
-  return folder;
-}
-
-void confirm(const ConfirmPlan& plan, const Part& part, const Policy& policy,
-             const std::vector<Row*>& suspects, std::vector<std::string>& notes) {
-  Confirming(plan, part, policy, notes).run(suspects);
+std::size_t confirm(const ConfirmPlan& plan, const Part& part, const Policy& policy,
+                    const std::vector<Row*>& suspects, std::vector<std::string>& notes) {
+  return Confirming(plan, part, policy, notes).run(suspects);
 }
 
 }  // namespace holdfast::gate

@@ -21,16 +21,13 @@ struct ConfirmPlan {
   double unit_seconds = 0.3;   // of samples, from each pair of processes
   bool undecided_fails = true;
   Clock clock = Clock::by_load;
+  std::size_t most_comparisons = 1000;
 };
 
 // Decides rows of times and ratios that screening suspects: each keeps what screening said and
 // tells what the comparison found. Where a case cannot be compared a note says why, and screening's
-// verdict stands.
-void confirm(const ConfirmPlan& plan, const Part& part, const Policy& policy,
-             const std::vector<Row*>& suspects, std::vector<std::string>& notes);
-
-// <build>/bin. Throws Error(bad_input) where there is no such folder, or it is that of `head`.
-std::filesystem::path base_folder(const std::filesystem::path& build,
-                                  const std::filesystem::path& head);
+// verdict stands; so it does of what comes after the most comparisons. How many there were.
+std::size_t confirm(const ConfirmPlan& plan, const Part& part, const Policy& policy,
+                    const std::vector<Row*>& suspects, std::vector<std::string>& notes);
 
 }  // namespace holdfast::gate

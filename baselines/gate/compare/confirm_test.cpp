@@ -311,12 +311,15 @@ TEST_F(Confirming, AMetricThatNoStepTellsKeepsScreeningsWord) {
 
 TEST_F(Confirming, TheFolderToCompareWithIsThereAndAnother) {
   fs::create_directories(folder_.path() / "build" / "bin");
-  EXPECT_EQ(base_folder(folder_.path() / "build", plan_.head), folder_.path() / "build" / "bin");
-  EXPECT_THAT([&] { (void)base_folder(folder_.path() / "none", plan_.head); },
+  EXPECT_EQ(base_folder("confirm", folder_.path() / "build", plan_.head),
+            folder_.path() / "build" / "bin");
+  EXPECT_THAT([&] { (void)base_folder("confirm", folder_.path() / "none", plan_.head); },
               ThrowsMessage<Error>(HasSubstr("there is no ")));
   EXPECT_THAT(
-      [&] { (void)base_folder(folder_.path() / "build", folder_.path() / "build" / "bin"); },
-      ThrowsMessage<Error>(HasSubstr("is the build that was measured")));
+      [&] {
+        (void)base_folder("confirm", folder_.path() / "build", folder_.path() / "build" / "bin");
+      },
+      ThrowsMessage<Error>(HasSubstr("is the build that is measured")));
 }
 
 }  // namespace

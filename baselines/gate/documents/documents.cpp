@@ -5,8 +5,13 @@
 #include <algorithm>
 #include <array>
 
+#include "gate/documents/verdict.hpp"
+
 namespace holdfast::gate {
 namespace {
+
+const std::vector<std::string_view> standards = {held_against::accepted, held_against::beside,
+                                                 held_against::bound};
 
 Row parse_row(const Reader& reader) {
   Object object = reader.object();
@@ -27,26 +32,37 @@ Row parse_row(const Reader& reader) {
   for (const auto& [name, line] : object.take("evidence").object().rest())
     row.evidence[name] = line.string();
   row.next = object.take("next").string_or_null();
+  if (const auto standard = object.optional("standard")) row.standard = standard->one_of(standards);
+  if (const auto resolution = object.optional("resolution")) {
+    Object inner = resolution->object();
+    row.resolution = inner.take("loss").number();
+    row.resolved_by = inner.take("by").one_of(standards);
+    inner.close();
+  }
   object.close();
   return row;
 }
 
 nlohmann::json to_json(const Row& row) {
-  return {{"case", row.case_id},
-          {"device_class", row.device_class},
-          {"variant", row.variant},
-          {"metric", row.metric},
-          {"kind", row.kind},
-          {"unit", row.unit},
-          {"verdict", row.verdict},
-          {"blocking", row.blocking},
-          {"value", row.value ? value_json(*row.value) : nlohmann::json(nullptr)},
-          {"baseline", row.baseline ? value_json(*row.baseline) : nlohmann::json(nullptr)},
-          {"change", nullable(row.change)},
-          {"limit", nullable(row.limit)},
-          {"sentence", row.sentence},
-          {"evidence", row.evidence},
-          {"next", nullable(row.next)}};
+  nlohmann::json json = {
+      {"case", row.case_id},
+      {"device_class", row.device_class},
+      {"variant", row.variant},
+      {"metric", row.metric},
+      {"kind", row.kind},
+      {"unit", row.unit},
+      {"verdict", row.verdict},
+      {"blocking", row.blocking},
+      {"value", row.value ? value_json(*row.value) : nlohmann::json(nullptr)},
+      {"baseline", row.baseline ? value_json(*row.baseline) : nlohmann::json(nullptr)},
+      {"change", nullable(row.change)},
+      {"limit", nullable(row.limit)},
+      {"sentence", row.sentence},
+      {"evidence", row.evidence},
+      {"next", nullable(row.next)}};
+  if (!row.standard.empty()) json["standard"] = row.standard;
+  if (row.resolution) json["resolution"] = {{"loss", *row.resolution}, {"by", row.resolved_by}};
+  return json;
 }
 
 Detection parse_finding(const Reader& reader) {

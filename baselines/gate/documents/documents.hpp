@@ -290,6 +290,13 @@ struct Row {
   std::string sentence = {};
   std::map<std::string, std::string> evidence = {};  // control, code, rule, bound ...
   std::optional<std::string> next = {};              // the command to type next
+  // What it was held against: accepted, beside (the base's value of the same run) or bound; empty
+  // where it was against nothing.
+  std::string standard = {};
+  // Of a time or a ratio that gates: the smallest loss of speed that would have failed this run, as
+  // a share of the time, and by which standard.
+  std::optional<double> resolution = {};
+  std::string resolved_by = {};
 };
 
 // A symptom that a detector saw in one variant of a case: never a reason to fail, often the reason

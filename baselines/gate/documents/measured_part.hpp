@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/documents/beside.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/documents/verdict.hpp"
 
@@ -31,6 +32,8 @@ struct Part {
   // The working copy's baseline, where `baseline` is the merge base's: what the change set itself
   // accepts.
   std::optional<Baseline> proposed = {};
+  // What another build had in the same run, where times and ratios are held against that.
+  std::optional<Beside> beside = {};
   // Metrics of which the change's policy says why they are something else than before.
   std::set<std::string> reasoned = {};
   // Why the baseline's file ought to be there, where it is not: git's index has it, or a link.

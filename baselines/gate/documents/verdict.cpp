@@ -7,11 +7,17 @@ namespace holdfast::gate {
 
 const std::vector<std::string>& verdicts_by_severity() {
   static const std::vector<std::string> order = {
-      verdict::wrong,   verdict::suspect_fast, verdict::regression, verdict::changed,
-      verdict::missing, verdict::noisy,        verdict::drift,      verdict::environment,
-      verdict::waived,  verdict::improved,     verdict::accepted,   verdict::fresh,
-      verdict::skipped, verdict::pass};
+      verdict::wrong,       verdict::suspect_fast, verdict::regression, verdict::changed,
+      verdict::missing,     verdict::noisy,        verdict::warning,    verdict::drift,
+      verdict::environment, verdict::waived,       verdict::improved,   verdict::accepted,
+      verdict::fresh,       verdict::skipped,      verdict::pass};
   return order;
+}
+
+std::string words_of(const std::string& standard) {
+  if (standard == held_against::beside) return "against the base beside it";
+  if (standard == held_against::bound) return "against its bound";
+  return standard == held_against::accepted ? "against what was accepted" : "";
 }
 
 std::size_t severity(const std::string& verdict) {

@@ -27,7 +27,18 @@ inline constexpr const char* wrong = "WRONG";
 inline constexpr const char* suspect_fast = "SUSPECT-FAST";
 inline constexpr const char* skipped = "SKIPPED";
 inline constexpr const char* waived = "WAIVED";
+inline constexpr const char* warning = "WARN";
 }  // namespace verdict
+
+// What a value is held against, by the verdict's key `standard`.
+namespace held_against {
+inline constexpr const char* accepted = "accepted";
+inline constexpr const char* beside = "beside";
+inline constexpr const char* bound = "bound";
+}  // namespace held_against
+
+// "against the base beside it"
+std::string words_of(const std::string& standard);
 
 // The names of verdicts, worst first.
 const std::vector<std::string>& verdicts_by_severity();

@@ -50,6 +50,7 @@ bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const 
   row.blocking = rule.gate.value_or(Gate::block) == Gate::block && (certain || undecided_fails_);
   row.limit = rule.bound->min && (!rule.bound->max || number < *rule.bound->min) ? rule.bound->min
                                                                                  : rule.bound->max;
+  row.standard = held_against::bound;
   row.evidence["rule"] = rule.place;
   row.next = certain ? text("holdfast policy ", row.case_id, " --device-class=", row.device_class)
                      : part_.run_again();

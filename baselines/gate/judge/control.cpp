@@ -21,11 +21,13 @@ void MetricJudge::judge_control(const Context& context, const Judgement& judgeme
   Row& row = judged.row;
   judged.suspect = true;
   judged.machine_possible = true;
-  const Entry* before =
-      find_entry(part_.baseline, entry_key(context.result.id, "reference", "time_s"));
+  const std::string key = entry_key(context.result.id, "reference", "time_s");
+  const Entry* accepted = find_entry(part_.baseline, key);
+  const Measured* base = row.standard == held_against::beside ? part_.beside->find(key) : nullptr;
   const NamedMetric* control = find_measured(context.all, "reference", "time_s");
-  if (!before || !control || row.variant == "reference") return;
-  const auto then = positive(before->value), now = positive(control->measured->value);
+  if ((!base && (!accepted || part_.beside)) || !control || row.variant == "reference") return;
+  const auto then = positive(base ? base->value : accepted->value),
+             now = positive(control->measured->value);
   if (!then || !now) return;
   const double moved = std::log(*now / *then);
   // A reference that became faster lowers the speedup; one that became slower excuses a slower

@@ -20,13 +20,17 @@ struct JudgedMetric {
   bool machine_possible = false;
   // A time or a ratio against its baseline, not against a bound, and both have a logarithm.
   bool screened = false;
+  // How far it is beyond what would make it suspect, in units of that: what a comparison looks at
+  // first. Below 1 nothing asks for one.
+  double urgency = 0;
   bool gates = false;  // beyond its limit it would be told, if anything is accepted
 };
 
 class MetricJudge {
  public:
-  MetricJudge(const Part& part, const Policy& policy, bool undecided_fails)
-      : part_(part), policy_(policy), undecided_fails_(undecided_fails) {}
+  // `confirmed`: a comparison in lock step looks at what is suspect.
+  MetricJudge(const Part& part, const Policy& policy, bool undecided_fails, bool confirmed = false)
+      : part_(part), policy_(policy), undecided_fails_(undecided_fails), confirmed_(confirmed) {}
 
   // `all` are the metrics of the same case: a control and the compiled code are among them.
   JudgedMetric judge(const CaseResult& result, const NamedMetric& metric,
@@ -55,6 +59,12 @@ class MetricJudge {
                    Row& row) const;
   void add_accepted(const Context& context, Row& row) const;
   void judge_relative(const Context& context, JudgedMetric& judged) const;
+  void judge_beside(const Measured& base, const Context& context, JudgedMetric& judged) const;
+  void judge_accepted(const Entry& base, const Context& context, JudgedMetric& judged) const;
+  void decide(const Judgement& judgement, const Entry* accepted, const Context& context,
+              JudgedMetric& judged) const;
+  const Measured* beside(const Context& context) const;
+  void add_resolution(const Context& context, Row& row) const;
   void judge_new(const Context& context, Row& row) const;
   Judgement judge_valid(const Context& context, const Entry& entry, const Entries& entries) const;
   bool is_worse(const Context& context, const Row& row) const;
@@ -75,6 +85,7 @@ class MetricJudge {
   const Part& part_;
   const Policy& policy_;
   const bool undecided_fails_;
+  const bool confirmed_;
 };
 
 // The entry of a baseline, if there is a baseline and it has one.

@@ -53,6 +53,8 @@ PartVerdict PartJudge::run(bool require_baseline, const SecondOpinion& second_op
   tell_changed_meanings();
   tell_unrequested();
   suspects_.decide(second_opinion);
+  tell_blind();
+  call_warnings();
   for (const Row& row : verdict_.rows) verdict_.exit = worse_exit_code(verdict_.exit, code_of(row));
   return std::move(verdict_);
 }
@@ -73,7 +75,7 @@ void PartJudge::describe(bool require_baseline) {
              " does not exist): everything is NEW and only the bounds hold; accept with: ",
              part_.accept_command()));
     if (require_baseline) verdict_.exit = exit_code(Fault::incomplete);
-  } else if (part_.has_other_processor() && has_gated_times()) {
+  } else if (part_.has_other_processor() && !part_.beside && has_gated_times()) {
     verdict_.notes.push_back(
         text("NO BASELINE for the processor ", results.env.processor, " of ", part_.name(),
              others(), ": times and ratios are NEW and only their bounds hold; accept with: ",
@@ -223,6 +225,25 @@ bool PartJudge::is_unrequested(const CaseResult& result, const NamedMetric& metr
   return true;
 }
 
+// Ratios that gate, of which only a loss larger than this would have failed.
+constexpr double blind_beyond = 0.15;
+
+void PartJudge::tell_blind() {
+  for (const Row& row : verdict_.rows)
+    if (row.kind == "ratio" && row.resolution.value_or(0) > blind_beyond)
+      verdict_.not_checked.push_back(text(row.case_id, " on ", row.device_class,
+                                          ": blind: only a loss of ",
+                                          percent(*row.resolution).substr(1), " of ", row.metric,
+                                          " would have failed (", words_of(row.resolved_by), ")"));
+}
+
+// What is beyond a limit and blocks nothing is no regression.
+void PartJudge::call_warnings() {
+  for (Row& row : verdict_.rows)
+    if (!row.blocking && (row.verdict == verdict::regression || row.verdict == verdict::changed))
+      row.verdict = verdict::warning;
+}
+
 void PartJudge::tell_unrequested() {
   for (const auto& [name, asking] : unrequested_) {
     const auto& [reason, option] = asking;
@@ -235,7 +256,8 @@ void PartJudge::tell_unrequested() {
 
 PartVerdict judge_part(const Part& part, const Policy& policy, bool require_baseline,
                        bool undecided_fails, const SecondOpinion& second_opinion) {
-  return PartJudge(part, policy, undecided_fails).run(require_baseline, second_opinion);
+  return PartJudge(part, policy, undecided_fails, bool(second_opinion))
+      .run(require_baseline, second_opinion);
 }
 
 }  // namespace holdfast::gate

@@ -14,11 +14,11 @@ namespace holdfast::gate {
 
 class PartJudge {
  public:
-  PartJudge(const Part& part, const Policy& policy, bool undecided_fails)
+  PartJudge(const Part& part, const Policy& policy, bool undecided_fails, bool confirmed)
       : part_(part),
         policy_(policy.with(part.metrics())),
         undecided_fails_(undecided_fails),
-        judge_(part, policy_, undecided_fails),
+        judge_(part, policy_, undecided_fails, confirmed),
         suspects_(part, policy_, undecided_fails, verdict_) {}
   PartJudge(const PartJudge&) = delete;  // its suspects are of this verdict
   PartVerdict run(bool require_baseline, const SecondOpinion& second_opinion);
@@ -48,6 +48,8 @@ class PartJudge {
   void count(const JudgedMetric& judged);
   bool is_unrequested(const CaseResult& result, const NamedMetric& metric);
   void tell_unrequested();
+  void tell_blind();
+  void call_warnings();
   void look_for_listed(const CaseResult& result, const ListedCase& listed,
                        const std::vector<std::string>& names);
   void look_for_bounded_reference(const CaseResult& result, const std::string& name,

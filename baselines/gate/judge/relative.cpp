@@ -3,6 +3,7 @@
 #include "gate/judge/metric.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/verdict.hpp"
@@ -20,20 +21,76 @@ void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) c
     say(row, text("is ", readable(*row.value, row.unit), "; it does not gate"));
     return;
   }
-  const Entry* base = find_entry(part_.baseline, context.key);
-  if (!base) {
-    judge_new(context, row);
+  if (const Measured* base = beside(context)) {
+    judge_beside(*base, context, judged);
     return;
   }
-  judged.screened = context.timed() && positive(context.measured.value) && positive(base->value);
-  row.baseline = base->value;
-  const Judgement judgement = judge_valid(context, *base, part_.baseline->entries);
+  const Entry* base = find_entry(part_.baseline, context.key);
+  if (base)
+    judge_accepted(*base, context, judged);
+  else
+    judge_new(context, row);
+}
+
+// What another build had in the same run, of a time or a ratio.
+const Measured* MetricJudge::beside(const Context& context) const {
+  return context.timed() && part_.beside ? part_.beside->find(context.key) : nullptr;
+}
+
+// An accepted value of the same processor remains for the distance from its anchor.
+void MetricJudge::judge_beside(const Measured& base, const Context& context,
+                               JudgedMetric& judged) const {
+  Row& row = judged.row;
+  row.standard = held_against::beside;
+  row.baseline = base.value;
+  judged.screened = positive(context.measured.value) && positive(base.value);
+  Judgement judgement = gate::judge_beside(context.standard, context.measured, base);
+  if ((!part_.results.quality.valid || !part_.beside->valid) &&
+      judgement.verdict != verdict::pass) {
+    judgement.verdict = verdict::noisy;
+    judgement.because += "; the measurement is invalid";
+  }
+  const Entry* accepted = find_entry(part_.baseline, context.key);
+  if (judgement.verdict == verdict::pass || judgement.verdict == verdict::improved)
+    if (const auto value = positive(context.measured.value); accepted && value)
+      if (const auto because = drift(context.standard, *accepted, *value)) {
+        judgement.verdict = verdict::drift;
+        judgement.because =
+            text(*because, "; in the base beside it it is ", readable(base.value, row.unit));
+      }
+  judged.urgency = judgement.worth_comparing &&
+                           (row.metric == "time_s" || row.metric == "speedup") &&
+                           row.variant != "reference"
+                       ? 2 * judgement.worsening / judgement.log_limit
+                       : 0;
+  decide(judgement, accepted, context, judged);
+}
+
+void MetricJudge::judge_accepted(const Entry& base, const Context& context,
+                                 JudgedMetric& judged) const {
+  Row& row = judged.row;
+  row.standard = held_against::accepted;
+  row.baseline = base.value;
+  judged.screened = context.timed() && positive(context.measured.value) && positive(base.value);
+  const Judgement judgement = judge_valid(context, base, part_.baseline->entries);
+  if (judgement.suspect()) judged.urgency = judgement.worsening / judgement.log_limit;
+  decide(judgement, &base, context, judged);
+}
+
+// The row of what was judged; `accepted` is the value's entry, where it has one.
+void MetricJudge::decide(const Judgement& judgement, const Entry* accepted, const Context& context,
+                         JudgedMetric& judged) const {
+  Row& row = judged.row;
+  const Standard& standard = context.standard;
   row.verdict = judgement.verdict;
   row.change = judgement.change;
   row.limit = judgement.limit;
+  add_resolution(context, row);
   if (judgement.verdict == verdict::pass) {
-    say(row, text("is ", readable(*row.value, row.unit), ", as accepted (",
-                  readable(base->value, row.unit), ")"));
+    say(row, text("is ", readable(*row.value, row.unit),
+                  row.standard == held_against::beside ? ", as in the base beside it ("
+                                                       : ", as accepted (",
+                  readable(*row.baseline, row.unit), ")"));
     return;
   }
   say(row, judgement.because);
@@ -43,7 +100,7 @@ void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) c
     row.next = part_.run_again();
     return;
   }
-  if (is_accepted_here(context, *base, row)) return;
+  if (accepted && is_accepted_here(context, *accepted, row)) return;
   row.blocking = blocks(context, row);
   row.next = row.verdict == verdict::noisy ? part_.run_again() : part_.accept_command();
   if (row.verdict == verdict::drift && context.timed()) {
@@ -55,6 +112,39 @@ void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) c
     judge_control(context, judgement, judged);
   else if (is_worse(context, row))
     excuse_changed_tools(standard, row);
+}
+
+// The smallest loss that would have failed: beyond what the row is held against, or beyond a bound
+// in every process. None where the measurement decides nothing.
+void MetricJudge::add_resolution(const Context& context, Row& row) const {
+  const Standard& standard = context.standard;
+  const bool gates = standard.gate == Gate::block ||
+                     (confirmed_ && standard.gate == Gate::warn && standard.set_by.empty());
+  const Measured& measured = context.measured;
+  if (!context.timed() || !gates || row.variant == "reference" || !part_.results.quality.valid ||
+      measured.processes < enough_processes || !positive(measured.value))
+    return;
+  const bool confirmed = confirmed_ && (row.metric == "time_s" || row.metric == "speedup");
+  const auto say_smaller = [&](double loss, const char* by) {
+    if (row.resolution && *row.resolution <= std::expm1(loss)) return;
+    row.resolution = std::expm1(loss);
+    row.resolved_by = by;
+  };
+  if (const Measured* base = beside(context))
+    say_smaller(resolution_beside(standard, measured, *base, confirmed), held_against::beside);
+  else if (const Entry* entry = find_entry(part_.baseline, context.key);
+           entry && positive(entry->value) &&
+           screening_limit(standard.tolerance, *entry) <= widest_limit)
+    say_smaller(resolution_screened(standard, measured, *entry, confirmed), held_against::accepted);
+  for (const Rule* rule : standard.bounds) {
+    if (rule->gate.value_or(Gate::block) != Gate::block || measured.values.empty()) continue;
+    const auto [least, most] = std::minmax_element(measured.values.begin(), measured.values.end());
+    const Bound& bound = *rule->bound;
+    if (standard.better == Better::higher && bound.min && *bound.min > 0 && *most > *bound.min)
+      say_smaller(std::log(*most / *bound.min), held_against::bound);
+    if (standard.better == Better::lower && bound.max && *least > 0 && *least < *bound.max)
+      say_smaller(std::log(*bound.max / *least), held_against::bound);
+  }
 }
 
 // A time of an invalid measurement decides nothing.
@@ -88,6 +178,7 @@ void MetricJudge::judge_new(const Context& context, Row& row) const {
   if (const Entry* proposed = find_entry(part_.proposed, context.key)) {
     const Judgement judgement = judge_valid(context, *proposed, part_.proposed->entries);
     const bool agrees = judgement.verdict == verdict::pass;
+    row.standard = held_against::accepted;
     row.baseline = proposed->value;
     row.change = judgement.change;
     row.limit = judgement.limit;

@@ -12,8 +12,12 @@
 namespace holdfast::gate {
 namespace {
 
-constexpr double mad_to_sd = 1.4826;  // for a normal distribution
-constexpr double median_error = 1.2533;
+constexpr double mad_to_sd = 1.4826;     // for a normal distribution
+constexpr double median_error = 1.2533;  // sqrt(pi / 2), against the mean's
+constexpr double certain_errors = 4;     // standard errors that no chance explains
+constexpr double likely_errors = 1.645;  // that nine draws of ten stay well within
+// What a comparison in lock step tells nine times of ten.
+constexpr double lock_step_resolution = 0.05;
 constexpr std::size_t runs_for_student = 5;
 constexpr double drift_tolerance = 0.05;
 
@@ -32,6 +36,49 @@ double prediction_half_width(const std::vector<double>& medians) {
     squares += (std::log(median) - mean) * (std::log(median) - mean);
   const std::size_t row = std::min(medians.size() - runs_for_student, student.size() - 1);
   return student[row] * std::sqrt(squares / (n - 1) * (1 + 1 / n));
+}
+
+// What pairs of processes say of a log worsening: their median, and its standard error.
+struct Paired {
+  double worsening = 0;
+  double error = 0;
+};
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// This run's own median, on a log scale.
+double standard_error(const Measured& measured, double value) {
+  return median_error * mad_to_sd * measured.mad_between.value_or(0) / value /
+         std::sqrt(static_cast<double>(measured.processes));
+}
+
+// Where one side has fewer processes, because others were disturbed, medians stand for pairs. Empty
+// where a side has none, or one that is not positive.
+std::optional<Paired> pair_up(const Standard& standard, const Measured& measured,
+                              const Measured& base) {
+  const std::size_t n = measured.values.size();
+  if (n == 0 || base.values.empty()) return std::nullopt;
+  for (const auto* side : {&measured, &base})
+    if (*std::min_element(side->values.begin(), side->values.end()) <= 0) return std::nullopt;
+  const double sign = standard.better == Better::higher ? -1 : 1;
+  if (n != base.values.size()) {
+    const double now = median_of(measured.values), before = median_of(base.values);
+    return Paired{.worsening = sign * std::log(now / before),
+                  .error = std::hypot(standard_error(measured, now), standard_error(base, before))};
+  }
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < n; ++i)
+    logs.push_back(sign * std::log(measured.values[i] / base.values[i]));
+  const double middle = median_of(logs);
+  std::vector<double> away;
+  for (const double one : logs) away.push_back(std::abs(one - middle));
+  return Paired{
+      .worsening = middle,
+      .error = median_error * mad_to_sd * median_of(away) / std::sqrt(static_cast<double>(n))};
 }
 
 std::string moved(const Value& from, const Value& to, const std::string& unit) {
@@ -105,10 +152,8 @@ Judgement judge_screened(const Standard& standard, const Measured& measured, con
   const std::string numbers =
       text(moved(entry.value, measured.value, standard.unit), " (", percent(*judged.change),
            "), the limit is ", percent(*judged.limit));
-  // Four standard errors of this run's own median: a run this noisy could not show less. The factor
-  // sqrt(pi / 2) is the median's, against the mean.
-  const double own_error = 4 * median_error * mad_to_sd * measured.mad_between.value_or(0) / *now /
-                           std::sqrt(static_cast<double>(measured.processes));
+  // A run this noisy could not show less.
+  const double own_error = certain_errors * standard_error(measured, *now);
   if (measured.processes < enough_processes) {
     judged.verdict = verdict::noisy;
     judged.because = text(numbers, "; measured in ", measured.processes, " of the ",
@@ -142,6 +187,68 @@ std::optional<std::string> drift(const Standard& standard, const Entry& entry, d
   if (sign * std::log(value / *entry.anchor) <= limit) return std::nullopt;
   return text("has drifted from its first accepted value, ", readable(*entry.anchor, standard.unit),
               ", to ", readable(value, standard.unit));
+}
+
+Judgement judge_beside(const Standard& standard, const Measured& measured, const Measured& base) {
+  Judgement judged;
+  const auto* now = std::get_if<double>(&measured.value);
+  const auto* before = std::get_if<double>(&base.value);
+  const auto paired = pair_up(standard, measured, base);
+  if (!now || !before || *now <= 0 || *before <= 0 || !paired) {
+    judged.verdict = verdict::noisy;
+    judged.because = text("has no pairs to compare: ", readable(base.value, standard.unit),
+                          " of the base and ", readable(measured.value, standard.unit));
+    return judged;
+  }
+  const double sign = standard.better == Better::higher ? -1 : 1;
+  judged.worsening = paired->worsening;
+  judged.log_limit = std::log1p(standard.tolerance);
+  judged.worth_comparing = paired->worsening > judged.log_limit / 2;
+  judged.change = std::expm1(sign * paired->worsening);
+  judged.limit = std::expm1(sign * judged.log_limit);
+  const std::string numbers =
+      text("is ", readable(measured.value, standard.unit), ", and ",
+           readable(base.value, standard.unit), " in the base beside it (", percent(*judged.change),
+           " in pairs), the limit is ", percent(*judged.limit));
+  const double sure = certain_errors * paired->error;
+  if (const std::size_t fewer = std::min(measured.processes, base.processes);
+      fewer < enough_processes) {
+    judged.verdict = verdict::noisy;
+    judged.because = text(numbers, "; measured in ", fewer, " of the ", enough_processes,
+                          " processes that a decision needs");
+  } else if (judged.suspect()) {
+    const bool certain = judged.worsening > 2 * judged.log_limit && judged.worsening > sure;
+    judged.verdict = certain ? verdict::regression : verdict::noisy;
+    judged.because = numbers;
+    if (!certain)
+      judged.because += judged.worsening > sure ? "; undecided until it is beyond twice the limit"
+                                                : "; undecided, because the pairs differ as much";
+  } else if (judged.worsening < -judged.log_limit && -judged.worsening > sure) {
+    judged.verdict = verdict::improved;
+    judged.because = numbers;
+  } else {
+    judged.because = numbers;
+  }
+  return judged;
+}
+
+double resolution_beside(const Standard& standard, const Measured& measured, const Measured& base,
+                         bool confirmed) {
+  const double limit = std::log1p(standard.tolerance);
+  const auto paired = pair_up(standard, measured, base);
+  const double error = paired ? paired->error : 0;
+  if (confirmed)
+    return std::max(limit / 2 + likely_errors * error, std::log1p(lock_step_resolution));
+  return std::max(2 * limit, certain_errors * error) + likely_errors * error;
+}
+
+double resolution_screened(const Standard& standard, const Measured& measured, const Entry& entry,
+                           bool confirmed) {
+  const auto* now = std::get_if<double>(&measured.value);
+  const double error = now && *now > 0 ? standard_error(measured, *now) : 0;
+  const double limit = screening_limit(standard.tolerance, entry);
+  if (confirmed) return std::max(limit + likely_errors * error, std::log1p(lock_step_resolution));
+  return std::max(2 * limit, certain_errors * error) + likely_errors * error;
 }
 
 Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry) {

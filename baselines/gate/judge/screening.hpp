@@ -21,6 +21,7 @@ struct Judgement {
   std::string because = {};          // completes "<metric> ..."
   double worsening = 0;              // log ratio, positive when worse; for time and ratio
   double log_limit = 0;
+  bool worth_comparing = false;  // in lock step, though it passes
 
   bool suspect() const { return worsening > log_limit && log_limit > 0; }
 };
@@ -34,6 +35,17 @@ Judgement judge_exact(const Standard& standard, const Measured& measured, const 
 // ratio and time: the screening rule. A change beyond the limit is decided only beyond twice the
 // limit.
 Judgement judge_screened(const Standard& standard, const Measured& measured, const Entry& entry);
+
+// ratio and time, against another build's values of the same run, process by process. What moved
+// beyond half the limit is worth a comparison in lock step, if there is one.
+Judgement judge_beside(const Standard& standard, const Measured& measured, const Measured& base);
+
+// The smallest log worsening that the rule above, or the one before, would have told as REGRESSION
+// of a measurement of this noise; with `confirmed` where a comparison looks at what is suspect.
+double resolution_beside(const Standard& standard, const Measured& measured, const Measured& base,
+                         bool confirmed);
+double resolution_screened(const Standard& standard, const Measured& measured, const Entry& entry,
+                           bool confirmed);
 
 // A time or a ratio against the entry's anchor: completes "<metric> ..." where many small steps
 // have led too far from it; empty where they have not.

@@ -19,7 +19,7 @@ constexpr std::size_t fewest_to_compare = 3;  // before many suspects are put do
 }  // namespace
 
 void Suspects::note_next(const JudgedMetric& judged) {
-  if (judged.screened) screened_.push_back(verdict_.rows.size());
+  if (judged.screened) screened_.push_back({verdict_.rows.size(), judged.urgency});
   if (judged.suspect) suspects_.push_back({verdict_.rows.size(), judged.machine_possible});
 }
 
@@ -32,10 +32,13 @@ void Suspects::decide(const SecondOpinion& second_opinion) {
 
 // "a hand-over between its threads took 51 ns and takes 350 ns"; empty where it moved too little.
 std::optional<std::string> Suspects::other_hardware(const CaseResult& result) const {
-  const Entry* base =
-      find_entry(part_.baseline, entry_key(result.id, case_variant, handover_metric));
+  const std::string key = entry_key(result.id, case_variant, handover_metric);
+  const Entry* accepted = find_entry(part_.baseline, key);
+  const Measured* base = part_.beside ? part_.beside->find(key) : nullptr;
   const auto at = result.metrics.find(handover_metric);
-  const auto* before = base ? std::get_if<double>(&base->value) : nullptr;
+  const auto* before = base       ? std::get_if<double>(&base->value)
+                       : accepted ? std::get_if<double>(&accepted->value)
+                                  : nullptr;
   if (!before || at == result.metrics.end() || !at->second.number()) return std::nullopt;
   const double now = *at->second.number();
   if (now <= further_apart * *before) return std::nullopt;
@@ -47,7 +50,7 @@ std::optional<std::string> Suspects::other_hardware(const CaseResult& result) co
 void Suspects::doubt_other_hardware() {
   std::map<std::string, const CaseResult*> cases;
   for (const CaseResult& result : part_.results.cases) cases[result.id] = &result;
-  for (const std::size_t number : screened_) {
+  for (const auto& [number, urgency] : screened_) {
     Row& row = verdict_.rows[number];
     if (!is_suspect(row) || asked_.contains(number)) continue;
     const auto because = other_hardware(*cases.at(row.case_id));
@@ -64,17 +67,23 @@ bool Suspects::is_suspect(const Row& row) {
   return row.verdict == verdict::regression || row.verdict == verdict::noisy;
 }
 
-// About the suspects that moved most, `most` of them, each once.
+// About what is suspect, or was found worth comparing, the most urgent first and each once; `most`
+// rows of it.
 void Suspects::ask(const SecondOpinion& second_opinion, std::size_t most) {
+  std::vector<Screened> wanted;
+  for (const Screened& one : screened_)
+    if (const Row& row = verdict_.rows[one.row];
+        !asked_.contains(one.row) &&
+        (is_suspect(row) || (row.verdict == verdict::pass && one.urgency > 1)))
+      wanted.push_back(one);
+  std::stable_sort(wanted.begin(), wanted.end(),
+                   [](const Screened& a, const Screened& b) { return a.urgency > b.urgency; });
+  wanted.resize(std::min(wanted.size(), most));
   std::vector<Row*> rows;
-  for (const std::size_t number : screened_)
-    if (Row& row = verdict_.rows[number]; is_suspect(row) && !asked_.contains(number))
-      rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) {
-    return std::abs(a->change.value_or(0)) > std::abs(b->change.value_or(0));
-  });
-  rows.resize(std::min(rows.size(), most));
-  for (const Row* row : rows) asked_.insert(static_cast<std::size_t>(row - verdict_.rows.data()));
+  for (const Screened& one : wanted) {
+    asked_.insert(one.row);
+    rows.push_back(&verdict_.rows[one.row]);
+  }
   if (!rows.empty()) second_opinion(rows, verdict_.notes);
 }
 

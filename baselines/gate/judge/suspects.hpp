@@ -40,8 +40,12 @@ class Suspects {
     bool machine_possible;
   };
   std::vector<Suspect> suspects_ = {};
-  std::vector<std::size_t> screened_ = {};  // rows
-  std::set<std::size_t> asked_ = {};        // rows with a second opinion
+  struct Screened {
+    std::size_t row;
+    double urgency;
+  };
+  std::vector<Screened> screened_ = {};
+  std::set<std::size_t> asked_ = {};  // rows with a second opinion
 };
 
 }  // namespace holdfast::gate

@@ -74,8 +74,30 @@ class Runner {
     fs::create_directories(task_.folder / "answers");
   }
 
+  // The steps of run(), for a caller that has two.
+  void begin() { take_up(); }
+  void finish() {
+    for (const ListedCase& listed : task_.cases)
+      run_.most_processes =
+          std::max(run_.most_processes, static_cast<std::int64_t>(records(listed.id).size()));
+    keep_history();
+  }
+  Ids wanted(std::int64_t round) const { return round == 1 ? unmeasured() : undecided(); }
+  bool may_begin(std::int64_t round) const { return round == 1 || !is_spent(); }
+  void tell_spent(const Ids& ids) { tell_undecided(ids); }
+  // Those of the cases that fewer than `round` processes have measured.
+  void measure_behind(const Ids& ids, std::int64_t round) {
+    measure(those([&](const std::string& id) {
+              return ids.contains(id) && static_cast<std::int64_t>(records(id).size()) < round;
+            }),
+            round);
+  }
+  void lose_all(const Error& refusal) {
+    lose(those([](const std::string&) { return true; }), {"missing", refusal.what()});
+  }
+
   void run() {
-    take_up();
+    begin();
     for (std::int64_t round = 1; round <= task_.effort.most; ++round) {
       const Ids wanted = round == 1 ? unmeasured() : undecided();
       if (wanted.empty() && round > 1) break;
@@ -85,10 +107,7 @@ class Runner {
       }
       measure(wanted, round);
     }
-    for (const ListedCase& listed : task_.cases)
-      run_.most_processes =
-          std::max(run_.most_processes, static_cast<std::int64_t>(records(listed.id).size()));
-    keep_history();
+    finish();
   }
 
  private:
@@ -158,7 +177,7 @@ class Runner {
       } else if (problem.empty()) {
         problem = text("exited with code ", outcome.code, " and wrote no result file");
       }
-      const std::string name = text("process ", round, " of ", task_.effort.fewest);
+      const std::string name = text("process ", round, " of ", task_.effort.fewest, task_.label);
       progress_.say(name, " on ", task_.device, ": ", plural(before - ids.size(), "case"), " in ",
                     tenths(outcome.seconds), " s", problem.empty() ? "" : "; it ", problem);
       if (ids.empty()) return;
@@ -208,7 +227,7 @@ class Runner {
               .arguments = {"--device=" + task_.device, "--out=" + next_file().string()},
               .environment = {{"HOLDFAST_PADDING", padding(random_)},
                               {"HOLDFAST_ANSWERS", (task_.folder / "answers").string()},
-                              {"HOLDFAST_FFTW_WISDOM", (task_.folder / "wisdom").string()}},
+                              {"HOLDFAST_FFTW_WISDOM", wisdom().string()}},
               .timeout_seconds = limit_of("")};
     if (!ceilings_) task.environment["HOLDFAST_CEILINGS"] = "none";
     task.arguments.insert(task.arguments.end(), task_.arguments.begin(), task_.arguments.end());
@@ -235,8 +254,8 @@ class Runner {
       limit_ = limit_of(id);
       task.timeout_seconds = began + limit_;
     };
-    progress_.following(text(suite_, ": process ", round, " of ", task_.effort.fewest, " on ",
-                             task_.device, " ..."));
+    progress_.following(text(suite_, ": process ", round, " of ", task_.effort.fewest, task_.label,
+                             " on ", task_.device, " ..."));
     Outcome outcome;
     try {
       outcome = run_task(task);
@@ -249,6 +268,8 @@ class Runner {
     if (outcome.ending == Ending::exited) note(since(begin));
     return outcome;
   }
+
+  fs::path wisdom() const { return task_.wisdom.empty() ? task_.folder / "wisdom" : task_.wisdom; }
 
   // What the process had finished when it was stopped.
   void take_interrupted() {
@@ -286,6 +307,35 @@ class Runner {
 
 void run_suite_processes(const SuiteTask& task, Progress& progress, SuiteRun& run) {
   Runner(task, progress, run).run();
+}
+
+void run_in_turn(const SuiteTask& base, const SuiteTask& head, Progress& progress, Sides& sides) {
+  Runner of_base(base, progress, sides.base), of_head(head, progress, sides.head);
+  of_base.begin();
+  of_head.begin();
+  std::mt19937_64 random(std::random_device{}());
+  for (std::int64_t round = 1; round <= head.effort.most; ++round) {
+    Ids ids = of_head.wanted(round);
+    ids.merge(of_base.wanted(round));
+    if (ids.empty()) break;
+    if (!of_head.may_begin(round)) {
+      of_head.tell_spent(ids);
+      break;
+    }
+    const auto measure_base = [&] {
+      try {
+        of_base.measure_behind(ids, round);
+      } catch (const Error& refusal) {  // of a case or an option that it does not know
+        of_base.lose_all(refusal);
+      }
+    };
+    const bool base_first = random() % 2 == 0;
+    if (base_first) measure_base();
+    of_head.measure_behind(ids, round);
+    if (!base_first) measure_base();
+  }
+  of_base.finish();
+  of_head.finish();
 }
 
 Results merged(const SuiteRun& run, const std::vector<ListedCase>& cases, Results nothing) {

@@ -28,6 +28,8 @@ struct SuiteTask {
   std::filesystem::path folder = {};   // keeps what the processes write and share
   std::filesystem::path history = {};  // seconds of each case, of the last run
   MachineWatch* machine = nullptr;     // looks after each process
+  std::string label = {};              // " of the base", where two builds run in turn
+  std::filesystem::path wisdom = {};   // FFTW's, where it is shared; by default in the folder
 };
 
 struct Lost {
@@ -44,6 +46,14 @@ struct SuiteRun {
 // Takes up what an interrupted run has left in the folder. Throws Interrupted; what was finished is
 // in the folder then, and in `run`.
 void run_suite_processes(const SuiteTask& task, Progress& progress, SuiteRun& run);
+
+// Two builds of a suite, a process of each in turn and the order drawn for each round; a case that
+// one of them wants to know better is measured in both. A base that refuses loses all its cases,
+// and what it loses costs the head nothing.
+struct Sides {
+  SuiteRun base = {}, head = {};
+};
+void run_in_turn(const SuiteTask& base, const SuiteTask& head, Progress& progress, Sides& sides);
 
 // One result of all of them, in the list's order; a case that was lost says why. Of no process
 // `nothing` becomes it.

@@ -64,8 +64,9 @@ class Page {
 };
 
 constexpr const char* table_head =
-    "\n| verdict | case | device | variant | metric | baseline | now | change | limit |\n"
-    "|---|---|---|---|---|---|---|---|---|\n";
+    "\n| verdict | case | device | variant | metric | baseline | now | change | limit | held "
+    "against |\n"
+    "|---|---|---|---|---|---|---|---|---|---|\n";
 constexpr const char* end_of_fold = "\n</details>\n";
 constexpr std::size_t room_for_an_end = 400;  // a closing tag and what was left out
 
@@ -83,8 +84,8 @@ std::string table_row(const Row& row) {
   return text("| ", row.verdict, row.blocking ? " (blocking)" : "", " | ", escaped(row.case_id),
               " | ", escaped(row.device_class), " | ", row.variant, " | ",
               row.metric.empty() ? "-" : escaped(row.metric), " | ", value(row.baseline), " | ",
-              value(row.value), " | ", row.change ? percent(*row.change) : "-", " | ", limit,
-              " |\n");
+              value(row.value), " | ", row.change ? percent(*row.change) : "-", " | ", limit, " | ",
+              row.standard.empty() ? "-" : words_of(row.standard).substr(8), " |\n");
 }
 
 void add_rows(const std::vector<const Row*>& rows, Page& page) {

@@ -75,7 +75,8 @@ void print_heading(const Row& head, bool color, std::ostream& out) {
   out << (color ? shade : "") << padded(head.verdict, 12) << (color ? "\033[0m" : "")
       << head.case_id << "  " << head.device_class;
   if (head.variant != case_variant) out << "  " << head.variant;
-  const bool warns = !head.blocking && severity(head.verdict) < severity(verdict::drift);
+  const bool warns = !head.blocking && head.verdict != verdict::warning &&
+                     severity(head.verdict) < severity(verdict::drift);
   const bool confirmed =
       head.verdict == verdict::regression && head.evidence.contains(confirmation_evidence);
   if (head.blocking || warns)
@@ -138,6 +139,9 @@ void print(const Verdict& verdict, const Printing& printing, std::ostream& out) 
   for (const std::string& note : verdict.notes) out << "note: " << note << "\n";
   if (!printing.quiet)
     for (const std::string& line : verdict.not_checked) out << "not checked: " << line << "\n";
+  if (const std::string line = held_line(verdict);
+      !printing.quiet && line.find("beside") != std::string::npos)
+    out << line << "\n";
   const bool amber = printing.color && verdict.exit == 0 && !verdict.caveats.empty();
   out << (amber ? "\033[33m" : "") << summary(verdict) << " -> exit " << verdict.exit << " ("
       << outcome(verdict) << ")" << (amber ? "\033[0m" : "") << "\n";

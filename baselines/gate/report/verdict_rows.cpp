@@ -33,6 +33,16 @@ std::string outcome(const Verdict& verdict) {
   return said;
 }
 
+std::string held_line(const Verdict& verdict) {
+  std::map<std::string, std::size_t> counts;
+  for (const Row& row : verdict.rows)
+    if (!row.standard.empty()) ++counts[row.standard];
+  std::string out;
+  for (const auto& [standard, count] : counts)
+    out += text(out.empty() ? "" : ", ", count, ' ', words_of(standard).substr(8));
+  return out.empty() ? out : "held against: " + out;
+}
+
 const char* name_of(const RuleChange& change) {
   return change.blocking ? "LOOSENED" : change.loosens ? verdict::accepted : "changed";
 }

@@ -13,6 +13,9 @@ namespace holdfast::gate {
 const char* meaning(int exit);  // "a blocking regression"
 // The same, or why exit 0 is less than well: "passed; 140 of 160 times and ratios not gated here".
 std::string outcome(const Verdict& verdict);
+// "held against: 212 what was accepted, 44 the base beside it, 3 nothing"; counts of values that
+// gate.
+std::string held_line(const Verdict& verdict);
 // "LOOSENED", "ACCEPTED" or, of what lets no more pass, "changed".
 const char* name_of(const RuleChange& change);
 

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast run --beside` and `check --confirm` on two builds of the fake suite: what a
+// change is held against where nothing about times was ever accepted.
+#include <gmock/gmock.h>
+
+#include "gate/documents/results_root.hpp"
+#include "gate/documents/verdict.hpp"
+#include "gate/testing/fake_build.hpp"
+#include "gate/testing/fake_suite_command.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Key;
+using testing::Not;
+
+constexpr const char* plain_policy = R"({"schema": "holdfast-policy/1",
+ "kinds": {"exact": {"gate": "block", "tolerance": 0},
+           "ratio": {"gate": "block", "tolerance": 0.05},
+           "time": {"gate": "warn", "tolerance": 0.05},
+           "advisory": {"gate": "off"}},
+ "metrics": {}, "rules": [], "waivers": []}
+)";
+
+class Beside : public FakeSuiteCommand {
+ protected:
+  const fs::path base_ = folder_.path() / "base", head_ = folder_.path() / "a longer name";
+  const fs::path baselines_ = folder_.path() / "baselines";
+  const fs::path side_ = kept_ / "base" / "fake_suite.json";
+
+  void SetUp() override {
+    fs::create_directories(baselines_ / "policy");
+    write_file(baselines_ / "policy" / "common.json", plain_policy);
+  }
+  void build(const fs::path& folder, double step_seconds, const std::string& content) const {
+    toy::fake_build(folder / "bin", step_seconds);
+    const Outcome listed = run_task({.program = FAKE_SUITE_BINARY, .arguments = {"--list=json"}});
+    write_file(folder / "bin" / "fake_suite.list.json", listed.output);
+    write_file(
+        folder / "bin" / "content.json",
+        text(R"({"content": "sha256:)", content, R"(", "git": {"dirty": false, "sha": null}})"));
+  }
+  void builds(double head_seconds) const {
+    build(base_, 1e-3, "ba5e");
+    build(head_, head_seconds, "4ead");
+  }
+  Outcome measure(const std::string& behaviour = "ok",
+                  const std::vector<std::string>& more = {}) const {
+    return holdfast(
+        behaviour,
+        toy::joined({"run", "fake_suite", "--device=host", "--bin-dir=" + (head_ / "bin").string(),
+                     "--beside=" + base_.string(), "--out=" + results_.string()},
+                    more));
+  }
+  Outcome check(const std::vector<std::string>& more = {}) const {
+    return holdfast("one_clock",
+                    toy::joined({"check", results_.string(), "--lists=" + (head_ / "bin").string(),
+                                 "--baselines=" + baselines_.string()},
+                                more));
+  }
+  Outcome confirm() const { return check({"--confirm=" + base_.string(), "--budget=20"}); }
+  Row row(const std::string& metric = "time_s") const {
+    for (const Row& row : read_verdict(results_ / "verdict.json").rows)
+      if (row.metric == metric) return row;
+    throw Error(Fault::bad_input, "no such row");
+  }
+};
+
+TEST_F(Beside, BothSidesAreKept) {
+  builds(2e-3);
+  ASSERT_EQ(measure().code, 0);
+  const Results head = read_results(kept_ / "fake_suite.json"), base = read_results(side_);
+  EXPECT_EQ(base.run.id, head.run.id);
+  EXPECT_EQ(base.run.content, "sha256:ba5e");
+  EXPECT_EQ(head.run.content, "sha256:4ead");
+  EXPECT_EQ(base.list_hash, sha256(read_file(kept_ / "base" / "fake_suite.list.json")));
+  const auto times = [](const Results& results) {
+    return results.cases[0].variants.at("optimized").metrics.at("time_s").processes;
+  };
+  EXPECT_THAT(times(base), testing::ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(times(head), testing::ElementsAre(2, 4, 6, 8, 10));
+}
+
+TEST_F(Beside, ProcessesRunInPairsFromPathsOfOneLength) {
+  builds(2e-3);
+  const fs::path log = folder_.path() / "log";
+  ::setenv("FAKE_LOG", log.c_str(), 1);
+  const int code = measure().code;
+  ::unsetenv("FAKE_LOG");
+  ASSERT_EQ(code, 0);
+  std::istringstream lines(read_file(log));
+  for (int pair = 0; pair < 5; ++pair) {
+    std::string one, other;
+    std::getline(lines, one);
+    std::getline(lines, other);
+    EXPECT_NE(one, other);
+    EXPECT_EQ(one.size(), other.size());
+  }
+}
+
+TEST_F(Beside, ABaseThatFallsLeavesTheHeadItsResults) {
+  builds(1e-3);
+  const Outcome outcome = measure("falls_as_base");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.complaints, HasSubstr("no values of the base are kept"));
+  EXPECT_EQ(read_results(kept_ / "fake_suite.json").cases[0].status, "ok");
+  EXPECT_FALSE(fs::exists(side_));
+}
+
+TEST_F(Beside, ARunAloneLeavesNoSideOfAnOlderOne) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  ASSERT_TRUE(fs::exists(side_));
+  ASSERT_EQ(holdfast("ok", {"run", (head_ / "bin" / "fake_suite").string(), "--device=host",
+                            "--out=" + results_.string()})
+                .code,
+            0);
+  EXPECT_FALSE(fs::exists(side_));
+}
+
+TEST_F(Beside, ASlowerBuildFailsWhereNoTimeWasEverAccepted) {
+  builds(1.06e-3);
+  ASSERT_EQ(measure().code, 0);
+  const Outcome outcome = confirm();
+  EXPECT_EQ(outcome.code, 1) << outcome.output << outcome.complaints;
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("REGRESSION  fake_suite/add/n:8/f64"),
+                                    HasSubstr("confirmed)"), HasSubstr("the base beside it")));
+  EXPECT_EQ(row().standard, held_against::beside);
+  EXPECT_THAT(row().evidence, Contains(Key("A/B")));
+}
+
+TEST_F(Beside, AnUnchangedBuildPassesAndItsTimesAreHeld) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  const Outcome outcome = confirm();
+  EXPECT_EQ(outcome.code, 0) << outcome.output << outcome.complaints;
+  EXPECT_EQ(row().verdict, verdict::pass);
+  EXPECT_EQ(row("launches").verdict, verdict::fresh);
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("2 of 4 values not gated here"),
+                                    HasSubstr("held against: 2 the base beside it")));
+}
+
+TEST_F(Beside, ALossBelowTheLimitIsComparedAndFound) {
+  builds(1.04e-3);
+  ASSERT_EQ(measure().code, 0);
+  EXPECT_EQ(confirm().code, 1);
+  EXPECT_THAT(row().sentence, HasSubstr("confirmed: A/B of"));
+}
+
+TEST_F(Beside, CountsAreHeldAgainstWhatWasAccepted) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  const auto accept = [&] {
+    return holdfast("ok",
+                    {"baseline", "accept", results_.string(), "--lists=" + (head_ / "bin").string(),
+                     "--baselines=" + baselines_.string()});
+  };
+  ASSERT_EQ(accept().code, 0);
+  ASSERT_EQ(confirm().code, 0);
+  EXPECT_EQ(row("launches").standard, held_against::accepted);
+  EXPECT_EQ(row("time_s").standard, held_against::beside);
+  ASSERT_EQ(check().code, 0);
+  EXPECT_EQ(row("time_s").standard, held_against::accepted);
+}
+
+TEST_F(Beside, ASideOfAnotherRunIsRefused) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  const std::string old = read_file(side_);
+  ASSERT_EQ(measure().code, 0);
+  write_file(side_, old);
+  const Outcome outcome = confirm();
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.complaints,
+              AllOf(HasSubstr("the base's side is of another run"), HasSubstr("--beside=BUILD")));
+}
+
+TEST_F(Beside, ASideOfAnotherBuildThanTheOneThatConfirmsIsRefused) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  build(base_, 1e-3, "0ther");
+  const Outcome outcome = confirm();
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.complaints, HasSubstr("measured from other content than"));
+}
+
+TEST_F(Beside, ASuiteThatTheBaseDoesNotHaveRunsAlone) {
+  builds(1e-3);
+  fs::remove(base_ / "bin" / "fake_suite");
+  const Outcome outcome = measure();
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.complaints, HasSubstr("has no suite fake_suite: it runs alone"));
+}
+
+TEST_F(Beside, ABuildThatIsNotThereIsBadInput) {
+  builds(1e-3);
+  fs::remove_all(base_);
+  const Outcome outcome = measure();
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.complaints, HasSubstr("--beside="));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/documents/beside.hpp"
+
+#include "gate/base/error.hpp"
+#include "gate/documents/build_folder.hpp"
+#include "gate/documents/measured_part.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error other_side(const fs::path& file, const std::string& why, const Results& head) {
+  return Error(Fault::incomplete,
+               text(file.string(), ": ", why, "; measure both again: holdfast run ", head.suite,
+                    " --device=", head.env.device_name, " --beside=BUILD --out=",
+                    file.parent_path().parent_path().parent_path().string()));
+}
+
+}  // namespace
+
+fs::path base_side(const fs::path& folder, const std::string& suite) {
+  return folder / "base" / (suite + ".json");
+}
+
+fs::path base_folder(std::string_view option, const fs::path& build, const fs::path& head) {
+  const fs::path folder = build / "bin";
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored))
+    throw Error(Fault::bad_input, text("--", option, "=", build.string(), ": there is no ",
+                                       folder.string(), "; give the build folder to compare with"));
+  if (fs::equivalent(folder, head, ignored))
+    throw Error(Fault::bad_input,
+                text("--", option, "=", build.string(),
+                     " is the build that is measured: give one of the code before the change"));
+  return folder;
+}
+
+std::optional<Beside> read_beside(const fs::path& root, const Results& head,
+                                  const fs::path& binary) {
+  const fs::path file = base_side(root / head.env.device_class, head.suite);
+  if (!fs::exists(file)) return std::nullopt;
+  const Results base = read_results(file);
+  const auto same = [&](const std::string& what, const auto& here, const auto& there) {
+    if (here != there)
+      throw other_side(file, text("the base's side is of another ", what, " than the results"),
+                       head);
+  };
+  same("suite", base.suite, head.suite);
+  same("run", base.run.id, head.run.id);
+  same("tier", base.tier, head.tier);
+  same("device class", base.env.device_class, head.env.device_class);
+  same("processor", base.env.processor, head.env.processor);
+  if (!fs::exists(binary))
+    throw Error(Fault::incomplete,
+                text(file.string(), ": measured beside a build that has ", head.suite,
+                     ", and there is no ", binary.string(), "; name that build with --confirm"));
+  if (provenance(binary).content != base.run.content)
+    throw other_side(file,
+                     text("the base's side was measured from other content than ", binary.string(),
+                          " is built from"),
+                     head);
+  Beside beside{.content = base.run.content, .valid = base.quality.valid};
+  for (const CaseResult& result : base.cases) {
+    if (result.status != "ok" || is_wrong(result, base.env.device_name)) continue;
+    for (const NamedMetric& metric : named_metrics(result))
+      if (metric.measured && (metric.kind == "time" || metric.kind == "ratio"))
+        beside.values[entry_key(result.id, metric.variant, metric.name)] = *metric.measured;
+  }
+  return beside;
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The side of a run that another build had, `holdfast run --beside=BUILD`: the same suite in turn
+// with it, so that its times are of the same hour. It stands in <device class>/base/<suite>.json,
+// with its list.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "gate/documents/documents.hpp"
+#include "gate/documents/verdict.hpp"
+
+namespace holdfast::gate {
+
+// In the folder of a device class.
+std::filesystem::path base_side(const std::filesystem::path& folder, const std::string& suite);
+
+// <build>/bin, where the suites of another build are. Throws Error(bad_input) where there is no
+// such folder, or it is `head`, the one that is measured; `option` is what named it.
+std::filesystem::path base_folder(std::string_view option, const std::filesystem::path& build,
+                                  const std::filesystem::path& head);
+
+// What times and ratios are held against, by entry key.
+struct Beside {
+  std::map<std::string, Measured> values = {};
+  std::string content = {};
+  bool valid = true;  // the measurement
+
+  const Measured* find(const std::string& key) const {
+    const auto at = values.find(key);
+    return at == values.end() ? nullptr : &at->second;
+  }
+};
+
+// Of the run whose other side `head` is; empty where it has none. Throws where it is of another
+// run, machine or device, or was not measured from the suite `binary`.
+std::optional<Beside> read_beside(const std::filesystem::path& root, const Results& head,
+                                  const std::filesystem::path& binary);
+
+}  // namespace holdfast::gate

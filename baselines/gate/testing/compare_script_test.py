@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cmake/ci/compare.sh in a repository whose builds are the fake suite, at the step time that the tree says."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+HOLDFAST = os.environ["HOLDFAST_BINARY"]
+FAKE_SUITE = os.environ["FAKE_SUITE_BINARY"]
+# What the real tree's build makes, of one suite: the binary, its list, and what content it is of.
+CMAKE = """
+cmake_minimum_required(VERSION 3.25)
+project(toy LANGUAGES NONE)
+file(READ step_seconds seconds)
+add_custom_target(perf COMMAND sh -c "mkdir -p bin && cp $ENV{FAKE_SUITE_BINARY} bin/fake_suite \\
+  && printf '\\\\nstep_seconds=%s' ${seconds} >> bin/fake_suite && bin/fake_suite --list=json > bin/fake_suite.list.json \\
+  && printf '{\\"content\\": \\"sha256:%s\\", \\"git\\": {\\"dirty\\": false, \\"sha\\": null}}' \\
+     $(cat ${CMAKE_SOURCE_DIR}/step_seconds | sha256sum | cut -c 1-64) > bin/content.json" VERBATIM)
+"""
+POLICY = """{"schema": "holdfast-policy/1",
+ "kinds": {"exact": {"gate": "block", "tolerance": 0}, "time": {"gate": "warn", "tolerance": 0.05},
+           "advisory": {"gate": "off"}}, "metrics": {}, "rules": [], "waivers": []}"""
+
+
+def run(place: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    # The compared clock is the one that a step takes in both.
+    settings = os.environ | {"FAKE_SUITE": "one_clock", "HOLDFAST_BASE": ""} | environment
+    return subprocess.run(command, cwd=place, env=settings, text=True, capture_output=True)
+
+
+def git(place: Path, *arguments: str) -> None:
+    told = run(place, "git", "-c", "user.name=t", "-c", "user.email=t@t", *arguments)
+    assert told.returncode == 0, told.stderr
+
+
+def commit(place: Path, seconds: str) -> None:
+    (place / "step_seconds").write_text(seconds)
+    git(place, "add", "--all")
+    git(place, "commit", "--quiet", "--message", f"A step of {seconds} s")
+
+
+def compare(place: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """This tree's own build, and then the script."""
+    for command in (["cmake", "-S", ".", "-B", "build/release"], ["cmake", "--build", "build/release", "--target", "perf"]):
+        built = run(place, *command)
+        assert built.returncode == 0, built.stdout + built.stderr
+    link = place / "build/release/bin/holdfast"
+    if not link.exists():
+        link.symlink_to(HOLDFAST)
+    return run(place, "cmake/ci/compare.sh", "build/release", **environment)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Main, whose step takes a millisecond in its last two commits."""
+    (tmp_path / "cmake/ci").mkdir(parents=True)
+    shutil.copy(ROOT / "cmake/ci/compare.sh", tmp_path / "cmake/ci")
+    (tmp_path / "baselines/policy").mkdir(parents=True)
+    (tmp_path / "baselines/policy/common.json").write_text(POLICY)
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE)
+    (tmp_path / ".gitignore").write_text("/build/\n")
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    commit(tmp_path, "0.00100")
+    commit(tmp_path, "0.001")
+    return tmp_path
+
+
+def test_a_slower_branch_fails_and_is_held_against_the_merge_base(tree: Path) -> None:
+    git(tree, "checkout", "--quiet", "-b", "topic")
+    commit(tree, "0.00104")
+    commit(tree, "0.0011")
+    found = compare(tree)
+    assert found.returncode == 1, found.stdout + found.stderr
+    assert "A step of 0.001 s, the merge base with main" in found.stdout
+    assert "REGRESSION  fake_suite/add/n:8/f64" in found.stdout
+    assert "confirmed" in found.stdout
+
+
+def test_a_changed_tree_on_main_is_held_against_head_and_passes_where_nothing_got_slower(tree: Path) -> None:
+    (tree / "note").write_text("changed")
+    found = compare(tree)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "A step of 0.001 s, HEAD, which this tree changes" in found.stdout
+
+
+def test_main_as_it_is_is_held_against_its_parent(tree: Path) -> None:
+    found = compare(tree)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "A step of 0.00100 s, the parent of HEAD" in found.stdout
+
+
+def test_a_base_can_be_named_and_one_that_is_none_is_bad_input(tree: Path) -> None:
+    commit(tree, "0.0011")
+    named = compare(tree, HOLDFAST_BASE="HEAD~2")
+    assert named.returncode == 1, named.stdout + named.stderr
+    assert "HOLDFAST_BASE=HEAD~2" in named.stdout
+    missing = compare(tree, HOLDFAST_BASE="nowhere")
+    assert missing.returncode == 2
+    assert "HOLDFAST_BASE=nowhere is no commit" in missing.stderr
+
+
+def test_a_base_that_does_not_build_is_told_with_its_last_words(tree: Path) -> None:
+    (tree / "CMakeLists.txt").write_text("project(broken LANGUAGES NONE)\nmessage(FATAL_ERROR \"no such thing\")\n")
+    git(tree, "commit", "--quiet", "--all", "--message", "Broken")
+    (tree / "CMakeLists.txt").write_text(CMAKE)
+    found = compare(tree)
+    assert found.returncode == 3
+    assert "no such thing" in found.stderr
+    assert "the base does not build" in found.stderr

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Whether this tree is slower than the one that it started from, on this machine and in this hour:
+#   cmake/ci/compare.sh [BUILD [options of holdfast run]]
+# Builds the merge base with main in a worktree under build/, runs both builds in turn, times what is suspect in lock step,
+# and draws the report. Where the merge base is HEAD, the base is HEAD if the tree is changed, else its parent; HOLDFAST_BASE
+# names another commit. Results and report stand in BUILD/compare. Ends as `holdfast check` does.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+build=${1:-build/release}
+[ $# -gt 0 ] && shift
+holdfast=$build/bin/holdfast
+
+refuse() {
+  echo "compare: $1" >&2
+  exit 2
+}
+[ -x "$holdfast" ] || refuse "there is no $holdfast; build first, or type cmake --workflow --preset compare"
+
+# Which commit, and why it.
+if [ -n "${HOLDFAST_BASE:-}" ]; then
+  base=$(git rev-parse --verify --quiet "$HOLDFAST_BASE^{commit}") ||
+    refuse "HOLDFAST_BASE=$HOLDFAST_BASE is no commit of this repository; name one, e.g. HOLDFAST_BASE=HEAD~3"
+  why="HOLDFAST_BASE=$HOLDFAST_BASE"
+else
+  main=origin/main
+  git rev-parse --verify --quiet "$main^{commit}" >/dev/null || main=main
+  base=$(git merge-base HEAD "$main" 2>/dev/null) ||
+    refuse "there is no merge base of HEAD and $main (a shallow clone has none); name the base: HOLDFAST_BASE=REF"
+  why="the merge base with $main"
+  if [ "$base" = "$(git rev-parse HEAD)" ]; then
+    if [ -n "$(git status --porcelain)" ]; then
+      why="HEAD, which this tree changes"
+    else
+      base=$(git rev-parse --verify --quiet 'HEAD^{commit}^') ||
+        refuse "HEAD is the first commit and nothing is changed, so there is nothing to compare with"
+      why="the parent of HEAD"
+    fi
+  fi
+fi
+echo "compare: against $(git log -1 --format='%h %s' "$base"), $why"
+
+# One worktree, which moves from base to base, so that only what differs between them is built again.
+mkdir -p "$build/compare"
+tree=$(cd "$build" && pwd)/base
+log=$build/compare/base.log
+git worktree prune
+if [ -e "$tree/.git" ]; then
+  git -C "$tree" checkout --quiet --force --detach "$base"
+else
+  rm -rf "$tree"
+  git worktree add --quiet --force --detach "$tree" "$base"
+fi
+cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt" 2>/dev/null; }
+configured=(-DCMAKE_BUILD_TYPE=Release)
+for name in CMAKE_CXX_COMPILER CMAKE_CXX_FLAGS HOLDFAST_UNITY; do
+  value=$(cached "$name")
+  if [ -n "$value" ]; then configured+=("-D$name=$value"); fi
+done
+generator=$(cached CMAKE_GENERATOR)
+fails() {
+  tail -n 20 "$log" >&2
+  echo "compare: the base does not build ($log has all of it); name another: HOLDFAST_BASE=REF" >&2
+  exit 3
+}
+start=$SECONDS
+cmake -S "$tree" -B "$tree/build/release" ${generator:+-G "$generator"} "${configured[@]}" >"$log" 2>&1 || fails
+cmake --build "$tree/build/release" --target perf --parallel "$(nproc)" >>"$log" 2>&1 || fails
+echo "compare: built the base in $((SECONDS - start)) s$(command -v ccache >/dev/null && echo ', with ccache' || true)"
+
+# Both sides, suite by suite.
+suites=()
+for list in "$build"/bin/*.list.json; do suites+=("$(basename "$list" .list.json)"); done
+devices=(host)
+if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then devices+=(cuda); fi
+results=$build/compare/results
+rm -rf "$results"
+for device in "${devices[@]}"; do
+  "$holdfast" run "${suites[@]}" --device="$device" --bin-dir="$build/bin" --beside="$tree/build/release" \
+    --out="$results" "$@"
+done
+status=0
+"$holdfast" check "$results" --confirm="$tree/build/release" --lists="$build/bin" --baselines=baselines || status=$?
+
+python=.venv/bin/python3
+[ -x "$python" ] || python=python3
+PYTHONPATH=reporting "$python" -m holdfast_report --results="$results" --store="$build/history" --out="$build/compare/report" \
+  --baselines=baselines --holdfast="$holdfast" || echo "compare: no report was drawn; the verdict stands above" >&2
+exit $status
