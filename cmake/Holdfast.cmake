@@ -270,6 +270,14 @@ function(holdfast_finish)
   get_property(suites GLOBAL PROPERTY HOLDFAST_SUITES)
   add_custom_target(perf DEPENDS holdfast ${suites})
 
+  # Against the commit that this tree started from, on this machine and in this hour.
+  add_custom_target(
+    compare
+    COMMAND ${PROJECT_SOURCE_DIR}/cmake/ci/compare.sh ${PROJECT_BINARY_DIR}
+    DEPENDS perf
+    USES_TERMINAL
+    VERBATIM)
+
   # Where the time of a build and of its tests went.
   add_custom_target(
     slowest
