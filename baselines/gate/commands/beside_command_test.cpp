@@ -144,6 +144,20 @@ TEST_F(Beside, AnUnchangedBuildPassesAndItsTimesAreHeld) {
                                     HasSubstr("held against: 2 the base beside it")));
 }
 
+TEST_F(Beside, TheDoctorTellsTheSmallestLossThatWouldHaveFailed) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  ASSERT_EQ(holdfast("ok", {"doctor", "--resolution=" + results_.string()}).code, 3);
+  ASSERT_EQ(confirm().code, 0);
+  const Outcome told = holdfast("ok", {"doctor", "--resolution=" + results_.string()});
+  EXPECT_EQ(told.code, 0);
+  EXPECT_THAT(told.output,
+              testing::ContainsRegex("5 % +fake_suite/add/n:8/f64 .*against the base"));
+  ASSERT_EQ(check().code, 0);
+  EXPECT_THAT(holdfast("ok", {"doctor", "--resolution=" + results_.string()}).output,
+              HasSubstr("2 cases of 2: no loss of speed fails here"));
+}
+
 TEST_F(Beside, ALossBelowTheLimitIsComparedAndFound) {
   builds(1.04e-3);
   ASSERT_EQ(measure().code, 0);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <random>
 
 namespace holdfast::gate {
 namespace {
@@ -138,6 +139,102 @@ TEST(Bounds, AViolationNamesBothNumbersAndTheSource) {
             "is 2.5, below the bound of 3 (spec)");
   EXPECT_EQ(*violation({.max = 1e-3, .source = "spec"}, 1.5e-3, "s"),
             "is 1.5 ms, above the bound of 1 ms (spec)");
+}
+
+// Five processes of a speedup of 10 on a machine of this noise, of code that lost so much.
+Measured noisy(std::mt19937& random, double noise, double loss) {
+  std::normal_distribution<double> normal(0, noise);
+  Measured made{.value = 0.0, .processes = 5};
+  for (int i = 0; i < 5; ++i) made.values.push_back(10 / (1 + loss) * std::exp(normal(random)));
+  std::vector<double> sorted = made.values;
+  std::sort(sorted.begin(), sorted.end());
+  made.value = sorted[2];
+  std::vector<double> away;
+  for (const double value : sorted) away.push_back(std::abs(value - sorted[2]));
+  std::sort(away.begin(), away.end());
+  made.mad_between = away[2];
+  return made;
+}
+
+Measured slowed(Measured measured, double loss) {
+  for (double& value : measured.values) value /= 1 + loss;
+  measured.value = std::get<double>(measured.value) / (1 + loss);
+  *measured.mad_between /= 1 + loss;
+  return measured;
+}
+
+// How many of a thousand runs fail once they lose this share of the loss that they told as the
+// smallest one that would have failed.
+template <class Tell, class Fails>
+int found(double noise, double share, const Tell& tell, const Fails& fails) {
+  std::mt19937 random(7);
+  int count = 0;
+  for (int draw = 0; draw < 1000; ++draw) {
+    const Measured base = noisy(random, noise, 0), head = noisy(random, noise, 0);
+    count += fails(slowed(head, share * std::expm1(tell(head, base))), base);
+  }
+  return count;
+}
+
+Entry accepted_of(const Measured& base) {
+  return entry(std::get<double>(base.value), *base.mad_between);
+}
+
+TEST(Resolution, WhatIsToldAgainstAnAcceptedValueIsFoundAndAThirdOfItIsNot) {
+  const auto tell = [](const Measured& head, const Measured& base) {
+    return resolution_screened(faster, head, accepted_of(base), false);
+  };
+  const auto fails = [](const Measured& head, const Measured& base) {
+    return judge_screened(faster, head, accepted_of(base)).verdict == verdict::regression;
+  };
+  for (const double noise : {0.002, 0.01, 0.03, 0.08}) {
+    EXPECT_GE(found(noise, 1.3, tell, fails), 900) << noise;
+    EXPECT_LE(found(noise, 0.3, tell, fails), 100) << noise;
+  }
+}
+
+TEST(Resolution, WhatIsToldAgainstTheBaseBesideItIsFoundAndAThirdOfItIsNot) {
+  const auto tell = [](const Measured& head, const Measured& base) {
+    return resolution_beside(faster, head, base, false);
+  };
+  const auto fails = [](const Measured& head, const Measured& base) {
+    return judge_beside(faster, head, base).verdict == verdict::regression;
+  };
+  for (const double noise : {0.002, 0.01, 0.03, 0.08}) {
+    EXPECT_GE(found(noise, 1.3, tell, fails), 900) << noise;
+    EXPECT_LE(found(noise, 0.3, tell, fails), 100) << noise;
+  }
+}
+
+// Of those the comparison in lock step sees what it is asked about.
+TEST(Resolution, WhatIsToldBesideTheBaseIsAskedAbout) {
+  const auto tell = [](const Measured& head, const Measured& base) {
+    return resolution_beside(faster, head, base, true);
+  };
+  const auto asks = [](const Measured& head, const Measured& base) {
+    return judge_beside(faster, head, base).worth_comparing;
+  };
+  for (const double noise : {0.002, 0.01, 0.03, 0.08})
+    EXPECT_GE(found(noise, 1.3, tell, asks), 900) << noise;
+  for (const double noise : {0.002, 0.01}) EXPECT_LE(found(noise, 0.3, tell, asks), 100) << noise;
+}
+
+TEST(BesideTheBase, PairsThatMoveTogetherShowASmallLoss) {
+  Measured base{.value = 10.0, .mad_between = 2, .processes = 5, .values = {6, 8, 10, 12, 14}};
+  Measured head = slowed(base, 0.2);
+  EXPECT_EQ(judge_beside(faster, head, base).verdict, verdict::regression);
+  EXPECT_TRUE(judge_beside(faster, slowed(base, 0.03), base).worth_comparing);
+  EXPECT_EQ(judge_beside(faster, slowed(base, 0.03), base).verdict, verdict::pass);
+  EXPECT_FALSE(judge_beside(faster, slowed(base, 0.01), base).worth_comparing);
+  std::swap(base, head);
+  EXPECT_EQ(judge_beside(faster, head, base).verdict, verdict::improved);
+}
+
+TEST(BesideTheBase, FewerProcessesThanADecisionNeedsDecideNothing) {
+  const Measured base{.value = 10.0, .mad_between = 0, .processes = 3, .values = {10, 10, 10}};
+  EXPECT_EQ(judge_beside(faster, slowed(base, 0.5), base).verdict, verdict::noisy);
+  const Measured other{.value = 10.0, .mad_between = 0, .processes = 2, .values = {10, 10}};
+  EXPECT_EQ(judge_beside(faster, other, base).verdict, verdict::noisy);
 }
 
 }  // namespace
