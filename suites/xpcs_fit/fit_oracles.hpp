@@ -16,4 +16,7 @@ Oracle fit_oracle(Unit unit, const Row& row, std::optional<double> within = {});
 // Of a result: the largest distance of a parameter from the truth, in standard deviations.
 double largest_pull(const Row& row, const std::vector<double>& result);
 
+// The limit of what is counted, and may not occur once.
+inline constexpr double less_than_one = 0.5;
+
 }  // namespace holdfast::xpcs_fit

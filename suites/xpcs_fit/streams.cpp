@@ -20,7 +20,6 @@ namespace holdfast::xpcs_fit {
 namespace {
 
 const Kinds on_host = {"host"};
-constexpr double less_than_one = 0.5;  // of what is counted
 
 std::unique_ptr<Computation> streamed(const Row& row, Backend& backend, std::int64_t batch,
                                       bool tolerates_faults) {
