@@ -2,20 +2,17 @@
 #include "gate/base/git.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "gate/base/error.hpp"
-#include "gate/base/process.hpp"
 
 namespace holdfast::gate {
 namespace {
 
 constexpr double patience_seconds = 60;
 
-Outcome git(const std::filesystem::path& folder, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), {"git", "-C", folder.string()});
-  return run_task({.program = "/usr/bin/env",
-                   .arguments = std::move(arguments),
-                   .timeout_seconds = patience_seconds});
+std::string first_line(const Outcome& outcome) {
+  return outcome.output.substr(0, outcome.output.find('\n'));
 }
 
 std::vector<std::string> split_at_nul(const std::string& output) {
@@ -36,11 +33,39 @@ std::filesystem::path top_of_repository(const std::filesystem::path& folder) {
   return "";
 }
 
+}  // namespace
+
+Outcome git(const std::filesystem::path& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"git", "-C", folder.string()});
+  return run_task({.program = "/usr/bin/env",
+                   .arguments = std::move(arguments),
+                   .environment = {{"TZ", "UTC"}, {"GIT_TERMINAL_PROMPT", "0"}},
+                   .timeout_seconds = patience_seconds});
+}
+
 bool succeeded(const Outcome& outcome) {
   return outcome.ending == Ending::exited && outcome.code == 0;
 }
 
-}  // namespace
+std::optional<CommitFacts> commit_facts(const std::filesystem::path& folder,
+                                        const std::string& commit) {
+  const auto is_digit = [](char digit) { return std::isxdigit(static_cast<unsigned char>(digit)); };
+  if (commit.empty() || !std::all_of(commit.begin(), commit.end(), is_digit)) return std::nullopt;
+  const Outcome shown = git(folder, {"show", "--no-patch", "--date=format-local:%Y-%m-%dT%H:%M:%SZ",
+                                     "--format=%ad%n%P%n%s", commit + "^{commit}", "--"});
+  if (!succeeded(shown)) return std::nullopt;
+  const std::size_t time = shown.output.find('\n'), parents = shown.output.find('\n', time + 1);
+  CommitFacts facts{.author_time = shown.output.substr(0, time)};
+  facts.parent = shown.output.substr(time + 1, parents - time - 1);
+  facts.parent = facts.parent.substr(0, facts.parent.find(' '));
+  facts.subject = shown.output.substr(parents + 1);
+  facts.subject = facts.subject.substr(0, facts.subject.find('\n'));
+  const Outcome head = git(folder, {"rev-parse", "HEAD"});
+  const Outcome branch = git(folder, {"symbolic-ref", "--quiet", "--short", "HEAD"});
+  if (succeeded(head) && first_line(head) == commit && succeeded(branch))
+    facts.branch = first_line(branch);
+  return facts;
+}
 
 std::string merge_base(const std::filesystem::path& folder, const std::string& reference) {
   const Outcome found = git(folder, {"merge-base", "HEAD", reference});

@@ -7,7 +7,25 @@
 #include <string>
 #include <vector>
 
+#include "gate/base/process.hpp"
+
 namespace holdfast::gate {
+
+// git in this folder, with what it said; whoever asks looks at how it ended.
+Outcome git(const std::filesystem::path& folder, std::vector<std::string> arguments);
+bool succeeded(const Outcome& outcome);
+
+// What a commit says of itself.
+struct CommitFacts {
+  std::string subject = {};
+  std::string author_time = {};  // "2026-11-21T12:00:00Z"
+  std::string parent = {};       // the first; empty where there is none
+  std::string branch = {};       // that is checked out, where it is at this commit
+};
+
+// Empty where the repository of `folder` does not have the commit, or there is none.
+std::optional<CommitFacts> commit_facts(const std::filesystem::path& folder,
+                                        const std::string& commit);
 
 // The commit where `reference` and the working copy of `folder` part. Throws for an unknown
 // reference.

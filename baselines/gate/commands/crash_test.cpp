@@ -14,7 +14,7 @@
 #include <map>
 #include <random>
 
-#include "gate/history/series.hpp"
+#include "gate/history/append.hpp"
 #include "gate/testing/gate_command.hpp"
 
 namespace holdfast::gate {

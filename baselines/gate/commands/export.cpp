@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <iostream>
+#include <set>
 
 #include "gate/base/numbers.hpp"
 #include "gate/commands/commands.hpp"
@@ -71,26 +72,90 @@ Meanings metrics_beside(const std::vector<StoredResults>& all) {
   return metrics;
 }
 
+Verdict kept_verdict(const fs::path& directory) {
+  const fs::path kept = directory / "verdict.json";
+  if (!fs::exists(kept))
+    throw Error(Fault::bad_input, text("there is no ", kept.string(),
+                                       "; judge first: holdfast check ", directory.string()));
+  return read_verdict(kept);
+}
+
+// The metrics that are wished for: by name, and by what the verdict beside the results says of
+// them.
+void keep_wished(std::vector<StoredResults>& all, const Options& options,
+                 const fs::path& directory) {
+  const std::vector<std::string> names = options.values("metric");
+  const bool changed = options.has("changed-only");
+  std::set<std::vector<std::string>> told;
+  if (changed)
+    for (const Row& row : kept_verdict(directory).rows)
+      if (row.verdict != verdict::pass)
+        told.insert({row.device_class, row.case_id, row.variant, row.metric});
+  std::size_t left = 0;
+  const auto keep = [&](const Results& results, const std::string& id, const std::string& variant,
+                        Metrics& metrics) {
+    std::erase_if(metrics, [&](const auto& held) {
+      const bool wished =
+          names.empty() || std::find(names.begin(), names.end(), held.first) != names.end();
+      return !wished ||
+             (changed && !told.contains({results.env.device_class, id, variant, held.first}));
+    });
+    left += metrics.size();
+  };
+  for (StoredResults& stored : all)
+    for (CaseResult& result : stored.results.cases) {
+      for (auto& [variant, content] : result.variants)
+        keep(stored.results, result.id, variant, content.metrics);
+      keep(stored.results, result.id, case_variant, result.metrics);
+    }
+  if (!names.empty() && !changed && left == 0)
+    throw Error(Fault::bad_input,
+                text("no case in ", directory.string(), " has the metric ", names.front()));
+}
+
+// Rows are times: where there is none, the reader is told why on the standard error.
+void tell_why_empty(const nlohmann::json& made, const std::vector<StoredResults>& all,
+                    const Options& options) {
+  if (!made.at("benchmarks").empty()) return;
+  const bool executed = std::any_of(all.begin(), all.end(), [](const StoredResults& stored) {
+    return std::any_of(stored.results.cases.begin(), stored.results.cases.end(),
+                       [](const CaseResult& result) { return result.executed; });
+  });
+  std::cerr << "holdfast: no benchmark is exported: Google Benchmark's rows are times, and ";
+  if (!executed)
+    std::cerr << all.front().results.env.device_class
+              << " executes nothing; --format=bmf and --format=gha have its counts\n";
+  else if (options.has("metric") || options.has("changed-only"))
+    std::cerr << "no time_s is among what --metric and --changed-only leave\n";
+  else
+    std::cerr << "no case that is well has one\n";
+}
+
 int export_results(const Options& options) {
   const fs::path directory = options.operands().front();
   const std::string format = options.value_or("format", "");
   const auto print = [](const nlohmann::json& json) { std::cout << json.dump(2) << "\n"; };
+  if (format == "otava") {
+    export_otava(options);
+    return 0;
+  }
   if (format == "junit") {
-    const fs::path kept = directory / "verdict.json";
-    if (!fs::exists(kept))
-      throw Error(Fault::bad_input, text("there is no ", kept.string(),
-                                         "; judge first: holdfast check ", directory.string()));
-    std::cout << junit(read_verdict(kept));
-  } else if (format == "gbench") {
-    print(google_benchmark(read_all_results(directory)));
-  } else if (format == "bmf") {
-    print(bencher_metrics(read_all_results(directory)));
-  } else if (format == "gha") {
-    const std::vector<StoredResults> all = read_all_results(directory);
-    print(action_benchmark(all, metrics_beside(all), options.has("bigger")));
-  } else {
+    std::cout << junit(kept_verdict(directory));
+    return 0;
+  }
+  if (format != "gbench" && format != "bmf" && format != "gha")
     throw Error(Fault::bad_input,
-                text("--format=", format, ": the formats are gbench, bmf, gha and junit"));
+                text("--format=", format, ": the formats are gbench, bmf, gha, otava and junit"));
+  std::vector<StoredResults> all = read_all_results(directory);
+  keep_wished(all, options, directory);
+  if (format == "gbench") {
+    const nlohmann::json made = google_benchmark(all);
+    print(made);
+    tell_why_empty(made, all, options);
+  } else if (format == "bmf") {
+    print(bencher_metrics(all));
+  } else {
+    print(action_benchmark(all, metrics_beside(all), options.has("bigger")));
   }
   return 0;
 }
@@ -165,22 +230,28 @@ nlohmann::json action_benchmark(const std::vector<StoredResults>& all, const Mea
 }
 
 Command export_command() {
-  return {
-      .name = "export",
-      .summary = "Prints results for other readers, or a verdict as JUnit.",
-      .operands = "DIR",
-      .fewest_operands = 1,
-      .most_operands = 1,
-      .options = {{"format", "FORMAT",
-                   "gbench (Google Benchmark), bmf (Bencher), gha (github-action-benchmark) or "
-                   "junit (the verdict)"},
-                  {"bigger", "", "with gha: what is better when bigger, for customBiggerIsBetter"},
-                  common::baselines,
-                  common::policy},
-      .examples =
-          "  holdfast export build/release/results --format=gbench > now.json\n"
-          "  holdfast export build/release/results --format=gha --bigger > speedups.json\n",
-      .run = export_results};
+  return {.name = "export",
+          .summary = "Prints results for other readers, or a verdict as JUnit.",
+          .operands = "DIR",
+          .fewest_operands = 1,
+          .most_operands = 1,
+          .options =
+              {{"format", "FORMAT",
+                "gbench (Google Benchmark), bmf (Bencher), gha (github-action-benchmark), otava "
+                "(Apache Otava; DIR is a history) or junit (the verdict)"},
+               {"metric", "NAME", "only this metric; several times for several", true},
+               {"changed-only", "",
+                "only what the verdict says otherwise than PASS of, or, of a history, what changed "
+                "its level"},
+               {"out", "DIR", "with otava: the folder that receives otava.yaml and the CSV files"},
+               {"bigger", "", "with gha: what is better when bigger, for customBiggerIsBetter"},
+               common::baselines,
+               common::policy},
+          .examples =
+              "  holdfast export build/release/results --format=gbench > now.json\n"
+              "  holdfast export build/release/results --format=gha --bigger > speedups.json\n"
+              "  holdfast export history --format=otava --metric=time_s --out=otava\n",
+          .run = export_results};
 }
 
 }  // namespace holdfast::gate

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/base/options.hpp"
 #include "gate/documents/results_root.hpp"
 
 namespace holdfast::gate {
@@ -21,5 +22,9 @@ nlohmann::json bencher_metrics(const std::vector<StoredResults>& all);
 // metrics for which less (more) is better, which their lists tell.
 nlohmann::json action_benchmark(const std::vector<StoredResults>& all, const Meanings& metrics,
                                 bool bigger);
+
+// A history as Apache Otava reads it: a CSV file per case, variant and class with a row per run,
+// and otava.yaml, which names them.
+void export_otava(const Options& options);
 
 }  // namespace holdfast::gate

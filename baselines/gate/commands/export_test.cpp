@@ -163,7 +163,61 @@ TEST_F(GateCommand, ExportPrintsJsonForPrograms) {
     EXPECT_TRUE(nlohmann::json::accept(output_)) << format;
   }
   expect_complaint(holdfast({"export", results_.string(), "--format=xml"}), 2,
-                   HasSubstr("the formats are gbench, bmf, gha and junit"));
+                   HasSubstr("the formats are gbench, bmf, gha, otava and junit"));
+}
+
+TEST_F(GateCommand, AnExportWithoutATimeSaysWhyItIsEmpty) {
+  store(toy::dry());
+  EXPECT_EQ(holdfast({"export", results_.string(), "--format=gbench"}), 0);
+  EXPECT_THAT(nlohmann::json::parse(output_)["benchmarks"], SizeIs(0));
+  EXPECT_THAT(complaints_, HasSubstr("cuda-dry-sm_90 executes nothing; --format=bmf"));
+}
+
+TEST_F(Exported, OnlyTheMetricsThatAreWishedFor) {
+  const nlohmann::json made = exported("bmf", {"--metric=speedup", "--metric=launches"});
+  std::set<std::string> measures;
+  for (const auto& [benchmark, values] : made.items())
+    for (const auto& [measure, value] : values.items()) measures.insert(measure);
+  EXPECT_EQ(measures, (std::set<std::string>{"launches", "speedup"}));
+  expect_complaint(holdfast({"export", results_.string(), "--format=bmf", "--metric=lanches"}), 2,
+                   HasSubstr("has the metric lanches"));
+}
+
+TEST_F(GateCommand, AnExportOfWhatChangedFollowsTheVerdict) {
+  accepted(toy::dry());
+  store(toy::dry(), "optimized", "launches", toy::exact(5));
+  expect_complaint(holdfast({"export", results_.string(), "--format=bmf", "--changed-only"}), 2,
+                   HasSubstr("judge first: holdfast check"));
+  ASSERT_EQ(check(), 1);
+  ASSERT_EQ(holdfast({"export", results_.string(), "--format=bmf", "--changed-only"}), 0);
+  EXPECT_EQ(nlohmann::json::parse(output_),
+            (nlohmann::json{{"toy/step/n:64/f64/optimized", {{"launches", {{"value", 5.0}}}}}}));
+}
+
+// Otava's CSV importer wants a time and a number in every cell of the columns that otava.yaml
+// names.
+TEST_F(GateCommand, AHistoryIsExportedAsTablesOfOtava) {
+  const std::string history = (folder_.path() / "history").string();
+  const std::filesystem::path out = folder_.path() / "otava";
+  for (const auto& [day, launches] : {std::pair(21, 4), std::pair(22, 5)}) {
+    Results now = toy::dry();
+    now.run.utc = text("2026-11-", day, "T12:00:00Z");
+    now.run.content = text("sha256:", day);
+    store(now, "optimized", "launches", toy::exact(launches));
+    ASSERT_EQ(holdfast({"history", "append", results_.string(), "--store=" + history}), 0)
+        << complaints_;
+  }
+  ASSERT_EQ(
+      holdfast({"export", history, "--format=otava", "--metric=launches", "--out=" + out.string()}),
+      0)
+      << complaints_;
+  const std::string name = "cuda-dry-sm_90.toy-step-n-64-f64.optimized";
+  EXPECT_EQ(read_file(out / (name + ".csv")),
+            "time,commit,launches\n2026-11-21T12:00:00Z,\"sha256:21\",4.0\n"
+            "2026-11-22T12:00:00Z,\"sha256:22\",5.0\n");
+  EXPECT_THAT(read_file(out / "otava.yaml"), HasSubstr("  " + name + ":\n    type: csv\n"));
+  expect_complaint(holdfast({"export", history, "--format=otava"}), 2,
+                   HasSubstr("needs --out=DIR"));
 }
 
 TEST_F(GateCommand, ExportPrintsTheVerdictAsJUnit) {

@@ -1,43 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <iostream>
 
 #include "gate/base/error.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/commands/commands.hpp"
-#include "gate/history/series.hpp"
+#include "gate/history/append.hpp"
+#include "gate/history/branch.hpp"
 
 namespace holdfast::gate {
 namespace {
 
-int history(const Options& options) {
-  const std::string& verb = options.operands()[0];
-  if (verb != "append")
-    throw Error(Fault::bad_input,
-                text("holdfast history cannot '", verb, "'; it can append DIR --store=DIR"));
-  const auto store = options.value("store");
-  if (!store)
-    throw Error(Fault::bad_input,
-                "holdfast history append needs --store=DIR, the folder of the history");
-  const Appended appended = append_history(options.operands()[1], *store);
-  std::cout << *store << ": " << plural(appended.lines, "line") << " from "
+void append(const Options& options, const std::string& store) {
+  const Appended appended = append_history(options.operands()[1], store,
+                                           {.advisory = options.has("all"),
+                                            .repository = options.value_or("repository", "."),
+                                            .branch = options.value("branch"),
+                                            .ci = options.value("ci")});
+  std::cout << store << ": " << plural(appended.values, "value") << " from "
             << plural(appended.runs, "run") << " appended";
   if (appended.known > 0)
     std::cout << ", " << plural(appended.known, "run") << (appended.known == 1 ? " was" : " were")
               << " there already";
   std::cout << '\n';
-  return 0;
+  for (const std::string& commit : appended.unknown_commits)
+    std::cerr
+        << "holdfast: " << options.value_or("repository", ".") << " does not have the commit "
+        << commit.substr(0, 12)
+        << ", so that its subject and time stay unknown; --repository=DIR names one that has\n";
+}
+
+void rewrite(const Options&, const std::string& store) {
+  const std::size_t old = rewrite_history(store);
+  std::cout << store << ": " << plural(old, "file") << " of an older kind rewritten\n";
+}
+
+DataBranch data_branch(const Options& options, const std::string& store) {
+  return {.store = store,
+          .remote = options.value_or("remote", "origin"),
+          .branch = options.value_or("data-branch", "holdfast-data"),
+          .repository = options.value_or("repository", "."),
+          .rewritten = options.has("rewritten")};
+}
+
+void fetch(const Options& options, const std::string& store) {
+  const DataBranch data = data_branch(options, store);
+  const Synced synced = fetch_history(data);
+  if (synced.commit.empty()) {
+    std::cout << data.remote << " has no branch " << data.branch
+              << " yet; holdfast history push makes it\n";
+    return;
+  }
+  std::cout << store << ": " << plural(synced.brought, "run") << " of " << data.branch << " at "
+            << synced.commit.substr(0, 12) << " brought in, " << plural(synced.own, "run")
+            << " that it does not have\n";
+}
+
+void push(const Options& options, const std::string& store) {
+  const DataBranch data = data_branch(options, store);
+  const Synced synced = push_history(data);
+  std::cout << data.branch << " of " << data.remote << " is at " << synced.commit.substr(0, 12)
+            << ", with " << plural(synced.own, "run") << " of " << store;
+  if (synced.attempts > 1) std::cout << ", at the " << synced.attempts << "th attempt";
+  std::cout << '\n';
+}
+
+struct Verb {
+  std::string_view name;
+  std::size_t operands;  // with the verb itself
+  void (*run)(const Options& options, const std::string& store);
+};
+constexpr std::array<Verb, 4> verbs = {
+    {{"append", 2, append}, {"fetch", 1, fetch}, {"push", 1, push}, {"rewrite", 1, rewrite}}};
+
+int history(const Options& options) {
+  const std::string& name = options.operands()[0];
+  for (const Verb& verb : verbs) {
+    if (verb.name != name) continue;
+    if (options.operands().size() != verb.operands)
+      throw Error(Fault::bad_input,
+                  text("holdfast history ", name,
+                       verb.operands > 1 ? " needs DIR, the results root" : " takes no operand"));
+    const auto store = options.value("store");
+    if (!store)
+      throw Error(Fault::bad_input,
+                  text("holdfast history ", name, " needs --store=DIR, the folder of the history"));
+    verb.run(options, *store);
+    return 0;
+  }
+  throw Error(Fault::bad_input, text("holdfast history cannot '", name,
+                                     "'; it can append DIR, fetch, push and rewrite"));
 }
 
 }  // namespace
 
 Command history_command() {
   return {.name = "history",
-          .summary = "Appends results to the history that trends are drawn from.",
-          .operands = "append DIR",
-          .fewest_operands = 2,
+          .summary = "Appends results to the history of trends, and shares it on a branch of git.",
+          .operands = "append DIR | fetch | push | rewrite",
+          .fewest_operands = 1,
           .most_operands = 2,
-          .options = {{"store", "DIR", "the folder of the history; made where it is absent"}},
-          .examples = "  holdfast history append build/release/results --store=history\n",
+          .options = {{"store", "DIR", "the folder of the history; made where it is absent"},
+                      {"all", "", "append: advisory metrics too, which nothing judges"},
+                      {"branch", "NAME",
+                       "append: the branch that was measured (default: the one checked out)"},
+                      {"ci", "URL", "append: the address of the CI run that measured"},
+                      {"repository", "DIR",
+                       "whose commits were measured, and whose remote is meant (default: .)"},
+                      {"remote", "NAME",
+                       "fetch, push: a remote, an address or a path (default: "
+                       "origin)"},
+                      {"data-branch", "NAME", "fetch, push: the branch (default: holdfast-data)"},
+                      {"rewritten", "", "fetch, push: take a branch that was pushed by force"}},
+          .examples =
+              "  holdfast history append build/release/results --store=history\n"
+              "  holdfast history push --store=history\n",
           .run = history};
 }
 

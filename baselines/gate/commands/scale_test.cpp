@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gate at the size of a fleet: 10 000 metrics, and a history of 1 000 runs. A check knows the
 // history in two forms: the baseline keeps the medians of the last 20 accepted runs of each ratio
-// and time, and of the store it reads the newest lines alone, from the end. So the store of the
-// check has the size of 1 000 runs of 10 000 metrics, 2 GB, of which all but the newest runs is a
-// hole in the file: whoever reads into it fails. What reads the whole store streams it, and is
-// measured on 1 000 runs of 1 000 metrics, each of them written.
+// and time, and of the store it reads the newest segments alone. So the store of the check has
+// 2 GB, of which all but the newest segment is a hole: whoever reads into it fails. What reads the
+// whole store streams it, and is measured on 1 000 runs of 1 000 metrics, each of them written.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -17,6 +16,7 @@
 #include <iostream>
 
 #include "gate/accept/accept.hpp"
+#include "gate/history/append.hpp"
 #include "gate/history/series.hpp"
 #include "gate/testing/gate_command.hpp"
 
@@ -31,7 +31,6 @@ constexpr int kept_runs = 20;
 constexpr int recorded_runs = 1000;
 constexpr int recorded_cases = 50;  // 1 000 metrics
 constexpr int newest_runs = 45;     // more than a check looks at
-static_assert(newest_runs * fleet_cases * metrics_per_case > newest_lines);
 
 // The processor's time, which other work on the machine does not stretch as it does the clock's.
 constexpr double most_cpu_seconds = 2;
@@ -82,8 +81,8 @@ std::string case_id(int number) {
 
 std::string day(int number) {
   std::array<char, 32> utc = {};
-  (void)std::snprintf(utc.data(), utc.size(), "2026-%02d-%02dT%02d:00:00Z", 1 + number / 28 % 12,
-                      1 + number % 28, number / (12 * 28));
+  (void)std::snprintf(utc.data(), utc.size(), "%d-%02d-%02dT12:00:00Z", 2023 + number / (12 * 28),
+                      1 + number / 28 % 12, 1 + number % 28);
   return utc.data();
 }
 
@@ -152,44 +151,26 @@ class Scale : public GateCommand {
 
   const fs::path store_ = folder_.path() / "history";
 
-  const fs::path file_ = store_ / "host-x86_64-v4-2t" / "2026.ndjson";
-
   // A store as 1 000 calls of `history append` leave it; a hole where the first `absent` runs are.
   void record_runs(int cases, int absent = 0) {
-    fs::create_directories(file_.parent_path());
-    std::ofstream out(file_, std::ios::binary);
-    const std::vector<std::string> pieces = run_pieces(cases);
-    for (int number = absent; number < recorded_runs; ++number) {
-      const auto run = run_of(0, number).run;
-      const std::string facts[] = {run.content, text("\"order\": ", number + 1), run.utc};
-      std::string lines;
-      for (std::size_t i = 0; i < pieces.size(); ++i)
-        lines += pieces[i] + (i + 1 < pieces.size() ? facts[i % 3] : std::string());
-      if (number == absent && absent > 0)
-        out.seekp(static_cast<std::streamoff>(lines.size()) * absent - 1) << '\n';
-      out << lines;
+    {
+      Store store(store_, Store::Use::writing);
+      HistoryWriter writer(store);
+      for (int number = absent; number < recorded_runs; ++number) {
+        MeasuredRun made = measured_run(run_of(cases, number), {}, nullptr);
+        made.run.commit.order = number + 1;
+        writer.add("host-x86_64-v4-2t", made.run, made.meanings);
+      }
+      writer.publish();
     }
-  }
-
- private:
-  // The lines of a run without its content, order and time, which a line has in this order.
-  static std::vector<std::string> run_pieces(int cases) {
-    Results results = run_of(cases, 0);
-    std::string whole;
-    for (const HistoryLine& line : history_lines(results, 1, nullptr))
-      whole += canonical_line(to_json(line)) + '\n';
-    const std::string marks[] = {results.run.content, "\"order\": 1", results.run.utc};
-    std::vector<std::string> pieces;
-    std::size_t begin = 0;
-    for (;;) {
-      const std::string& mark = marks[pieces.size() % 3];
-      const std::size_t at = whole.find(mark, begin);
-      pieces.push_back(whole.substr(begin, at - begin));
-      if (at == std::string::npos) return pieces;
-      begin = at + mark.size();
-    }
+    if (absent == 0) return;
+    const fs::path hole = store_ / segment_place("host-x86_64-v4-2t", day(0));
+    std::ofstream(hole, std::ios::binary);
+    fs::resize_file(hole, std::uintmax_t{2} << 30);
   }
 };
+
+static_assert(newest_runs * fleet_cases * metrics_per_case > newest_values);
 
 class FleetHistory : public Scale {};
 
@@ -219,7 +200,6 @@ class FleetCheck : public Scale {
 TEST_F(FleetCheck, OfTenThousandMetricsTakesTwoSecondsAndLittleMemory) {
   accept_runs(kept_runs + 2);
   record_runs(fleet_cases, recorded_runs - newest_runs);
-  EXPECT_GT(fs::file_size(file_), 2e9);
   Results now = run_of(fleet_cases, recorded_runs);
   put(now, fleet_cases);
   const Usage well = measured(check_);

@@ -42,12 +42,13 @@ int trend(const Options& options) {
   bool empty = true;
   bool has_anchor = !chosen.anchor;
   const Aliases aliases = Aliases::read(options.value_or("baselines", "baselines"));
-  std::vector<HistoryLine> lines = read_history(*store, [&](const HistoryView& line) {
-    empty = false;
-    has_anchor = has_anchor || line.commit.starts_with(*chosen.anchor);
-    return aliases.empty() ? chosen.covers(line.case_id, line.metric)
-                           : chosen.covers(aliases.current(std::string(line.case_id)), line.metric);
-  });
+  std::vector<HistoryLine> lines =
+      read_history(*store, [&](const HistorySeries& series, const std::string& commit) {
+        empty = false;
+        has_anchor = has_anchor || commit.starts_with(*chosen.anchor);
+        return aliases.empty() ? chosen.covers(series.case_id, series.metric)
+                               : chosen.covers(aliases.current(series.case_id), series.metric);
+      });
   for (HistoryLine& line : lines) line.case_id = aliases.current(line.case_id);
   if (empty)
     throw Error(Fault::bad_input, text(*store, " holds no history; ", begin_history(*store)));
@@ -60,7 +61,7 @@ int trend(const Options& options) {
                 text("nothing in ", *store, " matches --case=", chosen.match.value_or("**"),
                      " --metric=", chosen.metric.value_or("any")));
   if (options.has("json")) {
-    std::cout << canonical(to_json(series));
+    std::cout << canonical(to_json(series, !options.has("no-points")));
     return 0;
   }
   // Without a wish, what stands still is only counted.
@@ -89,7 +90,8 @@ Command trend_command() {
                        "where drift counts from (default: the last accepted baseline)"},
                       {"baselines", "DIR",
                        "whose aliases.json tells which cases were renamed (default: baselines)"},
-                      {"json", "", "as JSON (holdfast-trend/1)"}},
+                      {"json", "", "as JSON (holdfast-trend/1)"},
+                      {"no-points", "", "with --json: levels and changes alone"}},
           .examples =
               "  holdfast trend --store=history --case='cubed_sphere_swe/rk4_step/**' "
               "--metric=speedup\n",

@@ -21,7 +21,8 @@ std::size_t anchor_position(const TrendSeries& series, const Group& group,
                             const std::optional<std::string>& commit) {
   for (std::size_t i = group.size(); i-- > 0;) {
     const HistoryLine& line = *series.points[group[i]].line;
-    if (commit ? line.commit.starts_with(*commit) : line.verdict == verdict::accepted) return i;
+    if (commit ? line.commit.text().starts_with(*commit) : line.verdict == verdict::accepted)
+      return i;
   }
   return 0;
 }
@@ -86,7 +87,7 @@ std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
                                      const TrendOptions& options) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, TrendSeries> by_name;
   for (const HistoryLine& line : lines) {
-    if (!options.covers(line.case_id, line.metric)) continue;
+    if (!options.covers(line.case_id.text(), line.metric.text())) continue;
     std::vector<TrendPoint>& points =
         by_name[{line.device_class, line.case_id, line.variant, line.metric}].points;
     if (!points.empty()) refuse_twice(*points.back().line, line);
@@ -100,26 +101,27 @@ std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
   return all;
 }
 
-nlohmann::json to_json(const std::vector<TrendSeries>& all) {
+nlohmann::json to_json(const std::vector<TrendSeries>& all, bool with_points) {
   nlohmann::json list = nlohmann::json::array();
   for (const TrendSeries& series : all) {
     const HistoryLine& name = series.name();
     nlohmann::json points = nlohmann::json::array();
-    for (const auto& [line, outlier] : series.points)
-      points.push_back({{"order", line->order},
-                        {"commit", line->commit},
-                        {"utc", line->utc},
-                        {"value", line->value},
-                        {"mad", nullable(line->mad)},
-                        {"verdict", nullable(line->verdict)},
-                        {"outlier", outlier}});
+    for (const auto& [line, outlier] : with_points ? series.points : std::vector<TrendPoint>())
+      points.push_back(
+          {{"order", line->order},
+           {"commit", line->commit.text()},
+           {"utc", line->utc.text()},
+           {"value", line->value},
+           {"mad", nullable(line->mad)},
+           {"verdict", line->verdict ? nlohmann::json(line->verdict->text()) : nullptr},
+           {"outlier", outlier}});
     nlohmann::json segments = nlohmann::json::array();
     for (const TrendSegment& part : series.segments)
       segments.push_back({{"from", part.from}, {"to", part.to}, {"median", part.median}});
     nlohmann::json changes = nlohmann::json::array();
     for (const TrendChange& change : series.changes)
       changes.push_back({{"order", change.line->order},
-                         {"commit", change.line->commit},
+                         {"commit", change.line->commit.text()},
                          {"before", change.before},
                          {"after", change.after},
                          {"change", change.change}});
@@ -128,14 +130,14 @@ nlohmann::json to_json(const std::vector<TrendSeries>& all) {
       drift = {{"anchor", series.drift->anchor},
                {"median", series.drift->median},
                {"change", series.drift->change}};
-    list.push_back({{"class", name.device_class},
-                    {"case", name.case_id},
-                    {"variant", name.variant},
-                    {"metric", name.metric},
-                    {"points", points},
-                    {"segments", segments},
-                    {"change_points", changes},
-                    {"drift", drift}});
+    nlohmann::json& told = list.emplace_back(nlohmann::json{{"class", name.device_class.text()},
+                                                            {"case", name.case_id.text()},
+                                                            {"variant", name.variant.text()},
+                                                            {"metric", name.metric.text()},
+                                                            {"segments", segments},
+                                                            {"change_points", changes},
+                                                            {"drift", drift}});
+    if (with_points) told["points"] = points;
   }
   return {{"schema", "holdfast-trend/1"}, {"series", list}};
 }

@@ -64,6 +64,7 @@ struct TrendOptions {
 std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
                                      const TrendOptions& options);
 
-nlohmann::json to_json(const std::vector<TrendSeries>& series);
+// Without points for who reads those in the store itself.
+nlohmann::json to_json(const std::vector<TrendSeries>& series, bool with_points = true);
 
 }  // namespace holdfast::gate

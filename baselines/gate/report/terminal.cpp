@@ -2,6 +2,7 @@
 #include "gate/report/terminal.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <sstream>
@@ -86,6 +87,20 @@ void print_heading(const Row& head, bool color, std::ostream& out) {
 
 constexpr std::size_t most_changes = 30;
 
+// What a dashboard draws of each case, by variant.
+constexpr std::array<std::pair<const char*, const char*>, 6> headlines = {
+    {{case_variant, "speedup"},
+     {case_variant, "peak_ratio"},
+     {"optimized", "time_s"},
+     {"optimized", "launches"},
+     {"optimized", "peak_bytes"},
+     {"optimized", "registers_max"}}};
+
+// "toy/step/n:64/f64 speedup", with the class before it where rows of several would bear one name.
+std::string headline_name(const Row& row, bool several) {
+  return text(several ? row.device_class + ' ' : "", row.case_id, ' ', row.metric);
+}
+
 void print_changes(const Verdict& verdict, const Printing& printing, std::ostream& out) {
   std::size_t told = 0;
   for (const RuleChange& change : verdict.changes) {
@@ -109,10 +124,15 @@ std::string ctest_measurements(const Verdict& verdict) {
                 value, "</CTestMeasurement>\n");
   };
   for (const auto& [name, count] : verdict.counts) measurement(name, static_cast<double>(count));
+  std::set<std::string> classes;
+  for (const Row& row : verdict.rows) classes.insert(row.device_class);
   for (const Row& row : verdict.rows) {
     const auto* value = row.value ? std::get_if<double>(&*row.value) : nullptr;
-    if (value && (row.metric == "speedup" || row.metric == "peak_ratio"))
-      measurement(text(row.case_id, ' ', row.metric), *value);
+    const bool headline = std::any_of(headlines.begin(), headlines.end(),
+                                      [&](const std::pair<const char*, const char*>& one) {
+                                        return row.variant == one.first && row.metric == one.second;
+                                      });
+    if (value && headline) measurement(headline_name(row, classes.size() > 1), *value);
   }
   return out;
 }

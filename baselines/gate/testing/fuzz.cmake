@@ -9,9 +9,10 @@ holdfast_add_library(holdfast_parser_promises
   base/error.cpp base/json.cpp base/json_write.cpp base/numbers.cpp base/options.cpp base/process.cpp base/store.cpp
   base/written_file.cpp
   documents/aliases.cpp documents/baseline.cpp documents/build_folder.cpp documents/case_name.cpp
-  documents/documents.cpp documents/history_file.cpp documents/measured_part.cpp documents/policy.cpp
+  documents/documents.cpp documents/history_lines_1.cpp documents/history_segment.cpp documents/history_store.cpp
+  documents/measured_part.cpp documents/policy.cpp
   documents/profile.cpp documents/results.cpp documents/results_root.cpp
-  history/series.cpp
+  base/git.cpp history/append.cpp history/series.cpp history/writer.cpp
   testing/parser_promises.cpp
   USES holdfast_base nlohmann_json::nlohmann_json GTest::gtest)
 add_executable(fuzz_seeds testing/fuzz_seeds.cpp)

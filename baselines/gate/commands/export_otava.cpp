@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "gate/base/numbers.hpp"
+#include "gate/commands/export.hpp"
+#include "gate/history/trend_lines.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Runs that can be compared: of one case and variant, on one class, machine and tools.
+using RunTable = std::map<std::string, std::map<std::string, const HistoryLine*>>;  // time, metric
+struct TableName {
+  std::string device_class, case_id, variant, fingerprint;
+  auto operator<=>(const TableName&) const = default;
+};
+
+// "host-x86_64-v4-2t.toy-step-n-64-f64.optimized", a name for files and for Otava.
+std::string otava_name(const TableName& name) {
+  std::string out = text(name.device_class, '.', name.case_id, '.', name.variant);
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c == '/' || c == ':' || c == ' '; }, '-');
+  return out;
+}
+
+std::string csv_text(const std::string& value) {
+  std::string out = "\"";
+  for (const char c : value) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + '"';
+}
+
+// What changed its level within the newest runs of a class, by name.
+std::set<std::vector<std::string>> changed_series(const std::vector<HistoryLine>& lines) {
+  std::set<std::vector<std::string>> changed;
+  for (const TrendSeries& series : find_trends(lines, {}))
+    if (!series.changes.empty() || series.drift)
+      changed.insert({series.name().device_class, series.name().case_id, series.name().variant,
+                      series.name().metric});
+  return changed;
+}
+
+// Otava knows no gaps: a run that lacks one of the metrics is left out, and a metric that most runs
+// lack stands in no table.
+std::set<std::string> usual_metrics(const RunTable& table) {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& [utc, metrics] : table)
+    for (const auto& [metric, line] : metrics) ++counts[metric];
+  std::set<std::string> usual;
+  for (const auto& [metric, count] : counts)
+    if (2 * count > table.size()) usual.insert(metric);
+  return usual;
+}
+
+std::string csv_of(const RunTable& table, const std::set<std::string>& metrics) {
+  std::string out = "time,commit";
+  for (const std::string& metric : metrics) out += ',' + metric;
+  out += '\n';
+  for (const auto& [utc, held] : table) {
+    const auto has = [&held = held](const std::string& metric) { return held.contains(metric); };
+    if (!std::all_of(metrics.begin(), metrics.end(), has)) continue;
+    out += utc + ',' + csv_text(held.begin()->second->commit);
+    for (const std::string& metric : metrics)
+      out += ',' + nlohmann::json(held.at(metric)->value).dump();
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+void export_otava(const Options& options) {
+  const auto out = options.value("out");
+  if (!out)
+    throw Error(Fault::bad_input, "--format=otava needs --out=DIR, which receives its files");
+  const std::vector<std::string> wished = options.values("metric");
+  const std::vector<HistoryLine> lines = read_history(
+      options.operands().front(), [&](const HistorySeries& series, const std::string&) {
+        return wished.empty() ||
+               std::find(wished.begin(), wished.end(), series.metric) != wished.end();
+      });
+  const bool changed_only = options.has("changed-only");
+  const auto changed = changed_only ? changed_series(lines) : std::set<std::vector<std::string>>();
+  std::map<TableName, RunTable> tables;
+  std::map<std::string, std::string> newest;  // fingerprint, by class
+  for (const HistoryLine& line : lines) newest[line.device_class] = line.fingerprint;
+  for (const HistoryLine& line : lines) {
+    if (line.fingerprint.text() != newest.at(line.device_class)) continue;
+    if (changed_only &&
+        !changed.contains({line.device_class, line.case_id, line.variant, line.metric}))
+      continue;
+    tables[{line.device_class, line.case_id, line.variant, line.fingerprint}][line.utc]
+          [line.metric] = &line;
+  }
+  fs::create_directories(*out);
+  std::string config = "tests:\n";
+  for (const auto& [name, table] : tables) {
+    const std::set<std::string> metrics = usual_metrics(table);
+    write_file(fs::path(*out) / (otava_name(name) + ".csv"), csv_of(table, metrics), Sync::no);
+    config += text("  ", otava_name(name), ":\n    type: csv\n    file: ",
+                   (fs::absolute(*out) / (otava_name(name) + ".csv")).string(),
+                   "\n    time_column: time\n    attributes: [commit]\n    metrics:\n");
+    for (const std::string& metric : metrics) config += text("      ", metric, ": {}\n");
+  }
+  if (tables.empty()) config = "tests: {}\n";
+  write_file(fs::path(*out) / "otava.yaml", config, Sync::no);
+  std::cout << *out << ": " << plural(tables.size(), "test") << " for otava, of the newest machine "
+            << "and tools of each class\n";
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/history/append.hpp"
+
+#include <algorithm>
+
+#include "gate/base/git.hpp"
+#include "gate/documents/build_folder.hpp"
+#include "gate/documents/case_name.hpp"
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/results_root.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string commit_of(const Run& run) {
+  return run.git_sha && !run.git_dirty ? *run.git_sha : run.content;
+}
+
+void refuse_what_no_commit_has(const Results& results, const fs::path& file) {
+  if (results.run.sources)
+    throw Error(Fault::bad_input,
+                text(file.string(), " was measured with HOLDFAST_SOURCES=", *results.run.sources,
+                     ", which no commit contains; run it again without"));
+  if (!results.run.custom.empty())
+    throw Error(Fault::bad_input,
+                text(file.string(), " is a custom run (", results.run.custom.front(),
+                     " ...); run the suite without its own options"));
+}
+
+// The time names the file in which the run may come to stand.
+void refuse_what_no_time_has(const Results& results, const fs::path& file) {
+  if (is_utc(results.run.utc)) return;
+  throw Error(Fault::bad_input,
+              text(file.string(), ": 'utc' is '", results.run.utc,
+                   "', which is no time as 2026-11-21T12:00:00Z is one; measure again"));
+}
+
+HistoryMeanings kept(const Meanings& metrics) {
+  HistoryMeanings meanings;
+  for (const auto& [name, meaning] : metrics) {
+    const nlohmann::json told = to_json(meaning);
+    meanings[name] = {meaning.kind, meaning.unit, told.at("better").get<std::string>()};
+  }
+  return meanings;
+}
+
+// Sentences about this suite, and those that name none of the root's.
+std::vector<std::string> about(const std::string& suite, const std::set<std::string>& suites,
+                               const std::vector<std::string>& sentences) {
+  std::vector<std::string> kept;
+  for (const std::string& sentence : sentences) {
+    const auto names = [&](const std::string& one) {
+      return sentence.find(one) != std::string::npos;
+    };
+    if (names(suite) || std::none_of(suites.begin(), suites.end(), names)) kept.push_back(sentence);
+  }
+  return kept;
+}
+
+// What the gate said about this part.
+void judge(HistoryRun& run, const std::string& device_class, const Verdict& verdict) {
+  std::map<HistorySeries, const Row*> rows;
+  HistoryVerdict judged{.exit = verdict.exit};
+  for (const Row& row : verdict.rows) {
+    if (row.device_class != device_class || suite_of(row.case_id) != run.suite) continue;
+    rows[{row.case_id, row.variant, row.metric}] = &row;
+    ++judged.counts[row.verdict];
+    judged.blocking += row.blocking ? 1 : 0;
+  }
+  for (HistoryPoint& point : run.points)
+    if (const auto row = rows.find(*point.series); row != rows.end()) {
+      point.verdict = row->second->verdict;
+      point.blocks = row->second->blocking;
+    }
+  run.verdict = judged;
+}
+
+void describe(HistoryCommit& commit, const Run& run, const AppendOptions& options,
+              Appended& appended) {
+  commit.name = commit_of(run);
+  commit.branch = options.branch;
+  commit.ci = options.ci;
+  if (!run.git_sha) return;
+  const auto facts = commit_facts(options.repository, *run.git_sha);
+  if (!facts) {
+    appended.unknown_commits.insert(*run.git_sha);
+    return;
+  }
+  if (!commit.branch && !facts->branch.empty()) commit.branch = facts->branch;
+  if (run.git_dirty) {  // a tree that stands on it
+    commit.parent = *run.git_sha;
+    return;
+  }
+  commit.subject = facts->subject;
+  commit.author_time = facts->author_time;
+  if (!facts->parent.empty()) commit.parent = facts->parent;
+}
+
+}  // namespace
+
+MeasuredRun measured_run(const Results& results, const Meanings& metrics, const Verdict* verdict,
+                         Keep keep) {
+  Results head;  // without cases: what they cost as JSON is not needed
+  head.env = results.env;
+  MeasuredRun made{.meanings = kept(metrics)};
+  made.run = {
+      .suite = results.suite,
+      .utc = results.run.utc,
+      .id = results.run.id,
+      .commit = {.name = commit_of(results.run)},
+      .env = to_json(results).at("env"),
+      .partial = results.partial,
+      .invalid = results.quality.valid ? std::vector<std::string>() : results.quality.reasons};
+  for (const CaseResult& result : results.cases) {
+    if (result.status != "ok") continue;
+    for (const NamedMetric& metric : named_metrics(result)) {
+      if (metric.kind == "advisory" && !keep.advisory) continue;
+      const double* value =
+          metric.measured ? std::get_if<double>(&metric.measured->value) : nullptr;
+      if (!value) continue;
+      HistorySeries& series =
+          made.series.emplace_back(HistorySeries{result.id, metric.variant, metric.name});
+      HistoryPoint point{.series = &series, .value = {.value = *value}};
+      if (!metric.measured->values.empty()) point.value = five_numbers(metric.measured->values);
+      made.run.points.push_back(std::move(point));
+      HistoryMeaning& meaning = made.meanings[metric.name];
+      if (!meaning.kind) meaning = {.kind = metric.kind};
+      if (!unit_of_name(metric.name).empty() && meaning.unit == "1")
+        meaning.unit = unit_of_name(metric.name);
+    }
+  }
+  if (verdict) judge(made.run, results.env.device_class, *verdict);
+  return made;
+}
+
+Appended append_history(const fs::path& root, const fs::path& folder,
+                        const AppendOptions& options) {
+  const std::vector<StoredResults> measured = read_all_results(root);
+  std::set<std::string> suites;
+  for (const auto& [file, results] : measured) {
+    check_place(file, results);
+    refuse_what_no_commit_has(results, file);
+    refuse_what_no_time_has(results, file);
+    suites.insert(results.suite);
+  }
+  std::optional<Verdict> verdict;
+  if (fs::exists(root / "verdict.json")) verdict = read_verdict(root / "verdict.json");
+
+  Store store(folder, Store::Use::writing);
+  HistoryWriter writer(store);
+  Appended appended;
+  for (const auto& [file, results] : measured) {
+    const fs::path list = list_path(file.parent_path(), results.suite);
+    MeasuredRun made =
+        measured_run(results, fs::exists(list) ? read_list(list).metrics : Meanings(),
+                     verdict ? &*verdict : nullptr, {.advisory = options.advisory});
+    if (made.run.points.empty()) continue;
+    if (writer.has(results.env.device_class, made.run)) {
+      ++appended.known;
+      continue;
+    }
+    describe(made.run.commit, results.run, options, appended);
+    made.run.commit.order = writer.order_of(made.run.commit.name);
+    if (verdict) made.run.not_checked = about(results.suite, suites, verdict->not_checked);
+    ++appended.runs;
+    appended.values += made.run.points.size();
+    writer.add(results.env.device_class, made.run, made.meanings);
+  }
+  writer.publish();
+  return appended;
+}
+
+std::size_t rewrite_history(const fs::path& folder) {
+  require_folder(folder, begin_history(folder));
+  Store store(folder, Store::Use::writing);
+  const std::vector<HistoryFile> files = history_files(store);
+  HistoryWriter(store).publish();
+  return static_cast<std::size_t>(std::count_if(
+      files.begin(), files.end(), [](const HistoryFile& file) { return file.old(); }));
+}
+
+}  // namespace holdfast::gate

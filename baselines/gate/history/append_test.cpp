@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/history/append.hpp"
+
+#include <gmock/gmock.h>
+
+#include <iostream>
+
+#include "gate/base/git.hpp"
+#include "gate/base/process.hpp"
+#include "gate/history/series.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+
+std::string utc_of(int run) {
+  return text("2026-", 1 + run / 28 < 10 ? "0" : "", 1 + run / 28, '-', run % 28 < 9 ? "0" : "",
+              1 + run % 28, "T12:00:00Z");
+}
+
+// What a suite measures on a class: `timed` cases have two times, a speedup and a hand-over, all
+// of them counts.
+struct Shape {
+  const char* device_class;
+  int cases;
+  int counts;
+  bool timed;
+};
+
+// Times of five processes move in each run; in every tenth a count of one case does as well.
+Results made_up(const Shape& shape, int suite, int run) {
+  const std::string name = text("workload_", suite);
+  Results made{.suite = name, .tier = "gate"};
+  made.run = {.id = utc_of(run) + "-7f3a",
+              .utc = utc_of(run),
+              .content = "sha256:c0",
+              .git_sha = text(1000000 + run, std::string(33, 'a'))};
+  made.env = {.device_class = shape.device_class,
+              .device_name = "host",
+              .compiler = "g++ 12.2.0",
+              .fingerprint = "sha256:" + std::string(64, 'f')};
+  const auto timed = [&](const char* kind, double value, int salt) {
+    Metric metric{.kind = kind, .samples = 400};
+    for (int i = 0; i < 5; ++i)
+      metric.processes.push_back(value * (1 + 1e-4 * ((run * 37 + salt * 11 + i * 53) % 101)));
+    metric.median = metric.processes[2];
+    return metric;
+  };
+  for (int i = 0; i < shape.cases; ++i) {
+    CaseResult result{.id = text(name, "/family_", i % 5, "/n:", 16 * (i + 1), "/threads:2/f64"),
+                      .tier = "gate",
+                      .executed = true};
+    for (const char* variant : {"optimized", "reference"}) {
+      Metrics& metrics = result.variants[variant].metrics;
+      for (int count = 0; count < shape.counts; ++count)
+        metrics[text("count_", count)] = {
+            .kind = "exact", .value = 1000 * count + i + (run / 10 == i && count == 0 ? 1 : 0)};
+      metrics["floor_fraction"] = {.kind = "advisory", .value = 0.3 + 1e-3 * run};
+      if (shape.timed) metrics["time_s"] = timed("time", 6.1e-4 * (i + 1), i);
+    }
+    if (shape.timed) result.metrics["speedup"] = timed("ratio", 18.2, i);
+    if (shape.timed) result.metrics["handover_s"] = timed("time", 5.5e-8, i);
+    made.cases.push_back(result);
+  }
+  return made;
+}
+
+// The sizes of the suites as their baselines have them: 25 cases of 22 counts and variant dry, 8 on
+// hosts, of which each is timed.
+constexpr Shape shapes[] = {{"cuda-dry-sm_90", 25, 22, false},
+                            {"host-x86_64-v4-2t", 22, 8, true},
+                            {"cuda-sm_90-h100", 25, 22, true}};
+constexpr int suites = 5;
+constexpr int runs = 200;
+
+class Appending : public testing::Test {
+ protected:
+  TemporaryFolder folder_{"append-test"};
+  fs::path store_ = folder_.path() / "store";
+
+  std::uintmax_t bytes() const {
+    std::uintmax_t total = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(store_))
+      if (entry.is_regular_file()) total += entry.file_size();
+    return total;
+  }
+  // As `history append` adds a results root to a store.
+  static void add(HistoryWriter& writer, const Results& results) {
+    MeasuredRun made = measured_run(results, {}, nullptr);
+    made.run.commit.order = writer.order_of(made.run.commit.name);
+    made.run.commit.subject = "Let a shear fit start again, so that what was timed can be seen";
+    made.run.commit.branch = "main";
+    made.run.commit.ci = "https://github.com/lab/holdfast/actions/runs/1234567890";
+    ASSERT_FALSE(writer.has(results.env.device_class, made.run));
+    writer.add(results.env.device_class, made.run, made.meanings);
+  }
+  void add(const Results& results) const {
+    Store store(store_, Store::Use::writing);
+    HistoryWriter writer(store);
+    add(writer, results);
+    writer.publish();
+  }
+};
+
+TEST_F(Appending, ARunOfFiveSuitesOnThreeClassesTakesAtMostFortyKilobytes) {
+  {
+    Store store(store_, Store::Use::writing);
+    HistoryWriter writer(store);
+    for (int run = 0; run < runs; ++run)
+      for (const Shape& shape : shapes)
+        for (int suite = 0; suite < suites; ++suite) add(writer, made_up(shape, suite, run));
+    writer.publish();
+  }
+  const double each = static_cast<double>(bytes()) / runs;
+  std::cout << each / 1000 << " kB a run\n";
+  EXPECT_LT(each, 40e3);
+
+  // And nothing of it is lost: the median of what was measured, to its six digits.
+  std::size_t seen = 0;
+  const auto lines = read_history(store_, [](const HistorySeries& series, const std::string&) {
+    return series.case_id == "workload_3/family_2/n:48/threads:2/f64" &&
+           series.variant == "optimized" &&
+           (series.metric == "time_s" || series.metric == "count_0");
+  });
+  for (const HistoryLine& line : lines)
+    for (const Shape& shape : shapes) {
+      if (line.device_class != shape.device_class) continue;
+      const Results was = made_up(shape, 3, static_cast<int>(line.order) - 1);
+      const Metric& metric = was.cases[2].variants.at("optimized").metrics.at(line.metric);
+      EXPECT_EQ(line.utc, was.run.utc);
+      if (metric.kind == "exact") {
+        EXPECT_EQ(line.value, metric.number());
+      } else {
+        std::vector<double> sorted = metric.processes;
+        EXPECT_NEAR(line.value, median(sorted), 1e-5 * line.value);
+        EXPECT_NEAR(*line.mad, median_absolute_deviation(sorted), 1.1e-4 * line.value);
+      }
+      ++seen;
+    }
+  EXPECT_EQ(seen, 5u * runs);
+}
+
+TEST_F(Appending, OnlyTheNewestSegmentsAreRead) {
+  const Shape shape = {"host", 120, 2, true};
+  {
+    Store store(store_, Store::Use::writing);
+    HistoryWriter writer(store);
+    for (int run = 0; run < 80; ++run) add(writer, made_up(shape, 0, run));
+    writer.publish();
+  }
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(store_ / "host")) files.push_back(entry);
+  std::sort(files.begin(), files.end());
+  ASSERT_GT(files.size(), 1u) << "no second segment began";
+  // A hole in place of the older one: who reads into it fails.
+  const auto size = fs::file_size(files.front());
+  fs::resize_file(files.front(), 0);
+  fs::resize_file(files.front(), size);
+  EXPECT_NO_THROW(add(made_up(shape, 0, 80)));
+  EXPECT_THROW((void)read_history(store_), Error);
+}
+
+TEST_F(Appending, RunsThatComeInLateHaveOrdersOfTheirOwn) {
+  for (const int run : {3, 1, 2, 0}) add(made_up({"host", 1, 1, false}, 0, run));
+  std::set<std::int64_t> orders;
+  for (const HistoryLine& line : read_history(store_)) orders.insert(line.order);
+  EXPECT_THAT(orders, SizeIs(4));
+}
+
+TEST_F(Appending, AdvisoryMetricsComeOnRequest) {
+  const Results results = made_up({"host", 1, 1, true}, 0, 0);
+  const auto has_advisory = [](const MeasuredRun& made) {
+    return std::any_of(made.run.points.begin(), made.run.points.end(), [](const HistoryPoint& one) {
+      return one.series->metric == "floor_fraction";
+    });
+  };
+  EXPECT_FALSE(has_advisory(measured_run(results, {}, nullptr)));
+  EXPECT_TRUE(has_advisory(measured_run(results, {}, nullptr, {.advisory = true})));
+}
+
+TEST_F(Appending, AMetricThatARunLacksIsNotDrawnThereAndComesBackWithItsOwnValue) {
+  Results results = made_up({"host", 2, 1, false}, 0, 0);
+  add(results);
+  Results lacking = made_up({"host", 2, 1, false}, 0, 1);
+  lacking.cases[1].status = "failed";
+  add(lacking);
+  add(made_up({"host", 2, 1, false}, 0, 2));
+  std::vector<std::int64_t> orders;
+  for (const HistoryLine& line : read_history(store_))
+    if (line.case_id == results.cases[1].id && line.variant == "optimized")
+      orders.push_back(line.order);
+  EXPECT_THAT(orders, ElementsAre(1, 3));
+}
+
+TEST(FiveNumbers, AreThoseOfFiveProcessesAndQuartilesOfMore) {
+  const HistoryValue five = five_numbers({2.2, 1.8, 2, 2.1, 1.9});
+  EXPECT_EQ(five.value, 2);
+  EXPECT_THAT(five.offsets, ElementsAre(-1000, -500, 500, 1000));
+  EXPECT_NEAR(*five.spread(), 0.1, 1e-12);
+  EXPECT_EQ(five_numbers({3}).value, 3);
+  EXPECT_THAT(five_numbers({1, 2, 3, 4, 5, 6, 7, 8, 9}).offsets,
+              ElementsAre(-8000, -4000, 4000, 8000));
+  EXPECT_THAT(five_numbers({0, 0}).offsets, SizeIs(0));
+}
+
+TEST_F(Appending, AnOlderStoreIsReadAndThenRewrittenWithoutALoss) {
+  const auto line = [](int order, const char* utc, double value, const char* mad,
+                       const char* verdict) {
+    return text(R"({"case": "toy/step/f64", "class": "host", "commit": "c)", order,
+                R"(", "fp": "sha256:f0", "mad": )", mad, R"(, "metric": "time_s", "order": )",
+                order, R"(, "utc": ")", utc, R"(", "value": )", value,
+                R"(, "variant": "optimized", "verdict": )", verdict, "}\n");
+  };
+  fs::create_directories(store_ / "host");
+  write_file(store_ / "host" / "2025.ndjson",
+             line(1, "2025-12-31T12:00:00Z", 0.5, "0.01", "\"PASS\""));
+  write_file(store_ / "host" / "2026.ndjson",
+             line(2, "2026-01-01T12:00:00Z", 0.5, "0.01", "null") +
+                 line(3, "2026-01-02T12:00:00Z", 0.25, "null", "\"ACCEPTED\""));
+  const auto told = [&] {
+    std::string out;
+    for (const HistoryLine& one : read_history(store_))
+      out +=
+          text(one.commit, ' ', one.order, ' ', one.utc, ' ', one.value, ' ', one.mad.value_or(-1),
+               ' ', one.verdict.value_or("none"), ' ', one.fingerprint, '\n');
+    return out;
+  };
+  const std::string before = told();
+  EXPECT_THAT(before, HasSubstr("c3 3 2026-01-02T12:00:00Z 0.25 -1 ACCEPTED sha256:f0\n"));
+  EXPECT_EQ(rewrite_history(store_), 2u);
+  EXPECT_FALSE(fs::exists(store_ / "host" / "2026.ndjson"));
+  EXPECT_EQ(told(), before);
+  EXPECT_EQ(rewrite_history(store_), 0u);
+  add(made_up({"host", 1, 1, false}, 0, 100));
+  EXPECT_EQ(read_history(store_).back().order, 4);
+}
+
+TEST_F(Appending, ACommitIsToldWithItsSubjectTimeParentAndBranch) {
+  const fs::path repository = folder_.path() / "repository";
+  fs::create_directories(repository);
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"-c", "user.name=t", "-c", "user.email=t@t"});
+    const Outcome outcome = git(repository, arguments);
+    EXPECT_TRUE(succeeded(outcome)) << outcome.complaints;
+    return outcome.output.substr(0, outcome.output.find('\n'));
+  };
+  run({"init", "-q", "-b", "trunk"});
+  run({"commit", "-q", "--allow-empty", "-m", "First"});
+  const std::string parent = run({"rev-parse", "HEAD"});
+  run({"commit", "-q", "--allow-empty", "-m", "Say \"more\"\n\nand why",
+       "--date=2026-11-21T13:30:00+01:00"});
+  const std::string head = run({"rev-parse", "HEAD"});
+
+  Results results = made_up({"host", 1, 1, false}, 0, 0);
+  results.run.git_sha = head;
+  fs::create_directories(folder_.path() / "results" / "host");
+  write_file(folder_.path() / "results" / "host" / "workload_0.json", canonical(to_json(results)));
+  const Appended appended =
+      append_history(folder_.path() / "results", store_, {.repository = repository});
+  EXPECT_THAT(appended.unknown_commits, SizeIs(0));
+  const Store store = open_history(store_);
+  for_each_run(history_files(store).front(), [&](const HistoryRun& one, const HistoryMeanings&) {
+    EXPECT_EQ(one.commit.name, head);
+    EXPECT_EQ(one.commit.subject, "Say \"more\"");
+    EXPECT_EQ(one.commit.author_time, "2026-11-21T12:30:00Z");
+    EXPECT_EQ(one.commit.parent, parent);
+    EXPECT_EQ(one.commit.branch, "trunk");
+  });
+}
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast history fetch` and `push` against a bare repository on the disk.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include "gate/base/git.hpp"
+#include "gate/history/series.hpp"
+#include "gate/testing/gate_command.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class DataBranchOfAll : public GateCommand {
+ protected:
+  const fs::path remote_ = folder_.path() / "remote.git";
+
+  void SetUp() override {
+    GateCommand::SetUp();
+    ASSERT_TRUE(succeeded(gate::git(folder_.path(), {"init", "-q", "--bare", remote_.string()})));
+  }
+  fs::path machine(const std::string& name) const { return folder_.path() / name; }
+
+  // A run of its own of this machine, not yet pushed.
+  void measure(const std::string& machine_name, int minute) {
+    Results results = toy::host();
+    results.run.utc = text("2026-11-22T12:", minute < 10 ? "0" : "", minute, ":00Z");
+    results.run.content = text("sha256:", machine_name, minute);
+    store(results);
+    ASSERT_EQ(holdfast({"history", "append", results_.string(),
+                        "--store=" + machine(machine_name).string()}),
+              0)
+        << complaints_;
+  }
+  std::vector<std::string> sync(const std::string& verb, const std::string& machine_name) const {
+    return {"history", verb, "--store=" + machine(machine_name).string(),
+            "--remote=" + remote_.string()};
+  }
+  int push(const std::string& name, const std::vector<std::string>& more = {}) {
+    return holdfast(toy::joined(sync("push", name), more));
+  }
+  int fetch(const std::string& name, const std::vector<std::string>& more = {}) {
+    return holdfast(toy::joined(sync("fetch", name), more));
+  }
+  std::set<std::string> commits(const std::string& name) const {
+    std::set<std::string> all;
+    for (const HistoryLine& line : read_history(machine(name))) all.insert(line.commit);
+    return all;
+  }
+};
+
+TEST_F(DataBranchOfAll, WhatOneMachinePushesAnotherFetches) {
+  measure("a", 1);
+  expect_output(push("a"), 0, HasSubstr("with 1 run of"));
+  expect_output(fetch("b"), 0, HasSubstr("1 run of holdfast-data"));
+  EXPECT_EQ(commits("b"), commits("a"));
+  expect_output(push("a"), 0, HasSubstr("with 0 runs of"));
+}
+
+TEST_F(DataBranchOfAll, BeforeTheFirstPushThereIsNothingToFetch) {
+  expect_output(fetch("a"), 0, HasSubstr("no branch holdfast-data yet"));
+}
+
+TEST_F(DataBranchOfAll, OfTwoWhoBothMeasuredTheSecondKeepsTheFirst) {
+  measure("a", 1);
+  measure("b", 2);
+  ASSERT_EQ(push("a"), 0) << complaints_;
+  ASSERT_EQ(push("b"), 0) << complaints_;
+  ASSERT_EQ(fetch("a"), 0) << complaints_;
+  EXPECT_EQ(commits("a"), (std::set<std::string>{"sha256:a1", "sha256:b2"}));
+  std::set<std::int64_t> orders;
+  for (const HistoryLine& line : read_history(machine("a"))) orders.insert(line.order);
+  EXPECT_THAT(orders, SizeIs(2)) << "each commit has an order of its own";
+}
+
+TEST_F(DataBranchOfAll, PushersOfOneMomentLoseNothing) {
+  const std::vector<std::string> names = {"a", "b", "c", "d"};
+  for (std::size_t i = 0; i < names.size(); ++i) measure(names[i], static_cast<int>(i));
+  {
+    std::vector<std::jthread> pushing;
+    for (const std::string& name : names)
+      pushing.emplace_back([this, name] {
+        const Outcome outcome = run_task(
+            {.program = HOLDFAST_BINARY, .arguments = sync("push", name), .timeout_seconds = 120});
+        EXPECT_EQ(outcome.code, 0) << outcome.complaints;
+      });
+  }
+  ASSERT_EQ(fetch("e"), 0) << complaints_;
+  EXPECT_THAT(commits("e"), SizeIs(names.size()));
+}
+
+TEST_F(DataBranchOfAll, ABranchThatWasPushedByForceIsNoticedAndTakenOnRequest) {
+  measure("a", 1);
+  ASSERT_EQ(push("a"), 0);
+  measure("b", 2);
+  // Somebody begins the branch anew.
+  ASSERT_TRUE(succeeded(gate::git(remote_, {"update-ref", "-d", "refs/heads/holdfast-data"})));
+  ASSERT_EQ(push("b"), 0) << complaints_;
+  for (const char* verb : {"fetch", "push"})
+    expect_complaint(holdfast(sync(verb, "a")), 2,
+                     AllOf(HasSubstr("was rewritten"), HasSubstr("--rewritten")));
+  EXPECT_THAT(commits("a"), SizeIs(1));
+  ASSERT_EQ(push("a", {"--rewritten"}), 0) << complaints_;
+  ASSERT_EQ(fetch("b"), 0) << complaints_;
+  EXPECT_THAT(commits("b"), SizeIs(2));
+}
+
+TEST_F(DataBranchOfAll, ABranchThatIsGoneIsNoticed) {
+  measure("a", 1);
+  ASSERT_EQ(push("a"), 0);
+  ASSERT_TRUE(succeeded(gate::git(remote_, {"update-ref", "-d", "refs/heads/holdfast-data"})));
+  expect_complaint(push("a"), 2, HasSubstr("has no branch holdfast-data any more"));
+}
+
+TEST_F(DataBranchOfAll, ADamagedLineOfTheBranchIsToldAndTheStoreStays) {
+  measure("a", 1);
+  ASSERT_EQ(push("a"), 0);
+  ASSERT_EQ(fetch("b"), 0);
+  // A hand's edit, pushed as a commit like any other.
+  const fs::path hand = folder_.path() / "hand";
+  ASSERT_TRUE(succeeded(gate::git(
+      folder_.path(), {"clone", "-q", "-b", "holdfast-data", remote_.string(), hand.string()})));
+  const auto files = files_by_class(hand, ".ndjson");
+  ASSERT_THAT(files, SizeIs(1));
+  std::string content = read_file(files[0]);
+  content.replace(content.find("\"run\""), 5, "\"ran\"");
+  write_file(files[0], content);
+  ASSERT_TRUE(succeeded(gate::git(
+      hand, {"-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-a", "-m", "Edit"})));
+  ASSERT_TRUE(succeeded(gate::git(hand, {"push", "-q"})));
+  const auto before = commits("b");
+  expect_complaint(
+      fetch("b"), 2,
+      AllOf(HasSubstr("holdfast-data"), HasSubstr("is damaged"), HasSubstr(".ndjson:")));
+  EXPECT_EQ(commits("b"), before);
+}
+
+TEST_F(DataBranchOfAll, ARemoteThatNobodyKnowsIsASentence) {
+  measure("a", 1);
+  expect_complaint(holdfast({"history", "push", "--store=" + machine("a").string(),
+                             "--remote=nowhere", "--repository=" + folder_.path().string()}),
+                   2, HasSubstr("--remote=nowhere"));
+  expect_complaint(holdfast({"history", "push", "--store=" + machine("none").string()}), 2,
+                   HasSubstr("holdfast history append"));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What workflows run, run: a suite measured and judged, recorded on a branch, published into a folder."""
+
+import os
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUILD = Path(os.environ.get("HOLDFAST_BUILD", ROOT / "build" / "release"))
+
+
+def run(script: str, *arguments: object, **environment: object) -> subprocess.CompletedProcess[str]:
+    keep = {key: value for key, value in os.environ.items() if not key.startswith("GITHUB_")}
+    return subprocess.run(
+        ["bash", ROOT / "cmake" / "ci" / script, *map(str, arguments)],
+        cwd=ROOT,
+        env=keep | {key: str(value) for key, value in environment.items()},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def holdfast() -> Path:
+    command = BUILD / "bin" / "holdfast"
+    if not command.exists():
+        pytest.skip(f"{command} is not built")
+    return command
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Path:
+    bare = tmp_path / "remote.git"
+    subprocess.run(["git", "init", "--quiet", "--bare", bare], check=True)
+    return bare
+
+
+def test_a_night_is_measured_recorded_and_published(
+    holdfast: Path, remote: Path, tmp_path: Path
+) -> None:
+    results = tmp_path / "results"
+    measured = run(
+        "measure.sh", "smoke", results, "cubed_sphere_swe", BUILD=BUILD, DEVICES="cuda-dry:sm_90"
+    )
+    assert (results / "verdict.md").exists(), measured.stderr
+    assert (results / "cuda-dry-sm_90" / "cubed_sphere_swe.json").exists()
+
+    facts = {"HOLDFAST": holdfast, "HISTORY_REMOTE": remote, "HISTORY_BRANCH": "main"}
+    recorded = run("append.sh", results, tmp_path / "store", **facts)
+    assert recorded.returncode == 0, recorded.stderr
+    assert "1 run appended" in recorded.stdout
+    again = run("append.sh", results, tmp_path / "another", **facts)
+    assert again.returncode == 0, again.stderr
+    assert "1 run was there already" in again.stdout
+
+    if not (ROOT / "reporting" / "holdfast_report" / "site").exists():
+        pytest.skip("this tree has no site")
+    site = tmp_path / "site"
+    published = run("publish.sh", site, tmp_path / "third", HOLDFAST=holdfast, HISTORY_REMOTE=remote)
+    assert published.returncode == 0, published.stderr
+    assert "cuda-dry-sm_90" in (site / "index.html").read_text("utf-8")
+
+
+def test_without_a_history_nothing_is_published(
+    holdfast: Path, remote: Path, tmp_path: Path
+) -> None:
+    published = run("publish.sh", tmp_path / "site", tmp_path / "store", HOLDFAST=holdfast,
+                    HISTORY_REMOTE=remote)
+    assert published.returncode == 3
+    assert "there is no history yet" in published.stdout
+    assert not (tmp_path / "site").exists()
+
+
+def packed(folder: Path, files: dict[str, str]) -> Path:
+    bundle = folder / "holdfast-0.1.0.tar.gz"
+    with tarfile.open(bundle, "w:gz") as archive:
+        for name, content in files.items():
+            path = folder / "made" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+            path.chmod(0o755)
+            archive.add(path, f"holdfast-0.1.0/{name}")
+    return bundle
+
+
+def test_a_release_has_checksums_and_the_terms_of_what_is_in_it(tmp_path: Path) -> None:
+    bundle = packed(tmp_path, {"run.sh": "#!/bin/sh\n", "licences/fftw/COPYING": "the GPL"})
+    out = tmp_path / "out"
+    done = run("release.sh", bundle, out)
+    assert done.returncode == 0, done.stderr
+    assert "==== licences/fftw/COPYING\n\nthe GPL" in (out / "NOTICES.txt").read_text()
+    assert subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out).returncode == 0
+
+
+def test_a_bundle_without_terms_is_no_release(tmp_path: Path) -> None:
+    done = run("release.sh", packed(tmp_path, {"run.sh": "#!/bin/sh\n"}), tmp_path / "out")
+    assert done.returncode == 3
+    assert "has no licences/" in done.stderr
+
+
+TOUR = """#!/usr/bin/env bash
+for argument in "$@"; do case "$argument" in --out=*) out=${argument#--out=} ;; esac; done
+mkdir -p "$out"
+"""
+
+
+def test_a_tour_is_gathered_and_its_exit_code_kept(tmp_path: Path) -> None:
+    measures = TOUR + 'mkdir -p "$out/gate-1/cuda" && echo 1 > "$out/gate-1/cuda/toy.json"\nexit 4\n'
+    done = run("gpu.sh", packed(tmp_path, {"run.sh": measures}), tmp_path / "out", "--quick")
+    assert done.returncode == 4
+    assert (tmp_path / "out" / "results" / "cuda" / "toy.json").exists()
+
+
+def test_a_tour_that_measured_nothing_is_incomplete(tmp_path: Path) -> None:
+    done = run("gpu.sh", packed(tmp_path, {"run.sh": TOUR}), tmp_path / "out")
+    assert done.returncode == 3
+    assert "the tour left no gate-1" in done.stderr
+
+
+def test_lint_names_a_tool_that_is_missing(tmp_path: Path) -> None:
+    for tool in ("bash", "git", "dirname"):
+        (tmp_path / tool).symlink_to(subprocess.check_output(["which", tool], text=True).strip())
+    done = subprocess.run(
+        ["bash", ROOT / "cmake" / "ci" / "lint.sh", "shell"],
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "shellcheck is not installed" in done.stderr
