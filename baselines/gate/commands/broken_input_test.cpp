@@ -70,6 +70,27 @@ TEST_F(GateCommand, AListThatWasChangedBesideTheResultsIsRefused) {
   expect_complaint(check(), 3, HasSubstr("a list of another build"));
 }
 
+TEST_F(GateCommand, ACheckWhoseReaderGoesAwayLeavesItsOwnVerdict) {
+  accepted(toy::dry());
+  ASSERT_EQ(check(), 0);
+  store(toy::dry(), "optimized", "launches", toy::exact(5));
+  const Outcome cut =
+      run_task({.program = "/bin/sh",
+                .arguments = {"-c", "{ " HOLDFAST_BINARY " check '" + results_.string() +
+                                        "' --baselines='" + baselines_.string() + "' --lists='" +
+                                        lists_.string() + "'; } | true"}});
+  EXPECT_EQ(cut.code, 0);
+  EXPECT_EQ(verdict().exit, 1);
+}
+
+TEST_F(GateCommand, ACheckWithdrawsTheOlderVerdictBeforeItBegins) {
+  accepted(toy::dry());
+  ASSERT_EQ(check(), 0);
+  std::filesystem::remove_all(results_ / "cuda-dry-sm_90");
+  EXPECT_EQ(check(), 3);
+  EXPECT_FALSE(std::filesystem::exists(results_ / "verdict.json") && verdict().exit == 0);
+}
+
 TEST_F(GateCommand, AnAbsentFolderIsABadArgument) {
   EXPECT_EQ(holdfast({"check", (folder_.path() / "absent").string()}), 2);
   EXPECT_EQ(check(), 3) << "an empty root is incomplete";

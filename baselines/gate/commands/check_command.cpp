@@ -17,6 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of an older check, which nobody may take for this one's wherever this one ends.
+void withdraw_verdict(const CheckRequest& request) {
+  if (!request.whole()) return;
+  std::error_code problem;
+  for (const char* name : {"verdict.json", "verdict.md", "verdict.xml", "proposed-baseline.patch"})
+    fs::remove(request.directory / name, problem);
+}
+
 void write_verdict(const CheckRequest& request, const Checked& checked) {
   write_file(request.directory / "verdict.json", canonical(to_json(checked.verdict)), Sync::no);
   write_file(request.directory / "verdict.md", markdown(checked.verdict), Sync::no);
@@ -72,6 +80,7 @@ bool runs_on_github() {
 int check_verb(const Options& options) {
   const CheckRequest request = parse_request(options);
   if (request.confirm) catch_interruptions();
+  withdraw_verdict(request);
   Checked checked;
   try {
     checked = check(request);
@@ -82,19 +91,16 @@ int check_verb(const Options& options) {
     write_refusal(request, Fault::bad_input, error.what());
     throw;
   }
+  if (request.whole()) write_verdict(request, checked);  // what is printed may find no reader
   print(checked.verdict, {.color = ::isatty(STDOUT_FILENO) == 1, .quiet = options.has("quiet")},
         std::cout);
   if (options.has("annotations") || runs_on_github())
     std::cout << github_annotations(checked.verdict,
                                     path_in_repository(request.baselines).generic_string());
   if (options.has("ctest")) std::cout << ctest_measurements(checked.verdict);
-  if (request.whole()) {
-    write_verdict(request, checked);
-    if (!checked.patch.empty())
-      std::cout << "proposed: git apply "
-                << (request.directory / "proposed-baseline.patch").string()
-                << ", once it is clear why\n";
-  }
+  if (request.whole() && !checked.patch.empty())
+    std::cout << "proposed: git apply " << (request.directory / "proposed-baseline.patch").string()
+              << ", once it is clear why\n";
   return checked.verdict.exit;
 }
 
