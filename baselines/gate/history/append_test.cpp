@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <iostream>
 
 #include "gate/base/git.hpp"
@@ -75,8 +76,13 @@ Results made_up(const Shape& shape, int suite, int run) {
 constexpr Shape shapes[] = {{"cuda-dry-sm_90", 25, 22, false},
                             {"host-x86_64-v4-2t", 22, 8, true},
                             {"cuda-sm_90-h100", 25, 22, true}};
-constexpr int suites = 5;
 constexpr int runs = 200;
+
+// All five suites take 15 s, so that one of them stands for them but at night. One has to bear what
+// they share: commit and environment.
+const bool all_suites = std::getenv("HOLDFAST_CORPUS") != nullptr;
+const int suites = all_suites ? 5 : 1;
+const double most_bytes = all_suites ? 40e3 : 10e3;
 
 class Appending : public testing::Test {
  protected:
@@ -118,19 +124,19 @@ TEST_F(Appending, ARunOfFiveSuitesOnThreeClassesTakesAtMostFortyKilobytes) {
   }
   const double each = static_cast<double>(bytes()) / runs;
   std::cout << each / 1000 << " kB a run\n";
-  EXPECT_LT(each, 40e3);
+  EXPECT_LT(each, most_bytes);
 
   // And nothing of it is lost: the median of what was measured, to its six digits.
   std::size_t seen = 0;
   const auto lines = read_history(store_, [](const HistorySeries& series, const std::string&) {
-    return series.case_id == "workload_3/family_2/n:48/threads:2/f64" &&
+    return series.case_id == "workload_0/family_2/n:48/threads:2/f64" &&
            series.variant == "optimized" &&
            (series.metric == "time_s" || series.metric == "count_0");
   });
   for (const HistoryLine& line : lines)
     for (const Shape& shape : shapes) {
       if (line.device_class != shape.device_class) continue;
-      const Results was = made_up(shape, 3, static_cast<int>(line.order) - 1);
+      const Results was = made_up(shape, 0, static_cast<int>(line.order) - 1);
       const Metric& metric = was.cases[2].variants.at("optimized").metrics.at(line.metric);
       EXPECT_EQ(line.utc, was.run.utc);
       if (metric.kind == "exact") {
