@@ -114,9 +114,9 @@ def verdict(api: Api, run: dict[str, Any]) -> str:
     if not kept:
         return ""
     try:
-        with zipfile.ZipFile(io.BytesIO(api.archive(int(kept[-1]["id"])))) as archive:
-            with archive.open(VERDICT) as file:
-                return file.read(LARGEST_VERDICT).decode("utf-8", "replace")
+        packed = io.BytesIO(api.archive(int(kept[-1]["id"])))
+        with zipfile.ZipFile(packed) as archive, archive.open(VERDICT) as file:
+            return file.read(LARGEST_VERDICT).decode("utf-8", "replace")
     except (KeyError, zipfile.BadZipFile):
         return ""
 

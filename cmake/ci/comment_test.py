@@ -103,7 +103,7 @@ class Answer(BaseHTTPRequestHandler):
         else:
             self.send({"message": "Not Found"}, 404)
 
-    do_GET = do_POST = do_PATCH = answer  # noqa: N815
+    do_GET = do_POST = do_PATCH = answer
 
     def send(self, content: Any, code: int = 200) -> None:
         self.send_response(code)
