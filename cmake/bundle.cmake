@@ -36,6 +36,7 @@ function(holdfast_add_bundle)
   endif()
   get_property(parts GLOBAL PROPERTY HOLDFAST_PARTS)
   get_property(gpu_tests GLOBAL PROPERTY HOLDFAST_GPU_TESTS)
+  list(FILTER parts INCLUDE REGEX ":cuda")
   list(TRANSFORM parts REPLACE ":.*" "" OUTPUT_VARIABLE suites)
   list(REMOVE_DUPLICATES suites)
 
