@@ -39,16 +39,10 @@ double prediction_half_width(const std::vector<double>& medians) {
 }
 
 // What pairs of processes say of a log worsening: their median, and its standard error.
-struct Paired {
+struct PairedLoss {
   double worsening = 0;
   double error = 0;
 };
-
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 // This run's own median, on a log scale.
 double standard_error(const Measured& measured, double value) {
@@ -58,27 +52,26 @@ double standard_error(const Measured& measured, double value) {
 
 // Where one side has fewer processes, because others were disturbed, medians stand for pairs. Empty
 // where a side has none, or one that is not positive.
-std::optional<Paired> pair_up(const Standard& standard, const Measured& measured,
-                              const Measured& base) {
+std::optional<PairedLoss> loss_in_pairs(const Standard& standard, const Measured& measured,
+                                        const Measured& base) {
   const std::size_t n = measured.values.size();
   if (n == 0 || base.values.empty()) return std::nullopt;
   for (const auto* side : {&measured, &base})
     if (*std::min_element(side->values.begin(), side->values.end()) <= 0) return std::nullopt;
   const double sign = standard.better == Better::higher ? -1 : 1;
   if (n != base.values.size()) {
-    const double now = median_of(measured.values), before = median_of(base.values);
-    return Paired{.worsening = sign * std::log(now / before),
-                  .error = std::hypot(standard_error(measured, now), standard_error(base, before))};
+    const double now = median(measured.values), before = median(base.values);
+    return PairedLoss{
+        .worsening = sign * std::log(now / before),
+        .error = std::hypot(standard_error(measured, now), standard_error(base, before))};
   }
   std::vector<double> logs;
   for (std::size_t i = 0; i < n; ++i)
     logs.push_back(sign * std::log(measured.values[i] / base.values[i]));
-  const double middle = median_of(logs);
-  std::vector<double> away;
-  for (const double one : logs) away.push_back(std::abs(one - middle));
-  return Paired{
-      .worsening = middle,
-      .error = median_error * mad_to_sd * median_of(away) / std::sqrt(static_cast<double>(n))};
+  const double middle = median(logs);
+  return PairedLoss{.worsening = middle,
+                    .error = median_error * mad_to_sd * median_absolute_deviation(logs) /
+                             std::sqrt(static_cast<double>(n))};
 }
 
 std::string moved(const Value& from, const Value& to, const std::string& unit) {
@@ -193,7 +186,7 @@ Judgement judge_beside(const Standard& standard, const Measured& measured, const
   Judgement judged;
   const auto* now = std::get_if<double>(&measured.value);
   const auto* before = std::get_if<double>(&base.value);
-  const auto paired = pair_up(standard, measured, base);
+  const auto paired = loss_in_pairs(standard, measured, base);
   if (!now || !before || *now <= 0 || *before <= 0 || !paired) {
     judged.verdict = verdict::noisy;
     judged.because = text("has no pairs to compare: ", readable(base.value, standard.unit),
@@ -235,7 +228,7 @@ Judgement judge_beside(const Standard& standard, const Measured& measured, const
 double resolution_beside(const Standard& standard, const Measured& measured, const Measured& base,
                          bool confirmed) {
   const double limit = std::log1p(standard.tolerance);
-  const auto paired = pair_up(standard, measured, base);
+  const auto paired = loss_in_pairs(standard, measured, base);
   const double error = paired ? paired->error : 0;
   if (confirmed)
     return std::max(limit / 2 + likely_errors * error, std::log1p(lock_step_resolution));
