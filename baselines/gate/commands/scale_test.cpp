@@ -119,8 +119,11 @@ List list_of(int cases) {
     list.metrics[metrics.back()] = {"exact"};
   }
   for (int i = 0; i < cases; ++i)
-    list.cases.push_back(
-        {.id = case_id(i), .tier = "gate", .reference = true, .devices = {{"host", {metrics}}}});
+    list.cases.push_back({.id = case_id(i),
+                          .tier = "gate",
+                          .reference = true,
+                          .devices = {{"host", {metrics}}},
+                          .limit = 1e-12});
   return list;
 }
 
