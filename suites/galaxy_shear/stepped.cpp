@@ -56,11 +56,10 @@ void goes_on(const Row& row, Steps& steps) {
   estimated(row, steps);
   if (!halved(row)) return;
   steps.read = [=](const Verified& found) -> std::vector<NamedReading> {
-    if (found.variant == Variant::reference) return {};
     Options twice = row.options;
     twice.precision = Precision::f64;
-    const auto bytes = static_cast<double>(
-        formula_peak_bytes(found.backend, Variant::optimized, unit_of(row), twice));
+    const auto bytes =
+        static_cast<double>(formula_peak_bytes(found.backend, found.variant, unit_of(row), twice));
     return {{"f64_over_f32_bytes", bytes / static_cast<double>(found.backend.ledger.peak_bytes)}};
   };
 }
