@@ -37,9 +37,9 @@ void add_sizes(Rows& rows) {
     rows.push_back({.family = &families::encode,
                     .recipe = profile,
                     .tier = gate_if(in_gate),
-                    .counted = size <= Size::medium});
+                    .counted = size <= Size::small});
     rows.push_back(
-        {.recipe = profile, .tier = tier(size, Size::large), .counted = size <= Size::medium});
+        {.recipe = profile, .tier = tier(size, Size::large), .counted = size <= Size::small});
     const Tier medium = gate_if(size == Size::medium);
     rows.push_back({&families::total, profile, medium});
     rows.push_back({&families::local, profile, medium});

@@ -177,7 +177,7 @@ class Runner {
       } else if (problem.empty()) {
         problem = text("exited with code ", outcome.code, " and wrote no result file");
       }
-      const std::string name = text("process ", round, " of ", task_.effort.fewest, task_.label);
+      const std::string name = numbered(round);
       progress_.say(name, " on ", task_.device, ": ", plural(before - ids.size(), "case"), " in ",
                     tenths(outcome.seconds), " s", problem.empty() ? "" : "; it ", problem);
       if (ids.empty()) return;
@@ -200,6 +200,12 @@ class Runner {
         return;
       }
     }
+  }
+
+  // Those beyond the fewest are of cases that these did not decide.
+  std::string numbered(std::int64_t round) const {
+    const std::int64_t fewest = task_.effort.fewest;
+    return text("process ", round, round > fewest ? "" : text(" of ", fewest), task_.label);
   }
 
   void lose(const Ids& ids, const Lost& lost) {
@@ -254,8 +260,7 @@ class Runner {
       limit_ = limit_of(id);
       task.timeout_seconds = began + limit_;
     };
-    progress_.following(text(suite_, ": process ", round, " of ", task_.effort.fewest, task_.label,
-                             " on ", task_.device, " ..."));
+    progress_.following(text(suite_, ": ", numbered(round), " on ", task_.device, " ..."));
     Outcome outcome;
     try {
       outcome = run_task(task);
