@@ -3,7 +3,7 @@
 #include <iostream>
 #include <set>
 
-#include "gate/commands/check.hpp"
+#include "gate/commands/check/check.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"
 #include "gate/documents/aliases.hpp"

@@ -8,7 +8,7 @@
 #include <iostream>
 
 #include "gate/accept/accept.hpp"
-#include "gate/commands/check.hpp"
+#include "gate/commands/check/check.hpp"
 #include "gate/testing/gate_command.hpp"
 #include "gate/testing/mutants.hpp"
 #include "gate/testing/test_profile.hpp"

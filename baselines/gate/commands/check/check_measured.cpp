@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/commands/check_measured.hpp"
+#include "gate/commands/check/check_measured.hpp"
 
 #include <algorithm>
 #include <set>

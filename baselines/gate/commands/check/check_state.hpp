@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "gate/commands/check.hpp"
+#include "gate/commands/check/check.hpp"
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/policy.hpp"

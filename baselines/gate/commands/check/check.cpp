@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/commands/check.hpp"
+#include "gate/commands/check/check.hpp"
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@
 #include "gate/base/numbers.hpp"
 #include "gate/base/patch.hpp"
 #include "gate/base/process.hpp"
-#include "gate/commands/check_measured.hpp"
-#include "gate/commands/check_state.hpp"
+#include "gate/commands/check/check_measured.hpp"
+#include "gate/commands/check/check_state.hpp"
 #include "gate/compare/confirm.hpp"
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/baseline_files.hpp"

@@ -7,7 +7,7 @@
 
 #include "gate/base/git.hpp"
 #include "gate/base/process.hpp"
-#include "gate/commands/check.hpp"
+#include "gate/commands/check/check.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"
 #include "gate/report/terminal.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/commands/check_state.hpp"
+#include "gate/commands/check/check_state.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "gate/base/error.hpp"
-#include "gate/commands/check.hpp"
+#include "gate/commands/check/check.hpp"
 
 namespace holdfast::gate {
 
