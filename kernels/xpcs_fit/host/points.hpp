@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/backend/buffer.hpp"
-#include "xpcs_fit/host/trigonometry.hpp"
+#include "xpcs_fit/host/signs_and_roots.hpp"
 #include "xpcs_fit/problem/formulas.hpp"
 #include "xpcs_fit/problem/model.hpp"
 
@@ -72,7 +72,7 @@ struct Ray {
 };
 template <class T, bool slopes>
 inline Ray<T> sinc(Vector<T> x, Vector<T> inverse) {
-  const SineCosine<T> circle = sine_cosine<T>(x);
+  const SineCosine<T> circle = host::HOLDFAST_ISA::sine_cosine<T>(x);
   Ray<T> ray = {circle.sine * inverse, {}};
   if constexpr (slopes) ray.slope = (circle.cosine - ray.value) * inverse;
   const auto small = magnitude<T>(x) < T(0.1);
