@@ -45,7 +45,7 @@ struct Exponential<double> {
 
 // Of any number: 0 far below, infinite far above, NaN of NaN.
 template <class T>
-Vector<T> exp(Vector<T> x) {
+inline Vector<T> exp(Vector<T> x) {
   using F = Format<T>;
   using E = Exponential<T>;
   x = x < E::lowest ? everywhere(E::lowest) : x;
@@ -79,7 +79,7 @@ struct HyperbolicTangent<double> {
 };
 
 template <class T>
-Vector<T> tanh(Vector<T> x) {
+inline Vector<T> tanh(Vector<T> x) {
   using H = HyperbolicTangent<T>;
   const Vector<T> size = magnitude<T>(x), square = x * x;
   const Vector<T> few =
@@ -118,7 +118,7 @@ struct SineCosine {
 
 // |x| <= 2^20.
 template <class T>
-SineCosine<T> sine_cosine(Vector<T> x) {
+inline SineCosine<T> sine_cosine(Vector<T> x) {
   using C = Circle<T>;
   const Vector<T> shifted = x * T(0.63661977236758134308) + Format<T>::round;
   const Vector<T> n = shifted - Format<T>::round;
