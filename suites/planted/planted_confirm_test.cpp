@@ -52,7 +52,7 @@ class PlantedConfirm : public testing::Test {
   }
   static Said confirm(const std::string& name, const fs::path& base) {
     return gate->check(name + "_results", "--lists=" + (folder / name / "bin").string() +
-                                              " --confirm=" + base.string());
+                                              " --confirm=" + base.string() + " --budget=10");
   }
   static std::string verdict(const std::string& name) {
     return read(folder / (name + "_results") / "verdict.json");

@@ -62,7 +62,9 @@ TEST(DryDecode, CountsOfSpikesRowsAndPlacesCompileNothing) {
 
 // The configurations with the most registers.
 class DryDecodeResources : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Architectures, DryDecodeResources, testing::Values(80, 90, 100),
+INSTANTIATE_TEST_SUITE_P(Architectures, DryDecodeResources, testing::Values(90),
+                         [](const auto& sm) { return text("sm_", sm.param); });
+INSTANTIATE_TEST_SUITE_P(Nightly, DryDecodeResources, testing::Values(80, 100),
                          [](const auto& sm) { return text("sm_", sm.param); });
 
 TEST_P(DryDecodeResources, NoKernelSpills) {

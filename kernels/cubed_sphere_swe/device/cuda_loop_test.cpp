@@ -204,7 +204,9 @@ TEST(EmulatedPersistentLoop, SharesItsTilesAmongFewBlocks) {
 }
 
 class DryLoop : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Architectures, DryLoop, testing::Values(80, 90, 100),
+INSTANTIATE_TEST_SUITE_P(Architectures, DryLoop, testing::Values(90),
+                         [](const auto& sm) { return text("sm_", sm.param); });
+INSTANTIATE_TEST_SUITE_P(Nightly, DryLoop, testing::Values(80, 100),
                          [](const auto& sm) { return text("sm_", sm.param); });
 
 TEST_P(DryLoop, CountsAreThoseOfTheDerivation) {
