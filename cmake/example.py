@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`python3 cmake/example.py ROOT BUILD`: the toy workload of cmake/example/ goes through the whole house.
 

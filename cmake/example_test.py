@@ -5,9 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import example
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 TOY = sorted(file for file in (ROOT / "cmake/example").rglob("*") if file.is_file())

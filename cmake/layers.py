@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Includes run downwards: `python3 cmake/layers.py ROOT` names each one that does not and exits 1.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`python3 cmake/slowest.py BUILD`: the ten slowest compilations and the ten slowest tests of a build folder.
 

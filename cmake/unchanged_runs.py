@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`cmake --build build/release --target unchanged-runs`, or `python3 cmake/unchanged_runs.py BUILD [options]`: what the gate
 says of code that did not change.

@@ -66,7 +66,7 @@ fails() {
 start=$SECONDS
 cmake -S "$tree" -B "$tree/build/release" ${generator:+-G "$generator"} "${configured[@]}" >"$log" 2>&1 || fails
 cmake --build "$tree/build/release" --target perf --parallel "$(nproc)" >>"$log" 2>&1 || fails
-echo "compare: built the base in $((SECONDS - start)) s$(command -v ccache >/dev/null && echo ', with ccache' || true)"
+echo "compare: built the base in $((SECONDS - start)) s$(if command -v ccache >/dev/null; then echo ', with ccache'; fi)"
 
 # Both sides, suite by suite.
 suites=()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs as kernels: one per row of a table, each reads whole arrays and writes a fresh one. What
-// a workload has of its own it writes in a .cu that includes this one; both are one program then.
+// The verbs as kernels: one per row of a table, each reads whole arrays and writes a fresh one.
+// What a workload has of its own it writes in a .cu that includes this one; both are one program
+// then.
 #include "arrays/verbs.hpp"
 
 // Of one-dimensional launches: one thread per element.

@@ -156,8 +156,10 @@ def trends_or_reason(holdfast: str, store: Path | None) -> tuple[list[Series], s
     if is_empty(store):
         return (
             [],
-            f"the store {store} holds no history yet; "
-            f"holdfast history append RESULTS --store={store} begins it",
+            (
+                f"the store {store} holds no history yet; "
+                f"holdfast history append RESULTS --store={store} begins it"
+            ),
         )
     return ask(holdfast, store), None
 

@@ -35,8 +35,10 @@ def gaps_of(part: Part) -> list[str]:
     results = part.results
     if results.status == "no_device":
         return [
-            f"{part.suite} on {results.env.device_name}: no such device "
-            f"({results.reason or 'no reason given'})"
+            (
+                f"{part.suite} on {results.env.device_name}: no such device "
+                f"({results.reason or 'no reason given'})"
+            )
         ]
     gaps = []
     dry = [case for case in part.measured if case.check.status == "not_executed"]
@@ -70,8 +72,10 @@ def unprofiled(root: Root) -> list[str]:
     """Where there are no profiles, or fewer times in them than a reader would expect."""
     if root.parts and not root.profiles:
         return [
-            "no step was profiled: no operations, scopes or memory over time; "
-            f"holdfast run SUITE --profile --out={root.place} adds them"
+            (
+                "no step was profiled: no operations, scopes or memory over time; "
+                f"holdfast run SUITE --profile --out={root.place} adds them"
+            )
         ]
     silent: Counter[tuple[str, str]] = Counter()
     for stored in root.profiles:

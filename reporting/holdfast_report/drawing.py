@@ -17,9 +17,7 @@ from matplotlib.figure import Figure
 
 from holdfast_report.slimming import slim
 
-ROLES = (
-    "ink muted rule paper optimized reference good bad stage-1 stage-2 stage-3 stage-4 stage-5"
-).split()
+ROLES = ["ink", "muted", "rule", "paper", "optimized", "reference", "good", "bad", "stage-1", "stage-2", "stage-3", "stage-4", "stage-5"]
 
 # On the page each role is drawn in a colour that nothing else has, and which becomes a CSS
 # variable.
@@ -97,7 +95,7 @@ def body_of(drawing: Drawing) -> Markup:
         drawing.figure.savefig(buffer, format="svg", metadata=metadata)
     svg = buffer.getvalue()
     body = svg[svg.index("<svg") :]
-    body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", body, flags=re.S)
+    body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", body, flags=re.DOTALL)
     body = body[body.index(">") + 1 : body.rindex("</svg>")].replace("xlink:href", "href")
     prefix = f"f{next(numbers)}-"
     body = re.sub(r'\bid="', f'id="{prefix}', body)

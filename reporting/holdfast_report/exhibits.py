@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from holdfast_report import compiles, components, curves, roofline, sweeps, tables, timeline
+from holdfast_report import (
+    compiles,
+    components,
+    curves,
+    roofline,
+    sweeps,
+    tables,
+    timeline,
+)
 from holdfast_report.bars import Bar, bar_chart, stack_chart
 from holdfast_report.cells import Table
 from holdfast_report.documents import Case

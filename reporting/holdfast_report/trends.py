@@ -101,8 +101,10 @@ def describe(series: Series, verdict: str | None) -> str:
     last = series.points[-1]
     words = [
         f"{series.metric} of {series.case}, {series.variant}, on {series.device_class}:",
-        f"{len(series.points)} commits, now {readable(last.value, unit(series))}"
-        f" at {short_commit(last.commit)}",
+        (
+            f"{len(series.points)} commits, now {readable(last.value, unit(series))}"
+            f" at {short_commit(last.commit)}"
+        ),
     ]
     for change in series.change_points:
         words.append(f"; changed by {percent(change.change)} at {short_commit(change.commit)}")
@@ -165,10 +167,10 @@ def name_changes(
         said = f" {percent(change.change)} "
         above = commit_text(axes, place, said, pen["ink"], "center")
         above.set(y=1.0, va="bottom", fontsize=FONT - 1)
-        text = commit_text(axes, place, short_commit(change.commit), pen["ink"], "center")
+        name = commit_text(axes, place, short_commit(change.commit), pen["ink"], "center")
         if link and not change.commit.startswith("sha256:"):
-            text.set_url(link + change.commit)
-            text.set_color(pen["optimized"])
+            name.set_url(link + change.commit)
+            name.set_color(pen["optimized"])
     for place, text, side in ((0.0, ends[0], "left"), (1.0, ends[1], "right")):
         crowded = any(abs(place - other) < 1.45 * NAME for other in taken)
         if not crowded and (side == "left" or count > 1):

@@ -15,7 +15,6 @@ import profile_builders
 import pytest
 from browser import luminance, run
 from builders import HOST, Workplace
-
 from holdfast_report.command import main
 
 pytestmark = pytest.mark.slow
@@ -106,7 +105,7 @@ def look(chromium: str, page: str, tmp_path_factory: pytest.TempPathFactory) -> 
         scheme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
         budget = "--virtual-time-budget=5000"
         dom = run(chromium, folder, scheme, budget, "--dump-dom", wrapper.as_uri()).stdout
-        found = re.search(r'<pre id="measured">(.+?)</pre>', dom, flags=re.S)
+        found = re.search(r'<pre id="measured">(.+?)</pre>', dom, flags=re.DOTALL)
         assert found, "the page did not load in the browser"
         return json.loads(unescape(found.group(1)))
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import builders
 import pytest
 from builders import HOST, Workplace
-
 from holdfast_report.command import main
 
 

@@ -2,11 +2,10 @@
 """Symptoms, how they are told, and what is said where there are none."""
 
 import builders
-from profile_builders import GPU, finding
-
 from holdfast_report.detections import meant, silence, symptoms
 from holdfast_report.documents import Detected, Verdict
 from holdfast_report.profile_views import suspects
+from profile_builders import GPU, finding
 
 
 def detected(*found: dict[str, object]) -> list[Detected]:

@@ -9,12 +9,11 @@ from pathlib import Path
 import builders
 import pytest
 from builders import HOST, STEP, Workplace
-from page_reader import Reader
-
 from holdfast_report.cells import Branch, Share, Table
 from holdfast_report.command import main
 from holdfast_report.folding import Folded
 from holdfast_report.run_line import branch_of
+from page_reader import Reader
 
 REPOSITORY = "https://git.example/owner/name"
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -65,7 +64,7 @@ def test_a_failure_whose_value_is_not_that_of_the_last_level_says_no_commit(page
 
 def test_a_panel_names_the_commit_under_its_step_and_links_it(page: str) -> None:
     panel = page[page.index('id="trends"') :]
-    assert re.search(rf'<a href="{REPOSITORY}/commit/{7:040x}".*?<text[^>]*>0000000', panel, re.S)
+    assert re.search(rf'<a href="{REPOSITORY}/commit/{7:040x}".*?<text[^>]*>0000000', panel, re.DOTALL)
 
 
 def test_each_case_has_an_address_and_parts_of_the_page_know_their_case(page: str) -> None:

@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 from typing import Any
 
 from builders import Workplace
-
 from holdfast_report.command import main
 
 
@@ -18,7 +17,7 @@ def cell_text(cell: Any, texts: list[str]) -> str:
 
 def unfolded(page: str) -> str:
     """With the tables that a reader would open in their places."""
-    block = re.search(r'<script type="application/json" id="tables">(.*?)</script>', page, re.S)
+    block = re.search(r'<script type="application/json" id="tables">(.*?)</script>', page, re.DOTALL)
     if block is None:
         return page
     said = json.loads(block.group(1))

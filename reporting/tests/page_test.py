@@ -4,10 +4,9 @@ import re
 import builders
 import pytest
 from builders import DRY, HOST, Workplace
-from page_reader import Reader, drawn
-
 from holdfast_report.command import main
 from holdfast_report.scripts import hash_of
+from page_reader import Reader, drawn
 
 
 @pytest.fixture(scope="module")
@@ -266,7 +265,7 @@ def test_no_half_written_file_stays(failing: Workplace) -> None:
 
 
 def test_figures_take_their_colours_from_the_page(failing: Workplace) -> None:
-    figures = re.findall(r"<svg.*?</svg>", failing.page(), flags=re.S)
+    figures = re.findall(r"<svg.*?</svg>", failing.page(), flags=re.DOTALL)
     assert figures
     assert all(
         "var(--" in figure and not re.search(r"#[0-9a-f]{6}\b", figure) for figure in figures

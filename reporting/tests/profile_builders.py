@@ -27,7 +27,7 @@ def op(name: str, count: int, total_s: float | None, whole_s: float, **changes: 
 
 
 def loop(name: str, count: int, total_s: float, whole_s: float) -> Any:
-    shapeless = "grid block dynamic_shared_bytes shared_bytes registers spill_bytes".split()
+    shapeless = ["grid", "block", "dynamic_shared_bytes", "shared_bytes", "registers", "spill_bytes"]
     nothing = dict.fromkeys([*shapeless, "occupancy", "waves"])
     return op(name, count, total_s, whole_s, kind="loop") | nothing
 

@@ -7,14 +7,20 @@ from typing import Any
 import profile_builders
 import pytest
 from builders import STEP
-from matplotlib.colors import to_rgba
-from profile_builders import compilation, memory, op, scope, timeline
-
 from holdfast_report import compiles, components
 from holdfast_report.bars import bar_chart, stack_chart
 from holdfast_report.drawing import PAPER, Pen, inline
 from holdfast_report.profiles import Memory, Profile
-from holdfast_report.timeline import COLUMNS, OTHERS, bytes_at_peak, colour_of, course, panel
+from holdfast_report.timeline import (
+    COLUMNS,
+    OTHERS,
+    bytes_at_peak,
+    colour_of,
+    course,
+    panel,
+)
+from matplotlib.colors import to_rgba
+from profile_builders import compilation, memory, op, scope, timeline
 
 
 def parsed(document: dict[str, Any]) -> Profile:

@@ -8,9 +8,8 @@ import builders
 import profile_builders
 import pytest
 from builders import Workplace
-from page_reader import Reader, drawn
-
 from holdfast_report.command import main
+from page_reader import Reader, drawn
 
 
 @pytest.fixture(scope="module")

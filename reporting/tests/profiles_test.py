@@ -8,12 +8,11 @@ import builders
 import profile_builders
 import pytest
 from builders import STEP, Workplace
-from profile_builders import loop, op, scope
-
 from holdfast_report import Problem, profile_tables
 from holdfast_report.cells import Branch, Cell, Share, Table
 from holdfast_report.profiles import Profile, read_profiles
 from holdfast_report.root import read_root
+from profile_builders import loop, op, scope
 
 
 def parsed(document: dict[str, Any]) -> Profile:

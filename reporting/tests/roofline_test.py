@@ -5,13 +5,12 @@ import builders
 import profile_builders
 import pytest
 from builders import HOST, STEP
-from matplotlib.axes import Axes
-
 from holdfast_report import roofline, tables
 from holdfast_report.cells import DASH, Share
 from holdfast_report.documents import Results
 from holdfast_report.profiles import Profile
 from holdfast_report.root import Part
+from matplotlib.axes import Axes
 
 
 def part(flops: float = 2.0e10, moved: float = 1.0e10, **ceilings: float) -> Part:

@@ -11,11 +11,10 @@ from typing import Any
 import builders
 import profile_builders
 import pytest
-from jsonschema import Draft202012Validator
-from pydantic import BaseModel
-
 from holdfast_report import documents, history, profiles, store
 from holdfast_report.reading import load
+from jsonschema import Draft202012Validator
+from pydantic import BaseModel
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = sorted(ROOT.glob("baselines/formats/*.schema.json"))

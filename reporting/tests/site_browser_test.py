@@ -65,7 +65,7 @@ class Browser:
         ]
         done = run(self.chromium, self.folder, *options, wrapper.as_uri())
         assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
-        found = re.search(r'<pre id="measured">(.+?)</pre>', done.stdout, flags=re.S)
+        found = re.search(r'<pre id="measured">(.+?)</pre>', done.stdout, flags=re.DOTALL)
         assert found, "the page did not load in the browser"
         said = json.loads(unescape(found.group(1)))
         assert not (isinstance(said, dict) and "failed" in said), said

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from builders import Workplace
+from holdfast_report.command import main
 from planted_history import (
     DRIFT_CASE,
     DRY,
@@ -19,8 +20,6 @@ from planted_history import (
     sha,
     write,
 )
-
-from holdfast_report.command import main
 
 REPOSITORY = "https://git.example/owner/name"
 
@@ -118,6 +117,6 @@ class Links(HTMLParser):
 
 
 def data_of(page: str) -> Any:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found
     return json.loads(found.group(1))

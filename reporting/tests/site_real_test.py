@@ -8,6 +8,7 @@ from pathlib import Path
 
 import builders
 import pytest
+from holdfast_report.command import main
 from planted_history import (
     DRIFT_CASE,
     HOST,
@@ -20,8 +21,6 @@ from planted_history import (
     subject,
     time_of,
 )
-
-from holdfast_report.command import main
 
 pytestmark = pytest.mark.big
 

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import builders
 import pytest
-from planted_history import DRY, HOST, STEP_CASE, history, sha, write, write_old
-
 from holdfast_report import Problem
 from holdfast_report.site.archive import Archive
 from holdfast_report.site.reading import read_store
+from planted_history import DRY, HOST, STEP_CASE, history, sha, write, write_old
 
 TOY = "toy/step/n:64/f64"
 CLASS = "host-x86_64-v4-2t"

@@ -8,13 +8,12 @@ from pathlib import Path
 import builders
 import planted_history
 import pytest
-from planted_history import DRIFT_CASE, HOST, STEP_CASE, history, sha, write
-from site_place import REPOSITORY, Links, SitePlace, data_of, trend_of
-
 from holdfast_report.command import main
 from holdfast_report.site import addresses, figures
 from holdfast_report.site.figures import labels_of
 from holdfast_report.site.levels import Change, creep_of
+from planted_history import DRIFT_CASE, HOST, STEP_CASE, history, sha, write
+from site_place import REPOSITORY, Links, SitePlace, data_of, trend_of
 
 STEP_PAGE = "case/cubed_sphere_swe/rk4_step/n=48/f64.html"
 
@@ -27,7 +26,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> SitePlace:
 
 
 def words(page: str) -> str:
-    body = re.sub(r"<script.*?</script>", "", page[page.find("<body>") :], flags=re.S)
+    body = re.sub(r"<script.*?</script>", "", page[page.find("<body>") :], flags=re.DOTALL)
     return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", " ", body))).replace(" ,", ",")
 
 
@@ -151,7 +150,7 @@ def test_a_blocking_run_is_told_first_and_in_the_badge(tmp_path: Path) -> None:
     place = SitePlace(tmp_path, commits=10, cases=1)
     for run in place.runs:
         if run.number == 10 and run.device_class == HOST:
-            run.blocking = {sorted(run.values)[0]}
+            run.blocking = {min(run.values)}
     write(place.store, place.runs)
     place.draw()
     assert "2 block" in place.text("badge.svg")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
-
 from holdfast_report.slimming import slim, slim_path
 
 

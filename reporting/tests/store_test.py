@@ -13,7 +13,6 @@ from threading import Timer
 import builders
 import pytest
 from builders import DRY, HOST, PROCESSOR, STEP, Workplace
-
 from holdfast_report import Problem
 from holdfast_report.root import read_baselines
 from holdfast_report.store import hash_of, journal_of

@@ -3,11 +3,10 @@ from typing import Any
 
 import builders
 from builders import Workplace
-from page_reader import drawn
-
 from holdfast_report.documents import Results
 from holdfast_report.root import Part
 from holdfast_report.sweeps import choices, curves, said, taken_apart
+from page_reader import drawn
 
 
 def host_case(id: str, seconds: float, peak: int = 1024) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from pathlib import Path
 import builders
 import pytest
 from builders import HOST, Workplace
-
 from holdfast_report.command import main
 from holdfast_report.documents import Entry, Results, Row
 from holdfast_report.history import Series

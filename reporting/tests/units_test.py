@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
-
 from holdfast_report.policy import Bound, bound_for, pattern
 from holdfast_report.reading import without_comments
 from holdfast_report.units import digits, percent, readable, short_hash, unit_of

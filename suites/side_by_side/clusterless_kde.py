@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Times a plain formulation of clusterless decoding in turn with the suite's own decode.
 

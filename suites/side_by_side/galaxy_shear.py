@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Times a plain formulation of a galaxy's image in turn with the suite's own.
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from libraries import LIBRARIES, Library
 
@@ -42,7 +43,7 @@ class Suite:
         self.process.stdin.flush()
         return float(self.hear().split()[0])
 
-    def __enter__(self) -> "Suite":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
 from libraries import Library
 
 HALF_LIGHT = 1.6783469900166605

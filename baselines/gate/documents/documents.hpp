@@ -175,7 +175,8 @@ struct ListedCase {
   bool reference = false;
   std::map<std::string, std::vector<std::string>> devices = {};  // device_kind() -> metric names
   std::optional<double> limit = {};  // of the error of its result; empty where it checks none
-  // Why its instructions are not counted on a host; empty where they are, or it does not gate there.
+  // Why its instructions are not counted on a host; empty where they are, or it does not gate
+  // there.
   std::optional<std::string> uncounted = {};
 };
 

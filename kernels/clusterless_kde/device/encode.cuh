@@ -4,9 +4,9 @@
 // without atomics: `column_sums` for tiles of items, and a sum over tiles in their order.
 #pragma once
 
-#include "clusterless_kde/problem/formulas.hpp"
 #include "clusterless_kde/device/model_arguments.hpp"
 #include "clusterless_kde/device/value_quads.cuh"
+#include "clusterless_kde/problem/formulas.hpp"
 
 namespace kde = holdfast::clusterless_kde;
 

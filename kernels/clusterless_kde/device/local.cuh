@@ -5,9 +5,9 @@
 #pragma once
 
 #include "clusterless_kde/device/arguments.hpp"
-#include "clusterless_kde/problem/formulas.hpp"
 #include "clusterless_kde/device/model_arguments.hpp"
 #include "clusterless_kde/device/value_quads.cuh"
+#include "clusterless_kde/problem/formulas.hpp"
 
 // The same for all lanes: the sum's order does not depend on which.
 __device__ inline double warp_sum(double mine) {

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "clusterless_kde/device/arguments.hpp"
-#include "clusterless_kde/problem/formulas.hpp"
 #include "clusterless_kde/device/warp_product.cuh"
+#include "clusterless_kde/problem/formulas.hpp"
 
 // Which stages a block goes through, a stage being the groups of 16 encoding spikes in shared
 // memory at a time: all of them, or with a cut those that are not certain to change nothing. Every

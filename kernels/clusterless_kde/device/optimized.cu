@@ -43,7 +43,7 @@ struct alignas(16) SharedQuad {
 };
 extern __shared__ SharedQuad shared_memory[];
 
+#include "clusterless_kde/device/encode.cuh"  // column_sums, group_sums, finish
 #include "clusterless_kde/device/local.cuh"   // local_spikes, local_rows
 #include "clusterless_kde/device/marks.cuh"   // hop_a
-#include "clusterless_kde/device/encode.cuh"   // column_sums, group_sums, finish
 #include "clusterless_kde/device/places.cuh"  // hop_b, sum_rows, consume

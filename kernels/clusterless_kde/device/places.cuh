@@ -6,8 +6,8 @@
 #pragma once
 
 #include "clusterless_kde/device/arguments.hpp"
-#include "clusterless_kde/problem/formulas.hpp"
 #include "clusterless_kde/device/warp_product.cuh"
+#include "clusterless_kde/problem/formulas.hpp"
 
 __device__ inline float natural_log(float x) {
   return __logf(x);

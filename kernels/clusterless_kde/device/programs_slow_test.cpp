@@ -39,7 +39,9 @@ std::vector<Configuration> configurations() {
 }
 
 class EveryConfiguration : public testing::TestWithParam<int> {};
-std::string name_of(const testing::TestParamInfo<int>& sm) { return text("sm_", sm.param); }
+std::string name_of(const testing::TestParamInfo<int>& sm) {
+  return text("sm_", sm.param);
+}
 INSTANTIATE_TEST_SUITE_P(Architectures, EveryConfiguration, testing::Values(90), name_of);
 INSTANTIATE_TEST_SUITE_P(Nightly, EveryConfiguration, testing::Values(80, 100), name_of);
 

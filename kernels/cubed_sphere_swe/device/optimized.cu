@@ -26,10 +26,10 @@
 //   - The parts alone (optimized_parts.cuh): one launch each instead of 48 (project), 2 (gradient,
 //     divergence), 8 (contravariant) and 108 (sat).
 // Floor: 234 MB per step at 4.3 TB/s, 54 us; at n <= 96 four graph nodes of about 4 us each.
-#include "cubed_sphere_swe/problem/formulas.hpp"
-#include "cubed_sphere_swe/problem/mass_sum.hpp"
 #include "cubed_sphere_swe/device/optimized_parts.cuh"
 #include "cubed_sphere_swe/device/optimized_stage.cuh"
+#include "cubed_sphere_swe/problem/formulas.hpp"
+#include "cubed_sphere_swe/problem/mass_sum.hpp"
 #include "runtime/device_code/grid_barrier.cuh"
 
 // One stage of a step. metric: as Metric<T, source> reads it; neighbours: [6 panels, 4 sides, n+1,

@@ -20,16 +20,15 @@ __global__ void __launch_bounds__(xpcs::pair_threads)
     Pair<T, laminar> pairs[xpcs::set_tile];
 #pragma unroll
     for (int set = 0; set < xpcs::set_tile; ++set)
-      pairs[set] = Pair<T, laminar>(frames + static_cast<long long>(set) * 8 * grid.count,
-                                    grid.count, at);
+      pairs[set] =
+          Pair<T, laminar>(frames + static_cast<long long>(set) * 8 * grid.count, grid.count, at);
     for (int a = 0; a < grid.angles; ++a) {
       const T d = points.data[a * points.angle_pitch + q];
 #pragma unroll
       for (int set = 0; set < xpcs::set_tile; ++set) {
         const xpcs::AngleRow<T>& angle = angles[set * grid.angles + a];
-        const T r = clipped(angle.offset +
-                            angle.contrast * factors<T, laminar>(pairs[set], angle).g) -
-                    d;
+        const T r =
+            clipped(angle.offset + angle.contrast * factors<T, laminar>(pairs[set], angle).g) - d;
         squares[set] += static_cast<double>(r) * static_cast<double>(r);
       }
     }

@@ -46,8 +46,8 @@ __global__ void step(double* state, const double* sums, const double* box, int p
   __syncthreads();
   while (again) {
     if (thread < xpcs::damping_count)
-      found[thread] = xpcs::box_step(fit, within, xpcs::damping_of(fit, thread),
-                                     steps + thread * p, work[thread]);
+      found[thread] = xpcs::box_step(fit, within, xpcs::damping_of(fit, thread), steps + thread * p,
+                                     work[thread]);
     __syncthreads();
     if (thread == 0) again = xpcs::propose(fit, within, freedom, steady, steps, found);
     __syncthreads();

@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from statistics import median
 
 Key = tuple[str, str, str, str]  # device class, case, variant, metric
@@ -101,8 +102,7 @@ class Column:
         """Relative, from point to point: the median of what neighbours differ by, so that steps do
         not count."""
         recent = self.values[-60:]
-        pairs = zip(recent, recent[1:], strict=False)
-        steps = [abs(b - a) / max(abs(a), abs(b)) for a, b in pairs if a or b]
+        steps = [abs(b - a) / max(abs(a), abs(b)) for a, b in pairwise(recent) if a or b]
         return 1.4826 * median(steps) / 2**0.5 if steps else 0.0
 
 

@@ -11,7 +11,15 @@ from pathlib import Path
 from holdfast_report import Problem
 from holdfast_report.site.cases import case_page
 from holdfast_report.site.comparison import comparison
-from holdfast_report.site.pages import Renderer, Site, badge, class_page, index, run_page, runs
+from holdfast_report.site.pages import (
+    Renderer,
+    Site,
+    badge,
+    class_page,
+    index,
+    run_page,
+    runs,
+)
 
 SHARE = 16  # pages that a process takes at a time
 ALONE = 24  # pages that are not worth a second process

@@ -10,8 +10,8 @@ from holdfast_report.reading import read
 from holdfast_report.root import read_baselines
 from holdfast_report.site.build import build
 from holdfast_report.site.levels import levels_of
-from holdfast_report.site.reading import read_store
 from holdfast_report.site.pages import Site
+from holdfast_report.site.reading import read_store
 from holdfast_report.store import stored
 
 

@@ -20,7 +20,15 @@ from holdfast_report.drawing import Drawing, Pen, body_of
 from holdfast_report.site.archive import Archive, Column
 from holdfast_report.site.levels import Change, Levels
 from holdfast_report.trends import Band
-from holdfast_report.units import BYTES, MINUS, RATES, SECONDS, percent, readable, scaled
+from holdfast_report.units import (
+    BYTES,
+    MINUS,
+    RATES,
+    SECONDS,
+    percent,
+    readable,
+    scaled,
+)
 
 WIDTH, HEIGHT = 350.0, 156.0  # points
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 344.0, 20.0, 130.0
@@ -98,7 +106,7 @@ def name_of(limits: Limits, unit: str, whole_ticks: bool) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:12]
 
 
-FRAME = re.compile(r'<g class="frame" data-frame="(\w+)">(.*?)</g><g class="marks">', re.S)
+FRAME = re.compile(r'<g class="frame" data-frame="(\w+)">(.*?)</g><g class="marks">', re.DOTALL)
 
 
 def frames_of(page: Path) -> dict[str, str]:
@@ -245,8 +253,11 @@ def ends(archive: Archive, changes: Sequence[Change], plane: Plane) -> str:
 def describe(column: Column, archive: Archive, levels: Levels) -> str:
     """The figure in words."""
     words = [
-        f"{column.metric}, {column.variant}, on {column.device_class}: {len(column.at)} points, "
-        f"now {readable(column.last, column.unit)} at {archive.commits[column.at[-1]].short}"
+        (
+            f"{column.metric}, {column.variant}, on {column.device_class}: "
+            f"{len(column.at)} points, now {readable(column.last, column.unit)} at "
+            f"{archive.commits[column.at[-1]].short}"
+        )
     ]
     for change in levels.changes.get(column.key, []):
         words.append(f"changed by {percent(change.change)} at {archive.commits[change.at].short}")

@@ -3,6 +3,7 @@
 run."""
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def take(line: str, where: str, gathering: Gathering) -> None:
     value = said["value"]
     if not all(isinstance(text, str) for text in (*key, commit, utc, fingerprint)):
         raise Problem(f"{where}: a name is no text; restore the store, or remove this line")
-    if not isinstance(order, int) or not isinstance(value, int | float) or value != value:
+    if not isinstance(order, int) or not isinstance(value, int | float) or math.isnan(value):
         raise Problem(f"{where}: order or value is no number; restore the store")
     number = gathering.commit(commit, order, utc, {})
     run = gathering.run(key[0], number, utc)

@@ -57,6 +57,10 @@ def moved(change: Change | Creep, archive: Archive) -> Moved:
     unit = unit_of(metric)
     tone, symbol = tone_of(change.worse)
     creeping = isinstance(change, Creep)
+    steps = change.steps if isinstance(change, Creep) else [change]
+    stretches = (
+        change.stretches if isinstance(change, Creep) else [(change.before, change.after)]
+    )
     return Moved(
         address=f"{addresses.of_case(case)}#{addresses.anchor(change.key)}",
         case=case,
@@ -68,13 +72,11 @@ def moved(change: Change | Creep, archive: Archive) -> Moved:
         percent=percent(change.change),
         levels=", then ".join(
             f"{readable(before, unit)} \u2192 {readable(after, unit)}"
-            for before, after in (
-                change.stretches if creeping else [(change.before, change.after)]
-            )
+            for before, after in stretches
         ),
-        commit=archive.commits[change.steps[0].at if creeping else change.at],
-        until=archive.commits[change.steps[-1].at] if creeping else None,
-        steps=len(change.steps) if creeping else 1,
+        commit=archive.commits[steps[0].at],
+        until=archive.commits[steps[-1].at] if creeping else None,
+        steps=len(steps),
     )
 
 

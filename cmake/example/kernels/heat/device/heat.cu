@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// u, change, out: [n, n]; one thread per point. `laplacian` and `update` are a step of the reference.
-// `step` is the optimized one: one launch, not two, and 16 bytes per point of traffic, not 40.
+// u, change, out: [n, n]; one thread per point. `laplacian` and `update` are the reference's step,
+// of 40 bytes per point; `step` is the optimized one, a single launch of 16 bytes per point.
 #include "heat/problem/formulas.hpp"
 
 namespace heat = holdfast::heat;
