@@ -87,6 +87,7 @@ class Run(Record):
     processes: int
     sources: str | None = None
     custom: list[str] = []
+    beside: str | None = None  # content of the build in turn with which it was measured
 
 
 class Device(Record):

@@ -193,6 +193,37 @@ TEST_F(Beside, ASideOfAnotherRunIsRefused) {
               AllOf(HasSubstr("the base's side is of another run"), HasSubstr("--beside=BUILD")));
 }
 
+TEST_F(Beside, ASideThatIsGoneIsMissingAndNothingElseTakesItsPlace) {
+  builds(1.5e-3);
+  ASSERT_EQ(measure().code, 0);
+  const std::string side = read_file(side_);
+  fs::remove(side_);
+  const Outcome gone = confirm();
+  EXPECT_EQ(gone.code, 3);
+  EXPECT_THAT(gone.complaints,
+              AllOf(HasSubstr("whose side is missing"), HasSubstr("--beside=BUILD")));
+
+  write_file(side_, side);
+  const fs::path list = kept_ / "base" / "fake_suite.list.json";
+  write_file(list, read_file(list) + ' ');
+  const Outcome other = confirm();
+  EXPECT_EQ(other.code, 3);
+  EXPECT_THAT(other.complaints, HasSubstr("the base's list is missing, or not the one"));
+}
+
+TEST_F(Beside, ASideThatTheResultsDoNotTellOfIsRefused) {
+  builds(1.5e-3);
+  ASSERT_EQ(measure().code, 0);
+  Results head = read_results(kept_ / "fake_suite.json");
+  EXPECT_EQ(head.run.beside, "sha256:ba5e");
+  EXPECT_EQ(read_results(side_).run.beside, std::nullopt);
+  head.run.beside = "sha256:0ther";
+  write_file(kept_ / "fake_suite.json", canonical(to_json(head)));
+  const Outcome outcome = confirm();
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.complaints, HasSubstr("of another base than the results tell of"));
+}
+
 TEST_F(Beside, ASideOfAnotherBuildThanTheOneThatConfirmsIsRefused) {
   builds(1e-3);
   ASSERT_EQ(measure().code, 0);

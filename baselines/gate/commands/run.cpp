@@ -198,21 +198,22 @@ void run_beside(const fs::path& base, SuiteTask head, const Plan& plan, Progress
   run_in_turn(of_base, head, progress, sides);
 }
 
-// The base's side of the run that `head` tells, <device class>/base/<suite>.json; an older one, or
-// one that lost all its cases, does not stay.
-void keep_base(const std::optional<fs::path>& binary, const SuiteRun& run, const Results& head,
-               const fs::path& folder, Progress& progress) {
+// The base's side of the run that `head` tells, <device class>/base/<suite>.json, and what it was
+// measured from; an older one, or one that lost all its cases, does not stay.
+std::optional<std::string> keep_base(const std::optional<fs::path>& binary, const SuiteRun& run,
+                                     const Results& head, const fs::path& folder,
+                                     Progress& progress) {
   const fs::path file = base_side(folder, head.suite);
   const fs::path list = list_path(file.parent_path(), head.suite);
   for (const fs::path& old : {file, list}) {
     std::error_code problem;
     fs::remove(old, problem);
   }
-  if (!binary) return;
+  if (!binary) return std::nullopt;
   for (const auto& [id, lost] : run.lost) progress.say("the base lost ", id, ": ", lost.reason);
   if (run.processes.empty()) {
     progress.say("no values of the base are kept");
-    return;
+    return std::nullopt;
   }
   const std::string list_bytes = list_of(*binary, {});
   Results results = merged(run, parse_list(Document("the base's list", list_bytes)).cases, {});
@@ -230,6 +231,7 @@ void keep_base(const std::optional<fs::path>& binary, const SuiteRun& run, const
   fs::create_directories(file.parent_path(), problem);
   write_file(list, list_bytes);
   write_file(file, canonical(to_json(results)));
+  return built.content;
 }
 
 void run_suite(const fs::path& binary, const Plan& plan) {
@@ -312,7 +314,8 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   std::error_code problem;
   fs::create_directories(folder, problem);  // write_file() says why, should this fail
   write_file(list_path(folder, suite), list_bytes);
-  keep_base(interrupted ? std::nullopt : base, sides.base, results, folder, progress);
+  results.run.beside =
+      keep_base(interrupted ? std::nullopt : base, sides.base, results, folder, progress);
   // Profiles belong to the run that they stand beside.
   const fs::path profiles = profiles_folder(plan.out, results.env.device_class, suite);
   std::error_code problem_of_old;

@@ -39,7 +39,10 @@ fs::path base_folder(std::string_view option, const fs::path& build, const fs::p
 std::optional<Beside> read_beside(const fs::path& root, const Results& head,
                                   const fs::path& binary) {
   const fs::path file = base_side(root / head.env.device_class, head.suite);
-  if (!fs::exists(file)) return std::nullopt;
+  if (!head.run.beside && !fs::exists(file)) return std::nullopt;
+  if (!fs::exists(file))
+    throw other_side(
+        file, "the results say that they were measured beside a base, whose side is missing", head);
   const Results base = read_results(file);
   const auto same = [&](const std::string& what, const auto& here, const auto& there) {
     if (here != there)
@@ -51,6 +54,12 @@ std::optional<Beside> read_beside(const fs::path& root, const Results& head,
   same("tier", base.tier, head.tier);
   same("device class", base.env.device_class, head.env.device_class);
   same("processor", base.env.processor, head.env.processor);
+  if (head.run.beside != base.run.content)
+    throw other_side(file, "the base's side is of another base than the results tell of", head);
+  const fs::path list = list_path(file.parent_path(), head.suite);
+  if (!fs::exists(list) || sha256(read_file(list)) != base.list_hash)
+    throw other_side(
+        list, "the base's list is missing, or not the one that its side was measured by", head);
   if (!fs::exists(binary))
     throw Error(Fault::incomplete,
                 text(file.string(), ": measured beside a build that has ", head.suite,

@@ -107,6 +107,8 @@ struct Run {
       {};  // HOLDFAST_SOURCES: device code that no build contains; optional key
   std::vector<std::string> custom =
       {};  // a suite's own options, which make a custom run; optional key
+  std::optional<std::string> beside =
+      {};  // content of the build in turn with which it was measured; optional key
 };
 
 struct DeviceInfo {

@@ -199,6 +199,7 @@ Run parse_run(const Reader& reader) {
           .processes = object.take("processes").integer()};
   if (const auto sources = object.optional("sources")) run.sources = sources->string_or_null();
   if (const auto custom = object.optional("custom")) run.custom = custom->strings();
+  if (const auto beside = object.optional("beside")) run.beside = beside->string();
   git.close();
   object.close();
   constexpr std::int64_t most_processes = 100'000;
@@ -215,6 +216,7 @@ nlohmann::json to_json(const Run& run) {
                          {"processes", run.processes}};
   if (run.sources) json["sources"] = *run.sources;
   if (!run.custom.empty()) json["custom"] = run.custom;
+  if (run.beside) json["beside"] = *run.beside;
   return json;
 }
 
