@@ -27,7 +27,6 @@ std::filesystem::path base_folder(std::string_view option, const std::filesystem
 struct Beside {
   std::map<std::string, Measured> values = {};
   std::string content = {};
-  bool valid = true;  // the measurement
 
   const Measured* find(const std::string& key) const {
     const auto at = values.find(key);

@@ -45,7 +45,7 @@ bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const 
   std::optional<std::string> broken = violation(*rule.bound, number, row.unit);
   const BoundVotes votes = vote(standard, *rule.bound, measured);
   if (votes.beyond == 0 && !broken && votes.enough) return false;
-  const bool certain = votes.certain && (!standard.timed() || part_.results.quality.valid);
+  const bool certain = votes.certain;
   row.verdict = certain ? verdict::regression : verdict::noisy;
   row.blocking = rule.gate.value_or(Gate::block) == Gate::block && (certain || undecided_fails_);
   row.limit = rule.bound->min && (!rule.bound->max || number < *rule.bound->min) ? rule.bound->min
@@ -58,8 +58,7 @@ bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const 
   if (!certain)
     *broken += text("; undecided: ", votes.beyond, " of ", votes.all, " processes ",
                     votes.beyond == 1 ? "is" : "are", " beyond it",
-                    votes.enough ? "" : text(", and a decision needs ", enough_processes),
-                    part_.results.quality.valid ? "" : ", and the measurement is invalid");
+                    votes.enough ? "" : text(", and a decision needs ", enough_processes));
   say(row, *broken);
   return true;
 }

@@ -129,6 +129,15 @@ void MetricJudge::judge_absent(const Standard& standard, const NamedMetric& metr
                             : text(expected, " and was not measured: ", metric.reason));
 }
 
+// A time of an invalid measurement is the machine's; what no machine can reach is told all the
+// same.
+bool MetricJudge::is_undecidable(const Context& context, const Row& row) const {
+  const Standard& standard = context.standard;
+  return context.timed() && !part_.results.quality.valid &&
+         (standard.gate != Gate::off || !standard.bounds.empty()) &&
+         row.verdict != verdict::suspect_fast;
+}
+
 JudgedMetric MetricJudge::judge_by(Standard standard, const CaseResult& result,
                                    const NamedMetric& metric,
                                    const std::vector<NamedMetric>& all) const {
@@ -154,6 +163,14 @@ JudgedMetric MetricJudge::judge_by(Standard standard, const CaseResult& result,
   judged.gates = standard.stored() && standard.gate != Gate::off &&
                  tier_includes("gate", result.tier) && metric.name != handover_metric;
   const bool beyond = judge_absolute(standard, context.measured, row);
+  if (is_undecidable(context, row)) {
+    row = new_row(row, standard);
+    row.verdict = verdict::environment;
+    row.next = part_.run_again();
+    say(row, text("is ", readable(*row.value, row.unit),
+                  ", of an invalid measurement, which decides nothing"));
+    return judged;
+  }
   if (beyond) add_accepted(context, row);
   if (!row.blocking) {
     // A bound that only warns, or cannot tell, hides nothing that blocks.

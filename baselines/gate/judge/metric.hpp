@@ -54,6 +54,7 @@ class MetricJudge {
                         const std::vector<NamedMetric>& all) const;
   void judge_absent(const Standard& standard, const NamedMetric& metric, Row& row) const;
   std::string why_expected(const Standard& standard, const Row& row) const;
+  bool is_undecidable(const Context& context, const Row& row) const;
   bool judge_absolute(const Standard& standard, const Measured& measured, Row& row) const;
   bool judge_bound(const Rule& rule, const Standard& standard, const Measured& measured,
                    Row& row) const;
@@ -66,7 +67,7 @@ class MetricJudge {
   const Measured* beside(const Context& context) const;
   void add_resolution(const Context& context, Row& row) const;
   void judge_new(const Context& context, Row& row) const;
-  Judgement judge_valid(const Context& context, const Entry& entry, const Entries& entries) const;
+  Judgement judge_entry(const Context& context, const Entry& entry, const Entries& entries) const;
   bool is_worse(const Context& context, const Row& row) const;
   bool blocks(const Context& context, const Row& row) const;
   bool is_stored(const std::string& metric) const;

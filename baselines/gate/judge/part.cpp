@@ -95,9 +95,11 @@ void PartJudge::describe(bool require_baseline) {
   std::string reasons;
   for (const std::string& reason : results.quality.reasons)
     reasons += (reasons.empty() ? "" : "; ") + reason;
-  verdict_.notes.push_back(text("the measurement of ", part_.name(), " is invalid (", reasons,
-                                "); run it again: ", part_.run_again()));
-  verdict_.exit = worse_exit_code(verdict_.exit, exit_code(Fault::incomplete));
+  verdict_.notes.push_back(
+      text("the measurement of ", part_.name(), " is invalid (", reasons,
+           "): its times and ratios are not gated; run it again: ", part_.run_again()));
+  if (require_baseline)
+    verdict_.exit = worse_exit_code(verdict_.exit, exit_code(Fault::incomplete));
 }
 
 bool PartJudge::has_gated_times() const {
@@ -207,7 +209,8 @@ void PartJudge::count(const JudgedMetric& judged) {
   const bool timed = judged.row.kind == "time" || judged.row.kind == "ratio";
   PartVerdict::Gating& gating = timed ? verdict_.times : verdict_.counts;
   ++gating.all;
-  if (judged.row.verdict == verdict::fresh) ++gating.unheld;
+  if (judged.row.verdict == verdict::fresh || (timed && !part_.results.quality.valid))
+    ++gating.unheld;
 }
 
 // What is measured on request alone may be absent from a part as a whole, which is told, and not

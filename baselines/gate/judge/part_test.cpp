@@ -225,13 +225,18 @@ TEST(JudgePart, ACustomRunIsRefused) {
               ThrowsMessage<Error>(HasSubstr("is a custom run (--size=384)")));
 }
 
-TEST(JudgePart, AnInvalidMeasurementIsIncompleteAndItsRatiosDecideNothing) {
+TEST(JudgePart, TimesOfAnInvalidMeasurementAreTheMachinesAndItsCountsAreJudged) {
   Results now = toy::host();
   now.quality = {.valid = false, .reasons = {"throttled"}};
   toy::metric(now, "case", "speedup") = toy::timed("ratio", 5);
   const PartVerdict verdict = judge(part(now, toy::host()));
-  EXPECT_EQ(verdict.exit, 3);
-  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "ENV");
+  EXPECT_GT(verdict.times.all, 0);
+  EXPECT_EQ(verdict.times.unheld, verdict.times.all);
+  EXPECT_EQ(judge_part(part(now, toy::host()), policy(), true, true).exit, 3);
+  toy::metric(now, "optimized", "peak_bytes").value = 1e9;
+  EXPECT_EQ(judge(part(now, toy::host())).exit, 1);
 }
 
 // What a second opinion is asked about, and the exit code that it leaves.

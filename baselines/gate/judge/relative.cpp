@@ -45,11 +45,6 @@ void MetricJudge::judge_beside(const Measured& base, const Context& context,
   row.baseline = base.value;
   judged.screened = positive(context.measured.value) && positive(base.value);
   Judgement judgement = gate::judge_beside(context.standard, context.measured, base);
-  if ((!part_.results.quality.valid || !part_.beside->valid) &&
-      judgement.verdict != verdict::pass) {
-    judgement.verdict = verdict::noisy;
-    judgement.because += "; the measurement is invalid";
-  }
   const Entry* accepted = find_entry(part_.baseline, context.key);
   if (judgement.verdict == verdict::pass || judgement.verdict == verdict::improved)
     if (const auto value = positive(context.measured.value); accepted && value)
@@ -72,7 +67,7 @@ void MetricJudge::judge_accepted(const Entry& base, const Context& context,
   row.standard = held_against::accepted;
   row.baseline = base.value;
   judged.screened = context.timed() && positive(context.measured.value) && positive(base.value);
-  const Judgement judgement = judge_valid(context, base, part_.baseline->entries);
+  const Judgement judgement = judge_entry(context, base, part_.baseline->entries);
   if (judgement.suspect()) judged.urgency = judgement.worsening / judgement.log_limit;
   decide(judgement, &base, context, judged);
 }
@@ -121,7 +116,7 @@ void MetricJudge::add_resolution(const Context& context, Row& row) const {
   const bool gates = standard.gate == Gate::block ||
                      (confirmed_ && standard.gate == Gate::warn && standard.set_by.empty());
   const Measured& measured = context.measured;
-  if (!context.timed() || !gates || row.variant == "reference" || !part_.results.quality.valid ||
+  if (!context.timed() || !gates || row.variant == "reference" ||
       measured.processes < enough_processes || !positive(measured.value))
     return;
   const bool confirmed = confirmed_ && (row.metric == "time_s" || row.metric == "speedup");
@@ -147,20 +142,14 @@ void MetricJudge::add_resolution(const Context& context, Row& row) const {
   }
 }
 
-// A time of an invalid measurement decides nothing.
-Judgement MetricJudge::judge_valid(const Context& context, const Entry& entry,
+Judgement MetricJudge::judge_entry(const Context& context, const Entry& entry,
                                    const Entries& entries) const {
   const Surroundings around{.policy = policy_,
                             .device_class = part_.device_class(),
                             .case_id = context.result.id,
                             .all = context.all,
                             .accepted = entries};
-  Judgement judgement = judge_among(around, context.metric, context.standard, entry);
-  if (context.timed() && !part_.results.quality.valid && judgement.verdict != verdict::pass) {
-    judgement.verdict = verdict::noisy;
-    judgement.because += "; the measurement is invalid";
-  }
-  return judgement;
+  return judge_among(around, context.metric, context.standard, entry);
 }
 
 bool MetricJudge::is_worse(const Context& context, const Row& row) const {
@@ -176,7 +165,7 @@ bool MetricJudge::blocks(const Context& context, const Row& row) const {
 void MetricJudge::judge_new(const Context& context, Row& row) const {
   const std::string now = text("is ", readable(*row.value, row.unit));
   if (const Entry* proposed = find_entry(part_.proposed, context.key)) {
-    const Judgement judgement = judge_valid(context, *proposed, part_.proposed->entries);
+    const Judgement judgement = judge_entry(context, *proposed, part_.proposed->entries);
     const bool agrees = judgement.verdict == verdict::pass;
     row.standard = held_against::accepted;
     row.baseline = proposed->value;
