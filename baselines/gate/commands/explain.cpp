@@ -94,8 +94,14 @@ Evidence compare_case(const Options& options, const fs::path& directory, const R
   for (const std::string& note : judged.notes)
     if (judged.about_all || note.find(results.suite + " on " + device_class) != std::string::npos)
       made.notes.push_back(note);
-  for (const Row& row : judged.rows)
-    if (row.case_id == result.id && row.device_class == device_class) made.rows.push_back(row);
+  // Where the gate sends its reader here, what follows is to accept.
+  const Part part{.results = results, .list = {}, .directory = directory.string()};
+  for (const Row& row : judged.rows) {
+    if (row.case_id != result.id || row.device_class != device_class) continue;
+    made.rows.push_back(row);
+    if (row.next == part.explain_command(row.case_id))
+      made.rows.back().next = part.accept_command();
+  }
   for (Detection& seen : examine(results, profiles))
     if (seen.case_id == result.id) made.findings.push_back(std::move(seen));
   if (const auto other = options.value("against")) {

@@ -23,7 +23,7 @@ TEST_F(GateCommand, OneMoreLaunchIsARegressionWithBothNumbers) {
       check(), 1,
       AllOf(HasSubstr("REGRESSION  toy/step/n:64/f64  cuda-dry-sm_90  optimized  (blocking)"),
             HasSubstr("launches      rose from 4 to 5 (+25 %), the limit is +0 %"),
-            HasSubstr("all 2 kernels identical"), HasSubstr("holdfast baseline accept")));
+            HasSubstr("all 2 kernels identical"), HasSubstr("holdfast explain toy/step/n:64/f64")));
   EXPECT_EQ(verdict().rows.front().sentence.substr(0, 48),
             "toy/step/n:64/f64 optimized on cuda-dry-sm_90: l");
 }

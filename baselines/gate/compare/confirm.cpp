@@ -263,7 +263,7 @@ class Confirming {
       case Paired::regression:
         row.verdict = verdict::regression;
         row.blocking = gates;
-        row.next = part_.accept_command();
+        row.next = part_.explain_command(row.case_id);
         row.sentence += "; confirmed: " + said;
         waive(policy_says, row);
         return;

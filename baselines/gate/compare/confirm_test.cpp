@@ -119,7 +119,7 @@ TEST_F(Confirming, ASlowerBuildIsConfirmedAndBlocks) {
   EXPECT_THAT(row.sentence, HasSubstr("it fell; confirmed: A/B of 14 units: +10 % .. +10 %"));
   EXPECT_THAT(row.evidence.at("A/B"), HasSubstr("the smallest slowdown that this run could"));
   EXPECT_THAT(row.evidence.at("control"), HasSubstr("-> not the machine"));
-  EXPECT_THAT(*row.next, HasSubstr("baseline accept"));
+  EXPECT_THAT(*row.next, HasSubstr("holdfast explain fake_suite/add/n:8/f64 results"));
   EXPECT_THAT(notes_, IsEmpty());
 }
 

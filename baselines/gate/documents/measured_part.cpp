@@ -103,7 +103,13 @@ std::string Part::run_again() const {
               " --out=", directory);
 }
 
+std::string Part::explain_command(const std::string& case_id) const {
+  return text("holdfast explain ", case_id, ' ', directory, " --device=", results.env.device_name);
+}
+
+// Of what no one could accept, the command that measures it anew.
 std::string Part::accept_command() const {
+  if (results.partial || !results.quality.valid) return run_again();
   return text("holdfast baseline accept ", directory, " --why=\"...\"");
 }
 

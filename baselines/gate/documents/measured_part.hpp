@@ -48,8 +48,9 @@ struct Part {
   std::vector<ChangedMeaning> changed_meanings() const;
   // A host on whose processor no time and no ratio is accepted yet, before the change or with it.
   bool has_other_processor() const;
-  std::string name() const;            // "toy on cuda-dry-sm_90"
-  std::string run_again() const;       // the command that measures this part
+  std::string name() const;       // "toy on cuda-dry-sm_90"
+  std::string run_again() const;  // the command that measures this part
+  std::string explain_command(const std::string& case_id) const;
   std::string accept_command() const;  // the command that accepts it
 };
 

@@ -3,6 +3,7 @@
 #include "gate/judge/metric.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "gate/base/numbers.hpp"
@@ -10,6 +11,18 @@
 #include "gate/judge/metric_context.hpp"
 
 namespace holdfast::gate {
+namespace {
+
+// "27 on 2 threads ..."; empty where the machine had less to do than the suite has threads.
+std::optional<std::string> load_of(const Results& results) {
+  const double load = results.quality.load.value_or(0);
+  const auto threads = results.env.threads.value_or(1);
+  if (load <= static_cast<double>(threads)) return std::nullopt;
+  return text(std::round(10 * load) / 10, " on ", threads,
+              " threads when it was measured: seconds say little there");
+}
+
+}  // namespace
 
 // Bounds and physical limits, which hold with or without a baseline. True when one is violated, or
 // may be.
@@ -52,6 +65,8 @@ bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const 
                                                                                  : rule.bound->max;
   row.standard = held_against::bound;
   row.evidence["rule"] = rule.place;
+  if (const auto busy = load_of(part_.results); busy && row.unit == "s" && !standard.timed())
+    row.evidence["load"] = *busy;
   row.next = certain ? text("holdfast policy ", row.case_id, " --device-class=", row.device_class)
                      : part_.run_again();
   if (!broken) broken = text("is ", readable(number, row.unit), ", within its bound");

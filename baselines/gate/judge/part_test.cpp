@@ -292,6 +292,36 @@ std::string at_most(double most, const std::string& gate,
               R"(, "source": "a toy's"}})");
 }
 
+TEST(JudgePart, SecondsBeyondABoundSayHowBusyTheMachineWas) {
+  std::string with_rule = toy::policy_text;
+  with_rule.replace(with_rule.find("\"rules\": ["), 10,
+                    "\"rules\": [" + at_most(5, "block", "compile_s") + ",");
+  for (const double load : {27., 1.}) {
+    Results now = toy::dry();
+    now.quality.load = load;
+    now.env.threads = 2;
+    toy::metric(now, "optimized", "compile_s") = {.kind = "advisory", .value = 9};
+    Part judged = part(now, toy::dry());
+    judged.list.metrics["compile_s"] = {"advisory", Better::lower, "s"};
+    const PartVerdict found = judge_part(judged, policy(with_rule), false, true);
+    const Row& told = row(found, "compile_s");
+    EXPECT_EQ(told.verdict, "REGRESSION");
+    EXPECT_EQ(told.evidence.contains("load"), load > 2);
+  }
+}
+
+TEST(JudgePart, ARegressionIsToBeExplainedAndOfAFilteredRunNothingIsToBeAccepted) {
+  Results now = toy::dry();
+  toy::metric(now, "optimized", "peak_bytes") = toy::exact(2e6);
+  EXPECT_EQ(*row(judge(part(now, toy::dry())), "peak_bytes").next,
+            "holdfast explain toy/step/n:64/f64 results --device=cuda-dry:sm_90");
+  toy::metric(now, "optimized", "peak_bytes") = toy::exact(1e6);
+  EXPECT_THAT(*row(judge(part(now, toy::dry())), "peak_bytes").next,
+              HasSubstr("holdfast baseline accept"));
+  now.partial = true;
+  EXPECT_THAT(*row(judge(part(now, toy::dry())), "peak_bytes").next, HasSubstr("holdfast run toy"));
+}
+
 TEST(JudgePart, OfTwoBoundsOnASumTheOneThatBlocksIsTold) {
   const std::string sum = "launches+registers_max";
   const PartVerdict warned = bounded(at_most(43, "warn") + "," + at_most(90, "block"));

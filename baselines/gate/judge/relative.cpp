@@ -97,7 +97,9 @@ void MetricJudge::decide(const Judgement& judgement, const Entry* accepted, cons
   }
   if (accepted && is_accepted_here(context, *accepted, row)) return;
   row.blocking = blocks(context, row);
-  row.next = row.verdict == verdict::noisy ? part_.run_again() : part_.accept_command();
+  row.next = row.verdict == verdict::noisy      ? part_.run_again()
+             : row.verdict == verdict::improved ? part_.accept_command()
+                                                : part_.explain_command(row.case_id);
   if (row.verdict == verdict::drift && context.timed()) {
     row.blocking = standard.drift_blocks && standard.gate == Gate::block;
     row.next = part_.accept_command() + " --new-anchor";

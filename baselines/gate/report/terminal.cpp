@@ -32,39 +32,67 @@ std::string tail(const Row& row) {
              : said;
 }
 
-std::string group_body(const RowGroup& group) {
-  std::ostringstream out;
-  std::map<std::string, std::string> evidence;
-  std::set<std::string> commands;
-  for (const Row* row : group.rows) {
-    out << "  " << (row->metric.empty() ? "" : padded(row->metric, 14)) << tail(*row) << "\n";
-    for (const auto& [name, line] : row->evidence) evidence.try_emplace(name, line);
-    if (row->next) commands.insert(*row->next);
-  }
-  for (const auto& [name, line] : evidence) out << "  " << padded(name, 14) << line << "\n";
-  for (const std::string& command : commands) out << "  " << padded("next", 14) << command << "\n";
-  return std::move(out).str();
+std::string line(const std::string& name, const std::string& words) {
+  return text("  ", name.empty() ? "" : padded(name, 14), words, '\n');
 }
 
-// One cause often takes many cases along (a crash, one program that is compiled anew): what is to
-// be said of all of them is said once, below their headings.
+std::map<std::string, std::string> evidence_of(const RowGroup& group) {
+  std::map<std::string, std::string> evidence;
+  for (const Row* row : group.rows)
+    for (const auto& [name, words] : row->evidence) evidence.try_emplace(name, words);
+  return evidence;
+}
+
+// What happened, and what tells why.
+std::string findings_of(const RowGroup& group) {
+  std::string out;
+  for (const Row* row : group.rows) out += line(row->metric, tail(*row));
+  for (const auto& [name, words] : evidence_of(group)) out += line(name, words);
+  return out;
+}
+
+std::string commands_of(const RowGroup& group) {
+  std::set<std::string> commands;
+  for (const Row* row : group.rows)
+    if (row->next) commands.insert(*row->next);
+  std::string out;
+  for (const std::string& command : commands) out += line("next", command);
+  return out;
+}
+
+// Its metrics and the kernel that changed, the first that the evidence names; else all that it
+// says.
+std::string cause_of(const RowGroup& group) {
+  const auto evidence = evidence_of(group);
+  const auto code = evidence.find("code");
+  if (code == evidence.end() || code->second.find("->") == std::string::npos)
+    return findings_of(group);
+  std::string cause = code->second.substr(0, code->second.find(';'));
+  for (const Row* row : group.rows) cause += '|' + row->metric;
+  return cause;
+}
+
+// One cause often takes many cases along (a crash, a kernel that is compiled anew): what is to be
+// said of all of them is said once, below their headings, with the numbers of the first.
 struct Told {
   std::vector<const Row*> heads = {};
-  std::string body = {};
+  std::string findings = {}, commands = {};
+  bool differ = false;  // the numbers of the others
 };
 
 std::vector<Told> told_once(const std::vector<RowGroup>& found) {
   std::vector<Told> all;
   std::map<std::string, std::size_t> places;
   for (const RowGroup& group : found) {
-    std::string body = group_body(group);
     const Row& head = *group.head;
     const auto [place, is_new] =
         places.try_emplace(text(head.verdict, '|', head.blocking, '|', head.device_class, '|',
-                                head.variant, '|', body),
+                                head.variant, '|', cause_of(group)),
                            all.size());
-    if (is_new) all.push_back({.body = std::move(body)});
-    all[place->second].heads.push_back(group.head);
+    if (is_new) all.push_back({.findings = findings_of(group), .commands = commands_of(group)});
+    Told& told = all[place->second];
+    told.heads.push_back(group.head);
+    told.differ = told.differ || findings_of(group) != told.findings;
   }
   return all;
 }
@@ -150,7 +178,12 @@ std::string summary(const Verdict& verdict) {
 void print(const Verdict& verdict, const Printing& printing, std::ostream& out) {
   for (const Told& told : told_once(row_groups(verdict, printing.quiet))) {
     for (const Row* head : told.heads) print_heading(*head, printing.color, out);
-    out << told.body;
+    out << told.findings;
+    if (told.differ)
+      out << line("cases", text(told.heads.size(),
+                                "; numbers are those of the first, verdict.json "
+                                "has each"));
+    out << told.commands;
   }
   print_changes(verdict, printing, out);
   if (!printing.quiet && !verdict.findings.empty())

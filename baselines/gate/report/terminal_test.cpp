@@ -2,6 +2,7 @@
 // Reports of a verdict, held against what their readers document: JUnit's XML as Jenkins takes it,
 // GitHub's workflow commands, and the size of a comment.
 #include "gate/report/terminal.hpp"
+#include "gate/report/verdict_rows.hpp"
 
 #include <gmock/gmock.h>
 
@@ -280,6 +281,41 @@ TEST_F(GateCommand, TheWrittenReportsKeepToTheirReaders) {
   EXPECT_EQ(check(), 1);
   expect_schema(read_file(results_ / "verdict.xml"));
   EXPECT_LE(read_file(results_ / "verdict.md").size(), 65536u);
+}
+
+// The rows of a case whose kernel was compiled with more registers.
+std::vector<Row> of_a_changed_kernel(const std::string& id, int now) {
+  std::vector<Row> rows = {row(id, "REGRESSION", true), row(id, "REGRESSION", true)};
+  rows[0].metric = "registers_max";
+  rows[0].sentence = text(id, " optimized on host: registers_max rose from 64 to ", now);
+  rows[0].evidence["code"] = text("stage<double>: registers 64 -> 96, cubin changed; ", id);
+  rows[0].next = "holdfast explain " + id;
+  rows[1].metric = "waves";
+  return rows;
+}
+
+TEST(Terminal, AChangedKernelIsToldOnceForAllItsCases) {
+  Verdict made{.exit = 1};
+  for (int n = 0; n < 12; ++n)
+    for (Row& one : of_a_changed_kernel(text("toy/step/n:", n, "/f64"), 90 + n % 2))
+      made.rows.push_back(std::move(one));
+  std::ostringstream out;
+  print(made, {}, out);
+  const std::string said = out.str();
+  EXPECT_EQ(occurrences(said, "REGRESSION  toy/step/n:"), 12u);
+  EXPECT_EQ(occurrences(said, "registers 64 -> 96"), 1u);
+  EXPECT_EQ(occurrences(said, "holdfast explain"), 1u);
+  EXPECT_THAT(said, HasSubstr("  cases         12; numbers are those of the first"));
+  EXPECT_LE(occurrences(said, "\n"), 18u);
+}
+
+TEST(Terminal, WhatABusyMachineMayHaveCausedComesLastOfWhatBlocks) {
+  Verdict made{.exit = 1};
+  made.rows = {row("toy/busy/n:1/f64", "WRONG", true), row("toy/step/n:1/f64", "REGRESSION", true)};
+  made.rows.front().evidence["load"] = "27 on 2 threads";
+  const std::vector<const Row*> told = worst_rows(made);
+  EXPECT_EQ(told.front()->case_id, "toy/step/n:1/f64");
+  EXPECT_EQ(told.back()->case_id, "toy/busy/n:1/f64");
 }
 
 }  // namespace

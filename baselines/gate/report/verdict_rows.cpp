@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
+#include <tuple>
 
 #include "gate/documents/verdict.hpp"
 
@@ -60,8 +60,11 @@ std::vector<RowGroup> row_groups(const Verdict& verdict, bool blocking_only) {
     found[place->second].rows.push_back(&row);
   }
   std::stable_sort(found.begin(), found.end(), [](const RowGroup& a, const RowGroup& b) {
-    return std::pair(!a.head->blocking, severity(a.head->verdict)) <
-           std::pair(!b.head->blocking, severity(b.head->verdict));
+    const auto order = [](const RowGroup& group) {
+      const bool busy = group.head->evidence.contains("load");  // told last of its like
+      return std::tuple(!group.head->blocking, busy, severity(group.head->verdict));
+    };
+    return order(a) < order(b);
   });
   return found;
 }
