@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/backend/blas.hpp"
 
-#include <cblas.h>
+#include <cstdint>
 
 #include "runtime/backend/buffer.hpp"
 #include "runtime/backend/host_library.hpp"
@@ -18,6 +18,16 @@ void check_pitch(std::string_view matrix, int pitch, int columns) {
                                        " elements, but rows of ", columns));
 }
 
+void check_formats(const Gemm& p) {
+  const Precision result = stored_result(p);
+  const bool own = result == stored_result({.precision = p.precision});
+  if (!own && !(p.precision == Precision::bf16 && result == Precision::f32))
+    throw Error(Fault::bad_input,
+                text("a matrix product of ", name(p.precision), " into ", name(result),
+                     ": only bf16 is added up into another format, "
+                     "which is f32"));
+}
+
 void check_problem(const Gemm& p) {
   if (p.m < 1 || p.n < 1 || p.k < 1 || p.batch < 1)
     throw Error(Fault::bad_input, text("a matrix product of m = ", p.m, ", n = ", p.n, ", k = ",
@@ -25,56 +35,72 @@ void check_problem(const Gemm& p) {
   check_pitch("A", p.lda, p.transpose_a ? p.m : p.k);
   check_pitch("B", p.ldb, p.transpose_b ? p.k : p.n);
   check_pitch("C", p.ldc, p.n);
+  check_formats(p);
 }
 
-double flops(const Gemm& p) {
-  return 2.0 * p.m * p.n * p.k * p.batch;
-}
-
-CBLAS_TRANSPOSE transposed(bool yes) {
-  return yes ? CblasTrans : CblasNoTrans;
+// What a plan may rely on, so that a dry run refuses what a GPU would.
+void check_operands(const Gemm& p, const GemmOperands& operands) {
+  constexpr std::uintptr_t alignment = 16;
+  for (const void* memory :
+       {operands.a, operands.b, operands.c, const_cast<const void*>(operands.d)})
+    if (reinterpret_cast<std::uintptr_t>(memory) % alignment != 0)
+      throw Error(Fault::bad_input, text(shown(p),
+                                         " of a matrix that does not begin at a multiple "
+                                         "of ",
+                                         alignment, " bytes: pad what lies before it"));
 }
 
 }  // namespace
 
-// A batch is shared among the threads, each product on one of them: for the small matrices of a
-// panel this is faster and steadier than a team for every product. A single product gets the whole
-// team.
-void gemm_on_host(const Gemm& p, const void* a, const void* b, void* c) {
-  const auto ta = transposed(p.transpose_a), tb = transposed(p.transpose_b);
-#pragma omp parallel for schedule(static) \
-    num_threads(host_limits().threads) if (p.batch > 1 && flops(p) >= flops_worth_sharing)
-  for (std::int64_t i = 0; i < p.batch; ++i) {
-    if (p.precision == Precision::f64)
-      cblas_dgemm(CblasRowMajor, ta, tb, p.m, p.n, p.k, p.alpha,
-                  static_cast<const double*>(a) + i * p.stride_a, p.lda,
-                  static_cast<const double*>(b) + i * p.stride_b, p.ldb, p.beta,
-                  static_cast<double*>(c) + i * p.stride_c, p.ldc);
-    else
-      cblas_sgemm(CblasRowMajor, ta, tb, p.m, p.n, p.k, static_cast<float>(p.alpha),
-                  static_cast<const float*>(a) + i * p.stride_a, p.lda,
-                  static_cast<const float*>(b) + i * p.stride_b, p.ldb, static_cast<float>(p.beta),
-                  static_cast<float*>(c) + i * p.stride_c, p.ldc);
-  }
-}
-
-Blas::Blas(Backend& backend) : backend_(&backend) {
+Blas::Blas(Backend& backend, std::size_t work_area_bytes)
+    : backend_(&backend), work_area_bytes_(work_area_bytes) {
   if (!backend.device) return;
   backend.device->open_blas();
-  work_area_ = allocate(backend, gemm_work_area_bytes, blas_site);
+  work_area_ = allocate(backend, work_area_bytes_, blas_site);
 }
 
 Blas::~Blas() {
-  if (work_area_) release(*backend_, work_area_, gemm_work_area_bytes, blas_site);
+  plans_.clear();  // before the memory that they work in
+  if (work_area_) release(*backend_, work_area_, work_area_bytes_, blas_site);
+}
+
+GemmPlan& Blas::plan_of(const Gemm& problem) {
+  Gemm key = problem;
+  key.alpha = 1;
+  key.beta = 0;
+  if (const auto made = plans_.find(key); made != plans_.end()) return *made->second;
+  check_problem(key);
+  std::unique_ptr<GemmPlan> plan;
+  if (backend_->device) {
+    plan = backend_->device->plan_gemm(key, work_area_bytes_);
+  } else {
+    backend_->ledger.plan(shown(key));
+    plan = std::make_unique<GemmPlan>(key);
+  }
+  return *plans_.emplace(key, std::move(plan)).first->second;
 }
 
 void Blas::operator()(const Gemm& problem, const void* a, const void* b, void* c) {
-  check_problem(problem);
-  if (backend_->device) return backend_->device->gemm(problem, a, b, c, work_area_);
+  (*this)(problem, {a, b, c, c});
+}
+
+void Blas::operator()(const Gemm& problem, const GemmOperands& operands) {
+  if (planned(problem)) {
+    check_operands(problem, operands);
+    GemmPlan& plan = plan_of(problem);
+    if (backend_->device) return backend_->device->gemm(plan, problem, operands, work_area_);
+  } else {
+    check_problem(problem);
+    if (operands.c != operands.d)
+      throw Error(Fault::bad_input,
+                  text(shown(problem), " puts its result where C is; copy C first"));
+    if (backend_->device)
+      return backend_->device->gemm(problem, operands.a, operands.b, operands.d, work_area_);
+  }
   const Verb verb(backend_->ledger.recorder, [&](Recorder& recorder) {
     return recorder.open(Activity::Kind::library, shown(problem));
   });
-  gemm_on_host(problem, a, b, c);
+  gemm_on_host(problem, operands);
   ++backend_->ledger.counts.launches;
   ++backend_->ledger.counts.library_calls;
 }

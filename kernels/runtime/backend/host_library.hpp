@@ -9,7 +9,9 @@
 
 namespace holdfast {
 
-void gemm_on_host(const Gemm& problem, const void* a, const void* b, void* c);
+// What is planned(problem) is widened to f32 and added up in it; tf32 is cut off first, as a matrix
+// unit does.
+void gemm_on_host(const Gemm& problem, const GemmOperands& operands);
 
 // Measured by FFTW. HOLDFAST_FFTW_WISDOM names a file in which plans outlive the process.
 std::unique_ptr<FftPlan> plan_fft_on_host(const Fft& problem);

@@ -2,8 +2,10 @@
 // A dense matrix product as data: what every backend's library is given.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "runtime/base/precision.hpp"
@@ -14,22 +16,58 @@ namespace holdfast {
 // C = alpha op(A) op(B) + beta C for `batch` row-major problems; strides in elements between
 // consecutive problems, a stride of 0 uses the same matrix for all.
 struct Gemm {
-  Precision precision = Precision::f64;
-  int m = 0, n = 0, k = 0;  // op(A): [m, k], op(B): [k, n], C: [m, n]
+  Precision precision = Precision::f64;  // of A, B and the products
+  std::optional<Precision> result = {};  // of C, where it is not that of A and B
+  int m = 0, n = 0, k = 0;               // op(A): [m, k], op(B): [k, n], C: [m, n]
   bool transpose_a = false, transpose_b = false;
   int lda = 0, ldb = 0, ldc = 0;  // row pitch, in elements
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;
   int batch = 1;
   double alpha = 1, beta = 0;
+
+  auto operator<=>(const Gemm&) const = default;
 };
+
+// Of C in memory.
+constexpr Precision stored_result(const Gemm& problem) {
+  const Precision given = problem.result.value_or(problem.precision);
+  return given == Precision::tf32 ? Precision::f32 : given;
+}
+
+// Whether the library needs an algorithm chosen beforehand, once per problem: cuBLASLt does.
+constexpr bool planned(const Gemm& problem) {
+  return problem.precision == Precision::tf32 || problem.precision == Precision::bf16;
+}
 
 // "gemm [batch, m, k, n] f64"
 inline std::string shown(const Gemm& problem) {
-  return problem_name("gemm", {problem.batch, problem.m, problem.k, problem.n}, problem.precision);
+  auto words =
+      problem_name("gemm", {problem.batch, problem.m, problem.k, problem.n}, problem.precision);
+  if (problem.result && *problem.result != problem.precision)
+    words.append(" to ").append(name(*problem.result));
+  return words;
 }
 
+// Where a product finds its matrices. D = alpha op(A) op(B) + beta C; d is c but where the product
+// is planned, and shares its pitch and stride.
+struct GemmOperands {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* c = nullptr;
+  void* d = nullptr;
+};
+
+// A backend's own plan of a product, for any alpha and beta.
+struct GemmPlan {
+  explicit GemmPlan(const Gemm& what) : problem(what) {}
+  virtual ~GemmPlan() = default;
+
+  const Gemm problem;
+};
+
 // Bytes of device work area a Blas takes once (cuBLAS's workspace, set by us so that the peak is
-// reproducible).
+// reproducible); and what cuBLASLt's algorithms for bf16 and tf32 may use.
 inline constexpr std::size_t gemm_work_area_bytes = std::size_t{8} << 20;
+inline constexpr std::size_t planned_gemm_work_area_bytes = std::size_t{32} << 20;
 
 }  // namespace holdfast

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of arithmetic and storage.
+// Formats of numbers, stored and computed with.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace holdfast {
 
-enum class Precision { f32, f64 };
+// tf32 is f32 in memory, of which a matrix unit reads 10 bits of mantissa; bf16 is the upper half
+// of an f32. Products of both are added up in f32.
+enum class Precision { f32, f64, tf32, bf16 };
 
 constexpr std::string_view name(Precision precision) {
-  return precision == Precision::f32 ? "f32" : "f64";
+  constexpr std::string_view names[] = {"f32", "f64", "tf32", "bf16"};
+  return names[static_cast<std::size_t>(precision)];
+}
+
+// Of a number in memory.
+constexpr int stored_bytes(Precision precision) {
+  constexpr int bytes[] = {4, 8, 4, 2};
+  return bytes[static_cast<std::size_t>(precision)];
 }
 
 }  // namespace holdfast

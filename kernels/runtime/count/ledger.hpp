@@ -26,7 +26,7 @@ struct Counts {
   std::int64_t allocations = 0;  // of device (on host: accounted) memory
   std::int64_t programs = 0;  // distinct programs asked of this backend's compiler, blind to caches
   std::int64_t nvrtc_runs = 0;  // of those, how many really ran the compiler
-  std::int64_t plans = 0;       // FFT plans made
+  std::int64_t plans = 0;       // of Fourier transforms, and of products in bf16 and tf32
 
   Counts& operator+=(const Counts&);
   friend Counts operator-(Counts, const Counts&);

@@ -8,6 +8,7 @@
 #include "runtime/base/handle.hpp"
 #include "runtime/cuda/cuda_check.hpp"
 #include "runtime/cuda/cuda_library.hpp"
+#include "runtime/cuda/cuda_products.hpp"
 #include "runtime/cuda/cupti_trace.hpp"
 
 namespace holdfast {
@@ -262,6 +263,15 @@ class CudaDevice final : public Device {
                void* work_area) override {
     (*blas_)(problem, a, b, c, work_area);
   }
+  std::unique_ptr<GemmPlan> do_plan_gemm(const Gemm& problem,
+                                         std::size_t work_area_bytes) override {
+    if (!products_) products_ = std::make_unique<CudaProducts>(stream_.get());
+    return products_->plan(problem, work_area_bytes);
+  }
+  void do_planned_gemm(GemmPlan& plan, const Gemm& problem, const GemmOperands& operands,
+                       void* work_area) override {
+    (*products_)(plan, problem, operands, work_area);
+  }
   std::unique_ptr<FftPlan> do_plan_fft(const Fft& problem, void* work_area) override {
     return plan_fft_on_cuda(problem, work_area, stream_.get());
   }
@@ -290,6 +300,7 @@ class CudaDevice final : public Device {
   Event copied_ = new_event(cudaEventDisableTiming);
   std::map<std::string, Library> libraries_;  // by cubin hash
   std::unique_ptr<CudaBlas> blas_;
+  std::unique_ptr<CudaProducts> products_;
 };
 
 }  // namespace

@@ -161,6 +161,27 @@ void Device::gemm(const Gemm& problem, const void* a, const void* b, void* c, vo
   count_launch(nullptr);
 }
 
+std::unique_ptr<GemmPlan> Device::plan_gemm(const Gemm& problem, std::size_t work_area_bytes) {
+  forbid_in_capture("plans a matrix product");
+  const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
+    return recorder.open(Activity::Kind::plan, shown(problem));
+  });
+  ledger_->plan(shown(problem));
+  return do_plan_gemm(problem, work_area_bytes);
+}
+
+void Device::gemm(GemmPlan& plan, const Gemm& problem, const GemmOperands& operands,
+                  void* work_area) {
+  enqueue([&] { return called(shown(problem)); },
+          [&] { do_planned_gemm(plan, problem, operands, work_area); });
+  if (capturing_)
+    for (const void* memory :
+         {operands.a, operands.b, operands.c, const_cast<const void*>(operands.d),
+          const_cast<const void*>(work_area)})
+      note_use(memory);
+  count_launch(nullptr);
+}
+
 std::unique_ptr<FftPlan> Device::plan_fft(const Fft& problem, void* work_area) {
   forbid_in_capture("plans a Fourier transform");
   const Verb verb(ledger_->recorder, [&](Recorder& recorder) {

@@ -85,6 +85,10 @@ class Device {
 
   void open_blas();  // once before the first gemm, so that no capture has to
   void gemm(const Gemm& problem, const void* a, const void* b, void* c, void* work_area);
+  // For what is planned(problem), within `work_area_bytes`. The product may have another alpha and
+  // beta than the plan.
+  std::unique_ptr<GemmPlan> plan_gemm(const Gemm& problem, std::size_t work_area_bytes);
+  void gemm(GemmPlan& plan, const Gemm& problem, const GemmOperands& operands, void* work_area);
   std::unique_ptr<FftPlan> plan_fft(const Fft& problem, void* work_area);
   void transform(FftPlan& plan, const void* in, void* out);
 
@@ -125,6 +129,10 @@ class Device {
   virtual void do_open_blas() = 0;
   virtual void do_gemm(const Gemm& problem, const void* a, const void* b, void* c,
                        void* work_area) = 0;
+  virtual std::unique_ptr<GemmPlan> do_plan_gemm(const Gemm& problem,
+                                                 std::size_t work_area_bytes) = 0;
+  virtual void do_planned_gemm(GemmPlan& plan, const Gemm& problem, const GemmOperands& operands,
+                               void* work_area) = 0;
   virtual std::unique_ptr<FftPlan> do_plan_fft(const Fft& problem, void* work_area) = 0;
   virtual void do_transform(FftPlan& plan, const void* in, void* out) = 0;
   virtual void do_synchronize() = 0;

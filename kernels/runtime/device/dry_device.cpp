@@ -53,6 +53,10 @@ class DryDevice final : public Device {
   void do_replay(const Graph&) override {}
   void do_open_blas() override {}
   void do_gemm(const Gemm&, const void*, const void*, void*, void*) override {}
+  std::unique_ptr<GemmPlan> do_plan_gemm(const Gemm& problem, std::size_t) override {
+    return std::make_unique<GemmPlan>(problem);
+  }
+  void do_planned_gemm(GemmPlan&, const Gemm&, const GemmOperands&, void*) override {}
   std::unique_ptr<FftPlan> do_plan_fft(const Fft& problem, void*) override {
     return std::make_unique<FftPlan>(problem);
   }

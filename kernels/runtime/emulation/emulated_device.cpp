@@ -131,7 +131,14 @@ class EmulatedDevice final : public Device {
 
   void do_open_blas() override {}
   void do_gemm(const Gemm& problem, const void* a, const void* b, void* c, void*) override {
-    enqueue("a matrix product", [=] { gemm_on_host(problem, a, b, c); });
+    enqueue("a matrix product", [=] { gemm_on_host(problem, {a, b, c, c}); });
+  }
+  std::unique_ptr<GemmPlan> do_plan_gemm(const Gemm& problem, std::size_t) override {
+    return std::make_unique<GemmPlan>(problem);
+  }
+  void do_planned_gemm(GemmPlan&, const Gemm& problem, const GemmOperands& operands,
+                       void*) override {
+    enqueue("a matrix product", [=] { gemm_on_host(problem, operands); });
   }
   std::unique_ptr<FftPlan> do_plan_fft(const Fft& problem, void*) override {
     return plan_fft_on_host(problem);
