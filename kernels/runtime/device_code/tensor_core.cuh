@@ -76,9 +76,36 @@ __device__ inline void copy_async(void* shared, const void* global) {
   const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
 }
+// The copies that this thread has asked for since the last call are one group.
+__device__ inline void close_copies() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+// Waits for all groups of this thread but the newest so many.
+template <int newest>
+__device__ inline void copies_done_but() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(newest) : "memory");
+}
 // Waits for all copies that this thread has asked for.
 __device__ inline void copies_done() {
   asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+// Four 8 x 8 matrices of bf16 out of shared memory. Lane l says where row l % 8 of matrix l / 8
+// begins, 16 bytes at a multiple of 16, and gets of matrix i row l / 4, columns 2 (l % 4) and the
+// next; transposed: of rows 2 (l % 4) and the next column l / 4.
+__device__ inline void load_matrices(unsigned (&part)[4], const void* row) {
+  const unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(row));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
+               : "r"(from)
+               : "memory");
+}
+__device__ inline void load_transposed(unsigned (&part)[4], const void* row) {
+  const unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(row));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
+               : "r"(from)
+               : "memory");
 }
 
 #else  // the same values from g++, on fibers: see emulation_shim.hpp
@@ -100,6 +127,26 @@ void with_fragments(const Fragments& own, const Form& form) {
   warp[thread % 32] = own;
   __syncwarp();
   form(warp, thread % 32 / 4, thread % 4);
+  __syncwarp();
+}
+
+inline void require_sixteen(const void* address) {
+  if (reinterpret_cast<std::uintptr_t>(address) % 16 != 0)
+    throw Error(Fault::device, "sixteen bytes are moved that do not begin at a multiple of 16");
+}
+
+// Calls form(row of each lane, row group g, t) when all lanes have shown their rows.
+template <class Form>
+void with_rows(const void* own, const Form& form) {
+  require_sixteen(own);
+  std::memcpy(warp_slot(lane_index()), &own, sizeof own);
+  __syncwarp();
+  const auto row_of = [](unsigned lane) {
+    const char* row = nullptr;
+    std::memcpy(&row, warp_slot(lane), sizeof row);
+    return row;
+  };
+  form(row_of, lane_index() / 4, lane_index() % 4);
   __syncwarp();
 }
 
@@ -160,6 +207,7 @@ inline void mma_f64(double (&d)[2], double a, double b) {
 inline unsigned pack_bf16(float low, float high) {
   const auto rounded = [](float x) {
     const unsigned bits = std::bit_cast<unsigned>(x);
+    if (x != x) return 0x7fffu;
     return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
   };
   return rounded(low) | rounded(high) << 16;
@@ -181,9 +229,34 @@ inline float exp2_approximate(float x) {
 }
 
 inline void copy_async(void* shared, const void* global) {
-  std::memcpy(shared, global, 16);
+  emulation::require_sixteen(shared);
+  emulation::require_sixteen(global);
+  emulation::copy_behind(shared, global);
 }
-inline void copies_done() {}
+inline void close_copies() {
+  emulation::close_copies();
+}
+template <int newest>
+void copies_done_but() {
+  emulation::finish_copies(newest);
+}
+inline void copies_done() {
+  emulation::finish_copies();
+}
+
+inline void load_matrices(unsigned (&part)[4], const void* row) {
+  emulation::with_rows(row, [&](const auto& row_of, unsigned g, unsigned t) {
+    for (unsigned i = 0; i < 4; ++i) std::memcpy(&part[i], row_of(8 * i + g) + 4 * t, 4);
+  });
+}
+inline void load_transposed(unsigned (&part)[4], const void* row) {
+  emulation::with_rows(row, [&](const auto& row_of, unsigned g, unsigned t) {
+    for (unsigned i = 0; i < 4; ++i)
+      for (unsigned half = 0; half < 2; ++half)
+        std::memcpy(reinterpret_cast<char*>(&part[i]) + 2 * half,
+                    row_of(8 * i + 2 * t + half) + 2 * g, 2);
+  });
+}
 
 #endif
 

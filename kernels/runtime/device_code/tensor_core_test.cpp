@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cmath>
 #include <memory>
@@ -10,6 +10,7 @@
 #include "runtime/device_code/random.hpp"
 #include "runtime/emulation/emulated_device.hpp"
 #include "runtime/sources.hpp"
+#include "testing/error_of.hpp"
 
 #include "runtime/emulation/emulation_shim.hpp"
 
@@ -82,6 +83,53 @@ TWICE(
       holdfast::copies_done();
       __syncthreads();
       y[63 - threadIdx.x] = tile[63 - threadIdx.x];
+    }
+
+    // y = x chunk by chunk, the next one under way while one is used. 64 threads, two buffers.
+    __global__ void stream(const double2* x, double2* y, int chunks) {
+      __shared__ double2 tiles[2][64];
+      holdfast::copy_async(tiles[0] + threadIdx.x, x + threadIdx.x);
+      holdfast::close_copies();
+      for (int c = 0; c < chunks; ++c) {
+        if (c + 1 < chunks)
+          holdfast::copy_async(tiles[(c + 1) % 2] + threadIdx.x, x + 64 * (c + 1) + threadIdx.x);
+        holdfast::close_copies();
+        holdfast::copies_done_but<1>();
+        __syncthreads();
+        y[64 * c + 63 - threadIdx.x] = tiles[c % 2][63 - threadIdx.x];
+        __syncthreads();
+      }
+      holdfast::copies_done();
+    }
+
+    // The same without what the first word says: 1 the wait, 2 the barrier before the copy, 3 the
+    // wait at the end.
+    __global__ void broken_stream(const double2* x, double2* y, int chunks, int without) {
+      __shared__ double2 tile[64];
+      for (int c = 0; c < chunks; ++c) {
+        holdfast::copy_async(tile + threadIdx.x, x + 64 * c + threadIdx.x);
+        holdfast::close_copies();
+        if (without == 1)
+          holdfast::copies_done_but<1>();
+        else if (without != 3 || c + 1 < chunks)
+          holdfast::copies_done_but<0>();
+        __syncthreads();
+        y[64 * c + 63 - threadIdx.x] = tile[63 - threadIdx.x];
+        if (without != 2) __syncthreads();
+      }
+      if (without != 3) holdfast::copies_done();
+    }
+
+    // x: [32, 8] bf16 as pairs, four matrices of 8 rows. plain, turned: [4, 32] words, by lane.
+    __global__ void matrices(const uint4* x, unsigned* plain, unsigned* turned) {
+      __shared__ uint4 rows[32];
+      rows[threadIdx.x] = x[threadIdx.x];
+      __syncwarp();
+      unsigned part[4];
+      holdfast::load_matrices(part, rows + threadIdx.x);
+      for (int i = 0; i < 4; ++i) plain[32 * i + threadIdx.x] = part[i];
+      holdfast::load_transposed(part, rows + threadIdx.x);
+      for (int i = 0; i < 4; ++i) turned[32 * i + threadIdx.x] = part[i];
     })
 
 }  // namespace matrix_on_cpu
@@ -97,13 +145,17 @@ struct TensorCore : testing::Test {
     kernels.add("f64_product", &matrix_on_cpu::f64_product);
     kernels.add("conversions", &matrix_on_cpu::conversions);
     kernels.add("copies", &matrix_on_cpu::copies);
+    kernels.add("stream", &matrix_on_cpu::stream);
+    kernels.add("broken_stream", &matrix_on_cpu::broken_stream);
+    kernels.add("matrices", &matrix_on_cpu::matrices);
     return make_emulated_backend(std::move(kernels), {.order = order});
   }
   static Module compile(Backend& backend) {
     return backend.compiler->compile(
         {.code = {"test/tensor_core.cu", matrix_on_cpu::device_code},
          .headers = {runtime::sources::tensor_core_cuh},
-         .entries = {"bf16_product", "tf32_product", "f64_product", "conversions", "copies"}});
+         .entries = {"bf16_product", "tf32_product", "f64_product", "conversions", "copies",
+                     "stream", "broken_stream", "matrices"}});
   }
 
   template <class T>
@@ -229,6 +281,79 @@ TEST_F(TensorCore, CopiesArriveBehindTheBarrier) {
       {.grid = {1}, .block = {64}}, reinterpret_cast<const double2*>(from.data()),
       reinterpret_cast<double2*>(to.data()));
   EXPECT_EQ(to.to_host(), x);
+}
+
+constexpr int chunks = 5;
+std::vector<double> counted() {
+  std::vector<double> x(128 * chunks);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i);
+  return x;
+}
+
+class Streams : public testing::TestWithParam<emulation::Order> {
+ protected:
+  const double2* x() const { return reinterpret_cast<const double2*>(from_.data()); }
+  double2* y() const { return reinterpret_cast<double2*>(to_.data()); }
+  std::vector<double> without(int what) {
+    TensorCore::compile(*backend_).kernel<const double2*, double2*, int, int>("broken_stream")(
+        {.grid = {1}, .block = {64}}, x(), y(), chunks, what);
+    return to_.to_host();
+  }
+
+  std::unique_ptr<Backend> backend_ = TensorCore::make(GetParam());
+  Buffer<double> from_{*backend_, counted(), "x"}, to_{*backend_, from_.size(), "y"};
+};
+INSTANTIATE_TEST_SUITE_P(Both, Streams,
+                         testing::Values(emulation::Order::forward, emulation::Order::backward),
+                         [](const auto& tested) {
+                           return tested.param == emulation::Order::forward ? "late" : "early";
+                         });
+
+TEST_P(Streams, BringOneChunkWhileAnotherIsUsed) {
+  TensorCore::compile(*backend_).kernel<const double2*, double2*, int>("stream")(
+      {.grid = {1}, .block = {64}}, x(), y(), chunks);
+  EXPECT_EQ(to_.to_host(), counted());
+  EXPECT_EQ(without(0), counted());
+}
+
+TEST_P(Streams, ThatLackAWaitAreWrongWhereCopiesAreLate) {
+  EXPECT_EQ(without(1) == counted(), GetParam() == emulation::Order::backward);
+}
+
+TEST_P(Streams, ThatLackABarrierBeforeTheCopyAreWrong) {
+  EXPECT_NE(without(2), counted());
+}
+
+TEST(LateCopies, ThatNobodyWaitsForAreAnError) {
+  const auto backend = TensorCore::make(emulation::Order::forward);
+  const Buffer<double> from(*backend, counted(), "x"), to(*backend, from.size(), "y");
+  const auto module = TensorCore::compile(*backend);
+  EXPECT_THAT(error_of([&] {
+                module.kernel<const double2*, double2*, int, int>("broken_stream")(
+                    {.grid = {1}, .block = {64}}, reinterpret_cast<const double2*>(from.data()),
+                    reinterpret_cast<double2*>(to.data()), chunks, 3);
+                backend->device->synchronize();
+              }).what(),
+              testing::HasSubstr("ends with copies that it never waited for"));
+}
+
+TEST_F(TensorCore, MatricesLieWhereTheirProductsWantThem) {
+  std::vector<unsigned> x;  // element [row, column] is 8 row + column
+  for (unsigned i = 0; i < 128; ++i) x.push_back(2 * i | (2 * i + 1) << 16);
+  const Buffer<unsigned> from(*backend_, x, "x"), plain(*backend_, 128, "plain"),
+      turned(*backend_, 128, "turned");
+  compile(*backend_).kernel<const uint4*, unsigned*, unsigned*>("matrices")(
+      {.grid = {1}, .block = {32}}, reinterpret_cast<const uint4*>(from.data()), plain.data(),
+      turned.data());
+  const auto straight = plain.to_host(), transposed = turned.to_host();
+  for (unsigned i = 0; i < 4; ++i)
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      const unsigned g = lane / 4, t = lane % 4, first = 64 * i;
+      EXPECT_EQ(straight[32 * i + lane], (first + 8 * g + 2 * t) | (first + 8 * g + 2 * t + 1)
+                                                                       << 16);
+      EXPECT_EQ(transposed[32 * i + lane], (first + 8 * (2 * t) + g) | (first + 8 * (2 * t + 1) + g)
+                                                                           << 16);
+    }
 }
 
 TEST_F(TensorCore, EveryArchitectureWithMatrixUnitsCompilesIt) {

@@ -3,11 +3,13 @@
 
 #include <array>
 #include <barrier>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/error.hpp"
@@ -24,6 +26,12 @@ class Block;
 
 enum class Wait { nothing, block, warp, grid };
 
+struct Copy {
+  void* to = nullptr;
+  const void* from = nullptr;
+};
+using Copies = std::vector<Copy>;
+
 struct Thread {
   Index3 index = {};
   bool done = false;
@@ -31,6 +39,8 @@ struct Thread {
   unsigned mask = 0;  // lanes a warp barrier waits for
   std::source_location where = {};
   std::unique_ptr<Fiber> fiber = {};  // while it waits
+  Copies open = {};
+  std::deque<Copies> groups = {};  // closed, oldest first
 };
 
 // The blocks of a cooperative launch meet here; a failed block leaves, so that the others can end.
@@ -40,7 +50,7 @@ class Block {
  public:
   Block(const std::string& kernel, Index3 index, Dim3 extent, Order order, GridBarrier* grid,
         const std::function<void()>& body)
-      : kernel_(kernel), index_(index), grid_(grid), body_(body) {
+      : kernel_(kernel), index_(index), order_(order), grid_(grid), body_(body) {
     for (unsigned z = 0; z < extent.z; ++z)
       for (unsigned y = 0; y < extent.y; ++y)
         for (unsigned x = 0; x < extent.x; ++x) threads_.push_back({.index = {x, y, z}});
@@ -54,6 +64,8 @@ class Block {
   void wait(Wait what, unsigned mask, std::source_location where);
 
   std::size_t running() const { return running_; }
+  Thread& self() { return threads_[running_]; }
+  Order order() const { return order_; }
   void* slot(unsigned lane) { return &slots_[running_ / 32][lane]; }
 
  private:
@@ -69,9 +81,11 @@ class Block {
     ready_.push_back(thread);
   }
   [[noreturn]] void report_divergence() const;
+  void forbid_copies_left() const;
 
   const std::string& kernel_;
   Index3 index_;
+  Order order_;
   GridBarrier* grid_;
   const std::function<void()>& body_;
   std::vector<Thread> threads_;
@@ -102,6 +116,7 @@ void Block::work() {
       const auto mine = start_order_[next_++];
       enter(mine);
       body_();
+      forbid_copies_left();
       threads_[mine].done = true;
     }
   } catch (const boost::context::detail::forced_unwind&) {
@@ -200,6 +215,19 @@ void Block::report_divergence() const {
                    " have ended, ", threads_.size() - ended, " wait there or at another barrier"));
 }
 
+void Block::forbid_copies_left() const {
+  const Thread& thread = threads_[running_];
+  if (thread.open.empty() && thread.groups.empty()) return;
+  throw Error(Fault::device,
+              text("kernel ", kernel_, ", block (", index_.x, ", ", index_.y, ", ", index_.z,
+                   "): thread (", thread.index.x, ", ", thread.index.y, ", ", thread.index.z,
+                   ") ends with copies that it never waited for"));
+}
+
+void make(const Copies& copies) {
+  for (const Copy& copy : copies) std::memcpy(copy.to, copy.from, 16);
+}
+
 Index3 index_of(std::size_t block, const Dim3& grid) {
   return {static_cast<unsigned>(block % grid.x), static_cast<unsigned>(block / grid.x % grid.y),
           static_cast<unsigned>(block / grid.x / grid.y)};
@@ -257,6 +285,25 @@ void warp_barrier(unsigned mask, std::source_location where) {
 void* warp_slot(unsigned lane) {
   return current->slot(lane);
 }
+void copy_behind(void* to, const void* from) {
+  if (current->order() == Order::forward)
+    current->self().open.push_back({to, from});
+  else
+    make({{to, from}});
+}
+void close_copies() {
+  Thread& self = current->self();
+  self.groups.push_back(std::exchange(self.open, {}));
+}
+void finish_copies(unsigned newest) {
+  auto& groups = current->self().groups;
+  for (; groups.size() > newest; groups.pop_front()) make(groups.front());
+}
+void finish_copies() {
+  finish_copies(0);
+  make(std::exchange(current->self().open, {}));
+}
+
 unsigned lane_index() {
   return static_cast<unsigned>(current->running() % 32);
 }

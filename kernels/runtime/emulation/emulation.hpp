@@ -40,4 +40,13 @@ void warp_barrier(unsigned mask, std::source_location where);
 void* warp_slot(unsigned lane);
 unsigned lane_index();
 
+// Copies of sixteen bytes behind the running thread's back, as early as they may be made (at once,
+// Order::backward) or as late (by the wait that they are waited for with, Order::forward): what
+// lacks a wait, or a barrier before the copy, shows in one of the two. A thread that ends with
+// copies that it never waited for is an error.
+void copy_behind(void* to, const void* from);
+void close_copies();                  // those since the last call are one group
+void finish_copies(unsigned newest);  // all groups but the newest so many
+void finish_copies();                 // all, closed or not
+
 }  // namespace holdfast::emulation

@@ -233,6 +233,8 @@ inline float __int_as_float(int x) {
     return {x, y, z, w};                        \
   }
 HOLDFAST_EMULATED_VECTORS(int)
+using uint = unsigned;
+HOLDFAST_EMULATED_VECTORS(uint)
 HOLDFAST_EMULATED_VECTORS(float)
 HOLDFAST_EMULATED_VECTORS(double)
 #undef HOLDFAST_EMULATED_VECTORS
