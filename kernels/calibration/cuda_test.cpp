@@ -33,6 +33,8 @@ const Subject subjects[] = {
     {"exponentials_f32", {.kind = Kind::exponentials, .precision = Precision::f32, .repeats = 50}},
     {"matrix_product_f64", {.kind = Kind::matrix_product, .edge = 70}},
     {"matrix_product_f32", {.kind = Kind::matrix_product, .precision = Precision::f32, .edge = 70}},
+    {"matrix_product_bf16",
+     {.kind = Kind::matrix_product, .precision = Precision::bf16, .edge = 72}},
     {"split_products", {.kind = Kind::split_products, .repeats = 2}},
     {"launches", {.kind = Kind::launches, .repeats = 9}},
     {"graph_nodes", {.kind = Kind::graph_nodes, .repeats = 9}},

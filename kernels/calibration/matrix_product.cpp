@@ -3,9 +3,19 @@
 #include "calibration/variants.hpp"
 #include "runtime/backend/blas.hpp"
 #include "runtime/backend/buffer.hpp"
+#include "runtime/device_code/bf16.hpp"
 
 namespace holdfast::calibration {
 namespace {
+
+template <class T>
+T number(int whole) {
+  return static_cast<T>(whole);
+}
+template <>
+Bf16 number<Bf16>(int whole) {
+  return narrowed(static_cast<float>(whole));
+}
 
 // [edge, edge], row-major.
 template <class T>
@@ -13,23 +23,25 @@ std::vector<T> square(int edge, int (*element)(int, int)) {
   std::vector<T> values;
   values.reserve(static_cast<std::size_t>(edge) * static_cast<std::size_t>(edge));
   for (int row = 0; row < edge; ++row)
-    for (int column = 0; column < edge; ++column)
-      values.push_back(static_cast<T>(element(row, column)));
+    for (int column = 0; column < edge; ++column) values.push_back(number<T>(element(row, column)));
   return values;
 }
 
-template <class T>
+// Sums are whole numbers that bf16 cannot hold, so its products are put into f32.
+template <class T, class Sum = T>
 class MatrixProduct final : public Calibration {
  public:
   MatrixProduct(Backend& backend, const Size& size)
       : size_(size),
-        blas_(backend),
+        blas_(backend,
+              std::is_same_v<T, Bf16> ? planned_gemm_work_area_bytes : gemm_work_area_bytes),
         a_(backend, square<T>(size.edge, left_factor), "calibration"),
         b_(backend, square<T>(size.edge, right_factor), "calibration"),
-        c_(backend, std::vector<T>(a_.size()), "calibration") {}
+        c_(backend, std::vector<Sum>(a_.size()), "calibration") {}
 
   void step() override {
     const Gemm problem{.precision = size_.precision,
+                       .result = std::is_same_v<T, Sum> ? size_.precision : Precision::f32,
                        .m = size_.edge,
                        .n = size_.edge,
                        .k = size_.edge,
@@ -61,7 +73,7 @@ class MatrixProduct final : public Calibration {
   Work work() const override {
     const double n = size_.edge;
     return {.flops = size_.repeats * 2 * n * n * n,
-            .bytes = size_.repeats * 3 * n * n * double{sizeof(T)},
+            .bytes = size_.repeats * n * n * double{2 * sizeof(T) + sizeof(Sum)},
             .precision = size_.precision};
   }
 
@@ -74,12 +86,15 @@ class MatrixProduct final : public Calibration {
 
   Size size_;
   Blas blas_;
-  Buffer<T> a_, b_, c_;
+  Buffer<T> a_, b_;
+  Buffer<Sum> c_;
 };
 
 }  // namespace
 
 std::unique_ptr<Calibration> make_matrix_product(Backend& backend, const Size& size) {
+  if (size.precision == Precision::bf16)
+    return std::make_unique<MatrixProduct<Bf16, float>>(backend, size);
   if (size.precision == Precision::f32)
     return std::make_unique<MatrixProduct<float>>(backend, size);
   return std::make_unique<MatrixProduct<double>>(backend, size);

@@ -49,8 +49,10 @@ cudaDeviceProp properties_of(int ordinal) {
 }
 
 Architecture architecture_of(const cudaDeviceProp& p) {
+  const int sm = p.major * 10 + p.minor;
+  const Architecture* listed = find_architecture(sm);
   return {
-      .sm = p.major * 10 + p.minor,
+      .sm = sm,
       .multiprocessors = p.multiProcessorCount,
       .registers_per_multiprocessor = p.regsPerMultiprocessor,
       .warps_per_multiprocessor = p.maxThreadsPerMultiProcessor / p.warpSize,
@@ -59,7 +61,8 @@ Architecture architecture_of(const cudaDeviceProp& p) {
       .shared_bytes_per_block = static_cast<std::int64_t>(p.sharedMemPerBlockOptin),
       .shared_bytes_per_multiprocessor = static_cast<std::int64_t>(p.sharedMemPerMultiprocessor),
       .shared_bytes_reserved = static_cast<std::int64_t>(p.reservedSharedMemPerBlock),
-      .l2_bytes = p.l2CacheSize};
+      .l2_bytes = p.l2CacheSize,
+      .bf16_flop_per_second = listed ? listed->bf16_flop_per_second : 0};
 }
 
 Stream make_stream() {

@@ -11,7 +11,8 @@ namespace {
 constexpr std::int64_t KiB = 1024, MiB = 1024 * KiB;
 
 // CUDA C++ programming guide, "Technical specifications per compute capability"; multiprocessors
-// and L2 from the white papers of T4, A100, A40, L40, H100 SXM, B200 and RTX PRO 6000.
+// and L2 from the white papers of T4, A100, A40, L40, H100 SXM, B200 and RTX PRO 6000, dense bf16
+// peaks from their data sheets (that of the H200 is the H100 SXM's).
 constexpr Architecture table[] = {
     {.sm = 75,
      .multiprocessors = 40,
@@ -25,31 +26,36 @@ constexpr Architecture table[] = {
      .multiprocessors = 108,
      .shared_bytes_per_block = 163 * KiB,
      .shared_bytes_per_multiprocessor = 164 * KiB,
-     .l2_bytes = 40 * MiB},
+     .l2_bytes = 40 * MiB,
+     .bf16_flop_per_second = 312e12},
     {.sm = 86,
      .multiprocessors = 84,
      .warps_per_multiprocessor = 48,
      .blocks_per_multiprocessor = 16,
      .shared_bytes_per_block = 99 * KiB,
      .shared_bytes_per_multiprocessor = 100 * KiB,
-     .l2_bytes = 6 * MiB},
+     .l2_bytes = 6 * MiB,
+     .bf16_flop_per_second = 149.7e12},
     {.sm = 89,
      .multiprocessors = 142,
      .warps_per_multiprocessor = 48,
      .blocks_per_multiprocessor = 24,
      .shared_bytes_per_block = 99 * KiB,
      .shared_bytes_per_multiprocessor = 100 * KiB,
-     .l2_bytes = 96 * MiB},
+     .l2_bytes = 96 * MiB,
+     .bf16_flop_per_second = 181e12},
     {.sm = 90,
      .multiprocessors = 132,
      .shared_bytes_per_block = 227 * KiB,
      .shared_bytes_per_multiprocessor = 228 * KiB,
-     .l2_bytes = 50 * MiB},
+     .l2_bytes = 50 * MiB,
+     .bf16_flop_per_second = 989.4e12},
     {.sm = 100,
      .multiprocessors = 148,
      .shared_bytes_per_block = 227 * KiB,
      .shared_bytes_per_multiprocessor = 228 * KiB,
-     .l2_bytes = 126 * MiB},
+     .l2_bytes = 126 * MiB,
+     .bf16_flop_per_second = 2250e12},
     {.sm = 120,
      .multiprocessors = 188,
      .warps_per_multiprocessor = 48,
@@ -66,12 +72,16 @@ constexpr Integer round_up(Integer value, Integer unit) {
 
 }  // namespace
 
+const Architecture* find_architecture(int sm) {
+  for (const auto& row : table)
+    if (row.sm == sm) return &row;
+  return nullptr;
+}
+
 const Architecture& architecture(int sm) {
+  if (const auto* row = find_architecture(sm)) return *row;
   std::string known;
-  for (const auto& row : table) {
-    if (row.sm == sm) return row;
-    known += text(known.empty() ? "sm_" : ", sm_", row.sm);
-  }
+  for (const auto& row : table) known += text(known.empty() ? "sm_" : ", sm_", row.sm);
   throw Error(Fault::bad_input, text("there is no architecture sm_", sm, ": use one of ", known));
 }
 

@@ -20,10 +20,12 @@ struct Architecture {
   std::int64_t shared_bytes_per_multiprocessor = 0;
   std::int64_t shared_bytes_reserved = 1024;  // per block, by the system
   std::int64_t l2_bytes = 0;
+  double bf16_flop_per_second = 0;  // the vendor's dense peak; zero where there is none to cite
 };
 
 // Throws Error{bad_input} naming the known ones for an sm that has no row.
 const Architecture& architecture(int sm);
+const Architecture* find_architecture(int sm);  // null for one that has no row
 
 // Resident blocks of one kernel per multiprocessor: the least of what warps, registers (allocated
 // per warp in units of 256), shared memory and block slots allow. Zero when one block does not fit.

@@ -21,6 +21,11 @@ TEST(Architecture, MultiprocessorsAreThoseOfTheDataCentreParts) {
 
 // Expected values follow from the limits that NVIDIA's occupancy calculator lists for each compute
 // capability.
+TEST(Architecture, PeaksAreTheVendorsWhereItsMatrixUnitsTakeBf16) {
+  EXPECT_EQ(architecture(90).bf16_flop_per_second, 989.4e12);
+  EXPECT_EQ(architecture(75).bf16_flop_per_second, 0);
+}
+
 TEST(Occupancy, FewRegistersLeaveTheWarpsAsTheLimit) {
   EXPECT_EQ(occupancy(architecture(90), 32, 0, 256), 8);
   EXPECT_EQ(occupancy(architecture(80), 32, 0, 1024), 2);

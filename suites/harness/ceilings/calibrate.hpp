@@ -18,6 +18,7 @@ struct DeviceEffort {
   int multiply_adds = 4000, exponentials = 2000;  // per thread
   int split_products = 4000;                      // per warp and tile
   int edge = 2048;                                // of a matrix product
+  int bf16_edge = 4096;                           // of one in bf16, ten times as fast
   int few = 100, many = 1000;                     // launches, graph nodes, barriers
 };
 

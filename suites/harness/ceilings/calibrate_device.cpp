@@ -57,7 +57,7 @@ class Measuring {
       return rate({.kind = kind, .precision = precision, .edge = effort_.edge, .repeats = repeats},
                   amount);
     };
-    const bool split = precision == Precision::f32 && backend_.device->architecture().sm >= 80;
+    const bool split = precision == Precision::f32 && multiplies_bf16();
     return {.flop_per_second = of(Kind::multiply_add, &Work::flops, effort_.multiply_adds),
             .gemm_flop_per_second = of(Kind::matrix_product, &Work::flops, 1),
             .split_flop_per_second = split ? std::optional(of(Kind::split_products, &Work::flops,
@@ -66,7 +66,17 @@ class Measuring {
             .specials_per_second = of(Kind::exponentials, &Work::specials, effort_.exponentials)};
   }
 
+  Ceilings::Peak bf16_peak() {
+    if (!multiplies_bf16()) return {};
+    return {
+        .gemm_flop_per_second = rate(
+            {.kind = Kind::matrix_product, .precision = Precision::bf16, .edge = effort_.bf16_edge},
+            &Work::flops)};
+  }
+
  private:
+  bool multiplies_bf16() const { return backend_.device->architecture().sm >= 80; }
+
   Backend& backend_;
   const DeviceEffort& effort_;
 };
@@ -99,6 +109,7 @@ Ceilings calibrate_device(Backend& backend, const DeviceEffort& effort) {
       measuring.rate({.kind = Kind::upload, .footprint_bytes = effort.upload_bytes}, &Work::bytes);
   ceilings.f64 = measuring.peak(Precision::f64);
   ceilings.f32 = measuring.peak(Precision::f32);
+  ceilings.bf16 = measuring.bf16_peak();
   ceilings.launch_seconds = measuring.seconds_per_phase(Kind::launches);
   ceilings.graph_node_seconds = measuring.seconds_per_phase(Kind::graph_nodes);
   ceilings.grid_barrier_seconds = measuring.seconds_per_phase(Kind::barriers);

@@ -18,6 +18,7 @@ constexpr DeviceEffort little{.seconds = 0,
                               .exponentials = 20,
                               .split_products = 1,
                               .edge = 64,
+                              .bf16_edge = 64,
                               .few = 4,
                               .many = 600};
 

@@ -81,11 +81,18 @@ double Ceilings::bandwidth(double footprint_bytes) const {
   return seconds_per_byte > 0 ? 1 / seconds_per_byte : 0;
 }
 
+const Ceilings::Peak& Ceilings::peak_of(Precision precision) const {
+  if (precision == Precision::bf16) return bf16;
+  return precision == Precision::f64 ? f64 : f32;
+}
+
 Floor Ceilings::floor(const Work& work, double footprint_bytes) const {
-  const Peak& peak = work.precision == Precision::f32 ? f32 : f64;
+  const Peak& peak = peak_of(work.precision);
+  const auto specials =
+      work.precision == Precision::bf16 ? f32.specials_per_second : peak.specials_per_second;
   const Floor floors[] = {memory_floor(*this, work.bytes, footprint_bytes),
                           rate_floor(work.flops, best_flop_rate(peak), "flops"),
-                          rate_floor(work.specials, peak.specials_per_second, "specials"),
+                          rate_floor(work.specials, specials, "specials"),
                           latency_floor(*this, work.phases)};
   return *std::max_element(std::begin(floors), std::end(floors),
                            [](const Floor& a, const Floor& b) { return a.seconds < b.seconds; });
@@ -107,6 +114,7 @@ std::map<std::string, std::optional<double>> Ceilings::named() const {
     out[std::string(precision) + "_specials_per_s"] = peak->specials_per_second;
   }
   out["f32_split_flop_per_s"] = f32.split_flop_per_second;
+  out["bf16_gemm_flop_per_s"] = bf16.gemm_flop_per_second;
   for (const auto& [name, value] : names) out[name] = this->*value;
   return out;
 }

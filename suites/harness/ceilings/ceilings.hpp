@@ -30,6 +30,7 @@ struct Ceilings {
 
   std::vector<Level> levels = {};  // innermost first, memory last
   Peak f64 = {}, f32 = {};
+  Peak bf16 = {};  // of products alone: what else is computed beside them is f32
   std::optional<double> memory_copy_bytes_per_second = {};  // by the device's copy verb
   std::optional<double> h2d_bytes_per_second = {};  // from page-locked memory, until it is there
   std::optional<double> launch_seconds = {};        // from one launch to the next, back to back
@@ -50,6 +51,8 @@ struct Ceilings {
     return floor(work, footprint_bytes).seconds;
   }
   double bandwidth(double footprint_bytes) const;  // that follows; zero where none was calibrated
+
+  const Peak& peak_of(Precision precision) const;
 
   // For results and reports: every name that any device has, empty where this one cannot know.
   std::map<std::string, std::optional<double>> named() const;

@@ -31,7 +31,9 @@ Ceilings gpu() {
           .f64 = {.flop_per_second = 30e12, .gemm_flop_per_second = 60e12},
           .f32 = {.flop_per_second = 60e12,
                   .gemm_flop_per_second = 50e12,
-                  .split_flop_per_second = 240e12},
+                  .split_flop_per_second = 240e12,
+                  .specials_per_second = 4e12},
+          .bf16 = {.gemm_flop_per_second = 700e12},
           .launch_seconds = 2e-6,
           .graph_node_seconds = 1.5e-6,
           .grid_barrier_seconds = 1e-6};
@@ -48,6 +50,14 @@ TEST(Floor, OfF32ProductsIsThatOfTheMatrixUnitsThatCanFormThem) {
   const auto floor = gpu().floor({.flops = 240e6, .precision = Precision::f32}, 1);
   EXPECT_EQ(floor.bound, "flops");
   EXPECT_DOUBLE_EQ(floor.seconds, 1e-6);
+}
+
+// Softmax's exponentials are f32, whatever the products beside them are.
+TEST(Floor, OfBf16IsThatOfItsProductsAndOfF32sExponentials) {
+  EXPECT_DOUBLE_EQ(gpu().floor_seconds({.flops = 700e6, .precision = Precision::bf16}, 1), 1e-6);
+  const auto floor = gpu().floor({.flops = 1, .specials = 8e6, .precision = Precision::bf16}, 1);
+  EXPECT_EQ(floor.bound, "specials");
+  EXPECT_DOUBLE_EQ(floor.seconds, 2e-6);
 }
 
 TEST(Floor, OfALargeFootprintIsAlmostThatOfMemory) {
@@ -114,7 +124,7 @@ TEST(Floor, OfPhasesOnHostIsNone) {
 }
 
 TEST(Floor, OfWhatWasNotCalibratedIsNone) {
-  EXPECT_EQ(gpu().floor_seconds({.specials = 1e12}, 1e3), 0);
+  EXPECT_EQ(gpu().floor_seconds({.specials = 1e12}, 1e3), 0);  // f64
   EXPECT_EQ(Ceilings{}.floor_seconds({.flops = 1, .bytes = 1, .phases = 1, .specials = 1}, 1), 0);
 }
 
