@@ -39,7 +39,7 @@ std::int64_t optics_count(const Options& options) {
   return options.psf == Psf::gaussian ? columns : columns * columns;
 }
 
-// Workspaces of so many threads: two planes of rows, four signals, ten borders (host/stamp.hpp).
+// Workspaces of so many threads: two planes of rows, four signals, eight borders (host/plan.hpp).
 std::int64_t host_bytes(Unit unit, const Options& options, std::int64_t value) {
   const std::int64_t n = options.fft, half = n / 2, s = options.image;
   const std::int64_t line = 64 / value,
@@ -47,7 +47,7 @@ std::int64_t host_bytes(Unit unit, const Options& options, std::int64_t value) {
   const auto up = [](std::int64_t count, std::int64_t to) { return (count + to - 1) / to * to; };
   const std::int64_t plane = up((up(half, lanes) + lanes) * 2 * up((s + 1) / 2, lanes), line);
   const std::int64_t workspace =
-      2 * plane + 4 * up((n + 3) * lanes, line) + 10 * up(half + 1 + lanes, line);
+      2 * plane + 4 * up((n + 3) * lanes, line) + 8 * up(half + 1 + lanes, line);
   const double flops = work_of(unit, options).flops;
   const std::int64_t threads =
       flops < flops_worth_sharing ? 1 : std::min(host_limits().threads, options.batch);

@@ -19,21 +19,21 @@ class Compared : public OnHost<T> {
 
  protected:
   template <bool descends>
-  double compared(Stamp<T>& stamp, int b, const Point& point, double* gradient) const {
-    stamp.place(Base::model_, point.z);
-    stamp.generate();
+  double compared(Lone<T>& galaxy, int b, const Point& point, double* gradient) const {
+    galaxy.place(Base::model_, point.z);
+    galaxy.generate();
     const T* data = data_.data() + b * Base::pixels();
     const T inverse_noise = static_cast<T>(Base::model_.inverse_noise);
     const int s = Base::plan_.s;
     Vector<T> squares = {};
-    stamp.template pass_rows<descends>([&](int i, int x0, Vector<T> pixels) {
+    galaxy.template pass_rows<descends>([&](int i, int x0, Vector<T> pixels) {
       const Vector<T> found = inside<T>((pixels - load(data + i * s + x0)) * inverse_noise, x0, s);
       squares += found * found;
       return found * inverse_noise;
     });
     double loss = Base::model_.constant + point.prior;
     for (int k = 0; k < Lanes<T>::count; ++k) loss += double(squares[k]) / 2;
-    if constexpr (descends) chain(Base::model_, point.z, stamp.reduce(), gradient);
+    if constexpr (descends) chain(Base::model_, point.z, galaxy.reduce(), gradient);
     return loss;
   }
 
@@ -58,11 +58,11 @@ class Fit final : public Compared<T> {
 
   void step() override {
     const Scope scope("fit");
-    Base::each([&](Stamp<T>& stamp, int b) {
+    Base::each([&](Lone<T>& galaxy, int b) {
       FitState& state = states_.data()[b];
       if (problem_.unit == Unit::map) begin(model_, starts_.data() + b * 8, state);
       for (int t = 0; t < problem_.steps; ++t)
-        losses_.data()[t * problem_.batch + b] = advanced(stamp, b, state);
+        losses_.data()[t * problem_.batch + b] = advanced(galaxy, b, state);
     });
   }
   void start_again(int) override { states_.upload(first_states(problem_)); }
@@ -71,13 +71,13 @@ class Fit final : public Compared<T> {
   }
 
  private:
-  double advanced(Stamp<T>& stamp, int b, FitState& state) const {
+  double advanced(Lone<T>& galaxy, int b, FitState& state) const {
     if (problem_.sample) draw_latents(model_, b, state.u);
     const Point point = constrained(model_, state.u);
     double gradient[parameters];
     if (problem_.unit == Unit::forward)
-      return Base::template compared<false>(stamp, b, point, gradient);
-    const double loss = Base::template compared<true>(stamp, b, point, gradient);
+      return Base::template compared<false>(galaxy, b, point, gradient);
+    const double loss = Base::template compared<true>(galaxy, b, point, gradient);
     return advance(model_, point, admissible(point.z), loss, gradient, state);
   }
 
@@ -100,12 +100,12 @@ class Walked final : public Compared<T> {
 
   void step() override {
     const Scope scope("walk");
-    Base::each([&](Stamp<T>& stamp, int b) {
+    Base::each([&](Lone<T>& galaxy, int b) {
       for (int k = 0; k < evaluations_of(problem_.unit); ++k) {
         typename Walk::State& state = states_.data()[b];
         double u[parameters], gradient[parameters];
         const Point point = Walk::propose(model_, b, state, u);
-        const double loss = Base::template compared<true>(stamp, b, point, gradient);
+        const double loss = Base::template compared<true>(galaxy, b, point, gradient);
         losses_.data()[b] =
             Walk::take(model_, b, point, u, admissible(point.z), loss, gradient, state);
       }

@@ -29,10 +29,10 @@ class Truths : public OnHost<T> {
   const double* truth(int b) const { return truths_.data() + b * parameters; }
 
   template <bool returns, class See>
-  void draw(Stamp<T>& stamp, int b, const See& see) const {
-    stamp.place(Base::model_, truth(b));
-    stamp.generate();
-    stamp.template pass_rows<returns>(see);
+  void draw(Lone<T>& galaxy, int b, const See& see) const {
+    galaxy.place(Base::model_, truth(b));
+    galaxy.generate();
+    galaxy.template pass_rows<returns>(see);
   }
 
  private:
@@ -50,10 +50,10 @@ class Render final : public Truths<T> {
 
   void step() override {
     const Scope scope("render");
-    Base::each([&](Stamp<T>& stamp, int b) {
+    Base::each([&](Lone<T>& galaxy, int b) {
       T* image = images_.data() + b * Base::pixels();
       const int s = Base::plan_.s;
-      Base::template draw<false>(stamp, b, [=](int i, int x0, Vector<T> pixels) {
+      Base::template draw<false>(galaxy, b, [=](int i, int x0, Vector<T> pixels) {
         if (x0 + Lanes<T>::count <= s)
           store(image + i * s + x0, pixels);
         else
@@ -84,11 +84,11 @@ class RenderGrad final : public Truths<T> {
 
   void step() override {
     const Scope scope("render_grad");
-    Base::each([&](Stamp<T>& stamp, int b) {
+    Base::each([&](Lone<T>& galaxy, int b) {
       const T* cotangent = cotangent_.data();
       const int s = Base::plan_.s;
       Vector<T> light = {};
-      Base::template draw<true>(stamp, b, [&](int i, int x0, Vector<T> pixels) {
+      Base::template draw<true>(galaxy, b, [&](int i, int x0, Vector<T> pixels) {
         const Vector<T> weights = inside<T>(load(cotangent + i * s + x0), x0, s);
         light += weights * pixels;
         return weights;
@@ -96,7 +96,7 @@ class RenderGrad final : public Truths<T> {
       double sum = 0;
       for (int k = 0; k < Lanes<T>::count; ++k) sum += double(light[k]);
       sums_.data()[b] = sum;
-      chain(Base::model_, Base::truth(b), stamp.reduce(), gradients_.data() + b * parameters);
+      chain(Base::model_, Base::truth(b), galaxy.reduce(), gradients_.data() + b * parameters);
     });
   }
   std::vector<double> result() override { return summed_up(sums_.to_host(), gradients_.to_host()); }

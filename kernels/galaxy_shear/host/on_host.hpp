@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "galaxy_shear/galaxy_shear.hpp"
-#include "galaxy_shear/host/reduce.hpp"
+#include "galaxy_shear/host/rows.hpp"
 #include "galaxy_shear/host/stamp.hpp"
 #include "host/flush_to_zero.hpp"
 #include "runtime/backend/buffer.hpp"
@@ -32,6 +32,45 @@ Vector<T> inside(Vector<T> values, int x0, int s) {
   return values;
 }
 
+// A galaxy that has a stamp to itself.
+template <class T>
+struct Lone {
+  static constexpr int lanes = Lanes<T>::count;
+
+  Lone(const Plan<T>& shared, T* workspace)
+      : plan(shared),
+        shape(shared, workspace),
+        stamp(shared, workspace + plan.of_shape() + plan.of_rows(), workspace + plan.of_shape()) {}
+  static std::size_t workspace(const Plan<T>& plan) {
+    return plan.of_shape() + plan.of_rows() + plan.of_columns();
+  }
+
+  void place(const Model& model, const double* z) { shape.place(model, z); }
+  void generate() {
+    for (int slot = 0; slot < plan.slots; slot += lanes)
+      stamp.generate(slot, [&](int at, const Signal<T>& to, const Edges<T>& edges) {
+        shape.template draw<false>(at, T(1), to, edges);
+      });
+  }
+  template <bool returns, class See>
+  void pass_rows(const See& see) {
+    for (int team = 0; team < plan.teams; ++team)
+      stamp.template pass_rows<returns>(team, shape.light, see);
+  }
+  Sums reduce() {
+    Sums sums;
+    for (int slot = 0; slot < plan.slots; slot += lanes)
+      stamp.reduce(slot, [&](int at, const Signal<T>& residual, const Edges<T>& edges) {
+        shape.derive(at, residual, edges, sums);
+      });
+    return sums;
+  }
+
+  const Plan<T>& plan;
+  Shape<T> shape;
+  Stamp<T> stamp;
+};
+
 template <class T>
 class OnHost : public Computation {
  public:
@@ -41,18 +80,18 @@ class OnHost : public Computation {
         optics_(backend, readable<T>(attenuation(problem_.scene)), "optics"),
         plan_(problem_.scene, optics_.data()),
         threads_(team()),
-        workspaces_(backend, std::vector<T>(threads_ * plan_.workspace()), "workspaces") {}
+        workspaces_(backend, std::vector<T>(threads_ * Lone<T>::workspace(plan_)), "workspaces") {}
 
  protected:
-  // work(stamp, b) for every galaxy.
+  // work(galaxy, b) for every galaxy.
   template <class Work>
   void each(const Work& work) {
 #pragma omp parallel num_threads(threads_) if (threads_ > 1)
     {
       const FlushToZero<T> flush;
-      Stamp<T> stamp(plan_, workspaces_.data() + omp_get_thread_num() * plan_.workspace());
+      Lone<T> galaxy(plan_, workspaces_.data() + omp_get_thread_num() * Lone<T>::workspace(plan_));
 #pragma omp for schedule(static) nowait
-      for (int b = 0; b < problem_.batch; ++b) work(stamp, b);
+      for (int b = 0; b < problem_.batch; ++b) work(galaxy, b);
     }
   }
   std::size_t pixels() const {

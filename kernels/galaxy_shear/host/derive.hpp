@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last stage of a gradient on the host: the rows' transforms along y meet the derivatives of
-// the samples. Of stamp.hpp.
+// The last stage of a gradient on the host: a residual's columns meet the derivatives of a galaxy's
+// samples. Of shape.hpp.
 #pragma once
 
-#include "galaxy_shear/host/stamp.hpp"
+#include "galaxy_shear/host/shape.hpp"
 
 namespace holdfast::galaxy_shear::HOLDFAST_ISA {
 
 template <class T>
-void Stamp<T>::accumulate(Moments& to, V fixed, V slope, V y, const Pair<T>& response,
+void Shape<T>::accumulate(Moments& to, V fixed, V slope, V y, const Pair<T>& response,
                           const Pair<T>& residual, V minus) const {
   const Profile a = profile(fixed, slope, y);
   const V plus2 = a.plus * a.plus, minus2 = a.minus * a.minus;
@@ -31,58 +31,33 @@ void Stamp<T>::accumulate(Moments& to, V fixed, V slope, V y, const Pair<T>& res
 
 // Weights: every column but 0 stands for its mirror image too.
 template <class T>
-Sums Stamp<T>::reduce() {
-  Sums sums;
+void Shape<T>::derive(int slot, const Signal<T>& residual, const Edges<T>& edges,
+                      Sums& sums) const {
   const V none = {}, one = everywhere(T(1));
-  for (int slot = 0; slot < plan.slots; slot += lanes) {
-    for (int i = 0; i < plan.s; ++i) {
-      first.re[i] = load(rows_re + i * plan.pitch() + slot);
-      first.im[i] = load(rows_im + i * plan.pitch() + slot);
-    }
-    for (int i = plan.s; i < plan.n; ++i) first.re[i] = first.im[i] = none;
-    const Signal<T> residual = plan.transform(first, second);
-    if (slot == 0) split_edge(residual);
-    const V c = ascending(slot), fixed = T(1) + xx * c * c, slope = xy * c;
-    const V x_re = load(wave_x_re + slot), x_im = load(wave_x_im + slot);
-    Moments part;
-    const auto add = [&](int r, int opposite, V minus) {
-      accumulate(part, fixed, slope, everywhere(T(r)), regular_response(slot, r, x_re, x_im),
-                 {residual.re[r], residual.im[r], residual.re[opposite], residual.im[opposite]},
-                 minus);
-    };
-    add(0, 0, none);
-    for (int r = 1; r <= plan.half; ++r) add(r, plan.n - r, one);
-    for (int k = 0; k < lanes; ++k) {
-      const double column = slot + k;
-      sums.flux += 2 * double(part.light[k]);
-      sums.xx += 2 * column * column * double(part.b[k]);
-      sums.xy += 4 * column * double(part.br[k]);
-      sums.yy += 2 * double(part.brr[k]);
-      sums.x += 2 * column * double(part.v[k]);
-      sums.y += 2 * double(part.vr[k]);
-    }
+  const V c = ascending(slot), fixed = T(1) + xx * c * c, slope = xy * c;
+  const V x_re = load(wave_x_re + slot), x_im = load(wave_x_im + slot);
+  Moments part;
+  const auto add = [&](int r, int opposite, V minus) {
+    accumulate(part, fixed, slope, everywhere(T(r)), regular_response(slot, r, x_re, x_im),
+               {residual.re[r], residual.im[r], residual.re[opposite], residual.im[opposite]},
+               minus);
+  };
+  add(0, 0, none);
+  for (int r = 1; r <= plan.half; ++r) add(r, plan.n - r, one);
+  for (int k = 0; k < lanes; ++k) {
+    const double column = slot + k;
+    sums.flux += 2 * double(part.light[k]);
+    sums.xx += 2 * column * column * double(part.b[k]);
+    sums.xy += 4 * column * double(part.br[k]);
+    sums.yy += 2 * double(part.brr[k]);
+    sums.x += 2 * column * double(part.v[k]);
+    sums.y += 2 * double(part.vr[k]);
   }
-  reduce_edge(sums);
-  return sums;
-}
-
-// Slot 0 into columns 0 and H by r >= 0, both Hermitian; the slot holds nothing from then on.
-template <class T>
-void Stamp<T>::split_edge(const Signal<T>& columns) {
-  for (int r = 0; r <= plan.half; ++r) {
-    const int opposite = (plan.n - r) % plan.n;
-    const T re = columns.re[r][0], im = columns.im[r][0];
-    const T mirrored_re = columns.re[opposite][0], mirrored_im = columns.im[opposite][0];
-    zero_re[r] = (re + mirrored_re) / 2;
-    zero_im[r] = (im - mirrored_im) / 2;
-    last_re[r] = (im + mirrored_im) / 2;
-    last_im[r] = (mirrored_re - re) / 2;
-  }
-  for (int r = 0; r < plan.n; ++r) columns.re[r][0] = columns.im[r][0] = 0;
+  if (slot == 0) derive_edge(edges, sums);
 }
 
 template <class T>
-void Stamp<T>::reduce_edge(Sums& sums) {
+void Shape<T>::derive_edge(const Edges<T>& edges, Sums& sums) const {
   const int half = plan.half;
   const V square = everywhere(xx * T(half) * T(half));
   Moments zero, last;
@@ -99,9 +74,10 @@ void Stamp<T>::reduce_edge(Sums& sums) {
               there_im = inside > T(0) ? load(im + r) : V{};
       return {there_re, there_im, there_re, -there_im};
     };
-    accumulate(zero, everywhere(T(1)), V{}, y, zero_response(r), residual(zero_re, zero_im), minus);
+    accumulate(zero, everywhere(T(1)), V{}, y, zero_response(r),
+               residual(edges.zero_re, edges.zero_im), minus);
     accumulate(last, T(1) + square, everywhere(xy * T(half)), y, last_response(r),
-               residual(last_re, last_im), minus);
+               residual(edges.last_re, edges.last_im), minus);
   }
   for (int k = 0; k < lanes; ++k) {
     sums.flux += double(zero.light[k]) + 2 * double(last.light[k]);
