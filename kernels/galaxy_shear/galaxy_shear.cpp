@@ -13,7 +13,12 @@
 namespace holdfast::galaxy_shear {
 namespace {
 
-void check_counts(int batch, int steps) {
+void check_counts(int batch, int steps, int objects) {
+  if (objects < 0)
+    throw Error(Fault::bad_input, text("objects = ", objects, ": a scene has at least one galaxy"));
+  if (objects > 0 && batch > 1)
+    throw Error(Fault::bad_input, text("objects = ", objects, " and batch = ", batch,
+                                       ": the galaxies of a scene are in one image; make one 1"));
   if (batch < 1)
     throw Error(Fault::bad_input, text("batch = ", batch, ": at least one galaxy is drawn"));
   if (steps < 1)
@@ -22,7 +27,10 @@ void check_counts(int batch, int steps) {
 
 void validate(const Backend& backend, const Problem& problem) {
   validate(problem.scene);
-  check_counts(problem.batch, problem.steps);
+  check_counts(problem.batch, problem.steps, problem.objects);
+  if ((problem.unit == Unit::scene_step) != (problem.objects > 0))
+    throw Error(Fault::bad_input, text("objects = ", problem.objects,
+                                       ": a scene_step has at least one, nothing else has any"));
   if (!backend.device && problem.launch != Launch::host)
     throw Error(Fault::bad_input,
                 text("launch:", launch_words.of(problem.launch), " is unsupported on the backend '",
@@ -33,6 +41,11 @@ void validate(const Backend& backend, const Problem& problem) {
       throw Error(Fault::bad_input, text(field, " has ", size, " numbers, ", wanted, " expected"));
   };
   if (problem.unit == Unit::psf_table) return;
+  if (problem.unit == Unit::scene_step) {
+    check("starts", problem.starts.size(), 2 + 6 * std::size_t(problem.objects));
+    check("data", problem.data.size(), pixels);
+    return;
+  }
   if (!problem.fits()) {
     check("truths", problem.truths.size(), std::size_t(problem.batch) * parameters);
     if (problem.unit == Unit::render_grad) check("cotangent", problem.cotangent.size(), pixels);
@@ -46,13 +59,14 @@ void validate(const Backend& backend, const Problem& problem) {
 
 void validate(const Options& options) {
   validate(scene_of(options));
-  check_counts(options.batch, options.steps);
+  check_counts(options.batch, options.steps, options.objects);
 }
 
 Problem problem_of(Unit unit, const Options& options, bool executes) {
   Problem problem = {.unit = unit,
                      .scene = scene_of(options),
                      .batch = options.batch,
+                     .objects = options.objects,
                      .steps = unit == Unit::map ? options.steps : 1,
                      .sample = options.sample,
                      .launch = options.launch,
@@ -60,6 +74,12 @@ Problem problem_of(Unit unit, const Options& options, bool executes) {
   validate(options);
   const std::size_t pixels = std::size_t(options.image) * options.image;
   if (unit == Unit::psf_table) return problem;
+  if (unit == Unit::scene_step) {
+    problem.starts = start_of_objects(problem.scene, options.objects);
+    problem.data = executes ? scene_data_of(problem.scene, Noise::philox, options.objects)
+                            : std::vector<double>(pixels);
+    return problem;
+  }
   for (int b = 0; b < options.batch && !problem.fits(); ++b)
     for (const double value : truth_of(problem.scene, b)) problem.truths.push_back(value);
   if (unit == Unit::render_grad) problem.cotangent.assign(pixels, 1);
@@ -116,6 +136,10 @@ std::vector<std::size_t> fields_of(Unit unit, const Options& options) {
       return {batch, batch * parameters};
     case Unit::forward:
       return options.sample ? std::vector{latents, batch} : std::vector{batch};
+    case Unit::scene_step: {
+      const std::size_t all = 2 + 6 * options.objects;
+      return {all, all, all, 1, 1, 1};
+    }
     case Unit::svi_step:
       return {latents, latents, latents, batch, batch, batch};
     case Unit::vi_step:

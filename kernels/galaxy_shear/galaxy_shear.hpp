@@ -28,6 +28,8 @@ namespace holdfast::galaxy_shear {
 //   hmc_sample   one sample of 16 leapfrogs from the truth, chained: u, the trajectory's end and
 //   its
 //                momentum [batch, latents] each, loss, error of energy, samples taken, evaluations
+//   scene_step   one step of Adam on a scene of several objects, chained: u, m, v [2 + 6 objects]
+//                (the shear, then flux, hlr, e1, e2, x, y of each), loss, t, status
 //   psf_table    attenuation by a Moffat profile and a pixel: [H + 1, H + 1]
 // Throws Error{bad_input} for options that cannot be, with field, value and limit.
 std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,

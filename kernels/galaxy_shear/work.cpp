@@ -45,6 +45,10 @@ Work work_of(Unit unit, const Options& options) {
       work.flops = evaluations_of(unit) * batch * (forward + back);
       work.bytes = batch * (image + 48 * latents + 8);
       break;
+    case Unit::scene_step:
+      work.flops = 71 * samples * options.objects + 2 * along;
+      work.bytes = image + 48 * (2 + 6. * options.objects) + 8;
+      break;
     case Unit::map:
       work.flops = options.steps * batch * (forward + back);
       work.bytes = batch * (image + 16 * latents + 8 * options.steps);

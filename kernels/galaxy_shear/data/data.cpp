@@ -50,6 +50,16 @@ std::vector<double> noise_of(Noise noise, int image, int b) {
   return values;
 }
 
+std::vector<double> scene_data_of(const Scene& scene, Noise noise, int objects) {
+  std::vector<double> data = noise_of(noise, scene.image, 0);
+  for (double& value : data) value *= scene.noise;
+  for (const Parameters& z : objects_of(scene, objects)) {
+    const std::vector<double>& clean = drawn(scene, z);
+    for (std::size_t p = 0; p < data.size(); ++p) data[p] += clean[p];
+  }
+  return data;
+}
+
 std::vector<double> data_of(const Scene& scene, Noise noise, int batch) {
   std::vector<double> data;
   for (int b = 0; b < batch; ++b) {

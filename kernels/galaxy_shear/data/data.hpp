@@ -14,6 +14,9 @@ enum class Noise { philox, pattern };
 // [S, S], in units of the noise's standard deviation.
 std::vector<double> noise_of(Noise noise, int image, int b);
 
+// [S, S]: several galaxies in one image.
+std::vector<double> scene_data_of(const Scene& scene, Noise noise, int objects);
+
 // [batch, S, S]. Stamps are drawn once per process and scene.
 std::vector<double> data_of(const Scene& scene, Noise noise, int batch);
 

@@ -132,6 +132,24 @@ inline Golden full() {
   return all;
 }
 
+// Three objects in one image, of which a start's loss and gradient are published: by the shear,
+// then by flux, hlr, e1, e2, x and y of each.
+inline constexpr int scene_objects = 3;
+inline Golden scene() {
+  const Options options = {.fft = 64, .image = 48, .objects = scene_objects};
+  Golden all = {.scene = scene_of(options)};
+  all.start = start_of_objects(all.scene, scene_objects);
+  all.loss = 1.1571856854996076e+04;
+  all.gradient = {1.0508887641537975e+04,  1.6612403278233422e+04,  3.2707557197700589e+04,
+                  -2.9345856800580937e+03, -7.1742649275217782e+03, 2.3481350928899673e+02,
+                  2.7623786637028817e+04,  -6.6421023250449980e+03, 8.4055927763907293e+03,
+                  1.4354002588331052e+03,  -8.7578545358835777e+02, 4.9161990267999113e+02,
+                  1.6126426435111358e+05,  -7.9836150566082988e+03, 9.0978527496993149e+02,
+                  -4.0545611424877529e+02, 1.3200918615419301e+04,  7.4118195987457984e+03,
+                  1.0365663929135716e+05,  -4.3368849836726137e+05};
+  return all;
+}
+
 // The truth, drawn by the oracle, and pattern noise.
 inline std::vector<double> data(const Golden& golden) {
   std::vector<double> values = oracle::image(golden.scene, golden.truth);

@@ -43,6 +43,13 @@ struct Fit {
 };
 Fit fit(const Scene& scene, const std::vector<double>& data, std::vector<double> u, int steps);
 
+// Of a scene of several objects in one image [S, S] that share one shear: u is the shear, then six
+// of each object.
+Objective scene_objective(const Scene& scene, const std::vector<double>& data,
+                          const std::vector<double>& u);
+Fit scene_fit(const Scene& scene, const std::vector<double>& data, std::vector<double> u,
+              int steps);
+
 // The loss of u as a density of u, whose volume dz/du enters: what the walks follow.
 Objective stretched(const Scene& scene, const std::vector<double>& data,
                     const std::vector<double>& u);

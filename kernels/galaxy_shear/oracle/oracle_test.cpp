@@ -46,6 +46,14 @@ INSTANTIATE_TEST_SUITE_P(GalaxyOracle, PublishedScenes,
                          testing::Values(golden::t_gaussian, golden::t_moffat, golden::t_moffat_31,
                                          golden::l0, golden::l0m, golden::full));
 
+TEST(GalaxyOracle, HasThePublishedLossAndGradientOfAScene) {
+  const golden::Golden golden = golden::scene();
+  const auto data = scene_data_of(golden.scene, Noise::pattern, golden::scene_objects);
+  const auto found = oracle::scene_objective(golden.scene, data, golden.start);
+  EXPECT_NEAR(found.loss, golden.loss, 1e-10 * std::abs(golden.loss));
+  EXPECT_LT(largest_difference(found.gradient, golden.gradient), 1e-9 * largest(golden.gradient));
+}
+
 TEST(GalaxyOracle, HasThePublishedProductWithACotangent) {
   const golden::Golden t = golden::t_gaussian(), l0 = golden::l0();
   const Parameters of_t = {9.2221736700166014e-03,  4.3077739912723671e-03, 4.3248267830560475e-03,

@@ -4,7 +4,7 @@
 #include <complex>
 #include <numbers>
 
-#include "galaxy_shear/oracle/oracle.hpp"
+#include "galaxy_shear/oracle/laws.hpp"
 #include "runtime/device_code/random.hpp"
 
 namespace holdfast::galaxy_shear::oracle {
@@ -29,10 +29,6 @@ std::complex<double> log_stretch(const PriorLaw& law, double at) {
   if (law.kind == PriorLaw::Kind::log_normal) return u;
   const auto grown = std::exp(-u);
   return std::log(law.b - law.a) - u - 2. * std::log(1. + grown);
-}
-
-double logistic(double x) {
-  return 1 / (1 + std::exp(-x));
 }
 
 }  // namespace

@@ -43,6 +43,13 @@ Model model_of(const Scene& scene) {
   return model;
 }
 
+SceneModel scene_model_of(const Scene& scene) {
+  Scene shear = scene, object = scene;
+  shear.latents = {g1, g2};
+  object.latents = {flux, hlr, e1, e2, x, y};
+  return {model_of(shear), model_of(object)};
+}
+
 int evaluations_of(Unit unit) {
   if (unit == Unit::hmc_sample) return Hamiltonian::evaluations_of_a_sample;
   return unit == Unit::vi_step || unit == Unit::svi_step ? 1 : 0;

@@ -60,6 +60,27 @@ inline std::vector<double> told(const Problem& problem, const std::vector<FitSta
   return result;
 }
 
+// Of a scene: the shear's, then each object's.
+inline std::vector<FitState> first_objects(const Problem& problem) {
+  const SceneModel model = scene_model_of(problem.scene);
+  std::vector<FitState> states(1 + problem.objects);
+  const double* start = problem.starts.data();
+  for (FitState& state : states) {
+    const Model& own = &state == &states[0] ? model.shear : model.object;
+    begin(own, start, state);
+    start += own.latents;
+  }
+  return states;
+}
+inline std::vector<double> told_objects(const std::vector<FitState>& states, double loss) {
+  std::vector<double> result;
+  for (const auto part : {&FitState::u, &FitState::m, &FitState::v})
+    for (const FitState& state : states)
+      result.insert(result.end(), state.*part, state.*part + (&state == &states[0] ? 2 : 6));
+  result.insert(result.end(), {loss, double(states[0].t), double(states[0].status)});
+  return result;
+}
+
 // Walks as they begin: at the starts, Variational ones with noise of their own where it is given.
 inline void begin_walk(const Problem& problem, const double* start, Variational::State& state) {
   const auto latents = static_cast<int>(problem.scene.latents.size());

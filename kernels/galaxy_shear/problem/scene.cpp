@@ -38,10 +38,10 @@ Scene scene_of(const Options& options) {
   Scene scene = {.fft = options.fft, .image = options.image};
   const double s = options.image;
   if (options.psf == Psf::moffat) scene.psf = {Psf::moffat, 0.9, options.beta};
-  if (options.latents == 4) {
+  if (options.latents == 4 && options.objects == 0) {
     scene.priors[g1] = scene.priors[g2] = {Kind::normal, 0, 0.05};
     scene.priors[x] = scene.priors[y] = {Kind::uniform, s / 2 - 0.5, s / 2 + 0.5};
-  } else if (options.latents == 8) {
+  } else if (options.latents == 8 || options.objects > 0) {
     scene.pixel_scale = 0.2;
     if (options.psf == Psf::gaussian) scene.psf.width = 0.1;
     scene.noise = 0.01;
@@ -59,6 +59,7 @@ Scene scene_of(const Options& options) {
     throw Error(Fault::bad_input, text("latents = ", options.latents,
                                        ": 4 (g1, g2, x, y) or 8 (all parameters) are fitted"));
   }
+  if (options.objects > 0 && options.psf == Psf::gaussian) scene.psf.width = 0.15;
   if (options.learning_rate != 0) scene.learning_rate = options.learning_rate;
   return scene;
 }
@@ -80,6 +81,27 @@ std::vector<double> start_of(const Scene& scene) {
   if (scene.latents.size() == parameters)
     return {0.04, -0.06, std::log(95.), -0.1, 0.05, 0.02, 0.1, -0.05};
   return {0.02, -0.015, 0.3, -0.2};
+}
+
+std::vector<Parameters> objects_of(const Scene& scene, int objects) {
+  const double s = scene.image;
+  std::vector<Parameters> all;
+  for (int j = 0; j < objects; ++j)
+    all.push_back({0.03, -0.02, 60. + 10 * (3 * j % 7), 0.4 + 0.05 * ((5 * j + 2) % 6),
+                   0.1 * (j % 3 - 1), 0.05 * ((2 * j + 1) % 5 - 2),
+                   s * (0.32 + 0.036 * ((5 * j + 2) % 11)),
+                   s * (0.32 + 0.036 * ((7 * j + 4) % 11))});
+  return all;
+}
+
+std::vector<double> start_of_objects(const Scene& scene, int objects) {
+  constexpr Parameters off = {0.01, -0.005, 0.02, 0.1, -0.02, 0.02, 0.05, -0.05};
+  std::vector<double> start;
+  for (const Parameters& z : objects_of(scene, objects)) {
+    const std::vector<double> u = latents_of(scene, z);
+    for (int k = start.empty() ? g1 : flux; k < parameters; ++k) start.push_back(u[k] + off[k]);
+  }
+  return start;
 }
 
 std::vector<double> latents_of(const Scene& scene, const Parameters& z) {

@@ -49,6 +49,11 @@ Scene scene_of(const Options& options);
 Parameters truth_of(const Scene& scene, int b);
 std::vector<double> start_of(const Scene& scene);
 
+// Of a scene of several galaxies: each with its own light, shape and place, all with one shear.
+// Where their fit starts, in u: the shear, then six of each.
+std::vector<Parameters> objects_of(const Scene& scene, int objects);
+std::vector<double> start_of_objects(const Scene& scene, int objects);
+
 // The latents u of parameters.
 std::vector<double> latents_of(const Scene& scene, const Parameters& z);
 
