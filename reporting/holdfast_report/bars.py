@@ -4,18 +4,19 @@ would not fit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
+from holdfast_report.drawing import FONT
+from holdfast_report.sketch import Area, Dots, Line, Mark, Point, Sketch, Words, box
 
-from holdfast_report.drawing import FONT, Drawing, Pen
-
-WIDTH = 4.6  # inches
-ROW = 0.42  # a name and its bar
-NOTED = 0.58  # a name, a note and its bar
-LEGEND = 0.3
+# In points.
+WIDTH = 331.0
+ROW = 30.2  # a name and its bar
+NOTED = 41.8  # a name, a note and its bar
+MARGIN = 5.8
+LEGEND = 21.6
+HAIR = 0.6
+BASELINE = 3.5  # below the middle of a text
 CHARACTERS = 60  # that fit on a row, name and value together
 TEXT = FONT + 1
 
@@ -47,114 +48,88 @@ def shortened(name: str, room: int) -> str:
     return f"{name[:half]}\u2026{name[-half:]}"
 
 
-def rows(
-    pen: Pen, count: int, widest: float, above: float = 0.0, row: float = ROW
-) -> tuple[Figure, Axes, float]:
-    """Axes whose row k has its text at y = k and its bar below; `above` inches stay free for a
-    legend."""
-    height = count * row + 0.08 + above
-    figure, axes = pen.figure(WIDTH, height)
-    axes.set_position((0, 0, 1, (height - above) / height))
-    axes.set_ylim(count - 0.05, -0.1)
-    axes.set_xlim(0, widest or 1.0)
-    axes.set_axis_off()
-    return figure, axes, widest or 1.0
+def place(at: float, count: int, height: float, above: float) -> float:
+    """Row k has its text at k and its bar below; `above` points stay free for a legend."""
+    return above + (at + 0.1) / (count + 0.05) * (height - above)
 
 
 def heading(
-    axes: Axes, pen: Pen, at: float, name: str, text: str, right: float, role: str = "ink"
-) -> None:
-    # A name may hold a dollar, which is no formula.
-    style: dict[str, Any] = {
-        "color": pen[role],
-        "fontsize": TEXT,
-        "va": "center",
-        "parse_math": False,
-    }
-    axes.text(0, at, shortened(name, CHARACTERS - len(text)), **style)
-    if text:
-        axes.text(right, at, text, ha="right", **style)
+    y: float, name: str, text: str, role: str = "ink"
+) -> list[Words]:
+    words = [Words((0, y), shortened(name, CHARACTERS - len(text)), role, TEXT)] if name else []
+    return [*words, Words((WIDTH, y), text, role, TEXT, "end")] if text else words
 
 
-def bar_chart(
-    bars: Sequence[Bar], alt: str, unit_line: float | None = None, pen: Pen = Pen()
-) -> Drawing:
+def bar_chart(bars: Sequence[Bar], alt: str, unit_line: float | None = None) -> Sketch:
     """`unit_line` marks a value that means something on its own: as fast as the reference, the
     roofline, the whole."""
     reach = [max(bar.value, bar.bound or 0.0, *bar.dots) for bar in bars]
-    figure, axes, right = rows(pen, len(bars), max([*reach, unit_line or 0.0]) * 1.01)
+    widest = max([*reach, unit_line or 0.0]) * 1.01 or 1.0
+    height = len(bars) * ROW + MARGIN
+    sketch = Sketch(WIDTH, height, alt)
+    down = partial(place, count=len(bars), height=height, above=0.0)
+    boxes: dict[str, list[list[Point]]] = {}
+    upright: list[list[Point]] = []
     for row, bar in enumerate(bars):
-        heading(axes, pen, row + 0.22, bar.name, bar.text, right)
-        middle = row + 0.62
-        axes.barh(middle, right, height=0.26, color=pen["rule"], alpha=0.45)
-        axes.barh(middle, bar.value, height=0.26, color=pen[bar.role])
-        if len(bar.dots) > 1:
-            axes.plot([min(bar.dots), max(bar.dots)], [middle, middle], color=pen["ink"], lw=0.8)
-            axes.plot(
-                bar.dots,
-                [middle] * len(bar.dots),
-                "o",
-                ms=3.2,
-                mfc=pen["paper"],
-                mec=pen["ink"],
-                mew=0.7,
-            )
-        if bar.bound is not None:
-            axes.plot([bar.bound, bar.bound], [middle - 0.2, middle + 0.2], color=pen["bad"], lw=2)
+        sketch.add(*heading(down(row + 0.22) + BASELINE, bar.name, bar.text))
+        top, bottom = down(row + 0.49), down(row + 0.75)
+        boxes.setdefault("", []).append(box(0, top, WIDTH, bottom))
+        boxes.setdefault(bar.role, []).append(box(0, top, bar.value / widest * WIDTH, bottom))
         if unit_line is not None:
-            axes.plot([unit_line] * 2, [middle - 0.2, middle + 0.2], color=pen["ink"], lw=0.7)
-    return Drawing(figure, alt)
+            x = unit_line / widest * WIDTH
+            upright.append([(x, down(row + 0.42)), (x, down(row + 0.82))])
+    whole = boxes.pop("", [])
+    sketch.marks[:0] = [Area(whole, "rule", 0.45), *(Area(some, role) for role, some in boxes.items())]
+    for row, bar in enumerate(bars):
+        middle = down(row + 0.62)
+        if len(bar.dots) > 1:
+            dots = [(one / widest * WIDTH, middle) for one in bar.dots]
+            sketch.add(Line([[min(dots), max(dots)]], "ink", 0.8))
+            sketch.add(Dots(dots, "ink", 3.9), Dots(dots, "paper", 2.5))
+        if bar.bound is not None:
+            x = bar.bound / widest * WIDTH
+            sketch.add(Line([[(x, down(row + 0.42)), (x, down(row + 0.82))]], "bad", 2.0))
+    if upright:
+        sketch.add(Line(upright, "ink", 0.7))
+    return sketch
 
 
-def stack_chart(
-    stacks: Sequence[Stack], stages: Sequence[str], alt: str, pen: Pen = Pen()
-) -> Drawing:
-    widest = max((sum(stack.parts) for stack in stacks), default=1.0)
+def stack_chart(stacks: Sequence[Stack], stages: Sequence[str], alt: str) -> Sketch:
+    widest = max((sum(stack.parts) for stack in stacks), default=1.0) or 1.0
     row = NOTED if any(stack.note for stack in stacks) else ROW
-    figure, axes, right = rows(pen, len(stacks), widest, LEGEND, row)
+    height = len(stacks) * row + MARGIN + LEGEND
+    sketch = Sketch(WIDTH, height, alt)
+    down = partial(place, count=len(stacks), height=height, above=LEGEND)
     for index, stack in enumerate(stacks):
         role = "bad" if stack.alarm else "ink"
-        heading(axes, pen, index + 0.092 / row, stack.name, stack.text, right, role)
+        sketch.add(*heading(down(index + 6.6 / row) + BASELINE, stack.name, stack.text, role))
         if stack.note:
-            heading(axes, pen, index + 0.25 / row, stack.note, "", right, "muted")
-        draw_stack(axes, pen, stack, index + 1 - 0.16 / row, 0.117 / row)
+            sketch.add(*heading(down(index + 18 / row) + BASELINE, stack.note, "", "muted"))
+        middle = down(index + 1 - 11.5 / row)
+        sketch.add(*boxes_of(stack, widest, middle - 4.2, middle + 4.2))
     if stacks:
-        legend(figure, pen, stages)
-    return Drawing(figure, alt)
+        sketch.add(*legend(stages))
+    return sketch
 
 
-def draw_stack(axes: Axes, pen: Pen, stack: Stack, middle: float, height: float) -> None:
+def boxes_of(stack: Stack, widest: float, top: float, bottom: float) -> list[Area]:
+    """One after the other, with a gap as fine as a hair."""
+    areas = []
     left = 0.0
     for index, part in enumerate(stack.parts):
-        axes.barh(
-            middle,
-            part,
-            left=left,
-            height=height,
-            color=pen["bad" if stack.alarm else f"stage-{index % 5 + 1}"],
-            alpha=0.4 if stack.faint else None,
-            edgecolor=pen["paper"],
-            linewidth=0.6,
-        )
-        left += part
+        right = left + part / widest * WIDTH
+        role = "bad" if stack.alarm else f"stage-{index % 5 + 1}"
+        outline = box(left, top, max(left, right - HAIR), bottom)
+        areas.append(Area([outline], role, 0.4 if stack.faint else 1.0))
+        left = right
+    return areas
 
 
-def legend(figure: Figure, pen: Pen, stages: Sequence[str]) -> None:
-    figure.legend(
-        handles=[
-            Patch(color=pen[f"stage-{index % 5 + 1}"], label=stage)
-            for index, stage in enumerate(stages)
-        ],
-        loc="upper left",
-        bbox_to_anchor=(0, 1),
-        ncols=len(stages),
-        frameon=False,
-        labelcolor=pen["ink"],
-        fontsize=FONT,
-        handlelength=0.8,
-        handleheight=0.8,
-        handletextpad=0.4,
-        columnspacing=1.1,
-        borderaxespad=0,
-        borderpad=0.1,
-    )
+def legend(stages: Sequence[str]) -> list[Mark]:
+    marks: list[Mark] = []
+    each = WIDTH / len(stages)
+    for index, stage in enumerate(stages):
+        left = index * each
+        marks.append(Area([box(left, 2, left + 7, 9)], f"stage-{index % 5 + 1}"))
+        marks.append(Words((left + 11, 9), stage, "ink", FONT))
+    return marks

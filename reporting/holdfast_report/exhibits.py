@@ -22,6 +22,7 @@ from holdfast_report.documents import Case
 from holdfast_report.drawing import inline
 from holdfast_report.profiles import Profile
 from holdfast_report.root import Part, Root
+from holdfast_report.sketch import svg
 from holdfast_report.units import plural, readable, share
 
 
@@ -62,7 +63,7 @@ def bars_or_none(bars: Sequence[Bar], alt: str, unit_line: float | None = None) 
     if not bars:
         return None
     said = "; ".join(f"{bar.name}: {bar.text}" for bar in bars)
-    return inline(bar_chart(bars, f"{alt}: {said}", unit_line))
+    return svg(bar_chart(bars, f"{alt}: {said}", unit_line))
 
 
 def stages_or_none(part: Part) -> Markup | None:
@@ -70,7 +71,7 @@ def stages_or_none(part: Part) -> Markup | None:
     if not stacks:
         return None
     said = "; ".join(f"{stack.name}: {stack.text}" for stack in stacks)
-    return inline(
+    return svg(
         stack_chart(stacks, list(tables.STAGES), f"Compile stages on {part.device_class}: {said}")
     )
 
@@ -92,7 +93,7 @@ def programs(root: Root) -> list[Exhibit]:
         if stacks:
             said = "; ".join(f"{stack.name}, {stack.note}: {stack.text}" for stack in stacks)
             alt = f"Compilations by program, {title}: {said}"
-            figure = inline(stack_chart(stacks, compiles.STAGES, alt))
+            figure = svg(stack_chart(stacks, compiles.STAGES, alt))
             found.append(Exhibit(title, figure, compiles.table(compilations)))
     return found
 
@@ -204,7 +205,7 @@ def timeline_of(profile: Profile, case: Case | None) -> Timeline | None:
         case=profile.case,
         about=about,
         peak=readable(profile.memory.peak_bytes, "B"),
-        figure=inline(timeline.panel(title, course, estimate)),
+        figure=svg(timeline.panel(title, course, estimate)),
         sites=sites_of(profile, list(course.layers)),
     )
 

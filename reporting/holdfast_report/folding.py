@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables that a reader opens: they lie in one block of JSON, in which each text stands once, and the
-page's script (templates/tables.js) builds one when its section is opened."""
+"""What a reader opens: tables, in which each text stands once, and pieces of the page. They lie in one
+block of JSON, deflated, and the page's script (templates/folded.js) builds what is opened."""
 
+import base64
 import json
+import zlib
 
 from markupsafe import Markup
 
@@ -13,6 +15,7 @@ class Folded:
     def __init__(self) -> None:
         self.texts: dict[str, int] = {}
         self.tables: list[list[object]] = []
+        self.pieces: list[str] = []
 
     def text(self, said: str) -> int:
         return self.texts.setdefault(said, len(self.texts))
@@ -31,8 +34,12 @@ class Folded:
         self.tables.append([table.text_columns, head, rows])
         return len(self.tables) - 1
 
+    def piece(self, markup: Markup) -> int:
+        """The number of a piece of the page, which may hold places of tables and of other pieces."""
+        self.pieces.append(str(markup))
+        return len(self.pieces) - 1
+
     def block(self) -> Markup:
-        """No text in it ends the element it stands in."""
-        data = {"tables": self.tables, "texts": list(self.texts)}
+        data = {"tables": self.tables, "texts": list(self.texts), "pieces": self.pieces}
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-        return Markup(text.replace("<", "\\u003c"))
+        return Markup(base64.b64encode(zlib.compress(text.encode(), 9)).decode())

@@ -21,12 +21,12 @@ from holdfast_report import (
 from holdfast_report.cells import Table
 from holdfast_report.coverage import not_checked
 from holdfast_report.documents import Row
-from holdfast_report.drawing import inline
 from holdfast_report.folding import Folded
 from holdfast_report.history import Series
 from holdfast_report.root import Root
 from holdfast_report.run_line import Past, run_line, tally
 from holdfast_report.scripts import hash_of, script
+from holdfast_report.sketch import svg
 from holdfast_report.units import percent, readable, times
 
 OPEN_PANELS = 12  # the rest is folded away
@@ -90,7 +90,7 @@ def panels(root: Root, series: list[Series], link: str | None) -> tuple[list[Pan
                 about=f"{one.metric}{variant}, {one.device_class}{drift}",
                 now=now,
                 verdict=None if verdict in trends.QUIET else verdict,
-                figure=inline(trends.panel(one, band, verdict, newest, link=link)),
+                figure=svg(trends.panel(one, band, verdict, newest, link=link)),
             )
         )
     head = ("device class", "case", "variant", "metric", "value", "commits")
@@ -205,10 +205,11 @@ def render(
     folded = Folded()
     engine.globals |= {
         "fold": folded.add,
-        "tables": folded.block,
+        "fold_piece": folded.piece,
+        "block": folded.block,
         "since": since_in(root, series, past),
     }
-    scripts = [script(name) for name in ("filter.js", "tables.js")]
+    scripts = [script(name) for name in ("filter.js", "folded.js")]
     return engine.get_template("page.html").render(
         style=Markup(style),
         scripts=scripts,

@@ -4,15 +4,16 @@ allocated them, with the peak marked. Allocations come in bursts, so they are dr
 other at even distances, and the axis says when each was."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-from holdfast_report.drawing import FONT, Drawing, Pen
+from holdfast_report.drawing import FONT
 from holdfast_report.profiles import Memory, MemoryPoint
+from holdfast_report.sketch import Area, Line, Plane, Sketch, Words
 from holdfast_report.units import BYTES, readable
 
-WIDTH, HEIGHT = 3.5, 1.75  # inches
+WIDTH, HEIGHT = 252.0, 126.0  # points
+LEFT, RIGHT, TOP, BOTTOM = 48.0, 244.0, 16.0, 107.0
 COLUMNS = 48  # each drawn with its highest and its last value
 TICKS = 4
 SITES = 4  # with a colour of their own
@@ -101,45 +102,60 @@ def tick_labels(found: Course) -> dict[int, str]:
     return labels
 
 
-def panel(title: str, found: Course, estimate: float | None = None, pen: Pen = Pen()) -> Drawing:
-    figure, axes = pen.figure(WIDTH, HEIGHT)
-    axes.set_position((0.19, 0.15, 0.78, 0.72))
-    highest = max(found.peak[2], estimate or 0.0)
-    scale, byte_unit = next((step for step in BYTES if highest >= step[0]), BYTES[-1])
-    # The last level is held to the end of the record, which is drawn as one event more.
-    times = [float(event) for event in [*found.events, found.events[-1] + 1]]
-    total = [held / scale for held in [*found.total, found.total[-1]]]
+def stairs(events: Sequence[float], held: Sequence[float]) -> list[tuple[float, float]]:
+    """Each level is held until the next event."""
+    ends = zip(held, pairwise(events), strict=True)
+    return [(event, level) for level, pair in ends for event in pair]
 
-    below = [0.0] * len(times)
-    for site, held in found.layers.items():
-        role = colour_of(site, list(found.layers))
-        above = [low + one / scale for low, one in zip(below, [*held, held[-1]], strict=True)]
-        axes.fill_between(times, below, above, step="post", color=pen[role], alpha=0.75, lw=0)
+
+def panel(title: str, found: Course, estimate: float | None = None) -> Sketch:
+    highest = max(found.peak[2], estimate or 0.0)
+    # The last level is held to the end of the record, which is drawn as one event more.
+    events = [float(event) for event in [*found.events, found.events[-1] + 1]]
+    plane = plane_of(events[-1], highest)
+    sketch = Sketch(WIDTH, HEIGHT, describe(title, found, estimate))
+    axis(sketch, plane, highest, tick_labels(found))
+
+    below = [plane.at(events[0], 0.0), plane.at(events[-1], 0.0)]
+    held = [0.0] * len(found.total)
+    for site, layer in found.layers.items():
+        held = [low + one for low, one in zip(held, layer, strict=True)]
+        above = [plane.at(*one) for one in stairs(events, held)]
+        sketch.add(Area([[*above, *reversed(below)]], colour_of(site, list(found.layers)), 0.75))
         below = above
-    axes.plot(times, total, drawstyle="steps-post", color=pen["ink"], lw=1.0)
-    at, top = found.peak[0] + 0.5, found.peak[2] / scale
-    axes.plot(at, top, marker="v", ms=5.5, color=pen["bad"], mec=pen["paper"], mew=0.6, zorder=4)
-    right = at > 0.6 * times[-1]
-    axes.annotate(
-        f"peak {readable(found.peak[2], 'B')}",
-        (at, top),
-        xytext=(-6 if right else 6, 5),
-        textcoords="offset points",
-        ha="right" if right else "left",
-        color=pen["ink"],
-        fontsize=FONT - 1,
-    )
+    total = [plane.at(*one) for one in stairs(events, found.total)]
+    sketch.add(Line([total], "ink", 1.0))
     if estimate is not None:
-        axes.axhline(estimate / scale, color=pen["good"], lw=1.0, ls=(0, (4, 2)))
-    axes.set_xlim(0, times[-1])
-    axes.set_ylim(0, max(highest / scale, 1e-9) * 1.12)
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=3, min_n_ticks=2, prune="lower"))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} {byte_unit}"))
-    labels = tick_labels(found)
-    axes.set_xticks(list(labels), list(labels.values()))
-    axes.grid(axis="y", color=pen["rule"], lw=0.6)
-    axes.set_axisbelow(True)
-    return Drawing(figure, describe(title, found, estimate))
+        sketch.add(Line([plane.level(estimate)], "good", 1.0, (4.0, 2.0)))
+    mark_peak(sketch, plane, found)
+    return sketch
+
+
+def plane_of(last: float, highest: float) -> Plane:
+    reach = max(highest, 1e-9) * 1.12
+    return Plane(LEFT, RIGHT, TOP, BOTTOM, (0.0, last), (0.0, reach))
+
+
+def axis(sketch: Sketch, plane: Plane, highest: float, times: dict[int, str]) -> None:
+    """Round numbers of one unit of bytes upwards, the times of events along."""
+    scale, unit = next((step for step in BYTES if highest >= step[0]), BYTES[-1])
+    scaled = replace(plane, y_limits=(0.0, plane.y_limits[1] / scale))
+    ticks = [tick for tick in scaled.ticks(3) if tick > 0]
+    sketch.add(Line([scaled.level(tick) for tick in ticks], "rule", 0.6))
+    for tick in ticks:
+        at = LEFT - 3.5, scaled.y(tick) + 3
+        sketch.add(Words(at, f"{tick:g} {unit}", "muted", FONT - 1, "end"))
+    for event, said in times.items():
+        sketch.add(Words((plane.x(event), BOTTOM + 10.5), said, "muted", FONT - 1, "middle"))
+
+
+def mark_peak(sketch: Sketch, plane: Plane, found: Course) -> None:
+    x, y = plane.at(found.peak[0] + 0.5, found.peak[2])
+    sketch.add(Area([[(x - 3, y - 3), (x + 3, y - 3), (x, y + 2.5)]], "bad"))
+    right = x > LEFT + 0.6 * (RIGHT - LEFT)
+    said = f"peak {readable(found.peak[2], 'B')}"
+    at = x - 6 if right else x + 6, y - 5
+    sketch.add(Words(at, said, "ink", FONT - 1, "end" if right else "start"))
 
 
 def bytes_at_peak(memory: Memory) -> list[tuple[str, float]]:

@@ -6,22 +6,28 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.patches import PathPatch
-from matplotlib.path import Path as Path2D
-from matplotlib.text import Text
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from holdfast_report.documents import Entry, Row
-from holdfast_report.drawing import FONT, PAPER, Drawing, Pen, save
+from holdfast_report.drawing import FONT, PAPER, Pen, save
 from holdfast_report.history import ChangePoint, Series
+from holdfast_report.sketch import (
+    Area,
+    Dots,
+    Line,
+    Plane,
+    Point,
+    Sketch,
+    Words,
+    box,
+    figure_of,
+)
 from holdfast_report.units import percent, readable, short_hash, unit_of
 
-WIDTH, HEIGHT = 3.5, 1.55  # inches
-TITLE = 0.5  # inches above a panel that stands alone
+WIDTH, HEIGHT = 252.0, 112.0  # points
+LEFT, RIGHT, TOP, BOTTOM = 50.0, 244.0, 12.0, 97.0
+LINE = 14.0  # of the heading of a panel that stands alone
 MANY = 100  # points, from which on each is drawn smaller
+FEWEST = 2  # commits that have a course
 NAME = 0.22  # of a panel's width, for the name of a commit
 
 ALARMS = ("REGRESSION", "WRONG", "SUSPECT-FAST", "CHANGED", "MISSING")
@@ -67,9 +73,13 @@ def advisory(series: Series, kind: str | None) -> bool:
 
 def worth_a_panel(series: Series, verdict: str | None, kind: str | None = None) -> bool:
     """What changed its level, what gates by its level, and what is not well. An advisory metric
-    that only varies is noise; an exact one that varies is news."""
+    that only varies is noise; an exact one that varies is news; one commit is no course."""
     moved = bool(series.change_points) or series.drift is not None
-    if moved or series.metric in SAMPLED or verdict not in QUIET:
+    if moved or verdict not in QUIET:
+        return True
+    if len(series.points) < FEWEST:
+        return False
+    if series.metric in SAMPLED:
         return True
     return not series.constant and not advisory(series, kind)
 
@@ -115,42 +125,38 @@ def describe(series: Series, verdict: str | None) -> str:
     return " ".join(words).replace(" ;", ";")
 
 
-def strokes(axes: Axes, lines: Sequence[tuple[float, float, float]], **style: Any) -> None:
-    """Upright lines of (x, from, to) as one path; of no length and with round caps they are dots."""
-    if lines:
-        ends = [end for x, low, high in lines for end in ((x, low), (x, high))]
-        codes = [Path2D.MOVETO, Path2D.LINETO] * len(lines)
-        path = Path2D(ends, codes)
-        path.should_simplify = False  # which would take the dots of a long series away
-        axes.add_patch(PathPatch(path, facecolor="none", **style))
+def cross(x: float, y: float) -> list[list[Point]]:
+    return [[(x - 2.5, y - 2.5), (x + 2.5, y + 2.5)], [(x - 2.5, y + 2.5), (x + 2.5, y - 2.5)]]
 
 
-def scatter(axes: Axes, series: Series, pen: Pen) -> None:
+def scatter(sketch: Sketch, plane: Plane, series: Series) -> None:
     """All plain points are one path, however many there are."""
-    points = list(enumerate(series.points))
-    spread = [(i, one.value - one.mad, one.value + one.mad) for i, one in points if one.mad]
-    strokes(axes, spread, edgecolor=pen["muted"], lw=0.7)
-    odd = [(i, one) for i, one in points if one.verdict in ALARMS or one.outlier]
-    plain = [(i, one.value, one.value) for i, one in points if (i, one) not in odd]
-    thick = 3.4 if len(points) <= MANY else 2.2
-    strokes(axes, plain, edgecolor=pen["optimized"], lw=thick, capstyle="round", zorder=3)
-    for index, point in odd:
-        alarm = point.verdict in ALARMS
-        axes.plot(
-            index,
-            point.value,
-            marker="X" if alarm else "o",
-            ms=5.5 if alarm else 3.2,
-            color=pen["bad"] if alarm else pen["optimized"],
-            mfc=pen["paper"] if point.outlier else None,
-            mew=0.8,
-            zorder=3,
-        )
+    points = [(index, point, plane.at(index, point.value)) for index, point in enumerate(series.points)]
+    low, high = plane.y_limits
+    spread = [
+        [
+            plane.at(index, max(low, point.value - point.mad)),
+            plane.at(index, min(high, point.value + point.mad)),
+        ]
+        for index, point, _ in points
+        if point.mad
+    ]
+    if spread:
+        sketch.add(Line(spread, "muted", 0.7))
+    alarms = [at for _, point, at in points if point.verdict in ALARMS]
+    outliers = [at for _, point, at in points if point.outlier and point.verdict not in ALARMS]
+    plain = [at for _, point, at in points if not point.outlier and point.verdict not in ALARMS]
+    if plain:
+        sketch.add(Dots(plain, "optimized", 3.4 if len(points) <= MANY else 2.2))
+    if outliers:
+        sketch.add(Dots(outliers, "optimized", 4.0), Dots(outliers, "paper", 2.4))
+    for at in alarms:
+        sketch.add(Line(cross(*at), "bad", 1.8))
 
 
 def name_changes(
-    axes: Axes,
-    pen: Pen,
+    sketch: Sketch,
+    plane: Plane,
     ends: tuple[str, str],
     marked: Sequence[tuple[int, ChangePoint]],
     count: int,
@@ -159,36 +165,33 @@ def name_changes(
     """Above a change by how much, below the axis its commit; where names would touch, the larger
     change has them. Below also the first commit and the last."""
     taken: list[float] = []
+    below = plane.bottom + 9.5
     for at, change in sorted(marked, key=lambda one: -abs(one[1].change)):
         place = min(max((at + 0.1) / (count + 0.2), 0.08), 0.92)
         if any(abs(place - other) < NAME for other in taken):
             continue
         taken.append(place)
-        said = f" {percent(change.change)} "
-        above = commit_text(axes, place, said, pen["ink"], "center")
-        above.set(y=1.0, va="bottom", fontsize=FONT - 1)
-        name = commit_text(axes, place, short_commit(change.commit), pen["ink"], "center")
-        if link and not change.commit.startswith("sha256:"):
-            name.set_url(link + change.commit)
-            name.set_color(pen["optimized"])
-    for place, text, side in ((0.0, ends[0], "left"), (1.0, ends[1], "right")):
+        x = LEFT + place * (RIGHT - LEFT)
+        above = x, plane.top - 2.5
+        sketch.add(Words(above, percent(change.change), "ink", FONT - 1, "middle"))
+        address = link + change.commit if link and not change.commit.startswith("sha256:") else None
+        role = "optimized" if address else "ink"
+        name = short_commit(change.commit)
+        sketch.add(Words((x, below), name, role, FONT - 1.5, "middle", address))
+    for place, text, side in ((0.0, ends[0], "start"), (1.0, ends[1], "end")):
         crowded = any(abs(place - other) < 1.45 * NAME for other in taken)
-        if not crowded and (side == "left" or count > 1):
-            commit_text(axes, place, text, pen["muted"], side)
+        if not crowded and (side == "start" or count > 1):
+            x = LEFT + place * (RIGHT - LEFT)
+            sketch.add(Words((x, below), text, "muted", FONT - 1.5, side))
 
 
-def commit_text(axes: Axes, place: float, said: str, colour: str, side: str) -> Text:
-    return axes.text(
-        place,
-        -0.04,
-        said,
-        transform=axes.transAxes,
-        color=colour,
-        fontsize=FONT - 1.5,
-        ha=side,
-        va="top",
-        parse_math=False,
-    )
+def limits_of(values: Sequence[float], band: Band | None, counts: bool) -> tuple[float, float]:
+    """What varies gets the room that a change of a tenth would need, so that noise does not look
+    like news; a count that changed by one is news."""
+    shown = [*values, *((band.low, band.high) if band else ())]
+    low, high = min(shown), max(shown)
+    slack = 0.18 * max(high - low, 0.0 if counts and high > low else 0.1 * abs(high), 1e-12)
+    return low - slack, high + slack
 
 
 def panel(
@@ -196,68 +199,65 @@ def panel(
     band: Band | None = None,
     verdict: str | None = None,
     now: float | None = None,
-    pen: Pen = Pen(),
-    title: bool = False,
+    heading: Sequence[str] = (),
     link: str | None = None,
-) -> Drawing:
+) -> Sketch:
     """`now` is the value that the verdict is about, where the history does not hold it yet; a
-    commit's name behind `link` is its page."""
-    height = HEIGHT + (TITLE if title else 0.0)
-    figure, axes = pen.figure(WIDTH, height)
-    axes.set_position((0.2, 0.2 / height, 0.77, (HEIGHT - 0.36) / height))
-    places = {point.order: index for index, point in enumerate(series.points)}
-    values = [point.value for point in series.points]
-    last = len(values) - 1
+    commit's name behind `link` is its page; `heading` are lines above a panel that stands alone."""
+    above = LINE * len(heading)
+    values = [point.value for point in series.points] + ([] if now is None else [now])
+    counts = unit(series) != "s" and all(value == int(value) for value in values)
+    reach = -0.6, max(len(values) - 1, 1) + 0.6
+    plane = Plane(
+        LEFT, RIGHT, above + TOP, above + BOTTOM, reach, limits_of(values, band, counts)
+    )
+    sketch = Sketch(WIDTH, above + HEIGHT, describe(series, verdict))
+    for number, line in enumerate(heading):
+        sketch.add(Words((5, (number + 1) * LINE), line, "ink", FONT - 1.5))
 
+    ticks = plane.ticks(3, counts)
+    sketch.add(Line([plane.level(tick) for tick in ticks], "rule", 0.6))
+    for tick in ticks:
+        said = readable(tick, unit(series))
+        sketch.add(Words((LEFT - 3.5, plane.y(tick) + 3), said, "muted", FONT - 1, "end"))
     if band:
         if band.tolerance > 0:
-            axes.axhspan(band.low, band.high, color=pen["good"], alpha=0.14, lw=0)
-        axes.axhline(band.baseline, color=pen["good"], lw=0.9, ls=(0, (4, 2)))
-    marked: list[tuple[int, ChangePoint]] = []
-    for segment in series.segments:
-        ends = [places.get(segment.first, 0), places.get(segment.last, last)]
-        axes.plot(ends, [segment.median] * 2, color=pen["ink"], lw=1.1, zorder=4)
-    for change in series.change_points:
-        at = places.get(change.order)
-        if at is not None:
-            axes.axvline(at - 0.5, color=pen["ink"], lw=0.9, ls=(0, (1, 1.5)))
-            marked.append((at, change))
-    scatter(axes, series, pen)
-
+            corners = box(LEFT, plane.y(band.high), RIGHT, plane.y(band.low))
+            sketch.add(Area([corners], "good", 0.14))
+        sketch.add(Line([plane.level(band.baseline)], "good", 0.9, (4.0, 2.0)))
+    marked = changes_and_levels(sketch, plane, series)
     if now is not None:
-        role = "bad" if verdict in ALARMS else "ink"
-        axes.plot(
-            last + 1,
-            now,
-            marker="X" if verdict in ALARMS else "D",
-            ms=5.5,
-            color=pen[role],
-            mew=0.8,
-            zorder=3,
-        )
-        values.append(now)
-
-    shown = [*values, *((band.low, band.high) if band else ())]
-    low, high = min(shown), max(shown)
-    counts = unit(series) != "s" and all(value == int(value) for value in values)
-    # What varies gets the room that a change of a tenth would need, so that noise does not look
-    # like news; a count that changed by one is news.
-    slack = 0.18 * max(high - low, 0.0 if counts and high > low else 0.1 * abs(high), 1e-12)
-    axes.set_ylim(low - slack, high + slack)
-    axes.set_xlim(-0.6, max(len(values) - 1, 1) + 0.6)
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=3, min_n_ticks=2, integer=counts))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: readable(value, unit(series))))
-    axes.grid(axis="y", color=pen["rule"], lw=0.6)
-    axes.set_axisbelow(True)
-    axes.set_xticks([])
+        x, y = plane.at(len(series.points), now)
+        diamond = [(x - 3.5, y), (x, y - 3.5), (x + 3.5, y), (x, y + 3.5)]
+        alarm = verdict in ALARMS
+        sketch.add(Line(cross(x, y), "bad", 1.8) if alarm else Area([diamond], "ink"))
     newest = "now" if now is not None else short_commit(series.points[-1].commit)
-    name_changes(axes, pen, (short_commit(series.points[0].commit), newest), marked, len(values), link)
-    if title:
-        heading = f"{series.case}\n{series.metric}, {series.variant}, {series.device_class}"
-        figure.text(
-            0.02, 0.98, heading, color=pen["ink"], fontsize=FONT - 1.5, va="top", parse_math=False
-        )
-    return Drawing(figure, describe(series, verdict))
+    ends = short_commit(series.points[0].commit), newest
+    name_changes(sketch, plane, ends, marked, len(values), link)
+    return sketch
+
+
+def changes_and_levels(
+    sketch: Sketch, plane: Plane, series: Series
+) -> list[tuple[int, ChangePoint]]:
+    """The points between them; returns where each change stands."""
+    places = {point.order: index for index, point in enumerate(series.points)}
+    marked = [(places[one.order], one) for one in series.change_points if one.order in places]
+    upright = [[(plane.x(at - 0.5), plane.top), (plane.x(at - 0.5), plane.bottom)] for at, _ in marked]
+    if upright:
+        sketch.add(Line(upright, "ink", 0.9, (1.0, 1.5)))
+    scatter(sketch, plane, series)
+    last = len(series.points) - 1
+    levels = [
+        [
+            plane.at(places.get(segment.first, 0), segment.median),
+            plane.at(places.get(segment.last, last), segment.median),
+        ]
+        for segment in series.segments
+    ]
+    if levels:
+        sketch.add(Line(levels, "ink", 1.1))
+    return marked
 
 
 def stem_of(series: Series) -> Path:
@@ -281,5 +281,7 @@ def draw_all(
         verdict = one.points[-1].verdict
         stem = out / stem_of(one)
         stem.parent.mkdir(parents=True, exist_ok=True)
-        paths += save(panel(one, band_of(None, entry), verdict, pen=Pen(PAPER), title=True), stem)
+        heading = one.case, f"{one.metric}, {one.variant}, {one.device_class}"
+        drawn = panel(one, band_of(None, entry), verdict, heading=heading)
+        paths += save(figure_of(drawn, Pen(PAPER)), stem)
     return paths

@@ -30,8 +30,10 @@ WRAPPER = """<!doctype html><meta charset="utf-8"><body style="margin:0">
 const frame = document.getElementById("page");
 frame.onload = async () => {{
   const page = frame.contentDocument, root = page.documentElement;
-  if ({opened}) page.querySelectorAll("details").forEach((section) => {{ section.open = true; }});
-  await new Promise((done) => setTimeout(done, 500));  // what is opened is then filled
+  for (let depth = 0; depth < 3; depth += 1) {{  // what is opened is then filled, also with sections
+    if ({opened}) page.querySelectorAll("details").forEach((section) => {{ section.open = true; }});
+    await new Promise((done) => setTimeout(done, 300));
+  }}
   const own = (element) => !element.closest(".scroll") && !element.closest("svg");
   const wide = [...page.querySelectorAll("body *")]
     .filter((element) => own(element) && element.getBoundingClientRect().right > {width} + 0.5)
@@ -46,7 +48,7 @@ frame.onload = async () => {{
     scroll: root.scrollWidth, width: root.clientWidth, wide, texts,
     heading: page.querySelector(".answer").textContent,
     figures: page.querySelectorAll("svg.figure").length,
-    hidden: [...page.querySelectorAll("[data-table]")].filter((table) => !table.checkVisibility()).length,
+    hidden: [...page.querySelectorAll("[data-table], [data-piece]")].filter((place) => !place.checkVisibility()).length,
     tables: page.querySelectorAll("table").length,
     ground: getComputedStyle(page.body).backgroundColor, ink: getComputedStyle(page.body).color}});
 }};
@@ -134,10 +136,23 @@ def test_the_browser_shows_verdict_and_figures(look: Look) -> None:
     assert found["figures"] >= 12
 
 
-def test_folded_sections_hide_their_tables_until_they_are_opened(look: Look) -> None:
+def test_what_is_folded_is_built_when_it_is_opened(look: Look) -> None:
     assert look(PHONE, False)["hidden"] > 15
     assert look(PHONE, True)["hidden"] == 0
     assert look(PHONE, True)["tables"] >= look(PHONE, False)["tables"] + 15
+
+
+def test_the_address_of_a_case_shows_what_is_folded_of_it(
+    chromium: str, page: str, tmp_path: Path
+) -> None:
+    (tmp_path / "page.html").write_text(page, "utf-8")
+    name = "case-" + re.sub("[/:]", "_", builders.STEP)
+    address = f"{(tmp_path / 'page.html').as_uri()}#{name}"
+    dom = run(chromium, tmp_path, "--virtual-time-budget=5000", "--dump-dom", address).stdout
+    assert 'data-piece="' not in dom[: dom.index("<footer")], "all pieces are laid"
+    shown = re.findall(r'<details class="profile" data-name="(\S+)[^"]*"( hidden="")?', dom)
+    assert len(shown) == 4
+    assert {name for name, hidden in shown if not hidden} == {builders.STEP}
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What got worse and since when, where a reader looks first."""
 
+import base64
 import json
 import re
 import subprocess
+import zlib
 from pathlib import Path
 
 import builders
@@ -13,6 +15,7 @@ from holdfast_report.cells import Branch, Share, Table
 from holdfast_report.command import main
 from holdfast_report.folding import Folded
 from holdfast_report.run_line import branch_of
+from markupsafe import Markup
 from page_reader import Reader
 
 REPOSITORY = "https://git.example/owner/name"
@@ -84,18 +87,21 @@ def test_dots_of_a_panel_cost_few_letters(workplace: Workplace) -> None:
         return len(workplace.page())
 
     assert size(500) - size(100) < 400 * 16
-    assert workplace.page().count("h0") == 100, "and each is drawn"
+    (panel,) = re.findall(r"<figure.*?</figure>", workplace.page(), re.DOTALL)
+    assert panel.count("h0") == 100, "and each is drawn"
 
 
-def test_folded_tables_stand_once_in_one_block_with_each_text_once() -> None:
+def test_what_is_folded_stands_in_one_block_with_each_text_of_a_table_once() -> None:
     folded = Folded()
     table = Table(("a", "b"), [("x</script>", Share(0.5, "x")), (Branch(2, "x"), "b")])
     assert (folded.add(table), folded.add(table)) == (0, 1)
+    assert folded.piece(Markup("<p>y</p>")) == 0
     block = folded.block()
-    assert "</script>" not in block
-    said = json.loads(block)
+    assert "<" not in block
+    said = json.loads(zlib.decompress(base64.b64decode(block)))
     assert said["texts"] == ["a", "b", "x</script>", "x"]
     assert said["tables"][0] == [1, [0, 1], [[2, ["share", 50.0, 3]], [["branch", 2, 3], 1]]]
+    assert said["pieces"] == ["<p>y</p>"]
 
 
 def test_the_branch_is_what_ci_says_or_git_of_the_commit_checked_out(

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A page as a reader without a browser meets it."""
 
+import base64
 import json
 import re
+import zlib
 from html import escape
 from html.parser import HTMLParser
 from typing import Any
@@ -16,11 +18,11 @@ def cell_text(cell: Any, texts: list[str]) -> str:
 
 
 def unfolded(page: str) -> str:
-    """With the tables that a reader would open in their places."""
-    block = re.search(r'<script type="application/json" id="tables">(.*?)</script>', page, re.DOTALL)
+    """With the pieces and tables that a reader would open in their places."""
+    block = re.search(r'<script type="application/json.deflate" id="folded">(.*?)</script>', page)
     if block is None:
         return page
-    said = json.loads(block.group(1))
+    said = json.loads(zlib.decompress(base64.b64decode(block.group(1))))
 
     def table(place: re.Match[str]) -> str:
         _, head, rows = said["tables"][int(place.group(1))]
@@ -28,6 +30,9 @@ def unfolded(page: str) -> str:
         cells += [[cell_text(cell, said["texts"]) for cell in row] for row in rows]
         return ">" + "".join(f"<td>{escape(text)}</td>" for row in cells for text in row)
 
+    place = re.compile(r'<div data-piece="(\d+)"></div>')
+    while place.search(page):
+        page = place.sub(lambda found: said["pieces"][int(found.group(1))], page)
     return re.sub(r' data-table="(\d+)">', table, page)
 
 

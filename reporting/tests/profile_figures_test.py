@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is drawn of profiles, by the data in the axes: rankings, compilations, memory over time."""
+"""What is drawn of profiles, by the marks of the figures: rankings, compilations, memory over time."""
 
 from itertools import pairwise
 from typing import Any
@@ -8,19 +8,22 @@ import profile_builders
 import pytest
 from builders import STEP
 from holdfast_report import compiles, components
-from holdfast_report.bars import bar_chart, stack_chart
-from holdfast_report.drawing import PAPER, Pen, inline
+from holdfast_report.bars import HAIR, WIDTH, bar_chart, stack_chart
 from holdfast_report.profiles import Memory, Profile
+from holdfast_report.sketch import Words, svg
 from holdfast_report.timeline import (
+    BOTTOM,
     COLUMNS,
     OTHERS,
+    TOP,
     bytes_at_peak,
     colour_of,
     course,
     panel,
+    plane_of,
 )
-from matplotlib.colors import to_rgba
 from profile_builders import compilation, memory, op, scope, timeline
+from sketch_reader import areas, lines, texts, width
 
 
 def parsed(document: dict[str, Any]) -> Profile:
@@ -48,8 +51,10 @@ def test_operations_are_ranked_by_their_mean_share_over_the_cases_of_a_family() 
 
 def test_the_chart_of_a_ranking_has_a_bar_as_long_as_each_share() -> None:
     (ranking,) = components.rankings([parsed(profile_builders.gpu())])
-    axes = bar_chart(ranking.bars, "shares", unit_line=1.0).figure.axes[0]
-    assert [patch.get_width() for patch in axes.patches[1::2]] == pytest.approx([0.9, 0.1])
+    sketch = bar_chart(ranking.bars, "shares", unit_line=1.0)
+    (bars,) = areas(sketch, "optimized")
+    ((whole, _), *_) = lines(sketch, "ink")[-1].strokes
+    assert [width(one) / whole[0] for one in bars.outlines] == pytest.approx([0.9, 0.1])
 
 
 def test_a_part_that_a_case_lacks_counts_as_nothing_there() -> None:
@@ -118,23 +123,25 @@ def test_a_steady_compilation_comes_first_in_the_colour_of_an_alarm_and_says_so(
     assert stacks[0].alarm
     assert "STEADY" in stacks[0].text
     assert "constant n: 48 -> 49" in stacks[0].note
-    axes = stack_chart(stacks, compiles.STAGES, "stages", Pen(PAPER)).figure.axes[0]
-    assert {patch.get_facecolor() for patch in axes.patches[:4]} == {to_rgba(PAPER["bad"])}
-    assert to_rgba(PAPER["bad"]) not in [patch.get_facecolor() for patch in axes.patches[4:]]
+    drawn = areas(stack_chart(stacks, compiles.STAGES, "stages"))
+    assert [area.role for area in drawn[:4]] == ["bad"] * 4
+    assert "bad" not in [area.role for area in drawn[4:]]
 
 
 def test_a_program_from_the_cache_is_marked_and_pale() -> None:
     (stack,) = compiles.stacks(compiled(compilation(from_cache=True)))
     assert stack.text.startswith("cached")
-    axes = stack_chart([stack], compiles.STAGES, "stages").figure.axes[0]
-    assert all((patch.get_alpha() or 1) < 0.5 for patch in axes.patches)
+    drawn = areas(stack_chart([stack], compiles.STAGES, "stages"))[: len(stack.parts)]
+    assert all(area.alpha < 0.5 for area in drawn)
 
 
 def test_the_parts_of_a_stack_are_the_stages_one_after_the_other() -> None:
     stacks = compiles.stacks(compiled(compilation()))
-    axes = stack_chart(stacks, compiles.STAGES, "stages").figure.axes[0]
-    assert [patch.get_width() for patch in axes.patches] == pytest.approx([0.001, 0.4, 0.3, 0.0])
-    assert [patch.get_x() for patch in axes.patches] == pytest.approx([0, 0.001, 0.401, 0.701])
+    drawn = areas(stack_chart(stacks, compiles.STAGES, "stages"))[:4]
+    starts = [area.outlines[0][0][0] * 0.701 / WIDTH for area in drawn]
+    assert starts == pytest.approx([0, 0.001, 0.401, 0.701])
+    lengths = [(width(area.outlines[0]) + HAIR) * 0.701 / WIDTH for area in drawn]
+    assert lengths[1:3] == pytest.approx([0.4, 0.3])
 
 
 # ---- memory over time ----
@@ -144,15 +151,15 @@ def test_memory_is_drawn_as_steps_with_the_peak_marked() -> None:
     found = course(Memory.model_validate(memory()))
     assert found is not None
     assert found.peak == (3, pytest.approx(0.03), 1_177_856.0)
-    axes = panel("a case", found).figure.axes[0]
-    total = next(line for line in axes.lines if line.get_drawstyle() == "steps-post")
-    mebibytes = 2.0**20
-    assert list(total.get_ydata())[:4] == pytest.approx(
-        [held / mebibytes for held in (340992, 490992, 831984, 1177856)]
-    )
-    mark = next(line for line in axes.lines if line.get_marker() == "v")
-    assert mark.get_ydata()[0] == pytest.approx(1177856 / mebibytes)
-    assert any("1.12 MiB" in text.get_text() for text in axes.texts)
+    sketch = panel("a case", found)
+    ((total,),) = [line.strokes for line in lines(sketch, "ink")]
+    plane = plane_of(found.events[-1] + 1, found.peak[2])
+    levels = [340992, 490992, 831984, 1177856]
+    assert [y for _, y in total][0:8:2] == pytest.approx([plane.y(held) for held in levels])
+    assert all(a[0] == b[0] or a[1] == b[1] for a, b in pairwise(total)), "level or upright"
+    (peak,) = areas(sketch, "bad")
+    assert plane.y(1177856) == pytest.approx(peak.outlines[0][2][1], abs=3)
+    assert "peak 1.12 MiB" in texts(sketch)
 
 
 def test_a_burst_of_allocations_is_drawn_apart_above_its_times() -> None:
@@ -161,18 +168,20 @@ def test_a_burst_of_allocations_is_drawn_apart_above_its_times() -> None:
         point["s"] = seconds
     found = course(Memory.model_validate(memory() | {"timeline": points}))
     assert found is not None
-    axes = panel("a case", found).figure.axes[0]
-    total = next(line for line in axes.lines if line.get_drawstyle() == "steps-post")
-    assert list(total.get_xdata()) == [0, 1, 2, 3]
-    assert axes.get_xticklabels()[0].get_text() == "500 ms"
+    sketch = panel("a case", found)
+    ((total,),) = [line.strokes for line in lines(sketch, "ink")]
+    xs = sorted({x for x, _ in total})
+    assert [after - before for before, after in pairwise(xs)] == pytest.approx([196 / 3] * 3)
+    assert "500 ms" in texts(sketch)
 
 
 def test_times_below_a_timeline_never_touch() -> None:
     found = course(remembered([("a", 10)] * 41))
     assert found is not None
-    ticks = list(panel("a case", found).figure.axes[0].get_xticks())
-    assert 2 <= len(ticks) <= 4
-    assert min(after - before for before, after in pairwise(ticks)) >= 10
+    words = [mark for mark in panel("a case", found).marks if isinstance(mark, Words)]
+    places = [mark.at[0] for mark in words if mark.at[1] > BOTTOM]
+    assert 2 <= len(places) <= 4
+    assert min(after - before for before, after in pairwise(places)) >= 45
 
 
 def test_layers_by_site_add_up_to_the_live_bytes() -> None:
@@ -208,7 +217,7 @@ def test_the_longest_timeline_weighs_little_on_the_page() -> None:
     found = course(remembered(changes, peak_by_site=dict.fromkeys(sites, 150_000)))
     assert found is not None
     assert len(found.layers) == 5
-    assert len(inline(panel("a case", found))) < 16_000
+    assert len(svg(panel("a case", found))) < 9_000
 
 
 def test_sites_without_a_colour_of_their_own_share_one() -> None:
@@ -223,9 +232,10 @@ def test_sites_without_a_colour_of_their_own_share_one() -> None:
 def test_an_estimate_is_a_line_within_the_axes() -> None:
     found = course(Memory.model_validate(memory()))
     assert found is not None
-    axes = panel("a case", found, estimate=3 * 2.0**20).figure.axes[0]
-    assert any(list(line.get_ydata()) == [3.0, 3.0] for line in axes.lines)
-    assert axes.get_ylim()[1] > 3.0
+    sketch = panel("a case", found, estimate=3 * 2.0**20)
+    ((stroke,),) = [line.strokes for line in lines(sketch, "good")]
+    assert stroke == plane_of(found.events[-1] + 1, 3 * 2.0**20).level(3 * 2.0**20)
+    assert TOP < stroke[0][1] < BOTTOM
 
 
 def test_a_variant_that_holds_no_memory_has_no_timeline() -> None:

@@ -9,7 +9,7 @@ import profile_builders
 import pytest
 from builders import Workplace
 from holdfast_report.command import main
-from page_reader import Reader, drawn
+from page_reader import Reader, drawn, unfolded
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_a_verdict_of_before_the_detectors_is_still_drawn(workplace: Workplace) 
 
 
 def test_profiles_are_folded_with_those_of_suspects_in_front(profiled: Workplace) -> None:
-    page = profiled.page()
+    page = unfolded(profiled.page())
     assert page.count('<details class="profile" data-name=') == 4
     assert "<details open" not in page
     words = Reader(page).words

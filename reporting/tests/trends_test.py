@@ -6,10 +6,22 @@ import pytest
 from builders import HOST, Workplace
 from holdfast_report.command import main
 from holdfast_report.documents import Entry, Results, Row
+from holdfast_report.drawing import PAPER, Pen
 from holdfast_report.history import Series
 from holdfast_report.page import now_of
 from holdfast_report.root import Part, Root
-from holdfast_report.trends import Band, band_of, panel, rank, stem_of, worth_a_panel
+from holdfast_report.sketch import figure_of
+from holdfast_report.trends import (
+    BOTTOM,
+    TOP,
+    Band,
+    band_of,
+    panel,
+    rank,
+    stem_of,
+    worth_a_panel,
+)
+from sketch_reader import areas, dots, lines, texts
 
 
 def series(metric: str, values: list[float], **changes: object) -> Series:
@@ -99,23 +111,45 @@ def test_regressions_rank_before_speedups_before_the_rest() -> None:
     assert [one.metric for one in ranked] == ["launches", "speedup", "peak_bytes"]
 
 
+def test_one_commit_is_no_course_until_something_is_not_well() -> None:
+    one = series("speedup", [10.0])
+    assert not worth_a_panel(one, "PASS")
+    assert worth_a_panel(one, "REGRESSION")
+
+
 def test_a_panel_shows_band_baseline_levels_and_changes() -> None:
     stepped = Series.model_validate(builders.trend()["series"][0])
-    axes = panel(stepped, Band(10.0, 0.05)).figure.axes[0]
-    assert any(patch.get_alpha() == 0.14 for patch in axes.patches)
-    levels = [line.get_ydata()[0] for line in axes.lines if len(line.get_xdata()) == 2]
-    assert {10.0, 12.0} <= set(levels)
-    assert " +20 % " in [text.get_text() for text in axes.texts]
+    sketch = panel(stepped, Band(10.0, 0.05))
+    assert [area.alpha for area in areas(sketch, "good")] == [0.14]
+    upright, levels = lines(sketch, "ink")
+    assert len(upright.strokes) == len(stepped.change_points) == 1
+    (before, _), (after, _) = levels.strokes
+    assert before[1] > after[1], "from 10 up to 12"
+    assert before[1] == lines(sketch, "good")[0].strokes[0][0][1], "the baseline, 10"
+    assert "+20 %" in texts(sketch)
 
 
 def test_outliers_are_hollow() -> None:
     stepped = Series.model_validate(builders.trend()["series"][0])
-    points = [line for line in panel(stepped).figure.axes[0].lines if line.get_marker() == "o"]
-    hollow = [line for line in points if line.get_markerfacecolor() != line.get_markeredgecolor()]
-    assert [line.get_ydata()[0] for line in hollow] == [14.0]
+    assert [point.value for point in stepped.points if point.outlier] == [14.0]
+    sketch = panel(stepped)
+    (hole,) = dots(sketch, "paper")
+    plain, rim = dots(sketch, "optimized")
+    assert rim.at == hole.at and rim.size > hole.size
+    assert len(rim.at) == 1 and len(plain.at) == len(stepped.points) - 1
+    assert rim.at[0][1] < min(y for _, y in plain.at), "the highest"
 
 
-def test_a_single_point_can_be_drawn(tmp_path: Path) -> None:
-    drawing = panel(series("time_s", [0.0006], **{"class": HOST}))
-    drawing.figure.savefig(tmp_path / "one.svg")
-    assert (tmp_path / "one.svg").stat().st_size > 0
+def test_a_spread_beyond_the_panel_is_cut_at_its_edge() -> None:
+    wide = series("speedup", [10.0, 10.1])
+    wide = wide.model_copy(
+        update={"points": [point.model_copy(update={"mad": 9.0}) for point in wide.points]}
+    )
+    (spread,) = lines(panel(wide), "muted")
+    assert {y for stroke in spread.strokes for _, y in stroke} == {TOP, BOTTOM}
+
+
+def test_a_single_point_can_be_drawn_as_a_file(tmp_path: Path) -> None:
+    sketch = panel(series("time_s", [0.0006], **{"class": HOST}), heading=["a $case", "time_s"])
+    figure_of(sketch, Pen(PAPER)).figure.savefig(tmp_path / "one.svg")
+    assert "a $case" in (tmp_path / "one.svg").read_text("utf-8")

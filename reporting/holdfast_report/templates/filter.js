@@ -2,10 +2,13 @@
 // Hides the rows of a table, or the parts of a list, that lack one of the words. SPDX-License-Identifier: Apache-2.0
 for (const input of document.querySelectorAll("input[data-filter]")) {
   const target = document.getElementById(input.dataset.filter);
-  const rows = target.matches("table") ? [...target.tBodies[0].rows] : [...target.querySelectorAll("[data-name]")];
-  const texts = rows.map((row) => (row.dataset.name || row.textContent).toLowerCase());
   const said = input.parentElement.querySelector("[role=status]");
-  const apply = () => {
+  let rows = [], texts = [];
+  const collect = () => {
+    rows = target.matches("table") ? [...target.tBodies[0].rows] : [...target.querySelectorAll("[data-name]")];
+    texts = rows.map((row) => (row.dataset.name || row.textContent).toLowerCase());
+  };
+  const hide = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
     rows.forEach((row, index) => {
@@ -16,6 +19,10 @@ for (const input of document.querySelectorAll("input[data-filter]")) {
     });
     said.textContent = words.length ? `${count} of ${rows.length}` : "";
   };
+  const apply = () => {
+    if (input.value) document.dispatchEvent(new Event("unfold"));  // what is folded may hold a word, too
+    hide();
+  };
   // The address of a case shows what the page says of it.
   const recall = () => {
     const named = location.hash.startsWith("#case-") && document.getElementById(location.hash.slice(1));
@@ -23,6 +30,9 @@ for (const input of document.querySelectorAll("input[data-filter]")) {
     input.value = named.dataset.case;
     apply();
   };
+  collect();
+  // Pieces that came later; those of the whole page when the first of them can be laid.
+  document.addEventListener("unfolded", () => { collect(); if (input.value) apply(); });
   window.addEventListener("hashchange", recall);
   input.addEventListener("input", apply);
   input.parentElement.hidden = false;

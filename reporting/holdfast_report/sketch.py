@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small figure as a handful of marks, in points from its top left: a few letters of SVG on a page
+that has hundreds of them, or matplotlib's where a file of its own is wanted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+from matplotlib.ticker import MaxNLocator
+
+from holdfast_report.drawing import Drawing, Pen
+from holdfast_report.slimming import rounded, slim_path
+
+Point = tuple[float, float]
+Strokes = Sequence[Sequence[Point]]
+
+ANCHORS = {"start": "left", "middle": "center", "end": "right"}  # in matplotlib's words
+
+
+@dataclass(frozen=True)
+class Line:
+    strokes: Strokes
+    role: str  # its colour
+    width: float
+    dash: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Area:
+    outlines: Strokes
+    role: str
+    alpha: float = 1.0
+
+
+@dataclass(frozen=True)
+class Dots:
+    at: Sequence[Point]
+    role: str
+    size: float
+
+
+@dataclass(frozen=True)
+class Words:
+    at: Point  # of the baseline
+    said: str
+    role: str
+    size: float
+    anchor: str = "start"
+    address: str | None = None
+
+
+Mark = Line | Area | Dots | Words
+
+
+@dataclass
+class Sketch:
+    width: float
+    height: float
+    alt: str  # what a reader who does not see it should know
+    marks: list[Mark] = field(default_factory=list)
+
+    def add(self, *marks: Mark) -> None:
+        self.marks += marks
+
+
+@dataclass(frozen=True)
+class Plane:
+    """From values to points: where a figure's axes stand, and what they reach."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+    x_limits: tuple[float, float]
+    y_limits: tuple[float, float]
+
+    def x(self, value: float) -> float:
+        low, high = self.x_limits
+        return self.left + (value - low) / (high - low) * (self.right - self.left)
+
+    def y(self, value: float) -> float:
+        low, high = self.y_limits
+        return self.bottom - (value - low) / (high - low) * (self.bottom - self.top)
+
+    def at(self, x: float, y: float) -> Point:
+        return self.x(x), self.y(y)
+
+    def level(self, value: float) -> list[Point]:
+        """Across the whole plane."""
+        return [(self.left, self.y(value)), (self.right, self.y(value))]
+
+    def ticks(self, count: int, whole: bool = False) -> list[float]:
+        """Round values along the y axis."""
+        low, high = self.y_limits
+        found = MaxNLocator(nbins=count, min_n_ticks=2, integer=whole).tick_values(low, high)
+        return [float(tick) for tick in found if low <= tick <= high]
+
+
+def box(left: float, top: float, right: float, bottom: float) -> list[Point]:
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+
+def commands(strokes: Strokes, closed: bool) -> str:
+    paths = (" L ".join(f"{x} {y}" for x, y in stroke) for stroke in strokes if stroke)
+    return slim_path("".join(f"M {path}{' z' if closed else ''}" for path in paths))
+
+
+def svg_of(mark: Mark) -> str:
+    colour = f"var(--{mark.role})"
+    if isinstance(mark, Area):
+        alpha = f";opacity:{mark.alpha:g}" if mark.alpha < 1 else ""
+        return f'<path d="{commands(mark.outlines, True)}" style="fill:{colour}{alpha}"/>'
+    if isinstance(mark, Line):
+        dash = f";stroke-dasharray:{' '.join(f'{one:g}' for one in mark.dash)}" if mark.dash else ""
+        style = f"fill:none;stroke:{colour};stroke-width:{mark.width:g}{dash}"
+        return f'<path d="{commands(mark.strokes, False)}" style="{style}"/>'
+    if isinstance(mark, Dots):  # lines of no length, whose round caps are dots
+        dots = "".join(f"M{rounded(str(x))} {rounded(str(y))}h0" for x, y in mark.at)
+        style = f"stroke:{colour};stroke-width:{mark.size:g};stroke-linecap:round"
+        return f'<path d="{dots}" style="{style}"/>'
+    x, y = (rounded(str(one)) for one in mark.at)
+    anchor = f";text-anchor:{mark.anchor}" if mark.anchor != "start" else ""
+    style = f"fill:{colour};font-size:{mark.size:g}px{anchor}"
+    text = f'<text x="{x}" y="{y}" style="{style}">{escape(mark.said)}</text>'
+    return f'<a href="{escape(mark.address)}">{text}</a>' if mark.address else text
+
+
+def svg(sketch: Sketch) -> Markup:
+    """On the page, whose colours it follows."""
+    marks = "".join(svg_of(mark) for mark in sketch.marks)
+    return Markup(
+        f'<svg class="figure" role="img" aria-label="{escape(sketch.alt)}" '
+        f'viewBox="0 0 {sketch.width:g} {sketch.height:g}">{marks}</svg>'
+    )
+
+
+def path_of(strokes: Strokes, closed: bool) -> Path:
+    points: list[Point] = []
+    codes: list[Any] = []  # numbers of a type of numpy's
+    for stroke in filter(None, strokes):
+        points += [*stroke, stroke[0]] if closed else stroke
+        codes += [Path.MOVETO, *[Path.LINETO] * (len(stroke) - 1)]
+        codes += [Path.CLOSEPOLY] if closed else []
+    path = Path(points, codes)
+    path.should_simplify = False  # which would take the dots of a long series away
+    return path
+
+
+def draw(axes: Axes, mark: Mark, pen: Pen) -> None:
+    colour = pen[mark.role]
+    if isinstance(mark, Words):
+        style: dict[str, Any] = {"color": colour, "size": mark.size, "ha": ANCHORS[mark.anchor]}
+        # A name may hold a dollar, which is no formula.
+        axes.text(*mark.at, mark.said, va="baseline", parse_math=False, url=mark.address, **style)
+    elif isinstance(mark, Area):
+        path = path_of(mark.outlines, True)
+        axes.add_patch(PathPatch(path, facecolor=colour, alpha=mark.alpha, lw=0, clip_on=False))
+    elif isinstance(mark, Line):
+        dash = (0.0, tuple(one / mark.width for one in mark.dash)) if mark.dash else "solid"
+        path = path_of(mark.strokes, False)
+        line = PathPatch(path, facecolor="none", edgecolor=colour, lw=mark.width, ls=dash)
+        axes.add_patch(line).set_clip_on(False)
+    else:
+        path = path_of([[place, place] for place in mark.at], False)
+        dots = PathPatch(path, facecolor="none", edgecolor=colour, lw=mark.size, capstyle="round")
+        axes.add_patch(dots).set_clip_on(False)
+
+
+def figure_of(sketch: Sketch, pen: Pen) -> Drawing:
+    """For a file of its own."""
+    figure, axes = pen.figure(sketch.width / 72, sketch.height / 72)
+    axes.set_xlim(0, sketch.width)
+    axes.set_ylim(sketch.height, 0)
+    axes.set_axis_off()
+    for mark in sketch.marks:
+        draw(axes, mark, pen)
+    return Drawing(figure, sketch.alt)
