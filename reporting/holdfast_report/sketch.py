@@ -95,10 +95,12 @@ class Plane:
         return [(self.left, self.y(value)), (self.right, self.y(value))]
 
     def ticks(self, count: int, whole: bool = False) -> list[float]:
-        """Round values along the y axis."""
+        """Round values along the y axis; of what is counted only whole ones."""
         low, high = self.y_limits
         found = MaxNLocator(nbins=count, min_n_ticks=2, integer=whole).tick_values(low, high)
-        return [float(tick) for tick in found if low <= tick <= high]
+        ticks = [float(tick) for tick in found if low <= tick <= high]
+        counted = [tick for tick in ticks if tick.is_integer()]
+        return counted if whole and counted else ticks
 
 
 def box(left: float, top: float, right: float, bottom: float) -> list[Point]:
@@ -146,9 +148,7 @@ def path_of(strokes: Strokes, closed: bool) -> Path:
         points += [*stroke, stroke[0]] if closed else stroke
         codes += [Path.MOVETO, *[Path.LINETO] * (len(stroke) - 1)]
         codes += [Path.CLOSEPOLY] if closed else []
-    path = Path(points, codes)
-    path.should_simplify = False  # which would take the dots of a long series away
-    return path
+    return Path(points, codes)
 
 
 def draw(axes: Axes, mark: Mark, pen: Pen) -> None:
@@ -166,9 +166,8 @@ def draw(axes: Axes, mark: Mark, pen: Pen) -> None:
         line = PathPatch(path, facecolor="none", edgecolor=colour, lw=mark.width, ls=dash)
         axes.add_patch(line).set_clip_on(False)
     else:
-        path = path_of([[place, place] for place in mark.at], False)
-        dots = PathPatch(path, facecolor="none", edgecolor=colour, lw=mark.size, capstyle="round")
-        axes.add_patch(dots).set_clip_on(False)
+        xs, ys = zip(*mark.at, strict=True)
+        axes.plot(xs, ys, "o", color=colour, ms=mark.size, mew=0, clip_on=False, zorder=1)
 
 
 def figure_of(sketch: Sketch, pen: Pen) -> Drawing:

@@ -2,6 +2,7 @@
 from pathlib import Path
 
 import builders
+import numpy as np
 import pytest
 from builders import HOST, Workplace
 from holdfast_report.command import main
@@ -21,6 +22,8 @@ from holdfast_report.trends import (
     stem_of,
     worth_a_panel,
 )
+from matplotlib.colors import to_rgba
+from matplotlib.image import imread
 from sketch_reader import areas, dots, lines, texts
 
 
@@ -151,5 +154,15 @@ def test_a_spread_beyond_the_panel_is_cut_at_its_edge() -> None:
 
 def test_a_single_point_can_be_drawn_as_a_file(tmp_path: Path) -> None:
     sketch = panel(series("time_s", [0.0006], **{"class": HOST}), heading=["a $case", "time_s"])
-    figure_of(sketch, Pen(PAPER)).figure.savefig(tmp_path / "one.svg")
+    figure = figure_of(sketch, Pen(PAPER)).figure
+    figure.savefig(tmp_path / "one.svg")
     assert "a $case" in (tmp_path / "one.svg").read_text("utf-8")
+    figure.savefig(tmp_path / "one.png", dpi=200)
+    blue = to_rgba(PAPER["optimized"])
+    assert np.isclose(imread(tmp_path / "one.png"), blue, atol=0.01).all(axis=2).any()
+
+
+def test_counts_have_whole_ticks() -> None:
+    said = texts(panel(series("launches", [2.0, 2.0])))
+    assert "2" in said
+    assert not any("." in text for text in said)
