@@ -294,7 +294,7 @@ function(holdfast_finish)
 
   add_test(NAME layers COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/layers.py ${PROJECT_SOURCE_DIR})
   add_test(NAME layers_test COMMAND ${HOLDFAST_PYTEST} -q -p no:cacheprovider ${PROJECT_SOURCE_DIR}/cmake)
-  set_tests_properties(layers layers_test PROPERTIES LABELS unit TIMEOUT 60)
+  set_tests_properties(layers layers_test PROPERTIES LABELS unit TIMEOUT 120 ENVIRONMENT "HOLDFAST_BUILD=${PROJECT_BINARY_DIR}")
   # In a build of its own: five minutes on two cores.
   add_test(NAME example.heat COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/example.py ${PROJECT_SOURCE_DIR}
                                      ${PROJECT_BINARY_DIR})

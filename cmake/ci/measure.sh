@@ -1,23 +1,41 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Measures and judges suites of a build, as nights do:
-#   cmake/ci/measure.sh TIER RESULTS [SUITE...]       (all suites of the build by default)
+#   cmake/ci/measure.sh TIER RESULTS [SUITE...]       (by default all suites of the build, on the devices that they have cases for)
 # BUILD is the build (default: build/release), DEVICES what to measure on (default: host cuda-dry:sm_90). The exit code is
-# the gate's; what could not be measured fails as well.
+# the gate's; what could not be measured fails as well, after all the others have been measured and judged.
 set -euo pipefail
 tier=${1:?name the tier: smoke, gate or full}
 results=${2:?name the folder that receives the results}
 shift 2
 build=${BUILD:-build/release}
 read -ra devices <<< "${DEVICES:-host cuda-dry:sm_90}"
-suites=("$@")
-if [ ${#suites[@]} = 0 ]; then
-  for list in "$build"/bin/*.list.json; do suites+=("$(basename "$list" .list.json)"); done
-fi
+named=("$@")
 
+# The suites of the build with a case of this tier for a device; a smaller tier is part of a larger one.
+with_cases_for() {
+  python3 - "$1" "$tier" "$build"/bin/*.list.json <<'END'
+import json, pathlib, sys
+device, tier, *lists = sys.argv[1:]
+kind = device.partition(":")[0]  # cuda-dry:sm_90 -> cuda-dry
+tiers = ("smoke", "gate", "full")
+for path in map(pathlib.Path, lists):
+    cases = json.loads(path.read_text("utf-8"))["cases"]
+    if any(kind in case["devices"] and tiers.index(case["tier"]) <= tiers.index(tier) for case in cases):
+        print(path.name.removesuffix(".list.json"))
+END
+}
+
+status=0
 for device in "${devices[@]}"; do
+  suites=("${named[@]}")
+  if [ ${#named[@]} = 0 ]; then
+    listed=$(with_cases_for "$device")
+    mapfile -t suites < <(printf '%s' "${listed:+$listed$'\n'}")
+  fi
   for suite in "${suites[@]}"; do
-    "$build/bin/holdfast" run "$suite" --device="$device" --tier="$tier" --out="$results"
+    "$build/bin/holdfast" run "$suite" --device="$device" --tier="$tier" --out="$results" || status=$?
   done
 done
-"$build/bin/holdfast" check "$results" --baselines=baselines --undecided=warn
+"$build/bin/holdfast" check "$results" --baselines=baselines --undecided=warn || exit $?
+exit $status

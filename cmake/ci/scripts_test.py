@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What workflows run, run: a suite measured and judged, recorded on a branch, published into a folder."""
 
+import json
 import os
 import subprocess
 import tarfile
@@ -24,6 +25,17 @@ def run(script: str, *arguments: object, **environment: object) -> subprocess.Co
     )
 
 
+HOLDFAST = """#!/usr/bin/env bash
+echo "$*" >> "$(dirname "$0")/asked"
+case "$*" in *" broken "*) exit 3 ;; *) exit 0 ;; esac
+"""
+
+
+def listing(*tiers_and_devices: tuple[str, str]) -> str:
+    cases = [{"tier": tier, "devices": {device: {}}} for tier, device in tiers_and_devices]
+    return json.dumps({"cases": cases})
+
+
 @pytest.fixture
 def holdfast() -> Path:
     command = BUILD / "bin" / "holdfast"
@@ -43,11 +55,15 @@ def test_a_night_is_measured_recorded_and_published(
     holdfast: Path, remote: Path, tmp_path: Path
 ) -> None:
     results = tmp_path / "results"
-    measured = run(
-        "measure.sh", "smoke", results, "cubed_sphere_swe", BUILD=BUILD, DEVICES="cuda-dry:sm_90"
-    )
+    bin = tmp_path / "night" / "bin"  # a build of two suites, one of which has no dry case
+    bin.mkdir(parents=True)
+    for name in ("holdfast", "content.json", "cubed_sphere_swe", "cubed_sphere_swe.list.json"):
+        (bin / name).symlink_to(holdfast.parent / name)
+    (bin / "of_the_host.list.json").write_text(listing(("smoke", "host")))
+    measured = run("measure.sh", "smoke", results, BUILD=bin.parent, DEVICES="cuda-dry:sm_90")
     assert (results / "verdict.md").exists(), measured.stderr
-    assert (results / "cuda-dry-sm_90" / "cubed_sphere_swe.json").exists()
+    names = {path.name for path in (results / "cuda-dry-sm_90").iterdir()}
+    assert names == {"cubed_sphere_swe.json", "cubed_sphere_swe.list.json"}
 
     facts = {"HOLDFAST": holdfast, "HISTORY_REMOTE": remote, "HISTORY_BRANCH": "main"}
     recorded = run("append.sh", results, tmp_path / "store", **facts)
@@ -57,12 +73,57 @@ def test_a_night_is_measured_recorded_and_published(
     assert again.returncode == 0, again.stderr
     assert "1 run was there already" in again.stdout
 
-    if not (ROOT / "reporting" / "holdfast_report" / "site").exists():
-        pytest.skip("this tree has no site")
     site = tmp_path / "site"
     published = run("publish.sh", site, tmp_path / "third", HOLDFAST=holdfast, HISTORY_REMOTE=remote)
     assert published.returncode == 0, published.stderr
     assert "cuda-dry-sm_90" in (site / "index.html").read_text("utf-8")
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Path:
+    """A build of three suites, whose command writes down what it is asked."""
+    files = {
+        "holdfast": HOLDFAST,
+        "broken.list.json": listing(("smoke", "host"), ("smoke", "cuda-dry")),
+        "of_the_host.list.json": listing(("smoke", "host"), ("full", "cuda")),
+        "slow.list.json": listing(("full", "host"), ("gate", "cuda-dry")),
+    }
+    for name, content in files.items():
+        path = tmp_path / "build" / "bin" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+        path.chmod(0o755)
+    return tmp_path / "build"
+
+
+def asked(build: Path) -> list[tuple[str, str]]:
+    said = [line.split() for line in (build / "bin" / "asked").read_text().splitlines()]
+    return [(words[1], words[2]) for words in said if words[0] == "run"]
+
+
+@pytest.mark.parametrize(
+    ("tier", "expected"),
+    [
+        ("smoke", [("broken", "host"), ("of_the_host", "host"), ("broken", "cuda-dry:sm_90")]),
+        ("gate", [("broken", "host"), ("of_the_host", "host"), ("broken", "cuda-dry:sm_90"),
+                  ("slow", "cuda-dry:sm_90")]),
+    ],
+)
+def test_each_suite_is_measured_where_it_has_cases_and_all_are_judged(
+    build: Path, tmp_path: Path, tier: str, expected: list[tuple[str, str]]
+) -> None:
+    done = run("measure.sh", tier, tmp_path / "results", BUILD=build)
+    assert asked(build) == [(suite, f"--device={device}") for suite, device in expected]
+    assert (build / "bin" / "asked").read_text().splitlines()[-1].startswith("check ")
+    assert done.returncode == 3, "what could not be measured fails, after the others"
+
+
+def test_a_suite_that_is_named_is_measured_wherever_it_is_wanted(
+    build: Path, tmp_path: Path
+) -> None:
+    done = run("measure.sh", "smoke", tmp_path / "results", "slow", BUILD=build, DEVICES="cuda")
+    assert asked(build) == [("slow", "--device=cuda")]
+    assert done.returncode == 0
 
 
 def test_without_a_history_nothing_is_published(
