@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the attention kernels are given, the same for the launcher and for device code.
+#pragma once
+
+#include "runtime/device_code/bf16.hpp"
+
+namespace holdfast::gpt_train {
+
+inline constexpr int attention_tile = 64;    // queries, and keys, of a tile
+inline constexpr int attention_block = 128;  // threads
+inline constexpr int attention_stages = 3;   // tiles that are under way or in use
+
+// Of queries, keys and values, or of their gradients: row n of each begins n pitch behind the
+// first, head by head. Query head h R + r reads head h of keys and values.
+template <class T>
+struct Heads {
+  T* q = nullptr;
+  T* k = nullptr;
+  T* v = nullptr;
+  int pitch = 0;  // a multiple of eight
+};
+
+// Of the segments in a tile of a row: tiles whose ranges are apart have no pair that sees another.
+struct SegmentRange {
+  int low = 0, high = 0;
+};
+
+struct AttentionForm {
+  int columns = 0;                       // T
+  int heads = 0;                         // H R
+  int repeats = 0;                       // R
+  int out_pitch = 0;                     // of o and its gradient, a multiple of eight
+  float scale = 0;                       // K^-1/2
+  const int* segments = nullptr;         // [B, T]
+  const SegmentRange* ranges = nullptr;  // [B, ceil(T / tile)]
+};
+
+}  // namespace holdfast::gpt_train
