@@ -8,7 +8,7 @@
 HOLDFAST_EMULATED_SHARED(uint4, attention_memory);
 #include "gpt_train/device/attention_mask.cuh"
 
-namespace on_cpu {
+namespace on_cpu_attention {
 #include "gpt_train/device/attention.cu"
 }
 
@@ -42,7 +42,7 @@ void planted_queries(float (&scores)[count][4], Held held, int first_key, int fi
 }  // namespace holdfast::gpt_train
 #define hide_keys planted_keys
 #define hide_queries planted_queries
-namespace on_cpu_planted {
+namespace on_cpu_planted_attention {
 #include "gpt_train/device/attention.cu"
 }
 #undef hide_keys
@@ -53,17 +53,17 @@ namespace {
 
 template <int head>
 void add_right(EmulatedKernels& kernels, const AttentionKernels& listed) {
-  kernels.add(listed.tile_segments, &on_cpu::tile_segments);
-  kernels.add(listed.attend, &on_cpu::attend<head>);
-  kernels.add(listed.back_queries, &on_cpu::attend_back_queries<head>);
-  kernels.add(listed.back_keys, &on_cpu::attend_back_keys<head>);
+  kernels.add(listed.tile_segments, &on_cpu_attention::tile_segments);
+  kernels.add(listed.attend, &on_cpu_attention::attend<head>);
+  kernels.add(listed.back_queries, &on_cpu_attention::attend_back_queries<head>);
+  kernels.add(listed.back_keys, &on_cpu_attention::attend_back_keys<head>);
 }
 template <int head>
 void add_planted(EmulatedKernels& kernels, const AttentionKernels& listed) {
-  kernels.add(listed.tile_segments, &on_cpu_planted::tile_segments);
-  kernels.add(listed.attend, &on_cpu_planted::attend<head>);
-  kernels.add(listed.back_queries, &on_cpu_planted::attend_back_queries<head>);
-  kernels.add(listed.back_keys, &on_cpu_planted::attend_back_keys<head>);
+  kernels.add(listed.tile_segments, &on_cpu_planted_attention::tile_segments);
+  kernels.add(listed.attend, &on_cpu_planted_attention::attend<head>);
+  kernels.add(listed.back_queries, &on_cpu_planted_attention::attend_back_queries<head>);
+  kernels.add(listed.back_keys, &on_cpu_planted_attention::attend_back_keys<head>);
 }
 
 }  // namespace
