@@ -5,46 +5,13 @@
 #include <gmock/gmock.h>
 
 #include "gpt_train/testing/attention_on_cpu.hpp"
-#include "gpt_train/testing/attention_run.hpp"
+#include "gpt_train/testing/attention_samples.hpp"
 #include "testing/error_of.hpp"
 
 namespace holdfast::gpt_train {
 namespace {
 
 using testing::HasSubstr;
-
-// By worst_row, twice what was seen: shares, slopes and results are rounded to bf16, 2^-9 each.
-struct Limits {
-  double o = 0.004, d_q = 0.015, d_k = 0.008, d_v = 0.006;
-};
-constexpr Limits limits;
-
-struct Sample {
-  std::string name = {};
-  int groups = 0, repeats = 0, head = 0, batch = 0, columns = 0, document = 0, pad_tail = 0;
-
-  AttentionInput input() const {
-    return attention_input({.groups = groups,
-                            .repeats = repeats,
-                            .head = head,
-                            .batch = batch,
-                            .columns = columns,
-                            .document = document},
-                           pad_tail);
-  }
-};
-void PrintTo(const Sample& sample, std::ostream* stream) {
-  *stream << sample.name;
-}
-
-const Sample samples[] = {
-    {"tiny", 2, 2, 32, 2, 128, 64, 0},
-    {"grouped_odd_with_dark_tiles", 1, 3, 64, 2, 205, 30, 70},
-    {"one_document", 2, 1, 32, 1, 150, 0, 0},
-    {"less_than_a_tile", 1, 2, 64, 2, 9, 4, 2},
-    {"one_beyond_a_tile", 1, 1, 32, 2, 65, 20, 1},
-    {"widest", 1, 2, 128, 1, 90, 40, 3},
-};
 
 std::unique_ptr<Backend> emulated(int head, emulation::Order order = emulation::Order::forward) {
   EmulatedKernels kernels;
@@ -58,26 +25,14 @@ INSTANTIATE_TEST_SUITE_P(All, AttentionSample, testing::ValuesIn(samples),
 
 TEST_P(AttentionSample, AgreesWithTheOracleRowByRow) {
   const AttentionInput in = GetParam().input();
-  const AttentionOutput found = attended(*emulated(in.shape.head), in);
-  const AttentionOutput expected = expected_attention(in);
-  const int head = in.shape.head;
-  EXPECT_LT(worst_row(found.o, expected.o, head), limits.o);
-  EXPECT_LT(worst_row(found.log_sums, expected.log_sums, 1), 1e-3);
-  EXPECT_LT(worst_row(found.d_q, expected.d_q, head), limits.d_q);
-  EXPECT_LT(worst_row(found.d_k, expected.d_k, head), limits.d_k);
-  EXPECT_LT(worst_row(found.d_v, expected.d_v, head), limits.d_v);
+  expect_attention(attended(*emulated(in.shape.head), in), in);
 }
 
 // The other order runs threads, blocks and copies the other way round.
 TEST_P(AttentionSample, HasTheSameBitsInEveryOrderOfItsThreads) {
   const AttentionInput in = GetParam().input();
-  const AttentionOutput one = attended(*emulated(in.shape.head), in),
-                        two = attended(*emulated(in.shape.head, emulation::Order::backward), in);
-  EXPECT_EQ(one.o, two.o);
-  EXPECT_EQ(one.log_sums, two.log_sums);
-  EXPECT_EQ(one.d_q, two.d_q);
-  EXPECT_EQ(one.d_k, two.d_k);
-  EXPECT_EQ(one.d_v, two.d_v);
+  expect_same_bits(attended(*emulated(in.shape.head), in),
+                   attended(*emulated(in.shape.head, emulation::Order::backward), in));
 }
 
 // A number that is none poisons whatever multiplies it, be its share zero.
