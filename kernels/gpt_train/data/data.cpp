@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpt_train/data/data.hpp"
 
-#include <cmath>
-
 #include "runtime/base/error.hpp"
 
 namespace holdfast::gpt_train {
@@ -25,13 +23,6 @@ int token_at(std::uint64_t position, int vocabulary) {
 }
 
 }  // namespace
-
-double near_normal(std::uint64_t stream, std::uint64_t index, std::uint64_t seed) {
-  const std::uint64_t h = hashed(seed, stream, index);
-  const auto sum = static_cast<std::int64_t>((h & 0xffff) + ((h >> 16) & 0xffff) +
-                                             ((h >> 32) & 0xffff) + (h >> 48));
-  return static_cast<double>(sum - 131070) * (1 / std::sqrt(1431655765.0));
-}
 
 std::vector<double> drawn(const Tensor& tensor, Start start) {
   const double sigma = start == Start::bench ? tensor.sigma : tensor.upstream_sigma;

@@ -5,25 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "gpt_train/data/hash.hpp"
 #include "gpt_train/problem/tensors.hpp"
 
 namespace holdfast::gpt_train {
-
-inline constexpr std::uint64_t seed = 1234;
-
-// Output `index` of SplitMix64 under the key of a stream.
-constexpr std::uint64_t mixed(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return z ^ (z >> 31);
-}
-constexpr std::uint64_t hashed(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
-  constexpr std::uint64_t golden = 0x9E3779B97F4A7C15u;
-  return mixed(mixed(seed + stream * golden) + (index + 1) * golden);
-}
-
-// Nearly normal: the sum of four uniform numbers, exact on every machine.
-double near_normal(std::uint64_t stream, std::uint64_t index, std::uint64_t seed = gpt_train::seed);
 
 // A tensor's numbers [rows, columns], before rounding.
 std::vector<double> drawn(const Tensor& tensor, Start start);

@@ -28,6 +28,15 @@ TEST(GptData, HashesArePublished) {
   EXPECT_EQ(hashed(1234, 33, 7), 0x5b585bc5686d4f4eu);
 }
 
+TEST(GptData, NearlyNormalNumbersHaveVarianceOne) {
+  EXPECT_EQ(
+      near_normal(16, 0),
+      double(std::int64_t((hashed(seed, 16, 0) & 0xffff) + (hashed(seed, 16, 0) >> 16 & 0xffff) +
+                          (hashed(seed, 16, 0) >> 32 & 0xffff) + (hashed(seed, 16, 0) >> 48)) -
+             131070) *
+          (1 / std::sqrt(1431655765.0)));
+}
+
 TEST(GptData, TokensAndDocumentsOfMicroArePublished) {
   const Batch first = batch_of(golden::micro, 0);
   EXPECT_EQ(first.tokens, (std::vector<int>{14, 17, 0,  7,  15, 22, 1,  0,  5,  16, 0,  32,
