@@ -174,6 +174,15 @@ class CudaDevice final : public Device {
     const auto status = cudaEventSynchronize(handle_of(event));
     if (status != cudaSuccess) check(status, text("wait for ", event.name));
   }
+  bool do_reached(const LaneEvent& event) const override {
+    const auto status = cudaEventQuery(handle_of(event));
+    if (status == cudaErrorNotReady) {
+      (void)cudaGetLastError();  // no error of ours
+      return false;
+    }
+    if (status != cudaSuccess) check(status, text("ask for ", event.name));
+    return true;
+  }
   void do_copy(void* to, const void* from, std::size_t bytes) override {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_.get()),
           "copy within the device");

@@ -67,6 +67,7 @@ class Device {
   void record(LaneEvent& event, Lane lane);
   void wait(Lane lane, const LaneEvent& event);  // the lane does, the host goes on
   void await(const LaneEvent& event);            // the host waits
+  bool reached(const LaneEvent& event) const;  // whether it would not have to; true on a dry device
 
   void copy(void* to, const void* from, std::size_t bytes);
   void fill_zero(void* memory, std::size_t bytes);
@@ -119,6 +120,7 @@ class Device {
   virtual void do_record(LaneEvent& event, Lane lane) = 0;
   virtual void do_wait(Lane lane, const LaneEvent& event) = 0;
   virtual void do_await(const LaneEvent& event) = 0;
+  virtual bool do_reached(const LaneEvent& event) const = 0;
   virtual void do_copy(void* to, const void* from, std::size_t bytes) = 0;
   virtual void do_fill_zero(void* memory, std::size_t bytes) = 0;
   virtual void do_load(std::span<const char> cubin, Function& function) = 0;

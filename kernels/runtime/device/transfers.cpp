@@ -161,4 +161,10 @@ void Device::await(const LaneEvent& event) {
   ++ledger_->counts.syncs;
 }
 
+bool Device::reached(const LaneEvent& event) const {
+  forbid_in_capture(text("asks for event '", event.name, "'"));
+  require_recorded(event);
+  return do_reached(event);
+}
+
 }  // namespace holdfast

@@ -105,6 +105,9 @@ class EmulatedDevice final : public Device {
     lanes_.reach(static_cast<const EmulatedEvent&>(event).moment);
     raise_failure();
   }
+  bool do_reached(const LaneEvent& event) const override {
+    return lanes_.reached(static_cast<const EmulatedEvent&>(event).moment);
+  }
   void do_copy(void* to, const void* from, std::size_t bytes) override {
     enqueue(text("a copy of ", bytes, " bytes"), [=] { move(to, from, bytes); });
   }

@@ -31,6 +31,9 @@ class Lanes {
   void wait(Lane lane, Moment until);
   // Runs what stands before the moment, and whatever that waits for.
   void reach(Moment moment);
+  bool reached(Moment moment) const {
+    return queues_[static_cast<std::size_t>(moment.lane)].begun >= moment.position;
+  }
   void finish();
 
  private:

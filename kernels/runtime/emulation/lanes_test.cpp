@@ -180,6 +180,22 @@ TEST_F(DryLanes, AnEventOfAnotherDeviceIsRefused) {
               HasSubstr("event 'done' belongs to another device"));
 }
 
+// The main lane stays behind while copies run ahead, and runs at once where they stay behind.
+TEST(EmulatedLanes, AnEventIsReachedWithoutWaitingWhenItsLaneHasComeThere) {
+  for (const CopyLane copies : {CopyLane::early, CopyLane::late}) {
+    const auto backend = make_emulated_backend({}, {.copies = copies});
+    Device& device = *backend->device;
+    const auto cleared = device.make_event("cleared");
+    const Buffer<double> some(*backend, 1, "some");
+    device.fill_zero(some.data(), some.bytes());
+    device.record(*cleared, Lane::main);
+    EXPECT_EQ(device.reached(*cleared), copies == CopyLane::late);
+    EXPECT_EQ(backend->ledger.counts.syncs, 0);
+    device.await(*cleared);
+    EXPECT_TRUE(device.reached(*cleared));
+  }
+}
+
 TEST_F(DryLanes, AnEventThatNobodyRecordedIsRefused) {
   EXPECT_THAT(refusal_of([&] { device.await(*stream.done); }, Fault::broken_rule),
               HasSubstr("event 'done', which no lane has recorded"));
