@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "galaxy_shear/testing/goldens.hpp"
+#include "galaxy_shear/testing/scenes.hpp"
 #include "galaxy_shear/testing/walks.hpp"
 #include "runtime/base/error.hpp"
 
@@ -94,6 +95,15 @@ TEST_F(GalaxyShearOnHost, TellsWhichGalaxyFailedAtWhichStep) {
   for (const Variant variant : variants) expect_failures_told(*backend, variant);
 }
 
+TEST_F(GalaxyShearOnHost, FitsThePublishedSceneAndOthersAsTheOracleDoes) {
+  for (const Variant variant : variants) {
+    for (const Precision precision : precisions)
+      expect_published_scene(*backend, variant, precision);
+    expect_scene(*backend, variant, {.fft = 32, .image = 31, .psf = Psf::moffat, .objects = 5});
+    expect_scene_failure_told(*backend, variant);
+  }
+}
+
 TEST_F(GalaxyShearOnHost, InfersThePublishedBoundAndItsSlopes) {
   expect_published_inference(after(*backend, Variant::optimized, published_inference()));
 }
@@ -163,6 +173,13 @@ TEST_F(GalaxyShearOnHost, HoldsTheBytesOfTheFormula) {
         EXPECT_EQ(fresh->ledger.peak_bytes, formula_peak_bytes(*fresh, variant, unit, options))
             << int(unit) << ' ' << int(variant);
       }
+  const Options scene = {.fft = 64, .image = 33, .objects = 7, .precision = Precision::f32};
+  for (const Variant variant : variants) {
+    const auto fresh = open_backend("host");
+    const auto computation = make(Unit::scene_step, *fresh, variant, scene);
+    EXPECT_EQ(fresh->ledger.peak_bytes,
+              formula_peak_bytes(*fresh, variant, Unit::scene_step, scene));
+  }
 }
 
 struct Refused {
@@ -178,6 +195,8 @@ TEST_F(GalaxyShearOnHost, RefusesWhatCannotBeWithFieldValueAndLimit) {
         Refused{{.image = 0}, "image = 0: a stamp has at least one pixel"},
         Refused{{.image = 129}, "image 129 does not fit in fft 128"},
         Refused{{.batch = 0}, "batch = 0: at least one galaxy is drawn"},
+        Refused{{.objects = -1}, "objects = -1: a scene has at least one galaxy"},
+        Refused{{.batch = 2, .objects = 3}, "objects = 3 and batch = 2: the galaxies of a scene"},
         Refused{{.latents = 5}, "latents = 5: 4 (g1, g2, x, y) or 8 (all parameters) are fitted"},
         Refused{{.steps = 0}, "num-steps = 0: a fit has at least one step"},
         Refused{{.learning_rate = -1}, "learning rate = -1: it must be positive"},

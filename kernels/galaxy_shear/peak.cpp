@@ -4,6 +4,7 @@
 
 #include "galaxy_shear/device/sizes.hpp"
 #include "galaxy_shear/galaxy_shear.hpp"
+#include "galaxy_shear/problem/objects.hpp"
 #include "galaxy_shear/problem/walks.hpp"
 #include "galaxy_shear/reference/reference_formulas.hpp"
 #include "runtime/base/fourier.hpp"
@@ -39,20 +40,30 @@ std::int64_t optics_count(const Options& options) {
   return options.psf == Psf::gaussian ? columns : columns * columns;
 }
 
-// Workspaces of so many threads: two planes of rows, four signals, eight borders (host/plan.hpp).
+// Numbers of the arrays of host/plan.hpp.
+struct HostSizes {
+  HostSizes(const Options& options, std::int64_t value)
+      : lanes((host_limits().isa == "x86-64-v4" ? 64 : 32) / value) {
+    const std::int64_t n = options.fft, half = n / 2, line = 64 / value;
+    const auto up = [](std::int64_t count, std::int64_t to) { return (count + to - 1) / to * to; };
+    groups = up(half, lanes) / lanes;
+    teams = up((std::int64_t{options.image} + 1) / 2, lanes) / lanes;
+    plane = up((up(half, lanes) + lanes) * 2 * lanes * teams, line);
+    signal = up((n + 3) * lanes, line);
+    border = up(half + 1 + lanes, line);
+  }
+  std::int64_t lanes, groups, teams, plane, signal, border;
+};
+
+// Workspaces of so many threads: two planes of rows, four signals, eight borders.
 std::int64_t host_bytes(Unit unit, const Options& options, std::int64_t value) {
-  const std::int64_t n = options.fft, half = n / 2, s = options.image;
-  const std::int64_t line = 64 / value,
-                     lanes = (host_limits().isa == "x86-64-v4" ? 64 : 32) / value;
-  const auto up = [](std::int64_t count, std::int64_t to) { return (count + to - 1) / to * to; };
-  const std::int64_t plane = up((up(half, lanes) + lanes) * 2 * up((s + 1) / 2, lanes), line);
-  const std::int64_t workspace =
-      2 * plane + 4 * up((n + 3) * lanes, line) + 8 * up(half + 1 + lanes, line);
+  const HostSizes size(options, value);
+  const std::int64_t workspace = 2 * size.plane + 4 * size.signal + 8 * size.border;
   const double flops = work_of(unit, options).flops;
   const std::int64_t threads =
       flops < flops_worth_sharing ? 1 : std::min(host_limits().threads, options.batch);
-  return value * (optics_count(options) + lanes + threads * workspace) +
-         data_bytes(unit, options, value, lanes);
+  return value * (optics_count(options) + size.lanes + threads * workspace) +
+         data_bytes(unit, options, value, size.lanes);
 }
 
 // Planes between launches, and sums of the parts of each galaxy.
@@ -65,14 +76,39 @@ std::int64_t split_bytes(Unit unit, const Options& options, std::int64_t value) 
          starts;
 }
 
+// Of a scene, but for its optics: data, states and loss, and what each variant adds to them.
+std::int64_t scene_bytes(const Options& options, std::int64_t value, std::int64_t spare) {
+  const std::int64_t pixels = std::int64_t{options.image} * options.image;
+  return value * (pixels + spare) + (1 + options.objects) * std::int64_t(sizeof(FitState)) + 8;
+}
+std::int64_t host_scene_bytes(const Options& options, std::int64_t value) {
+  const HostSizes size(options, value);
+  const std::int64_t objects = options.objects;
+  return scene_bytes(options, value, size.lanes) +
+         value * (optics_count(options) + size.lanes + objects * 4 * size.border + 2 * size.plane +
+                  host_limits().threads * (4 * size.signal + 4 * size.border)) +
+         8 * size.teams +
+         objects * (size.groups * std::int64_t(sizeof(Sums)) + std::int64_t(sizeof(Share)));
+}
+std::int64_t device_scene_bytes(const Options& options, std::int64_t value) {
+  const Scene scene = {.fft = options.fft, .image = options.image};
+  const std::int64_t n = options.fft, objects = options.objects;
+  return scene_bytes(options, value, 0) +
+         value * (objects * (2 * (n + 2) + 4) + 2 * split_plane(scene) + n * n) +
+         8 * std::int64_t{scene_parts(scene)} + objects * std::int64_t(sizeof(Share));
+}
+
 // Of the published graph of operations, with two work areas of transforms on a device.
 std::int64_t reference_bytes(Unit unit, const Options& options, std::int64_t value, bool device) {
-  const std::int64_t n = options.fft, s = options.image, batch = options.batch;
+  const bool scene = unit == Unit::scene_step;
+  const std::int64_t n = options.fft, s = options.image;
+  const std::int64_t batch = scene ? options.objects : options.batch;
   const std::int64_t half_plane = (n + 1) * (n / 2 + 1), whole = (n + 1) * (n + 1);
   const bool back = unit != Unit::render && unit != Unit::forward;
   const auto placed = static_cast<std::int64_t>(sizeof(Placed));
   const auto area = [&](Fft::Kind kind) {
-    const Fft transform = {options.precision, kind, options.fft, options.fft, options.batch};
+    const Fft transform = {options.precision, kind, options.fft, options.fft,
+                           static_cast<int>(batch)};
     return device ? static_cast<std::int64_t>(transform.work_area_bytes()) : 0;
   };
   std::int64_t numbers =
@@ -86,7 +122,11 @@ std::int64_t reference_bytes(Unit unit, const Options& options, std::int64_t val
     numbers += s * s;
     bytes += 8 * batch;
   }
-  if (fits(unit)) {
+  if (scene) {
+    numbers += 3 * s * s;  // the image, residual, cotangent
+    bytes += scene_bytes(options, value, 0) + 8 + batch * std::int64_t(sizeof(Share)) +
+             std::int64_t(sizeof(Together));
+  } else if (fits(unit)) {
     const std::int64_t steps = unit == Unit::map ? options.steps : 1;
     numbers += batch * s * s * (back ? 3 : 2);  // data, residual, cotangent
     bytes += batch * std::int64_t(sizeof(FitState) + 8 + 8 * steps);
@@ -108,7 +148,12 @@ std::int64_t formula_peak_bytes(const Backend& backend, Variant variant, Unit un
   }
   if (variant == Variant::reference)
     return reference_bytes(unit, options, value, backend.device != nullptr);
-  if (!backend.device) return host_bytes(unit, options, value);
+  if (!backend.device)
+    return unit == Unit::scene_step ? host_scene_bytes(options, value)
+                                    : host_bytes(unit, options, value);
+  if (unit == Unit::scene_step)
+    return value * (optics_count(options) + 2 * std::int64_t{options.fft}) +
+           device_scene_bytes(options, value);
   const std::int64_t most = backend.device->architecture().shared_bytes_per_block;
   const bool split = !fused({.fft = options.fft, .image = options.image}, value, most);
   return value * (optics_count(options) + 2 * std::int64_t{options.fft}) +

@@ -6,6 +6,7 @@
 
 #include "galaxy_shear/device/cuda_fits.hpp"
 #include "galaxy_shear/device/on_device.hpp"
+#include "galaxy_shear/device/scene.hpp"
 #include "galaxy_shear/device/split.hpp"
 #include "galaxy_shear/variants.hpp"
 
@@ -88,6 +89,7 @@ class PsfTable final : public Computation {
 template <class T>
 std::unique_ptr<Computation> made(Backend& backend, const Problem& problem) {
   if (problem.unit == Unit::psf_table) return std::make_unique<PsfTable<T>>(backend, problem);
+  if (problem.unit == Unit::scene_step) return std::make_unique<SceneFit<T>>(backend, problem);
   if (problem.split ||
       !fused(problem.scene, sizeof(T), backend.device->architecture().shared_bytes_per_block))
     return std::make_unique<Split<T>>(backend, problem);

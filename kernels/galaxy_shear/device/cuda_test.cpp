@@ -7,6 +7,7 @@
 #include "galaxy_shear/galaxy_shear.hpp"
 #include "galaxy_shear/testing/goldens.hpp"
 #include "galaxy_shear/testing/kernels_on_cpu.hpp"
+#include "galaxy_shear/testing/scenes.hpp"
 #include "galaxy_shear/testing/walks.hpp"
 
 namespace holdfast::galaxy_shear {
@@ -85,6 +86,23 @@ TEST(EmulatedGalaxyShear, GalaxiesOfABatchAreIndependent) {
                                           .steps = 2,
                                           .precision = Precision::f32}),
                      21);
+}
+
+TEST(EmulatedGalaxyShear, FitsThePublishedSceneInEitherOrder) {
+  for (const auto order : {emulation::Order::forward, emulation::Order::backward}) {
+    const auto backend = emulated(Variant::optimized, {.order = order});
+    expect_published_scene(*backend, Variant::optimized);
+  }
+  const auto backend = emulated(Variant::optimized);
+  expect_scene_failure_told(*backend, Variant::optimized);
+}
+TEST(NightlyEmulatedGalaxyShear, FitsScenesAsTheOracleDoes) {
+  const auto backend = emulated(Variant::optimized);
+  expect_scene(
+      *backend, Variant::optimized,
+      {.fft = 128, .image = 31, .psf = Psf::moffat, .objects = 5, .precision = Precision::f32});
+  const auto plain = emulated(Variant::reference);
+  expect_scene(*plain, Variant::reference, {.fft = 16, .image = 15, .objects = 2});
 }
 
 TEST(EmulatedGalaxyShear, TablesOpticsAsTheOracleDoes) {

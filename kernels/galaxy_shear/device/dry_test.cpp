@@ -44,6 +44,20 @@ TEST(DryGalaxyShear, TheReferenceIsThePublishedGraphOfOperations) {
   EXPECT_EQ(cost(Unit::render, Variant::reference).step().launches, 16);
 }
 
+// However many objects there are.
+TEST(DryGalaxyShear, AStepOfASceneIsSixLaunchesAndMovesNothing) {
+  for (const int objects : {3, 16}) {
+    const Options scene = {.fft = 64, .image = 48, .objects = objects};
+    DryRun run = cost(Unit::scene_step, Variant::optimized, scene);
+    EXPECT_EQ(run.step(), (Counts{.launches = 6, .host_launches = 6}));
+    for (const Variant variant : variants) {
+      const DryRun held = cost(Unit::scene_step, variant, scene);
+      EXPECT_EQ(held.backend->ledger.peak_bytes,
+                formula_peak_bytes(*held.backend, variant, Unit::scene_step, scene));
+    }
+  }
+}
+
 TEST(DryGalaxyShear, HoldsTheBytesOfTheFormula) {
   for (const Variant variant : variants)
     for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward, Unit::svi_step,

@@ -31,4 +31,9 @@ inline int split_galaxies(const Scene& scene, std::int64_t value, int batch) {
   return static_cast<int>(std::clamp<std::int64_t>(room, 1, batch));
 }
 
+// Blocks that share the image of a scene: a group of threads for each column.
+inline unsigned scene_parts(const Scene& scene) {
+  return std::max(1u, unsigned(scene.fft) * unsigned(scene.fft) / (16 * stamp_threads));
+}
+
 }  // namespace holdfast::galaxy_shear

@@ -136,20 +136,41 @@ struct Stamp {
   }
 
   // Both sides of a Nyquist line are added: row H of every column, and column H, whose other side
-  // are the conjugates. Columns 0 and H make real rows, so that they are one transform.
-  __device__ void generate() {
-    for (int k = thread; k < n && part() == 0; k += THREADS) {
-      const int r = k < half ? k : k - n;
-      Complex<T> sum = {0, 0};
+  // are the conjugates. Columns 0 and H make real rows, so that they are one transform: its sample
+  // k.
+  __device__ Complex<T> edge_sample(int k) const {
+    const int r = k < half ? k : k - n;
+    Complex<T> sum = {0, 0};
 #pragma unroll 1
-      for (int side = r;; side = -r) {
-        const Complex<T> first = sample(0, side);
-        const Complex<T> last = sample(half, side) + conjugate(sample(half, -side));
-        sum = sum + first + Complex<T>{-last.im, last.re};
-        if (side != -half) break;
-      }
-      shared.edge[k] = sum;
+    for (int side = r;; side = -r) {
+      const Complex<T> first = sample(0, side);
+      const Complex<T> last = sample(half, side) + conjugate(sample(half, -side));
+      sum = sum + first + Complex<T>{-last.im, last.re};
+      if (side != -half) break;
     }
+    return sum;
+  }
+  // This lane's samples of column c, 0 < c < H.
+  template <class Each>
+  __device__ void column_samples(int c, const Each& each) const {
+#pragma unroll
+    for (int k = 0; k < 8; ++k) each(k, swapped(sample(c, lane + k * lanes - (k < 4 ? 0 : n))));
+    if (lane == 0) each(4, swapped(sample(c, half)));
+  }
+  // The transform of column c, to rows.
+  __device__ void column_to_rows(Complex<T> (&v)[8], int c) {
+    transform<n>(v, shared.scratch[group], shared.roots, lane);
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      const int i = lane + k * lanes;
+      if (i >= s || c >= half) continue;
+      row(i, c) = c == 0 ? Complex<T>{v[k].im, 0} : swapped(v[k]);
+      if (c == 0) row(i, half) = {v[k].re, 0};
+    }
+  }
+
+  __device__ void generate() {
+    for (int k = thread; k < n && part() == 0; k += THREADS) shared.edge[k] = edge_sample(k);
     __syncthreads();
 #pragma unroll 1
     for (int first = part() * groups; first < half; first += parts() * groups) {
@@ -161,18 +182,9 @@ struct Stamp {
 #pragma unroll
         for (int k = 0; k < 8; ++k) v[k] = swapped(shared.edge[lane + k * lanes]);
       } else if (c < half) {
-#pragma unroll
-        for (int k = 0; k < 8; ++k) v[k] = swapped(sample(c, lane + k * lanes - (k < 4 ? 0 : n)));
-        if (lane == 0) v[4] = v[4] + swapped(sample(c, half));
+        column_samples(c, [&](int k, Complex<T> value) { v[k] = v[k] + value; });
       }
-      transform<n>(v, shared.scratch[group], shared.roots, lane);
-#pragma unroll
-      for (int k = 0; k < 8; ++k) {
-        const int i = lane + k * lanes;
-        if (i >= s || c >= half) continue;
-        row(i, c) = c == 0 ? Complex<T>{v[k].im, 0} : swapped(v[k]);
-        if (c == 0) row(i, half) = {v[k].re, 0};
-      }
+      column_to_rows(v, c);
     }
     __syncthreads();
   }
@@ -277,22 +289,28 @@ struct Stamp {
     totals[6] += w * part.vr;
   }
 
-  // The rows' transforms along y meet the derivatives of the samples. What pass_rows returned is
-  // read; `totals` are this thread's.
-  __device__ void reduce(double (&totals)[sums_count]) {
+  // The rows' transform along y, of column c; column 0 with column H.
+  __device__ void rows_to_column(Complex<T> (&v)[8], int c) {
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      const int i = lane + k * lanes;
+      v[k] = {0, 0};
+      if (i >= s || c >= half) continue;
+      v[k] = row(i, c);
+      if (c == 0) v[k].im = row(i, half).re;
+    }
+    transform<n>(v, shared.scratch[group], shared.roots, lane);
+  }
+
+  // Columns of the residual, by column(v, c), meet the derivatives of the samples; `totals` are
+  // this thread's.
+  template <class Column>
+  __device__ void reduce(double (&totals)[sums_count], const Column& column) {
 #pragma unroll 1
     for (int first = part() * groups; first < half; first += parts() * groups) {
       const int c = first + group;
       Complex<T> v[8];
-#pragma unroll
-      for (int k = 0; k < 8; ++k) {
-        const int i = lane + k * lanes;
-        v[k] = {0, 0};
-        if (i >= s || c >= half) continue;
-        v[k] = row(i, c);
-        if (c == 0) v[k].im = row(i, half).re;
-      }
-      transform<n>(v, shared.scratch[group], shared.roots, lane);
+      column(v, c);
       if (c == 0) {
 #pragma unroll
         for (int k = 0; k < 8; ++k) shared.edge[lane + k * lanes] = v[k];
@@ -306,6 +324,10 @@ struct Stamp {
     }
     __syncthreads();
     reduce_borders(totals);
+  }
+  // Of what pass_rows returned.
+  __device__ void reduce(double (&totals)[sums_count]) {
+    reduce(totals, [&](Complex<T>(&v)[8], int c) { rows_to_column(v, c); });
   }
 
   // Columns 0 and H, and the far side of row H. A mirrored column counts twice, column 0 once.

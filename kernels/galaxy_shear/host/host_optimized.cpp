@@ -11,6 +11,7 @@
 #include "galaxy_shear/host/fits.hpp"
 #include "galaxy_shear/host/on_host.hpp"
 #include "galaxy_shear/host/psf_table.hpp"
+#include "galaxy_shear/host/scene.hpp"
 #include "galaxy_shear/variants.hpp"
 
 namespace holdfast::galaxy_shear::HOLDFAST_ISA {
@@ -115,6 +116,8 @@ std::unique_ptr<Computation> made(Backend& backend, Problem problem) {
       return std::make_unique<Render<T>>(backend, std::move(problem));
     case Unit::render_grad:
       return std::make_unique<RenderGrad<T>>(backend, std::move(problem));
+    case Unit::scene_step:
+      return std::make_unique<SceneFit<T>>(backend, std::move(problem));
     case Unit::vi_step:
       return std::make_unique<Walked<T, Variational>>(backend, std::move(problem));
     case Unit::hmc_sample:

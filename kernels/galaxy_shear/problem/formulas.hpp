@@ -51,6 +51,15 @@ struct Sums {
   double flux = 0, xx = 0, xy = 0, yy = 0, x = 0, y = 0;
 };
 
+HOLDFAST_BOTH inline void add(Sums& to, const Sums& part) {
+  to.flux += part.flux;
+  to.xx += part.xx;
+  to.xy += part.xy;
+  to.yy += part.yy;
+  to.x += part.x;
+  to.y += part.y;
+}
+
 // What latents mean: parameters, dz/du of each latent, minus the logarithm of the prior and its
 // slope by u.
 struct Point {

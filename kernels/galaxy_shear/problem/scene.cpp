@@ -38,7 +38,7 @@ Scene scene_of(const Options& options) {
   Scene scene = {.fft = options.fft, .image = options.image};
   const double s = options.image;
   if (options.psf == Psf::moffat) scene.psf = {Psf::moffat, 0.9, options.beta};
-  if (options.latents == 4 && options.objects == 0) {
+  if (options.latents == 4 && options.objects <= 0) {
     scene.priors[g1] = scene.priors[g2] = {Kind::normal, 0, 0.05};
     scene.priors[x] = scene.priors[y] = {Kind::uniform, s / 2 - 0.5, s / 2 + 0.5};
   } else if (options.latents == 8 || options.objects > 0) {

@@ -32,8 +32,8 @@ struct DeviceVerbs {
   static Program program() {
     Program all = arrays::program<T>(sources::reference_cu);
     all.headers.insert(all.headers.end(),
-                       {runtime::sources::both_hpp, sources::formulas_hpp, sources::optics_hpp,
-                        sources::sampling_hpp, runtime::sources::random_hpp,
+                       {runtime::sources::both_hpp, sources::formulas_hpp, sources::objects_hpp,
+                        sources::optics_hpp, sources::sampling_hpp, runtime::sources::random_hpp,
                         sources::reference_formulas_hpp, sources::reference_verbs_hpp});
     all.definitions.push_back(text("SUM_THREADS=", sum_threads));
     all.entries = {GALAXY_SHEAR_VERBS(HOLDFAST_ENTRY, HOLDFAST_ENTRY)};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "galaxy_shear/problem/formulas.hpp"
+#include "galaxy_shear/problem/objects.hpp"
 #include "galaxy_shear/problem/optics.hpp"
 #include "galaxy_shear/problem/sampling.hpp"
 
@@ -58,6 +59,12 @@ HOLDFAST_BOTH inline void place_truth(const Model& model, const double* z, Place
 HOLDFAST_BOTH inline void place_latents(const Model& model, const FitState& state, Placed& placed) {
   placed.point = constrained(model, state.u);
   place(model, placed);
+}
+
+HOLDFAST_BOTH inline void place_object(const SceneModel& model, const FitState* states, int j,
+                                       Placed& placed) {
+  placed.point = object_at(model, states, j);
+  place(model.object, placed);
 }
 
 // Column c and line of the half plane [N + 1, H + 1].
@@ -197,6 +204,15 @@ HOLDFAST_BOTH inline void chain_back(const Model& model, const Placed& placed, c
   gradient[3] = sums.radius / half_light;
   gradient[6] = sums.dx;
   gradient[7] = sums.dy;
+}
+
+// What an object of a scene adds, by its gradient.
+HOLDFAST_BOTH inline Share share_of(const Placed& placed, const double* gradient) {
+  Share share;
+  for (int k = 0; k < 8; ++k) share.gradient[k] = gradient[k];
+  share.prior = placed.point.prior;
+  share.shaped = placed.shaped;
+  return share;
 }
 
 }  // namespace holdfast::galaxy_shear

@@ -163,6 +163,30 @@
       (holdfast::galaxy_shear::Model model, const holdfast::galaxy_shear::Placed* placed,          \
        const holdfast::galaxy_shear::Slopes* slopes, double* out),                                 \
       holdfast::galaxy_shear::chain_back(model, placed[i], slopes[i], out + i * 8))                \
+  ROW(fused, Line, place_objects,                                                                  \
+      (holdfast::galaxy_shear::SceneModel model, const holdfast::galaxy_shear::FitState* states,   \
+       holdfast::galaxy_shear::Placed* placed),                                                    \
+      holdfast::galaxy_shear::place_object(model, states, static_cast<int>(i), placed[i]))         \
+  ROW(reduce, Line, add_images, (const T* images, int objects, T* out),                            \
+      T sum = 0;                                                                                   \
+      for (int j = 0; j < objects; ++j) sum += images[j * count + i];                              \
+      out[i] = sum)                                                                                \
+  ROW(fused, Line, share_objects,                                                                  \
+      (const holdfast::galaxy_shear::Placed* placed, const double* gradients,                      \
+       holdfast::galaxy_shear::Share* out),                                                        \
+      out[i] = holdfast::galaxy_shear::share_of(placed[i], gradients + i * 8))                     \
+  ROW(reduce, Line, add_shares,                                                                    \
+      (holdfast::galaxy_shear::SceneModel model, const holdfast::galaxy_shear::FitState* states,   \
+       const holdfast::galaxy_shear::Share* shares, int objects, const double* misfit,             \
+       holdfast::galaxy_shear::Together* out),                                                     \
+      out[i] = holdfast::galaxy_shear::together(model, states, shares, objects, misfit[i]))        \
+  ROW(fused, Line, advance_objects,                                                                \
+      (holdfast::galaxy_shear::SceneModel model, const holdfast::galaxy_shear::Together* all,      \
+       const holdfast::galaxy_shear::Share* shares, double* loss,                                  \
+       holdfast::galaxy_shear::FitState* states),                                                  \
+      const double now = holdfast::galaxy_shear::advance_part(model, *all, shares,                 \
+                                                              static_cast<int>(i), states[i]);     \
+      if (i == 0) *loss = now)                                                                     \
   ROW(fused, Line, adam,                                                                           \
       (holdfast::galaxy_shear::Model model, const holdfast::galaxy_shear::Placed* placed,          \
        const double* gradients, double* losses, holdfast::galaxy_shear::FitState* states),         \

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "galaxy_shear/testing/goldens.hpp"
+#include "galaxy_shear/testing/scenes.hpp"
 #include "testing/gpu_main.hpp"
 
 namespace holdfast::galaxy_shear {
@@ -22,6 +23,12 @@ TEST_F(GalaxyShearOnAGpu, MeetsTheOracleOnThePublishedScenes) {
         SCOPED_TRACE(testing::Message() << int(variant) << ' ' << name(precision));
         expect_oracle(*backend, variant, scene(), precision);
       }
+}
+
+TEST_F(GalaxyShearOnAGpu, FitsThePublishedSceneInBothTypes) {
+  for (const Variant variant : {Variant::reference, Variant::optimized})
+    for (const Precision precision : {Precision::f64, Precision::f32})
+      expect_published_scene(*backend, variant, precision);
 }
 
 TEST_F(GalaxyShearOnAGpu, EveryWayOfLaunchingAFitGivesTheSameBits) {

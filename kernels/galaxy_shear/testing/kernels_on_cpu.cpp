@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "galaxy_shear/device/optimized_kernels.hpp"
+#include "galaxy_shear/device/scene.hpp"
 #include "galaxy_shear/device/split_kernels.hpp"
 #include "galaxy_shear/problem/sampling.hpp"
 #include "runtime/emulation/emulation_shim.hpp"
@@ -13,6 +14,7 @@ namespace on_cpu_galaxy_shear {
 HOLDFAST_EMULATED_SHARED(double, shared_memory);
 #include "galaxy_shear/device/optimized.cu"
 #include "galaxy_shear/device/psf_table.cu"
+#include "galaxy_shear/device/scene.cu"
 #include "galaxy_shear/device/split.cu"
 }  // namespace on_cpu_galaxy_shear
 
@@ -34,6 +36,20 @@ template <class T, class Walk>
 void add_walk(EmulatedKernels& kernels) {
   const Scene scene = {.fft = 16, .image = 8};
   kernels.add(WalkKernel<T, Walk>(scene).walk, &on_cpu_galaxy_shear::walk<T, 16, 8, false, Walk>);
+}
+
+template <class T, int n, int s, bool table>
+void add_scene(EmulatedKernels& kernels) {
+  namespace on_cpu = on_cpu_galaxy_shear;
+  Scene scene = {.fft = n, .image = s};
+  if (table) scene.psf.kind = Psf::moffat;
+  const SceneKernels<T> listed(scene);
+  kernels.add(listed.place, &on_cpu::scene_place<T, n, s, table>);
+  kernels.add(listed.generate, &on_cpu::scene_generate<T, n, s, table>);
+  kernels.add(listed.rows, &on_cpu::scene_rows<T, n, s, table>);
+  kernels.add(listed.columns, &on_cpu::scene_columns<T, n, s, table>);
+  kernels.add(listed.derive, &on_cpu::scene_derive<T, n, s, table>);
+  kernels.add(listed.finish, &on_cpu::scene_finish<T>);
 }
 
 // What a unit needs, of every one.
@@ -80,6 +96,8 @@ std::unique_ptr<Backend> emulated(Variant variant, Emulation emulation) {
   add_walk<double, Hamiltonian>(kernels);
   add_walk<float, Variational>(kernels);
   add_walk<float, Hamiltonian>(kernels);
+  add_scene<double, 64, 48, false>(kernels);
+  add_scene<float, 128, 31, true>(kernels);
   add_splits<float, 16, 7, true>(kernels);
   add_splits<double, 128, 48, false>(kernels);
   add_size<16, 8>(kernels);
