@@ -68,7 +68,7 @@ void add_losses(Rows& rows) {
 void add_steps(Rows& rows) {
   const Family<Row>& step = families::svi_step;
   rows.push_back(row(step, Tier::gate, {.steps = 1}));
-  rows.push_back(row(step, Tier::gate, {.steps = 1, .precision = f32}));
+  rows.push_back(row(step, Tier::full, {.steps = 1, .precision = f32}));
   rows.push_back(row(step, Tier::gate, {.latents = 8, .steps = 1}));
   rows.push_back(row(step, Tier::full, {.psf = Psf::moffat, .steps = 1}));
   for (const Precision precision : {Precision::f64, f32}) {
@@ -96,6 +96,16 @@ void add_fits(Rows& rows) {
   for (const Launch launch : {Launch::host, Launch::persistent})
     rows.push_back(
         row(map, Tier::full, {.image = 32, .latents = 8, .steps = 500, .launch = launch}));
+}
+
+// One step of a fit of several galaxies in one image. A host would take minutes to draw 256 images
+// one by one.
+void add_scenes(Rows& rows) {
+  const Family<Row>& scene = families::scene_step;
+  rows.push_back(row(scene, Tier::gate, {.image = 64, .objects = 16, .steps = 1}));
+  rows.push_back(
+      row(scene, Tier::full, {.image = 64, .objects = 16, .steps = 1, .precision = f32}));
+  rows.push_back(row(scene, Tier::full, {.fft = 256, .image = 128, .objects = 256}));
 }
 
 // What asks for the gradient over and over, and how often.
@@ -136,6 +146,7 @@ std::vector<Case> cases(const SuiteOptions& given) {
   add_losses(rows);
   add_steps(rows);
   add_fits(rows);
+  add_scenes(rows);
   add_walks(rows);
   add_protocols(rows);
   Rows asked;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "galaxy_shear/oracles.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -11,7 +10,6 @@
 #include "families/invariants.hpp"
 #include "families/known.hpp"
 #include "galaxy_shear/data/data.hpp"
-#include "galaxy_shear/data/golden.hpp"
 #include "galaxy_shear/oracle/oracle.hpp"
 #include "runtime/base/error.hpp"
 
@@ -20,22 +18,15 @@ namespace {
 
 using Values = std::vector<double>;
 
-double relative(std::span<const double> found, std::span<const double> expected) {
-  if (found.size() != expected.size()) return INFINITY;
-  double most = 0, largest = 0;
-  for (std::size_t k = 0; k < expected.size(); ++k) {
-    most = larger(most, found[k] - expected[k]);
-    largest = larger(largest, expected[k]);
-  }
-  return most / largest;
-}
-
 // A fit of one galaxy, which several cases and both variants ask for.
 const oracle::Fit& fit_of(const Row& row, int b, int steps) {
-  static Known<std::tuple<int, int, Psf, int, double, int, int>, oracle::Fit> known;
+  static Known<std::tuple<int, int, Psf, int, double, int, int, int>, oracle::Fit> known;
   const Options& o = row.options;
-  return known.of({o.fft, o.image, o.psf, o.latents, o.learning_rate, b, steps}, [&] {
+  return known.of({o.fft, o.image, o.psf, o.latents, o.learning_rate, o.objects, b, steps}, [&] {
     const Scene scene = scene_of(o);
+    if (o.objects > 0)
+      return oracle::scene_fit(scene, scene_data_of(scene, Noise::philox, o.objects),
+                               start_of_objects(scene, o.objects), steps);
     const std::size_t pixels = std::size_t(o.image) * o.image;
     const Values data = data_of(scene, Noise::philox, b + 1);
     return oracle::fit(scene, {data.end() - static_cast<std::ptrdiff_t>(pixels), data.end()},
@@ -142,33 +133,6 @@ double limit_of(const Row& row) {
   }
 }
 
-// The small rough scene, on which half a weight of a Nyquist line shows.
-double small_error(const Row& row, Backend& backend, Variant variant) {
-  const golden::Golden t =
-      row.options.psf == Psf::gaussian ? golden::t_gaussian() : golden::t_moffat();
-  Problem problem = {.unit = unit_of(row) == Unit::render ? Unit::render : Unit::svi_step,
-                     .scene = t.scene,
-                     .precision = row.options.precision,
-                     .truths = Values(t.truth.begin(), t.truth.end()),
-                     .starts = t.start,
-                     .data = golden::data(t)};
-  const bool draws = problem.unit == Unit::render;
-  const auto computation = make(backend, variant, std::move(problem));
-  computation->step();
-  const Values result = computation->result();
-  double worst = 0;
-  if (draws) {
-    const double peak = *std::max_element(result.begin(), result.end());
-    for (const auto& [i, j, value] : t.pixels)
-      worst = larger(worst, (result[i * t.scene.image + j] - value) / peak);
-    return worst;
-  }
-  const std::size_t latents = t.gradient.size();  // a first step keeps a tenth of the gradient
-  Values gradient(result.begin() + latents, result.begin() + 2 * latents);
-  for (double& value : gradient) value *= 10;
-  return larger(relative(gradient, t.gradient), (result[3 * latents] - t.loss) / t.loss);
-}
-
 }  // namespace
 
 Oracle oracle_of(const Row& row) {
@@ -216,7 +180,9 @@ double truncation_error(const Row& row, const Values& image) {
 }
 
 Invariant fit_goes_on(const Row& row) {
-  const std::size_t batch = row.options.batch, latents = batch * row.options.latents;
+  const Options& o = row.options;
+  const std::size_t batch = o.batch,
+                    latents = o.objects > 0 ? 2 + 6 * o.objects : batch * o.latents;
   return [=](const Values& before, const Values& after) -> std::optional<std::string> {
     bool moved = false;
     for (std::size_t k = 0; k < latents; ++k) moved = moved || before[k] != after[k];

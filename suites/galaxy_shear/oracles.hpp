@@ -2,6 +2,9 @@
 // Who knows the right results of this suite, and what must hold after the timed section.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "galaxy_shear/row.hpp"
 #include "harness/case/case.hpp"
 
@@ -10,6 +13,12 @@ namespace holdfast::galaxy_shear {
 // Direct cosine sums for every galaxy; for whole fits of many for one of them, while all must find
 // the truth. Besides, in each the published values of a small rough scene.
 Oracle oracle_of(const Row& row);
+
+// How far a variant is from the published values of a small scene.
+double small_error(const Row& row, Backend& backend, Variant variant);
+
+// The largest difference over the largest number expected.
+double relative(std::span<const double> found, std::span<const double> expected);
 
 // A chained fit has gone on, and no galaxy has failed.
 Invariant fit_goes_on(const Row& row);

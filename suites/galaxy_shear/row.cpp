@@ -9,6 +9,7 @@ Unit unit_of(const Row& row) {
   if (row.family == &families::render) return Unit::render;
   if (row.family == &families::render_grad) return Unit::render_grad;
   if (row.family == &families::forward) return Unit::forward;
+  if (row.family == &families::scene_step) return Unit::scene_step;
   if (row.family == &families::psf_table) return Unit::psf_table;
   if (row.family == &families::vi_step) return Unit::vi_step;
   if (row.family == &families::hmc_sample) return Unit::hmc_sample;

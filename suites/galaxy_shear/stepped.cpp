@@ -181,6 +181,31 @@ const Family<Row> families::svi_step = {
     .derived = beside_render,
     .rates = [](const Row& row) { return beside_published(row, "vs_seed_step", 25e-3); }};
 
+// Images of its objects one by one are what the reference adds up.
+const Family<Row> families::scene_step = {
+    .id =
+        [](const Row& row) {
+          return id("galaxy_shear/scene_step",
+                    {{"objects", row.options.objects},
+                     {"fft", row.options.fft},
+                     {"image", row.options.image}},
+                    name(row.options.precision));
+        },
+    .unreferenced =
+        [](const Row& row) { return row.options.objects < 64 ? Kinds{} : Kinds{"host"}; },
+    .metrics = with_path,
+    .make = made,
+    .work = [](const Row& row) { return work_of(Unit::scene_step, row.options); },
+    .oracle = oracle_of,
+    .invariant = fit_goes_on,
+    .more = estimated,
+    .derived = beside_f64,
+    .rates =
+        [](const Row& row) {
+          return std::vector<Rate>{
+              {.name = "galaxies_per_s", .per_step = double(row.options.objects)}};
+        }};
+
 // The published program waits for the loss of every step, so that its fits have launch:host alone;
 // a host measures it on short ones.
 const Family<Row> families::map = {
