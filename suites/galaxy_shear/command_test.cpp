@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "harness/testing/pprof.hpp"
 #include "harness/testing/shell.hpp"
 
 namespace holdfast {
@@ -75,6 +76,31 @@ TEST(GalaxyShearCommand, TransfersAreForbiddenWhereTheFitIsWatchedAndAbsentElsew
   EXPECT_THAT(watched.words, HasSubstr("downloads 8 bytes in a steady step"));
   const Said resident = suite(dry + "--filter='launch:(graph|persistent)/f64'", flag);
   EXPECT_EQ(resident.exit, 0) << resident.words;
+}
+
+// Every byte of the peak has a site, and a site says what it holds.
+TEST(GalaxyShearCommand, TheMemoryProfileAddsUpToThePeak) {
+  const auto folder = fresh_folder("galaxy_shear_memory");
+  const auto out = folder / "result.json";
+  const std::string filter =
+      dry + "--filter=svi_step/fft:128/image:48/batch:64/psf:gaussian/latents:4/f64 ";
+  ASSERT_EQ(suite(filter + "--out=" + out.string()).exit, 0);
+  ASSERT_EQ(suite(filter + "--variant=both --memory-profile=" + folder.string()).exit, 0);
+  const auto one = nlohmann::json::parse(read(out)).at("cases").at(0);
+  std::set<std::string> sites;
+  for (const std::string variant : {"optimized", "reference"}) {
+    const auto peak = one.at("variants").at(variant).at("metrics").at("peak_bytes").at("value");
+    std::string file;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (entry.path().string().ends_with(variant + ".pb.gz")) file = read(entry.path());
+    ASSERT_FALSE(file.empty()) << variant;
+    const pprof::Decoded decoded(file);
+    EXPECT_EQ(decoded.bytes(), peak.get<std::int64_t>()) << variant;
+    if (variant == "optimized")
+      for (const auto& sample : decoded.samples) sites.insert(sample.stack.at(0));
+  }
+  EXPECT_THAT(sites, testing::ElementsAre("inputs", "inputs: starts", "optics", "result", "roots",
+                                          "state"));
 }
 
 TEST(GalaxyShearCommand, ASecondProcessFindsItsProgramsInTheCacheFolder) {

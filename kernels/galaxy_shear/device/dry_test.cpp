@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
+#include "galaxy_shear/device/on_device.hpp"
 #include "galaxy_shear/galaxy_shear.hpp"
-#include "galaxy_shear/problem/problem.hpp"
+#include "galaxy_shear/problem/results.hpp"
 #include "runtime/base/error.hpp"
 #include "testing/dry_run.hpp"
 
@@ -23,6 +26,37 @@ TEST(DryGalaxyShear, AnOptimizedStepIsOneLaunchAndMovesNothing) {
                           Unit::vi_step, Unit::hmc_sample}) {
     const Counts step = cost(unit, Variant::optimized, {.batch = 3}).step();
     EXPECT_EQ(step, (Counts{.launches = 1, .host_launches = 1})) << int(unit);
+  }
+}
+
+// As a fit records its steps, and then loses what they are about.
+TEST(DryGalaxyShear, ARecordedStepWhoseStatesAreGoneNamesKernelAndSite) {
+  const auto backend = open_backend("cuda-dry:sm_90");
+  const Problem problem = problem_of(Unit::map, {.batch = 3}, false);
+  FitKernel<double> kernels(problem.scene);
+  kernels.build(*backend->compiler, problem.scene);
+  const Buffer<double> optics(*backend, attenuation(problem.scene), "optics"),
+      tables(*backend, roots(problem.scene.fft), "roots"), data(*backend, problem.data, "inputs"),
+      starts(*backend, padded_starts(problem), "inputs: starts");
+  std::optional<Buffer<FitState>> states;
+  states.emplace(*backend, first_states(problem), "state");
+  Buffer<double> losses(*backend, 3, "result");
+  const LaunchShape shape = {.grid = {3},
+                             .block = {stamp_threads},
+                             .shared_bytes = shared_bytes(8, 128, 48, stamp_threads)};
+  const Graph graph = backend->device->capture([&] {
+    kernels.fit(shape, model_of(problem.scene), optics.data(), tables.data(), data.data(),
+                starts.data(), states->data(), losses.data(), 1, 0);
+  });
+  backend->device->replay(graph);
+  states.reset();
+  try {
+    backend->device->replay(graph);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::broken_rule);
+    EXPECT_THAT(error.what(), testing::HasSubstr("fit<double, 128, 48, false> points into 'state', "
+                                                 "which was released since"));
   }
 }
 
