@@ -332,9 +332,14 @@ std::optional<Symptom> many_scatters(const Sighting& seen, double threshold) {
 std::optional<Symptom> many_launches(const Sighting& seen, double threshold) {
   const auto launches = seen.metric("launches");
   if (seen.profile || !launches || seen.metric("graph_nodes").value_or(0) > 0) return std::nullopt;
-  const double each = *launches / seen.inner_steps();
+  // Where the host drives a loop, all its steps are what a graph or a single launch would spare.
+  const bool driven = seen.case_id.find("/launch:host/") != std::string::npos;
+  const double each = *launches / (driven ? 1 : seen.inner_steps());
   if (each <= threshold) return std::nullopt;
-  return Symptom{each, text("each step makes ", readable(each, ""), " launches"), "result"};
+  return Symptom{each,
+                 text(driven ? "each loop that the host drives makes " : "each step makes ",
+                      readable(each, ""), " launches"),
+                 "result"};
 }
 
 }  // namespace holdfast::gate::symptoms
