@@ -36,21 +36,31 @@ def steps(column: Column, commits: int) -> list[list[float | int | None]]:
 
 
 def names(site: Site) -> str:
-    rows = [
-        {
-            "case": column.case,
-            "metric": column.metric,
-            "variant": column.variant,
-            "class": column.device_class,
-            "name": " ".join(column.key[1:] + column.key[:1]).lower(),
-            "unit": column.unit,
-            "better": better_of(column.metric, site.better),
-            "noise": float(f"{column.noise:.3g}"),
-            "address": f"{addresses.of_case(column.case)}#{addresses.anchor(column.key)}",
-        }
-        for column in ordered(site.archive)
-    ]
-    return f"holdfast.series({dense(rows)});\n"
+    """What the columns are, each name once: rows of a case, a class, a variant, a metric and its
+    noise."""
+    columns = ordered(site.archive)
+    cases = {case: at for at, case in enumerate(site.archive.cases)}
+    metrics = {metric: at for at, metric in enumerate(sorted({column.metric for column in columns}))}
+    variants = {name: at for at, name in enumerate(sorted({column.variant for column in columns}))}
+    classes = {name: at for at, name in enumerate(site.archive.classes)}
+    units = {column.metric: column.unit for column in columns}
+    data = {
+        "cases": [[case, addresses.of_case(case)] for case in cases],
+        "classes": list(classes),
+        "metrics": [[name, units[name], better_of(name, site.better)] for name in metrics],
+        "rows": [
+            [
+                cases[column.case],
+                classes[column.device_class],
+                variants[column.variant],
+                metrics[column.metric],
+                value_of(float(f"{column.noise:.3g}")),
+            ]
+            for column in columns
+        ],
+        "variants": list(variants),
+    }
+    return f"holdfast.series({dense(data)});\n"
 
 
 def ordered(archive: Archive) -> list[Column]:

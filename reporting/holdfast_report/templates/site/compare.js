@@ -5,9 +5,17 @@
   const {commits, chunk, versions} = JSON.parse(document.getElementById("data").textContent);
   const find = (id) => document.getElementById(id);
   const [a, b, named, changed, table, said, cut] = ["a", "b", "named", "changed", "table", "said", "cut"].map(find);
-  const MOST = 500, loaded = {};
+  const MOST = 500, UNSAFE = /[^A-Za-z0-9_.-]/gu, loaded = {};
   let series = null;
-  window.holdfast = {series: (list) => { series = list; }, values: (number, columns) => { loaded[number] = columns; }};
+  const named_once = ({cases, classes, metrics, rows, variants}) => rows.map(([a_case, a_class, a_variant, a_metric, noise]) => {
+    const [name, page] = cases[a_case], [metric, unit, better] = metrics[a_metric], variant = variants[a_variant];
+    return {
+      case: name, class: classes[a_class], variant, metric, unit, better, noise,
+      name: `${name} ${variant} ${metric} ${classes[a_class]}`.toLowerCase(),
+      address: `${page}#${[classes[a_class], variant, metric].join(".").replace(UNSAFE, "_")}`,
+    };
+  });
+  window.holdfast = {series: (data) => { series = named_once(data); }, values: (number, columns) => { loaded[number] = columns; }};
   const pending = {};
   const load = (name) => pending[name] ||= new Promise((done, failed) => {
     const script = document.createElement("script");
