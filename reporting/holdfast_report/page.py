@@ -35,6 +35,7 @@ OPEN_RANKINGS = 6
 OPEN_TIMELINES = 6
 OPEN_SWEEPS = 6
 OPEN_PLACES = 3  # of one symptom
+OPEN_NOTES = 3
 
 
 def breakable(case: str) -> Markup:
@@ -232,6 +233,7 @@ def render(
         symptoms=detections.symptoms(detections.meant(verdict)) if verdict else [],
         slow_symptoms=detections.symptoms(detections.meant(verdict, slow=True)) if verdict else [],
         open_places=OPEN_PLACES,
+        open_notes=OPEN_NOTES,
         silence=detections.silence(verdict, len(optimized)) if verdict else None,
         trends_absent=trends_absent,
         panels=drawn[:OPEN_PANELS],

@@ -153,6 +153,9 @@ def test_the_address_of_a_case_shows_what_is_folded_of_it(
     shown = re.findall(r'<details class="profile" data-name="(\S+)[^"]*"( hidden="")?', dom)
     assert len(shown) == 4
     assert {name for name, hidden in shown if not hidden} == {builders.STEP}
+    sections = dict(re.findall(r'<section id="(\w+)"( hidden="")?', dom))
+    assert not sections["profiles"] and not sections["cases"]
+    assert sections["environment"] and sections["gaps"], "which say nothing of it"
 
 
 @pytest.mark.parametrize("dark", [False, True])

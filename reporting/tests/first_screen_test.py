@@ -71,7 +71,7 @@ def test_a_panel_names_the_commit_under_its_step_and_links_it(page: str) -> None
 
 
 def test_each_case_has_an_address_and_parts_of_the_page_know_their_case(page: str) -> None:
-    assert re.search(r'<tr id="case-cubed_sphere_swe_rk4_step_n_48_f64" data-case="[^"]*n:48/f64"', page)
+    assert re.search(r'<tr id="case-cubed_sphere_swe_rk4_step_n_48_f64" data-case="[^"]*n:48/f64" data-name="', page)
     assert re.search(rf'<article class="finding bad" data-name="{STEP} ', page)
     assert re.search(rf'<figure class="panel" data-name="{STEP} ', page)
 
@@ -89,6 +89,15 @@ def test_dots_of_a_panel_cost_few_letters(workplace: Workplace) -> None:
     assert size(500) - size(100) < 400 * 16
     (panel,) = re.findall(r"<figure.*?</figure>", workplace.page(), re.DOTALL)
     assert panel.count("h0") == 100, "and each is drawn"
+
+
+def test_notes_do_not_push_what_failed_off_the_screen(workplace: Workplace) -> None:
+    notes = [f"note {number}" for number in range(5)]
+    workplace.judge(builders.verdict(1, [builders.row("REGRESSION")]) | {"notes": notes})
+    assert main(workplace.options()) == 0
+    page = workplace.page()
+    folded = page[page.index("<summary>2 more notes") :]
+    assert "note 3" in folded and "note 2" not in folded
 
 
 def test_what_is_folded_stands_in_one_block_with_each_text_of_a_table_once() -> None:

@@ -1,10 +1,11 @@
 "use strict";
-// Hides the rows of a table, or the parts of a list, that lack one of the words. SPDX-License-Identifier: Apache-2.0
+// Hides the rows of a table, or the named parts of a page, that lack one of the words, and what is left without any. SPDX-License-Identifier: Apache-2.0
 for (const input of document.querySelectorAll("input[data-filter]")) {
   const target = document.getElementById(input.dataset.filter);
   const said = input.parentElement.querySelector("[role=status]");
-  let rows = [], texts = [];
+  let rows = [], texts = [], parts = [];
   const collect = () => {
+    parts = [...target.querySelectorAll("section, details")].filter((part) => !part.closest("[data-name]"));
     rows = target.matches("table") ? [...target.tBodies[0].rows] : [...target.querySelectorAll("[data-name]")];
     texts = rows.map((row) => (row.dataset.name || row.textContent).toLowerCase());
   };
@@ -17,6 +18,7 @@ for (const input of document.querySelectorAll("input[data-filter]")) {
       // What is found in a folded section is shown.
       for (let fold = row.parentElement.closest("details"); fold && words.length && !row.hidden; fold = fold.parentElement.closest("details")) fold.open = true;
     });
+    for (const part of parts) part.hidden = words.length > 0 && !part.querySelector("[data-name]:not([hidden])");
     said.textContent = words.length ? `${count} of ${rows.length}` : "";
   };
   const apply = () => {
@@ -29,13 +31,14 @@ for (const input of document.querySelectorAll("input[data-filter]")) {
     if (!named || !named.dataset.case) return;
     input.value = named.dataset.case;
     apply();
+    scrollTo(0, 0);
   };
   collect();
   // Pieces that came later; those of the whole page when the first of them can be laid.
   document.addEventListener("unfolded", () => { collect(); if (input.value) apply(); });
   window.addEventListener("hashchange", recall);
+  window.addEventListener("load", recall);  // the browser has gone to the case's row by then
   input.addEventListener("input", apply);
   input.parentElement.hidden = false;
   if (input.value) apply();
-  recall();
 }
