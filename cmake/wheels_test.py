@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-LISTS = ["cmake/ci/requirements.txt", "cmake/cuda-requirements.txt", "cmake/disassembler-requirements.txt",
-         "reporting/requirements.txt"]
+LISTS = ["cmake/ci/readers-requirements.txt", "cmake/ci/requirements.txt", "cmake/cuda-requirements.txt",
+         "cmake/disassembler-requirements.txt", "reporting/requirements.txt"]
 ROW = re.compile(r"[A-Za-z0-9._-]+==\S+( --hash=sha256:[0-9a-f]{64})+")
 
 
