@@ -12,12 +12,12 @@ from typing import NoReturn
 from holdfast_report import Problem
 from holdfast_report.history import Series, ask
 from holdfast_report.page import render
+from holdfast_report.panel import draw_all
 from holdfast_report.root import read_baselines, read_root
 from holdfast_report.run_line import Past
 from holdfast_report.site.command import publish
 from holdfast_report.site.reading import subjects_in
 from holdfast_report.store import journal_of
-from holdfast_report.trends import draw_all
 
 EXAMPLES = """examples:
   python3 -m holdfast_report --results build/release/results --store build/release/history \\

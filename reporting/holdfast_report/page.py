@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page: everything above put into one HTML file that needs nothing else."""
 
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,18 +13,15 @@ from holdfast_report import (
     judgement,
     profile_views,
     tables,
-    trends,
 )
-from holdfast_report.cells import Table
+from holdfast_report.case_rows import case_rows
 from holdfast_report.coverage import not_checked
-from holdfast_report.documents import Row
 from holdfast_report.folding import Folded
 from holdfast_report.history import Series
 from holdfast_report.root import Root
 from holdfast_report.run_line import Past, run_line, tally
 from holdfast_report.scripts import hash_of, script
-from holdfast_report.sketch import svg
-from holdfast_report.units import percent, readable, times
+from holdfast_report.since_when import panels, since_in
 
 OPEN_PANELS = 12  # the rest is folded away
 OPEN_FAILURES = 20
@@ -41,137 +35,6 @@ OPEN_NOTES = 3
 def breakable(case: str) -> Markup:
     """A case id that may break after its slashes."""
     return Markup("/<wbr>").join(case.split("/"))
-
-
-@dataclass(frozen=True)
-class Panel:
-    case: str
-    about: str
-    now: str
-    verdict: str | None
-    figure: Markup
-
-
-def now_of(root: Root, series: Series, row: Row | None) -> float | None:
-    """The value that was judged, unless the history's last point already is that run."""
-    if row is None or not isinstance(row.value, float | int):
-        return None
-    runs = [part.results.run for part in root.parts if part.device_class == series.device_class]
-    known = {name for run in runs for name in (run.git.sha, run.content)}
-    last = series.points[-1]
-    return None if last.commit in known and last.value == row.value else row.value
-
-
-def panels(root: Root, series: list[Series], link: str | None) -> tuple[list[Panel], Table]:
-    """The panels that say something, and the others as a table."""
-    rows = {
-        (row.device_class, row.case, row.variant, row.metric): row
-        for row in (root.verdict.rows if root.verdict else [])
-    }
-    judged = {key: (row.verdict, row.kind) for key, row in rows.items()}
-    ranked = sorted(series, key=lambda one: trends.rank(one, *judged.get(one.key, (None, None))))
-    drawn, flat = [], []
-    for one in ranked:
-        verdict, kind = judged.get(one.key, (None, None))
-        newest = now_of(root, one, rows.get(one.key))
-        shown = one.points[-1].value if newest is None else newest
-        now = readable(shown, trends.unit(one))
-        if not trends.worth_a_panel(one, verdict, kind):
-            flat.append(
-                (one.device_class, one.case, one.variant, one.metric, now, str(len(one.points)))
-            )
-            continue
-        entry = root.baselines.get((one.device_class, f"{one.case}|{one.variant}|{one.metric}"))
-        band = trends.band_of(rows.get(one.key), entry)
-        variant = "" if one.variant == "case" else f" {one.variant}"
-        drift = f", drifted {percent(one.drift.change)}" if one.drift else ""
-        drawn.append(
-            Panel(
-                case=one.case,
-                about=f"{one.metric}{variant}, {one.device_class}{drift}",
-                now=now,
-                verdict=None if verdict in trends.QUIET else verdict,
-                figure=svg(trends.panel(one, band, verdict, newest, link=link)),
-            )
-        )
-    head = ("device class", "case", "variant", "metric", "value", "commits")
-    return drawn, Table(head, flat, text_columns=4)
-
-
-@dataclass(frozen=True)
-class Since:
-    """The commit that brought a level."""
-
-    short: str
-    address: str | None
-    about: str
-
-
-def since_in(
-    root: Root, series: list[Series], past: Past
-) -> Callable[[judgement.Finding, judgement.Line], Since | None]:
-    """Which commit a finding's value is there since: the last change of its series, where the value
-    is nearer to the level after it than to the one before."""
-    known = {one.key: one for one in series}
-    rows = root.verdict.rows if root.verdict else []
-    values = {(row.device_class, row.case, row.variant, row.metric): row.value for row in rows}
-
-    def since(finding: judgement.Finding, line: judgement.Line) -> Since | None:
-        key = finding.device_class, finding.cases[0], finding.variant, line.metric
-        value, one = values.get(key), known.get(key)
-        if one is None or not one.change_points or not isinstance(value, float | int):
-            return None
-        change = one.change_points[-1]
-        if abs(value - change.after) > abs(value - change.before):
-            return None
-        utc = next((point.utc for point in one.points if point.order == change.order), "")
-        return Since(
-            trends.short_commit(change.commit),
-            past.address(change.commit),
-            f"{past.subjects.get(change.commit, '')} ({utc[:10]})".strip(),
-        )
-
-    return since
-
-
-@dataclass(frozen=True)
-class CaseRow:
-    anchor: str
-    id: str
-    device_class: str
-    verdict: str | None
-    speedup: str
-
-
-def case_rows(root: Root) -> list[CaseRow]:
-    """Every case of the run; on a second class its anchor has the class."""
-    worst: dict[tuple[str, str], str] = {}
-    order = list(judgement.SYMBOLS)
-    for row in root.verdict.rows if root.verdict else []:
-        held = worst.setdefault((row.device_class, row.case), row.verdict)
-        if row.verdict in order and order.index(row.verdict) < order.index(held):
-            worst[row.device_class, row.case] = row.verdict
-    rows: list[CaseRow] = []
-    seen: set[str] = set()
-    for part in root.parts:
-        for case in part.results.cases:
-            anchor = "case-" + re.sub(r"[^A-Za-z0-9_.-]", "_", case.id)
-            if anchor in seen:
-                anchor += "-on-" + re.sub(r"[^A-Za-z0-9_.-]", "_", part.device_class)
-            while anchor in seen:
-                anchor += "-"
-            seen.add(anchor)
-            speedup = case.number("case", "speedup")
-            rows.append(
-                CaseRow(
-                    anchor,
-                    case.id,
-                    part.device_class,
-                    worst.get((part.device_class, case.id)),
-                    times(speedup) if speedup is not None else "\u2013",
-                )
-            )
-    return rows
 
 
 def render(

@@ -9,19 +9,11 @@ from holdfast_report.command import main
 from holdfast_report.documents import Entry, Results, Row
 from holdfast_report.drawing import PAPER, Pen
 from holdfast_report.history import Series
-from holdfast_report.page import now_of
+from holdfast_report.panel import BOTTOM, TOP, panel, stem_of
 from holdfast_report.root import Part, Root
+from holdfast_report.since_when import now_of
 from holdfast_report.sketch import figure_of
-from holdfast_report.trends import (
-    BOTTOM,
-    TOP,
-    Band,
-    band_of,
-    panel,
-    rank,
-    stem_of,
-    worth_a_panel,
-)
+from holdfast_report.trends import Band, band_of, rank, worth_a_panel
 from matplotlib.colors import to_rgba
 from matplotlib.image import imread
 from sketch_reader import areas, dots, lines, texts

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A series over commits as a small panel: points, the accepted band, the level of each segment and
+where it changes; on the page, and as files of its own."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from holdfast_report.documents import Entry
+from holdfast_report.drawing import FONT, PAPER, Pen, save
+from holdfast_report.history import ChangePoint, Series
+from holdfast_report.sketch import (
+    Area,
+    Dots,
+    Line,
+    Plane,
+    Point,
+    Sketch,
+    Words,
+    box,
+    figure_of,
+)
+from holdfast_report.trends import ALARMS, Band, band_of, describe, short_commit, unit
+from holdfast_report.units import percent, readable
+
+WIDTH, HEIGHT = 252.0, 112.0  # points
+LEFT, RIGHT, TOP, BOTTOM = 50.0, 244.0, 12.0, 97.0
+LINE = 14.0  # of the heading of a panel that stands alone
+MANY = 100  # points, from which on each is drawn smaller
+NAME = 0.22  # of a panel's width, for the name of a commit
+
+
+def cross(x: float, y: float) -> list[list[Point]]:
+    return [[(x - 2.5, y - 2.5), (x + 2.5, y + 2.5)], [(x - 2.5, y + 2.5), (x + 2.5, y - 2.5)]]
+
+
+def scatter(sketch: Sketch, plane: Plane, series: Series) -> None:
+    """All plain points are one path, however many there are."""
+    points = [(index, point, plane.at(index, point.value)) for index, point in enumerate(series.points)]
+    low, high = plane.y_limits
+    spread = [
+        [
+            plane.at(index, max(low, point.value - point.mad)),
+            plane.at(index, min(high, point.value + point.mad)),
+        ]
+        for index, point, _ in points
+        if point.mad
+    ]
+    if spread:
+        sketch.add(Line(spread, "muted", 0.7))
+    alarms = [at for _, point, at in points if point.verdict in ALARMS]
+    outliers = [at for _, point, at in points if point.outlier and point.verdict not in ALARMS]
+    plain = [at for _, point, at in points if not point.outlier and point.verdict not in ALARMS]
+    if plain:
+        sketch.add(Dots(plain, "optimized", 3.4 if len(points) <= MANY else 2.2))
+    if outliers:
+        sketch.add(Dots(outliers, "optimized", 4.0), Dots(outliers, "paper", 2.4))
+    for at in alarms:
+        sketch.add(Line(cross(*at), "bad", 1.8))
+
+
+def name_changes(
+    sketch: Sketch,
+    plane: Plane,
+    ends: tuple[str, str],
+    marked: Sequence[tuple[int, ChangePoint]],
+    count: int,
+    link: str | None,
+) -> None:
+    """Above a change by how much, below the axis its commit; where names would touch, the larger
+    change has them. Below also the first commit and the last."""
+    taken: list[float] = []
+    below = plane.bottom + 9.5
+    for at, change in sorted(marked, key=lambda one: -abs(one[1].change)):
+        place = min(max((at + 0.1) / (count + 0.2), 0.08), 0.92)
+        if any(abs(place - other) < NAME for other in taken):
+            continue
+        taken.append(place)
+        x = LEFT + place * (RIGHT - LEFT)
+        above = x, plane.top - 2.5
+        sketch.add(Words(above, percent(change.change), "ink", FONT - 1, "middle"))
+        address = link + change.commit if link and not change.commit.startswith("sha256:") else None
+        role = "optimized" if address else "ink"
+        name = short_commit(change.commit)
+        sketch.add(Words((x, below), name, role, FONT - 1.5, "middle", address))
+    for place, text, side in ((0.0, ends[0], "start"), (1.0, ends[1], "end")):
+        crowded = any(abs(place - other) < 1.45 * NAME for other in taken)
+        if not crowded and (side == "start" or count > 1):
+            x = LEFT + place * (RIGHT - LEFT)
+            sketch.add(Words((x, below), text, "muted", FONT - 1.5, side))
+
+
+def limits_of(values: Sequence[float], band: Band | None, counts: bool) -> tuple[float, float]:
+    """What varies gets the room that a change of a tenth would need, so that noise does not look
+    like news; a count that changed by one is news."""
+    shown = [*values, *((band.low, band.high) if band else ())]
+    low, high = min(shown), max(shown)
+    slack = 0.18 * max(high - low, 0.0 if counts and high > low else 0.1 * abs(high), 1e-12)
+    return low - slack, high + slack
+
+
+def panel(
+    series: Series,
+    band: Band | None = None,
+    verdict: str | None = None,
+    now: float | None = None,
+    heading: Sequence[str] = (),
+    link: str | None = None,
+) -> Sketch:
+    """`now` is the value that the verdict is about, where the history does not hold it yet; a
+    commit's name behind `link` is its page; `heading` are lines above a panel that stands alone."""
+    above = LINE * len(heading)
+    values = [point.value for point in series.points] + ([] if now is None else [now])
+    counts = unit(series) != "s" and all(value == int(value) for value in values)
+    reach = -0.6, max(len(values) - 1, 1) + 0.6
+    plane = Plane(
+        LEFT, RIGHT, above + TOP, above + BOTTOM, reach, limits_of(values, band, counts)
+    )
+    sketch = Sketch(WIDTH, above + HEIGHT, describe(series, verdict))
+    for number, line in enumerate(heading):
+        sketch.add(Words((5, (number + 1) * LINE), line, "ink", FONT - 1.5))
+
+    ticks = plane.ticks(3, counts)
+    sketch.add(Line([plane.level(tick) for tick in ticks], "rule", 0.6))
+    for tick in ticks:
+        said = readable(tick, unit(series))
+        sketch.add(Words((LEFT - 3.5, plane.y(tick) + 3), said, "muted", FONT - 1, "end"))
+    if band:
+        if band.tolerance > 0:
+            corners = box(LEFT, plane.y(band.high), RIGHT, plane.y(band.low))
+            sketch.add(Area([corners], "good", 0.14))
+        sketch.add(Line([plane.level(band.baseline)], "good", 0.9, (4.0, 2.0)))
+    marked = changes_and_levels(sketch, plane, series)
+    if now is not None:
+        x, y = plane.at(len(series.points), now)
+        diamond = [(x - 3.5, y), (x, y - 3.5), (x + 3.5, y), (x, y + 3.5)]
+        alarm = verdict in ALARMS
+        sketch.add(Line(cross(x, y), "bad", 1.8) if alarm else Area([diamond], "ink"))
+    newest = "now" if now is not None else short_commit(series.points[-1].commit)
+    ends = short_commit(series.points[0].commit), newest
+    name_changes(sketch, plane, ends, marked, len(values), link)
+    return sketch
+
+
+def changes_and_levels(
+    sketch: Sketch, plane: Plane, series: Series
+) -> list[tuple[int, ChangePoint]]:
+    """The points between them; returns where each change stands."""
+    places = {point.order: index for index, point in enumerate(series.points)}
+    marked = [(places[one.order], one) for one in series.change_points if one.order in places]
+    upright = [[(plane.x(at - 0.5), plane.top), (plane.x(at - 0.5), plane.bottom)] for at, _ in marked]
+    if upright:
+        sketch.add(Line(upright, "ink", 0.9, (1.0, 1.5)))
+    scatter(sketch, plane, series)
+    last = len(series.points) - 1
+    levels = [
+        [
+            plane.at(places.get(segment.first, 0), segment.median),
+            plane.at(places.get(segment.last, last), segment.median),
+        ]
+        for segment in series.segments
+    ]
+    if levels:
+        sketch.add(Line(levels, "ink", 1.1))
+    return marked
+
+
+def stem_of(series: Series) -> Path:
+    """<class>/<case>/<variant>.<metric>, with nothing in it that a file system or a shell would
+    mind."""
+    parts = [series.device_class, *series.case.split("/"), f"{series.variant}.{series.metric}"]
+    safe = [
+        re.sub(r"[^A-Za-z0-9_.=-]", "_", part.replace(":", "=")).lstrip(".") or "_"
+        for part in parts
+    ]
+    return Path(*safe)
+
+
+def draw_all(
+    series: list[Series], entries: Mapping[tuple[str, str], Entry], out: Path
+) -> list[Path]:
+    """One SVG and one PNG for each series, on white."""
+    paths = []
+    for one in series:
+        entry = entries.get((one.device_class, f"{one.case}|{one.variant}|{one.metric}"))
+        verdict = one.points[-1].verdict
+        stem = out / stem_of(one)
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        heading = one.case, f"{one.metric}, {one.variant}, {one.device_class}"
+        drawn = panel(one, band_of(None, entry), verdict, heading=heading)
+        paths += save(figure_of(drawn, Pen(PAPER)), stem)
+    return paths
