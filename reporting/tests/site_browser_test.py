@@ -190,12 +190,24 @@ def test_two_commits_are_compared_the_most_significant_first(browser: Browser) -
     return {{changed, links, named, address: frame.contentWindow.location.hash, said: page.getElementById("said").textContent}};
     """)
     first = found["changed"][0]
-    assert first[1:] == ["launches", "optimized", "cuda-dry-sm_90", "4", "5", "✗ +25 %", "exact"]
+    assert first[1:] == ["launches", "✗ +25 %", "4", "5", "exact", "optimized", "cuda-dry-sm_90"]
     assert found["links"][0] == f"{STEP_PAGE}#{LAUNCHES}"
     assert 3 <= len(found["changed"]) <= 6, "time and speedup too, and little else"
     assert {row[1] for row in found["changed"]} <= {"launches", "time_s", "speedup"}
-    assert len(found["named"]) == 4 and {row[2] for row in found["named"]} == {"reference"}
+    assert len(found["named"]) == 4 and {row[6] for row in found["named"]} == {"reference"}
     assert found["address"].startswith(f"#from={before}&to={after}")
+
+
+def test_a_phone_shows_how_much_changed_without_scrolling_sideways(browser: Browser) -> None:
+    before, after = sha(browser.place.planted.step - 5)[:10], sha(browser.place.planted.step + 5)[:10]
+    found = browser.does(f"""
+    const frame = await open(`${{site}}/compare.html#from={before}&to={after}`, 390), page = frame.contentDocument;
+    await wait(1);
+    const cells = [...page.querySelectorAll("#table .verdict")];
+    return cells.map((cell) => [cell.textContent, cell.getBoundingClientRect().right]);
+    """)
+    assert found[0][0] == "✗ +25 %"
+    assert all(right <= 390 for _, right in found)
 
 
 def test_the_three_changes_are_two_clicks_from_the_overview(browser: Browser) -> None:

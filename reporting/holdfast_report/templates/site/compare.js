@@ -74,15 +74,15 @@
       link.textContent = one.case;
       cell(row, "", "text").append(link);
       cell(row, one.metric, "text");
-      cell(row, one.variant, "text");
-      cell(row, one.class, "text");
-      const alike = x !== y && readable(x, one.unit) === readable(y, one.unit), digits = alike ? 12 : 4;
-      cell(row, readable(x, one.unit, digits));
-      cell(row, readable(y, one.unit, digits));
       const tone = !change ? "" : one.better === "same" ? "odd" : (change > 0) === (one.better === "lower") ? "bad" : "good";
       const mark = {bad: "✗ ", good: "▲ ", odd: "≠ "}[tone] || "";
       cell(row, change === null ? (x === null ? "new" : "gone") : `${mark}${change > 0 ? "+" : ""}${Number((100 * change).toPrecision(3))} %`.replace("-", "−"), tone ? `verdict ${tone}` : "");
+      const alike = x !== y && readable(x, one.unit) === readable(y, one.unit), digits = alike ? 12 : 4;
+      cell(row, readable(x, one.unit, digits));
+      cell(row, readable(y, one.unit, digits));
       cell(row, change === null || !change ? "" : one.noise === 0 ? "exact" : `${Number(weight.toPrecision(2))}×`);
+      cell(row, one.variant, "text");
+      cell(row, one.class, "text");
     }
     table.hidden = false;
     said.textContent = `${shown.length} of ${rows.length} series${changed.checked ? " changed: exact ones at all, others by three times their noise or more" : ""}; what is most significant comes first.`;
