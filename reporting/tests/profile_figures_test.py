@@ -159,7 +159,7 @@ def test_memory_is_drawn_as_steps_with_the_peak_marked() -> None:
     assert all(a[0] == b[0] or a[1] == b[1] for a, b in pairwise(total)), "level or upright"
     (peak,) = areas(sketch, "bad")
     assert plane.y(1177856) == pytest.approx(peak.outlines[0][2][1], abs=3)
-    assert "peak 1.12 MiB" in texts(sketch)
+    assert "peak 1.18 MB" in texts(sketch)
 
 
 def test_a_burst_of_allocations_is_drawn_apart_above_its_times() -> None:

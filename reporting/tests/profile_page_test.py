@@ -117,7 +117,7 @@ def test_figures_of_profiles_say_what_they_show(profiled: Workplace) -> None:
 
 
 def test_bytes_at_the_peak_are_listed_by_site_below_the_timeline(profiled: Workplace) -> None:
-    assert "state 666 KiB stage work 338 KiB operators 146 KiB" in Reader(profiled.page()).words
+    assert "state 682 kB stage work 346 kB operators 150 kB" in Reader(profiled.page()).words
 
 
 def test_a_profiled_page_loads_nothing_either(profiled: Workplace) -> None:

@@ -113,7 +113,7 @@ def test_operations_that_did_not_run_show_their_share_of_the_calls_and_no_times(
 
 def test_static_and_dynamic_shared_memory_are_added() -> None:
     document = profile_builders.dry(ops=[op("stage", 1, None, 1.0, dynamic_shared_bytes=1024)])
-    assert column(profile_tables.ops(parsed(document)), "shared") == ["27 KiB"]
+    assert column(profile_tables.ops(parsed(document)), "shared") == ["27.6 kB"]
 
 
 def test_a_loop_of_the_host_has_no_columns_of_kernels() -> None:
@@ -143,7 +143,7 @@ def test_time_outside_of_all_scopes_is_nobody_s() -> None:
 
 def test_only_what_moved_is_listed_among_the_transfers() -> None:
     table = profile_tables.transfers(parsed(profile_builders.gpu()))
-    assert table.rows == [("host to device", "10", "3.81 MiB", "400 \u00b5s", "10 GB/s")]
+    assert table.rows == [("host to device", "10", "4 MB", "400 \u00b5s", "10 GB/s")]
 
 
 def test_windows_are_told_by_their_steps_and_compared_with_the_slowest() -> None:

@@ -242,7 +242,7 @@ def test_an_empty_store_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     ("ticks", "unit", "texts"),
     [
         ([0.004, 0.0045], "s", ["4 ms", "4.5 ms"]),
-        ([1177856.0, 1177864.0], "B", ["1.12329 MiB", "1.12330 MiB"]),
+        ([1177856.0, 1177864.0], "B", ["1.177856 MB", "1.177864 MB"]),
         ([4.0, 5.0], "1", ["4", "5"]),
     ],
 )

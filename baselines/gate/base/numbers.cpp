@@ -15,13 +15,39 @@ std::string printed(const char* format, double value) {
   return buffer.data();
 }
 
-std::string seconds(double value) {
-  const double size = std::abs(value);
-  if (size >= 1 || size == 0) return printed("%.4g s", value);
-  if (size >= 1e-3) return printed("%.4g ms", value * 1e3);
-  if (size >= 1e-6) return printed("%.4g us", value * 1e6);
-  return printed("%.4g ns", value * 1e9);
+std::string with_digits(double value, int digits) {
+  std::array<char, 64> buffer = {};
+  (void)std::snprintf(buffer.data(), buffer.size(), "%.*g", digits, value);
+  return buffer.data();
 }
+
+std::string seconds(double value, int digits) {
+  const double size = std::abs(value);
+  if (size >= 1 || size == 0) return with_digits(value, digits) + " s";
+  if (size >= 1e-3) return with_digits(value * 1e3, digits) + " ms";
+  if (size >= 1e-6) return with_digits(value * 1e6, digits) + " us";
+  return with_digits(value * 1e9, digits) + " ns";
+}
+
+// Exact up to where a prefix makes it shorter.
+std::string bytes(double value, int digits) {
+  const double size = std::abs(value);
+  if (size >= 1e9) return with_digits(value / 1e9, digits) + " GB";
+  if (size >= 1e6) return with_digits(value / 1e6, digits) + " MB";
+  if (size >= 1e4) return with_digits(value / 1e3, digits) + " kB";
+  return with_digits(value, digits) + " B";
+}
+
+std::string in_digits(const Value& value, const std::string& unit, int digits) {
+  if (const auto* hash = std::get_if<std::string>(&value)) return hash->substr(0, 15);
+  const double number = std::get<double>(value);
+  if (unit == "s") return seconds(number, digits);
+  if (unit == "B") return bytes(number, digits);
+  const bool whole = std::abs(number) < 1e15 && number == std::floor(number);
+  return whole ? printed("%.0f", number) : with_digits(number, digits);
+}
+
+constexpr int usual_digits = 4, all_digits = 17;
 
 }  // namespace
 
@@ -36,12 +62,17 @@ std::string unit_of_name(const std::string& metric) {
 }
 
 std::string readable(const Value& value, const std::string& unit) {
-  if (const auto* hash = std::get_if<std::string>(&value)) return hash->substr(0, 15);
-  const double number = std::get<double>(value);
-  if (unit == "s") return seconds(number);
-  const bool whole = std::abs(number) < 1e15 && number == std::floor(number);
-  const std::string digits = printed(whole ? "%.0f" : "%.4g", number);
-  return unit == "B" ? digits + " B" : digits;
+  return in_digits(value, unit, usual_digits);
+}
+
+std::pair<std::string, std::string> told_apart(const Value& before, const Value& now,
+                                               const std::string& unit) {
+  int digits = usual_digits;
+  std::pair<std::string, std::string> told;
+  do {
+    told = {in_digits(before, unit, digits), in_digits(now, unit, digits)};
+  } while (told.first == told.second && before != now && ++digits <= all_digits);
+  return told;
 }
 
 double median(std::vector<double> values) {

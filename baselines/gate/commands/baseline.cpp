@@ -48,7 +48,10 @@ void print_changes(const Plan& plan, std::ostream& out) {
       if (!value) return std::string("none");
       return of_entry ? readable(*value, unit) : std::get<std::string>(*value);
     };
-    out << "  " << change.key << "  " << shown(change.before) << " -> " << shown(change.after)
+    auto told = std::pair(shown(change.before), shown(change.after));
+    if (of_entry && change.before && change.after)
+      told = told_apart(*change.before, *change.after, unit);
+    out << "  " << change.key << "  " << told.first << " -> " << told.second
         << (change.worsens ? "  (worse)" : "") << "\n";
   }
 }

@@ -10,14 +10,22 @@
 namespace holdfast::gate {
 namespace {
 
-std::string shown(const std::optional<Value>& value, const std::string& metric) {
-  return value ? readable(*value, unit_of_name(metric)) : "absent";
+// "1.178 MB -> 2.356 MB"
+std::string moved(const DifferenceRow& row) {
+  const std::string unit = unit_of_name(row.metric);
+  if (row.before && row.after) {
+    const auto [before, after] = told_apart(*row.before, *row.after, unit);
+    return text(before, " -> ", after);
+  }
+  const auto shown = [&](const std::optional<Value>& value) {
+    return value ? readable(*value, unit) : "absent";
+  };
+  return text(shown(row.before), " -> ", shown(row.after));
 }
 
 void print(const DifferenceRow& row) {
   std::cout << "  " << (row.must_agree() ? "differs  " : "         ") << row.case_id << "  "
-            << row.variant << "  " << row.metric << "  " << shown(row.before, row.metric) << " -> "
-            << shown(row.after, row.metric);
+            << row.variant << "  " << row.metric << "  " << moved(row);
   const double* before = row.before ? std::get_if<double>(&*row.before) : nullptr;
   const double* after = row.after ? std::get_if<double>(&*row.after) : nullptr;
   if (before && after && *before != 0) std::cout << "  " << percent(*after / *before - 1);

@@ -50,7 +50,7 @@ TEST_F(GateCommand, AnotherCompilerExcusesRegisters) {
 
 TEST_F(GateCommand, AnotherAllocationIsARegression) {
   measured_anew(toy::dry(), "optimized", "peak_bytes", toy::exact(1177856 + 4096));
-  expect_output(check(), 1, HasSubstr("rose from 1177856 B to 1181952 B"));
+  expect_output(check(), 1, HasSubstr("rose from 1.178 MB to 1.182 MB"));
 }
 
 TEST_F(GateCommand, AYardstickMustNotImproveEither) {

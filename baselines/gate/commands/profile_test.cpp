@@ -43,7 +43,7 @@ TEST_F(ProfileCommand, ShowsWhatTheStepsDidFromAllSides) {
                     HasSubstr("per step: 12 launches"), HasSubstr("longest gap 2 us")));
   EXPECT_THAT(outcome.output, testing::ContainsRegex("stage +fused +40 +2.6 ms +65 us +30 %"));
   EXPECT_THAT(outcome.output, testing::ContainsRegex("\n    rhs +40 +60 us"));
-  EXPECT_THAT(outcome.output, testing::ContainsRegex("state +681984 B +57.9 %"));
+  EXPECT_THAT(outcome.output, testing::ContainsRegex("state +682 kB +57.9 %"));
   EXPECT_THAT(outcome.output, AllOf(HasSubstr("first use"), HasSubstr("nothing stands out")));
 }
 

@@ -231,8 +231,8 @@ bool KernelChange::is_identical() const {
 }
 
 std::string ValueChange::words() const {
-  const std::string unit = unit_of_name(metric);
-  return text(metric, " ", readable(before, unit), " -> ", readable(now, unit),
+  const auto [old, young] = told_apart(before, now, unit_of_name(metric));
+  return text(metric, " ", old, " -> ", young,
               before != 0 ? text(" (", percent(now / before - 1), ")") : "");
 }
 

@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(
                   p["memory"]["peak_bytes"] = bad ? 7000001 : 7000000;
                   p["memory"]["peak_by_site"]["spectra"] = 5800000;
                 },
-                {"10 times what a step must read and write", "most of it is spectra 5800000 B"}},
+                {"10 times what a step must read and write", "most of it is spectra 5.8 MB"}},
         Planted{"one_kernel_dominates",
                 number_at("/overview/top_op_fraction", 0.61, 0.6),
                 {"stage takes 61 % of the device time, of 3 operations"}},

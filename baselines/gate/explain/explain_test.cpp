@@ -218,7 +218,7 @@ TEST(Explain, NamesSynchronisationsAndMemory) {
   std::vector<std::string> sentences;
   for (const Cause& cause : causes(evidence(measured(), now))) sentences.push_back(cause.sentence);
   EXPECT_THAT(sentences, ElementsAre(HasSubstr("waits more often for the device: syncs 0 -> 1"),
-                                     HasSubstr("peak_bytes 1177856 B -> 2355712 B (+100 %)")));
+                                     HasSubstr("peak_bytes 1.178 MB -> 2.356 MB (+100 %)")));
 }
 
 TEST(Explain, SaysThatAWrongResultHasNoSpeed) {

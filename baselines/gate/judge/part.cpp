@@ -72,14 +72,13 @@ void PartJudge::describe(bool require_baseline) {
   } else if (!part_.baseline && !part_.proposed) {
     verdict_.notes.push_back(
         text("NO BASELINE for ", part_.name(), " (", part_.baseline_path,
-             " does not exist): everything is NEW and only the bounds hold; accept with: ",
+             " does not exist): everything is NEW and only the bounds hold; next: ",
              part_.accept_command()));
     if (require_baseline) verdict_.exit = exit_code(Fault::incomplete);
   } else if (part_.has_other_processor() && !part_.beside && has_gated_times()) {
-    verdict_.notes.push_back(
-        text("NO BASELINE for the processor ", results.env.processor, " of ", part_.name(),
-             others(), ": times and ratios are NEW and only their bounds hold; accept with: ",
-             part_.accept_command()));
+    verdict_.notes.push_back(text(
+        "NO BASELINE for the processor ", results.env.processor, " of ", part_.name(), others(),
+        ": times and ratios are NEW and only their bounds hold; next: ", part_.accept_command()));
     if (require_baseline) verdict_.exit = exit_code(Fault::incomplete);
   }
   if (results.partial)

@@ -75,10 +75,11 @@ std::optional<PairedLoss> loss_in_pairs(const Standard& standard, const Measured
 }
 
 std::string moved(const Value& from, const Value& to, const std::string& unit) {
+  const auto [before, now] = told_apart(from, to, unit);
   if (std::holds_alternative<std::string>(to) || std::holds_alternative<std::string>(from))
-    return text("changed from ", readable(from, unit), " to ", readable(to, unit));
+    return text("changed from ", before, " to ", now);
   const char* verb = std::get<double>(to) > std::get<double>(from) ? "rose" : "fell";
-  return text(verb, " from ", readable(from, unit), " to ", readable(to, unit));
+  return text(verb, " from ", before, " to ", now);
 }
 
 }  // namespace

@@ -66,19 +66,25 @@ std::string times(const Profile& profile) {
 }
 
 std::string counts(const ProfileOverview& overview) {
-  const std::pair<const char*, double> all[] = {{"launches", overview.launches},
-                                                {"library calls", overview.library_calls},
-                                                {"graph nodes", overview.graph_nodes},
-                                                {"copies", overview.copies},
-                                                {"syncs", overview.syncs},
-                                                {"B to the device", overview.h2d_bytes},
-                                                {"B back", overview.d2h_bytes},
-                                                {"allocations", overview.allocations},
-                                                {"programs", overview.programs},
-                                                {"plans", overview.plans}};
+  struct Count {
+    const char* name;
+    double value;
+    const char* unit = "";
+  };
+  const Count all[] = {{"launches", overview.launches},
+                       {"library calls", overview.library_calls},
+                       {"graph nodes", overview.graph_nodes},
+                       {"copies", overview.copies},
+                       {"syncs", overview.syncs},
+                       {"to the device", overview.h2d_bytes, "B"},
+                       {"back", overview.d2h_bytes, "B"},
+                       {"allocations", overview.allocations},
+                       {"programs", overview.programs},
+                       {"plans", overview.plans}};
   std::string out;
-  for (const auto& [name, value] : all)
-    if (value != 0) out += text(out.empty() ? "" : ", ", number(value), " ", name);
+  for (const Count& count : all)
+    if (count.value != 0)
+      out += text(out.empty() ? "" : ", ", readable(count.value, count.unit), " ", count.name);
   return out.empty() ? "no work on a device" : out;
 }
 
