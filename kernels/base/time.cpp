@@ -5,6 +5,15 @@
 #include <random>
 
 namespace holdfast {
+namespace {
+
+double seconds_of(clockid_t clock) {
+  timespec now = {};
+  (void)::clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+}  // namespace
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
@@ -24,6 +33,14 @@ std::string run_id(const std::string& utc) {
   std::string id = utc + '-';
   for (int i = 0; i < 4; ++i) id += "0123456789abcdef"[random() % 16];
   return id;
+}
+
+double thread_cpu_seconds() {
+  return seconds_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+double process_cpu_seconds() {
+  return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 }  // namespace holdfast

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When something was measured, and the name that a run has from it.
+// When something was measured, the name that a run has from it, and seconds of the CPU.
 #pragma once
 
 #include <string>
@@ -11,5 +11,10 @@ std::string today_utc();  // "2026-11-21"
 
 // "2026-11-21T12:00:00Z-7f3a": two runs that begin in one second have two names.
 std::string run_id(const std::string& utc);
+
+// That the calling thread, or all threads of the process, have computed: what else the machine does
+// meanwhile is none of it.
+double thread_cpu_seconds();
+double process_cpu_seconds();
 
 }  // namespace holdfast

@@ -5,6 +5,7 @@
 
 #include <regex>
 #include <set>
+#include <thread>
 
 namespace holdfast {
 namespace {
@@ -31,6 +32,15 @@ TEST(RunId, IsAnotherForTheNextRunOfTheSameSecond) {
   std::set<std::string> ids;
   for (int i = 0; i < 8; ++i) ids.insert(run_id("2026-11-21T12:00:00Z"));
   EXPECT_GT(ids.size(), 1);
+}
+
+TEST(CpuSeconds, OfAThreadAreItsOwnAndOfAProcessThoseOfAll) {
+  const double thread = thread_cpu_seconds(), process = process_cpu_seconds();
+  std::thread([] {
+    while (thread_cpu_seconds() < 0.02) continue;
+  }).join();
+  EXPECT_LT(thread_cpu_seconds() - thread, 0.01);
+  EXPECT_GE(process_cpu_seconds() - process, 0.02);
 }
 
 }  // namespace

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <ctime>
 #include <optional>
 #include <utility>
 
 #include "base/sha256.hpp"
+#include "base/time.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/compile/program_cache.hpp"
@@ -21,22 +21,15 @@
 namespace holdfast {
 namespace {
 
-// CPU seconds of this thread: what else the machine computes is no cost of a program's.
-double thread_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 class Stopwatch {
  public:
   double lap() {
-    const double now = thread_seconds();
+    const double now = thread_cpu_seconds();
     return now - std::exchange(begin_, now);
   }
 
  private:
-  double begin_ = thread_seconds();
+  double begin_ = thread_cpu_seconds();
 };
 
 // "void f<double>(double*, int)" and "void (double*, int)" both give "(double*, int)": the last

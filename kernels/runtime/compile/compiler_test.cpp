@@ -6,13 +6,13 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
 #include <vector>
 
+#include "base/time.hpp"
 #include "runtime/backend/backend.hpp"
 #include "runtime/compile/program_cache.hpp"
 #include "testing/error_of.hpp"
@@ -194,12 +194,6 @@ TEST_F(CompilerTest, TimesEachStage) {
   EXPECT_GT(seconds.load, 0);
 }
 
-double thread_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 TEST_F(CompilerTest, WhatElseTheMachineComputesIsNoCostOfAProgram) {
   std::atomic<bool> busy = true;
   std::vector<std::thread> others;
@@ -209,9 +203,9 @@ TEST_F(CompilerTest, WhatElseTheMachineComputesIsNoCostOfAProgram) {
       }
     });
   const auto backend = fresh();
-  const double before = thread_seconds();
+  const double before = thread_cpu_seconds();
   const auto& seconds = backend->compiler->compile(scaled_by(2)).compiled().seconds;
-  const double spent = thread_seconds() - before;
+  const double spent = thread_cpu_seconds() - before;
   busy = false;
   for (std::thread& other : others) other.join();
   EXPECT_LE(seconds.trace + seconds.lower + seconds.compile + seconds.load, spent);

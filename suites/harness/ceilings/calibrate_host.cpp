@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <omp.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -8,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/time.hpp"
 #include "calibration/calibration.hpp"
 #include "calibration/host_caches.hpp"
 #include "harness/ceilings/calibrate.hpp"
@@ -32,20 +32,13 @@ double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// A thread's own time: a ceiling must not sink because somebody else is on the machine.
-double thread_seconds() {
-  timespec time = {};
-  (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 // The best sample until the deadline; at least a few.
 double best_rate(Calibration& calibration, double Work::*amount, double deadline) {
   double least = 0;
   for (int sample = 0; sample < fewest_samples || steady_seconds() < deadline; ++sample) {
-    const double begin = thread_seconds();
+    const double begin = thread_cpu_seconds();
     calibration.step();
-    const double seconds = thread_seconds() - begin;
+    const double seconds = thread_cpu_seconds() - begin;
     least = sample == 0 ? seconds : std::min(least, seconds);
   }
   return calibration.work().*amount / least;

@@ -2,24 +2,17 @@
 // The ceilings of the machine that the test runs on: bounds that every machine keeps, with room for
 // others who use it meanwhile.
 #include <gmock/gmock.h>
-#include <time.h>
 
 #include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "base/time.hpp"
 #include "harness/ceilings/calibrate.hpp"
 
 namespace holdfast {
 namespace {
-
-// Of all threads of this process: on a busy machine the clock on the wall says little.
-double cpu_seconds() {
-  timespec time = {};
-  (void)::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 // What a sanitizer adds to every load hides what a cache or a narrower number saves.
 #ifdef __SANITIZE_ADDRESS__
@@ -42,9 +35,9 @@ Ceilings higher(Ceilings a, const Ceilings& b) {
 
 struct HostCeilings : testing::Test {
   static void SetUpTestSuite() {
-    const double start = cpu_seconds();
+    const double start = process_cpu_seconds();
     runs = {calibrate_host()};
-    seconds = cpu_seconds() - start;
+    seconds = process_cpu_seconds() - start;
     runs.push_back(calibrate_host());
     runs.push_back(calibrate_host());
     first = runs.front();

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <tuple>
 #include <utility>
 
 #include "base/sha256.hpp"
+#include "base/time.hpp"
 #include "runtime/backend/spoil.hpp"
 #include "runtime/base/error.hpp"
 
@@ -15,12 +15,6 @@ namespace holdfast {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_of_this_thread() {
-  timespec now = {};
-  (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // Of steps in a row, by which what remembers an unchanged input is found: eight, or as many as half
 // a second holds where a step is slow. All steps that are timed are counted, too.
@@ -30,9 +24,9 @@ std::vector<Counts> count_steps(Backend& backend, Computation& computation) {
   const Ledger& ledger = backend.ledger;
   std::vector<Counts> counted;
   const SteadyPhase steady(backend, computation);
-  const double start = seconds_of_this_thread();
+  const double start = thread_cpu_seconds();
   while (counted.size() < most) {
-    if (backend.executes() && counted.size() >= fewest && seconds_of_this_thread() - start > enough)
+    if (backend.executes() && counted.size() >= fewest && thread_cpu_seconds() - start > enough)
       break;
     const Counts before = ledger.counts;
     computation.step();
@@ -168,11 +162,11 @@ void wait_for(Backend& backend) {
 
 double seconds_until_done(Backend& backend, const std::function<void()>& work) {
   // Where nothing executes, nothing is waited for: this thread's own work is all that it takes.
-  const double thread = seconds_of_this_thread();
+  const double thread = thread_cpu_seconds();
   const auto start = Clock::now();
   work();
   wait_for(backend);
-  if (!backend.executes()) return seconds_of_this_thread() - thread;
+  if (!backend.executes()) return thread_cpu_seconds() - thread;
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <ctime>
 #include <thread>
 
+#include "base/time.hpp"
 #include "runtime/backend/buffer.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/compile/compiler.hpp"
@@ -133,14 +133,9 @@ TEST(Stages, AreOfAllProgramsOfABackend) {
 }
 
 TEST(Seconds, OfADryDeviceAreThoseOfTheThreadThatWorks) {
-  const auto spent = [] {
-    timespec now = {};
-    (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-  };
   const auto other_computes = [&] {
     std::thread([&] {
-      while (spent() < 0.05) continue;
+      while (thread_cpu_seconds() < 0.05) continue;
     }).join();
   };
   const auto dry = open_backend("cuda-dry:sm_90"), host = open_backend("host");

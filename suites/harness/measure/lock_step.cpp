@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/measure/lock_step.hpp"
 
-#include <time.h>
-
 #include <charconv>
 #include <optional>
 
+#include "base/time.hpp"
 #include "harness/measure/account.hpp"
 #include "harness/measure/measure.hpp"
 #include "harness/measure/timing.hpp"
@@ -17,12 +16,6 @@ namespace {
 // Long against the pipe that asks for it, short against the third of a second that a pair of
 // processes lives.
 constexpr double paired_sample_seconds = 4e-3;
-
-double cpu_seconds() {
-  timespec time = {};
-  (void)::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 // One variant, warm, verified, in its steady phase.
 class Side {
@@ -37,9 +30,9 @@ class Side {
   int suggested_batch() const { return batch_for(timer_, paired_sample_seconds); }
 
   std::string sample(int batch) const {
-    const double cpu = cpu_seconds();
+    const double cpu = process_cpu_seconds();
     const double seconds = timer_(batch);
-    const double spent = subject_.backend->device ? seconds : cpu_seconds() - cpu;
+    const double spent = subject_.backend->device ? seconds : process_cpu_seconds() - cpu;
     return text(seconds / batch, ' ', spent / batch);
   }
 

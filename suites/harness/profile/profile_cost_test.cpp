@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it costs to be recorded, and what it costs to be able to be.
 #include <gtest/gtest.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <optional>
 
+#include "base/time.hpp"
 #include "cubed_sphere_swe/cubed_sphere_swe.hpp"
 #include "harness/measure/timing.hpp"
 #include "runtime/backend/recording.hpp"
 
 namespace holdfast {
 namespace {
-
-// Seconds that this thread computed: recording is its work alone, and what else the machine does
-// meanwhile does not count.
-double processor_seconds() {
-  timespec time = {};
-  (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 struct Stepper {
   std::unique_ptr<Backend> backend = open_backend("host");
@@ -32,9 +24,9 @@ struct Stepper {
   double sample(bool recorded) {
     std::optional<Recording> recording;
     if (recorded) recording.emplace(*backend);
-    const double start = processor_seconds();
+    const double start = thread_cpu_seconds();
     for (int i = 0; i < batch; ++i) computation->step();
-    return processor_seconds() - start;
+    return thread_cpu_seconds() - start;
   }
 };
 
@@ -97,9 +89,9 @@ TEST(RecordedSteps, OfManySmallVerbsTakeAtMostThreeTenthsLonger) {
 // A scope that nobody listens to, and a verb that nobody records, is a branch or two.
 double seconds_of_a_silent_scope() {
   constexpr int many = 1'000'000;
-  const double start = processor_seconds();
+  const double start = thread_cpu_seconds();
   for (int i = 0; i < many; ++i) const Scope scope("silent");
-  return (processor_seconds() - start) / many;
+  return (thread_cpu_seconds() - start) / many;
 }
 
 void expect_silence_is_free(Stepper stepper) {
