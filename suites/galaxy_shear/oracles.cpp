@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "families/invariants.hpp"
 #include "families/known.hpp"
@@ -141,7 +142,9 @@ Oracle oracle_of(const Row& row) {
                   .limit = limit,
                   .parts = fields_of(unit_of(row), row.options),
                   .golden = [=](Backend& backend, Variant variant) {
-                    return small_error(row, backend, variant);
+                    return small_error(row, [&](Problem problem) {
+                      return make(backend, variant, std::move(problem));
+                    });
                   }};
   switch (unit_of(row)) {
     case Unit::render:

@@ -2,6 +2,8 @@
 // Who knows the right results of this suite, and what must hold after the timed section.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -14,8 +16,9 @@ namespace holdfast::galaxy_shear {
 // the truth. Besides, in each the published values of a small rough scene.
 Oracle oracle_of(const Row& row);
 
-// How far a variant is from the published values of a small scene.
-double small_error(const Row& row, Backend& backend, Variant variant);
+// How far what is made of a small scene is from its published values.
+using Making = std::function<std::unique_ptr<Computation>(Problem)>;
+double small_error(const Row& row, const Making& making);
 
 // The largest difference over the largest number expected.
 double relative(std::span<const double> found, std::span<const double> expected);

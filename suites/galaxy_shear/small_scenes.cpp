@@ -48,11 +48,11 @@ Problem small_problem(const Row& row, const golden::Golden& t) {
 }
 }  // namespace
 
-double small_error(const Row& row, Backend& backend, Variant variant) {
+double small_error(const Row& row, const Making& making) {
   const golden::Golden t = small_of(row);
   Problem problem = small_problem(row, t);
   const bool draws = problem.unit == Unit::render;
-  const auto computation = make(backend, variant, std::move(problem));
+  const auto computation = making(std::move(problem));
   computation->step();
   const Values result = computation->result();
   double worst = 0;

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regressions planted into galaxy_shear, and the real commands that must notice and name the cause.
+#include "planted/kernel_plants.hpp"
+
+namespace holdfast::planted {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string render = "planted_galaxies/render/fft:128/image:48/batch:1/psf:gaussian/f64",
+                  step =
+                      "planted_galaxies/svi_step/fft:128/image:48/batch:1/psf:gaussian/latents:4/"
+                      "f64",
+                  fit =
+                      "planted_galaxies/map/fft:128/image:48/batch:1/psf:gaussian/latents:4/"
+                      "steps:200/launch:graph/f64";
+
+class PlantedGalaxies : public Planted {
+ protected:
+  static void SetUpTestSuite() {
+    accept_as_built(PLANTED_GALAXIES_BINARY, "cuda-dry:sm_90", "planted_galaxies");
+  }
+};
+
+std::string regression(const std::string& of_case) {
+  return "REGRESSION +" + of_case + " +cuda-dry-sm_90 +optimized.*";
+}
+
+TEST_F(PlantedGalaxies, WhatWasAcceptedPasses) {
+  expect_well(gate->check("unplanted"));
+}
+
+TEST_F(PlantedGalaxies, OneMoreLaunchFailsTheBuildAndIsNamed) {
+  const Said said = judge("launch");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex(regression(render) + " launches +rose from 1 to 2"));
+  EXPECT_THAT(said.words, HasSubstr("kernel psf_table<double> is new"));
+}
+
+TEST_F(PlantedGalaxies, OneMoreCopyFailsTheBuild) {
+  const Said said = judge("copy");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex(regression(step) + "d2h_bytes +rose from 0 B to 8 B"));
+}
+
+TEST_F(PlantedGalaxies, AGraphThatIsLostFailsTheBuild) {
+  const Said said = judge("no_graph");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex(regression(fit) + "host_launches +rose from 10 to 200"));
+}
+
+// What is wrong needs no baseline.
+Said judged_on_host(const std::string& plant) {
+  const auto folder = fresh_folder("planted_galaxies_host");
+  const Gate gate(PLANTED_GALAXIES_BINARY, "host", folder, policy_without_rules(folder / "policy"));
+  expect_well(gate.measure("HOLDFAST_PLANT=" + plant, "results", "--processes=1"));
+  return gate.check("results");
+}
+
+TEST(PlantedGalaxiesOnHost, AreRightAsBuilt) {
+  EXPECT_THAT(judged_on_host("").words, Not(HasSubstr("WRONG")));
+}
+
+TEST(PlantedGalaxiesOnHost, ALostHalfWeightOfTheNyquistLineIsWrong) {
+  const Said said = judged_on_host("nyquist");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex("WRONG +" + render));
+  EXPECT_THAT(said.words, ContainsRegex("WRONG +" + step));
+  EXPECT_THAT(said.words, HasSubstr("published values of a small scene"));
+}
+
+TEST(PlantedGalaxiesOnHost, AStepThatIsSkippedWhileItIsTimedIsWrong) {
+  const Said said = judged_on_host("skips");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex("WRONG +" + step));
+  EXPECT_THAT(said.words, HasSubstr("verified again after the timed section"));
+}
+
+// Clock readings that stay needed to the end of the kernel.
+constexpr const char* sixteen_registers =
+    "  long long planted[16];\n"
+    "#pragma unroll\n"
+    "  for (int k = 0; k < 16; ++k) planted[k] = clock64();\n"
+    "  struct Keep {\n"
+    "    const long long* values;\n"
+    "    T* out;\n"
+    "    __device__ ~Keep() {\n"
+    "#pragma unroll\n"
+    "      for (int k = 0; k < 16; ++k)\n"
+    "        if (values[k] == clock64()) out[k] = T(0);\n"
+    "    }\n"
+    "  } keep{planted, images};\n";
+
+TEST(PlantedDeviceCode, OfTheShearFitIsFoundByItsCause) {
+  expect_found("galaxy_shear", {{.name = "registers",
+                                 .file = "optimized.cu",
+                                 .where = "           T* images) {\n",
+                                 .after = sixteen_registers,
+                                 .of_case = "render/fft:128/image:48/batch:1/psf:gaussian/f64",
+                                 .metric = "registers_max",
+                                 .cause = "render<double, 128, 48, false>: "}});
+}
+
+}  // namespace
+}  // namespace holdfast::planted
