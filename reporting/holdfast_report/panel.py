@@ -26,7 +26,7 @@ from holdfast_report.units import percent, readable
 WIDTH, HEIGHT = 252.0, 112.0  # points
 LEFT, RIGHT, TOP, BOTTOM = 50.0, 244.0, 12.0, 97.0
 LINE = 14.0  # of the heading of a panel that stands alone
-MANY = 100  # points, from which on each is drawn smaller
+MANY = 100  # points, from which on each is drawn smaller, and without its spread
 NAME = 0.22  # of a panel's width, for the name of a commit
 
 
@@ -38,13 +38,14 @@ def scatter(sketch: Sketch, plane: Plane, series: Series) -> None:
     """All plain points are one path, however many there are."""
     points = [(index, point, plane.at(index, point.value)) for index, point in enumerate(series.points)]
     low, high = plane.y_limits
+    many = len(points) > MANY  # whose spreads would touch
     spread = [
         [
             plane.at(index, max(low, point.value - point.mad)),
             plane.at(index, min(high, point.value + point.mad)),
         ]
         for index, point, _ in points
-        if point.mad
+        if point.mad and not many
     ]
     if spread:
         sketch.add(Line(spread, "muted", 0.7))
@@ -52,7 +53,7 @@ def scatter(sketch: Sketch, plane: Plane, series: Series) -> None:
     outliers = [at for _, point, at in points if point.outlier and point.verdict not in ALARMS]
     plain = [at for _, point, at in points if not point.outlier and point.verdict not in ALARMS]
     if plain:
-        sketch.add(Dots(plain, "optimized", 3.4 if len(points) <= MANY else 2.2))
+        sketch.add(Dots(plain, "optimized", 2.2 if many else 3.4))
     if outliers:
         sketch.add(Dots(outliers, "optimized", 4.0), Dots(outliers, "paper", 2.4))
     for at in alarms:

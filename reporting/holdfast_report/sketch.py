@@ -2,7 +2,7 @@
 """A small figure as a handful of marks, in points from its top left: a few letters of SVG on a page
 that has hundreds of them, or matplotlib's where a file of its own is wanted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -112,6 +112,17 @@ def commands(strokes: Strokes, closed: bool) -> str:
     return slim_path("".join(f"M {path}{' z' if closed else ''}" for path in paths))
 
 
+def dot_by_dot(places: Sequence[Point]) -> Iterator[str]:
+    """Lines of no length, whose round caps are dots; each from the one before, in tenths of a
+    point."""
+    pen = 0, 0
+    for x, y in places:
+        at = round(10 * x), round(10 * y)
+        across, down = ((new - old) / 10 for new, old in zip(at, pen, strict=True))
+        yield f"m{across:g} {down:g}h0"
+        pen = at
+
+
 def svg_of(mark: Mark) -> str:
     colour = f"var(--{mark.role})"
     if isinstance(mark, Area):
@@ -121,8 +132,8 @@ def svg_of(mark: Mark) -> str:
         dash = f";stroke-dasharray:{' '.join(f'{one:g}' for one in mark.dash)}" if mark.dash else ""
         style = f"fill:none;stroke:{colour};stroke-width:{mark.width:g}{dash}"
         return f'<path d="{commands(mark.strokes, False)}" style="{style}"/>'
-    if isinstance(mark, Dots):  # lines of no length, whose round caps are dots
-        dots = "".join(f"M{rounded(str(x))} {rounded(str(y))}h0" for x, y in mark.at)
+    if isinstance(mark, Dots):
+        dots = "".join(dot_by_dot(mark.at))
         style = f"stroke:{colour};stroke-width:{mark.size:g};stroke-linecap:round"
         return f'<path d="{dots}" style="{style}"/>'
     x, y = (rounded(str(one)) for one in mark.at)

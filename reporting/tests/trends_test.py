@@ -9,10 +9,10 @@ from holdfast_report.command import main
 from holdfast_report.documents import Entry, Results, Row
 from holdfast_report.drawing import PAPER, Pen
 from holdfast_report.history import Series
-from holdfast_report.panel import BOTTOM, TOP, panel, stem_of
+from holdfast_report.panel import BOTTOM, MANY, TOP, panel, stem_of
 from holdfast_report.root import Part, Root
 from holdfast_report.since_when import now_of
-from holdfast_report.sketch import figure_of
+from holdfast_report.sketch import dot_by_dot, figure_of
 from holdfast_report.trends import Band, band_of, rank, worth_a_panel
 from matplotlib.colors import to_rgba
 from matplotlib.image import imread
@@ -142,6 +142,27 @@ def test_a_spread_beyond_the_panel_is_cut_at_its_edge() -> None:
     )
     (spread,) = lines(panel(wide), "muted")
     assert {y for stroke in spread.strokes for _, y in stroke} == {TOP, BOTTOM}
+
+
+def test_dots_that_follow_each_other_stay_where_they_are() -> None:
+    places = [(50 + 0.97 * at, 60 + 7.77 * (at % 5)) for at in range(200)]
+    x = y = 0.0
+    found = []
+    for step in "".join(dot_by_dot(places)).removesuffix("h0").split("h0"):
+        across, down = map(float, step.removeprefix("m").split())
+        x, y = x + across, y + down
+        found.append((x, y))
+    assert np.allclose(found, places, rtol=0, atol=0.0501)
+
+
+def test_many_points_are_drawn_without_their_spreads() -> None:
+    def spreads(count: int) -> int:
+        points = series("time_s", [4e-3, 4.1e-3] * (count // 2)).points
+        spread = [point.model_copy(update={"mad": 1e-5}) for point in points]
+        return len(lines(panel(series("time_s", [4e-3]).model_copy(update={"points": spread})), "muted"))
+
+    assert spreads(MANY) == 1
+    assert spreads(MANY + 2) == 0
 
 
 def test_a_single_point_can_be_drawn_as_a_file(tmp_path: Path) -> None:
