@@ -2,15 +2,13 @@
 """The site in a real browser, from the disk, as its pages are: no policy is taken away."""
 
 import json
-import re
 from functools import cache
-from html import unescape
-from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import luminance, run
+from browser import luminance
 from planted_history import sha
+from site_browser import Browser
 from site_place import REPOSITORY, SitePlace
 
 pytestmark = pytest.mark.slow
@@ -19,70 +17,18 @@ PHONE, DESKTOP = 390, 1440
 STEP_PAGE = "case/cubed_sphere_swe/rk4_step/n=48/f64.html"
 LAUNCHES = "cuda-dry-sm_90.optimized.launches"
 
-# A page in a frame as wide as wanted; what the wrapper's script returns is what was measured.
-WRAPPER = """<!doctype html><meta charset="utf-8"><body style="margin:0"><pre id="measured"></pre>
-<script>
-const wait = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
-const open = (address, width) => new Promise((done) => {{
-  const frame = document.createElement("iframe");
-  frame.style.cssText = `border:0;height:1500px;width:${{width}}px`;
-  frame.onload = () => setTimeout(() => done(frame), 300);
-  frame.src = address;
-  document.body.append(frame);
-}});
-const shape = (page, width) => ({{
-  scroll: page.documentElement.scrollWidth,
-  wide: [...page.querySelectorAll("body *")].filter((one) => !one.closest(".scroll") && !one.closest("svg") && one.getBoundingClientRect().right > width + 0.5)
-    .map((one) => one.tagName + "." + one.className),
-  texts: [...page.querySelectorAll("svg.trend text")].map((one) => {{
-    const box = one.getBoundingClientRect(), svg = one.closest("svg").getBoundingClientRect();
-    return {{text: one.textContent, out: Math.max(svg.left - box.left, box.right - svg.right), height: box.height,
-             box: [box.left, box.top, box.right, box.bottom], figure: one.closest("figure").id}};
-  }}),
-  ground: getComputedStyle(page.body).backgroundColor, ink: getComputedStyle(page.body).color,
-  unnamed: [...page.querySelectorAll("input, button, a, svg[tabindex]")].filter((one) => !(one.textContent.trim() || one.labels?.length || one.getAttribute("aria-label"))).length,
-}});
-(async () => {{
-  let found;
-  try {{ found = await (async () => {{ {script} }})(); }} catch (error) {{ found = {{failed: String(error), at: error.stack}}; }}
-  document.getElementById("measured").textContent = JSON.stringify(found);
-}})();
-</script></body>"""
-
-
-class Browser:
-    def __init__(self, chromium: str, place: SitePlace, folder: Path) -> None:
-        self.chromium, self.place, self.folder = chromium, place, folder
-
-    def does(self, script: str, dark: bool = False) -> Any:
-        wrapper = self.folder / "wrapper.html"
-        site = self.place.site.as_uri()
-        wrapper.write_text(WRAPPER.format(script=f"const site = {json.dumps(site)};" + script), "utf-8")
-        options = [
-            "--allow-file-access-from-files", "--virtual-time-budget=15000",
-            f"--blink-settings=preferredColorScheme={0 if dark else 1}",
-            "--enable-logging=stderr", "--dump-dom",
-        ]
-        done = run(self.chromium, self.folder, *options, wrapper.as_uri())
-        assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
-        found = re.search(r'<pre id="measured">(.+?)</pre>', done.stdout, flags=re.DOTALL)
-        assert found, "the page did not load in the browser"
-        said = json.loads(unescape(found.group(1)))
-        assert not (isinstance(said, dict) and "failed" in said), said
-        return said
-
 
 @pytest.fixture(scope="module")
 def browser(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Browser:
     place = SitePlace(tmp_path_factory.mktemp("site"), commits=60)
     place.draw()
-    return Browser(chromium, place, tmp_path_factory.mktemp("browser"))
+    return Browser(chromium, place.site, tmp_path_factory.mktemp("browser"), place.planted)
 
 
 @pytest.fixture(scope="module")
 def shapes(browser: Browser) -> Any:
     """Every kind of page at every width, light and dark."""
-    step = sha(browser.place.planted.step)
+    step = sha(browser.planted.step)
     pages = ["index.html", STEP_PAGE, f"run/{step}.html", "class/cuda-dry-sm_90.html", "runs.html",
              "compare.html"]
 
@@ -149,7 +95,7 @@ def test_pointer_and_keys_say_commit_and_value_and_a_click_leads_to_the_commit(
     const left = said.textContent, step = figure.querySelector(".labels a").getAttribute("href");
     return {{before, pointed, link, end, left, step, focused: page.activeElement === svg, marked: figure.querySelectorAll(".pointed").length}};
     """)
-    planted = browser.place.planted
+    planted = browser.planted
     assert found["before"].startswith("5")
     assert found["pointed"].startswith(f"4 {sha(1)[:10]}")
     assert found["link"].startswith(f"{REPOSITORY}/commit/{sha(1)[:12]}")
@@ -178,7 +124,7 @@ def test_range_and_axis_are_in_the_address_and_come_back_from_it(browser: Browse
 
 
 def test_two_commits_are_compared_the_most_significant_first(browser: Browser) -> None:
-    before, after = sha(browser.place.planted.step - 5)[:10], sha(browser.place.planted.step + 5)[:10]
+    before, after = sha(browser.planted.step - 5)[:10], sha(browser.planted.step + 5)[:10]
     found = browser.does(f"""
     const frame = await open(`${{site}}/compare.html#from={before}&to={after}`, 900), page = frame.contentDocument;
     await wait(1);
@@ -199,7 +145,7 @@ def test_two_commits_are_compared_the_most_significant_first(browser: Browser) -
 
 
 def test_a_phone_shows_how_much_changed_without_scrolling_sideways(browser: Browser) -> None:
-    before, after = sha(browser.place.planted.step - 5)[:10], sha(browser.place.planted.step + 5)[:10]
+    before, after = sha(browser.planted.step - 5)[:10], sha(browser.planted.step + 5)[:10]
     found = browser.does(f"""
     const frame = await open(`${{site}}/compare.html#from={before}&to={after}`, 390), page = frame.contentDocument;
     await wait(1);
@@ -225,7 +171,7 @@ def test_the_three_changes_are_two_clicks_from_the_overview(browser: Browser) ->
     return shown;
     """)
     step, drift, environment = found
-    assert "+25 %" in step["text"] and sha(browser.place.planted.step)[:10] in step["text"]
+    assert "+25 %" in step["text"] and sha(browser.planted.step)[:10] in step["text"]
     assert step["changes"].count("M") == 1 and drift["changes"].count("M") == 4
     assert "+2 %" in drift["text"]
     assert "g++ 12.2.0 → g++ 12.3.0" in environment["text"]

@@ -4,10 +4,12 @@ nothing that was planted is told to the site. HOLDFAST names the command."""
 
 import os
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import builders
 import pytest
+from browser import luminance
 from holdfast_report.command import main
 from planted_history import (
     DRIFT_CASE,
@@ -21,18 +23,11 @@ from planted_history import (
     subject,
     time_of,
 )
+from site_browser import Browser
 
 pytestmark = pytest.mark.big
 
 COMMITS = 200
-
-
-@pytest.fixture
-def holdfast() -> str:
-    found = os.environ.get("HOLDFAST")
-    if not found:
-        pytest.skip("HOLDFAST names no command")
-    return found
 
 
 def git(folder: Path, *words: str, when: str = "") -> str:
@@ -79,8 +74,23 @@ def document(run: Measured, sha: str) -> dict[str, object]:
     return made
 
 
-def test_the_three_planted_changes_are_on_the_overview(holdfast: str, tmp_path: Path) -> None:
-    repository, store, site = tmp_path / "repository", tmp_path / "store", tmp_path / "site"
+@dataclass(frozen=True)
+class Published:
+    site: Path
+    shas: list[str]
+    planted: Planted
+
+    def sha(self, number: int) -> str:
+        return self.shas[number - 1]
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
+    holdfast = os.environ.get("HOLDFAST")
+    if not holdfast:
+        pytest.skip("HOLDFAST names no command")
+    folder = tmp_path_factory.mktemp("real")
+    repository, store, site = folder / "repository", folder / "store", folder / "site"
     repository.mkdir()
     git(repository, "init", "-q", "-b", "main")
     for number in range(1, COMMITS + 1):
@@ -88,23 +98,60 @@ def test_the_three_planted_changes_are_on_the_overview(holdfast: str, tmp_path: 
         git(repository, *said, when=time_of(number))
     shas = git(repository, "log", "--reverse", "--format=%H").split()
     for run in history(COMMITS, 2):
-        place = tmp_path / "runs" / str(run.number) / run.device_class
+        place = folder / "runs" / str(run.number) / run.device_class
         builders.put(place / f"{run.suite}.json", document(run, shas[run.number - 1]))
     for number in range(1, COMMITS + 1):
-        append = [holdfast, "history", "append", str(tmp_path / "runs" / str(number))]
+        append = [holdfast, "history", "append", str(folder / "runs" / str(number))]
         options = [f"--store={store}", f"--repository={repository}"]
         done = subprocess.run([*append, *options], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
     drawn = ["site", f"--store={store}", f"--out={site}", f"--holdfast={holdfast}"]
-    assert main([*drawn, "--baselines", str(tmp_path), "--repository=https://git.example/a/b"]) == 0
-    page = (site / "index.html").read_text("utf-8")
-    planted = Planted(COMMITS)
+    assert main([*drawn, "--baselines", str(folder), "--repository=https://git.example/a/b"]) == 0
+    return Published(site, shas, Planted(COMMITS))
+
+
+def test_the_three_planted_changes_are_on_the_overview(published: Published) -> None:
+    page = (published.site / "index.html").read_text("utf-8")
+    planted = published.planted
     parts = page.split('<section id="')
     changes, drifts, environments = (
         next(part for part in parts if part.startswith(name))
         for name in ("changes", "drifts", "environments")
     )
-    assert shas[planted.step - 1] in changes and STEP_CASE.split("/")[1] in changes
+    assert published.sha(planted.step) in changes and STEP_CASE.split("/")[1] in changes
     assert DRIFT_CASE.split("/")[1] in drifts
-    assert shas[planted.environment - 1] in environments
+    assert published.sha(planted.environment) in environments
     assert subject(planted.step) in changes
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_each_planted_change_is_one_click_away(
+    published: Published, chromium: str, tmp_path: Path, width: int, dark: bool
+) -> None:
+    """Links are clicked, as a reader does, at each width, light and dark."""
+    planted = published.planted
+    browser = Browser(chromium, published.site, tmp_path, planted)
+    script = f"""
+    const shown = [], found = {{shown}};
+    for (const first of ["#changes .moves a", "#drifts .moves a", "#environments a"]) {{
+      const frame = await open(`${{site}}/index.html`, {width});
+      found.index = shape(frame.contentDocument, {width});
+      frame.contentDocument.querySelector(first).click();
+      await wait(1);
+      const page = frame.contentDocument, hash = decodeURIComponent(frame.contentWindow.location.hash.slice(1));
+      const place = hash ? page.getElementById(hash) : page.body;
+      shown.push({{text: place.innerText, shape: shape(page, {width}), top: place.getBoundingClientRect().top}});
+      frame.remove();
+    }}
+    return found;
+    """
+    found = browser.does(script, dark)
+    step, drift, environment = found["shown"]
+    assert "+25 %" in step["text"] and published.sha(planted.step)[:10] in step["text"]
+    assert drift["text"].count("since") >= 3, "each of its steps with its commit"
+    assert "g++ 12.2.0 \u2192 g++ 12.3.0" in environment["text"]
+    for one in found["index"], *(shown["shape"] for shown in found["shown"]):
+        assert one["scroll"] <= width and one["wide"] == []
+        assert (luminance(one["ground"]) < luminance(one["ink"])) is dark
+    assert all(shown["top"] < 1500 for shown in found["shown"]), "on the screen"
