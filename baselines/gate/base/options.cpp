@@ -27,6 +27,21 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// What every command has besides its own options; a row of the same name of its own goes before.
+constexpr OptionRow common_rows[] = {
+    {"quiet", "", "no progress, and nothing that the answer can do without"},
+    {"color", "WHEN", "auto (default; NO_COLOR says never), always or never"}};
+
+std::vector<OptionRow> with_common_rows(std::vector<OptionRow> options) {
+  for (const OptionRow& common : common_rows) {
+    const bool has_its_own =
+        std::any_of(options.begin(), options.end(),
+                    [&](const OptionRow& option) { return option.name == common.name; });
+    if (!has_its_own) options.push_back(common);
+  }
+  return options;
+}
+
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
@@ -81,6 +96,7 @@ std::optional<double> Options::positive(std::string_view name) const {
 }
 
 Options Command::parse(const std::vector<std::string>& arguments) const {
+  const std::vector<OptionRow> known_options = with_common_rows(options);
   Options parsed;
   bool only_operands = false;
   for (auto at = arguments.begin(); at != arguments.end(); ++at) {
@@ -94,12 +110,12 @@ Options Command::parse(const std::vector<std::string>& arguments) const {
     }
     const std::size_t equals = at->find('=');
     const std::string given = at->substr(0, equals);
-    const auto row = std::find_if(options.begin(), options.end(), [&](const OptionRow& option) {
-      return given == text("--", option.name);
-    });
-    if (row == options.end()) {
+    const auto row =
+        std::find_if(known_options.begin(), known_options.end(),
+                     [&](const OptionRow& option) { return given == text("--", option.name); });
+    if (row == known_options.end()) {
       std::vector<std::string> known = {"--help"};
-      for (const OptionRow& option : options) known.push_back(text("--", option.name));
+      for (const OptionRow& option : known_options) known.push_back(text("--", option.name));
       const auto meant = nearest(given, known);
       throw Error(Fault::bad_input, text("holdfast ", name, " has no option ", given,
                                          meant ? text("; did you mean ", *meant, "?")
@@ -132,10 +148,10 @@ Options Command::parse(const std::vector<std::string>& arguments) const {
 }
 
 std::string Command::usage() const {
-  std::string out = text("usage: holdfast ", name, options.empty() ? "" : " [options]",
-                         operands.empty() ? "" : " ", operands, "\n", summary, "\n");
-  if (!options.empty()) out += "\noptions:\n";
-  for (const OptionRow& option : options) {
+  std::string out = text("usage: holdfast ", name, " [options]", operands.empty() ? "" : " ",
+                         operands, "\n", summary, "\n");
+  out += "\noptions:\n";
+  for (const OptionRow& option : with_common_rows(options)) {
     std::string left = text("  --", option.name, option.value.empty() ? "" : "=", option.value);
     left.resize(std::max<std::size_t>(left.size() + 2, 30), ' ');
     out += text(left, option.help, option.repeats ? " (may be repeated)" : "", "\n");

@@ -84,6 +84,17 @@ TEST(Options, AfterTwoDashesEverythingIsAnOperand) {
   EXPECT_THAT(check.parse({"--", "--only"}).operands(), ElementsAre("--only"));
 }
 
+TEST(Options, EveryCommandCanBeQuietAndHasAColor) {
+  const Command bare{.name = "bare", .summary = "does nothing", .operands = ""};
+  EXPECT_TRUE(bare.parse({"--quiet", "--color=never"}).has("quiet"));
+  EXPECT_THAT(bare.usage(), testing::AllOf(HasSubstr("  --quiet"), HasSubstr("  --color=WHEN")));
+}
+
+TEST(Options, ACommandsOwnWordsGoBeforeThoseOfEveryCommand) {
+  EXPECT_THAT(check.usage(), HasSubstr("prints less"));
+  EXPECT_THAT(check.usage(), testing::Not(HasSubstr("no progress")));
+}
+
 TEST(Options, TheUsageShowsOptionsAndExamples) {
   EXPECT_THAT(check.usage(), HasSubstr("--only=SUITE"));
   EXPECT_THAT(check.usage(), HasSubstr("holdfast check results"));

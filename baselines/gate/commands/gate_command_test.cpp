@@ -53,6 +53,14 @@ TEST_F(GateCommand, AnotherAllocationIsARegression) {
   expect_output(check(), 1, HasSubstr("rose from 1.178 MB to 1.182 MB"));
 }
 
+TEST_F(GateCommand, ColorsAreWhatTheOptionSays) {
+  measured_anew(toy::dry(), "optimized", "launches", toy::exact(5));
+  expect_output(check(), 1, testing::Not(HasSubstr("\033[")));  // into a pipe
+  expect_output(check({"--color=always"}), 1, HasSubstr("\033[1;31mREGRESSION"));
+  expect_output(check({"--color=always", "--quiet"}), 1, HasSubstr("\033[1;31mREGRESSION"));
+  expect_complaint(check({"--color=red"}), 2, HasSubstr("--color=red: give auto, always or never"));
+}
+
 TEST_F(GateCommand, AYardstickMustNotImproveEither) {
   measured_anew(toy::dry(), "reference", "launches", toy::exact(887));
   expect_output(check(), 1, HasSubstr("a yardstick must not change"));

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "gate/base/error.hpp"
+#include "gate/base/printing.hpp"
 #include "gate/base/process.hpp"
 #include "gate/commands/commands.hpp"
 
@@ -58,7 +59,9 @@ int dispatch(const std::vector<std::string>& arguments) {
       std::cerr << command.usage();
       return exit_code(Fault::bad_input);
     }
-    return command.run(command.parse(rest));
+    const Options options = command.parse(rest);
+    printing() = printing_of(options);
+    return command.run(options);
   }
   const auto meant = nearest(verb, names);
   throw Error(Fault::bad_input,

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "gate/base/printing.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/case_name.hpp"
@@ -78,7 +79,6 @@ std::string files_of(const fs::path& out, const Profile& profile) {
 }
 
 void show(const Profile& profile, const fs::path& out, const Options& options) {
-  const bool quiet = options.has("quiet");
   if (options.has("trace")) {
     std::cout << (out / profile.trace.value_or(
                             text(slug(profile.case_id), ".", profile.variant, ".trace.json")))
@@ -92,9 +92,10 @@ void show(const Profile& profile, const fs::path& out, const Options& options) {
                                                            .profile = &profile});
   const std::string told =
       describe(findings, {.at_most = findings.size(), .references = true, .places = false});
-  std::cout << (quiet ? describe_briefly(profile) : describe(profile)) << "\nwhat to look for\n"
+  std::cout << (printing().quiet ? describe_briefly(profile) : describe(profile))
+            << "\nwhat to look for\n"
             << (told.empty() ? "nothing stands out\n" : told);
-  if (!quiet) std::cout << files_of(out, profile);
+  if (!printing().quiet) std::cout << files_of(out, profile);
 }
 
 int profile(const Options& options) {

@@ -135,7 +135,7 @@ void count_suite(const fs::path& binary, const Plan& plan, const fs::path& answe
   progress.following(text(results.suite, ": counting instructions ..."));
   const auto start = std::chrono::steady_clock::now();
   for (const std::string& complaint : count_instructions(counting, results))
-    progress.say("warning: not counted: ", complaint);
+    progress.warn("warning: not counted: ", complaint);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   progress.say("counted instructions in ", std::round(spent.count() * 10) / 10, " s");
 }
@@ -166,8 +166,8 @@ std::optional<fs::path> suite_beside(const Plan& plan, const std::string& suite,
   if (!plan.beside) return std::nullopt;
   const fs::path base = *plan.beside / suite;
   if (fs::exists(base)) return base;
-  progress.say(plan.beside->string(), " has no suite ", suite,
-               ": it runs alone, and is held against what was accepted");
+  progress.warn(plan.beside->string(), " has no suite ", suite,
+                ": it runs alone, and is held against what was accepted");
   return std::nullopt;
 }
 
@@ -210,9 +210,9 @@ std::optional<std::string> keep_base(const std::optional<fs::path>& binary, cons
     fs::remove(old, problem);
   }
   if (!binary) return std::nullopt;
-  for (const auto& [id, lost] : run.lost) progress.say("the base lost ", id, ": ", lost.reason);
+  for (const auto& [id, lost] : run.lost) progress.warn("the base lost ", id, ": ", lost.reason);
   if (run.processes.empty()) {
-    progress.say("no values of the base are kept");
+    progress.warn("no values of the base are kept");
     return std::nullopt;
   }
   const std::string list_bytes = list_of(*binary, {});
@@ -325,8 +325,8 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   };
   if (interrupted) {
     keep(results);
-    progress.say("what was finished is kept in ", folder.string(),
-                 "; the same command with --resume goes on");
+    progress.warn("what was finished is kept in ", folder.string(),
+                  "; the same command with --resume goes on");
     throw *interrupted;
   }
   if (plan.valgrind && !run.processes.empty()) {

@@ -97,6 +97,11 @@ TEST_F(RunCommand, ASuiteThatHangsIsTimedOut) {
   EXPECT_EQ(results().cases.at(0).status, "timeout");
 }
 
+TEST_F(RunCommand, AQuietRunTellsNoProgress) {
+  EXPECT_THAT(run("ok").complaints, HasSubstr("2 cases in "));
+  EXPECT_EQ(run("ok", {"--quiet"}).complaints, "");
+}
+
 TEST_F(RunCommand, ACaseThatCrashesIsLostAndNoOther) {
   EXPECT_EQ(run("crash_in_case").code, 0);
   const Results merged = results();

@@ -90,9 +90,9 @@ void profile_suite(const Profiling& profiling, Progress& progress) {
     if (problem) why = "left profiles that cannot be kept: " + problem.message();
   }
   if (!why.empty()) {
-    progress.say("warning: the results stay without profiles: the profiling process ", why);
+    progress.warn("warning: the results stay without profiles: the profiling process ", why);
   } else if (outcome.code != 0) {
-    progress.say("warning: not every case has a profile: ", last_lines(outcome.complaints, 1));
+    progress.warn("warning: not every case has a profile: ", last_lines(outcome.complaints, 1));
   } else {
     progress.say("profiled on ", profiling.device, " in ", std::round(outcome.seconds * 10) / 10,
                  " s");

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "gate/base/error.hpp"
+#include "gate/base/printing.hpp"
 #include "gate/base/process.hpp"
 
 namespace holdfast::gate {
@@ -25,13 +26,18 @@ class Progress {
   explicit Progress(std::string suite) : suite_(std::move(suite)) {}
   ~Progress() { clear(); }
   void following(std::string_view line) {
-    if (!rewrites_ || line.empty()) return;
+    if (!rewrites_ || printing().quiet || line.empty()) return;
     constexpr std::size_t columns = 100;
     std::cerr << "\r\x1b[K" << line.substr(0, columns) << std::flush;
     shown_ = true;
   }
   template <class... Parts>
   void say(const Parts&... parts) {
+    if (!printing().quiet) warn(parts...);
+  }
+  // What is told to those who want no progress, too.
+  template <class... Parts>
+  void warn(const Parts&... parts) {
     clear();
     std::cerr << suite_ << ": " << text(parts...) << std::endl;
   }

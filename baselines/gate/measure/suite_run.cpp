@@ -138,9 +138,9 @@ class Runner {
   void tell_undecided(const Ids& ids) {
     std::string names;
     for (const std::string& id : ids) names += (names.empty() ? "" : ", ") + id;
-    progress_.say("the budget of ", task_.budget_seconds, " s is spent; ",
-                  plural(ids.size(), "case"),
-                  " would be known better by more processes (--budget=SECONDS): ", names);
+    progress_.warn("the budget of ", task_.budget_seconds, " s is spent; ",
+                   plural(ids.size(), "case"),
+                   " would be known better by more processes (--budget=SECONDS): ", names);
   }
 
   // What an interrupted run has left.

@@ -5,17 +5,14 @@
 #include <ostream>
 #include <string>
 
+#include "gate/base/printing.hpp"
 #include "gate/documents/documents.hpp"
 
 namespace holdfast::gate {
 
-struct Printing {
-  bool color = false;
-  bool quiet = false;  // what blocks, and the summary
-};
-
 inline constexpr std::size_t most_findings = 10;  // of the detectors, told on one page
 
+// Quiet: what blocks, and the summary.
 void print(const Verdict& verdict, const Printing& printing, std::ostream& out);
 
 // For a job summary or a comment: the worst rows, the rest folded away, all within `most_bytes`,

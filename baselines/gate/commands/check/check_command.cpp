@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verb `check`: its options, and what it prints and writes.
-#include <unistd.h>
-
 #include <cstdlib>
 #include <iostream>
 
@@ -92,8 +90,7 @@ int check_verb(const Options& options) {
     throw;
   }
   if (request.whole()) write_verdict(request, checked);  // what is printed may find no reader
-  print(checked.verdict, {.color = ::isatty(STDOUT_FILENO) == 1, .quiet = options.has("quiet")},
-        std::cout);
+  print(checked.verdict, printing(), std::cout);
   if (options.has("annotations") || runs_on_github())
     std::cout << github_annotations(checked.verdict,
                                     path_in_repository(request.baselines).generic_string());

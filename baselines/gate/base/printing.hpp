@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a command prints: told by options that every command has, by the environment and the
+// terminal.
+#pragma once
+
+#include "gate/base/options.hpp"
+
+namespace holdfast::gate {
+
+struct Printing {
+  bool color = false;
+  bool quiet = false;  // no progress, and of an answer the least that is one
+};
+
+// As --color, --quiet, NO_COLOR (https://no-color.org) and the standard output have it. Throws
+// Error(bad_input) for a --color that is not auto, always or never.
+Printing printing_of(const Options& options);
+
+// Of this process. main() sets it once, before the command runs.
+Printing& printing();
+
+}  // namespace holdfast::gate
