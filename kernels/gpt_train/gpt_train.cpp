@@ -17,6 +17,25 @@ void check_least(std::string_view field, int value, int least) {
     throw Error(Fault::bad_input, text(field, " = ", value, ": it must be at least ", least));
 }
 
+// What a device's formats, products and matrix units ask for.
+void check_for_device(Variant variant, const Options& o) {
+  const Shape& s = o.shape;
+  if (variant == Variant::reference)
+    throw Error(Fault::bad_input, "gpt_train has no reference on a device yet; use the optimized");
+  if (o.precision != Precision::bf16)
+    throw Error(Fault::bad_input,
+                text("dtype ", name(o.precision), " is a host's; a device takes bf16"));
+  if (s.head != 32 && s.head != 64 && s.head != 128)
+    throw Error(Fault::bad_input,
+                text("unsupported head width ", s.head, ": a device takes 32, 64 or 128"));
+  for (const auto& [field, value] :
+       {std::pair{"width", s.width}, {"inner", s.inner}, {"vocabulary", s.vocabulary}})
+    if (value % 8 != 0)
+      throw Error(Fault::bad_input, text(field, " = ", value,
+                                         ": a device reads eight numbers at a time, so it must be "
+                                         "a multiple of 8"));
+}
+
 }  // namespace
 
 void validate(const Options& o) {
@@ -49,8 +68,19 @@ void validate(const Options& o) {
 std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,
                                   const Options& options) {
   validate(options);
-  if (backend.device)
-    throw Error(Fault::no_device, "gpt_train has no device code yet; open the backend \"host\"");
+  if (backend.device) {
+#ifdef HOLDFAST_CUDA
+    check_for_device(variant, options);
+    return make_cuda_optimized(backend, {unit, options});
+#else
+    throw Error(Fault::no_device, "this build has no device code; open the backend \"host\"");
+#endif
+  }
+  if (options.precision != Precision::f32 && options.precision != Precision::f64)
+    throw Error(Fault::bad_input,
+                text("dtype ", name(options.precision), " is a device's; a host takes f32 or f64"));
+  if (options.launch == Launch::graph)
+    throw Error(Fault::bad_input, "launch = graph: a host has no graphs; it must be host");
   using host::choose_isa;
   const auto make_host = variant == Variant::reference
                              ? choose_isa(isa_v3::make_host_reference, isa_v4::make_host_reference)

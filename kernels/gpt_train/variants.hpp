@@ -13,6 +13,9 @@ namespace holdfast::gpt_train {
 
 using VariantFactory = std::unique_ptr<Computation>(Backend& backend, Problem problem);
 
+// backend.device is not null.
+VariantFactory make_cuda_optimized;
+
 // backend.device is null. The same sources, compiled once for each instruction set.
 namespace isa_v3 {
 VariantFactory make_host_reference, make_host_optimized;

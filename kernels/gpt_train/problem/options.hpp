@@ -24,6 +24,10 @@ enum class Optimizer { adamw, muon, multiscale };
 inline constexpr Words<Optimizer, 3> optimizer_words = {"optimizer",
                                                         {"adamw", "muon", "multiscale"}};
 
+// Whether a device is given a step kernel by kernel, or as a graph that was captured once.
+enum class Launch { host, graph };
+inline constexpr Words<Launch, 2> launch_words = {"launch", {"host", "graph"}};
+
 // bench: of all timings and published values. upstream: as training starts, with projections of
 // zero; its first loss is ln V.
 enum class Start { bench, upstream };
@@ -37,7 +41,8 @@ struct Options {
   double learning_rate = 0.005;
   double warm = 0.5;       // w0, how far warm-up has come: 0 .. 1
   double warm_tokens = 0;  // above 0: w0 follows the tokens trained before, and scales the rate
-  Precision precision = Precision::f32;
+  Precision precision = Precision::f32;  // of a host f32 or f64, of a device bf16
+  Launch launch = Launch::host;          // of a training step
 };
 
 }  // namespace holdfast::gpt_train

@@ -12,6 +12,7 @@
 #include "gpt_train/problem/problem.hpp"
 #include "gpt_train/problem/rates.hpp"
 #include "gpt_train/stepped/inputs.hpp"
+#include "gpt_train/stepped/pass.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/count/scope.hpp"
 
@@ -36,9 +37,9 @@ template <class Model>
 class Steps : public Computation {
  public:
   Steps(Backend& backend, Problem problem)
-      : problem_(std::move(problem)), model_(backend, problem_) {
-    for (int l = 0; l < problem_.options.shape.layers; ++l)
-      layer_names_.push_back(text("layer_", l));
+      : problem_(std::move(problem)),
+        model_(backend, problem_),
+        layer_names_(layer_names(problem_.options.shape.layers)) {
     start_again(0);
   }
 
@@ -62,39 +63,10 @@ class Steps : public Computation {
   }
 
   void step() override {
-    switch (problem_.unit) {
-      case Unit::forward:
-      case Unit::forward_backward:
-        return pass();
-      case Unit::layer_forward: {
-        const Scope scope(layer_names_[0]);
-        return model_.layer_forward(0);
-      }
-      case Unit::layer_backward: {
-        const Scope scope(layer_names_[0]);
-        model_.restore_incoming();
-        return model_.layer_backward(0);
-      }
-      case Unit::attention_forward: {
-        const Scope scope("attention");
-        return model_.attention_forward();
-      }
-      case Unit::attention_backward: {
-        const Scope scope("attention");
-        return model_.attention_backward();
-      }
-      case Unit::lm_head: {
-        const Scope scope("lm_head");
-        model_.head();
-        return model_.head_backward();
-      }
-      case Unit::update: {
-        const Scope scope("update");
-        return model_.update(rates_of(problem_.options, step_++));
-      }
-      case Unit::train_step:
-        return train();
-    }
+    if (problem_.unit == Unit::train_step) return train();
+    if (problem_.unit != Unit::update) return run(problem_.unit, layer_names_, model_);
+    const Scope scope("update");
+    model_.update(rates_of(problem_.options, step_++));
   }
 
   std::vector<double> result() override {
@@ -124,43 +96,12 @@ class Steps : public Computation {
     model_.take(batch, targets);
   }
 
-  void pass() {
-    const int layers = problem_.options.shape.layers;
-    {
-      const Scope scope("forward_pass");
-      {
-        const Scope embedding("embedding");
-        model_.embed();
-      }
-      for (int l = 0; l < layers; ++l) {
-        const Scope layer(layer_names_[l]);
-        model_.layer_forward(l);
-      }
-    }
-    {
-      const Scope scope("loss_computation"), head("lm_head");
-      model_.head();
-    }
-    if (problem_.unit == Unit::forward) return;
-    const Scope scope("backward_pass");
-    {
-      const Scope head("lm_head");
-      model_.head_backward();
-    }
-    for (int l = layers; l-- > 0;) {
-      const Scope layer(layer_names_[l]);
-      model_.layer_backward(l);
-    }
-    const Scope embedding("embedding");
-    model_.embed_backward();
-  }
-
   void train() {
     {
       const Scope scope("data_loading");
       take_batch(step_);
     }
-    pass();
+    pass(problem_.unit, layer_names_, model_);
     if (!std::isfinite(loss().mean))
       throw Error(Fault::device, text("Loss is NaN, stopping training at step ", step_));
     const Scope scope("update");
@@ -169,7 +110,7 @@ class Steps : public Computation {
 
   Problem problem_;
   Model model_;
-  std::vector<std::string> layer_names_ = {};
+  std::vector<std::string> layer_names_;
   std::int64_t step_ = 0, count_ = 1;
 };
 

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model does between its products on the way back.
+#pragma once
+
+#include "gpt_train/device/numbers.cuh"
+
+// From up | gate and the gradient of h: theirs, and h again for the product that needs it.
+__global__ void gated_backward(const Bf16* both, const Bf16* dh, long long rows, int inner,
+                               Bf16* d_both, Bf16* h) {
+  const long long k = 8 * thread_of_grid();
+  if (k >= rows * inner) return;
+  const long long row = k / inner, at = row * 2 * inner + k - row * inner;
+  Eight u = load8(both + at), a = load8(both + at + inner), d = load8(dh + k), product;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const float s = 1 / (1 + __expf(-a.of[i])), silu = a.of[i] * s, up = u.of[i];
+    product.of[i] = up * silu;
+    u.of[i] = d.of[i] * silu;
+    a.of[i] = d.of[i] * up * s * (1 + a.of[i] * (1 - s));
+  }
+  store8(d_both + at, u);
+  store8(d_both + at + inner, a);
+  store8(h + k, product);
+}
+
+// dx = r (w - xh mean(w xh)), w = dy g, xh = x r, added to what dx holds where `adds`; y = xh g
+// again, unless it is null; partial [blocks, d]: sums over the block's rows of dy xh.
+__global__ void norm_backward(const Bf16* x, const Bf16* g, const float* inverse, const Bf16* dy,
+                              int rows, int d, int adds, Bf16* dx, Bf16* y, float* partial) {
+  __shared__ float means[gpt::norm_rows];
+  const int first = static_cast<int>(blockIdx.x) * gpt::norm_rows;
+  const int own = min(gpt::norm_rows, rows - first);
+  const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
+  for (int k = warp; k < own; k += gpt::norm_threads / 32) {
+    const long long row = static_cast<long long>(first + k) * d;
+    float sum = 0;
+    for (int j = 8 * lane; j < d; j += 256) {
+      const Eight of_x = load8(x + row + j), of_g = load8(g + j), of_dy = load8(dy + row + j);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sum += of_dy.of[i] * of_g.of[i] * of_x.of[i];
+    }
+    sum = warp_sum(sum);
+    if (lane == 0) means[k] = sum * inverse[first + k] / static_cast<float>(d);
+  }
+  __syncthreads();
+  for (int j = 2 * static_cast<int>(threadIdx.x); j < d; j += 2 * gpt::norm_threads) {
+    const unsigned by = *reinterpret_cast<const unsigned*>(g + j);
+    float sums[2] = {};
+    for (int k = 0; k < own; ++k) {
+      const long long at = static_cast<long long>(first + k) * d + j;
+      const float r = inverse[first + k];
+      const unsigned of_x = *reinterpret_cast<const unsigned*>(x + at);
+      const unsigned of_dy = *reinterpret_cast<const unsigned*>(dy + at);
+      unsigned* const to = reinterpret_cast<unsigned*>(dx + at);
+      const unsigned before = adds ? *to : 0;
+      const float low = low_of(of_x) * r, high = high_of(of_x) * r;
+      *to = pair_of(low_of(before) + r * (low_of(of_dy) * low_of(by) - low * means[k]),
+                    high_of(before) + r * (high_of(of_dy) * high_of(by) - high * means[k]));
+      if (y) *reinterpret_cast<unsigned*>(y + at) = pair_of(low * low_of(by), high * high_of(by));
+      sums[0] += low_of(of_dy) * low;
+      sums[1] += high_of(of_dy) * high;
+    }
+    *reinterpret_cast<float2*>(partial + static_cast<long long>(blockIdx.x) * d + j) =
+        make_float2(sums[0], sums[1]);
+  }
+}
+
+// dg = sums over the rows of partial [parts, d]; a block of [tile_rows, tile_edge] threads has
+// tile_edge columns.
+__global__ void sum_rows(const float* partial, int parts, int d, float* dg) {
+  __shared__ float sums[gpt::tile_rows][gpt::tile_edge];
+  const int column = static_cast<int>(blockIdx.x * gpt::tile_edge + threadIdx.x);
+  float sum = 0;
+  if (column < d)
+    for (int row = static_cast<int>(threadIdx.y); row < parts; row += gpt::tile_rows)
+      sum += partial[static_cast<long long>(row) * d + column];
+  sums[threadIdx.y][threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.y > 0 || column >= d) return;
+#pragma unroll
+  for (int row = 1; row < gpt::tile_rows; ++row) sum += sums[row][threadIdx.x];
+  dg[column] = sum;
+}
+
+// dE[t] = sum of dx over the positions with token t, in their order. A warp begins at each position
+// of `order` and has 64 columns; it goes on if a run begins there.
+__global__ void embed_backward(gpt::Inputs in, const Bf16* dx, int d, float* de) {
+  const int begin = static_cast<int>(thread_of_grid() / 32);
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int column = static_cast<int>(blockIdx.y) * 64 + 2 * lane;
+  if (begin >= in.count) return;
+  const int token = in.tokens[in.order[begin]];
+  if (begin > 0 && in.tokens[in.order[begin - 1]] == token) return;
+  float low = 0, high = 0;
+  for (int next = begin;; next += 32) {
+    const int mine = next + lane < in.count ? in.order[next + lane] : -1;
+    const unsigned same = __ballot_sync(0xffffffffu, mine >= 0 && in.tokens[max(mine, 0)] == token);
+    const int members = __popc(same);
+    for (int k = 0; k < members; ++k) {
+      const long long row = __shfl_sync(0xffffffffu, mine, k);
+      if (column >= d) continue;
+      const unsigned of = *reinterpret_cast<const unsigned*>(dx + row * d + column);
+      low += low_of(of);
+      high += high_of(of);
+    }
+    if (members < 32) break;
+  }
+  if (column < d)
+    *reinterpret_cast<float2*>(de + static_cast<long long>(token) * d + column) =
+        make_float2(low, high);
+}

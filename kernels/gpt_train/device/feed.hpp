@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes to and fro in a step: a batch with its schedule, in one upload of 12 n + 64 bytes, and
+// the loss, in one download of 16. Nobody waits: two slots take turns, and a slot is written anew
+// when the step that read it is over.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gpt_train/data/data.hpp"
+#include "gpt_train/device/arguments.hpp"
+#include "gpt_train/problem/rates.hpp"
+#include "runtime/backend/buffer.hpp"
+#include "runtime/backend/pinned_bytes.hpp"
+
+namespace holdfast::gpt_train {
+
+// Positions by their tokens, those of one token in their order.
+inline void sort_by_token(std::span<const int> tokens, int vocabulary, std::span<int> order) {
+  std::vector<int> next(vocabulary + 1);
+  for (const int token : tokens) ++next[token + 1];
+  for (int token = 0; token < vocabulary; ++token) next[token + 1] += next[token];
+  for (std::size_t at = 0; at < tokens.size(); ++at)
+    order[next[tokens[at]]++] = static_cast<int>(at);
+}
+
+inline Schedule schedule_of(const Rates& rates, std::int64_t count) {
+  Schedule s = {.inverse_root = static_cast<float>(1 / std::sqrt(double(count))),
+                .count = static_cast<int>(count),
+                .embedding = static_cast<float>(rates.embedding.rate / rates.embedding.correction1),
+                .head = static_cast<float>(rates.head.rate / rates.head.correction1),
+                .matrix = static_cast<float>(rates.matrix.rate / rates.matrix.correction1),
+                .head_decay = static_cast<float>(rates.head.rate * rates.head.decay),
+                .matrix_decay = static_cast<float>(rates.matrix.rate * rates.matrix.decay),
+                .second = static_cast<float>(1 / std::sqrt(rates.embedding.correction2)),
+                .norm = static_cast<float>(rates.norm.rate),
+                .muon = static_cast<float>(rates.muon_rate)};
+  for (std::size_t i = 0; i < rates.timescales.size(); ++i)
+    s.gain[i] = static_cast<float>(rates.timescales[i].gain);
+  return s;
+}
+
+class Feed {
+ public:
+  Feed(Backend& backend, const Options& options)
+      : device_(*backend.device),
+        options_(options),
+        n_(static_cast<std::size_t>(options.shape.tokens())),
+        memory_(backend, bytes(n_), "inputs"),
+        sums_(backend, 2, "result: loss") {
+    for (Slot& slot : slots_) {
+      slot.batch.emplace(device_, bytes(n_));
+      slot.loss.emplace(device_, loss_bytes);
+      slot.over = device_.make_event("step over");
+    }
+  }
+
+  Inputs inputs() const {
+    const auto* const schedule = reinterpret_cast<const Schedule*>(memory_.data());
+    const auto* const tokens = reinterpret_cast<const int*>(schedule + 1);
+    return {schedule,
+            tokens,
+            tokens + n_,
+            tokens + 2 * n_,
+            static_cast<int>(n_),
+            options_.shape.columns,
+            options_.shape.vocabulary - 1};
+  }
+  double* sums() const { return sums_.data(); }
+
+  // The batch of a step, and the rates of its update. What an earlier step's loss was is known when
+  // its slot is free again.
+  void send(std::int64_t step) {
+    Slot& slot = free_slot(step);
+    auto* const ints = reinterpret_cast<int*>(slot.batch->data() + sizeof(Schedule));
+    const Batch batch = batch_of(options_, step);
+    slot.count = targets_of(options_.shape, batch).count;
+    std::copy(batch.tokens.begin(), batch.tokens.end(), ints);
+    std::copy(batch.documents.begin(), batch.documents.end(), ints + n_);
+    sort_by_token({ints, n_}, options_.shape.vocabulary, {ints + 2 * n_, n_});
+    upload(slot, bytes(n_));
+  }
+  // The rates alone.
+  void send_rates(std::int64_t step) { upload(free_slot(step), sizeof(Schedule)); }
+  // Of the step that was sent last, once all of it is on its way.
+  void fetch_loss() {
+    device_.download_later(sent_->loss->data(), sums_.data(), loss_bytes, Lane::main);
+    sent_->tells = true;
+  }
+  void done() { device_.record(*sent_->over, Lane::main); }
+
+  struct Loss {
+    double mean = 0, deviation = 0, objective = 0;
+  };
+  // Of the step that was sent last, once the device has done it.
+  Loss newest_loss() const {
+    const std::vector<double> told = sums_.to_host();
+    return {told[0], told[1], told[0] * std::sqrt(double(sent_->count))};
+  }
+  // From here on steps are counted anew, and the loss of what ran before concerns nobody.
+  void forget() {
+    for (Slot& slot : slots_) slot.tells = false;
+  }
+
+  static std::size_t bytes(std::size_t n) { return sizeof(Schedule) + 3 * n * sizeof(int); }
+
+ private:
+  static constexpr std::size_t loss_bytes = 2 * sizeof(double);
+
+  struct Slot {
+    std::optional<PinnedBytes> batch = {}, loss = {};
+    std::unique_ptr<LaneEvent> over = {};
+    std::int64_t step = 0, count = 1;
+    bool tells = false;  // whether a loss is on its way into it
+  };
+  Slot& free_slot(std::int64_t step) {
+    Slot& slot = slots_[static_cast<std::size_t>(step) % slots_.size()];
+    if (slot.over->recorded_on && !device_.reached(*slot.over)) device_.await(*slot.over);
+    if (slot.tells && device_.executes() &&
+        !std::isfinite(*reinterpret_cast<const double*>(slot.loss->data())))
+      throw Error(Fault::device, text("Loss is NaN, stopping training at step ", slot.step));
+    slot.tells = false;
+    slot.step = step;
+    return slot;
+  }
+  void upload(Slot& slot, std::size_t count) {
+    sent_ = &slot;
+    *reinterpret_cast<Schedule*>(slot.batch->data()) =
+        schedule_of(rates_of(options_, slot.step), slot.count);
+    device_.upload_later(memory_.data(), slot.batch->data(), count, Lane::main);
+  }
+
+  Device& device_;
+  Options options_;
+  std::size_t n_;
+  Buffer<std::byte> memory_;
+  Buffer<double> sums_;
+  std::array<Slot, 2> slots_ = {};
+  Slot* sent_ = nullptr;
+};
+
+}  // namespace holdfast::gpt_train

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model's stages on a device, fused as on the host: products joined, attention in tiles, the
+// classifier in chunks of rows. Nothing here waits for the device.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpt_train/device/feed.hpp"
+#include "gpt_train/device/products.hpp"
+#include "gpt_train/device/rotated_attention.hpp"
+#include "gpt_train/device/update.hpp"
+#include "runtime/count/scope.hpp"
+
+namespace holdfast::gpt_train {
+
+class DeviceModel {
+ public:
+  DeviceModel(Backend& backend, const Problem& problem, const Feed& feed)
+      : device_(*backend.device),
+        problem_(problem),
+        s_(problem.options.shape),
+        n_(s_.tokens()),
+        wide_(s_.query_width() + 2 * s_.key_width()),
+        in_(feed.inputs()),
+        sums_(feed.sums()),
+        places_(problem),
+        kernels_(*backend.compiler),
+        products_(backend),
+        tensors_(backend, tensors_of(problem.unit, s_),
+                 {.master = problem.trains(), .gradients = has_gradients()}),
+        memory_(
+            backend,
+            std::max(places_.bytes, problem.trains() ? newton_schulz_bytes(problem.options) : 0),
+            "activations"),
+        segments_(backend, problem.unit == Unit::update ? 0 : n_, "inputs: segments"),
+        losses_(backend, problem.has_head() ? n_ : 0, "result: losses"),
+        logits_(backend, problem.has_head() ? std::min(logit_rows, n_) * s_.vocabulary : 0,
+                "logits") {
+    if (runs_layers(problem_) || problem_.has_attention()) {
+      attention_.emplace(backend, s_, kernels_.rotate);
+    }
+    if (problem_.trains()) update_.emplace(backend, problem_.options, tensors_, memory_.data());
+  }
+
+  // As before the first step, but for the batch.
+  void draw() {
+    tensors_.draw(kernels_, problem_.options.start);
+    if (update_) update_->clear();
+    if (problem_.unit == Unit::update) tensors_.draw_gradients(kernels_);
+  }
+  // Of isolated stages, with a batch in place: x = E[tok], and for attention q, k and v of it.
+  void draw_stream() {
+    const Tensor e = tensors_of(s_).front();
+    const bool bench = problem_.options.start == Start::bench;
+    kernels_.segment(flat_shape(n_), in_, segments_.data());
+    kernels_.draw_stream(
+        flat_shape(n_ * s_.width), in_,
+        {e.stream, 0, 0, bench ? e.sigma : e.upstream_sigma, n_, s_.width, s_.width},
+        at(places_.x));
+    see();
+    if (!problem_.has_attention()) return;
+    norm(at(places_.x), Kind::norm1, 0, at(places_.inverses));
+    products_(n_, wide_, s_.width, at(places_.y), tensors_.copy(Kind::query, 0), at(places_.qkv));
+  }
+  void draw_incoming() {
+    const bool attention = problem_.has_attention();
+    const int width = attention ? s_.query_width() : s_.width;
+    kernels_.draw(flat_shape(n_ * width), {90, 0, 0, 1 / std::sqrt(double(n_)), n_, width, width},
+                  nullptr, attention ? at(places_.d_o) : at(places_.incoming));
+  }
+  void restore_incoming() {
+    device_.copy(at(places_.dx), at(places_.incoming), n_ * s_.width * sizeof(Bf16));
+  }
+
+  void embed() {
+    kernels_.segment(flat_shape(n_), in_, segments_.data());
+    see();
+    kernels_.embed(row_shape(n_), in_, tensors_.copy(Kind::embedding),
+                   tensors_.copy(Kind::norm1, 0), s_.width, epsilon, at(places_.x), at(places_.y),
+                   at(places_.inverses));
+    embedded_ = true;
+  }
+
+  void layer_forward(int l) {
+    const LayerSlot here = slot(l);
+    const int d = s_.width, da = s_.query_width(), inner = s_.inner;
+    if (!std::exchange(embedded_, false)) norm(here.x, Kind::norm1, l, here.r1);
+    products_(n_, wide_, d, at(places_.y), tensors_.copy(Kind::query, l), here.qkv);
+    {
+      const Scope scope("attention");
+      attention_->forward(here.qkv, here.qkv, here.o, here.log_sums);
+    }
+    products_(n_, d, da, here.o, tensors_.copy(Kind::out, l), here.x1, here.x);
+    const Scope scope("gated_mlp");
+    norm(here.x1, Kind::norm2, l, here.r2);
+    products_(n_, 2 * inner, d, at(places_.y), tensors_.copy(Kind::up, l), here.both);
+    kernels_.gated(flat_shape(n_ * inner, 8), here.both, n_, inner, at(places_.h));
+    products_(n_, d, inner, at(places_.h), tensors_.copy(Kind::down, l), here.next, here.x1);
+  }
+
+  void layer_backward(int l) {
+    const LayerSlot here = slot(l);
+    const int d = s_.width, da = s_.query_width(), inner = s_.inner;
+    Bf16 *dx = at(places_.dx), *dy = at(places_.dy), *y = at(places_.y), *h = at(places_.h);
+    {
+      const Scope scope("gated_mlp");
+      Bf16 *dh = at(places_.dh), *d_both = at(places_.d_both);
+      products_.by_transposed(n_, inner, d, dx, tensors_.copy(Kind::down, l), dh);
+      kernels_.gated_backward(flat_shape(n_ * inner, 8), here.both, dh, n_, inner, d_both, h);
+      products_.transposed(inner, d, n_, h, dx, tensors_.matrix_gradient(Kind::down, l));
+      products_.by_transposed(n_, d, 2 * inner, d_both, tensors_.copy(Kind::up, l), dy);
+      norm_backward(here.x1, Kind::norm2, l, here.r2, true, y);
+      products_.transposed(d, 2 * inner, n_, y, d_both, tensors_.matrix_gradient(Kind::up, l));
+    }
+    const Scope scope("attention");
+    Bf16 *d_qkv = at(places_.d_qkv), *d_o = at(places_.d_o);
+    products_.transposed(da, d, n_, here.o, dx, tensors_.matrix_gradient(Kind::out, l));
+    products_.by_transposed(n_, da, d, dx, tensors_.copy(Kind::out, l), d_o);
+    attention_->backward(here.qkv, here.o, here.log_sums, d_o, at(places_.whole), d_qkv);
+    products_.by_transposed(n_, d, wide_, d_qkv, tensors_.copy(Kind::query, l), dy);
+    norm_backward(here.x, Kind::norm1, l, here.r1, true, y);
+    products_.transposed(d, wide_, n_, y, d_qkv, tensors_.matrix_gradient(Kind::query, l));
+  }
+
+  void attention_forward() {
+    attention_->forward(at(places_.qkv), at(places_.qkv) + n_ * wide_, at(places_.o),
+                        at(places_.log_sums));
+  }
+  void attention_backward() {
+    attention_->backward(at(places_.qkv) + n_ * wide_, at(places_.o), at(places_.log_sums),
+                         at(places_.d_o), at(places_.whole), at(places_.d_qkv));
+  }
+
+  // Norm, logits, losses and, of all but a forward pass, the gradients of y and of the matrix,
+  // while a chunk's logits are there.
+  void head() {
+    const int d = s_.width, v = s_.vocabulary;
+    const bool back = problem_.head_passes_back();
+    const Bf16* const w = tensors_.copy(Kind::head);
+    Bf16* const z = logits_.data();
+    norm(last(), Kind::final_norm, -1, inverse_of_last());
+    for (std::int64_t first = 0; first < n_; first += logit_rows) {
+      const std::int64_t rows = std::min(logit_rows, n_ - first);
+      const Bf16* const y = at(places_.y) + first * d;
+      products_(rows, v, d, y, w, z);
+      kernels_.classify({.grid = {static_cast<unsigned>(rows)},
+                         .block = {classifier_threads},
+                         .shared_bytes = static_cast<std::size_t>(v) * sizeof(Bf16)},
+                        in_, static_cast<int>(first), v, float(logit_cap), back, z, losses_.data());
+      if (!back) continue;
+      products_.by_transposed(rows, d, v, z, w, at(places_.dy) + first * d);
+      products_.transposed(d, v, rows, y, z, tensors_.gradient(Kind::head), first > 0);
+    }
+    kernels_.sum_losses({.block = {sum_threads}}, in_, losses_.data(), sums_);
+  }
+  void head_backward() {
+    norm_backward(last(), Kind::final_norm, -1, inverse_of_last(), false, nullptr);
+  }
+
+  void embed_backward() {
+    const int d = s_.width;
+    float* const de = tensors_.gradient(Kind::embedding);
+    device_.fill_zero(de, std::size_t(s_.vocabulary) * d * sizeof(float));
+    LaunchShape shape = row_shape(n_);
+    shape.grid.y = blocks(d, 64);
+    kernels_.embed_backward(shape, in_, at(places_.dx), d, de);
+  }
+
+  void update() { (*update_)(products_.blas(), in_.schedule); }
+
+  void tell_parameters(std::vector<double>& to) const { tensors_.tell_parameters(to); }
+  double gradient_norm() const { return tensors_.gradient_norm(); }
+  void tell(std::vector<double>& to) const {
+    const int da = s_.query_width(), dk = s_.key_width(), d = s_.width;
+    if (problem_.unit == Unit::forward)
+      for (const float loss : losses_.to_host()) to.push_back(loss);
+    if (problem_.unit == Unit::layer_forward) rows(at(places_.x) + n_ * d, d, 0, d, to);
+    if (problem_.unit == Unit::attention_forward) rows(at(places_.o), da, 0, da, to);
+    if (problem_.unit == Unit::attention_backward)
+      for (const auto& [first, width] : {std::pair{0, da}, {da, dk}, {da + dk, dk}})
+        rows(at(places_.d_qkv), wide_, first, width, to);
+    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
+      rows(at(places_.dx), d, 0, d, to);
+    if (has_gradients()) tensors_.tell_gradients(to);
+  }
+
+ private:
+  static constexpr float epsilon = float(norm_epsilon);
+
+  bool has_gradients() const { return goes_back(problem_) || problem_.unit == Unit::update; }
+
+  template <class T>
+  T* at(Part<T> part) const {
+    return place_in(memory_.data(), part);
+  }
+
+  LayerSlot slot(int l) const { return {memory_.data(), places_, problem_, l}; }
+  Bf16* last() const { return last_stream(memory_.data(), places_, problem_); }
+  float* inverse_of_last() const { return at(places_.inverses) + 2 * held_layers(problem_) * n_; }
+
+  void see() {
+    if (attention_) attention_->see(segments_.data());
+  }
+  void norm(const Bf16* x, Kind kind, int l, float* inverse) {
+    kernels_.normalise(row_shape(n_), x, tensors_.copy(kind, l), static_cast<int>(n_), s_.width,
+                       epsilon, at(places_.y), inverse);
+  }
+  // Of dy, added to dx or written there; y anew unless it is null.
+  void norm_backward(const Bf16* x, Kind kind, int l, const float* inverse, bool adds, Bf16* y) {
+    const auto parts = static_cast<unsigned>(norm_parts(n_));
+    kernels_.norm_backward({.grid = {parts}, .block = {norm_threads}}, x, tensors_.copy(kind, l),
+                           inverse, at(places_.dy), static_cast<int>(n_), s_.width, adds,
+                           at(places_.dx), y, at(places_.partial));
+    kernels_.sum_rows({.grid = {blocks(s_.width, tile_edge)}, .block = {tile_edge, tile_rows}},
+                      at(places_.partial), static_cast<int>(parts), s_.width,
+                      tensors_.gradient(kind, l));
+  }
+  // Columns of n rows of what lies in `memory_`.
+  void rows(const Bf16* from, int pitch, int first, int width, std::vector<double>& to) const {
+    std::vector<Bf16> all(static_cast<std::size_t>(n_) * pitch);
+    device_.download(all.data(), from, all.size() * sizeof(Bf16));
+    for (std::int64_t row = 0; row < n_; ++row)
+      for (int j = first; j < first + width; ++j) to.push_back(widened(all[row * pitch + j]));
+  }
+
+  Device& device_;
+  Problem problem_;
+  Shape s_;
+  std::int64_t n_;
+  int wide_;  // of q | k | v
+  Inputs in_;
+  double* sums_;
+  Activations places_;
+  ModelKernels kernels_;
+  Products products_;
+  DeviceTensors tensors_;
+  Buffer<std::byte> memory_;
+  Buffer<int> segments_;
+  Buffer<float> losses_;
+  Buffer<Bf16> logits_;
+  std::optional<RotatedAttention> attention_ = {};
+  std::optional<DeviceUpdate> update_ = {};
+  bool embedded_ = false;  // whether the first norm is done
+};
+
+}  // namespace holdfast::gpt_train

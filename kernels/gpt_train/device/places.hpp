@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a model's activations and scratch lie, in one piece of memory that an update uses again;
+// and that of an update. For the program and for the formula of what is held.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "gpt_train/device/arguments.hpp"
+#include "gpt_train/problem/problem.hpp"
+#include "gpt_train/problem/rates.hpp"
+#include "gpt_train/problem/tensors.hpp"
+#include "runtime/backend/packing.hpp"
+
+namespace holdfast::gpt_train {
+
+inline constexpr std::int64_t logit_rows = 2048;  // that are held at once
+
+inline bool runs_layers(const Problem& p) {
+  return p.has_layers() || p.has_layer();
+}
+inline bool layers_go_back(const Problem& p) {
+  return p.passes_back() || p.unit == Unit::layer_backward;
+}
+inline bool goes_back(const Problem& p) {
+  return layers_go_back(p) || p.unit == Unit::lm_head;
+}
+inline bool attention_goes_back(const Problem& p) {
+  return layers_go_back(p) || p.unit == Unit::attention_backward;
+}
+inline std::int64_t held_layers(const Problem& p) {
+  return p.passes_back() ? p.options.shape.layers : runs_layers(p) ? 1 : 0;
+}
+inline std::int64_t norm_parts(std::int64_t n) {
+  return (n + norm_rows - 1) / norm_rows;
+}
+
+// What a unit does not need has no numbers. Layer after layer: the stream before and between, q, k
+// and v rotated, o, the logarithms of sums, up | gate, inverse norms; then what all share.
+struct Activations {
+  Part<Bf16> x, x1, qkv, o, both;
+  Part<float> log_sums, inverses;
+  Part<Bf16> y, h, dx, dy, dh, d_both, d_qkv, d_o, incoming;
+  Part<float> whole, partial;
+  std::size_t bytes = 0;
+
+  explicit Activations(const Problem& p) {
+    const Shape& s = p.options.shape;
+    const std::int64_t n = s.tokens(), d = s.width, wide = s.query_width() + 2 * s.key_width();
+    const std::int64_t held = held_layers(p), attentions = p.has_attention() ? 1 : held;
+    Packing all;
+    const auto narrow = [&](bool needed, std::int64_t count) {
+      return all.add<Bf16>(needed ? static_cast<std::size_t>(count) : 0);
+    };
+    const auto exact = [&](bool needed, std::int64_t count) {
+      return all.add<float>(needed ? static_cast<std::size_t>(count) : 0);
+    };
+    const bool layers = runs_layers(p), layers_back = layers_go_back(p), back = goes_back(p);
+    const bool attention_back = attention_goes_back(p);
+    x = narrow(true, (layers ? held + 1 : p.has_attention() || p.unit == Unit::lm_head) * n * d);
+    x1 = narrow(layers, held * n * d);
+    // Of attention alone its inputs stay as they are: what is rotated lies behind them.
+    qkv = narrow(true, (p.has_attention() ? 2 : held) * n * wide);
+    o = narrow(true, attentions * n * s.query_width());
+    log_sums = exact(true, attentions * n * s.heads());
+    both = narrow(layers, held * n * 2 * s.inner);
+    inverses = exact(true, (2 * held + 1) * n);
+    y = narrow(p.unit != Unit::update, n * d);
+    h = narrow(layers, n * s.inner);
+    dx = narrow(back, n * d);
+    dy = narrow(back, n * d);
+    dh = narrow(layers_back, n * s.inner);
+    d_both = narrow(layers_back, n * 2 * s.inner);
+    d_qkv = narrow(attention_back, n * wide);
+    d_o = narrow(attention_back, n * s.query_width());
+    incoming = narrow(p.unit == Unit::layer_backward, n * d);
+    whole = exact(attention_back, n * s.heads());
+    partial = exact(back, norm_parts(n) * d);
+    bytes = p.unit == Unit::update ? 0 : all.bytes();
+  }
+};
+
+template <class T>
+T* place_in(std::byte* memory, Part<T> part) {
+  return reinterpret_cast<T*>(memory + part.offset);
+}
+
+// What a layer keeps. Where nothing goes back all layers share one slot, and the stream changes
+// between two places.
+struct LayerSlot {
+  Bf16 *x, *next, *x1, *qkv, *o, *both;
+  float *log_sums, *r1, *r2;
+
+  LayerSlot(std::byte* memory, const Activations& places, const Problem& p, int l) {
+    const Shape& s = p.options.shape;
+    const bool keeps = layers_go_back(p);
+    const std::int64_t n = s.tokens(), d = s.width, held = keeps ? l : 0;
+    x = place_in(memory, places.x) + (keeps ? l : l % 2) * n * d;
+    next = place_in(memory, places.x) + (keeps ? l + 1 : 1 - l % 2) * n * d;
+    x1 = place_in(memory, places.x1) + held * n * d;
+    qkv = place_in(memory, places.qkv) + held * n * (s.query_width() + 2 * s.key_width());
+    o = place_in(memory, places.o) + held * n * s.query_width();
+    both = place_in(memory, places.both) + held * n * 2 * s.inner;
+    log_sums = place_in(memory, places.log_sums) + held * n * s.heads();
+    r1 = place_in(memory, places.inverses) + 2 * held * n;
+    r2 = r1 + n;
+  }
+};
+
+// The stream that the head reads.
+inline Bf16* last_stream(std::byte* memory, const Activations& places, const Problem& p) {
+  const Shape& s = p.options.shape;
+  const int place = !runs_layers(p) ? 0 : p.passes_back() ? s.layers : s.layers % 2;
+  return place_in(memory, places.x) + place * s.tokens() * s.width;
+}
+
+// Matrices of one shape, least and greatest side, which are made orthogonal together.
+struct MatrixGroup {
+  int m = 0, q = 0;
+  std::vector<std::size_t> members = {};  // indices of tensors
+  std::int64_t each() const { return std::int64_t{m} * q; }
+  int tiles() const {  // of one member, however it lies: both sides are cut alike
+    return (m + tile_edge - 1) / tile_edge * ((q + tile_edge - 1) / tile_edge);
+  }
+};
+inline std::vector<MatrixGroup> matrix_groups(const std::vector<Tensor>& tensors) {
+  std::map<std::pair<int, int>, MatrixGroup> groups;
+  for (std::size_t k = 0; k < tensors.size(); ++k) {
+    if (tensors[k].role != Role::matrix) continue;
+    const auto [m, q] = std::minmax({tensors[k].rows, tensors[k].columns});
+    MatrixGroup& group = groups[{m, q}];
+    group.m = m;
+    group.q = q;
+    group.members.push_back(k);
+  }
+  std::vector<MatrixGroup> all;
+  for (const auto& [sides, group] : groups) all.push_back(group);
+  return all;
+}
+
+// What Newton-Schulz holds for a group and all timescales.
+struct NewtonSchulz {
+  Part<Bf16> x, next, gram, factor;
+  Part<float> squares, inverse;
+  std::size_t bytes = 0;
+
+  NewtonSchulz(const MatrixGroup& group, int timescales) {
+    const std::size_t all = group.members.size() * static_cast<std::size_t>(timescales);
+    const auto each = static_cast<std::size_t>(group.each());
+    const auto square = static_cast<std::size_t>(group.m) * static_cast<std::size_t>(group.m);
+    Packing packing;
+    x = packing.add<Bf16>(all * each);
+    next = packing.add<Bf16>(all * each);
+    gram = packing.add<Bf16>(all * square);
+    factor = packing.add<Bf16>(all * square);
+    squares = packing.add<float>(all * static_cast<std::size_t>(group.tiles()));
+    inverse = packing.add<float>(all);
+    bytes = packing.bytes();
+  }
+};
+inline std::size_t newton_schulz_bytes(const Options& o) {
+  std::size_t most = 0;
+  if (o.optimizer == Optimizer::adamw) return most;
+  for (const MatrixGroup& group : matrix_groups(tensors_of(o.shape)))
+    most = std::max(most, NewtonSchulz(group, moments_of(o.optimizer)).bytes);
+  return most;
+}
+
+}  // namespace holdfast::gpt_train

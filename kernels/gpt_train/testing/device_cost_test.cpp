@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the optimized variant costs on a dry device, and what a device refuses.
+#include <gtest/gtest.h>
+
+#include "gpt_train/device/places.hpp"
+#include "gpt_train/gpt_train.hpp"
+#include "testing/dry_run.hpp"
+#include "testing/error_of.hpp"
+
+namespace holdfast::gpt_train {
+namespace {
+
+constexpr Optimizer optimizers[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
+
+Options of(Model model, Optimizer optimizer = Optimizer::adamw, bool documents = false,
+           Launch launch = Launch::host) {
+  return {.shape = shape_of(model),
+          .documents = documents,
+          .optimizer = optimizer,
+          .precision = Precision::bf16,
+          .launch = launch};
+}
+
+DryRun dry(Unit unit, const Options& options) {
+  return DryRun(90,
+                [=](Backend& backend) { return make(unit, backend, Variant::optimized, options); });
+}
+
+// A batch of 12 n + 64 bytes arrives and a loss of 16 leaves, for neither of which anybody waits.
+TEST(DryGpt, TenStepsAreOneCaptureAndWaitForNothing) {
+  for (const Optimizer optimizer : optimizers) {
+    const Options options = of(Model::tiny, optimizer, true, Launch::graph);
+    DryRun run = dry(Unit::train_step, options);
+    EXPECT_EQ(run.setup.programs, 3);
+    const Counts first = run.step();
+    EXPECT_EQ(first.h2d_bytes, 12 * options.shape.tokens() + 64);
+    EXPECT_EQ(first.d2h_bytes, 16);
+    EXPECT_EQ(first.syncs + first.allocations + first.programs + first.plans + first.copies, 0);
+    EXPECT_EQ(first.host_launches, 1);
+    for (int k = 0; k < 9; ++k) EXPECT_EQ(run.step(), first);
+  }
+}
+
+TEST(DryGpt, LaunchesStayWithinTheirBound) {
+  for (const Model model : {Model::tiny, Model::llama3_150m, Model::gpt2_124m})
+    for (const Optimizer optimizer : optimizers) {
+      const Options options = of(model, optimizer);
+      const Shape& s = options.shape;
+      const std::int64_t chunks = (s.tokens() + 2047) / 2048;
+      const std::int64_t groups =
+          optimizer == Optimizer::adamw ? 0 : matrix_groups(tensors_of(s)).size();
+      const Counts step = dry(Unit::train_step, options).step();
+      // Per layer 9 forward, the first norm with the embedding, and 16 backward, in the head 4 a
+      // chunk, around them 8; 3 rules, and Adam on matrices or 19 for each shape of them.
+      EXPECT_EQ(step.launches,
+                25 * s.layers - 1 + 4 * chunks + 8 + 3 + (groups > 0 ? 19 * groups : 1))
+          << model_words.of(model) << optimizer_words.of(optimizer);
+      EXPECT_LE(step.launches, 30 * s.layers + 4 * chunks + 40 + 25 * groups);
+    }
+}
+
+TEST(DryGpt, OnlyAnotherHeadWidthIsAnotherProgram) {
+  const auto backend = open_backend("cuda-dry:sm_90");
+  const auto programs_after = [&](const Options& options) {
+    make(Unit::train_step, *backend, Variant::optimized, options)->step();
+    return backend->ledger.counts.programs;
+  };
+  Options options = of(Model::tiny);
+  EXPECT_EQ(programs_after(options), 3);
+  options.shape.columns = 200;
+  options.shape.batch = 5;
+  options.shape.layers = 3;
+  options.learning_rate = 0.01;
+  options.optimizer = Optimizer::multiscale;
+  EXPECT_EQ(programs_after(options), 3);
+  options.shape.head = 64;
+  EXPECT_EQ(programs_after(options), 4);
+}
+
+TEST(DryGpt, KernelsHoldTheirNumbersInRegisters) {
+  const DryRun run = dry(Unit::train_step, of(Model::gpt2_124m, Optimizer::muon));
+  for (const auto& program : run.backend->compiler->programs())
+    for (const Function& function : program->functions) {
+      const bool attends = program->source_name.find("attention") != std::string::npos;
+      EXPECT_LE(function.registers, attends ? 240 : 128) << function.expression;
+      EXPECT_EQ(function.spill_bytes, 0) << function.expression;
+    }
+}
+
+// Of logits no more than 2048 rows.
+TEST(DryGpt, HoldsTwoThousandRowsOfLogitsAndNoSquareOfColumns) {
+  const DryRun run = dry(Unit::train_step, of(Model::llama3_150m));
+  EXPECT_EQ(run.backend->ledger.peak_by_site().find("logits")->second, 2 * 2048 * 50432);
+  Options once = of(Model::tiny), twice = once;
+  twice.shape.columns *= 2;
+  const auto peak = [](const Options& options) {
+    return double(dry(Unit::attention_backward, options).backend->ledger.peak_bytes -
+                  std::int64_t(planned_gemm_work_area_bytes));
+  };
+  EXPECT_LE(peak(twice), 2 * peak(once));
+}
+
+struct Nonsense {
+  void (*spoil)(Options&);
+  const char* sentence;
+};
+
+TEST(DryGpt, WhatADeviceDoesNotTakeIsRefused) {
+  const Nonsense all[] = {
+      {[](Options& o) { o.precision = Precision::f32; },
+       "dtype f32 is a host's; a device takes bf16"},
+      {[](Options& o) { o.shape.head = 48; },
+       "unsupported head width 48: a device takes 32, 64 or 128"},
+      {[](Options& o) { o.shape.width = 100; },
+       "width = 100: a device reads eight numbers at a time, so it must be a multiple of 8"},
+      {[](Options& o) { o.shape.vocabulary = 61; },
+       "vocabulary = 61: a device reads eight numbers at a time, so it must be a multiple of 8"}};
+  for (const auto& [spoil, sentence] : all) {
+    Options options = of(Model::tiny);
+    spoil(options);
+    EXPECT_EQ(refusal_of([&] { (void)dry(Unit::train_step, options); }), sentence);
+  }
+  const auto host = open_backend("host");
+  EXPECT_EQ(
+      refusal_of([&] { (void)make(Unit::forward, *host, Variant::optimized, of(Model::tiny)); }),
+      "dtype bf16 is a device's; a host takes f32 or f64");
+}
+
+}  // namespace
+}  // namespace holdfast::gpt_train

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The optimized variant on the emulated device against oracle and published values.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "gpt_train/data/golden.hpp"
+#include "gpt_train/device/feed.hpp"
+#include "gpt_train/testing/kernels_on_cpu.hpp"
+#include "gpt_train/testing/support.hpp"
+#include "testing/error_of.hpp"
+
+namespace holdfast::gpt_train {
+namespace {
+
+constexpr Optimizer optimizers[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
+
+Options of(Model model, Optimizer optimizer = Optimizer::adamw, bool documents = false,
+           Launch launch = Launch::host) {
+  return {.shape = shape_of(model),
+          .documents = documents,
+          .optimizer = optimizer,
+          .precision = Precision::bf16,
+          .launch = launch};
+}
+
+std::vector<double> found(Backend& backend, Unit unit, const Options& options, int steps = 1) {
+  const auto computation = make(unit, backend, Variant::optimized, options);
+  for (int k = 0; k < steps; ++k) computation->step();
+  return computation->result();
+}
+
+struct Part {
+  Unit unit;
+  double most;  // twice what was seen of the worst tensor; storage in bf16 is allowed 4e-2
+};
+
+TEST(GptDevice, AgreesWithTheOracleInEveryUnit) {
+  const auto backend = emulated({.order = emulation::Order::backward});
+  for (const auto& [unit, most] : {Part{Unit::forward, 3.5e-3},
+                                   {Unit::forward_backward, 2.5e-2},
+                                   {Unit::layer_forward, 7.5e-3},
+                                   {Unit::layer_backward, 2e-2},
+                                   {Unit::attention_forward, 1.2e-2},
+                                   {Unit::attention_backward, 1.6e-2},
+                                   {Unit::lm_head, 8e-3}}) {
+    const Options options = of(Model::tiny, Optimizer::adamw, true);
+    const std::vector<double> expected = oracle::answer(unit, options, 1);
+    const std::vector<double> ours = found(*backend, unit, options, 2);
+    EXPECT_LT(distance(unit, options, ours, expected), most) << int(unit);
+    if (unit == Unit::forward_backward) {
+      EXPECT_NEAR(ours[0] / expected[0], 1, 2e-3);
+    }
+  }
+}
+
+// Rows of E are projected whether they were touched or not, Lion's moments go on last, decay is
+// within Muon's factor, matrices that lie joined are made orthogonal apart.
+TEST(GptDevice, UpdatesAsTheOracleDoes) {
+  const auto backend = emulated();
+  for (const Optimizer optimizer : optimizers) {
+    const Options options = of(Model::tiny, optimizer);
+    const std::vector<double> expected = oracle::answer(Unit::update, options, 2);
+    EXPECT_LT(distance(Unit::update, options, found(*backend, Unit::update, options, 2), expected),
+              optimizer == Optimizer::adamw ? 1.2e-6 : 1.4e-4)
+        << optimizer_words.of(optimizer);
+  }
+}
+
+// A padded end of a row, and rows that are no multiple of a tile, of a warp's rows, or of 32.
+TEST(GptDevice, TakesRowsOfAnyLength) {
+  Options options = of(Model::tiny, Optimizer::adamw, true);
+  options.shape.columns = 75;
+  options.shape.batch = 3;
+  options.pad_tail = 9;
+  const auto backend = emulated();
+  EXPECT_LT(
+      distance(Unit::forward_backward, options, found(*backend, Unit::forward_backward, options),
+               oracle::answer(Unit::forward_backward, options, 1)),
+      3e-2);
+}
+
+// Steps, mean, deviation, objective, norm of all gradients; then Wq.0[0,0] among the parameters.
+TEST(GptDevice, TrainsToThePublishedLossesAndNorms) {
+  const auto backend = emulated();
+  for (const golden::TinyUpdates& known : golden::tiny_updates) {
+    if (known.documents == (known.optimizer == Optimizer::adamw)) continue;
+    const Options options = of(Model::tiny, known.optimizer, known.documents, Launch::graph);
+    const auto computation = make(Unit::train_step, *backend, Variant::optimized, options);
+    for (int step = 0; step < 3; ++step) {
+      computation->step();
+      const std::vector<double> told = computation->result();
+      EXPECT_EQ(told[0], step + 1);
+      EXPECT_NEAR(told[1] / known.losses[step], 1, 2e-3) << optimizer_words.of(known.optimizer);
+      EXPECT_NEAR(told[4] / known.gradient_norms[step], 1, 4e-2);
+    }
+    const double expected = known.first_query;
+    const std::size_t at = 5 + 2 * 1024 * 128 + 128 + 128;  // E, W_head, g_final, g1.0
+    EXPECT_NEAR(computation->result()[at] / expected, 1, 4e-2);
+  }
+}
+
+// Whatever the order of threads, and of copies among kernels.
+TEST(GptDevice, AGraphGivesTheBitsOfLaunchesAndOfASecondRun) {
+  using emulation::CopyLane, emulation::Order;
+  const auto after = [](Launch launch, const Emulation& how) {
+    return found(*emulated(how), Unit::train_step, of(Model::tiny, Optimizer::muon, true, launch),
+                 2);
+  };
+  const std::vector<double> launched =
+      after(Launch::host, {.order = Order::backward, .copies = CopyLane::early});
+  EXPECT_EQ(after(Launch::graph, {.copies = CopyLane::early}), launched);
+  EXPECT_EQ(after(Launch::graph, {.copies = CopyLane::late}), launched);
+}
+
+TEST(GptDevice, BeginsAgainWhereItBegan) {
+  const auto backend = emulated();
+  const auto computation = make(Unit::train_step, *backend, Variant::optimized,
+                                of(Model::tiny, Optimizer::multiscale, true, Launch::graph));
+  computation->step();
+  const std::vector<double> first = computation->result();
+  computation->step();
+  EXPECT_NE(computation->result(), first);
+  computation->start_again(0);
+  computation->step();
+  EXPECT_EQ(computation->result(), first);
+}
+
+// The loss of step 1 is known when its slot is asked for again, two steps later.
+TEST(GptDevice, ALossThatIsNoNumberStopsTheTrainingWithItsStep) {
+  Options options = of(Model::tiny);
+  options.learning_rate = 1e30;
+  const auto backend = emulated();
+  const auto computation = make(Unit::train_step, *backend, Variant::optimized, options);
+  EXPECT_EQ(refusal_of(
+                [&] {
+                  for (int k = 0; k < 5; ++k) computation->step();
+                },
+                Fault::device),
+            "Loss is NaN, stopping training at step 1");
+}
+
+TEST(GptFeed, SortsPositionsByTheirTokensAndKeepsTheOrderOfEach) {
+  const std::vector<int> tokens = {3, 0, 3, 1, 0, 3};
+  std::vector<int> order(tokens.size());
+  sort_by_token(tokens, 5, order);
+  EXPECT_EQ(order, (std::vector<int>{1, 4, 3, 0, 2, 5}));
+}
+
+}  // namespace
+}  // namespace holdfast::gpt_train
