@@ -39,7 +39,7 @@ Work work_of(Unit unit, const Options& options);
 // Flops of a training step that count for its utilisation: three times the forward pass.
 double model_flops(const Options& options);
 
-// The bytes that one computation holds on a host, by formula.
+// The bytes that one computation holds, by formula: on a device where its numbers are bf16.
 std::int64_t formula_peak_bytes(Variant variant, Unit unit, const Options& options);
 
 // Lengths of the fields of a result.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gpt_train/gpt_train.hpp"
+#include "gpt_train/peak_device.hpp"
 #include "gpt_train/problem/rates.hpp"
 
 namespace holdfast::gpt_train {
@@ -122,6 +123,7 @@ Count plain_numbers(const Problem& p) {
 
 std::int64_t formula_peak_bytes(Variant variant, Unit unit, const Options& options) {
   const Problem problem = {unit, options};
+  if (options.precision == Precision::bf16) return device_peak_bytes(problem);
   const Count numbers =
       variant == Variant::reference ? plain_numbers(problem) : fused_numbers(problem);
   const Count segments = unit == Unit::update ? 0 : 4 * options.shape.tokens();

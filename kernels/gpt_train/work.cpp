@@ -49,7 +49,8 @@ double model_flops(const Options& options) {
 Work work_of(Unit unit, const Options& o) {
   const Shape& s = o.shape;
   const double n = double(s.tokens()), d = s.width, da = s.query_width(), dk = s.key_width();
-  const double value = o.precision == Precision::f32 ? 4 : 8;
+  const double value = stored_bytes(o.precision);
+  const double exact = std::max(value, 4.);  // of what an update works on
   const double parameters = double(parameter_count(s)), head = d * s.vocabulary;
   const double layer = double(matrix_count(s)) / s.layers, pairs = 4 * da * pairs_in(o);
   const double attention_bytes = n * (2 * da + 2 * dk) * value;
@@ -85,11 +86,11 @@ Work work_of(Unit unit, const Options& o) {
       break;
     case Unit::update:
       work.flops = update_flops(o);
-      work.bytes = update_bytes(o, value);
+      work.bytes = update_bytes(o, exact);
       break;
     case Unit::train_step:
       work.flops = model_flops(o) + update_flops(o);
-      work.bytes = 2 * parameters * value + update_bytes(o, value);
+      work.bytes = 2 * parameters * value + update_bytes(o, exact);
       break;
   }
   return work;

@@ -32,18 +32,15 @@ class DeviceModel {
         products_(backend),
         tensors_(backend, tensors_of(problem.unit, s_),
                  {.master = problem.trains(), .gradients = has_gradients()}),
-        memory_(
-            backend,
-            std::max(places_.bytes, problem.trains() ? newton_schulz_bytes(problem.options) : 0),
-            "activations"),
+        memory_(backend, std::max(places_.bytes, newton_schulz_bytes(problem)), "activations"),
         segments_(backend, problem.unit == Unit::update ? 0 : n_, "inputs: segments"),
         losses_(backend, problem.has_head() ? n_ : 0, "result: losses"),
-        logits_(backend, problem.has_head() ? std::min(logit_rows, n_) * s_.vocabulary : 0,
-                "logits") {
+        logits_(backend, logit_bytes(problem) / sizeof(Bf16), "logits") {
     if (runs_layers(problem_) || problem_.has_attention()) {
       attention_.emplace(backend, s_, kernels_.rotate);
     }
-    if (problem_.trains()) update_.emplace(backend, problem_.options, tensors_, memory_.data());
+    if (problem_.trains())
+      update_.emplace(backend, problem_, tensors_, memory_.data(), logits_.data());
   }
 
   // As before the first step, but for the batch.

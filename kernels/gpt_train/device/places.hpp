@@ -19,6 +19,12 @@ namespace holdfast::gpt_train {
 
 inline constexpr std::int64_t logit_rows = 2048;  // that are held at once
 
+inline std::size_t logit_bytes(const Problem& p) {
+  const Shape& s = p.options.shape;
+  const std::int64_t rows = p.has_head() ? std::min(logit_rows, s.tokens()) : 0;
+  return static_cast<std::size_t>(rows * s.vocabulary) * sizeof(Bf16);
+}
+
 inline bool runs_layers(const Problem& p) {
   return p.has_layers() || p.has_layer();
 }
@@ -141,31 +147,35 @@ inline std::vector<MatrixGroup> matrix_groups(const std::vector<Tensor>& tensors
   return all;
 }
 
-// What Newton-Schulz holds for a group and all timescales.
+// What Newton-Schulz holds for a group and all timescales. Squares of matrices that have room where
+// logits were, an update lays there.
 struct NewtonSchulz {
   Part<Bf16> x, next, gram, factor;
   Part<float> squares, inverse;
+  bool gram_apart = false;
   std::size_t bytes = 0;
 
-  NewtonSchulz(const MatrixGroup& group, int timescales) {
+  NewtonSchulz(const MatrixGroup& group, int timescales, std::size_t room) {
     const std::size_t all = group.members.size() * static_cast<std::size_t>(timescales);
     const auto each = static_cast<std::size_t>(group.each());
     const auto square = static_cast<std::size_t>(group.m) * static_cast<std::size_t>(group.m);
     Packing packing;
     x = packing.add<Bf16>(all * each);
     next = packing.add<Bf16>(all * each);
-    gram = packing.add<Bf16>(all * square);
+    gram_apart = all * square * sizeof(Bf16) <= room;
+    gram = gram_apart ? Part<Bf16>{0, all * square} : packing.add<Bf16>(all * square);
     factor = packing.add<Bf16>(all * square);
     squares = packing.add<float>(all * static_cast<std::size_t>(group.tiles()));
     inverse = packing.add<float>(all);
     bytes = packing.bytes();
   }
 };
-inline std::size_t newton_schulz_bytes(const Options& o) {
+inline std::size_t newton_schulz_bytes(const Problem& p) {
   std::size_t most = 0;
-  if (o.optimizer == Optimizer::adamw) return most;
+  const Options& o = p.options;
+  if (!p.trains() || o.optimizer == Optimizer::adamw) return most;
   for (const MatrixGroup& group : matrix_groups(tensors_of(o.shape)))
-    most = std::max(most, NewtonSchulz(group, moments_of(o.optimizer)).bytes);
+    most = std::max(most, NewtonSchulz(group, moments_of(o.optimizer), logit_bytes(p)).bytes);
   return most;
 }
 

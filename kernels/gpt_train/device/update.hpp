@@ -39,17 +39,19 @@ struct Moments {
 
 class DeviceUpdate {
  public:
-  // scratch: of newton_schulz_bytes().
-  DeviceUpdate(Backend& backend, const Options& options, const DeviceTensors& tensors,
-               std::byte* scratch)
+  // scratch: of newton_schulz_bytes(); logits: their memory, free by then.
+  DeviceUpdate(Backend& backend, const Problem& problem, const DeviceTensors& tensors,
+               std::byte* scratch, Bf16* logits)
       : device_(*backend.device),
-        shape_(options.shape),
+        shape_(problem.options.shape),
         kernels_(*backend.compiler),
         tensors_(tensors),
-        parts_(options.shape, options.optimizer),
+        parts_(problem.options.shape, problem.options.optimizer),
         moments_(backend, parts_.bytes, "state: moments"),
-        scratch_(scratch) {
-    const Rates rates = rates_of(options, 0);
+        scratch_(scratch),
+        logits_(logits),
+        logit_bytes_(logit_bytes(problem)) {
+    const Rates rates = rates_of(problem.options, 0);
     scales_.count = static_cast<int>(rates.timescales.size());
     for (int i = 0; i < scales_.count; ++i) {
       scales_.beta[i] = static_cast<float>(rates.timescales[i].beta);
@@ -120,7 +122,7 @@ class DeviceUpdate {
     const auto members = static_cast<unsigned>(group.members.size());
     const auto count = members * static_cast<unsigned>(scales_.count);
     const auto tiles = static_cast<unsigned>(group.tiles());
-    const NewtonSchulz here(group, scales_.count);
+    const NewtonSchulz here(group, scales_.count, logit_bytes_);
     const Member* const own = members_->data() + first_[which];
     const LaunchShape squares = {.grid = {tiles, members}, .block = {tile_edge, tile_rows}};
     kernels_.go_on(squares, schedule, scales_, own, tensors_.matrix_gradients(),
@@ -176,7 +178,8 @@ class DeviceUpdate {
                        .stride_c = each,
                        .batch = batch,
                        .beta = a};
-    Bf16 *x = at(here.x), *next = at(here.next), *gram = at(here.gram), *factor = at(here.factor);
+    Bf16 *x = at(here.x), *next = at(here.next), *factor = at(here.factor),
+         *gram = here.gram_apart ? logits_ : at(here.gram);
     for (int step = 0; step < newton_schulz_steps; ++step) {
       blas(outer, x, x, gram);
       blas(inner, {gram, gram, gram, factor});
@@ -193,6 +196,8 @@ class DeviceUpdate {
   Moments parts_;
   Buffer<std::byte> moments_;
   std::byte* scratch_;
+  Bf16* logits_;
+  std::size_t logit_bytes_;
   Timescales scales_ = {};
   std::vector<MatrixGroup> groups_ = {};
   std::vector<std::size_t> first_ = {};  // of a group's members

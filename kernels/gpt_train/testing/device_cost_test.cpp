@@ -100,6 +100,51 @@ TEST(DryGpt, HoldsTwoThousandRowsOfLogitsAndNoSquareOfColumns) {
   EXPECT_LE(peak(twice), 2 * peak(once));
 }
 
+// The published formula of a training step's memory: parameters and gradients, moments, the larger
+// of activations and Newton-Schulz, a batch, a work area.
+double published_peak(const Options& o) {
+  const Shape& s = o.shape;
+  const double n = double(s.tokens()), d = s.width, v = s.vocabulary, l = s.layers;
+  const double da = s.query_width(), dk = s.key_width(), inner = s.inner;
+  const double all = double(parameter_count(s)), tensors = double(matrix_count(s));
+  const double fixed = 6 * all + 2 * tensors + 8 * v * d + 4 * (2 * l + 1) * d;
+  const double per = o.optimizer == Optimizer::adamw ? 8 : 4 * moments_of(o.optimizer);
+  const double moments = 16 * v * d + 4 * (2 * l + 1) * d + per * tensors;
+  const double sums = 4 * n * s.heads();
+  const double saved =
+      l * n * (4 * d + 2 * (da + 2 * dk) + 2 * da + 4 * inner + 8) + l * sums + 4 * n * d + 4 * n;
+  const double scratch = n * (6 * d + 8 * inner + 2 * (da + 2 * dk) + 2 * da) + sums;
+  const double logits = 2 * std::min(2048., n) * v + 4 * n;
+  double orthogonal = 0;
+  if (o.optimizer != Optimizer::adamw)
+    for (const MatrixGroup& group : matrix_groups(tensors_of(s)))
+      orthogonal =
+          std::max(orthogonal, 4. * moments_of(o.optimizer) * double(group.members.size()) *
+                                   (double(group.each()) + double(group.m) * group.m));
+  return fixed + moments + std::max(saved + scratch + logits, orthogonal) + 16 * n + 0x1p25;
+}
+
+TEST(DryGpt, PeakIsTheFormula) {
+  for (const Model model : {Model::tiny, Model::small, Model::llama3_150m, Model::gpt2_124m})
+    for (const Optimizer optimizer : optimizers) {
+      const Options options = of(model, optimizer);
+      const double peak = double(dry(Unit::train_step, options).backend->ledger.peak_bytes);
+      const double formula =
+          double(formula_peak_bytes(Variant::optimized, Unit::train_step, options));
+      EXPECT_NEAR(peak / formula, 1, 0.002) << model_words.of(model);
+      EXPECT_NEAR(peak / published_peak(options), 1, 0.011) << model_words.of(model);
+    }
+  for (const Unit unit :
+       {Unit::forward, Unit::forward_backward, Unit::layer_forward, Unit::layer_backward,
+        Unit::attention_forward, Unit::attention_backward, Unit::lm_head, Unit::update}) {
+    const Options options = of(Model::small);
+    EXPECT_NEAR(double(dry(unit, options).backend->ledger.peak_bytes) /
+                    double(formula_peak_bytes(Variant::optimized, unit, options)),
+                1, 0.002)
+        << int(unit);
+  }
+}
+
 struct Nonsense {
   void (*spoil)(Options&);
   const char* sentence;

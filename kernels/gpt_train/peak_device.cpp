@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes that a computation holds on a device, by the sizes of what it needs; memory that a
+// device hands out in units of 256 bytes is told as if it were handed out by the byte. README.md
+// has the terms.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "gpt_train/peak_device.hpp"
+#include "gpt_train/problem/rates.hpp"
+#include "runtime/base/gemm.hpp"
+
+namespace holdfast::gpt_train {
+namespace {
+
+using Count = std::int64_t;
+
+Count moment_bytes(const Options& o) {
+  Count numbers = 0;
+  for (const Tensor& tensor : tensors_of(o.shape))
+    numbers += tensor.size() * moments_of(tensor.role, o.optimizer);
+  return 4 * numbers;
+}
+
+// X and the next one, A and b A + c A A, of the group that holds most, all timescales; A lies where
+// logits were if it fits there.
+Count newton_schulz_bytes(const Options& o, Count logits) {
+  std::map<std::pair<Count, Count>, Count> groups;
+  for (const Tensor& tensor : tensors_of(o.shape))
+    if (tensor.role == Role::matrix) ++groups[std::minmax<Count>(tensor.rows, tensor.columns)];
+  Count most = 0;
+  for (const auto& [sides, members] : groups) {
+    const auto [m, q] = sides;
+    const Count all = members * moments_of(o.optimizer), square = 2 * m * m * all;
+    most = std::max(most, 4 * m * q * all + square + (square > logits ? square : 0));
+  }
+  return o.optimizer == Optimizer::adamw ? 0 : most;
+}
+
+// Activations and scratch, in bf16 but for sums.
+Count activation_bytes(const Problem& p) {
+  const Shape& s = p.options.shape;
+  const Count n = s.tokens(), d = s.width, da = s.query_width(), wide = da + 2 * s.key_width();
+  const bool attention = p.has_attention(), layers = p.has_layers() || p.has_layer();
+  const bool layers_back = p.passes_back() || p.unit == Unit::layer_backward;
+  const bool attention_back = layers_back || p.unit == Unit::attention_backward;
+  const bool back = layers_back || p.unit == Unit::lm_head;
+  const Count held = p.passes_back() ? s.layers : layers ? 1 : 0;
+  if (p.unit == Unit::update) return 0;
+  Count narrow = held * (2 * d + wide + da + 2 * s.inner) + 2 * d;  // of a token; with x and y
+  Count exact = held * (s.heads() + 2) + 1;
+  if (attention) narrow += 2 * wide + da, exact += s.heads();
+  if (layers) narrow += s.inner;
+  if (back) narrow += 2 * d;
+  if (layers_back) narrow += 3 * s.inner;
+  if (attention_back) narrow += wide + da, exact += s.heads();
+  if (p.unit == Unit::layer_backward) narrow += d;
+  return n * (2 * narrow + 4 * exact) + (back ? (n + 31) / 32 * 4 * d : 0);
+}
+
+}  // namespace
+
+Count device_peak_bytes(const Problem& p) {
+  const Options& o = p.options;
+  const Shape& s = o.shape;
+  const Count n = s.tokens();
+  const bool back = p.head_passes_back() || p.unit == Unit::layer_backward;
+  Count tensors = 0;
+  for (const Tensor& tensor : tensors_of(p.unit, s)) {
+    const Count gradient = tensor.role == Role::matrix ? 2 : 4;
+    tensors += tensor.size() *
+               (2 + (p.trains() ? 4 : 0) + (back || p.unit == Unit::update ? gradient : 0));
+  }
+  const Count logits = p.has_head() ? 2 * std::min<Count>(2048, n) * s.vocabulary : 0;
+  const Count scratch =
+      std::max(activation_bytes(p), p.trains() ? newton_schulz_bytes(o, logits) : 0);
+  const bool attends = p.has_layers() || p.has_layer() || p.has_attention();
+  const Count angles = attends ? 2 * s.columns * s.head : 0;
+  const Count ranges = attends ? 8 * ((s.columns + 63) / 64) * s.batch : 0;
+  const Count batch = 64 + 12 * n + (p.unit == Unit::update ? 0 : 4 * n);
+  return tensors + (p.trains() ? moment_bytes(o) : 0) + scratch + logits +
+         (p.has_head() ? 4 * n : 0) + batch + angles + ranges + Count(planned_gemm_work_area_bytes);
+}
+
+}  // namespace holdfast::gpt_train
