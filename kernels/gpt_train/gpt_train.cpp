@@ -18,10 +18,8 @@ void check_least(std::string_view field, int value, int least) {
 }
 
 // What a device's formats, products and matrix units ask for.
-void check_for_device(Variant variant, const Options& o) {
+void check_for_device(const Options& o) {
   const Shape& s = o.shape;
-  if (variant == Variant::reference)
-    throw Error(Fault::bad_input, "gpt_train has no reference on a device yet; use the optimized");
   if (o.precision != Precision::bf16)
     throw Error(Fault::bad_input,
                 text("dtype ", name(o.precision), " is a host's; a device takes bf16"));
@@ -70,8 +68,9 @@ std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,
   validate(options);
   if (backend.device) {
 #ifdef HOLDFAST_CUDA
-    check_for_device(variant, options);
-    return make_cuda_optimized(backend, {unit, options});
+    check_for_device(options);
+    return variant == Variant::reference ? make_cuda_reference(backend, {unit, options})
+                                         : make_cuda_optimized(backend, {unit, options});
 #else
     throw Error(Fault::no_device, "this build has no device code; open the backend \"host\"");
 #endif

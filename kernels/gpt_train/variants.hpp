@@ -14,7 +14,7 @@ namespace holdfast::gpt_train {
 using VariantFactory = std::unique_ptr<Computation>(Backend& backend, Problem problem);
 
 // backend.device is not null.
-VariantFactory make_cuda_optimized;
+VariantFactory make_cuda_reference, make_cuda_optimized;
 
 // backend.device is null. The same sources, compiled once for each instruction set.
 namespace isa_v3 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model's tensors on a device, made there: the copy in bf16 that products read, the master in f32
 // that an optimiser moves, gradients. Each is one piece: first the tensors whose gradients are f32
-// (E, W_head, norms), then the matrices, joined as their products are.
+// (E, W_head, norms), then the matrices, joined as the optimized products are or apart.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,9 @@ class DeviceTensors {
     std::int64_t offset = 0, count = 0;
   };
 
-  DeviceTensors(Backend& backend, std::vector<Tensor> tensors, Holds holds)
-      : tensors_(std::move(tensors)), places_(tensors_.size()) {
+  DeviceTensors(Backend& backend, std::vector<Tensor> tensors, Holds holds,
+                Layout layout = Layout::joined)
+      : tensors_(std::move(tensors)), layout_(layout), places_(tensors_.size()) {
     place(false);
     place(true);
     const auto all = static_cast<std::size_t>(others_ + matrices_);
@@ -72,6 +73,17 @@ class DeviceTensors {
   void each_matrix(const Body& body) const {
     for (std::size_t k = 0; k < tensors_.size(); ++k)
       if (tensors_[k].role == Role::matrix) body(tensors_[k], places_[k].offset, places_[k].pitch);
+  }
+
+  // Where they lie apart: body(tensor, parameters, their copy, gradient in f32 or in bf16).
+  template <class Body>
+  void each(const Body& body) const {
+    for (std::size_t k = 0; k < tensors_.size(); ++k) {
+      const bool matrix = tensors_[k].role == Role::matrix;
+      body(tensors_[k], master_->data() + whole(k), copy_->data() + whole(k),
+           matrix ? nullptr : gradients_->data() + places_[k].offset,
+           matrix ? matrix_gradients_->data() + places_[k].offset : nullptr);
+    }
   }
 
   void draw(const ModelKernels& kernels, Start start) const {
@@ -130,7 +142,7 @@ class DeviceTensors {
         sort.push_back(tensors_[k]);
         which.push_back(k);
       }
-    const std::vector<Place> places = places_of(sort, Layout::joined);
+    const std::vector<Place> places = places_of(sort, layout_);
     std::int64_t& count = matrices ? matrices_ : others_;
     for (std::size_t k = 0; k < which.size(); ++k) {
       places_[which[k]] = places[k];
@@ -160,6 +172,7 @@ class DeviceTensors {
   }
 
   std::vector<Tensor> tensors_;
+  Layout layout_;
   std::vector<Place> places_;
   std::int64_t others_ = 0, matrices_ = 0;
   std::optional<Buffer<Bf16>> copy_ = {}, matrix_gradients_ = {};

@@ -7,8 +7,6 @@
 namespace holdfast::gpt_train {
 namespace {
 
-constexpr unsigned flat_threads = 256, row_threads = 128;
-
 const Shape& checked(const Shape& shape) {
   if (shape.columns % 8 != 0)
     throw Error(Fault::bad_input,
@@ -21,10 +19,6 @@ std::int64_t square(const Shape& s) {
   return std::int64_t{s.batch} * s.heads() * s.columns * s.columns;
 }
 
-LaunchShape flat(std::int64_t threads) {
-  return {.grid = {blocks(threads, flat_threads)}, .block = {flat_threads}};
-}
-
 }  // namespace
 
 std::size_t PlainAttention::bytes(const Shape& s, bool goes_back) {
@@ -34,10 +28,11 @@ std::size_t PlainAttention::bytes(const Shape& s, bool goes_back) {
   return static_cast<std::size_t>(forward + (goes_back ? back : 0)) * sizeof(Bf16);
 }
 
-PlainAttention::PlainAttention(Backend& backend, Blas& blas, const Shape& shape, bool goes_back)
+PlainAttention::PlainAttention(Backend& backend, const PlainKernels& kernels, Blas& blas,
+                               const Shape& shape, bool goes_back)
     : blas_(blas),
       s_(checked(shape)),
-      kernels_(*backend.compiler),
+      kernels_(kernels),
       memory_(backend, bytes(shape, goes_back) / sizeof(Bf16), "activations: attention") {
   place(goes_back);
 }
@@ -65,21 +60,21 @@ void PlainAttention::place(bool goes_back) {
 void PlainAttention::rotate(const Bf16* x, const Bf16* cosines, const Bf16* sines, int heads,
                             float direction, Bf16* out) {
   const std::int64_t pairs = s_.tokens() * heads * s_.head / 4;
-  kernels_.rotate_heads(flat(pairs), x, cosines, sines, pairs, s_.columns, heads, s_.head,
+  kernels_.rotate_heads(plain_flat(pairs), x, cosines, sines, pairs, s_.columns, heads, s_.head,
                         direction, out);
 }
 void PlainAttention::first(const Bf16* x, int heads, int repeats, Bf16* out) {
   const std::int64_t eights = s_.tokens() * heads * repeats * s_.head / 8;
-  kernels_.heads_first(flat(eights), x, eights, s_.columns, heads, repeats, s_.head, out);
+  kernels_.heads_first(plain_flat(eights), x, eights, s_.columns, heads, repeats, s_.head, out);
 }
 void PlainAttention::last(const Bf16* x, int heads, int repeats, Bf16* out) {
   const std::int64_t pairs = s_.tokens() * heads * s_.head / 2;
-  kernels_.heads_last(flat(pairs), x, pairs, s_.columns, heads, repeats, s_.head, out);
+  kernels_.heads_last(plain_flat(pairs), x, pairs, s_.columns, heads, repeats, s_.head, out);
 }
 void PlainAttention::scale(const Bf16* x, Bf16* out) {
   const std::int64_t pairs = s_.tokens() * s_.query_width() / 2;
-  kernels_.scale_all(flat(pairs), x, pairs, static_cast<float>(1 / std::sqrt(double(s_.head))),
-                     out);
+  kernels_.scale_all(plain_flat(pairs), x, pairs,
+                     static_cast<float>(1 / std::sqrt(double(s_.head))), out);
 }
 void PlainAttention::by_head(int m, int n, int k, bool turn_a, bool turn_b, const Bf16* a,
                              const Bf16* b, Bf16* c) {
@@ -109,9 +104,8 @@ void PlainAttention::forward(const Bf16* cosines, const Bf16* sines, const int* 
   scale(heads_q_, scaled_);
   by_head(t, t, s_.head, false, true, scaled_, heads_k_, scores_);
   const std::int64_t pairs = square(s_) / 2;
-  kernels_.mask_scores(flat(pairs), scores_, segments, pairs, heads, t, masked_);
-  kernels_.softmax_rows({.grid = {static_cast<unsigned>(rows())}, .block = {row_threads}}, masked_,
-                        t, shares_);
+  kernels_.mask_scores(plain_flat(pairs), scores_, segments, pairs, heads, t, masked_);
+  kernels_.softmax_rows(plain_rows(rows()), masked_, t, shares_);
   by_head(t, s_.head, t, false, false, shares_, heads_v_, heads_o_);
   last(heads_o_, heads, 1, o_);
 }
@@ -121,8 +115,7 @@ void PlainAttention::backward(const Bf16* cosines, const Bf16* sines, const Bf16
   first(d_o, heads, 1, heads_d_o_);
   by_head(t, t, s_.head, false, true, heads_d_o_, heads_v_, d_shares_);
   by_head(t, s_.head, t, true, false, shares_, heads_d_o_, heads_d_v_);
-  kernels_.softmax_slopes({.grid = {static_cast<unsigned>(rows())}, .block = {row_threads}},
-                          shares_, d_shares_, t, d_scores_);
+  kernels_.softmax_slopes(plain_rows(rows()), shares_, d_shares_, t, d_scores_);
   by_head(t, s_.head, t, true, false, d_scores_, scaled_, heads_d_k_);
   by_head(t, s_.head, t, false, false, d_scores_, heads_k_, heads_d_q_);
   scale(heads_d_q_, scaled_back_);

@@ -1,51 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of the reference on a device, a kernel for each operation that is written down: heads
+// A part of plain_model.cu: attention, a kernel for each operation that is written down: heads
 // turned to the front, keys and values repeated, scores, mask and shares over the whole square.
 // Arithmetic in f32, every result in bf16. Two numbers for each thread but where eight are moved.
-#include "runtime/device_code/bf16.hpp"
-#include "runtime/device_code/tensor_core.cuh"
-
-using holdfast::Bf16;
-
-namespace plain {
-
-constexpr int row_threads = 128;  // of the kernels that have a row for each block
-
-struct Pair {
-  float low, high;
-};
-__device__ inline Pair load(const Bf16* from) {
-  const unsigned packed = *reinterpret_cast<const unsigned*>(from);
-  return {holdfast::bf16_low(packed), holdfast::bf16_high(packed)};
-}
-__device__ inline void store(Bf16* to, float low, float high) {
-  *reinterpret_cast<unsigned*>(to) = holdfast::pack_bf16(low, high);
-}
-__device__ inline long long thread() {
-  return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-
-// Of a block's row, in every thread: combine is the sum or the highest.
-template <class Combine>
-__device__ inline float of_row(float own, Combine combine) {
-  __shared__ float parts[row_threads / 32];
-  for (int lanes = 16; lanes > 0; lanes /= 2)
-    own = combine(own, __shfl_xor_sync(0xffffffffu, own, lanes));
-  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = own;
-  __syncthreads();
-  float all = parts[0];
-  for (int warp = 1; warp < row_threads / 32; ++warp) all = combine(all, parts[warp]);
-  __syncthreads();
-  return all;
-}
-__device__ inline float sum_of_row(float own) {
-  return of_row(own, [](float a, float b) { return a + b; });
-}
-__device__ inline float highest_of_row(float own) {
-  return of_row(own, [](float a, float b) { return fmaxf(a, b); });
-}
-
-}  // namespace plain
 
 // x, out: [n, heads, width], rows of T positions; cosines, sines: [T, width / 2]. direction: 1, or
 // -1 to undo.

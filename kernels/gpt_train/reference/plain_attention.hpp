@@ -4,7 +4,7 @@
 #pragma once
 
 #include "gpt_train/problem/shape.hpp"
-#include "gpt_train/reference/plain_attention_kernels.hpp"
+#include "gpt_train/reference/plain_kernels.hpp"
 #include "runtime/backend/blas.hpp"
 #include "runtime/backend/buffer.hpp"
 
@@ -12,9 +12,10 @@ namespace holdfast::gpt_train {
 
 class PlainAttention {
  public:
-  // Throws Error{bad_input} for rows that are no multiple of eight positions. blas: of the same
-  // backend.
-  PlainAttention(Backend& backend, Blas& blas, const Shape& shape, bool goes_back);
+  // Throws Error{bad_input} for rows that are no multiple of eight positions. kernels and
+  // blas: of the same backend.
+  PlainAttention(Backend& backend, const PlainKernels& kernels, Blas& blas, const Shape& shape,
+                 bool goes_back);
 
   // What the products before write, and the gradients that those behind read: q, dq [n, Da]; k, v,
   // dk, dv [n, Dk].
@@ -46,7 +47,7 @@ class PlainAttention {
 
   Blas& blas_;
   Shape s_;
-  PlainAttentionKernels kernels_;
+  const PlainKernels& kernels_;
   Buffer<Bf16> memory_;
 
   Bf16 *q_ = nullptr, *k_ = nullptr, *v_ = nullptr, *rotated_q_ = nullptr, *rotated_k_ = nullptr,

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "gpt_train/testing/attention_run.hpp"
-#include "gpt_train/testing/plain_attention_on_cpu.hpp"
+#include "gpt_train/testing/plain_on_cpu.hpp"
 #include "testing/error_of.hpp"
 
 namespace holdfast::gpt_train {
@@ -25,8 +25,9 @@ std::vector<Bf16> angles(double (*function)(double)) {
 
 struct PlainAttentionRun {
   explicit PlainAttentionRun(Backend& backend)
-      : blas(backend, planned_gemm_work_area_bytes),
-        attention(backend, blas, shape, true),
+      : kernels(*backend.compiler),
+        blas(backend, planned_gemm_work_area_bytes),
+        attention(backend, kernels, blas, shape, true),
         cosines(backend, angles(std::cos), "angles"),
         sines(backend, angles(std::sin), "angles"),
         segments(backend, in.segments, "segments"),
@@ -45,6 +46,7 @@ struct PlainAttentionRun {
   }
 
   const AttentionInput in = attention_input(shape, 11);
+  PlainKernels kernels;
   Blas blas;
   PlainAttention attention;
   Buffer<Bf16> cosines, sines;
@@ -61,7 +63,7 @@ double off(const Values& found, const Values& expected) {
 
 TEST(PlainAttention, AgreesWithTheOracle) {
   EmulatedKernels kernels;
-  add_plain_attention(kernels);
+  add_plain(kernels);
   const auto backend = make_emulated_backend(std::move(kernels));
   PlainAttentionRun run(*backend);
   run.step();
@@ -101,10 +103,11 @@ TEST(PlainAttention, LaunchesWhatItsHeaderSaysAndHoldsItsSquares) {
 
 TEST(PlainAttention, RefusesRowsThatAreNoMultipleOfEight) {
   const auto backend = open_backend("cuda-dry:sm_90");
+  const PlainKernels kernels(*backend->compiler);
   Blas blas(*backend, planned_gemm_work_area_bytes);
   Shape odd = shape;
   odd.columns = 92;
-  EXPECT_THAT(error_of([&] { PlainAttention(*backend, blas, odd, false); }).what(),
+  EXPECT_THAT(error_of([&] { PlainAttention(*backend, kernels, blas, odd, false); }).what(),
               testing::HasSubstr("columns = 92"));
 }
 

@@ -7,6 +7,7 @@
 #include "gpt_train/device/model_kernels.hpp"
 #include "gpt_train/device/optimizer_kernels.hpp"
 #include "gpt_train/testing/attention_on_cpu.hpp"
+#include "gpt_train/testing/plain_on_cpu.hpp"
 #include "runtime/emulation/emulation_shim.hpp"
 
 #include "gpt_train/device/numbers.cuh"
@@ -60,6 +61,7 @@ std::unique_ptr<Backend> emulated(Emulation emulation) {
   add_model(kernels);
   add_optimizer(kernels);
   add_attention(kernels, 32);
+  add_plain(kernels);
   return make_emulated_backend(std::move(kernels), emulation);
 }
 

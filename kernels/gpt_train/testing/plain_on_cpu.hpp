@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: the kernels of the reference's attention, compiled by g++ for the emulated device.
+// For tests: the reference's kernels, compiled by g++ for the emulated device.
 #pragma once
 
 #include "runtime/emulation/emulated_device.hpp"
 
 namespace holdfast::gpt_train {
 
-void add_plain_attention(EmulatedKernels& kernels);
+void add_plain(EmulatedKernels& kernels);
 
 }  // namespace holdfast::gpt_train

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model's stages on a device as written: each product and each operation by itself with a
+// result of its own, attention over the whole square, a layer computed again for its backward pass,
+// all logits at once in four forms.
+#pragma once
+
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "gpt_train/device/feed.hpp"
+#include "gpt_train/device/places.hpp"
+#include "gpt_train/device/products.hpp"
+#include "gpt_train/reference/device_update.hpp"
+#include "gpt_train/reference/plain_attention.hpp"
+#include "runtime/count/scope.hpp"
+
+namespace holdfast::gpt_train {
+
+class DevicePlain {
+ public:
+  DevicePlain(Backend& backend, const Problem& problem, const Feed& feed)
+      : device_(*backend.device),
+        problem_(problem),
+        s_(problem.options.shape),
+        n_(s_.tokens()),
+        in_(feed.inputs()),
+        sums_(feed.sums()),
+        shared_(*backend.compiler),
+        kernels_(*backend.compiler),
+        products_(backend),
+        tensors_(backend, tensors_of(problem.unit, s_),
+                 {.master = problem.trains(), .gradients = has_gradients()}, Layout::apart),
+        streams_(backend, streams() * n_ * s_.width, "activations"),
+        layer_(backend, n_ * layer_width(), "activations: layer"),
+        back_(backend, n_ * back_width(), "gradients: activations"),
+        numbers_(backend, number_count(), "activations: rows"),
+        segments_(backend, problem.unit == Unit::update ? 0 : n_, "inputs: segments"),
+        losses_(backend, problem.has_head() ? n_ : 0, "result: losses"),
+        logits_(backend, problem.has_head() ? (goes_back() ? 3 : 2) * logit_count() : 0, "logits"),
+        shares_(backend, problem.has_head() && goes_back() ? logit_count() : 0, "logits"),
+        incoming_(backend, incoming_size(), "inputs") {
+    if (runs_attention()) {
+      attention_.emplace(backend, kernels_, products_.blas(), s_, attention_goes_back(problem_));
+      angles(backend);
+    }
+    if (problem_.trains()) update_.emplace(backend, problem_.options, tensors_);
+    place();
+  }
+
+  // As before the first step, but for the batch.
+  void draw() {
+    tensors_.draw(shared_, problem_.options.start);
+    if (update_) update_->clear();
+    if (problem_.unit == Unit::update) tensors_.draw_gradients(shared_);
+  }
+  // Of isolated stages, with a batch in place: x = E[tok], and for attention q, k and v of it.
+  void draw_stream() {
+    const Tensor e = tensors_of(s_).front();
+    const bool bench = problem_.options.start == Start::bench;
+    see();
+    shared_.draw_stream(
+        flat_shape(n_ * s_.width), in_,
+        {e.stream, 0, 0, bench ? e.sigma : e.upstream_sigma, n_, s_.width, s_.width}, stream(0));
+    if (!problem_.has_attention()) return;
+    norm(stream(0), Kind::norm1, 0, y1_);
+    project(0);
+  }
+  void draw_incoming() {
+    const int width = problem_.has_attention() ? s_.query_width() : s_.width;
+    shared_.draw(flat_shape(n_ * width), {90, 0, 0, 1 / std::sqrt(double(n_)), n_, width, width},
+                 nullptr, incoming_.data());
+  }
+  void restore_incoming() {
+    device_.copy(dx_, incoming_.data(), static_cast<std::size_t>(n_) * s_.width * sizeof(Bf16));
+  }
+
+  void embed() {
+    see();
+    const std::int64_t pairs = n_ * s_.width / 2;
+    kernels_.gather(plain_flat(pairs), in_, tensors_.copy(Kind::embedding), pairs, s_.width,
+                    stream(0));
+  }
+
+  void layer_forward(int l) { layer(l, stream(l + 1)); }
+
+  void layer_backward(int l) {
+    const int d = s_.width, da = s_.query_width(), dk = s_.key_width(), inner = s_.inner;
+    const std::int64_t pairs = n_ * inner / 2;
+    layer(l, nullptr);
+    {
+      const Scope scope("gated_mlp");
+      back(d, inner, h_, Kind::down, l, dx_, dh_);
+      kernels_.multiply(plain_flat(pairs), dh_, silu_, pairs, du_);
+      kernels_.silu_slope(plain_flat(pairs), dh_, u_, a_, pairs, da_);
+      back(inner, d, y2_, Kind::up, l, du_, dy_);
+      back(inner, d, y2_, Kind::gate, l, da_, other_);
+      add(dy_, other_, dy_);
+      norm_backward(x1_, Kind::norm2, l, true);
+    }
+    const Scope scope("attention");
+    back(d, da, attention_->o(), Kind::out, l, dx_, d_o_);
+    attention_->backward(cosines_->data(), sines_->data(), d_o_);
+    back(da, d, y1_, Kind::query, l, attention_->d_q(), dy_);
+    back(dk, d, y1_, Kind::key, l, attention_->d_k(), other_);
+    add(dy_, other_, dy_);
+    back(dk, d, y1_, Kind::value, l, attention_->d_v(), other_);
+    add(dy_, other_, dy_);
+    norm_backward(stream(l), Kind::norm1, l, true);
+  }
+
+  void attention_forward() {
+    attention_->forward(cosines_->data(), sines_->data(), segments_.data());
+  }
+  void attention_backward() {
+    attention_->backward(cosines_->data(), sines_->data(), incoming_.data());
+  }
+
+  void head() {
+    const int v = s_.vocabulary;
+    const std::int64_t pairs = logit_count() / 2;
+    Bf16 *z = logits_.data(), *capped = z + logit_count();
+    norm(last(), Kind::final_norm, -1, y1_);
+    products_(n_, v, s_.width, y1_, tensors_.copy(Kind::head), z);
+    kernels_.cap(plain_flat(pairs), z, pairs, limit, capped);
+    kernels_.row_losses(plain_rows(n_), in_, capped, v, limit, losses_.data());
+    shared_.sum_losses({.block = {sum_threads}}, in_, losses_.data(), sums_);
+  }
+  void head_backward() {
+    const int v = s_.vocabulary, d = s_.width;
+    const std::int64_t pairs = logit_count() / 2;
+    const Bf16* capped = logits_.data() + logit_count();
+    Bf16* dz = logits_.data() + 2 * logit_count();
+    kernels_.softmax_logits(plain_rows(n_), capped, v, limit, shares_.data());
+    kernels_.logit_slopes(plain_flat(pairs), in_, shares_.data(), pairs, v, dz);
+    kernels_.cap_slope(plain_flat(pairs), capped, pairs, limit, dz);
+    products_.transposed(d, v, n_, y1_, dz, tensors_.gradient(Kind::head), false);
+    products_.by_transposed(n_, d, v, dz, tensors_.copy(Kind::head), dy_);
+    norm_backward(last(), Kind::final_norm, -1, false);
+  }
+
+  void embed_backward() {
+    const int d = s_.width;
+    float* const de = tensors_.gradient(Kind::embedding);
+    device_.fill_zero(de, std::size_t(s_.vocabulary) * std::size_t(d) * sizeof(float));
+    LaunchShape shape = row_shape(n_);
+    shape.grid.y = blocks(d, 64);
+    shared_.embed_backward(shape, in_, dx_, d, de);
+  }
+
+  void update(const Rates& rates) { (*update_)(products_.blas(), rates); }
+
+  void tell_parameters(std::vector<double>& to) const { tensors_.tell_parameters(to); }
+  double gradient_norm() const {
+    std::vector<double> all;
+    tensors_.tell_gradients(all);
+    double squares = 0;
+    for (const double value : all) squares += value * value;
+    return std::sqrt(squares);
+  }
+  void tell(std::vector<double>& to) const {
+    const std::int64_t d = n_ * s_.width;
+    if (problem_.unit == Unit::forward)
+      for (const float loss : losses_.to_host()) to.push_back(double{loss});
+    if (problem_.unit == Unit::layer_forward) tell(stream(1), d, to);
+    if (problem_.unit == Unit::attention_forward) tell(attention_->o(), n_ * s_.query_width(), to);
+    if (problem_.unit == Unit::attention_backward) {
+      tell(attention_->d_q(), n_ * s_.query_width(), to);
+      tell(attention_->d_k(), n_ * s_.key_width(), to);
+      tell(attention_->d_v(), n_ * s_.key_width(), to);
+    }
+    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head) tell(dx_, d, to);
+    if (has_gradients()) tensors_.tell_gradients(to);
+  }
+
+ private:
+  static constexpr float limit = static_cast<float>(logit_cap);
+  static constexpr float epsilon = static_cast<float>(norm_epsilon);
+
+  bool runs_attention() const { return runs_layers(problem_) || problem_.has_attention(); }
+  bool goes_back() const { return problem_.head_passes_back(); }
+  bool streams_go_back() const {
+    return layers_go_back(problem_) || problem_.unit == Unit::lm_head;
+  }
+  bool has_gradients() const { return streams_go_back() || problem_.unit == Unit::update; }
+  std::size_t streams() const {
+    if (problem_.has_layers()) return static_cast<std::size_t>(s_.layers) + 1;
+    if (problem_.has_layer()) return 2;
+    return problem_.unit == Unit::update ? 0 : 1;
+  }
+  Bf16* stream(int l) const { return streams_.data() + l * n_ * s_.width; }
+  const Bf16* last() const { return stream(problem_.has_layers() ? s_.layers : 0); }
+  std::int64_t logit_count() const { return n_ * s_.vocabulary; }
+  std::size_t incoming_size() const {
+    if (problem_.unit == Unit::layer_backward) return static_cast<std::size_t>(n_ * s_.width);
+    return problem_.unit == Unit::attention_backward
+               ? static_cast<std::size_t>(n_ * s_.query_width())
+               : 0;
+  }
+  // A position's share of the arrays that place() hands out.
+  std::size_t layer_width() const {
+    if (runs_layers(problem_)) return static_cast<std::size_t>(4 * s_.width + 4 * s_.inner);
+    return problem_.unit == Unit::update ? 0 : static_cast<std::size_t>(s_.width);
+  }
+  std::size_t back_width() const {
+    const int head = streams_go_back() ? 4 * s_.width : 0;
+    const int layer = layers_go_back(problem_) ? 3 * s_.inner + s_.query_width() : 0;
+    // A norm has its intermediate result there, backward or not.
+    return static_cast<std::size_t>(
+        problem_.unit == Unit::update ? 0 : std::max(head + layer, s_.width));
+  }
+  std::size_t number_count() const {  // roots and means of rows, sums over columns
+    if (problem_.unit == Unit::update) return 0;
+    return static_cast<std::size_t>(2 * n_ + (streams_go_back() ? norm_parts(n_) * s_.width : 0));
+  }
+
+  void place() {
+    const std::int64_t d = n_ * s_.width, inner = n_ * s_.inner;
+    const auto give = [](Bf16* next, std::initializer_list<std::pair<Bf16**, std::int64_t>> to) {
+      for (const auto& [pointer, count] : to) {
+        *pointer = next;
+        next += count;
+      }
+    };
+    give(layer_.data(), {{&y1_, d}});
+    if (runs_layers(problem_))
+      give(layer_.data(), {{&y1_, d},
+                           {&x1_, d},
+                           {&y2_, d},
+                           {&added_, d},
+                           {&u_, inner},
+                           {&a_, inner},
+                           {&silu_, inner},
+                           {&h_, inner}});
+    give(back_.data(), {{&other_, d}});
+    if (streams_go_back()) give(back_.data(), {{&other_, d}, {&dx_, d}, {&dy_, d}, {&weighed_, d}});
+    if (layers_go_back(problem_))
+      give(back_.data() + 4 * d,
+           {{&dh_, inner}, {&du_, inner}, {&da_, inner}, {&d_o_, n_ * s_.query_width()}});
+    roots_ = numbers_.data();
+    means_ = roots_ + n_;
+    partial_ = means_ + n_;
+  }
+
+  void see() { shared_.segment(flat_shape(n_), in_, segments_.data()); }
+  void add(const Bf16* a, const Bf16* b, Bf16* out) {
+    const std::int64_t pairs = n_ * s_.width / 2;
+    kernels_.add(plain_flat(pairs), a, b, pairs, out);
+  }
+  void norm(const Bf16* x, Kind kind, int l, Bf16* y) {
+    const int d = s_.width;
+    const std::int64_t pairs = n_ * d / 2;
+    kernels_.inverse_roots(plain_warps(n_), x, n_, d, epsilon, roots_);
+    kernels_.scale_rows(plain_flat(pairs), x, roots_, pairs, d, other_);
+    kernels_.scale_columns(plain_flat(pairs), other_, tensors_.copy(kind, l), pairs, d, y);
+  }
+  // Of dy: dx += or =, dg.
+  void norm_backward(const Bf16* x, Kind kind, int l, bool adds) {
+    const int d = s_.width;
+    const std::int64_t pairs = n_ * d / 2;
+    const auto parts = static_cast<unsigned>(norm_parts(n_));
+    kernels_.inverse_roots(plain_warps(n_), x, n_, d, epsilon, roots_);
+    kernels_.scale_rows(plain_flat(pairs), x, roots_, pairs, d, other_);
+    kernels_.column_products(
+        {.grid = {blocks(d / 2, plain_row_threads), parts}, .block = {plain_row_threads}}, dy_,
+        other_, static_cast<int>(n_), d, partial_);
+    kernels_.sum_parts({.grid = {blocks(d, plain_row_threads)}, .block = {plain_row_threads}},
+                       partial_, static_cast<int>(parts), d, tensors_.gradient(kind, l));
+    kernels_.scale_columns(plain_flat(pairs), dy_, tensors_.copy(kind, l), pairs, d, weighed_);
+    kernels_.row_means(plain_warps(n_), weighed_, other_, n_, d, means_);
+    kernels_.norm_slope(plain_flat(pairs), weighed_, other_, means_, roots_, pairs, d,
+                        adds ? weighed_ : dx_);
+    if (adds) add(dx_, weighed_, dx_);
+  }
+  // Of out = in w, with w [k, n]: its gradient, and that of in.
+  void back(int n, int k, const Bf16* in, Kind kind, int l, const Bf16* d_out, Bf16* d_in) {
+    products_.transposed(k, n, n_, in, d_out, tensors_.matrix_gradient(kind, l));
+    products_.by_transposed(n_, k, n, d_out, tensors_.copy(kind, l), d_in);
+  }
+  // y1 to q, k and v.
+  void project(int l) {
+    const int d = s_.width, dk = s_.key_width();
+    products_(n_, s_.query_width(), d, y1_, tensors_.copy(Kind::query, l), attention_->q());
+    products_(n_, dk, d, y1_, tensors_.copy(Kind::key, l), attention_->k());
+    products_(n_, dk, d, y1_, tensors_.copy(Kind::value, l), attention_->v());
+  }
+
+  // out: null where the layer is computed again and its end is not needed.
+  void layer(int l, Bf16* out) {
+    const int d = s_.width, inner = s_.inner;
+    const std::int64_t pairs = n_ * inner / 2;
+    norm(stream(l), Kind::norm1, l, y1_);
+    project(l);
+    {
+      const Scope scope("attention");
+      attention_->forward(cosines_->data(), sines_->data(), segments_.data());
+    }
+    products_(n_, d, s_.query_width(), attention_->o(), tensors_.copy(Kind::out, l), added_);
+    add(stream(l), added_, x1_);
+    const Scope scope("gated_mlp");
+    norm(x1_, Kind::norm2, l, y2_);
+    products_(n_, inner, d, y2_, tensors_.copy(Kind::up, l), u_);
+    products_(n_, inner, d, y2_, tensors_.copy(Kind::gate, l), a_);
+    kernels_.silu(plain_flat(pairs), a_, pairs, silu_);
+    kernels_.multiply(plain_flat(pairs), u_, silu_, pairs, h_);
+    if (!out) return;
+    products_(n_, d, inner, h_, tensors_.copy(Kind::down, l), added_);
+    add(x1_, added_, out);
+  }
+
+  // cos and sin of t base^(-j / (K / 2)), rounded from f64.
+  void angles(Backend& backend) {
+    std::vector<Bf16> cosines, sines;
+    for (int t = 0; t < s_.columns; ++t)
+      for (int j = 0; j < s_.head / 2; ++j) {
+        const double angle = t * std::pow(rope_base, -double(j) / (s_.head / 2));
+        cosines.push_back(narrowed(static_cast<float>(std::cos(angle))));
+        sines.push_back(narrowed(static_cast<float>(std::sin(angle))));
+      }
+    cosines_.emplace(backend, cosines, "inputs: angles");
+    sines_.emplace(backend, sines, "inputs: angles");
+  }
+  void tell(const Bf16* from, std::int64_t count, std::vector<double>& to) const {
+    std::vector<Bf16> all(static_cast<std::size_t>(count));
+    device_.download(all.data(), from, all.size() * sizeof(Bf16));
+    for (const Bf16 x : all) to.push_back(double{widened(x)});
+  }
+
+  Device& device_;
+  Problem problem_;
+  Shape s_;
+  std::int64_t n_;
+  Inputs in_;
+  double* sums_;
+  ModelKernels shared_;  // that draw, and add up by token
+  PlainKernels kernels_;
+  Products products_;
+  DeviceTensors tensors_;
+  Buffer<Bf16> streams_, layer_, back_;
+  Buffer<float> numbers_;
+  Buffer<int> segments_;
+  Buffer<float> losses_;
+  Buffer<Bf16> logits_;
+  Buffer<float> shares_;
+  Buffer<Bf16> incoming_;
+  std::optional<Buffer<Bf16>> cosines_ = {}, sines_ = {};
+  std::optional<PlainAttention> attention_ = {};
+  std::optional<PlainDeviceUpdate> update_ = {};
+
+  Bf16 *y1_ = nullptr, *x1_ = nullptr, *y2_ = nullptr, *added_ = nullptr, *u_ = nullptr,
+       *a_ = nullptr, *silu_ = nullptr, *h_ = nullptr;
+  Bf16 *other_ = nullptr, *dx_ = nullptr, *dy_ = nullptr, *weighed_ = nullptr, *dh_ = nullptr,
+       *du_ = nullptr, *da_ = nullptr, *d_o_ = nullptr;
+  float *roots_ = nullptr, *means_ = nullptr, *partial_ = nullptr;
+};
+
+}  // namespace holdfast::gpt_train

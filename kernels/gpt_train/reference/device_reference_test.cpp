@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference on the emulated device against the oracle, and its launches on the dry one.
+#include <gtest/gtest.h>
+
+#include "gpt_train/testing/kernels_on_cpu.hpp"
+#include "gpt_train/testing/support.hpp"
+#include "testing/dry_run.hpp"
+
+namespace holdfast::gpt_train {
+namespace {
+
+constexpr Unit parts[] = {Unit::forward,        Unit::forward_backward,  Unit::layer_forward,
+                          Unit::layer_backward, Unit::attention_forward, Unit::attention_backward,
+                          Unit::lm_head};
+constexpr Optimizer optimizers[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
+
+// Few numbers, for a thread has two of them and is a fiber here. Keys are narrower than queries,
+// and matrices wider than high, higher than wide and square.
+constexpr Shape narrow = {120, 64, 1, 1, 2, 32, 88, 2, 40, 15};
+
+Options of(const Shape& shape, Optimizer optimizer = Optimizer::adamw) {
+  return {.shape = shape,
+          .documents = true,
+          .pad_tail = 3,
+          .optimizer = optimizer,
+          .precision = Precision::bf16};
+}
+
+double off(Unit unit, const Options& options, int steps) {
+  const auto backend = emulated();
+  const auto computation = make(unit, *backend, Variant::reference, options);
+  for (int k = 0; k < steps; ++k) computation->step();
+  return distance(unit, options, computation->result(), oracle::answer(unit, options, steps));
+}
+
+// The worst tensor's norm: what storage in bf16 costs.
+TEST(DeviceReference, AgreesWithTheOracleInEveryUnit) {
+  for (const Unit unit : parts) EXPECT_LT(off(unit, of(narrow), 1), 4e-2) << static_cast<int>(unit);
+}
+
+TEST(DeviceReference, UpdatesAsTheOracleDoes) {
+  for (const Optimizer optimizer : optimizers)
+    EXPECT_LT(off(Unit::update, of(narrow, optimizer), 2), 1e-3) << optimizer_words.of(optimizer);
+}
+
+TEST(DeviceReference, TrainsAsTheOracleDoes) {
+  for (const Optimizer optimizer : optimizers)
+    EXPECT_LT(off(Unit::train_step, of(narrow, optimizer), 2), 4e-2)
+        << optimizer_words.of(optimizer);
+}
+
+std::int64_t launches(Unit unit, Optimizer optimizer = Optimizer::adamw) {
+  DryRun run(90, [&](Backend& backend) {
+    return make(unit, backend, Variant::reference, of(shape_of(Model::tiny), optimizer));
+  });
+  EXPECT_LE(run.setup.programs, 3);
+  const Counts step = run.step();
+  EXPECT_EQ(step.plans + step.programs + step.allocations + step.syncs, 0);
+  return step.launches;
+}
+
+// Counted out in README.md.
+TEST(DeviceReference, LaunchesWhatIsWritten) {
+  constexpr int layers = 2, layer = 28, back = 47, head = 7, head_back = 12, others = 3;
+  EXPECT_EQ(launches(Unit::attention_forward), 11);
+  EXPECT_EQ(launches(Unit::attention_backward), 12);
+  EXPECT_EQ(launches(Unit::layer_forward), layer);
+  EXPECT_EQ(launches(Unit::layer_backward), layer - 2 + back);
+  EXPECT_EQ(launches(Unit::lm_head), head + head_back);
+  const int pass = layers * (2 * layer - 2 + back) + head + head_back + others;
+  EXPECT_EQ(launches(Unit::forward_backward), pass);
+  constexpr int embedding = 11, adam = 9, lion = 7, norms = 2 * layers + 1, turned = 3;
+  EXPECT_EQ(launches(Unit::train_step), pass + embedding + adam + norms * lion + layers * 7 * adam);
+  for (const auto& [optimizer, scales] :
+       {std::pair{Optimizer::muon, 1}, std::pair{Optimizer::multiscale, 3}})
+    EXPECT_EQ(
+        launches(Unit::update, optimizer),
+        embedding + adam + norms * lion + layers * (7 * (4 + 31 * scales) + turned * 2 * scales));
+}
+
+}  // namespace
+}  // namespace holdfast::gpt_train
