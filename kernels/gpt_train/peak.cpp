@@ -123,7 +123,9 @@ Count plain_numbers(const Problem& p) {
 
 std::int64_t formula_peak_bytes(Variant variant, Unit unit, const Options& options) {
   const Problem problem = {unit, options};
-  if (options.precision == Precision::bf16) return device_peak_bytes(problem);
+  if (options.precision == Precision::bf16)
+    return variant == Variant::reference ? plain_device_peak_bytes(problem)
+                                         : device_peak_bytes(problem);
   const Count numbers =
       variant == Variant::reference ? plain_numbers(problem) : fused_numbers(problem);
   const Count segments = unit == Unit::update ? 0 : 4 * options.shape.tokens();

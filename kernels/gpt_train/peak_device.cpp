@@ -58,19 +58,67 @@ Count activation_bytes(const Problem& p) {
   return n * (2 * narrow + 4 * exact) + (back ? (n + 31) / 32 * 4 * d : 0);
 }
 
+// Copies, masters and gradients.
+Count tensor_bytes(const Problem& p) {
+  const bool back = p.head_passes_back() || p.unit == Unit::layer_backward;
+  Count bytes = 0;
+  for (const Tensor& tensor : tensors_of(p.unit, p.options.shape)) {
+    const Count gradient = tensor.role == Role::matrix ? 2 : 4;
+    bytes += tensor.size() *
+             (2 + (p.trains() ? 4 : 0) + (back || p.unit == Unit::update ? gradient : 0));
+  }
+  return bytes;
+}
+
+// Of an update tensor by tensor: four of the largest, and three squares of a matrix.
+Count plain_update_bytes(const Options& o) {
+  Count largest = 0, square = 0;
+  for (const Tensor& tensor : tensors_of(o.shape)) {
+    const Count least = std::min(tensor.rows, tensor.columns);
+    largest = std::max(largest, tensor.size());
+    if (tensor.role == Role::matrix) square = std::max(square, least * least);
+  }
+  return 4 * (4 * largest + 3 * square);
+}
+
+// Streams, one layer's results and their gradients, in bf16 but for sums; squares of T by T.
+Count plain_activation_bytes(const Problem& p) {
+  const Shape& s = p.options.shape;
+  const Count n = s.tokens(), d = s.width, da = s.query_width(), dk = s.key_width(),
+              square = n * s.heads() * s.columns;
+  const bool layers = p.has_layers() || p.has_layer(), attends = layers || p.has_attention();
+  const bool layers_back = p.passes_back() || p.unit == Unit::layer_backward;
+  const bool back = layers_back || p.unit == Unit::lm_head;
+  if (p.unit == Unit::update) return 0;
+  Count narrow = p.has_layers() ? (s.layers + 1) * d : (p.has_layer() ? 2 : 1) * d;
+  narrow += layers ? 4 * d + 4 * s.inner : d;
+  narrow += back ? 4 * d + (layers_back ? 3 * s.inner + da : 0) : d;
+  if (p.unit == Unit::layer_backward) narrow += d;
+  if (p.unit == Unit::attention_backward) narrow += da;
+  Count squares = 0;
+  if (attends) narrow += 8 * da + 3 * dk, squares += 3 * square;
+  if (layers_back || p.unit == Unit::attention_backward)
+    narrow += 7 * da + 3 * dk, squares += 2 * square;
+  return 2 * (n * narrow + squares) + 8 * n + (back ? (n + 31) / 32 * 4 * d : 0);
+}
+
 }  // namespace
+
+Count plain_device_peak_bytes(const Problem& p) {
+  const Shape& s = p.options.shape;
+  const Count n = s.tokens(), logits = p.has_head() ? n * s.vocabulary : 0;
+  const bool attends = p.has_layers() || p.has_layer() || p.has_attention();
+  return tensor_bytes(p) +
+         (p.trains() ? moment_bytes(p.options) + plain_update_bytes(p.options) : 0) +
+         plain_activation_bytes(p) + logits * (p.head_passes_back() ? 10 : 4) +
+         (p.has_head() ? 4 * n : 0) + 64 + 12 * n + (p.unit == Unit::update ? 0 : 4 * n) +
+         (attends ? 2 * s.columns * s.head : 0) + Count(planned_gemm_work_area_bytes);
+}
 
 Count device_peak_bytes(const Problem& p) {
   const Options& o = p.options;
   const Shape& s = o.shape;
   const Count n = s.tokens();
-  const bool back = p.head_passes_back() || p.unit == Unit::layer_backward;
-  Count tensors = 0;
-  for (const Tensor& tensor : tensors_of(p.unit, s)) {
-    const Count gradient = tensor.role == Role::matrix ? 2 : 4;
-    tensors += tensor.size() *
-               (2 + (p.trains() ? 4 : 0) + (back || p.unit == Unit::update ? gradient : 0));
-  }
   const Count logits = p.has_head() ? 2 * std::min<Count>(2048, n) * s.vocabulary : 0;
   const Count scratch =
       std::max(activation_bytes(p), p.trains() ? newton_schulz_bytes(o, logits) : 0);
@@ -78,7 +126,7 @@ Count device_peak_bytes(const Problem& p) {
   const Count angles = attends ? 2 * s.columns * s.head : 0;
   const Count ranges = attends ? 8 * ((s.columns + 63) / 64) * s.batch : 0;
   const Count batch = 64 + 12 * n + (p.unit == Unit::update ? 0 : 4 * n);
-  return tensors + (p.trains() ? moment_bytes(o) : 0) + scratch + logits +
+  return tensor_bytes(p) + (p.trains() ? moment_bytes(o) : 0) + scratch + logits +
          (p.has_head() ? 4 * n : 0) + batch + angles + ranges + Count(planned_gemm_work_area_bytes);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the workload: the bytes that the optimized variant holds on a device.
+// Private to the workload: the bytes that either variant holds on a device.
 #pragma once
 
 #include "gpt_train/problem/problem.hpp"
@@ -7,5 +7,6 @@
 namespace holdfast::gpt_train {
 
 std::int64_t device_peak_bytes(const Problem& problem);
+std::int64_t plain_device_peak_bytes(const Problem& problem);
 
 }  // namespace holdfast::gpt_train

@@ -49,6 +49,20 @@ TEST(DeviceReference, TrainsAsTheOracleDoes) {
         << optimizer_words.of(optimizer);
 }
 
+TEST(DeviceReference, HoldsWhatItsFormulaSays) {
+  for (const Model model : {Model::tiny, Model::small, Model::llama3_150m, Model::gpt2_124m})
+    for (const Optimizer optimizer : optimizers)
+      for (const Unit unit : {Unit::update, Unit::train_step, Unit::forward, Unit::layer_backward,
+                              Unit::attention_backward, Unit::lm_head}) {
+        const Options options = of(shape_of(model), optimizer);
+        const DryRun run(
+            90, [&](Backend& backend) { return make(unit, backend, Variant::reference, options); });
+        const auto formula = formula_peak_bytes(Variant::reference, unit, options);
+        EXPECT_NEAR(double(run.backend->ledger.peak_bytes) / double(formula), 1, 0.002)
+            << model_words.of(model) << ' ' << static_cast<int>(unit);
+      }
+}
+
 std::int64_t launches(Unit unit, Optimizer optimizer = Optimizer::adamw) {
   DryRun run(90, [&](Backend& backend) {
     return make(unit, backend, Variant::reference, of(shape_of(Model::tiny), optimizer));
