@@ -27,7 +27,8 @@ inline Program stamp_program(const Scene& scene) {
   return {.code = sources::optimized_cu,
           .headers = {runtime::sources::both_hpp, sources::formulas_hpp, sources::sampling_hpp,
                       sources::walks_hpp, runtime::sources::random_hpp, sources::shared_bytes_hpp,
-                      sources::transform_cuh, sources::stamp_cuh},
+                      sources::transform_cuh, sources::derive_cuh, sources::rows_cuh,
+                      sources::stamp_cuh},
           .definitions = {text("THREADS=", stamp_threads), text("FFT=", scene.fft),
                           text("IMAGE=", scene.image),
                           text("PSF_TABLE=", separable(scene.psf) ? 0 : 1)}};

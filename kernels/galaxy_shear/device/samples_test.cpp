@@ -24,16 +24,22 @@ void label(std::string& source, std::string_view first, std::string_view last) {
   put(source, last, std::string(last) + "\nasm volatile(\"// samples to\");\n");
 }
 
+// The files of the device code, one after the other as they include each other.
+std::string stamp() {
+  return std::string(sources::stamp_cuh.text) + std::string(sources::derive_cuh.text) +
+         std::string(sources::rows_cuh.text);
+}
+
 // Every loop over samples or pixels.
 std::string labelled() {
-  std::string source(sources::stamp_cuh.text);
+  std::string source = stamp();
   label(source, "#pragma unroll\n    for (int k = 0; k < 8; ++k) each(k, swapped(sample(",
         "if (lane == 0) each(4, swapped(sample(c, half)));");
   label(source, "const Complex<T> first = sample(0, side);",
         "sum = sum + first + Complex<T>{-last.im, last.re};");
-  label(source, "#pragma unroll\n      for (int k = 0; k < 8; ++k) {\n        const int j = lane",
-        "v[k] = {upper, lower};\n      }");
-  label(source, "#pragma unroll\n        for (int k = 0; k < 8; ++k) accumulate(part, c,",
+  label(source, "#pragma unroll\n    for (int k = 0; k < 8; ++k) {\n      const int j = lane",
+        "v[k] = {upper, lower};\n    }");
+  label(source, "#pragma unroll\n      for (int k = 0; k < 8; ++k) accumulate(part, c,",
         "accumulate(part, c, lane + k * lanes - (k < 4 ? 0 : n), v[k]);");
   label(source, "accumulate(part, c, r, residual);", "accumulate(part, c, r, residual);");
   return source;
@@ -48,7 +54,10 @@ Arithmetic arithmetic_of(const std::string& stamp) {
   const Scene scene;
   Program program = stamp_program(scene);
   for (Source& header : program.headers)
-    if (header.name == sources::stamp_cuh.name) header.text = stamp;
+    if (header.name == sources::stamp_cuh.name)
+      header.text = stamp;
+    else if (header.name == sources::derive_cuh.name || header.name == sources::rows_cuh.name)
+      header.text = "";
   program.entries = {specialised<float>("fit", scene)};
   const auto backend = open_backend("cuda-dry:sm_90");
   std::istringstream ptx(backend->compiler->compile(program).compiled().ptx);

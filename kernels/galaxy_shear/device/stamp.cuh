@@ -189,203 +189,45 @@ struct Stamp {
     __syncthreads();
   }
 
-  // Two rows of pixels are one transform, the second as its imaginary part. see(i, j, pixel) takes
-  // a pixel and gives its cotangent; with `returns` the rows are made of cotangents.
+  // rows.cuh: two rows of pixels are one transform, the second as its imaginary part. see(i, j,
+  // pixel) takes a pixel and gives its cotangent; with `returns` the rows are made of cotangents.
   template <bool returns, class See>
-  __device__ void pass_rows(const See& see) {
-    constexpr int pairs = (s + 1) / 2;
-#pragma unroll 1
-    for (int first = part() * groups; first < pairs; first += parts() * groups) {
-      const int i = 2 * (first + group);
-      const bool two = i + 1 < s;
-      Complex<T> v[8];
-#pragma unroll
-      for (int k = 0; k < 8; ++k) {
-        v[k] = {0, 0};
-        if (i >= s) continue;
-        const int x = lane + k * lanes, c = k < 4 ? x : n - x;
-        Complex<T> upper = row(i, c);
-        Complex<T> lower = two ? row(i + 1, c) : Complex<T>{0, 0};
-        if (k >= 4) {
-          upper = conjugate(upper);
-          lower = conjugate(lower);
-        }
-        v[k] = {upper.im + lower.re, upper.re - lower.im};  // swapped
-      }
-      transform<n>(v, shared.scratch[group], shared.roots, lane);
-#pragma unroll
-      for (int k = 0; k < 8; ++k) {
-        const int j = lane + k * lanes;
-        const bool inside = j < s && i < s;
-        const T upper = inside ? see(i, j, shared.form.scale * v[k].im) : T(0);
-        const T lower = inside && two ? see(i + 1, j, shared.form.scale * v[k].re) : T(0);
-        v[k] = {upper, lower};
-      }
-      if (!returns) continue;
-      transform<n>(v, shared.scratch[group], shared.roots, lane);
-      take_apart(v, i, two);
-    }
-    __syncthreads();
-  }
-
+  __device__ void pass_rows(const See& see);
   // Twice this thread's part of the loss; the rows are the residual's from then on with `returns`.
   template <bool returns>
-  __device__ T compare(const galaxy_shear::Model& model, const T* observed) {
-    const T inverse_noise = T(model.inverse_noise);
-    T squares = 0;
-    pass_rows<returns>([&](int i, int j, T pixel) {
-      const T residual = (pixel - observed[i * s + j]) * inverse_noise;
-      squares += residual * residual;
-      return residual * inverse_noise;
-    });
-    return squares;
-  }
-
+  __device__ T compare(const galaxy_shear::Model& model, const T* observed);
   // The transforms of both rows out of that of their pair.
-  __device__ void take_apart(const Complex<T> (&v)[8], int i, bool two) {
-    Complex<T>* whole = shared.scratch[group];
-    group_barrier<n>();
-#pragma unroll
-    for (int k = 0; k < 8; ++k) whole[lane + k * lanes] = v[k];
-    group_barrier<n>();
-    if (i < s) {
-#pragma unroll
-      for (int k = 0; k < 5; ++k) {
-        const int c = lane + k * lanes;
-        if (c > half) continue;
-        const Complex<T> here = whole[c], there = conjugate(whole[(n - c) % n]);
-        const Complex<T> sum = here + there, difference = turned(here - there);
-        row(i, c) = {sum.re / 2, sum.im / 2};
-        if (two) row(i + 1, c) = {difference.re / 2, difference.im / 2};
-      }
-    }
-    group_barrier<n>();
-  }
+  __device__ void take_apart(const Complex<T> (&v)[8], int i, bool two);
 
-  // Adds a sample of the residual's transform to the six sums, but for weight and column.
+  // derive.cuh: adds a sample of the residual's transform to the six sums, but for weight and
+  // column.
   struct Moments {
     T flux = 0, b = 0, br = 0, brr = 0, v = 0, vr = 0;
   };
-  __device__ void accumulate(Moments& to, int c, int r, Complex<T> residual) const {
-    const T a = profile(c, r), square = a * a, cube = a * square;
-    const Complex<T> along = conjugate(residual) * turned_response(c, r);
-    const T p = cube * along.re, b = p * square, v = cube * along.im, y = T(r);
-    to.flux += p;
-    to.b += b;
-    to.br += b * y;
-    to.brr += b * y * y;
-    to.v += v;
-    to.vr += v * y;
-  }
+  __device__ void accumulate(Moments& to, int c, int r, Complex<T> residual) const;
   template <class Sum>
   __device__ static void add(Sum (&totals)[sums_count], const Moments& part, int column,
-                             int weight) {
-    const Sum w = Sum(weight), c = Sum(column);
-    totals[1] += w * part.flux;
-    totals[2] += w * c * c * part.b;
-    totals[3] += 2 * w * c * part.br;
-    totals[4] += w * part.brr;
-    totals[5] += w * c * part.v;
-    totals[6] += w * part.vr;
-  }
-
+                             int weight);
   // The rows' transform along y, of column c; column 0 with column H.
-  __device__ void rows_to_column(Complex<T> (&v)[8], int c) {
-#pragma unroll
-    for (int k = 0; k < 8; ++k) {
-      const int i = lane + k * lanes;
-      v[k] = {0, 0};
-      if (i >= s || c >= half) continue;
-      v[k] = row(i, c);
-      if (c == 0) v[k].im = row(i, half).re;
-    }
-    transform<n>(v, shared.scratch[group], shared.roots, lane);
-  }
-
+  __device__ void rows_to_column(Complex<T> (&v)[8], int c);
   // Columns of the residual, by column(v, c), meet the derivatives of the samples; `totals` are
   // this thread's.
   template <class Column>
-  __device__ void reduce(double (&totals)[sums_count], const Column& column) {
-#pragma unroll 1
-    for (int first = part() * groups; first < half; first += parts() * groups) {
-      const int c = first + group;
-      Complex<T> v[8];
-      column(v, c);
-      if (c == 0) {
-#pragma unroll
-        for (int k = 0; k < 8; ++k) shared.edge[lane + k * lanes] = v[k];
-      } else if (c < half) {
-        if (lane == 0) shared.nyquist[c] = v[4];
-        Moments part;
-#pragma unroll
-        for (int k = 0; k < 8; ++k) accumulate(part, c, lane + k * lanes - (k < 4 ? 0 : n), v[k]);
-        add(totals, part, c, 2);
-      }
-    }
-    __syncthreads();
-    reduce_borders(totals);
-  }
+  __device__ void reduce(double (&totals)[sums_count], const Column& column);
   // Of what pass_rows returned.
-  __device__ void reduce(double (&totals)[sums_count]) {
-    reduce(totals, [&](Complex<T>(&v)[8], int c) { rows_to_column(v, c); });
-  }
-
+  __device__ void reduce(double (&totals)[sums_count]);
   // Columns 0 and H, and the far side of row H. A mirrored column counts twice, column 0 once.
-  __device__ void reduce_borders(double (&totals)[sums_count]) {
-    T own[sums_count] = {};
-#pragma unroll 1
-    for (int k = thread; k < 2 * (n + 1) + half - 1; k += THREADS) {
-      const bool edge = k<2 * (n + 1), last = k> n;
-      const int c = !edge ? k - 2 * (n + 1) + 1 : last ? half : 0;
-      const int r = !edge ? half : k - (last ? n + 1 : 0) - half;
-      if (!(edge ? part() == 0 : owns(c))) continue;
-      Complex<T> residual = shared.nyquist[edge ? 0 : c];
-      if (edge) {
-        const Complex<T> here = shared.edge[(r + n) % n],
-                         there = conjugate(shared.edge[(n - r) % n]);
-        const Complex<T> both = last ? turned(here - there) : here + there;
-        residual = {both.re / 2, both.im / 2};
-      }
-      Moments part;
-      accumulate(part, c, r, residual);
-      add(own, part, c, c == 0 ? 1 : 2);
-    }
-#pragma unroll
-    for (int k = 1; k < sums_count; ++k) totals[k] += own[k];
-  }
-
+  __device__ void reduce_borders(double (&totals)[sums_count]);
+  // Of all threads, always in the same order; thread 0 finds them in shared.totals.
+  __device__ void sum_up(double (&totals)[sums_count]);
   // From a point to its loss, which thread 0 is given, and the sums of its gradient.
-  __device__ double descend(const galaxy_shear::Model& model, const T* observed) {
-    make_waves();
-    generate();
-    double totals[sums_count] = {};
-    totals[0] = compare<true>(model, observed);
-    reduce(totals);
-    sum_up(totals);
-    return shared.totals[0] / 2 + model.constant + shared.point.prior;
-  }
-
+  __device__ double descend(const galaxy_shear::Model& model, const T* observed);
   // What sum_up left behind the loss.
   __device__ galaxy_shear::Sums sums() const {
     const double* t = shared.totals;
     return {t[1], t[2], t[3], t[4], t[5], t[6]};
   }
-
-  // Of all threads, always in the same order; thread 0 finds them in shared.totals.
-  __device__ void sum_up(double (&totals)[sums_count]) {
-#pragma unroll
-    for (int k = 0; k < sums_count; ++k)
-#pragma unroll
-      for (int distance = 16; distance > 0; distance /= 2)
-        totals[k] += __shfl_down_sync(0xffffffffu, totals[k], distance);
-    if (thread % 32 == 0)
-      for (int k = 0; k < sums_count; ++k) shared.parts[thread / 32][k] = totals[k];
-    __syncthreads();
-    if (thread < sums_count) {
-      double sum = 0;
-      for (int warp = 0; warp < THREADS / 32; ++warp) sum += shared.parts[warp][thread];
-      shared.totals[thread] = sum;
-    }
-    __syncthreads();
-  }
 };
+
+#include "galaxy_shear/device/derive.cuh"
+#include "galaxy_shear/device/rows.cuh"
