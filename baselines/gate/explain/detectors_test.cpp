@@ -227,6 +227,12 @@ TEST(Detectors, HoldThePeakOfAStepOnEdgesAgainstAllThatItKeeps) {
   profile["memory"]["peak_bytes"] = 6819841;  // ten times the state
   ASSERT_THAT(names(seen_in(profile)), ElementsAre("peak_over_work"));
   EXPECT_THAT(seen_in(profile)[0].sentence, HasSubstr("10 times the data that the case keeps"));
+  // A word of what it is may follow; another word that begins so is another site.
+  profile["memory"]["peak_by_site"]["state: moments"] = 1;
+  EXPECT_THAT(names(seen_in(profile)), IsEmpty());
+  profile["memory"]["peak_by_site"].erase("state: moments");
+  profile["memory"]["peak_by_site"]["states"] = 1;
+  EXPECT_THAT(names(seen_in(profile)), ElementsAre("peak_over_work"));
 }
 
 TEST(Detectors, TellTheSecondsOfTheUploadsThatTheyTellAlone) {

@@ -23,6 +23,13 @@ constexpr double near_the_floor = 0.5;
 constexpr double idle_threshold = 0.2;
 constexpr std::size_t told_at_most = 3;
 
+// "state", or "state: moments".
+bool holds_data(std::string_view site) {
+  return std::any_of(data_sites.begin(), data_sites.end(), [&](std::string_view word) {
+    return site == word || (site.starts_with(word) && site.substr(word.size()).starts_with(": "));
+  });
+}
+
 std::string share(double fraction) {
   return percent(fraction).substr(fraction < 0 ? 0 : 1);  // "+5 %" without its sign
 }
@@ -252,10 +259,8 @@ std::optional<Symptom> peak_over_work(const Sighting& seen, double threshold) {
   const ProfileMemory& memory = seen.profile->memory;
   const double moved = seen.profile->work_bytes / seen.inner_steps();
   double kept = 0;  // a step that touches edges alone keeps all of its fields
-  for (const std::string_view site : data_sites)
-    if (const auto at = memory.peak_by_site.find(std::string(site));
-        at != memory.peak_by_site.end())
-      kept += static_cast<double>(at->second);
+  for (const auto& [site, held] : memory.peak_by_site)
+    if (holds_data(site)) kept += static_cast<double>(held);
   const double ratio = static_cast<double>(memory.peak_bytes) / std::max(moved, kept);
   if (ratio <= threshold) return std::nullopt;
   std::map<std::string, double> sites;
