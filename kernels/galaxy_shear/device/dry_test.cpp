@@ -120,6 +120,8 @@ TEST(DryGalaxyShear, CompilesAnewForSizesAlone) {
   EXPECT_EQ(programs_after(Unit::map, {.learning_rate = 0.3}), 1);
   EXPECT_EQ(programs_after(Unit::svi_step, {.fft = 64}), 2);
   EXPECT_EQ(programs_after(Unit::svi_step, {}), 2);
+  EXPECT_EQ(programs_after(Unit::scene_step, {.fft = 64, .objects = 3}), 3);
+  EXPECT_EQ(programs_after(Unit::scene_step, {.fft = 64, .objects = 7}), 3);
 }
 
 // Whether the galaxies of a case are spread over several blocks.
