@@ -150,7 +150,9 @@ def write(path: Path, text: str) -> None:
         ) from error
 
 
-def trends_or_reason(holdfast: str, store: Path | None) -> tuple[list[Series], str | None]:
+def trends_or_reason(
+    holdfast: str, store: Path | None, brief: bool = False
+) -> tuple[list[Series], str | None]:
     if store is None:
         return [], "no store was named; add --store=DIR"
     if is_empty(store):
@@ -161,7 +163,7 @@ def trends_or_reason(holdfast: str, store: Path | None) -> tuple[list[Series], s
                 f"holdfast history append RESULTS --store={store} begins it"
             ),
         )
-    return ask(holdfast, store), None
+    return ask(holdfast, store, brief), None
 
 
 def draw_page(arguments: list[str]) -> str:
@@ -176,7 +178,7 @@ def draw_page(arguments: list[str]) -> str:
     prepare(options.out)
     problem = None
     try:
-        series, absent = trends_or_reason(options.holdfast, options.store)
+        series, absent = trends_or_reason(options.holdfast, options.store, brief=True)
     except Problem as found:  # the verdict is worth a page without trends
         problem, series, absent = found, [], str(found)
     subjects = subjects_in(options.store) if series and options.store else {}

@@ -53,7 +53,7 @@ def panels(root: Root, series: list[Series], link: str | None) -> tuple[list[Pan
         now = readable(shown, trends.unit(one))
         if not trends.worth_a_panel(one, verdict, kind):
             flat.append(
-                (one.device_class, one.case, one.variant, one.metric, now, str(len(one.points)))
+                (one.device_class, one.case, one.variant, one.metric, now, one.points[0].utc[:10])
             )
             continue
         entry = root.baselines.get((one.device_class, f"{one.case}|{one.variant}|{one.metric}"))
@@ -69,7 +69,7 @@ def panels(root: Root, series: list[Series], link: str | None) -> tuple[list[Pan
                 figure=svg(panel(one, band, verdict, newest, link=link)),
             )
         )
-    head = ("device class", "case", "variant", "metric", "value", "commits")
+    head = ("device class", "case", "variant", "metric", "value", "first measured")
     return drawn, Table(head, flat, text_columns=4)
 
 

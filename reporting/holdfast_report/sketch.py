@@ -14,7 +14,7 @@ from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 
 from holdfast_report.drawing import Drawing, Pen
-from holdfast_report.slimming import rounded, slim_path
+from holdfast_report.slimming import rounded
 
 Point = tuple[float, float]
 Strokes = Sequence[Sequence[Point]]
@@ -107,34 +107,50 @@ def box(left: float, top: float, right: float, bottom: float) -> list[Point]:
     return [(left, top), (right, top), (right, bottom), (left, bottom)]
 
 
-def commands(strokes: Strokes, closed: bool) -> str:
-    paths = (" L ".join(f"{x} {y}" for x, y in stroke) for stroke in strokes if stroke)
-    return slim_path("".join(f"M {path}{' z' if closed else ''}" for path in paths))
+def tenths(place: Point) -> tuple[int, int]:
+    """A tenth of a point is less than a pixel of a phone."""
+    return round(10 * place[0]), round(10 * place[1])
 
 
-def dot_by_dot(places: Sequence[Point]) -> Iterator[str]:
-    """Lines of no length, whose round caps are dots; each from the one before, in tenths of a
-    point."""
+def commands(strokes: Strokes, ending: str = "") -> Iterator[str]:
+    """Of an SVG path, each place from the one before, so that a long row of like steps deflates to
+    little; `ending` follows each stroke."""
     pen = 0, 0
-    for x, y in places:
-        at = round(10 * x), round(10 * y)
-        across, down = ((new - old) / 10 for new, old in zip(at, pen, strict=True))
-        yield f"m{across:g} {down:g}h0"
-        pen = at
+    for stroke in filter(None, strokes):
+        start = tenths(stroke[0])
+        for index, place in enumerate(map(tenths, stroke)):
+            across, down = ((new - old) / 10 for new, old in zip(place, pen, strict=True))
+            if index == 0:
+                yield f"m{across:g} {down:g}"
+            elif across and down:
+                yield f"l{across:g} {down:g}"
+            elif across:
+                yield f"h{across:g}"
+            elif down:
+                yield f"v{down:g}"
+            pen = place
+        yield ending
+        if ending == "z":
+            pen = start
+
+
+def path_data(strokes: Strokes, ending: str = "") -> str:
+    return "".join(commands(strokes, ending))
 
 
 def svg_of(mark: Mark) -> str:
     colour = f"var(--{mark.role})"
     if isinstance(mark, Area):
         alpha = f";opacity:{mark.alpha:g}" if mark.alpha < 1 else ""
-        return f'<path d="{commands(mark.outlines, True)}" style="fill:{colour}{alpha}"/>'
+        outlines = path_data(mark.outlines, "z")
+        return f'<path d="{outlines}" style="fill:{colour}{alpha}"/>'
     if isinstance(mark, Line):
         dash = f";stroke-dasharray:{' '.join(f'{one:g}' for one in mark.dash)}" if mark.dash else ""
         style = f"fill:none;stroke:{colour};stroke-width:{mark.width:g}{dash}"
-        return f'<path d="{commands(mark.strokes, False)}" style="{style}"/>'
-    if isinstance(mark, Dots):
-        dots = "".join(dot_by_dot(mark.at))
+        return f'<path d="{path_data(mark.strokes)}" style="{style}"/>'
+    if isinstance(mark, Dots):  # lines of no length, whose round caps are dots
         style = f"stroke:{colour};stroke-width:{mark.size:g};stroke-linecap:round"
+        dots = path_data([[place] for place in mark.at], "h0")
         return f'<path d="{dots}" style="{style}"/>'
     x, y = (rounded(str(one)) for one in mark.at)
     anchor = f";text-anchor:{mark.anchor}" if mark.anchor != "start" else ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from holdfast_report.documents import Entry, Row
 from holdfast_report.history import Series
-from holdfast_report.units import percent, readable, short_hash, unit_of
+from holdfast_report.units import percent, plural, readable, short_hash, unit_of
 
 FEWEST = 2  # commits that have a course
 
@@ -85,13 +85,21 @@ def unit(series: Series) -> str:
     return unit_of(series.metric)
 
 
+def commits_of(series: Series) -> str:
+    """Of what stood still the page may know the ends alone."""
+    first, last = series.points[0], series.points[-1]
+    if series.constant and len(series.points) > 1:
+        return f"the same from {first.utc[:10]} to {last.utc[:10]}"
+    return plural(len(series.points), "commit")
+
+
 def describe(series: Series, verdict: str | None) -> str:
     """The panel in words."""
     last = series.points[-1]
     words = [
         f"{series.metric} of {series.case}, {series.variant}, on {series.device_class}:",
         (
-            f"{len(series.points)} commits, now {readable(last.value, unit(series))}"
+            f"{commits_of(series)}, now {readable(last.value, unit(series))}"
             f" at {short_commit(last.commit)}"
         ),
     ]

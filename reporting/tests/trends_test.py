@@ -12,7 +12,7 @@ from holdfast_report.history import Series
 from holdfast_report.panel import BOTTOM, MANY, TOP, panel, stem_of
 from holdfast_report.root import Part, Root
 from holdfast_report.since_when import now_of
-from holdfast_report.sketch import dot_by_dot, figure_of
+from holdfast_report.sketch import figure_of, path_data
 from holdfast_report.trends import Band, band_of, rank, worth_a_panel
 from matplotlib.colors import to_rgba
 from matplotlib.image import imread
@@ -148,11 +148,17 @@ def test_dots_that_follow_each_other_stay_where_they_are() -> None:
     places = [(50 + 0.97 * at, 60 + 7.77 * (at % 5)) for at in range(200)]
     x = y = 0.0
     found = []
-    for step in "".join(dot_by_dot(places)).removesuffix("h0").split("h0"):
+    for step in path_data([[place] for place in places], "h0").removesuffix("h0").split("h0"):
         across, down = map(float, step.removeprefix("m").split())
         x, y = x + across, y + down
         found.append((x, y))
     assert np.allclose(found, places, rtol=0, atol=0.0501)
+
+
+def test_a_path_goes_from_place_to_place() -> None:
+    assert path_data([[(1, 2), (5, 2), (5, 9), (6, 8)]]) == "m1 2h4v7l1 -1"
+    assert path_data([[(1, 2), (3, 4)], [(1.04, 2)]]) == "m1 2l2 2m-2 -2", "rounded to tenths"
+    assert path_data([[(1, 2), (3, 2), (3, 4)], [(2, 2), (2, 3)]], "z") == "m1 2h2v2zm1 0v1z"
 
 
 def test_many_points_are_drawn_without_their_spreads() -> None:

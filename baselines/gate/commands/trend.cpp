@@ -61,7 +61,11 @@ int trend(const Options& options) {
                 text("nothing in ", *store, " matches --case=", chosen.match.value_or("**"),
                      " --metric=", chosen.metric.value_or("any")));
   if (options.has("json")) {
-    std::cout << canonical(to_json(series, !options.has("no-points")));
+    const bool none = options.has("no-points");
+    if (none || options.has("brief"))  // for programs, which read no indentation
+      std::cout << canonical_line(to_json(series, none ? Told::none : Told::ends_of_still)) << '\n';
+    else
+      std::cout << canonical(to_json(series));
     return 0;
   }
   // Without a wish, what stands still is only counted.
@@ -91,6 +95,8 @@ Command trend_command() {
                       {"baselines", "DIR",
                        "whose aliases.json tells which cases were renamed (default: baselines)"},
                       {"json", "", "as JSON (holdfast-trend/1)"},
+                      {"brief", "",
+                       "with --json: the ends alone of a series that was the same at each commit"},
                       {"no-points", "", "with --json: levels and changes alone"}},
           .examples =
               "  holdfast trend --store=history --case='cubed_sphere_swe/rk4_step/**' "

@@ -101,12 +101,30 @@ std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
   return all;
 }
 
-nlohmann::json to_json(const std::vector<TrendSeries>& all, bool with_points) {
+namespace {
+
+bool same(const HistoryLine& one, const HistoryLine& other) {
+  return one.value == other.value && one.mad == other.mad && one.verdict == other.verdict;
+}
+
+std::vector<TrendPoint> told_points(const TrendSeries& series, Told told) {
+  if (told == Told::none) return {};
+  const std::vector<TrendPoint>& points = series.points;
+  const bool still = std::all_of(points.begin(), points.end(), [&](const TrendPoint& point) {
+    return same(*point.line, series.name());
+  });
+  if (told == Told::all || !still || points.size() < 3) return points;
+  return {points.front(), points.back()};
+}
+
+}  // namespace
+
+nlohmann::json to_json(const std::vector<TrendSeries>& all, Told told) {
   nlohmann::json list = nlohmann::json::array();
   for (const TrendSeries& series : all) {
     const HistoryLine& name = series.name();
     nlohmann::json points = nlohmann::json::array();
-    for (const auto& [line, outlier] : with_points ? series.points : std::vector<TrendPoint>())
+    for (const auto& [line, outlier] : told_points(series, told))
       points.push_back(
           {{"order", line->order},
            {"commit", line->commit.text()},
@@ -130,14 +148,14 @@ nlohmann::json to_json(const std::vector<TrendSeries>& all, bool with_points) {
       drift = {{"anchor", series.drift->anchor},
                {"median", series.drift->median},
                {"change", series.drift->change}};
-    nlohmann::json& told = list.emplace_back(nlohmann::json{{"class", name.device_class.text()},
+    nlohmann::json& made = list.emplace_back(nlohmann::json{{"class", name.device_class.text()},
                                                             {"case", name.case_id.text()},
                                                             {"variant", name.variant.text()},
                                                             {"metric", name.metric.text()},
                                                             {"segments", segments},
                                                             {"change_points", changes},
                                                             {"drift", drift}});
-    if (with_points) told["points"] = points;
+    if (told != Told::none) made["points"] = points;
   }
   return {{"schema", "holdfast-trend/1"}, {"series", list}};
 }

@@ -64,7 +64,9 @@ struct TrendOptions {
 std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
                                      const TrendOptions& options);
 
-// Without points for who reads those in the store itself.
-nlohmann::json to_json(const std::vector<TrendSeries>& series, bool with_points = true);
+// Which points are told: none for who reads those in the store itself; the ends alone of a series
+// that was the same at each commit, which most are.
+enum class Told { all, ends_of_still, none };
+nlohmann::json to_json(const std::vector<TrendSeries>& series, Told told = Told::all);
 
 }  // namespace holdfast::gate

@@ -90,5 +90,23 @@ TEST(Trend, ItsJsonHasWhatThePageReads) {
   EXPECT_NEAR(series.at("drift").at("change").get<double>(), 0.1, 1e-12);
 }
 
+TEST(Trend, InBriefOnlyASeriesThatWasAlwaysTheSameIsToldByItsEnds) {
+  auto still = lines_of({{20, 100}});
+  for (HistoryLine& line : still) line.value = 100;  // without noise
+  const auto points = [](const std::vector<HistoryLine>& lines, Told told) {
+    return to_json(find_trends(lines, {}), told).at("series").at(0).at("points");
+  };
+  const nlohmann::json ends = points(still, Told::ends_of_still);
+  ASSERT_THAT(ends, SizeIs(2));
+  EXPECT_EQ(ends[0].at("order"), 1);
+  EXPECT_EQ(ends[1].at("order"), 20);
+  EXPECT_THAT(points(still, Told::all), SizeIs(20));
+  still[7].value = 101;
+  EXPECT_THAT(points(still, Told::ends_of_still), SizeIs(20)) << "it moved";
+  still[7].value = 100;
+  still[7].verdict = std::string("REGRESSION");
+  EXPECT_THAT(points(still, Told::ends_of_still), SizeIs(20)) << "another verdict is news";
+}
+
 }  // namespace
 }  // namespace holdfast::gate
