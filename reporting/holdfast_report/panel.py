@@ -48,7 +48,7 @@ def scatter(sketch: Sketch, plane: Plane, series: Series) -> None:
         if point.mad and not many
     ]
     if spread:
-        sketch.add(Line(spread, "muted", 0.7))
+        sketch.add(Line(spread, "rule", 1.2))
     alarms = [at for _, point, at in points if point.verdict in ALARMS]
     outliers = [at for _, point, at in points if point.outlier and point.verdict not in ALARMS]
     plain = [at for _, point, at in points if not point.outlier and point.verdict not in ALARMS]
