@@ -73,8 +73,8 @@ void PlainAttention::last(const Bf16* x, int heads, int repeats, Bf16* out) {
 }
 void PlainAttention::scale(const Bf16* x, Bf16* out) {
   const std::int64_t pairs = s_.tokens() * s_.query_width() / 2;
-  kernels_.scale_all(plain_flat(pairs), x, pairs,
-                     static_cast<float>(1 / std::sqrt(double(s_.head))), out);
+  kernels_.scale_queries(plain_flat(pairs), x, pairs,
+                         static_cast<float>(1 / std::sqrt(double(s_.head))), out);
 }
 void PlainAttention::by_head(int m, int n, int k, bool turn_a, bool turn_b, const Bf16* a,
                              const Bf16* b, Bf16* c) {

@@ -51,7 +51,7 @@ __global__ void heads_last(const Bf16* x, long long pairs, int columns, int head
   plain::store(out + 2 * k, sum.low, sum.high);
 }
 
-__global__ void scale_all(const Bf16* x, long long pairs, float factor, Bf16* out) {
+__global__ void scale_queries(const Bf16* x, long long pairs, float factor, Bf16* out) {
   const long long k = plain::thread();
   if (k >= pairs) return;
   const plain::Pair one = plain::load(x + 2 * k);

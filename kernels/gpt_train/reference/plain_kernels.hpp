@@ -29,7 +29,7 @@ struct PlainKernels : KernelList {
                                                                         KernelKind::copy};
   Listed<const Bf16*, long long, int, int, int, int, Bf16*> heads_last{*this, "heads_last",
                                                                        KernelKind::copy};
-  Listed<const Bf16*, long long, float, Bf16*> scale_all{*this, "scale_all"};
+  Listed<const Bf16*, long long, float, Bf16*> scale_queries{*this, "scale_queries"};
   Listed<const Bf16*, const int*, long long, int, int, Bf16*> mask_scores{*this, "mask_scores"};
   Listed<const Bf16*, int, Bf16*> softmax_rows{*this, "softmax_rows", KernelKind::reduce};
   Listed<const Bf16*, const Bf16*, int, Bf16*> softmax_slopes{*this, "softmax_slopes",

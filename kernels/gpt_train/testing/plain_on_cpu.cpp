@@ -23,7 +23,7 @@ void add_model(EmulatedKernels& kernels) {
   kernels.add(listed.rotate_heads, &on_cpu::rotate_heads);
   kernels.add(listed.heads_first, &on_cpu::heads_first);
   kernels.add(listed.heads_last, &on_cpu::heads_last);
-  kernels.add(listed.scale_all, &on_cpu::scale_all);
+  kernels.add(listed.scale_queries, &on_cpu::scale_queries);
   kernels.add(listed.mask_scores, &on_cpu::mask_scores);
   kernels.add(listed.softmax_rows, &on_cpu::softmax_rows);
   kernels.add(listed.softmax_slopes, &on_cpu::softmax_slopes);

@@ -208,6 +208,12 @@ class EmulatedDevice final : public Device {
 
 }  // namespace
 
+void EmulatedKernels::add_binding(const std::string& expression, Binding binding) {
+  if (!bind_.try_emplace(expression, std::move(binding)).second)
+    throw Error(Fault::broken_rule,
+                text("the emulated device has a kernel ", expression, " already"));
+}
+
 std::function<void()> EmulatedKernels::bind(const std::string& expression, void** pointers) const {
   const auto found = bind_.find(expression);
   if (found == bind_.end())

@@ -21,11 +21,12 @@ namespace holdfast {
 class EmulatedKernels {
  public:
   // `expression` as the program's entries spell it: add("stage<double>", &on_cpu::stage<double>).
+  // Throws Error{broken_rule} for one that is there: kernels of one device differ in their names.
   template <class... Arguments>
   void add(const std::string& expression, void (*kernel)(Arguments...)) {
-    bind_[expression] = [kernel](void** pointers) -> std::function<void()> {
+    add_binding(expression, [kernel](void** pointers) -> std::function<void()> {
       return bound(kernel, pointers, std::index_sequence_for<Arguments...>());
-    };
+    });
   }
 
   // A kernel of a program's list: add(listed.stage, &on_cpu::stage<double>).
@@ -47,7 +48,10 @@ class EmulatedKernels {
     return [kernel, arguments] { std::apply(kernel, arguments); };
   }
 
-  std::map<std::string, std::function<std::function<void()>(void**)>> bind_ = {};
+  using Binding = std::function<std::function<void()>(void**)>;
+  void add_binding(const std::string& expression, Binding binding);
+
+  std::map<std::string, Binding> bind_ = {};
 };
 
 struct Emulation {

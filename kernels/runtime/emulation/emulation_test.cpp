@@ -251,6 +251,12 @@ TEST_F(EmulatedDeviceTest, AKernelThatWasNotAddedIsNamed) {
               HasSubstr("failed to launch put on the emulated device"));
 }
 
+TEST_F(EmulatedDeviceTest, TwoKernelsOfOneNameAreRefused) {
+  EmulatedKernels added = kernels();
+  EXPECT_EQ(refusal_of([&] { added.add("put", &emulation_on_cpu::put); }, Fault::broken_rule),
+            "the emulated device has a kernel put already");
+}
+
 TEST_F(EmulatedDeviceTest, MatrixProductsAreComputed) {
   const Buffer<double> a(*backend, std::vector<double>{1, 2, 3, 4}, "a");
   const Buffer<double> c(*backend, 4, "c");
