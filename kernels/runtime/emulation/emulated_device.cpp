@@ -209,17 +209,18 @@ class EmulatedDevice final : public Device {
 }  // namespace
 
 void EmulatedKernels::add_binding(const std::string& expression, Binding binding) {
-  if (!bind_.try_emplace(expression, std::move(binding)).second)
+  void (*const kernel)() = binding.kernel;
+  if (bindings_.try_emplace(expression, std::move(binding)).first->second.kernel != kernel)
     throw Error(Fault::broken_rule,
-                text("the emulated device has a kernel ", expression, " already"));
+                text("the emulated device has another kernel ", expression, " already"));
 }
 
 std::function<void()> EmulatedKernels::bind(const std::string& expression, void** pointers) const {
-  const auto found = bind_.find(expression);
-  if (found == bind_.end())
+  const auto found = bindings_.find(expression);
+  if (found == bindings_.end())
     throw Error(Fault::device, text("failed to launch ", expression,
                                     " on the emulated device: the test did not add it"));
-  return found->second(pointers);
+  return found->second.bind(pointers);
 }
 
 std::unique_ptr<Backend> make_emulated_backend(EmulatedKernels kernels, Emulation emulation) {

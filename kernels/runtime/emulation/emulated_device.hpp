@@ -21,12 +21,14 @@ namespace holdfast {
 class EmulatedKernels {
  public:
   // `expression` as the program's entries spell it: add("stage<double>", &on_cpu::stage<double>).
-  // Throws Error{broken_rule} for one that is there: kernels of one device differ in their names.
+  // Throws Error{broken_rule} where another kernel has that name.
   template <class... Arguments>
   void add(const std::string& expression, void (*kernel)(Arguments...)) {
-    add_binding(expression, [kernel](void** pointers) -> std::function<void()> {
-      return bound(kernel, pointers, std::index_sequence_for<Arguments...>());
-    });
+    add_binding(expression, {.kernel = reinterpret_cast<void (*)()>(kernel),
+                             .bind = [kernel](void** pointers) -> std::function<void()> {
+                               return bound(kernel, pointers,
+                                            std::index_sequence_for<Arguments...>());
+                             }});
   }
 
   // A kernel of a program's list: add(listed.stage, &on_cpu::stage<double>).
@@ -48,10 +50,13 @@ class EmulatedKernels {
     return [kernel, arguments] { std::apply(kernel, arguments); };
   }
 
-  using Binding = std::function<std::function<void()>(void**)>;
+  struct Binding {
+    void (*kernel)() = nullptr;  // tells one from another
+    std::function<std::function<void()>(void**)> bind = {};
+  };
   void add_binding(const std::string& expression, Binding binding);
 
-  std::map<std::string, Binding> bind_ = {};
+  std::map<std::string, Binding> bindings_ = {};
 };
 
 struct Emulation {

@@ -253,8 +253,9 @@ TEST_F(EmulatedDeviceTest, AKernelThatWasNotAddedIsNamed) {
 
 TEST_F(EmulatedDeviceTest, TwoKernelsOfOneNameAreRefused) {
   EmulatedKernels added = kernels();
-  EXPECT_EQ(refusal_of([&] { added.add("put", &emulation_on_cpu::put); }, Fault::broken_rule),
-            "the emulated device has a kernel put already");
+  added.add("put", &emulation_on_cpu::put);
+  EXPECT_EQ(refusal_of([&] { added.add("put", &emulation_on_cpu::sum); }, Fault::broken_rule),
+            "the emulated device has another kernel put already");
 }
 
 TEST_F(EmulatedDeviceTest, MatrixProductsAreComputed) {
