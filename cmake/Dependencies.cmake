@@ -15,6 +15,13 @@ find_path(HOLDFAST_PROTOZERO_INCLUDE protozero/pbf_builder.hpp REQUIRED)
 add_library(holdfast_protozero INTERFACE)
 target_include_directories(holdfast_protozero SYSTEM INTERFACE ${HOLDFAST_PROTOZERO_INCLUDE})
 
+# Regular expressions of linear time; Debian's package has no CMake files.
+find_path(HOLDFAST_RE2_INCLUDE re2/re2.h REQUIRED)
+find_library(HOLDFAST_RE2 re2 REQUIRED)
+add_library(holdfast_re2 INTERFACE)
+target_include_directories(holdfast_re2 SYSTEM INTERFACE ${HOLDFAST_RE2_INCLUDE})
+target_link_libraries(holdfast_re2 INTERFACE ${HOLDFAST_RE2})
+
 # FFTW and OpenBLAS in their OpenMP builds: OpenBLAS's own threads beside OpenMP's are 10-30 times slower.
 find_path(HOLDFAST_FFTW_INCLUDE fftw3.h REQUIRED)
 find_library(HOLDFAST_FFTW fftw3 REQUIRED)

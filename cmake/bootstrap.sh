@@ -38,7 +38,7 @@ done
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 packages=(g++ cmake ninja-build git ca-certificates python3 python3-venv
-  libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev libssl-dev libprotozero-dev zlib1g-dev
+  libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev libssl-dev libprotozero-dev libre2-dev zlib1g-dev
   libfftw3-dev libopenblas-openmp-dev libboost-context-dev valgrind chromium)
 
 command -v dpkg-query > /dev/null ||

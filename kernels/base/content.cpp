@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/content.hpp"
 
+#include <re2/re2.h>
+
 #include <cctype>
 #include <fstream>
 #include <iterator>
-#include <regex>
 
 namespace holdfast {
 
@@ -19,17 +20,19 @@ std::filesystem::path content_file(const std::filesystem::path& folder) {
 // One form, with blanks anywhere and git's two keys in either order: no reason for a parser of
 // JSON.
 std::optional<Provenance> read_content(const std::filesystem::path& file) {
-  static const std::regex form(
+  static const RE2 form(
       R"re(\{"content":"([^"\\]+)","git":\{(?:"sha":(?:null|"(\w*)"),)?"dirty":(true|false))re"
       R"re((?:,"sha":(?:null|"(\w*)"))?\}\})re");
   std::ifstream stream(file, std::ios::binary);
   std::string json((std::istreambuf_iterator<char>(stream)), {});
   std::erase_if(json, [](unsigned char letter) { return std::isspace(letter) != 0; });
-  std::smatch found;
-  if (!std::regex_match(json, found, form)) return std::nullopt;
-  Provenance known{.content = found[1], .dirty = found[3] == "true"};
-  for (const std::size_t sha : {2, 4})
-    if (found[sha].length() > 0) known.git_sha = found[sha];
+  Provenance known;
+  std::string dirty, sha_before, sha_after;
+  if (!RE2::FullMatch(json, form, &known.content, &sha_before, &dirty, &sha_after))
+    return std::nullopt;
+  known.dirty = dirty == "true";
+  for (const std::string& sha : {sha_before, sha_after})
+    if (!sha.empty()) known.git_sha = sha;
   return known;
 }
 

@@ -48,6 +48,10 @@ TEST(Content, IsNothingElse) {
     EXPECT_EQ(read(json), std::nullopt) << json;
 }
 
+TEST(Content, OfAMebibyteTakesNoStack) {
+  EXPECT_EQ(read("{\"content\": \"" + std::string(1 << 20, 'a') + "\""), std::nullopt);
+}
+
 TEST(Content, OfAFileThatIsNotThereIsNone) {
   EXPECT_EQ(read_content("/nowhere/content.json"), std::nullopt);
 }

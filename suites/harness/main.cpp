@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
-#include <regex>
 #include <utility>
 
+#include "base/id_filter.hpp"
 #include "base/sha256.hpp"
 #include "harness/case/case.hpp"
 #include "harness/measure/instruction_count.hpp"
@@ -74,11 +74,8 @@ std::vector<const Case*> of_tier(const std::vector<Case>& cases, const SuiteOpti
 }
 
 std::vector<const Case*> filtered(std::vector<const Case*> cases, const std::string& filter) {
-  if (filter.empty()) return cases;
-  const bool excludes = filter.front() == '-';
-  const std::regex pattern(excludes ? filter.substr(1) : filter);
-  std::erase_if(cases,
-                [&](const Case* one) { return std::regex_search(one->id, pattern) == excludes; });
+  const IdFilter chosen(filter);
+  std::erase_if(cases, [&](const Case* one) { return !chosen.takes(one->id); });
   if (cases.empty())
     throw Error(Fault::bad_input,
                 text("--filter=", filter,

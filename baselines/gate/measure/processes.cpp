@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <functional>
-#include <regex>
 #include <set>
 
+#include "base/id_filter.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/measure/schedule.hpp"
 
@@ -262,20 +262,15 @@ void complete(Results& results, const std::vector<ListedCase>& expected, const s
 std::vector<ListedCase> expected_cases(const List& list, const std::string& device_name,
                                        const std::string& tier,
                                        const std::optional<std::string>& filter) {
-  const bool excludes = filter && filter->starts_with('-');
-  std::optional<std::regex> pattern;
-  try {
-    if (filter) pattern.emplace(excludes ? filter->substr(1) : *filter);
-  } catch (const std::regex_error& error) {
+  const IdFilter chosen(filter.value_or(""));
+  if (!chosen.problem().empty())
     throw Error(Fault::bad_input,
-                text("--filter=", *filter, " is not a regular expression: ", error.what()));
-  }
+                text("--filter=", *filter, " is not a regular expression: ", chosen.problem()));
   std::vector<ListedCase> expected;
   for (const ListedCase& listed : list.cases) {
     if (!listed.devices.contains(device_kind(device_name)) || !tier_includes(tier, listed.tier))
       continue;
-    if (pattern && std::regex_search(listed.id, *pattern) == excludes) continue;
-    expected.push_back(listed);
+    if (chosen.takes(listed.id)) expected.push_back(listed);
   }
   return expected;
 }

@@ -2,8 +2,8 @@
 #include "harness/case/options.hpp"
 
 #include <charconv>
-#include <regex>
 
+#include "base/id_filter.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast {
@@ -147,11 +147,9 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
   if (!options.list.empty() && options.list != "json" && options.list != "people")
     throw Error(Fault::bad_input,
                 text("--list=", options.list, ": the formats are json and people"));
-  try {
-    (void)std::regex(options.filter);
-  } catch (const std::regex_error&) {
-    throw Error(Fault::bad_input, text("--filter=", options.filter, ": not a regular expression"));
-  }
+  if (const std::string problem = IdFilter(options.filter).problem(); !problem.empty())
+    throw Error(Fault::bad_input,
+                text("--filter=", options.filter, ": not a regular expression: ", problem));
   check_together(options.profiling, options.device, options.out);
   check_alone(options);
   if (options.profiling.profiles() && !options.benchmark_flags.empty())

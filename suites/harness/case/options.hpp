@@ -22,7 +22,7 @@ struct OptionRow {
 struct SuiteOptions {
   std::string device = "host";
   std::string tier = "gate";
-  std::string filter = {};  // ECMAScript regular expression searched for in case ids
+  std::string filter = {};  // what IdFilter takes of case ids
   std::string out = {};     // result file; empty: none
   std::string list = {};    // "json" or "people"; empty: measure
   ProfileOptions profiling = {};
