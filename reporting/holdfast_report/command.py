@@ -172,7 +172,7 @@ def draw_page(arguments: list[str]) -> str:
     link = link_of(options.repository)
     try:
         root = read_root(options.results, baselines_of(options.baselines))
-    except Problem:
+    except BaseException:
         page.unlink(missing_ok=True)  # an older run's page would stand for this one
         raise
     prepare(options.out)

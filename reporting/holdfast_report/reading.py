@@ -3,12 +3,15 @@
 version is a Problem that names file and key."""
 
 import json
+import re
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from holdfast_report import Problem
+
+HALF_A_LETTER = re.compile(r"\\u[dD][89a-fA-F]")  # as an escape; a file in UTF-8 has none otherwise
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Value = Number | str  # a string where the value is a hash
@@ -59,11 +62,26 @@ def parse(text: str, where: str) -> Any:
         )
 
     try:
-        return json.loads(text, parse_constant=refuse)
+        data = json.loads(text, parse_constant=refuse)
     except json.JSONDecodeError as error:
+        line = f":{error.lineno}" if "\n" in text.rstrip() else ""
+        raise Problem(f"{where}{line}: is not JSON ({error.msg}); was it cut short?") from error
+    except RecursionError as error:
         raise Problem(
-            f"{where}:{error.lineno}: is not JSON ({error.msg}); was it cut short?"
+            f"{where}: is nested deeper than any document that holdfast writes"
         ) from error
+    except ValueError as error:  # Python refuses whole numbers of more than 4300 digits
+        raise Problem(
+            f"{where}: holds a whole number longer than any that is measured"
+        ) from error
+    if HALF_A_LETTER.search(text):
+        try:
+            json.dumps(data, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise Problem(
+                f"{where}: holds half a letter ({error.object[error.start]!r}), which no page can"
+            ) from error
+    return data
 
 
 def validate(model: type[Model], schema: str, data: Any, where: str) -> Model:

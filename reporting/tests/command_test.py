@@ -73,6 +73,28 @@ def test_a_number_that_is_not_finite_is_refused(
     assert "finite" in refusal(workplace.options(), capsys)
 
 
+HOSTILE = {
+    "brackets": ("1177856", "[" * 5000 + "]" * 5000, "nested deeper"),
+    "digits": ("1177856", "1" * 6000, "a whole number longer than any"),
+    "half_a_letter": ("sha256:", "sha256:\\ud800", "half a letter ('\\ud800')"),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_what_python_cannot_hold_is_refused_and_takes_an_older_page_away(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    assert main(workplace.options()) == 0
+    capsys.readouterr()
+    before, after, sentence = HOSTILE[kind]
+    path = workplace.results / HOST / "cubed_sphere_swe.json"
+    assert before in path.read_text()
+    builders.put(path, path.read_text().replace(before, after, 1))
+    said = refusal(workplace.options(), capsys)
+    assert sentence in said and said.count("\n") == 1
+    assert not (workplace.out / "index.html").exists()
+
+
 def test_a_missing_results_folder_is_told_with_the_command_that_makes_one(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,13 +2,13 @@
 """A file of holdfast-history/1, which older builds wrote: each line is one value, with its commit and
 run."""
 
-import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from holdfast_report import Problem
+from holdfast_report.reading import parse
 from holdfast_report.site.gathering import Gathering
 
 KEYS = frozenset(
@@ -27,12 +27,7 @@ def numbered(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def parsed(line: str, where: str) -> dict[str, Any]:
-    try:
-        said = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise Problem(
-            f"{where}: is not JSON ({error.msg}); restore the store, or remove this line"
-        ) from error
+    said = parse(line, where)
     if not isinstance(said, dict):
         raise Problem(f"{where}: is no line of a history; restore the store, or remove this line")
     return said
