@@ -5,6 +5,8 @@
 #include <iterator>
 #include <limits>
 
+#include "gate/base/shown_text.hpp"
+
 namespace holdfast::gate {
 namespace {
 
@@ -56,7 +58,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool number_float(double value, const std::string&) override { return add(value, 1); }
   bool string(std::string& value) override {
     refuse_nul(value);
-    return add(std::move(value));
+    return add(shown_text(value));
   }
   bool binary(nlohmann::json::binary_t&) override { return false; }
   bool start_object(std::size_t) override { return open(Node::Map{}); }
@@ -67,6 +69,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool key(std::string& name) override {
     auto& members = std::get<Node::Map>(open_.back()->value);
     refuse_nul(name);
+    if (const std::string shown = shown_text(name); shown != name)
+      throw fault(line(0), text("the key '", shown, "' holds what is not shown as it is"));
     const auto [at, is_new] = members.try_emplace(name);
     if (!is_new) throw fault(line(0), text("the key '", name, "' stands twice in one object"));
     slot_ = &at->second;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strict JSON: every value knows the line it stands on, and whatever a file must not contain (a
 // duplicate or unknown key, NaN, an overflowing number, text after the end) is an error that names
-// file, line and key. Writing is canonical.
+// file, line and key. Strings are read as they may be shown, on one line (shown_text.hpp). Writing
+// is canonical.
 #pragma once
 
 #include <cstdint>

@@ -22,6 +22,7 @@
 #include <system_error>
 
 #include "gate/base/error.hpp"
+#include "gate/base/shown_text.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -290,7 +291,7 @@ std::string last_lines(std::string_view from, std::size_t count) {
   }
   std::string joined;
   for (auto line = lines.rbegin(); line != lines.rend(); ++line)
-    joined += text(joined.empty() ? "" : " | ", *line);
+    joined += text(joined.empty() ? "" : " | ", shown_text(*line));
   return joined;
 }
 

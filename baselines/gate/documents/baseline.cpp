@@ -11,6 +11,7 @@
 #include "gate/base/numbers.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/documents/measured_part.hpp"
+#include "gate/documents/names.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -138,8 +139,7 @@ enum class Times { here, elsewhere, alone };
 Entries parse_entries(const Reader& reader, Times times, const Acceptances* acceptances) {
   Entries entries;
   for (const auto& [key, held] : reader.object().rest()) {
-    if (std::count(key.begin(), key.end(), '|') != 2)
-      throw held.wrong(text("the entry '", key, "' is not named 'case id|variant|metric'"));
+    require_entry_key(held, key);
     const Entry entry = parse_entry(held, acceptances);
     if (times == Times::elsewhere && is_timed(entry))
       throw held.wrong(
@@ -248,7 +248,7 @@ Baseline parse_baseline(const Document& document) {
   constexpr std::string_view older = "holdfast-baseline/1";
   Object object = open_schema(document, "holdfast-baseline/2", older);
   const bool is_first = document.root().object().take("schema").string() == older;
-  Baseline baseline{.device_class = object.take("device_class").string()};
+  Baseline baseline{.device_class = name_of(object.take("device_class"))};
   Acceptances all;
   const Acceptances* acceptances = is_first ? nullptr : &all;
   if (acceptances) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "gate/documents/names.hpp"
 #include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
@@ -145,6 +146,7 @@ std::string unit_of(const Meanings& metrics, const std::string& metric) {
 Meanings parse_meanings(const Reader& reader) {
   Meanings metrics;
   for (const auto& [name, held] : reader.object().rest()) {
+    require_name(held, name);
     Object object = held.object();
     Meaning& meaning = metrics[name];
     meaning.kind = object.take("kind").one_of(metric_kinds);
@@ -168,12 +170,12 @@ nlohmann::json to_json(const Meaning& meaning) {
 
 List parse_list(const Document& document) {
   Object object = open_schema(document, "holdfast-list/2");
-  List list{.suite = object.take("suite").string(),
+  List list{.suite = name_of(object.take("suite")),
             .metrics = parse_meanings(object.take("metrics"))};
   for (const Reader& item : object.take("cases").items()) {
     Object row = item.object();
     ListedCase& listed = list.cases.emplace_back();
-    listed.id = row.take("id").string();
+    listed.id = case_id_of(row.take("id"), list.suite);
     listed.tier = row.take("tier").one_of(tiers);
     listed.reference = row.take("reference").boolean();
     if (const auto limit = row.optional("limit")) listed.limit = parse_limit(*limit);

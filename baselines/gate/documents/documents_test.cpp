@@ -62,36 +62,36 @@ TEST(Documents, ListsAndVerdictsSurviveARoundTrip) {
 
 TEST(Documents, ABaselineHasOneEntryPerLineAndSurvivesARoundTrip) {
   Baseline baseline{.device_class = "host", .fingerprint = {.compiler = "g++ 12.2.0"}};
-  baseline.processors[toy::processor]["a|case|speedup"] = {
+  baseline.processors[toy::processor]["toy/a|case|speedup"] = {
       .value = 18.05,
       .mad_between = 0.15,
       .medians = {18.05},
       .anchor = 18.05,
       .bootstrap = true,
       .accepted = {.utc = "u", .content = "c", .runs = {"r"}, .why = "w"}};
-  baseline.entries["a|optimized|identity"] = {
+  baseline.entries["toy/a|optimized|identity"] = {
       .value = "sha256:a",
       .accepted = {.utc = "u", .content = "c", .why = "w", .previous = "sha256:b"}};
   keep_metrics(baseline, toy::metrics());
   const std::string once = baseline_text(baseline);
   EXPECT_EQ(baseline_text(parse_baseline(Document("b.json", once))), once);
-  EXPECT_THAT(once, HasSubstr("\n\"a|case|speedup\": {\"anchor\""));
-  EXPECT_THAT(once, HasSubstr("\n\"a|optimized|identity\": {\"by\": \""));
+  EXPECT_THAT(once, HasSubstr("\n\"toy/a|case|speedup\": {\"anchor\""));
+  EXPECT_THAT(once, HasSubstr("\n\"toy/a|optimized|identity\": {\"by\": \""));
 }
 
 // As holdfast-baseline/1 had it: each entry says itself where it comes from.
 constexpr const char* baseline_of_old = R"({"device_class": "host", "entries": {
-"a|optimized|identity": {"accepted": {"content": "c", "previous": "sha256:b", "runs": ["r"], "utc": "u", "why": "w"}, "value": "sha256:a"},
-"b|optimized|launches": {"accepted": {"content": "c", "previous": null, "runs": ["r"], "utc": "u", "why": "w"}, "value": 4}},
+"toy/a|optimized|identity": {"accepted": {"content": "c", "previous": "sha256:b", "runs": ["r"], "utc": "u", "why": "w"}, "value": "sha256:a"},
+"toy/b|optimized|launches": {"accepted": {"content": "c", "previous": null, "runs": ["r"], "utc": "u", "why": "w"}, "value": 4}},
 "fingerprint": {"compiler": null, "driver": null, "nvjitlink": null, "nvrtc": null},
-"processors": {"AMD": {"b|case|speedup": {"accepted": {"content": "c", "previous": null, "runs": ["r", "q"], "utc": "u", "why": "w"},
+"processors": {"AMD": {"toy/b|case|speedup": {"accepted": {"content": "c", "previous": null, "runs": ["r", "q"], "utc": "u", "why": "w"},
  "anchor": 9.5, "bootstrap": true, "days": 1, "mad_between": 0.1, "medians": [10, 11], "runs": 2, "value": 10.5}}},
 "schema": "holdfast-baseline/1"})";
 
 TEST(Documents, ABaselineOfTheVersionBeforeIsReadAndRewritten) {
   Baseline read = parse_baseline(Document("b.json", baseline_of_old));
   EXPECT_TRUE(read.metrics.empty());
-  EXPECT_EQ(read.entries.at("a|optimized|identity").accepted.previous, Value("sha256:b"));
+  EXPECT_EQ(read.entries.at("toy/a|optimized|identity").accepted.previous, Value("sha256:b"));
   keep_metrics(read, toy::metrics());
   const std::string once = baseline_text(read);
   EXPECT_EQ(once, R"({
@@ -101,8 +101,8 @@ TEST(Documents, ABaselineOfTheVersionBeforeIsReadAndRewritten) {
 },
 "device_class": "host",
 "entries": {
-"a|optimized|identity": {"by": "01cc62ad", "previous": "sha256:b", "value": "sha256:a"},
-"b|optimized|launches": {"by": "01cc62ad", "value": 4}
+"toy/a|optimized|identity": {"by": "01cc62ad", "previous": "sha256:b", "value": "sha256:a"},
+"toy/b|optimized|launches": {"by": "01cc62ad", "value": 4}
 },
 "fingerprint": {"compiler": null, "driver": null, "nvjitlink": null, "nvrtc": null},
 "metrics": {
@@ -112,7 +112,7 @@ TEST(Documents, ABaselineOfTheVersionBeforeIsReadAndRewritten) {
 },
 "processors": {
 "AMD": {
-"b|case|speedup": {"anchor": 9.5, "bootstrap": true, "by": "f7513e1a", "days": 1, "mad_between": 0.1, "medians": [10, 11], "runs": 2, "value": 10.5}
+"toy/b|case|speedup": {"anchor": 9.5, "bootstrap": true, "by": "f7513e1a", "days": 1, "mad_between": 0.1, "medians": [10, 11], "runs": 2, "value": 10.5}
 }
 },
 "schema": "holdfast-baseline/2"
@@ -187,6 +187,36 @@ TEST(Documents, AnEntryIsNamedAfterCaseVariantAndMetric) {
               ThrowsMessage<Error>(HasSubstr("is not named 'case id|variant|metric'")));
 }
 
+std::string refused_id(const std::string& id) {
+  Results results = toy::dry();
+  results.cases.front().id = id;
+  return toy::complaint(
+      [&] { (void)parse_results(Document("x.json", canonical(to_json(results)))); });
+}
+
+TEST(Documents, AnIdIsWhatPathsKeysAndReportsTakeAsItIs) {
+  EXPECT_EQ(refused_id("toy/a:1/f64"), "accepted");
+  for (const char* id : {"toy", "toy/", "toy//f64", "toy/../f64", "toy/a|b/f64", "toy/a b",
+                         "toy/-x", "toy/a\nb", "toy/<b>", "toy/`a`", "toy/\u00e9"})
+    EXPECT_THAT(refused_id(id), HasSubstr("is no id of a case")) << id;
+  EXPECT_THAT(refused_id("toy/" + std::string(400, 'a')), HasSubstr("400 at most"));
+  EXPECT_THAT(refused_id("other/a/f64"), HasSubstr("'other/a/f64' is no case of the suite toy"));
+}
+
+TEST(Documents, AClassOrAMetricIsANameThatAPathTakes) {
+  EXPECT_THAT(complaint(toy::host(), "\"device_class\": \"host", "\"device_class\": \"../host"),
+              HasSubstr("is no name: letters, digits"));
+  EXPECT_THAT(complaint(toy::dry(), "\"launches\": {", "\"laun|ches\": {"),
+              HasSubstr("'laun|ches' is no name"));
+}
+
+TEST(Documents, ControlCharactersAreShownAndNeverObeyed) {
+  Results results = toy::dry();
+  results.cases.front().reason = "gone\n::error::no \x1b[2J";
+  const Results read = parse_results(Document("x.json", canonical(to_json(results))));
+  EXPECT_EQ(read.cases.front().reason, "gone\\n::error::no \\x1b[2J");
+}
+
 TEST(Documents, TheKindOfADeviceIsWhatStandsBeforeTheColon) {
   EXPECT_EQ(device_kind("cuda-dry:sm_90"), "cuda-dry");
   EXPECT_EQ(device_kind("host"), "host");
@@ -201,7 +231,7 @@ TEST(Documents, ACheckThatPassedTellsHowFarItWasFromItsLimit) {
 
 TEST(Documents, AValueBeyondAllMeasureIsAnErrorAndNotABaselineToImproveOn) {
   Baseline baseline{.device_class = "host"};
-  baseline.entries["a|optimized|launches"] = {.value = 1e16};
+  baseline.entries["toy/a|optimized|launches"] = {.value = 1e16};
   EXPECT_THAT([&] { (void)parse_baseline(Document("b.json", baseline_text(baseline))); },
               ThrowsMessage<Error>(HasSubstr("larger than anything that is counted")));
 }

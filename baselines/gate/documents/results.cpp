@@ -5,6 +5,7 @@
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/documents.hpp"
+#include "gate/documents/names.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -73,7 +74,10 @@ nlohmann::json to_json(const Metric& metric) {
 
 Metrics parse_metrics(const Reader& reader) {
   Metrics metrics;
-  for (const auto& [name, metric] : reader.object().rest()) metrics[name] = parse_metric(metric);
+  for (const auto& [name, metric] : reader.object().rest()) {
+    require_name(metric, name);
+    metrics[name] = parse_metric(metric);
+  }
   return metrics;
 }
 
@@ -150,16 +154,18 @@ ResultCheck parse_check(const Reader& reader) {
   return check;
 }
 
-CaseResult parse_case(const Reader& reader) {
+CaseResult parse_case(const Reader& reader, const std::string& suite) {
   Object object = reader.object();
-  CaseResult result{.id = object.take("id").string(),
+  CaseResult result{.id = case_id_of(object.take("id"), suite),
                     .tier = object.take("tier").one_of(tiers),
                     .status = object.take("status").one_of(case_statuses),
                     .reason = object.take("reason").string_or_null(),
                     .executed = object.take("executed").boolean(),
                     .check = parse_check(object.take("check"))};
-  for (const auto& [name, variant] : object.take("variants").object().rest())
+  for (const auto& [name, variant] : object.take("variants").object().rest()) {
+    require_name(variant, name);
     result.variants[name] = parse_variant(variant);
+  }
   result.metrics = parse_metrics(object.take("metrics"));
   if (const auto derived = object.optional("derived")) result.derived = parse_metrics(*derived);
   object.close();
@@ -226,7 +232,7 @@ Environment parse_environment(const Reader& reader) {
   Object host = object.take("host").object();
   const auto processor = host.optional("processor");  // older results have none
   const auto nvdisasm = object.optional("nvdisasm");
-  Environment environment{.device_class = object.take("device_class").string(),
+  Environment environment{.device_class = name_of(object.take("device_class")),
                           .device_name = object.take("device_name").string(),
                           .device = {.name = device.take("name").string_or_null(),
                                      .sm = device.take("sm").string_or_null(),
@@ -323,7 +329,7 @@ void check_processes(const Metrics& metrics, const CaseResult& result, std::int6
 
 Results parse_results(const Document& document) {
   Object object = open_schema(document, "holdfast-results/1");
-  Results results{.suite = object.take("suite").string(),
+  Results results{.suite = name_of(object.take("suite")),
                   .tier = object.take("tier").one_of(tiers),
                   .partial = object.take("partial").boolean()};
   if (const auto status = object.optional("status")) results.status = status->one_of(run_statuses);
@@ -336,7 +342,7 @@ Results parse_results(const Document& document) {
     results.ceilings[name] = ceiling.number_or_null();
   std::set<std::string> ids;
   for (const Reader& reader : object.take("cases").items()) {
-    results.cases.push_back(parse_case(reader));
+    results.cases.push_back(parse_case(reader, results.suite));
     if (!ids.insert(results.cases.back().id).second)
       throw reader.wrong(text("the case ", results.cases.back().id, " stands twice in this file"));
     const CaseResult& result = results.cases.back();

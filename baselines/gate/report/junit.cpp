@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "gate/base/shown_text.hpp"
 #include "gate/documents/verdict.hpp"
 #include "gate/report/terminal.hpp"
 
@@ -70,9 +71,10 @@ std::string test_case(const std::string& device_class, const std::string& case_i
 
 }  // namespace
 
+// XML has no way to write most control characters.
 std::string xml_escaped(const std::string& content) {
   std::string out;
-  for (const char letter : content) {
+  for (const char letter : shown_text(content)) {
     switch (letter) {
       case '&':
         out += "&amp;";
@@ -87,10 +89,7 @@ std::string xml_escaped(const std::string& content) {
         out += "&quot;";
         break;
       default:
-        // XML has no way to write most control characters.
-        out += static_cast<unsigned char>(letter) < 0x20 && letter != '\n' && letter != '\t'
-                   ? '?'
-                   : letter;
+        out += letter;
     }
   }
   return out;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A verdict as Markdown, within the size that its reader takes.
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/verdict.hpp"
+#include "gate/report/markdown_text.hpp"
 #include "gate/report/profile_report.hpp"
 #include "gate/report/terminal.hpp"
 #include "gate/report/verdict_rows.hpp"
@@ -13,37 +15,6 @@ namespace holdfast::gate {
 namespace {
 
 constexpr std::size_t open_rows = 20;  // the rest is folded away
-constexpr std::size_t most_bytes_of_a_line = 1500;
-
-// Names of kernels hold '<', which begins a tag; a new line would end a table's row or a list's
-// item.
-std::string escaped(const std::string& content) {
-  std::string out;
-  for (const char letter : content) {
-    if (out.size() > most_bytes_of_a_line) return out + " ...";
-    switch (letter) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '|':
-        out += "\\|";
-        break;
-      case '\n':
-      case '\r':
-        out += ' ';
-        break;
-      default:
-        out += letter;
-    }
-  }
-  return out;
-}
 
 // Lines as long as there is room; `reserve` bytes stay for what must still be said.
 class Page {
@@ -76,15 +47,16 @@ std::string fold(const std::string& title) {
 
 std::string table_row(const Row& row) {
   const auto value = [&](const std::optional<Value>& held) {
-    return held ? readable(*held, row.unit) : "-";
+    return held ? markdown_text(readable(*held, row.unit)) : "-";
   };
   const std::string limit = !row.limit     ? "-"
                             : row.baseline ? percent(*row.limit)
-                                           : readable(*row.limit, row.unit);
-  return text("| ", row.verdict, row.blocking ? " (blocking)" : "", " | ", escaped(row.case_id),
-              " | ", escaped(row.device_class), " | ", row.variant, " | ",
-              row.metric.empty() ? "-" : escaped(row.metric), " | ", value(row.baseline), " | ",
-              value(row.value), " | ", row.change ? percent(*row.change) : "-", " | ", limit, " | ",
+                                           : markdown_text(readable(*row.limit, row.unit));
+  return text("| ", row.verdict, row.blocking ? " (blocking)" : "", " | ",
+              markdown_code(row.case_id), " | ", markdown_code(row.device_class), " | ",
+              markdown_code(row.variant), " | ", markdown_code(row.metric), " | ",
+              value(row.baseline), " | ", value(row.value), " | ",
+              row.change ? percent(*row.change) : "-", " | ", limit, " | ",
               row.standard.empty() ? "-" : words_of(row.standard).substr(8), " |\n");
 }
 
@@ -109,10 +81,10 @@ void add_reasons(const std::vector<const Row*>& rows, Page& page) {
   std::size_t told = 0;
   for (const Row* row : rows) {
     if (!row->blocking || told == open_rows) break;
-    std::string said = text("\n**", row->verdict, "** ", escaped(row->sentence), "\n");
+    std::string said = text("\n**", row->verdict, "** ", markdown_text(row->sentence), "\n");
     for (const auto& [name, line] : row->evidence)
-      said += text("- ", name, ": ", escaped(line), "\n");
-    if (row->next) said += text("- next: `", *row->next, "`\n");
+      said += text("- ", markdown_text(name), ": ", markdown_text(line), "\n");
+    if (row->next) said += text("- next: ", markdown_code(*row->next, Within::text), "\n");
     if (!page.add(said, room_for_an_end)) break;
     ++told;
   }
@@ -126,15 +98,16 @@ void add_accepted(const std::vector<const Row*>& rows, Page& page) {
       "|\n|---|---|---|---|---|---|---|\n");
   for (const Row* row : rows) {
     const auto value = [&](const std::optional<Value>& held) {
-      return held ? readable(*held, row->unit) : "-";
+      return held ? markdown_text(readable(*held, row->unit)) : "-";
     };
     const std::size_t why = row->sentence.rfind("accepted with this change: ");
     const std::string reason =
         why == std::string::npos ? row->sentence : row->sentence.substr(why + 27);
-    page.add(text("| ", escaped(row->case_id), " | ", escaped(row->device_class), " | ",
-                  row->variant, " | ", escaped(row->metric), " | ", value(row->baseline), " | ",
-                  value(row->value), " | ", escaped(reason), " |\n"),
-             room_for_an_end);
+    page.add(
+        text("| ", markdown_code(row->case_id), " | ", markdown_code(row->device_class), " | ",
+             markdown_code(row->variant), " | ", markdown_code(row->metric), " | ",
+             value(row->baseline), " | ", value(row->value), " | ", markdown_text(reason), " |\n"),
+        room_for_an_end);
   }
 }
 
@@ -146,10 +119,10 @@ void add_changes(const std::vector<RuleChange>& changes, Page& page) {
   std::size_t shown = 0;
   for (const RuleChange& change : changes) {
     if (shown == open_rows ||
-        !page.add(
-            text("| ", name_of(change), " | ", escaped(change.rule), " | ", escaped(change.before),
-                 " | ", escaped(change.after), " | ", escaped(change.why), " |\n"),
-            room_for_an_end))
+        !page.add(text("| ", name_of(change), " | ", markdown_text(change.rule), " | ",
+                       markdown_text(change.before), " | ", markdown_text(change.after), " | ",
+                       markdown_text(change.why), " |\n"),
+                  room_for_an_end))
       break;
     ++shown;
   }
@@ -161,7 +134,8 @@ void add_unchecked(const std::vector<std::string>& lines, Page& page) {
   if (lines.empty()) return;
   page.add("\nNot checked:\n\n");
   std::size_t shown = 0;
-  while (shown < lines.size() && page.add(text("- ", escaped(lines[shown]), "\n"), room_for_an_end))
+  while (shown < lines.size() &&
+         page.add(text("- ", markdown_text(lines[shown]), "\n"), room_for_an_end))
     ++shown;
   if (shown < lines.size())
     page.add(text("- and ", lines.size() - shown, " more, in verdict.json\n"));
@@ -174,8 +148,13 @@ std::string markdown(const Verdict& verdict, std::size_t most_bytes) {
   const bool amber = verdict.exit == 0 && !verdict.caveats.empty();
   page.add(text("## holdfast: ", amber ? ":warning: " : "", outcome(verdict), "\n\n",
                 summary(verdict), " (exit ", verdict.exit, ")\n"));
-  for (const std::string& note : verdict.notes)
-    page.add(text("\n> ", escaped(note), "\n"), most_bytes - most_bytes / 4);
+  for (const std::string& note : verdict.notes) {
+    std::istringstream lines(note);
+    std::string quoted;
+    for (std::string line; std::getline(lines, line);)
+      quoted += text(quoted.empty() ? "\n> " : "\\\n> ", markdown_text(line));
+    page.add(quoted + "\n", most_bytes - most_bytes / 4);
+  }
   std::vector<const Row*> rows;
   std::vector<const Row*> accepted;
   for (const Row* row : worst_rows(verdict))
@@ -193,8 +172,8 @@ std::string markdown(const Verdict& verdict, std::size_t most_bytes) {
   add_reasons(rows, body);
   add_accepted(accepted, body);
   if (!verdict.findings.empty())
-    body.add(text("\nWhat the detectors saw (never a reason to fail):\n\n```\n",
-                  describe(verdict.findings, {.at_most = most_findings}), "```\n"));
+    body.add(text("\nWhat the detectors saw (never a reason to fail):\n\n",
+                  markdown_block(describe(verdict.findings, {.at_most = most_findings}))));
   page.add(body.take());
   page.add(last);
   return page.take();

@@ -2,6 +2,7 @@
 // Reports of a verdict, held against what their readers document: JUnit's XML as Jenkins takes it,
 // GitHub's workflow commands, and the size of a comment.
 #include "gate/report/terminal.hpp"
+#include "gate/report/markdown_text.hpp"
 #include "gate/report/verdict_rows.hpp"
 
 #include <gmock/gmock.h>
@@ -106,6 +107,44 @@ TEST(Markdown, SaysWhatWasNotChecked) {
 TEST(Markdown, KeepsTheNamesOfKernelsFromBecomingTags) {
   const std::string page = markdown(many(1));
   EXPECT_THAT(page, AllOf(HasSubstr("stage&lt;double&gt;"), Not(HasSubstr("stage<double>"))));
+}
+
+// Of what GitHub makes of Markdown: https://github.github.com/gfm and what its pages link besides.
+TEST(Markdown, NothingOfAHostileNameIsMoreThanText) {
+  const std::string hostile =
+      "@team [a](http://x.y) ![i](www.x.y) <img src=x> `b` ~~c~~ *d* #12 GH-3 $e$ a|b ``` end";
+  Verdict verdict = many(1);
+  verdict.rows.front().sentence = hostile;
+  verdict.rows.front().evidence = {{hostile, hostile}};
+  verdict.rows.front().next = "holdfast explain '``'";
+  verdict.notes = {"one\ntwo " + hostile};
+  verdict.not_checked = {hostile};
+  verdict.changes = {{.rule = hostile, .before = hostile, .after = hostile, .why = hostile}};
+  const std::string page = markdown(verdict);
+  for (const char* obeyed : {"@team", "a](", "http://", "![", "www.", "<img", " `b` ", "~~c",
+                             "*d*", "#12", "GH-3", "$e$", "a|b", "``` end"})
+    EXPECT_THAT(page, Not(HasSubstr(obeyed))) << obeyed;
+  EXPECT_THAT(page, AllOf(HasSubstr("```holdfast explain '``'```"), HasSubstr("> one\\\n> two")));
+}
+
+TEST(Markdown, NamesAreSpansOfCode) {
+  EXPECT_THAT(markdown(many(1)),
+              HasSubstr("| `toy/step/n:0/f64` | `host-x86_64-v4-2t` | `optimized` | `launches` |"));
+  EXPECT_EQ(markdown_code("a|b``"), "``` a\\|b`` ```");
+  EXPECT_EQ(markdown_code("a|b", Within::text), "`a|b`");
+}
+
+TEST(Markdown, ABlockOfCodeEndsWhereItsTextDoes) {
+  EXPECT_EQ(markdown_block("a\n```\nb\n"), "````\na\n```\nb\n````\n");
+}
+
+TEST(Markdown, ALongSentenceIsCutBetweenLetters) {
+  const std::string page =
+      markdown_text("x" + std::string(749, '.') + std::string(800, 'y') + "\u00b5");
+  EXPECT_LT(page.size(), 1510);
+  std::string letters;
+  for (int i = 0; i < 1000; ++i) letters += "\u00b5";
+  EXPECT_TRUE(markdown_text("x" + letters).ends_with("\u00b5 ..."));
 }
 
 TEST(Markdown, EditsOfBaselinesStandInATableOfTheirOwn) {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text that others wrote (reasons, names of kernels, a suite's last words) as it is shown: nothing
+// of it moves a cursor, turns the direction of reading, begins a line or a command of a log.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace holdfast::gate {
+
+// On one line: control characters as \n, \t or \x1b; the code points that no reader shows, or that
+// turn what follows, as \u202e; "##[", which GitHub's runner obeys anywhere in a line, as "##\[".
+std::string shown_text(std::string_view content);
+
+}  // namespace holdfast::gate

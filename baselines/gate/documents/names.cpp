@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/documents/names.hpp"
+
+#include <algorithm>
+
+#include "gate/documents/case_name.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+constexpr std::size_t most_bytes_of_a_name = 100, most_bytes_of_an_id = 400;
+
+bool is_letter(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+         (letter >= '0' && letter <= '9') || letter == '_';
+}
+
+// A part begins with no mark: neither "..", which leads elsewhere, nor an option.
+bool is_part(std::string_view content, std::string_view marks) {
+  return !content.empty() && is_letter(content.front()) &&
+         std::all_of(content.begin(), content.end(), [&](char letter) {
+           return is_letter(letter) || marks.find(letter) != marks.npos;
+         });
+}
+
+// As much of it as a sentence bears.
+std::string in_quotes(std::string_view content) {
+  constexpr std::size_t enough = 80;
+  return content.size() > enough ? text('\'', content.substr(0, enough), "...'")
+                                 : text('\'', content, '\'');
+}
+
+}  // namespace
+
+bool is_name(std::string_view content) {
+  return content.size() <= most_bytes_of_a_name && is_part(content, ".+-");
+}
+
+bool is_case_id(std::string_view content) {
+  if (content.size() > most_bytes_of_an_id || content.find('/') == content.npos) return false;
+  while (true) {
+    const std::size_t end = content.find('/');
+    if (!is_part(content.substr(0, end), ".+-:=")) return false;
+    if (end == content.npos) return true;
+    content.remove_prefix(end + 1);
+  }
+}
+
+void require_name(const Reader& reader, std::string_view key) {
+  if (!is_name(key))
+    throw reader.wrong(text(in_quotes(key), " is no name: letters, digits and _ . + - make one, ",
+                            most_bytes_of_a_name, " at most"));
+}
+
+const std::string& name_of(const Reader& reader) {
+  require_name(reader, reader.string());
+  return reader.string();
+}
+
+const std::string& case_id_of(const Reader& reader, std::string_view suite) {
+  const std::string& id = reader.string();
+  if (!is_case_id(id))
+    throw reader.wrong(text(in_quotes(id),
+                            " is no id of a case: letters, digits and _ . + - : = make one, in two "
+                            "parts or more that '/' divides, ",
+                            most_bytes_of_an_id, " at most"));
+  if (suite_of(id) != suite)
+    throw reader.wrong(text(in_quotes(id), " is no case of the suite ", suite));
+  return id;
+}
+
+void require_entry_key(const Reader& reader, std::string_view key) {
+  const std::size_t first = key.find('|'), second = key.rfind('|');
+  if (first == key.npos || !is_case_id(key.substr(0, first)) || first == second ||
+      !is_name(key.substr(first + 1, second - first - 1)) || !is_name(key.substr(second + 1)))
+    throw reader.wrong(
+        text("the entry ", in_quotes(key), " is not named 'case id|variant|metric'"));
+}
+
+}  // namespace holdfast::gate
