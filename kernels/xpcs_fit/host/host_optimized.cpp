@@ -4,6 +4,8 @@
 // a division per pair of frames, not per point; whole vectors, with a sine and a cosine of their
 // own; sums over the angles of a pair of 15 products, not of 55.
 #include <span>
+#include <type_traits>
+#include <vector>
 
 #include "xpcs_fit/host/pass.hpp"
 #include "xpcs_fit/problem/fit.hpp"
@@ -48,46 +50,77 @@ class Values final : public Computation {
     return {from.begin(), from.end()};
   }
 
+  // A block of rows: what the angles of its pairs have in common first, and then angle by angle, so
+  // that memory brings a long piece of one plane at a time.
   template <Mode mode>
   void evaluate() {
     const bool tame = is_tame(angles_, frames_.widest_shear());
-    const int each = rows_per_block(size_.frames);
-#pragma omp parallel for num_threads(threads_) schedule(dynamic)
-    for (int block = 0; block < blocks_; ++block) {
-      double cost = 0;
-      for (int i = block * each; i < std::min((block + 1) * each, size_.frames); ++i) {
-        Vector<T> row = {};
-        int j = 0;
-        if (tame)
-          for (; j + Lanes<T>::count <= size_.frames; j += Lanes<T>::count)
-            at<mode, false>(i, j, row);
-        for (; j < size_.frames; j += Lanes<T>::count) at<mode, true>(i, j, row);
-        cost += double{sum_of<T>(row)};
+    const int each = rows_per_block(size_.frames), n = size_.frames;
+#pragma omp parallel num_threads(threads_)
+    {
+      std::vector<Pairs<T, mode>> pairs;
+#pragma omp for schedule(dynamic)
+      for (int block = 0; block < blocks_; ++block) {
+        const int first = block * each, last = std::min(first + each, n);
+        pairs.clear();
+        for (int i = first; i < last; ++i)
+          each_vector(i, [&](int j, auto, auto) { pairs.emplace_back(frames_, i, j); });
+        double cost = 0;
+        for (int a = 0; a < size_.angles; ++a) {
+          const Pairs<T, mode>* next = pairs.data();
+          for (int i = first; i < last; ++i)
+            cost += tame ? row<mode, false>(i, a, next) : row<mode, true>(i, a, next);
+        }
+        if (residual) costs_.data()[block] = cost;
       }
-      if (residual) costs_.data()[block] = cost;
     }
   }
 
+  // Which lanes of a vector are points that count: all, some, or those of a row that is shorter.
+  enum class Part { all, some, few };
+
+  // body(j, lanes that count, part) of row i: whole vectors on lines of the cache, and before and
+  // behind them one that overlaps them.
+  template <class Body>
+  void each_vector(int i, const Body& body) const {
+    constexpr int lanes = Lanes<T>::count;
+    const int n = size_.frames;
+    if (n < lanes) return body(0, first_lanes<T>(n), std::integral_constant<Part, Part::few>());
+    const int first = static_cast<int>((lanes - std::int64_t{i} * n % lanes) % lanes);
+    const int behind = (n - first) % lanes;
+    constexpr std::integral_constant<Part, Part::some> some;
+    if (first > 0) body(0, first_lanes<T>(first), some);
+    for (int j = first; j + lanes <= n; j += lanes)
+      body(j, Vector<T>{}, std::integral_constant<Part, Part::all>());
+    if (behind > 0) body(n - lanes, T(1) - first_lanes<T>(lanes - behind), some);
+  }
+
+  // Of angle a; `pairs` goes on by those of the row.
   template <Mode mode, bool careful>
-  void at(int i, int j, Vector<T>& cost) {
-    const Pairs<T, mode> pairs(frames_, i, j);
-    const int left = size_.frames - j;
-    std::int64_t k = std::int64_t{i} * size_.frames + j;
-    for (int a = 0; a < size_.angles; ++a, k += size_.plane()) {
-      const Angle<T>& angle = angles_[a];
+  double row(int i, int a, const Pairs<T, mode>*& pairs) {
+    constexpr int ahead = 2048 / sizeof(T);  // half a page: its place is looked up in time, too
+    const Angle<T> angle = angles_[a];
+    const int n = size_.frames;
+    const std::int64_t begin = a * size_.plane() + std::int64_t{i} * n;
+    const T* const data = residual ? data_.data() + begin : nullptr;
+    T* const out = out_.data() + begin;
+    Vector<T> cost = {};
+    each_vector(i, [&](int j, Vector<T> counted, auto part) {
+      __builtin_prefetch(out + j + ahead, 1);
+      if constexpr (residual) __builtin_prefetch(data + j + ahead);
       Vector<T> m =
-          angle.offset + angle.contrast * factors<T, mode, false, careful>(pairs, angle).g;
+          angle.offset + angle.contrast * factors<T, mode, false, careful>(*pairs++, angle).g;
       if constexpr (careful) m = clipped<T>(m);
       if constexpr (residual) {
-        m -= careful ? load_some(data_.data() + k, left) : load(data_.data() + k);
-        if constexpr (careful) m *= first_lanes<T>(left);
-        cost += m * m;
+        m -= part() == Part::few ? load_some(data, n) : load(data + j);
+        cost += part() == Part::all ? m * m : m * m * counted;
       }
-      if constexpr (careful)
-        store_some(out_.data() + k, m, left);
+      if constexpr (part() == Part::few)
+        store_some(out, m, n);
       else
-        store(out_.data() + k, m);
-    }
+        store(out + j, m);
+    });
+    return double{sum_of<T>(cost)};
   }
 
   Problem problem_;
