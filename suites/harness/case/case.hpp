@@ -139,6 +139,9 @@ struct Derived {
 struct Rate {
   std::string name = {};
   double per_step = 1;
+  // Optional: what the backend can do at best, as which share of it the rate is told; 0 where that
+  // is unknown, and then the rate is too.
+  double (*peak)(const Backend&) = nullptr;
 };
 
 struct Case {

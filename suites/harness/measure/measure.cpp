@@ -118,10 +118,11 @@ void take_readings(const Case& one, const std::string& device, const Subject* re
   }
 }
 
-void take_rates(const Case& one, VariantMeasurement& measured) {
+void take_rates(const Case& one, const Backend& backend, VariantMeasurement& measured) {
   if (!measured.seconds) return;
   for (const Rate& rate : one.rates)
-    measured.readings.insert_or_assign(rate.name, rate.per_step / *measured.seconds);
+    if (const double peak = rate.peak ? rate.peak(backend) : 1; peak > 0)
+      measured.readings.insert_or_assign(rate.name, rate.per_step / *measured.seconds / peak);
 }
 
 void measure_steps(Case one, const std::string& device, const MeasureOptions& options,
@@ -150,7 +151,7 @@ void measure_steps(Case one, const std::string& device, const MeasureOptions& op
   if (measurement.check != CheckStatus::failed) {
     const Subject* other = reference ? &*reference : nullptr;
     take_readings(one, device, other, optimized);
-    take_rates(one, optimized.measured);
+    take_rates(one, *optimized.backend, optimized.measured);
     if (reference) take_readings(one, device, other, *reference);
   }
   // Peaks are of the whole life: reading back and timing are part of it.

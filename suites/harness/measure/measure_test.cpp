@@ -320,6 +320,16 @@ TEST(Measure, ARateIsSoMuchPerStepOverTheSecondsOfAStep) {
   EXPECT_DOUBLE_EQ(measured.optimized.readings.at("vs_published"), 0.5 / seconds);
 }
 
+TEST(Measure, ARateMayBeAShareOfWhatTheBackendCanDoWhereThatIsKnown) {
+  Case one = toy_case();
+  one.rates = {{.name = "used", .per_step = 64, .peak = [](const Backend&) { return 4e9; }},
+               {.name = "unknown", .per_step = 64, .peak = [](const Backend&) { return 0.; }}};
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_DOUBLE_EQ(measured.optimized.readings.at("used"),
+                   64 / measured.optimized.seconds.value() / 4e9);
+  EXPECT_FALSE(measured.optimized.readings.contains("unknown"));
+}
+
 TEST(Measure, ADerivedRatioMayBeTheOtherWayRound) {
   Case one = toy_case();
   std::get<Steps>(one.recipe).batch = 1;
