@@ -106,6 +106,14 @@ bool same_texts(const Lowering& a, const Lowering& b) {
          std::equal(a.headers.begin(), a.headers.end(), b.headers.begin(), b.headers.end(), same);
 }
 
+// Where there are as many as before, with the first that is another one.
+std::string changed_entries(const Lowering& before, const Lowering& now) {
+  if (before.entries.size() != now.entries.size()) return "entries changed";
+  const auto [old, other] =
+      std::mismatch(before.entries.begin(), before.entries.end(), now.entries.begin());
+  return text("entries changed: ", *old, " -> ", *other);
+}
+
 // What differs from the last program of this source: why it has to be compiled.
 std::string difference(const Lowering& before, const Lowering& now) {
   std::string reasons;
@@ -124,7 +132,7 @@ std::string difference(const Lowering& before, const Lowering& now) {
   }
   for (const auto& [name, value] : old_constants)
     if (!new_constants.contains(name)) add(text("constant ", name, ": ", value, " -> none"));
-  if (before.entries != now.entries) add("entries changed");
+  if (before.entries != now.entries) add(changed_entries(before, now));
   return reasons.empty() ? "order of constants changed" : reasons;
 }
 

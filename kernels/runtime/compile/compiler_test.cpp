@@ -161,6 +161,15 @@ TEST_F(CompilerTest, SaysThatEntriesChanged) {
   EXPECT_EQ(backend->compiler->compile(wider).compiled().reason, "entries changed");
 }
 
+TEST_F(CompilerTest, NamesTheEntryThatIsAnotherOne) {
+  const auto backend = fresh();
+  backend->compiler->compile(scaled_by(2));
+  auto wide = scaled_by(2);
+  wide.entries = {"scale<double>"};
+  EXPECT_EQ(backend->compiler->compile(wide).compiled().reason,
+            "entries changed: scale<float> -> scale<double>");
+}
+
 TEST_F(CompilerTest, SaysThatTheSourceChanged) {
   const auto backend = fresh();
   backend->compiler->compile(scaled_by(2));
