@@ -25,6 +25,8 @@ namespace holdfast::gpt_train {
 //   update              steps, parameters; chained
 //   train_step          steps, mean, deviation, objective, norm of all gradients, parameters;
 //                       chained, step s on the batch of step s
+// On a device it reads layout_bytes: what kernels of the kind copy, and copies, move in a step.
+// Where nothing executes there is no result.
 // Throws Error{bad_input} for options that cannot be, with field, value and limit.
 std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,
                                   const Options& options);

@@ -118,13 +118,38 @@ inline constexpr TinyUpdates tiny_updates[] = {
      11.5733982421},
 };
 
-// Means at step 0 of larger shapes, and what they must give.
+// Step 0 of larger shapes. Norms of the gradients of E, W_head, g_final, Wq.0, Wk.0, Wo.0, both of
+// Wf.0, Wd.0. 0: not published, of what was made in f32.
 struct Large {
   Model model = {};
   bool documents = false;
   double mean = 0, objective = 0, gradient_norm = 0;
+  double norms[8] = {};
 };
-inline constexpr Large small = {Model::small, true, 14.4606451579611, 458.427540268237,
-                                160.564406317535};
+inline constexpr Large large[] = {
+    {Model::small,
+     true,
+     14.4606451579611,
+     458.427540268237,
+     160.564406317535,
+     {4.626207288, 16.54014651, 12.87051993, 6.411845836, 6.475560799, 27.15278011, 21.08836076,
+      78.05439786}},
+    {Model::llama3_150m,
+     false,
+     16.1278635037268,
+     729.150679600764,
+     430.045109993392,
+     {4.51145605, 32.97429984, 9.563216525, 4.84757341, 4.869034716, 26.83257189, 30.46245794,
+      159.3553943}},
+    {Model::llama3_150m,
+     true,
+     16.1022758442755,
+     726.210855399924,
+     434.648723402338,
+     {4.526985309, 32.90129457, 9.512810914, 6.672495374, 6.682448628, 39.24493019, 30.4987517,
+      159.5154942}},
+    {Model::gpt2_124m, false, 16.13547656, 2064.332286, 0, {}},
+};
+inline constexpr const Large& small = large[0];
 
 }  // namespace holdfast::gpt_train::golden

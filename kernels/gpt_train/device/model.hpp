@@ -70,7 +70,9 @@ class DeviceModel {
                   nullptr, attention ? at(places_.d_o) : at(places_.incoming));
   }
   void restore_incoming() {
-    device_.copy(at(places_.dx), at(places_.incoming), n_ * s_.width * sizeof(Bf16));
+    const std::size_t bytes = n_ * s_.width * sizeof(Bf16);
+    device_.copy(at(places_.dx), at(places_.incoming), bytes);
+    layout_bytes_ += 2 * std::int64_t(bytes);
   }
 
   void embed() {
@@ -167,6 +169,9 @@ class DeviceModel {
     kernels_.embed_backward(shape, in_, at(places_.dx), d, de);
   }
 
+  // Bytes so far that were read and written to lie elsewhere, and not to compute.
+  std::int64_t layout_bytes() const { return layout_bytes_; }
+
   void update() { (*update_)(products_.blas(), in_.schedule); }
 
   void tell_parameters(std::vector<double>& to) const { tensors_.tell_parameters(to); }
@@ -242,6 +247,7 @@ class DeviceModel {
   std::optional<RotatedAttention> attention_ = {};
   std::optional<DeviceUpdate> update_ = {};
   bool embedded_ = false;  // whether the first norm is done
+  std::int64_t layout_bytes_ = 0;
 };
 
 }  // namespace holdfast::gpt_train

@@ -74,7 +74,9 @@ class DevicePlain {
                  nullptr, incoming_.data());
   }
   void restore_incoming() {
-    device_.copy(dx_, incoming_.data(), static_cast<std::size_t>(n_) * s_.width * sizeof(Bf16));
+    const std::size_t bytes = static_cast<std::size_t>(n_) * s_.width * sizeof(Bf16);
+    device_.copy(dx_, incoming_.data(), bytes);
+    restored_bytes_ += 2 * static_cast<std::int64_t>(bytes);
   }
 
   void embed() {
@@ -148,6 +150,12 @@ class DevicePlain {
     LaunchShape shape = row_shape(n_);
     shape.grid.y = blocks(d, 64);
     shared_.embed_backward(shape, in_, dx_, d, de);
+  }
+
+  // Bytes so far that were read and written to lie elsewhere, and not to compute.
+  std::int64_t layout_bytes() const {
+    return restored_bytes_ + (attention_ ? attention_->layout_bytes() : 0) +
+           (update_ ? update_->layout_bytes() : 0);
   }
 
   void update(const Rates& rates) { (*update_)(products_.blas(), rates); }
@@ -348,6 +356,7 @@ class DevicePlain {
   std::optional<Buffer<Bf16>> cosines_ = {}, sines_ = {};
   std::optional<PlainAttention> attention_ = {};
   std::optional<PlainDeviceUpdate> update_ = {};
+  std::int64_t restored_bytes_ = 0;
 
   Bf16 *y1_ = nullptr, *x1_ = nullptr, *y2_ = nullptr, *added_ = nullptr, *u_ = nullptr,
        *a_ = nullptr, *silu_ = nullptr, *h_ = nullptr;

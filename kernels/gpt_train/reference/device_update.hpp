@@ -32,6 +32,9 @@ class PlainDeviceUpdate {
     return (moment_count(options) + scratch_count(options)) * sizeof(float);
   }
 
+  // So far read and written to turn matrices.
+  std::int64_t layout_bytes() const { return layout_bytes_; }
+
   void clear() { device_.fill_zero(moments_.data(), moments_.bytes()); }
 
   void operator()(Blas& blas, const Rates& rates) {
@@ -124,7 +127,7 @@ class PlainDeviceUpdate {
   }
 
   void muon(Blas& blas, const Rates& rates, const Tensor& tensor, const Bf16* g, float* m,
-            float* p) const {
+            float* p) {
     const std::int64_t count = tensor.size();
     float *x = temporary(0), *sum = temporary(1);
     device_.fill_zero(sum, static_cast<std::size_t>(count) * sizeof(float));
@@ -139,13 +142,14 @@ class PlainDeviceUpdate {
           p);
   }
 
-  void turn(const float* x, int rows, int columns, float* out) const {
+  void turn(const float* x, int rows, int columns, float* out) {
     kernels_.turn({.grid = {blocks(columns, 32), blocks(rows, 32)}, .block = {32, 8}}, x, rows,
                   columns, out);
+    layout_bytes_ += 2 * std::int64_t{rows} * columns * std::int64_t{sizeof(float)};
   }
 
   // Overwrites x and temporaries 2 and 3; returns where the result is.
-  float* newton_schulz(Blas& blas, const Tensor& tensor, float* x) const {
+  float* newton_schulz(Blas& blas, const Tensor& tensor, float* x) {
     const std::int64_t count = tensor.size();
     const bool turned = tensor.rows > tensor.columns;
     const int m = std::min(tensor.rows, tensor.columns), q = std::max(tensor.rows, tensor.columns);
@@ -189,6 +193,7 @@ class PlainDeviceUpdate {
   const DeviceTensors& tensors_;
   std::int64_t largest_, square_;
   Buffer<float> moments_, scratch_;
+  std::int64_t layout_bytes_ = 0;
 };
 
 }  // namespace holdfast::gpt_train

@@ -66,10 +66,12 @@ void PlainAttention::rotate(const Bf16* x, const Bf16* cosines, const Bf16* sine
 void PlainAttention::first(const Bf16* x, int heads, int repeats, Bf16* out) {
   const std::int64_t eights = s_.tokens() * heads * repeats * s_.head / 8;
   kernels_.heads_first(plain_flat(eights), x, eights, s_.columns, heads, repeats, s_.head, out);
+  layout_bytes_ += 2 * 8 * eights * std::int64_t{sizeof(Bf16)};
 }
 void PlainAttention::last(const Bf16* x, int heads, int repeats, Bf16* out) {
   const std::int64_t pairs = s_.tokens() * heads * s_.head / 2;
   kernels_.heads_last(plain_flat(pairs), x, pairs, s_.columns, heads, repeats, s_.head, out);
+  layout_bytes_ += (repeats + 1) * 2 * pairs * std::int64_t{sizeof(Bf16)};
 }
 void PlainAttention::scale(const Bf16* x, Bf16* out) {
   const std::int64_t pairs = s_.tokens() * s_.query_width() / 2;

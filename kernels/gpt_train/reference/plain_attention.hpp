@@ -33,6 +33,9 @@ class PlainAttention {
 
   static std::size_t bytes(const Shape& shape, bool goes_back);
 
+  // So far read and written to turn heads first or last.
+  std::int64_t layout_bytes() const { return layout_bytes_; }
+
  private:
   void place(bool goes_back);
   void rotate(const Bf16* x, const Bf16* cosines, const Bf16* sines, int heads, float direction,
@@ -49,6 +52,7 @@ class PlainAttention {
   Shape s_;
   const PlainKernels& kernels_;
   Buffer<Bf16> memory_;
+  std::int64_t layout_bytes_ = 0;
 
   Bf16 *q_ = nullptr, *k_ = nullptr, *v_ = nullptr, *rotated_q_ = nullptr, *rotated_k_ = nullptr,
        *heads_q_ = nullptr, *heads_k_ = nullptr, *heads_v_ = nullptr, *heads_o_ = nullptr,

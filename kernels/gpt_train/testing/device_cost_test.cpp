@@ -87,6 +87,33 @@ TEST(DryGpt, KernelsHoldTheirNumbersInRegisters) {
     }
 }
 
+// Products, kernels and fills alone: nothing is moved to lie elsewhere.
+TEST(DryGpt, MovesNothingThatItDoesNotCompute) {
+  const auto moved = [](Variant variant, Unit unit) {
+    const DryRun run(90, [=](Backend& backend) {
+      return make(unit, backend, variant, of(Model::tiny, Optimizer::muon));
+    });
+    std::int64_t copies = run.backend->ledger.counts.copies;
+    for (const auto& program : run.backend->compiler->programs())
+      for (const Function& function : program->functions)
+        if (function.kind == KernelKind::copy) copies += function.launches;
+    const double bytes = run.computation->readings().front().value;
+    EXPECT_EQ(copies > 0, bytes > 0) << int(unit);
+    return bytes;
+  };
+  for (const Unit unit : {Unit::train_step, Unit::attention_backward, Unit::lm_head, Unit::update})
+    EXPECT_EQ(moved(Variant::optimized, unit), 0);
+  // The arriving gradient of a layer by itself is put back before each step.
+  const Shape& s = shape_of(Model::tiny);
+  const auto number = 2. * sizeof(Bf16) * double(s.tokens());
+  EXPECT_EQ(moved(Variant::optimized, Unit::layer_backward), number * s.width);
+  // q, and k and v repeated, are turned to lie head by head, and o is turned back.
+  EXPECT_EQ(moved(Variant::reference, Unit::attention_forward), number * 4 * s.query_width());
+  // Wk, Wv and Wd have more rows than columns: they are turned, and back.
+  EXPECT_EQ(moved(Variant::reference, Unit::update),
+            2. * 2 * sizeof(float) * s.layers * s.width * (2 * s.key_width() + s.inner));
+}
+
 // Of logits no more than 2048 rows.
 TEST(DryGpt, HoldsTwoThousandRowsOfLogitsAndNoSquareOfColumns) {
   const DryRun run = dry(Unit::train_step, of(Model::llama3_150m));
