@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cases of kernels/gpt_train: one row per claim, in the order of the list.
+#include <optional>
+
 #include "families/given.hpp"
 #include "gpt_train/row.hpp"
 
@@ -10,49 +12,101 @@ using namespace gpt_train;
 
 using Rows = std::vector<Row>;
 
-Row row(const Family<Row>& family, Tier tier, Model model, bool documents = false,
-        Optimizer optimizer = Optimizer::adamw) {
-  return {.family = &family,
-          .tier = tier,
-          .model = model,
-          .options = {.shape = shape_of(model), .documents = documents, .optimizer = optimizer}};
+// In which tiers a host and a device have a case, whose numbers are f32 and bf16.
+struct Tiers {
+  std::optional<Tier> host = {}, device = {};
+};
+constexpr Tiers gate = {Tier::gate, Tier::gate}, full = {Tier::full, Tier::full},
+                device_gate = {{}, Tier::gate}, device_full = {{}, Tier::full};
+
+struct Setting {
+  bool documents = false;
+  Optimizer optimizer = Optimizer::adamw;
+  Launch launch = Launch::host;
+};
+
+void add(Rows& rows, const Family<Row>& family, const Tiers& tiers, Model model,
+         const Setting& setting = {}) {
+  Row row = {.family = &family,
+             .model = model,
+             .options = {.shape = shape_of(model),
+                         .documents = setting.documents,
+                         .optimizer = setting.optimizer}};
+  if (tiers.host) {
+    row.tier = *tiers.host;
+    rows.push_back(row);
+  }
+  if (!tiers.device) return;
+  row.tier = *tiers.device;
+  row.options.precision = Precision::bf16;
+  row.options.launch = setting.launch;
+  rows.push_back(row);
 }
+
+constexpr Model of_devices[] = {Model::llama3_150m, Model::gpt2_124m};
 
 // One forward and backward pass, whole and in its parts. Micro is small enough to be counted.
 void add_passes(Rows& rows) {
-  Row micro = row(families::forward_backward, Tier::gate, Model::micro, true);
-  micro.options.pad_tail = 3;
-  micro.options.precision = Precision::f64;
-  micro.counted = true;
-  rows.push_back(micro);
-  rows.push_back(row(families::forward, Tier::full, Model::tiny));
-  rows.push_back(row(families::forward_backward, Tier::smoke, Model::tiny));
-  rows.push_back(row(families::forward_backward, Tier::full, Model::tiny, true));
-  rows.push_back(row(families::forward_backward, Tier::full, Model::small, true));
-  for (const Family<Row>* layer : {&families::layer_forward, &families::layer_backward})
-    rows.push_back(row(*layer, Tier::gate, Model::tiny));
-  for (const Family<Row>* part : {&families::attention_forward, &families::attention_backward})
+  using namespace families;
+  add(rows, forward_backward, {.host = Tier::gate}, Model::micro, {.documents = true});
+  rows.back().options.pad_tail = 3;
+  rows.back().options.precision = Precision::f64;
+  rows.back().counted = true;
+  add(rows, forward, {Tier::full, Tier::gate}, Model::tiny);
+  for (const Model model : of_devices) add(rows, forward, device_full, model);
+  add(rows, forward_backward, {Tier::smoke, Tier::smoke}, Model::tiny);
+  add(rows, forward_backward, full, Model::tiny, {.documents = true});
+  add(rows, forward_backward, full, Model::small, {.documents = true});
+  add(rows, forward_backward, device_gate, Model::llama3_150m);
+  add(rows, forward_backward, device_full, Model::llama3_150m, {.documents = true});
+  add(rows, forward_backward, device_full, Model::gpt2_124m);
+  for (const Family<Row>* layer : {&layer_forward, &layer_backward})
+    add(rows, *layer, gate, Model::tiny);
+  for (const Family<Row>* part : {&attention_forward, &attention_backward}) {
     for (const bool documents : {false, true})
-      rows.push_back(row(*part, documents ? Tier::gate : Tier::full, Model::tiny, documents));
-  rows.push_back(row(families::lm_head, Tier::gate, Model::tiny));
+      add(rows, *part, documents ? gate : full, Model::tiny, {.documents = documents});
+    for (const Model model : of_devices) add(rows, *part, device_full, model);
+  }
+  add(rows, lm_head, gate, Model::tiny);
+  for (const Model model : of_devices) add(rows, lm_head, device_full, model);
 }
 
-// Updates by themselves, and whole steps.
+constexpr Optimizer all[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
+
+// Updates by themselves, and whole steps: on a device as they are launched, and as one graph.
 void add_training(Rows& rows) {
-  constexpr Optimizer all[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
-  for (const Optimizer optimizer : all)
-    rows.push_back(row(families::optimizer, optimizer == Optimizer::muon ? Tier::gate : Tier::full,
-                       Model::tiny, false, optimizer));
+  using namespace families;
+  for (const Optimizer each : all) {
+    add(rows, optimizer, each == Optimizer::muon ? gate : full, Model::tiny, {.optimizer = each});
+    for (const Model model : of_devices)
+      add(rows, optimizer, device_full, model, {.optimizer = each});
+  }
   for (const bool documents : {false, true})
-    for (const Optimizer optimizer : all)
-      rows.push_back(row(families::train_step, documents ? Tier::full : Tier::gate, Model::tiny,
-                         documents, optimizer));
-  for (const Optimizer optimizer : all)
-    rows.push_back(row(families::train_step, Tier::full, Model::small, true, optimizer));
-  rows.push_back(row(families::in_turn, Tier::full, Model::tiny));
-  for (const Optimizer optimizer : all)
-    rows.push_back(row(families::memory, optimizer == Optimizer::adamw ? Tier::gate : Tier::full,
-                       Model::tiny, false, optimizer));
+    for (const Optimizer each : all) {
+      const Tiers tiers = documents ? full : gate;
+      add(rows, train_step, tiers, Model::tiny, {documents, each});
+      add(rows, train_step, {{}, tiers.device}, Model::tiny, {documents, each, Launch::graph});
+    }
+  for (const Optimizer each : all)
+    add(rows, train_step, full, Model::small, {true, each, Launch::graph});
+  for (const Optimizer each : all) {
+    add(rows, train_step, device_gate, Model::llama3_150m, {false, each, Launch::graph});
+    add(rows, train_step, device_full, Model::gpt2_124m, {false, each, Launch::graph});
+  }
+}
+
+void add_protocols(Rows& rows) {
+  using namespace families;
+  add(rows, in_turn, {Tier::full, Tier::gate}, Model::tiny);
+  for (const Optimizer each : all) {
+    const bool plain = each == Optimizer::adamw;
+    add(rows, memory, plain ? gate : full, Model::tiny, {.optimizer = each});
+    add(rows, memory, device_full, Model::small, {.optimizer = each});
+    add(rows, memory, plain ? device_gate : device_full, Model::llama3_150m, {.optimizer = each});
+    add(rows, memory, device_full, Model::gpt2_124m, {.optimizer = each});
+  }
+  add(rows, first_call, device_gate, Model::tiny, {.launch = Launch::graph});
+  add(rows, shape_change, device_gate, Model::tiny, {.launch = Launch::graph});
 }
 
 // What the suite's own options make of a row.
@@ -69,6 +123,7 @@ std::vector<Case> cases(const SuiteOptions& given) {
   Rows rows;
   add_passes(rows);
   add_training(rows);
+  add_protocols(rows);
   for (Row& each : rows) {
     each = with(given, each);
     validate(each.options);

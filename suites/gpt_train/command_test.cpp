@@ -18,11 +18,18 @@ using testing::IsSupersetOf;
 nlohmann::json list(const std::string& options = "") {
   return nlohmann::json::parse(run(GPT_TRAIN_BINARY " --list=json " + options).words).at("cases");
 }
-std::set<std::string> listed(const std::string& options = "") {
+std::set<std::string> listed(const std::string& options = "", const std::string& kind = "host") {
   std::set<std::string> ids;
   for (const auto& one : list(options))
-    ids.insert(one.at("id").get<std::string>().substr(sizeof("gpt_train")));
+    if (one.at("devices").contains(kind))
+      ids.insert(one.at("id").get<std::string>().substr(sizeof("gpt_train")));
   return ids;
+}
+int gating(const std::string& kind) {
+  int count = 0;
+  for (const auto& one : list())
+    count += one.at("devices").contains(kind) && one.at("tier") != "full";
+  return count;
 }
 
 TEST(GptCases, AreThoseOfTheSpecificationOnAHost) {
@@ -37,10 +44,26 @@ TEST(GptCases, AreThoseOfTheSpecificationOnAHost) {
                   "memory/model:tiny/opt:adamw/f32", "in_turn/model:tiny/f32"}));
 }
 
-TEST(GptCases, GateInAtMostTwelveOnAHost) {
-  int gating = 0;
-  for (const auto& one : list()) gating += one.at("tier") != "full";
-  EXPECT_LE(gating, 12);
+TEST(GptCases, AreThoseOfTheSpecificationOnADevice) {
+  for (const std::string kind : {"cuda", "cuda-dry"})
+    EXPECT_THAT(
+        listed("", kind),
+        IsSupersetOf(std::set<std::string>{
+            "forward_backward/model:llama3-150m/docs:0/bf16",
+            "layer/pass:bwd/model:tiny/docs:0/bf16", "attention/pass:fwd/model:tiny/docs:1/bf16",
+            "lm_head/model:gpt2-124m/bf16", "optimizer/opt:multiscale/model:tiny/bf16",
+            "train_step/model:tiny/opt:muon/docs:0/launch:host/bf16",
+            "train_step/model:tiny/opt:muon/docs:0/launch:graph/bf16",
+            "train_step/model:llama3-150m/opt:multiscale/docs:0/launch:graph/bf16",
+            "train_step/model:gpt2-124m/opt:adamw/docs:0/launch:graph/bf16",
+            "memory/model:llama3-150m/opt:adamw/bf16",
+            "compile/first_call/model:tiny/opt:adamw/bf16",
+            "compile/shape_change/model:tiny/bf16"}));
+}
+
+TEST(GptCases, GateInAtMostTwelveOnAHostAndTwentyFiveOnADevice) {
+  EXPECT_LE(gating("host"), 12);
+  EXPECT_LE(gating("cuda-dry"), 25);
 }
 
 TEST(GptCommand, OptionsChangeTheRowsThatTheySpeakOf) {
@@ -72,6 +95,15 @@ TEST(GptCommand, ALossThatIsNoNumberFailsTheCaseWithItsStep) {
   EXPECT_EQ(said.exit, 1);
   EXPECT_THAT(said.words, HasSubstr("Loss is NaN, stopping training at step 1"));
 }
+
+#ifdef HOLDFAST_CUDA
+TEST(GptCommand, ACompilationsReasonNamesTheWidthOfAHead) {
+  const Said said = run("HOLDFAST_LOG_COMPILES=1 " GPT_TRAIN_BINARY
+                        " --device=cuda-dry:sm_90 --filter=shape_change");
+  EXPECT_EQ(said.exit, 0) << said.words;
+  EXPECT_THAT(said.words, HasSubstr("entries changed: attend<32> -> attend<64>"));
+}
+#endif
 
 }  // namespace
 }  // namespace holdfast

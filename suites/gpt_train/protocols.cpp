@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families that are no repeated step: what a training step holds, and inputs that take turns.
+// The families that are no repeated step: what a training step holds, inputs that take turns, what
+// compiles, and when.
 #include "families/protocols.hpp"
+
+#include <algorithm>
+#include <vector>
 
 #include "gpt_train/oracles.hpp"
 #include "gpt_train/row.hpp"
@@ -27,8 +31,9 @@ void held(const Row& row, Session& session) {
            [&](Backend&, Variant, Computation& computation) {
              for (int k = 1; k < warm_up_of(step); ++k) computation.step();
              Oracle known = oracle_of(step);
-             if (known.few) {
+             if (known.few || !session.executes()) {
                computation.step();
+               if (!session.executes()) return;
                session.check(known.name, known.few(computation.result()), known.limit);
              } else {
                check(session, known, computation);
@@ -38,6 +43,52 @@ void held(const Row& row, Session& session) {
            [&](Backend&, Variant variant, Computation&) {
              return static_cast<double>(formula_peak_bytes(variant, Unit::train_step, row.options));
            }});
+}
+
+// A first call with empty caches, and once more as a new process makes it.
+void called_first(const Row& row, Session& session) {
+  const Row step = as(families::train_step, row);
+  const auto making = [&](Backend& backend) { return make(step, backend, Variant::optimized); };
+  const FirstCall first =
+      compile(session, making, [](const FirstCall& call) { call.computation->step(); });
+  double slowest = 0;
+  for (const auto& program : first.backend.compiler->programs())
+    slowest = std::max(slowest, program->seconds.lower + program->seconds.compile);
+  session.read("slowest_program_s", slowest);
+  if (session.executes()) {
+    const Oracle known = oracle_of(step);
+    session.check(known.name, error_of(known, first.computation->result(), known.expected(2)),
+                  known.limit);
+  }
+  session.read("warm_first_call_s", warm_first_call_seconds(session, making));
+}
+
+// What a program must not depend on changes, one thing at a time, and then what it does: the width
+// of a head.
+void changed(const Row& row, Session& session) {
+  const Row first = as(families::train_step, row);
+  Row columns = first, batch = first, layers = first, rate = first, other = first, head = first;
+  columns.options.shape.columns = 200;
+  batch.options.shape.batch = 3;
+  layers.options.shape.layers = 3;
+  rate.options.learning_rate = 0.01;
+  rate.options.warm = 1;
+  other.options.optimizer = Optimizer::multiscale;
+  head.options.shape.head = 64;
+  Backend& backend = session.open();
+  const auto programs_of = [&](const std::vector<Row>& rows) {
+    const std::int64_t before = backend.ledger.counts.programs;
+    for (const Row& each : rows) {
+      const auto computation = make(each, backend, Variant::optimized);
+      computation->step();
+      check(session, oracle_of(each), *computation);
+    }
+    return static_cast<double>(backend.ledger.counts.programs - before);
+  };
+  session.read("compile_warm", programs_of({first}));
+  const double steady = programs_of({columns, batch, layers, rate, other});
+  session.read("compile_other_head", programs_of({head}));
+  session.read("compile_steady", steady + programs_of({first, head, columns}));
 }
 
 double limit_of_turns(const Row& row) {
@@ -63,21 +114,20 @@ void turns(const Row& row, Session& session) {
 
 const Family<Row> families::in_turn = {
     .id = [](const Row& row) { return named("in_turn", row); },
-    .devices = [](const Row&) { return Kinds{"host"}; },
+    .devices = kinds_of,
     .reference = never,
     .metrics =
         [](const Row&) {
-          return std::vector<MetricDeclaration>{{.name = "allclose",
-                                                 .kind = "bound",
-                                                 .better = Better::higher,
-                                                 .devices = executing}};
+          return std::vector<MetricDeclaration>{
+              {.name = "allclose", .kind = "bound", .better = Better::higher, .devices = executing},
+              {.name = "compile_steady", .kind = "exact", .devices = gpu}};
         },
     .protocol = turns,
     .limit = limit_of_turns};
 
 const Family<Row> families::memory = {
     .id = [](const Row& row) { return named("memory", row, {}, {optimizer_axis(row)}); },
-    .devices = [](const Row&) { return Kinds{"host"}; },
+    .devices = kinds_of,
     .reference = never,
     .metrics =
         [](const Row&) {
@@ -86,6 +136,35 @@ const Family<Row> families::memory = {
                                                 {.name = "rule_of_thumb_ratio", .kind = "bound"}};
         },
     .protocol = held,
+    .limit = limit_of_step};
+
+const Family<Row> families::first_call = {
+    .id =
+        [](const Row& row) { return named("compile/first_call", row, {}, {optimizer_axis(row)}); },
+    .devices = kinds_of,
+    .reference = never,
+    .metrics =
+        [](const Row&) {
+          std::vector<MetricDeclaration> all = compile_metrics();
+          all.push_back({.name = "slowest_program_s", .devices = gpu});
+          all.push_back({.name = "warm_first_call_s", .devices = gpu});
+          return all;
+        },
+    .protocol = called_first,
+    .limit = limit_of_step};
+
+const Family<Row> families::shape_change = {
+    .id = [](const Row& row) { return named("compile/shape_change", row); },
+    .devices = kinds_of,
+    .reference = never,
+    .metrics =
+        [](const Row&) {
+          return std::vector<MetricDeclaration>{
+              {.name = "compile_warm", .kind = "exact", .devices = gpu},
+              {.name = "compile_other_head", .kind = "exact", .devices = gpu},
+              {.name = "compile_steady", .kind = "exact", .devices = gpu}};
+        },
+    .protocol = changed,
     .limit = limit_of_step};
 
 }  // namespace holdfast::gpt_train

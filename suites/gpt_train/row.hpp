@@ -22,10 +22,18 @@ struct Row {
 namespace families {
 extern const Family<Row> forward, forward_backward, layer_forward, layer_backward,
     attention_forward, attention_backward, lm_head, optimizer, train_step;  // stepped.cpp
-extern const Family<Row> in_turn, memory;                                   // protocols.cpp
+extern const Family<Row> in_turn, memory, first_call, shape_change;         // protocols.cpp
 }  // namespace families
 
 Unit unit_of(const Row& row);
+
+// bf16 is a device's.
+inline bool is_for_device(const Row& row) {
+  return row.options.precision == Precision::bf16;
+}
+inline Kinds kinds_of(const Row& row) {
+  return is_for_device(row) ? gpu : Kinds{"host"};
+}
 
 // "gpt_train/<family>/model:tiny/../f32"; axes before and after the model's.
 std::string named(const std::string& family, const Row& row,

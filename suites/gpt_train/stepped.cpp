@@ -3,11 +3,10 @@
 #include "families/invariants.hpp"
 #include "gpt_train/oracles.hpp"
 #include "gpt_train/row.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast::gpt_train {
 namespace {
-
-const Kinds host_alone = {"host"};
 
 std::unique_ptr<Computation> made(const Row& row, Backend& backend, Variant variant) {
   return make(unit_of(row), backend, variant, row.options);
@@ -15,8 +14,31 @@ std::unique_ptr<Computation> made(const Row& row, Backend& backend, Variant vari
 Work least(const Row& row) {
   return work_of(unit_of(row), row.options);
 }
-Kinds where(const Row&) {
-  return host_alone;
+
+// What a device moves only for it to lie elsewhere, and the logits that it holds at once.
+std::vector<MetricDeclaration> of_device(const Row& row) {
+  if (!is_for_device(row)) return {};
+  std::vector<MetricDeclaration> all = {{.name = "layout_bytes", .kind = "exact", .devices = gpu}};
+  if (Problem{unit_of(row), row.options}.has_head())
+    all.push_back({.name = "logit_bytes", .kind = "exact", .devices = gpu});
+  return all;
+}
+// A variant that says that it moves nothing has launched nothing that only moves.
+void forbid_silent_moves(const Verified& found) {
+  std::int64_t moves = found.backend.ledger.counts.copies;
+  for (const auto& program : found.backend.compiler->programs())
+    for (const Function& function : program->functions)
+      if (function.kind == KernelKind::copy) moves += function.launches;
+  for (const NamedReading& own : found.own)
+    if (own.name == "layout_bytes" && own.value == 0 && moves > 0)
+      throw Error(Fault::broken_rule,
+                  text("it reads no layout_bytes, and ", moves, " copies were made"));
+}
+std::vector<NamedReading> held_by_device(const Verified& found) {
+  forbid_silent_moves(found);
+  const auto& sites = found.backend.ledger.peak_by_site();
+  const auto logits = sites.find("logits");
+  return {{"logit_bytes", logits == sites.end() ? 0 : double(logits->second)}};
 }
 
 // The bytes that are held, by formula.
@@ -24,32 +46,57 @@ void estimated(const Row& row, Steps& steps) {
   steps.estimate_bytes = [=](const Backend&, Variant variant) {
     return formula_peak_bytes(variant, unit_of(row), row.options);
   };
+  if (is_for_device(row)) steps.read = held_by_device;
+}
+void rewrites(const Row& row, Steps& steps, std::vector<std::string> sites) {
+  estimated(row, steps);
+  steps.rewritten = [=](const Backend&, Variant) { return sites; };
 }
 void tells_losses(const Row& row, Steps& steps) {
-  estimated(row, steps);
-  steps.rewritten = [](const Backend&, Variant) -> std::vector<std::string> {
-    return {"result: losses"};
-  };
+  rewrites(row, steps, {"result: losses"});
 }
 void tells_gradients(const Row& row, Steps& steps) {
-  estimated(row, steps);
-  steps.rewritten = [](const Backend&, Variant) -> std::vector<std::string> {
-    return {"result: gradients"};
-  };
+  rewrites(row, steps, {"result: gradients"});
 }
 void tells_both(const Row& row, Steps& steps) {
-  estimated(row, steps);
-  steps.rewritten = [](const Backend&, Variant) -> std::vector<std::string> {
-    return {"result: losses", "result: gradients"};
-  };
+  rewrites(row, steps, {"result: losses", "result: gradients"});
+}
+// A batch arrives: tokens, documents, positions by their tokens, and 64 bytes of rates.
+void trains(const Row& row, Steps& steps) {
+  tells_both(row, steps);
+  if (is_for_device(row))
+    steps.upload_bytes = [=](Variant) { return 12. * double(row.options.shape.tokens()) + 64; };
 }
 
 std::vector<Rate> tokens(const Row& row) {
-  return {{.name = "tokens_per_s", .per_step = double(row.options.shape.tokens())},
-          {.name = "model_flops_per_s", .per_step = model_flops(row.options)}};
+  const double flops = model_flops(row.options);
+  std::vector<Rate> all = {{.name = "tokens_per_s", .per_step = double(row.options.shape.tokens())},
+                           {.name = "model_flops_per_s", .per_step = flops}};
+  if (is_for_device(row))
+    all.push_back({.name = "mfu", .per_step = flops, .peak = [](const Backend& backend) {
+                     return backend.device->architecture().bf16_flop_per_second;
+                   }});
+  return all;
 }
 std::vector<Rate> passed_on(const Row& row) {
   return {{.name = "tokens_per_s", .per_step = double(row.options.shape.tokens())}};
+}
+
+bool is_graph(const Row& row) {
+  return row.options.launch == Launch::graph;
+}
+// What an update takes of a step; what the host's launches cost.
+std::vector<Derived> beside_parts(const Row& row) {
+  std::vector<Derived> all = {
+      over("update_share", as(families::optimizer, row), Derived::Form::other_over_case)};
+  if (!is_graph(row)) return all;
+  Row launched = row;
+  launched.options.launch = Launch::host;
+  Derived gain = over("graph_speedup", launched, Derived::Form::other_over_case);
+  gain.kind = "bound";
+  gain.better = Better::higher;
+  all.push_back(gain);
+  return all;
 }
 
 Invariant repeated(const Row&) {
@@ -63,7 +110,8 @@ bool alone(const Row&) {
 constexpr Family<Row> repeating(std::string (*id)(const Row&), void (*more)(const Row&, Steps&)) {
   Family<Row> family = {};
   family.id = id;
-  family.devices = where;
+  family.devices = kinds_of;
+  family.metrics = of_device;
   family.make = made;
   family.work = least;
   family.oracle = oracle_of;
@@ -119,7 +167,8 @@ const Family<Row> families::lm_head =
 
 const Family<Row> families::optimizer = {
     .id = [](const Row& row) { return named("optimizer", row, {optimizer_axis(row)}); },
-    .devices = where,
+    .devices = kinds_of,
+    .metrics = of_device,
     .make = made,
     .work = least,
     .oracle = oracle_of,
@@ -130,15 +179,21 @@ const Family<Row> families::train_step = {
     .id =
         [](const Row& row) {
           return named("train_step", row, {},
-                       {optimizer_axis(row), documents_axis(row), {"launch", "host"}});
+                       {optimizer_axis(row),
+                        documents_axis(row),
+                        {"launch", launch_words.of(row.options.launch)}});
         },
-    .devices = where,
+    .devices = kinds_of,
+    // That of tiny is beside the step that the host launches.
+    .reference = [](const Row& row) { return !is_graph(row) || row.model != Model::tiny; },
+    .metrics = of_device,
     .make = made,
     .work = least,
     .oracle = oracle_of,
     .invariant = training_goes_on,
     .warm_up = warm_up_of,
-    .more = tells_both,
+    .more = trains,
+    .derived = beside_parts,
     .rates = tokens};
 
 }  // namespace holdfast::gpt_train
