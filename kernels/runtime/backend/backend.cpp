@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/backend/backend.hpp"
 
-#include <cblas.h>
-#include <omp.h>
-
 #include <cctype>
 #include <charconv>
 #include <optional>
 
 #include "base/machine.hpp"
+#include "runtime/backend/host_threads.hpp"
 #include "runtime/backend/settings.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/cuda/cuda_device.hpp"
@@ -26,12 +24,6 @@ std::optional<int> number_after(std::string_view prefix, std::string_view name) 
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (failure != std::errc{} || end != digits.data() + digits.size() || value < 0) return {};
   return value;
-}
-
-void use_host_threads() {
-  const int threads = host_limits().threads;
-  omp_set_num_threads(threads);
-  openblas_set_num_threads(threads);
 }
 
 // "NVIDIA H200 NVL" -> "nvidia-h200-nvl"
@@ -53,7 +45,7 @@ std::unique_ptr<Backend> open_backend(std::string_view name) {
   check_settings();
   auto backend = std::make_unique<Backend>();
   backend->name = name;
-  use_host_threads();
+  use_host_threads(host_limits().threads);
   if (name == "host") {
     if (const auto bytes = host_limits().memory_bytes)
       backend->ledger.limit_to(*bytes, "choose a smaller size or raise HOLDFAST_MEMORY_LIMIT_GB");
