@@ -113,6 +113,11 @@ const std::vector<Detector>& detectors() {
        "look at that kernel alone: can it be restructured (another algorithm, a library's matrix "
        "product, better memory order)?",
        one_kernel_dominates},
+      {"slow_operation", "a single operation takes long", 10e-3, "s",
+       "split it over more blocks, or find what it waits for: an operation of a training step or "
+       "of "
+       "a fit that takes this long has work for many",
+       slow_operation},
       {"many_tiny_kernels", "many tiny kernels in sequence", 64, "per step",
        "fuse them, or batch them into one launch over all pieces", many_tiny_kernels},
       {"many_scatters", "many scatter operations in sequence", 32, "per step",

@@ -152,6 +152,11 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"one_kernel_dominates",
                 number_at("/overview/top_op_fraction", 0.61, 0.6),
                 {"stage takes 61 % of the device time, of 3 operations"}},
+        Planted{"slow_operation",
+                [](json& p, bool bad) {
+                  p["ops"].push_back(toy::operation("attend", "gemm", 10, bad ? 8.4e-3 : 8.3e-3));
+                },
+                {"a call of attend takes 10.08 ms"}},
         Planted{"many_tiny_kernels",
                 [](json& p, bool bad) {
                   p["ops"].push_back(
@@ -178,6 +183,13 @@ TEST(Detectors, LetAFusedKernelBeTheOnlyOne) {
   json profile = toy::gpu_profile();
   profile["ops"] = json::array({toy::operation("stage", "fused", 40, 1.5e-4)});
   profile["overview"]["top_op_fraction"] = 1;
+  EXPECT_THAT(names(seen_in(profile)), IsEmpty());
+}
+
+TEST(Detectors, LetOneCallOfManyStepsTakeLong) {
+  json profile = toy::gpu_profile("toy/loop/n:64/steps:100/f64");
+  profile["work"]["bytes"] = 7.0e8;
+  profile["ops"].push_back(toy::operation("persistent", "loop", 10, 0.8));
   EXPECT_THAT(names(seen_in(profile)), IsEmpty());
 }
 

@@ -305,6 +305,18 @@ std::optional<Symptom> one_kernel_dominates(const Sighting& seen, double thresho
                  "result"};
 }
 
+// One call; where it makes many steps, one of those.
+std::optional<Symptom> slow_operation(const Sighting& seen, double threshold) {
+  if (!seen.profile || !is_gpu(seen)) return std::nullopt;
+  const ProfileOp* slowest = nullptr;
+  for (const ProfileOp& op : seen.profile->ops)
+    if (op.max_s && (!slowest || *op.max_s > *slowest->max_s)) slowest = &op;
+  if (!slowest || *slowest->max_s / seen.inner_steps() <= threshold) return std::nullopt;
+  const double longest = *slowest->max_s / seen.inner_steps();
+  return Symptom{longest, text("a call of ", slowest->name, " takes ", seconds(longest)),
+                 "profile"};
+}
+
 std::optional<Symptom> many_tiny_kernels(const Sighting& seen, double threshold) {
   if (!seen.profile || !is_gpu(seen)) return std::nullopt;
   const double steps = static_cast<double>(seen.profile->steps) * seen.inner_steps();

@@ -14,6 +14,6 @@ Look transfers_in_the_loop, syncs_in_the_loop;
 Look compilations_after_warmup, compile_dominates;
 Look slow_gradient, slow_loop;
 Look peak_over_estimate, peak_over_work, peak_over_reference;
-Look one_kernel_dominates, many_tiny_kernels, many_scatters, many_launches;
+Look one_kernel_dominates, slow_operation, many_tiny_kernels, many_scatters, many_launches;
 
 }  // namespace holdfast::gate::symptoms
