@@ -54,6 +54,7 @@ void validate(const Options& o) {
   if (o.pad_tail < 0 || o.pad_tail >= s.columns)
     throw Error(Fault::bad_input, text("pad tail = ", o.pad_tail, ": it must be 0 to ",
                                        s.columns - 1, ", less than a row"));
+  check_least("fetch rounds", o.fetching.rounds, 0);
   if (!std::isfinite(o.learning_rate))
     throw Error(Fault::bad_input, text("lr = ", o.learning_rate, ": it must be a finite number"));
   if (!(o.warm >= 0 && o.warm <= 1))

@@ -26,16 +26,8 @@ class DeviceSteps final : public Computation {
   void start_again(int) override {
     step_ = 0;
     feed_.forget();
-    model_.draw();
-    if (problem_.unit == Unit::update) return;
-    feed_.send(0);
-    feed_.done();
-    if (problem_.has_layers()) return;
-    model_.draw_stream();
-    if (problem_.unit == Unit::layer_backward) model_.layer_forward(0);
-    if (problem_.unit == Unit::attention_backward) model_.attention_forward();
-    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::attention_backward)
-      model_.draw_incoming();
+    prepare();
+    feed_.begin();
   }
 
   void step() override {
@@ -75,10 +67,25 @@ class DeviceSteps final : public Computation {
   }
 
   std::vector<NamedReading> readings() override {
-    return {{"layout_bytes", double(layout_bytes_)}};
+    std::vector<NamedReading> all = told_of_fetching(problem_, feed_);
+    all.push_back({"layout_bytes", double(layout_bytes_)});
+    return all;
   }
 
  private:
+  // All but the first batch of a training.
+  void prepare() {
+    model_.draw();
+    if (problem_.unit == Unit::update) return;
+    feed_.send(0);
+    feed_.done();
+    if (problem_.has_layers()) return;
+    model_.draw_stream();
+    if (problem_.unit == Unit::layer_backward) model_.layer_forward(0);
+    if (problem_.unit == Unit::attention_backward) model_.attention_forward();
+    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::attention_backward)
+      model_.draw_incoming();
+  }
   void enqueue() {
     const std::int64_t before = model_.layout_bytes();
     compute();

@@ -14,6 +14,7 @@
 #include "gpt_train/data/data.hpp"
 #include "gpt_train/device/arguments.hpp"
 #include "gpt_train/problem/rates.hpp"
+#include "gpt_train/stepped/fetching.hpp"
 #include "runtime/backend/buffer.hpp"
 #include "runtime/backend/pinned_bytes.hpp"
 
@@ -56,7 +57,11 @@ class Feed {
       slot.batch.emplace(device_, bytes(n_));
       slot.loss.emplace(device_, loss_bytes);
       slot.over = device_.make_event("step over");
+      slot.arrived = device_.make_event("batch arrived");
     }
+    if (options.fetching.ahead)
+      worker_ = std::make_unique<FetchWorker>(
+          [this](std::int64_t step, std::size_t slot) { prepare(slots_[slot], step); });
   }
 
   Inputs inputs() const {
@@ -75,14 +80,21 @@ class Feed {
   // The batch of a step, and the rates of its update. What an earlier step's loss was is known when
   // its slot is free again.
   void send(std::int64_t step) {
+    const bool ahead = worker_ && worker_->runs();
+    // Once the batch before has arrived, which it does when the step before that one is over, the
+    // worker may write the next one there.
+    if (ahead && sent_ && step > 0) {
+      device_.await(*sent_->arrived);
+      worker_->give_back(step - 1);
+    }
     Slot& slot = free_slot(step);
-    auto* const ints = reinterpret_cast<int*>(slot.batch->data() + sizeof(Schedule));
-    const Batch batch = batch_of(options_, step);
-    slot.count = targets_of(options_.shape, batch).count;
-    std::copy(batch.tokens.begin(), batch.tokens.end(), ints);
-    std::copy(batch.documents.begin(), batch.documents.end(), ints + n_);
-    sort_by_token({ints, n_}, options_.shape.vocabulary, {ints + 2 * n_, n_});
+    if (ahead)
+      worker_->take(step);
+    else
+      prepare(slot, step);
+    checksum_ += slot.checksum;
     upload(slot, bytes(n_));
+    device_.record(*slot.arrived, Lane::main);
   }
   // The rates alone.
   void send_rates(std::int64_t step) { upload(free_slot(step), sizeof(Schedule)); }
@@ -103,8 +115,19 @@ class Feed {
   }
   // From here on steps are counted anew, and the loss of what ran before concerns nobody.
   void forget() {
+    if (worker_) worker_->halt();
     for (Slot& slot : slots_) slot.tells = false;
   }
+  // The next step is the first, and its batch may be made.
+  void begin() {
+    checksum_ = 0;
+    if (!worker_) return;
+    device_.synchronize();  // what was sent from the slots has arrived
+    worker_->begin(0);
+  }
+
+  std::uint64_t checksum() const { return checksum_; }
+  double waited_seconds() const { return worker_ ? worker_->waited_seconds() : 0; }
 
   static std::size_t bytes(std::size_t n) { return sizeof(Schedule) + 3 * n * sizeof(int); }
 
@@ -113,10 +136,20 @@ class Feed {
 
   struct Slot {
     std::optional<PinnedBytes> batch = {}, loss = {};
-    std::unique_ptr<LaneEvent> over = {};
+    std::unique_ptr<LaneEvent> over = {}, arrived = {};
     std::int64_t step = 0, count = 1;
+    std::uint64_t checksum = 0;
     bool tells = false;  // whether a loss is on its way into it
   };
+  void prepare(Slot& slot, std::int64_t step) const {
+    auto* const ints = reinterpret_cast<int*>(slot.batch->data() + sizeof(Schedule));
+    const Fetched here = fetched(options_, step);
+    slot.count = here.targets.count;
+    slot.checksum = here.checksum;
+    std::copy(here.batch.tokens.begin(), here.batch.tokens.end(), ints);
+    std::copy(here.batch.documents.begin(), here.batch.documents.end(), ints + n_);
+    sort_by_token({ints, n_}, options_.shape.vocabulary, {ints + 2 * n_, n_});
+  }
   Slot& free_slot(std::int64_t step) {
     Slot& slot = slots_[static_cast<std::size_t>(step) % slots_.size()];
     if (slot.over->recorded_on && !device_.reached(*slot.over)) device_.await(*slot.over);
@@ -141,6 +174,8 @@ class Feed {
   Buffer<double> sums_;
   std::array<Slot, 2> slots_ = {};
   Slot* sent_ = nullptr;
+  std::uint64_t checksum_ = 0;                // of all steps so far
+  std::unique_ptr<FetchWorker> worker_ = {};  // last: it writes slots
 };
 
 }  // namespace holdfast::gpt_train

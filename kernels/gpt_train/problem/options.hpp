@@ -32,6 +32,13 @@ inline constexpr Words<Launch, 2> launch_words = {"launch", {"host", "graph"}};
 // zero; its first loss is ln V.
 enum class Start { bench, upstream };
 
+// Who makes the batches of training steps, and how much longer that takes: so many more rounds of a
+// hash for each token stand for tokenising and packing, and end in a checksum.
+struct Fetching {
+  bool ahead = false;  // a thread of its own, while the step before is computed
+  int rounds = 0;
+};
+
 struct Options {
   Shape shape = shape_of(Model::tiny);
   bool documents = false;  // else a row is one document
@@ -43,6 +50,7 @@ struct Options {
   double warm_tokens = 0;  // above 0: w0 follows the tokens trained before, and scales the rate
   Precision precision = Precision::f32;  // of a host f32 or f64, of a device bf16
   Launch launch = Launch::host;          // of a training step
+  Fetching fetching = {};                // of training steps
 };
 
 }  // namespace holdfast::gpt_train

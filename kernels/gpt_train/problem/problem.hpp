@@ -2,6 +2,8 @@
 // What the implementations are given, checked and complete.
 #pragma once
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -26,10 +28,10 @@ struct Problem {
   bool head_passes_back() const { return passes_back() || unit == Unit::lm_head; }
 };
 
-// How many threads share a host's attention.
+// How many of the threads that the process uses share a host's attention.
 inline int attention_threads(const Shape& s) {
   const double flops = 2. * s.query_width() * double(s.tokens()) * s.columns;
-  return flops < flops_worth_sharing ? 1 : std::min(host_limits().threads, s.batch * s.groups);
+  return flops < flops_worth_sharing ? 1 : std::min(omp_get_max_threads(), s.batch * s.groups);
 }
 
 // How many matrices [m, q] of so many a host makes orthogonal at a time: what a megabyte of cache

@@ -11,6 +11,7 @@
 #include "computation.hpp"
 #include "gpt_train/problem/problem.hpp"
 #include "gpt_train/problem/rates.hpp"
+#include "gpt_train/stepped/fetching.hpp"
 #include "gpt_train/stepped/inputs.hpp"
 #include "gpt_train/stepped/pass.hpp"
 #include "runtime/base/error.hpp"
@@ -39,12 +40,14 @@ class Steps : public Computation {
   Steps(Backend& backend, Problem problem)
       : problem_(std::move(problem)),
         model_(backend, problem_),
+        batches_(problem_.options, trains_ahead(problem_)),
         layer_names_(layer_names(problem_.options.shape.layers)) {
     start_again(0);
   }
 
   void start_again(int) override {
     step_ = 0;
+    batches_.halt();
     if (problem_.has_attention())
       model_.take(projected(problem_.options));
     else
@@ -60,6 +63,7 @@ class Steps : public Computation {
       model_.attention_forward();
       model_.take_incoming(incoming(problem_.options.shape, problem_.options.shape.query_width()));
     }
+    batches_.begin_again();
   }
 
   void step() override {
@@ -85,15 +89,17 @@ class Steps : public Computation {
     return told;
   }
 
+  std::vector<NamedReading> readings() override { return told_of_fetching(problem_, batches_); }
+
  private:
   LossSums loss() const {
     return sums_of(model_.losses(), problem_.options.shape.tokens(), count_);
   }
   void take_batch(std::int64_t step) {
-    const Batch batch = batch_of(problem_.options, step);
-    const Targets targets = targets_of(problem_.options.shape, batch);
-    count_ = targets.count;
-    model_.take(batch, targets);
+    batches_.of(step, [&](const Fetched& here) {
+      count_ = here.targets.count;
+      model_.take(here.batch, here.targets);
+    });
   }
 
   void train() {
@@ -110,6 +116,7 @@ class Steps : public Computation {
 
   Problem problem_;
   Model model_;
+  Batches batches_;
   std::vector<std::string> layer_names_;
   std::int64_t step_ = 0, count_ = 1;
 };

@@ -113,6 +113,21 @@ TEST(GptDevice, AGraphGivesTheBitsOfLaunchesAndOfASecondRun) {
   EXPECT_EQ(after(Launch::graph, {.copies = CopyLane::late}), launched);
 }
 
+// A slot that the worker wrote while its copy was on its way would show where copies are late.
+TEST(GptDevice, FetchingAheadGivesTheBitsOfFetchingInEachStep) {
+  const auto after = [](Fetching fetching, emulation::CopyLane copies) {
+    Options options = of(Model::tiny, Optimizer::adamw, true, Launch::graph);
+    options.shape.vocabulary = 120;
+    options.shape.columns = 24;
+    options.fetching = fetching;
+    return found(*emulated({.copies = copies}), Unit::train_step, options, 5);
+  };
+  using emulation::CopyLane;
+  const std::vector<double> series = after({.rounds = 2}, CopyLane::early);
+  EXPECT_EQ(after({.ahead = true, .rounds = 2}, CopyLane::early), series);
+  EXPECT_EQ(after({.ahead = true, .rounds = 2}, CopyLane::late), series);
+}
+
 TEST(GptDevice, BeginsAgainWhereItBegan) {
   const auto backend = emulated();
   const auto computation = make(Unit::train_step, *backend, Variant::optimized,

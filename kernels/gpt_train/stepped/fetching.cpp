@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpt_train/stepped/fetching.hpp"
+
+#include <chrono>
+
+#include "gpt_train/data/hash.hpp"
+
+namespace holdfast::gpt_train {
+
+Fetched fetched(const Options& options, std::int64_t step) {
+  Fetched all = {.batch = batch_of(options, step)};
+  all.targets = targets_of(options.shape, all.batch);
+  for (const int token : all.batch.tokens) {
+    auto value = static_cast<std::uint64_t>(token);
+    for (int round = 0; round < options.fetching.rounds; ++round) value = mix64(value);
+    all.checksum += value;
+  }
+  return all;
+}
+
+FetchWorker::FetchWorker(Fill fill) : fill_(std::move(fill)), thread_([this] { work(); }) {}
+
+FetchWorker::~FetchWorker() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void FetchWorker::halt() {
+  std::unique_lock lock(mutex_);
+  running_ = false;
+  changed_.wait(lock, [&] { return !busy_; });
+}
+
+void FetchWorker::begin(std::int64_t step) {
+  halt();
+  {
+    const std::lock_guard lock(mutex_);
+    states_.fill(State::free);
+    next_ = step;
+    failure_ = nullptr;
+    running_ = true;
+  }
+  changed_.notify_all();
+}
+
+void FetchWorker::take(std::int64_t step) {
+  const auto begun = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return failure_ || state_of(step) == State::filled; });
+  waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  if (failure_) std::rethrow_exception(failure_);
+  state_of(step) = State::taken;
+}
+
+void FetchWorker::give_back(std::int64_t step) {
+  {
+    const std::lock_guard lock(mutex_);
+    state_of(step) = State::free;
+  }
+  changed_.notify_all();
+}
+
+void FetchWorker::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(
+        lock, [&] { return ending_ || (running_ && !failure_ && state_of(next_) == State::free); });
+    if (ending_) return;
+    const std::int64_t step = next_;
+    busy_ = true;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      fill_(step, static_cast<std::size_t>(step) % slots);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    busy_ = false;
+    failure_ = failure;
+    if (running_ && !failure) {
+      state_of(step) = State::filled;
+      next_ = step + 1;
+    }
+    changed_.notify_all();
+  }
+}
+
+Batches::Batches(const Options& options, bool ahead) : options_(options) {
+  if (ahead)
+    worker_ = std::make_unique<FetchWorker>(
+        [this](std::int64_t step, std::size_t slot) { slots_[slot] = fetched(options_, step); });
+}
+
+void Batches::begin_again() {
+  checksum_ = 0;
+  if (worker_) worker_->begin(0);
+}
+
+}  // namespace holdfast::gpt_train
