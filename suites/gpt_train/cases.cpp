@@ -23,6 +23,7 @@ struct Setting {
   bool documents = false;
   Optimizer optimizer = Optimizer::adamw;
   Launch launch = Launch::host;
+  bool ahead = false;  // of fetching
 };
 
 void add(Rows& rows, const Family<Row>& family, const Tiers& tiers, Model model,
@@ -31,7 +32,8 @@ void add(Rows& rows, const Family<Row>& family, const Tiers& tiers, Model model,
              .model = model,
              .options = {.shape = shape_of(model),
                          .documents = setting.documents,
-                         .optimizer = setting.optimizer}};
+                         .optimizer = setting.optimizer,
+                         .fetching = {.ahead = setting.ahead}}};
   if (tiers.host) {
     row.tier = *tiers.host;
     rows.push_back(row);
@@ -60,8 +62,8 @@ void add_passes(Rows& rows) {
   add(rows, forward_backward, device_gate, Model::llama3_150m);
   add(rows, forward_backward, device_full, Model::llama3_150m, {.documents = true});
   add(rows, forward_backward, device_full, Model::gpt2_124m);
-  for (const Family<Row>* layer : {&layer_forward, &layer_backward})
-    add(rows, *layer, gate, Model::tiny);
+  add(rows, layer_forward, {Tier::full, Tier::gate}, Model::tiny);
+  add(rows, layer_backward, gate, Model::tiny);
   for (const Family<Row>* part : {&attention_forward, &attention_backward}) {
     for (const bool documents : {false, true})
       add(rows, *part, documents ? gate : full, Model::tiny, {.documents = documents});
@@ -104,6 +106,12 @@ void add_protocols(Rows& rows) {
     add(rows, memory, device_full, Model::small, {.optimizer = each});
     add(rows, memory, plain ? device_gate : device_full, Model::llama3_150m, {.optimizer = each});
     add(rows, memory, device_full, Model::gpt2_124m, {.optimizer = each});
+  }
+  for (const bool ahead : {false, true}) {
+    add(rows, data_pipeline, {ahead ? Tier::gate : Tier::full, Tier::gate}, Model::tiny,
+        {.launch = Launch::graph, .ahead = ahead});
+    add(rows, data_pipeline, device_full, Model::llama3_150m,
+        {.launch = Launch::graph, .ahead = ahead});
   }
   add(rows, first_call, device_gate, Model::tiny, {.launch = Launch::graph});
   add(rows, shape_change, device_gate, Model::tiny, {.launch = Launch::graph});

@@ -41,7 +41,8 @@ TEST(GptCases, AreThoseOfTheSpecificationOnAHost) {
                   "optimizer/opt:muon/model:tiny/f32",
                   "train_step/model:tiny/opt:multiscale/docs:0/launch:host/f32",
                   "train_step/model:small/opt:adamw/docs:1/launch:host/f32",
-                  "memory/model:tiny/opt:adamw/f32", "in_turn/model:tiny/f32"}));
+                  "memory/model:tiny/opt:adamw/f32", "in_turn/model:tiny/f32",
+                  "data_pipeline/overlap:1/model:tiny/f32"}));
 }
 
 TEST(GptCases, AreThoseOfTheSpecificationOnADevice) {
@@ -56,7 +57,7 @@ TEST(GptCases, AreThoseOfTheSpecificationOnADevice) {
             "train_step/model:tiny/opt:muon/docs:0/launch:graph/bf16",
             "train_step/model:llama3-150m/opt:multiscale/docs:0/launch:graph/bf16",
             "train_step/model:gpt2-124m/opt:adamw/docs:0/launch:graph/bf16",
-            "memory/model:llama3-150m/opt:adamw/bf16",
+            "memory/model:llama3-150m/opt:adamw/bf16", "data_pipeline/overlap:1/model:tiny/bf16",
             "compile/first_call/model:tiny/opt:adamw/bf16",
             "compile/shape_change/model:tiny/bf16"}));
 }

@@ -23,6 +23,7 @@ namespace families {
 extern const Family<Row> forward, forward_backward, layer_forward, layer_backward,
     attention_forward, attention_backward, lm_head, optimizer, train_step;  // stepped.cpp
 extern const Family<Row> in_turn, memory, first_call, shape_change;         // protocols.cpp
+extern const Family<Row> data_pipeline;                                     // pipeline.cpp
 }  // namespace families
 
 Unit unit_of(const Row& row);
