@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regressions planted into gpt_train, and the real commands that must notice and name the cause.
+#include "planted/kernel_plants.hpp"
+
+namespace holdfast::planted {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string step =
+                      "planted_training/train_step/model:tiny/opt:adamw/docs:0/launch:graph/bf16",
+                  attention = "planted_training/attention/pass:fwd/model:tiny/docs:0/f32",
+                  micro_step =
+                      "planted_training/train_step/model:micro/opt:adamw/docs:0/launch:host/f64";
+
+class PlantedTraining : public Planted {
+ protected:
+  static void SetUpTestSuite() {
+    accept_as_built(PLANTED_TRAINING_BINARY, "cuda-dry:sm_90", "planted_training");
+  }
+};
+
+std::string regression() {
+  return "REGRESSION +" + step + " +cuda-dry-sm_90 +optimized.*";
+}
+
+TEST_F(PlantedTraining, WhatWasAcceptedPasses) {
+  expect_well(gate->check("unplanted"));
+}
+
+TEST_F(PlantedTraining, OneMoreLaunchFailsTheBuildAndIsNamed) {
+  const Said said = judge("launch");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex(regression() + " launches +rose from 65 to 66"));
+  EXPECT_THAT(said.words, HasSubstr("sum_rows"));
+}
+
+TEST_F(PlantedTraining, OneMoreCopyFailsTheBuild) {
+  const Said said = judge("copy");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex(regression() + "d2h_bytes +rose from 16 B to 24 B"));
+}
+
+TEST_F(PlantedTraining, AGraphThatIsLostFailsTheBuild) {
+  const Said said = judge("no_graph");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex(regression() + "host_launches +rose from 1 to 65"));
+}
+
+// What is wrong needs no baseline.
+Said judged_on_host(const std::string& plant) {
+  const auto folder = fresh_folder("planted_training_host");
+  const Gate gate(PLANTED_TRAINING_BINARY, "host", folder, policy_without_rules(folder / "policy"));
+  expect_well(gate.measure("HOLDFAST_PLANT=" + plant, "results", "--processes=1"));
+  return gate.check("results");
+}
+
+TEST(PlantedTrainingOnHost, IsRightAsBuilt) {
+  EXPECT_THAT(judged_on_host("").words, Not(HasSubstr("WRONG")));
+}
+
+TEST(PlantedTrainingOnHost, OneMaskBitOfOneTileIsWrong) {
+  const Said said = judged_on_host("mask");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex("WRONG +" + attention));
+  EXPECT_THAT(said.words, HasSubstr("plain loops in f64"));
+}
+
+TEST(PlantedTrainingOnHost, AStepThatIsSkippedWhileItIsTimedIsWrong) {
+  const Said said = judged_on_host("skips");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex("WRONG +" + micro_step));
+  EXPECT_THAT(said.words, HasSubstr("a step must do the same whether it is timed or not"));
+}
+
+// Clock readings that stay needed to the end of the kernel.
+constexpr const char* sixteen_registers =
+    "  long long planted[16];\n"
+    "#pragma unroll\n"
+    "  for (int k = 0; k < 16; ++k) planted[k] = clock64();\n"
+    "  struct Keep {\n"
+    "    const long long* values;\n"
+    "    float* out;\n"
+    "    __device__ ~Keep() {\n"
+    "#pragma unroll\n"
+    "      for (int k = 0; k < 16; ++k)\n"
+    "        if (values[k] == clock64()) out[k] = 0;\n"
+    "    }\n"
+    "  } keep{planted, log_sums};\n";
+
+TEST(PlantedDeviceCode, OfTheTrainingIsFoundByItsCause) {
+  expect_found("gpt_train", {{.name = "registers",
+                              .file = "attention.cu",
+                              .where = "attend(gpt::AttentionForm form, gpt::Heads<const Bf16> in, "
+                                       "Bf16* o, float* log_sums) {\n",
+                              .after = sixteen_registers,
+                              .of_case = "attention/pass:fwd/model:tiny/docs:1/bf16",
+                              .metric = "registers_max",
+                              .cause = "attend<32>: "}});
+}
+
+}  // namespace
+}  // namespace holdfast::planted
