@@ -47,6 +47,16 @@ int exit_code(Fault fault) {
   return Exit::incomplete;
 }
 
+// What broke off was not measured, which is more than that it is wrong.
+int exit_code(const std::vector<Measured>& measured) {
+  int code = 0;
+  for (const auto& [which, measurement] : measured) {
+    if (measurement.broke_off) return Exit::incomplete;
+    if (measurement.status == Measurement::Status::failed) code = Exit::failed;
+  }
+  return code;
+}
+
 void print_for_people(const std::vector<Case>& cases) {
   for (const Case& one : cases) {
     std::string line(name(one.tier));
@@ -243,10 +253,7 @@ int run(char* program, const std::vector<std::string>& arguments) {
 
   const std::vector<Measured> measured = measuring.take();
   keep(measured);
-  const bool failed = std::any_of(measured.begin(), measured.end(), [](const Measured& one) {
-    return one.measurement.status == Measurement::Status::failed;
-  });
-  return failed ? Exit::failed : 0;
+  return exit_code(measured);
 }
 
 }  // namespace

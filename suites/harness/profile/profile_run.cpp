@@ -125,6 +125,8 @@ bool profile_cases(const std::string& suite, const std::vector<const Case*>& cas
         complaints.push_back(std::move(slow));
     } catch (const Error& error) {
       if (error.fault() == Fault::no_device || error.fault() == Fault::bad_input) throw;
+      if (error.fault() == Fault::device)
+        throw Error(Fault::device, text(one->id, ": ", error.what()));
       complaints.push_back(text("failed ", one->id, ": ", error.what()));
     }
   }
