@@ -122,6 +122,7 @@ Row with(const SuiteOptions& options, Row each) {
   const Given given(options);
   given.number("batch", each.options.shape.batch);
   given.number("seq", each.options.shape.columns);
+  given.word("opt", optimizer_words, each.options.optimizer);
   given.real("lr", each.options.learning_rate);
   given.real("w0", each.options.warm);
   return each;
@@ -145,6 +146,7 @@ Suite suite() {
   return {.name = "gpt_train",
           .options = {{"batch", "B", "rows of a batch"},
                       {"seq", "T", "tokens of a row, at least 2"},
+                      {"opt", "RULE", "optimiser of all trainings: adamw, muon or multiscale"},
                       {"lr", "RATE", "learning rate of every update"},
                       {"w0", "W", "how far warm-up has come, 0 to 1"}},
           .cases = cases};

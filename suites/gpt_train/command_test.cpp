@@ -2,9 +2,11 @@
 // The real binary as a user types it: what its list holds, its options, what it says to nonsense.
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "harness/testing/shell.hpp"
 
@@ -14,6 +16,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
+using testing::Not;
 
 nlohmann::json list(const std::string& options = "") {
   return nlohmann::json::parse(run(GPT_TRAIN_BINARY " --list=json " + options).words).at("cases");
@@ -68,6 +71,10 @@ TEST(GptCases, GateInAtMostTwelveOnAHostAndTwentyFiveOnADevice) {
 }
 
 TEST(GptCommand, OptionsChangeTheRowsThatTheySpeakOf) {
+  EXPECT_THAT(listed("--opt=muon"),
+              Contains("train_step/model:tiny/opt:muon/docs:0/launch:host/f32"));
+  EXPECT_THAT(listed("--opt=muon"),
+              Not(Contains("train_step/model:tiny/opt:adamw/docs:0/launch:host/f32")));
   EXPECT_THAT(listed("--batch=4 --seq=64"),
               Contains("train_step/model:tiny/opt:adamw/docs:0/launch:host/batch:4/seq:64/f32"));
 }
@@ -82,19 +89,49 @@ TEST(GptCommand, NonsenseIsRefusedWithFieldValueAndLimit) {
         Nonsense{"--seq=1", "seq = 1: it must be at least 2"},
         Nonsense{"--w0=1.5", "w0 = 1.5: warm-up is a share from 0 to 1"},
         Nonsense{"--lr=nan", "lr = nan: it must be a finite number"},
-        Nonsense{"--lr=fast", "--lr=fast is no number"}}) {
+        Nonsense{"--lr=fast", "--lr=fast is no number"},
+        Nonsense{"--opt=sgd", "unknown optimizer 'sgd'; use one of adamw, muon, multiscale"}}) {
     const Said said = run(GPT_TRAIN_BINARY " " + options);
     EXPECT_EQ(said.exit, 2) << options;
     EXPECT_THAT(said.words, HasSubstr(sentence));
   }
 }
 
-// A rate beyond all numbers; the harness reports a case that failed as wrong.
-TEST(GptCommand, ALossThatIsNoNumberFailsTheCaseWithItsStep) {
-  const Said said =
-      run(GPT_TRAIN_BINARY " --filter=train_step/model:tiny/opt:adamw/docs:0 --lr=1e308");
+// A rate beyond all numbers: the training stops, measured and profiled.
+TEST(GptCommand, ALossThatIsNoNumberStopsTheTrainingWithItsStep) {
+  for (const std::string& how : {std::string(), " --profile=" + fresh_folder("gpt_nan").string()}) {
+    const Said said =
+        run(GPT_TRAIN_BINARY " --filter=train_step/model:tiny/opt:adamw/docs:0 --lr=1e308" + how);
+    EXPECT_EQ(said.exit, 3) << said.words;
+    EXPECT_THAT(said.words, HasSubstr("Loss is NaN, stopping training at step 1"));
+  }
+}
+
+// The published benchmark and its assertion, on a pass that takes far less than a second.
+TEST(GptCommand, AMeanStepIsHeldToItsAssertion) {
+  const std::string pass = GPT_TRAIN_BINARY " --filter=forward_backward/model:micro --profile=" +
+                           fresh_folder("gpt_mean").string() + " --profile-steps=100";
+  EXPECT_EQ(run(pass + " --assert-mean=0.15").exit, 0);
+  const Said said = run(pass + " --assert-mean=1e-9");
   EXPECT_EQ(said.exit, 1);
-  EXPECT_THAT(said.words, HasSubstr("Loss is NaN, stopping training at step 1"));
+  EXPECT_THAT(said.words, HasSubstr("over 100 steps, --assert-mean=1e-09 allows less"));
+}
+
+TEST(GptCommand, WindowsOfAProfileBeginAtMultiplesOfWhatIsAsked) {
+  const auto folder = fresh_folder("gpt_windows");
+  const Said said =
+      run(GPT_TRAIN_BINARY " --filter=forward_backward/model:micro --profile=" + folder.string() +
+          " --profile-every=3 --profile-steps=2 --profile-windows=3");
+  ASSERT_EQ(said.exit, 0) << said.words;
+  std::vector<int> begins;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const auto profile = nlohmann::json::parse(read(entry.path()));
+    for (const auto& window : profile.at("windows")) {
+      begins.push_back(window.at("first_step").get<int>());
+      EXPECT_EQ(window.at("steps"), 2);
+    }
+  }
+  EXPECT_EQ(begins, (std::vector{3, 6, 9}));
 }
 
 #ifdef HOLDFAST_CUDA
