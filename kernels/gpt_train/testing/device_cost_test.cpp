@@ -2,8 +2,13 @@
 // What the optimized variant costs on a dry device, and what a device refuses.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "gpt_train/device/places.hpp"
 #include "gpt_train/gpt_train.hpp"
+#include "runtime/backend/recording.hpp"
 #include "testing/dry_run.hpp"
 #include "testing/error_of.hpp"
 
@@ -38,6 +43,31 @@ TEST(DryGpt, TenStepsAreOneCaptureAndWaitForNothing) {
     EXPECT_EQ(first.syncs + first.allocations + first.programs + first.plans + first.copies, 0);
     EXPECT_EQ(first.host_launches, 1);
     for (int k = 0; k < 9; ++k) EXPECT_EQ(run.step(), first);
+  }
+}
+
+// A replay shows what the host's step has: testing/scopes_test.cpp.
+TEST(DryGpt, AGraphShowsTheScopesOfItsStep) {
+  for (const Launch launch : {Launch::host, Launch::graph}) {
+    DryRun run = dry(Unit::train_step, of(Model::tiny, Optimizer::muon, true, launch));
+    Recording recording(*run.backend);
+    run.computation->step();
+    recording.stop();
+    std::vector<std::string> scopes;
+    std::map<std::string, int> pieces;
+    for (const ScopeRecord& scope : recording.scopes())
+      scopes.push_back(std::string(2 * std::size_t(scope.depth), ' ') + scope.name);
+    EXPECT_EQ(scopes, (std::vector<std::string>{
+                          "data_loading",  "forward_pass",     "  embedding",   "  layer_0",
+                          "    attention", "    gated_mlp",    "  layer_1",     "    attention",
+                          "    gated_mlp", "loss_computation", "  lm_head",     "backward_pass",
+                          "  lm_head",     "  layer_1",        "    gated_mlp", "    attention",
+                          "  layer_0",     "    gated_mlp",    "    attention", "  embedding",
+                          "update"}));
+    for (const DeviceSlice& slice : recording.slices())
+      if (slice.scope >= 0) ++pieces[recording.scopes()[std::size_t(slice.scope)].name];
+    EXPECT_EQ(pieces["data_loading"], 1);
+    EXPECT_EQ(pieces["update"], 3 + 3 * 19);
   }
 }
 

@@ -62,6 +62,7 @@ struct DeviceSlice {
   LaunchShape shape = {};
   std::int64_t bytes = 0;
   Lane lane = Lane::main;
+  int scope = -1;  // index into Recording::scopes(): of a replay's piece where it was captured
   // On the device, on the recording's clock; absent on a device that does not execute. A library
   // call may be several kernels on the device: then it spans them, and `kernels` counts them.
   std::optional<double> begin = {}, end = {};

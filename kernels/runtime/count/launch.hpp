@@ -79,9 +79,11 @@ class Graph {
     LaunchShape shape = {};
     std::int64_t bytes = 0;  // of a copy or a fill
     int device_nodes = 1;    // that it became in the device's own graph; a library's may be several
+    std::vector<std::string> scopes = {};  // opened since the capture began, outermost first
   };
 
   std::vector<Node> nodes = {};
+  std::size_t scopes_around = 0;  // that were open when the capture began
   Counts counts = {};
   std::map<Function*, std::int64_t> launches = {};  // per kernel, for the kernel table
 

@@ -60,6 +60,7 @@ Recorder::Index Recorder::open(Activity::Kind kind, std::string_view what, std::
 void Recorder::enqueue(DeviceSlice slice) {
   slice.activity = activities.size() - 1;
   slice.lane = activities.back().lane;
+  slice.scope = innermost_;
   slices.push_back(std::move(slice));
 }
 
@@ -82,8 +83,26 @@ Recorder::Index Recorder::open_replay(const Graph& graph) {
   if (!room_for(graph.nodes.size())) return none;
   const auto verb =
       open(Activity::Kind::replay, "graph of " + std::to_string(graph.nodes.size()) + " nodes");
-  for (const auto& node : graph.nodes) enqueue(slice_of(node));
+  std::vector<std::string> path;
+  std::vector<Index> opened;
+  for (const auto& node : graph.nodes) {
+    const std::vector<std::string>& next = node.scopes;
+    const auto [same, other] = std::mismatch(path.begin(), path.end(), next.begin(), next.end());
+    const auto common = static_cast<std::size_t>(same - path.begin());
+    if (common < opened.size()) close_scope(opened[common]);
+    opened.resize(common);
+    for (auto name = other; name != next.end(); ++name) opened.push_back(open_replayed(*name));
+    path = next;
+    enqueue(slice_of(node));
+  }
+  if (!opened.empty()) close_scope(opened.front());
   return verb;
+}
+
+Recorder::Index Recorder::open_replayed(const std::string& name) {
+  const Index scope = open_scope(name);
+  if (scope != none) scopes[scope].replayed = true;
+  return scope;
 }
 
 void Recorder::close(Index verb) {

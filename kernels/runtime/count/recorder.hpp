@@ -60,6 +60,7 @@ class Recorder {
  private:
   bool room_for(std::size_t more_slices);
   void enqueue(DeviceSlice slice);
+  Index open_replayed(const std::string& name);
   void name_activities(std::vector<Correlation>& correlations) const;
 
   const Ledger* ledger_;

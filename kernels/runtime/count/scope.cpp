@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/count/scope.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include "runtime/base/error.hpp"
@@ -48,9 +49,17 @@ Scope::~Scope() {
 
 std::string scope_path() {
   std::string path;
-  for (const auto* scope = innermost; scope; scope = scope->around_)
-    path = std::string(scope->name_) + (path.empty() ? "" : "/" + path);
+  for (const std::string& name : open_scopes()) path += (path.empty() ? "" : "/") + name;
   return path;
+}
+
+std::vector<std::string> open_scopes(std::size_t without) {
+  std::vector<std::string> names;
+  for (const auto* scope = innermost; scope; scope = scope->around_)
+    names.emplace_back(scope->name_);
+  std::reverse(names.begin(), names.end());
+  names.erase(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(without));
+  return names;
 }
 
 }  // namespace holdfast

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast {
 
@@ -18,6 +19,8 @@ struct ScopeRecord {
   int parent = -1;  // index of the scope around it; -1 outermost
   int depth = 0;    // 0 is outermost
   double begin = 0, end = 0;
+  // Opened where a graph was captured, and shown again by a replay: of no length on the host.
+  bool replayed = false;
 };
 
 // Open while it lives; on one thread, the last opened ends first. `name` must outlive it.
@@ -29,7 +32,7 @@ class Scope {
   Scope& operator=(const Scope&) = delete;
 
  private:
-  friend std::string scope_path();
+  friend std::vector<std::string> open_scopes(std::size_t without);
   std::string_view name_;
   const Scope* around_;
   std::uint64_t recording_ = 0;  // its number; 0 when nobody listens
@@ -38,6 +41,8 @@ class Scope {
 
 // Names of this thread's open scopes, outermost first: "rk4_step/rhs"; empty outside of any.
 std::string scope_path();
+// The same, one by one, without the outermost so many.
+std::vector<std::string> open_scopes(std::size_t without = 0);
 
 // Scopes that this thread opens from here on go to the recorder. Error{broken_rule} where it has
 // one.

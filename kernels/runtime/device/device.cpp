@@ -79,6 +79,7 @@ void Device::enqueue(const MakeNode& node, const Act& act) {
   if (captured.kind == Graph::Node::Kind::library)
     captured.device_nodes = do_captured_nodes().value_or(captured_nodes_ + 1) - captured_nodes_;
   captured_nodes_ += captured.device_nodes;
+  captured.scopes = open_scopes(capturing_->scopes_around);
 }
 
 void* Device::allocate(std::size_t bytes, std::string_view site) {

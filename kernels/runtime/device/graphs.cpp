@@ -17,6 +17,7 @@ Graph Device::capture(const std::function<void()>& enqueue) {
   Graph graph;
   do_begin_capture();
   graph.releases_seen = releases_;
+  graph.scopes_around = open_scopes().size();
   capturing_ = &graph;
   captured_nodes_ = 0;
   try {

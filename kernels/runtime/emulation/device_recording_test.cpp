@@ -110,6 +110,44 @@ TEST_F(DryRecording, AReplayIsExpandedNodeByNode) {
   EXPECT_EQ(recording.slices()[4].activity, 1);
 }
 
+// Those opened inside the capture, below those that are open where it is replayed.
+TEST_F(DryRecording, AReplayShowsTheScopesOfItsCapture) {
+  const auto capture = [&] {
+    const Scope around("setting up");
+    return device.capture([&] {
+      {
+        const Scope forward("forward");
+        copy();
+        const Scope layer("layer");
+        copy();
+        copy();
+      }
+      copy();
+      const Scope back("backward"), layer("layer");
+      copy();
+    });
+  };
+  const Graph graph = capture();
+  Recording recording(*backend);
+  {
+    const Scope step("step");
+    device.replay(graph);
+  }
+  recording.stop();
+  std::vector<std::string> scopes, of_slices;
+  for (const ScopeRecord& scope : recording.scopes()) {
+    scopes.push_back(std::string(2 * std::size_t(scope.depth), ' ') + scope.name);
+    EXPECT_EQ(scope.replayed, scope.name != "step");
+    EXPECT_GE(scope.end, scope.begin);
+  }
+  EXPECT_EQ(scopes, (std::vector<std::string>{"step", "  forward", "    layer", "  backward",
+                                              "    layer"}));
+  for (const DeviceSlice& slice : recording.slices())
+    of_slices.push_back(recording.scopes()[std::size_t(slice.scope)].name);
+  EXPECT_EQ(of_slices, (std::vector<std::string>{"forward", "layer", "layer", "step", "layer"}));
+  EXPECT_EQ(recording.slices().back().scope, 4);
+}
+
 TEST_F(DryRecording, ACaptureIsOneActivityAndEnqueuesNothing) {
   Recording recording(*backend);
   (void)device.capture([&] {

@@ -34,6 +34,7 @@ void append(Recorded& recorded, const Recording& recording, double offset) {
   }
   for (DeviceSlice slice : recording.slices()) {
     slice.activity += first_activity;
+    if (slice.scope >= 0) slice.scope += first_scope;
     if (slice.begin) *slice.begin += offset;
     if (slice.end) *slice.end += offset;
     recorded.slices.push_back(std::move(slice));
@@ -74,12 +75,8 @@ std::optional<std::size_t> StepFinder::step_of(std::size_t activity) const {
   return static_cast<std::size_t>(after - steps_.begin()) - 1;
 }
 
-std::vector<std::int64_t> launches_of_activities(const Recorded& recorded) {
-  std::vector<std::int64_t> launches(recorded.activities.size());
-  for (const DeviceSlice& slice : recorded.slices)
-    if (slice.kind == Activity::Kind::kernel || slice.kind == Activity::Kind::library)
-      ++launches.at(slice.activity);
-  return launches;
+bool is_launch(const DeviceSlice& slice) {
+  return slice.kind == Activity::Kind::kernel || slice.kind == Activity::Kind::library;
 }
 
 std::vector<int> parents(const std::vector<ScopeRecord>& scopes) {

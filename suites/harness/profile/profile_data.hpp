@@ -79,8 +79,8 @@ class StepFinder {
   std::vector<const ProfiledStep*> steps_ = {};
 };
 
-// How many launches each activity stands for: one of a kernel or a library call, all of a replay.
-std::vector<std::int64_t> launches_of_activities(const Recorded& recorded);
+// Of a kernel, ours or a library's.
+bool is_launch(const DeviceSlice& slice);
 
 // For each scope the one that encloses it, or -1: of records in the order of opening.
 std::vector<int> parents(const std::vector<ScopeRecord>& scopes);

@@ -129,7 +129,6 @@ std::vector<ScopeTotal> scope_totals(const Profiled& profiled, const StepFinder&
   const Recorded& recorded = profiled.recorded;
   const std::vector<std::string> path = paths(recorded.scopes);
   const std::vector<int> parent = parents(recorded.scopes);
-  const std::vector<std::int64_t> launches = launches_of_activities(recorded);
   std::vector<ScopeTotal> rows;
   std::map<std::string, std::size_t> index;
   const auto row = [&](int scope) -> ScopeTotal& {
@@ -150,11 +149,24 @@ std::vector<ScopeTotal> scope_totals(const Profiled& profiled, const StepFinder&
       total.self_seconds += seconds;
       if (parent[i] >= static_cast<int>(step->first_scope)) row(parent[i]).self_seconds -= seconds;
     }
-    for (std::size_t i = step->first_activity; i < step->end_activity; ++i)
-      for (int scope = launches[i] ? recorded.activities[i].scope : -1;
-           scope >= static_cast<int>(step->first_scope);
-           scope = parent[static_cast<std::size_t>(scope)])
-        row(scope).launches += launches[i];
+  }
+  const auto each_around = [&](int scope, const ProfiledStep& step, const auto& tell) {
+    for (; scope >= static_cast<int>(step.first_scope);
+         scope = parent[static_cast<std::size_t>(scope)])
+      tell(scope);
+  };
+  for (const DeviceSlice& slice : recorded.slices) {
+    const auto step = steps.step_of(slice.activity);
+    if (!step) continue;
+    const int innermost =
+        slice.scope >= 0 ? slice.scope : recorded.activities[slice.activity].scope;
+    each_around(innermost, *steps.steps()[*step], [&](int scope) {
+      row(scope).launches += is_launch(slice);
+      // The host's clock knows nothing of what a replay is made of; the device's does.
+      if (!recorded.scopes[static_cast<std::size_t>(scope)].replayed || !slice.begin) return;
+      row(scope).seconds += *slice.end - *slice.begin;
+      if (scope == innermost) row(scope).self_seconds += *slice.end - *slice.begin;
+    });
   }
   for (ScopeTotal& total : rows) {
     total.self_seconds = std::max(0., total.self_seconds);  // a sum of differences may miss zero

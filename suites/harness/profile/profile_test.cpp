@@ -190,6 +190,29 @@ TEST(Scopes, CountEachNodeOfAReplayedGraph) {
   EXPECT_EQ(analyse(device.data).scopes[0].launches, 3);
 }
 
+TEST(Scopes, OfAReplayedGraphHaveTheTimeThatTheDeviceTells) {
+  Synthetic device;
+  std::vector<ScopeRecord>& scopes = device.data.recorded.scopes;
+  device.step([&] {
+    (void)device.verb(Kind::replay, "replay");
+    device.open("forward");
+    scopes.back().replayed = true;
+    device.enqueue(Kind::kernel, "embed", 0, us).scope = 0;
+    device.open("layer");
+    scopes.back().replayed = true;
+    device.enqueue(Kind::kernel, "attend", us, 4 * us).scope = 1;
+    device.close();
+    device.close();
+  });
+  const auto found = analyse(device.data).scopes;
+  ASSERT_EQ(found.size(), 2);
+  EXPECT_NEAR(found[0].seconds, 4 * us, 1e-12);
+  EXPECT_NEAR(found[0].self_seconds, us, 1e-12);
+  EXPECT_NEAR(found[1].seconds, 3 * us, 1e-12);
+  EXPECT_EQ(found[0].launches, 2);
+  EXPECT_EQ(found[1].launches, 1);
+}
+
 Synthetic recorded_on_host() {
   Synthetic host;
   host.data.architecture.reset();

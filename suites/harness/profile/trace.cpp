@@ -137,7 +137,8 @@ class Writer {
   std::vector<Piece> pieces() {
     add_steps();
     for (const ScopeRecord& scope : profiled_.recorded.scopes)
-      add(scope.begin, complete(host, scopes, scope.name, scope.begin, scope.end, ""));
+      if (!scope.replayed)  // those have no length here
+        add(scope.begin, complete(host, scopes, scope.name, scope.begin, scope.end, ""));
     add_verbs();
     std::stable_sort(pieces_.begin(), pieces_.end(),
                      [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
