@@ -25,18 +25,6 @@ inline std::size_t logit_bytes(const Problem& p) {
   return static_cast<std::size_t>(rows * s.vocabulary) * sizeof(Bf16);
 }
 
-inline bool runs_layers(const Problem& p) {
-  return p.has_layers() || p.has_layer();
-}
-inline bool layers_go_back(const Problem& p) {
-  return p.passes_back() || p.unit == Unit::layer_backward;
-}
-inline bool goes_back(const Problem& p) {
-  return layers_go_back(p) || p.unit == Unit::lm_head;
-}
-inline bool attention_goes_back(const Problem& p) {
-  return layers_go_back(p) || p.unit == Unit::attention_backward;
-}
 inline std::int64_t held_layers(const Problem& p) {
   return p.passes_back() ? p.options.shape.layers : runs_layers(p) ? 1 : 0;
 }

@@ -32,9 +32,9 @@ class Fused {
                     Layout::joined, "state: parameters"),
         gradients_(backend, has_gradients() ? tensors_of(problem.unit, s_) : std::vector<Tensor>(),
                    Layout::joined, "result: gradients"),
-        held_layers_(problem.passes_back() ? s_.layers
-                     : runs_layers()       ? 1
-                                           : 0),
+        held_layers_(problem.passes_back()  ? s_.layers
+                     : runs_layers(problem) ? 1
+                                            : 0),
         segments_(backend, on_tokens(1, problem.unit != Unit::update), "inputs: segments"),
         losses_(backend, on_tokens(1, problem.has_head()), "result: losses"),
         x_(backend, streams() * n_ * s_.width, "activations"),
@@ -45,21 +45,20 @@ class Fused {
         log_sums_(backend, attentions() * n_ * s_.heads(), "activations"),
         both_(backend, held_layers_ * n_ * 2 * s_.inner, "activations"),
         inverses_(backend, (2 * held_layers_ + problem.has_head()) * n_, "activations"),
-        y_(backend, on_tokens(s_.width, runs_layers() || problem.has_head()), "scratch"),
-        h_(backend, on_tokens(s_.inner, runs_layers()), "scratch"),
-        dx_(backend, on_tokens(s_.width, goes_back()), "gradients: stream"),
-        dy_(backend, on_tokens(s_.width, goes_back()), "scratch"),
-        d_both_(backend, on_tokens(2 * s_.inner, layers_go_back()), "scratch"),
-        d_qkv_(backend, on_tokens(qkv_width_, layers_go_back() || attention_goes_back()),
-               "scratch"),
-        d_o_(backend, on_tokens(s_.query_width(), layers_go_back() || attention_goes_back()),
-             "scratch"),
-        partial_(backend, goes_back() ? (n_ + norm_rows - 1) / norm_rows * s_.width : 0, "scratch"),
+        y_(backend, on_tokens(s_.width, runs_layers(problem) || problem.has_head()), "scratch"),
+        h_(backend, on_tokens(s_.inner, runs_layers(problem)), "scratch"),
+        dx_(backend, on_tokens(s_.width, goes_back(problem)), "gradients: stream"),
+        dy_(backend, on_tokens(s_.width, goes_back(problem)), "scratch"),
+        d_both_(backend, on_tokens(2 * s_.inner, layers_go_back(problem)), "scratch"),
+        d_qkv_(backend, on_tokens(qkv_width_, attention_goes_back(problem)), "scratch"),
+        d_o_(backend, on_tokens(s_.query_width(), attention_goes_back(problem)), "scratch"),
+        partial_(backend, goes_back(problem) ? (n_ + norm_rows - 1) / norm_rows * s_.width : 0,
+                 "scratch"),
         incoming_(backend, on_tokens(s_.width, problem.unit == Unit::layer_backward), "inputs"),
         logits_(backend, problem.has_head() ? std::min(chunk_rows, n_) * s_.vocabulary : 0,
                 "logits") {
-    if (runs_layers() || problem.has_attention())
-      attention_.emplace(backend, s_, layers_go_back() || attention_goes_back());
+    if (runs_layers(problem) || problem.has_attention())
+      attention_.emplace(backend, s_, attention_goes_back(problem));
     if (problem.trains()) update_.emplace(backend, problem.options, Layout::joined);
   }
 
@@ -223,26 +222,14 @@ class Fused {
   }
 
  private:
-  bool runs_layers() const {
-    return problem_.has_layers() || problem_.has_layer();
-  }
-  bool layers_go_back() const {
-    return problem_.passes_back() || problem_.unit == Unit::layer_backward;
-  }
-  bool attention_goes_back() const {
-    return problem_.unit == Unit::attention_backward;
-  }
-  bool goes_back() const {
-    return layers_go_back() || problem_.unit == Unit::lm_head;
-  }
   bool has_gradients() const {
-    return goes_back() || problem_.unit == Unit::update;
+    return goes_back(problem_) || problem_.unit == Unit::update;
   }
   std::size_t on_tokens(int width, bool needed) const {
     return needed ? n_ * width : 0;
   }
   std::size_t streams() const {
-    return runs_layers() ? held_layers_ + 1 : problem_.unit == Unit::lm_head;
+    return runs_layers(problem_) ? held_layers_ + 1 : problem_.unit == Unit::lm_head;
   }
   std::size_t attentions() const {
     return problem_.has_attention() ? 1 : held_layers_;
@@ -252,7 +239,7 @@ class Fused {
   // between two places.
   struct Slot {
     Slot(const Fused& of, int l) {
-      const bool keeps = of.layers_go_back();
+      const bool keeps = layers_go_back(of.problem_);
       const std::int64_t n = of.n_, d = of.s_.width, held = keeps ? l : 0;
       x = of.x_.data() + (keeps ? l : l % 2) * n * d;
       next = of.x_.data() + (keeps ? l + 1 : 1 - l % 2) * n * d;
@@ -267,7 +254,7 @@ class Fused {
     T *x, *next, *x1, *qkv, *o, *log_sums, *both, *r1, *r2;
   };
   const T* last() const {
-    const std::int64_t place = !runs_layers()           ? 0
+    const std::int64_t place = !runs_layers(problem_)   ? 0
                                : problem_.passes_back() ? s_.layers
                                                         : s_.layers % 2;
     return x_.data() + place * n_ * s_.width;

@@ -28,6 +28,20 @@ struct Problem {
   bool head_passes_back() const { return passes_back() || unit == Unit::lm_head; }
 };
 
+// What of a unit runs, and what goes back.
+inline bool runs_layers(const Problem& p) {
+  return p.has_layers() || p.has_layer();
+}
+inline bool layers_go_back(const Problem& p) {
+  return p.passes_back() || p.unit == Unit::layer_backward;
+}
+inline bool goes_back(const Problem& p) {
+  return layers_go_back(p) || p.unit == Unit::lm_head;
+}
+inline bool attention_goes_back(const Problem& p) {
+  return layers_go_back(p) || p.unit == Unit::attention_backward;
+}
+
 // How many of the threads that the process uses share a host's attention.
 inline int attention_threads(const Shape& s) {
   const double flops = 2. * s.query_width() * double(s.tokens()) * s.columns;

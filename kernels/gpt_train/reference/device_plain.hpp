@@ -13,6 +13,7 @@
 #include "gpt_train/device/feed.hpp"
 #include "gpt_train/device/places.hpp"
 #include "gpt_train/device/products.hpp"
+#include "gpt_train/reference/device_results.hpp"
 #include "gpt_train/reference/device_update.hpp"
 #include "gpt_train/reference/plain_attention.hpp"
 #include "runtime/count/scope.hpp"
@@ -34,20 +35,20 @@ class DevicePlain {
         tensors_(backend, tensors_of(problem.unit, s_),
                  {.master = problem.trains(), .gradients = has_gradients()}, Layout::apart),
         streams_(backend, streams() * n_ * s_.width, "activations"),
-        layer_(backend, n_ * layer_width(), "activations: layer"),
-        back_(backend, n_ * back_width(), "gradients: activations"),
-        numbers_(backend, number_count(), "activations: rows"),
+        at_(backend, problem),
         segments_(backend, problem.unit == Unit::update ? 0 : n_, "inputs: segments"),
         losses_(backend, problem.has_head() ? n_ : 0, "result: losses"),
-        logits_(backend, problem.has_head() ? (goes_back() ? 3 : 2) * logit_count() : 0, "logits"),
-        shares_(backend, problem.has_head() && goes_back() ? logit_count() : 0, "logits"),
+        logits_(backend,
+                problem.has_head() ? (problem.head_passes_back() ? 3 : 2) * logit_count() : 0,
+                "logits"),
+        shares_(backend, problem.has_head() && problem.head_passes_back() ? logit_count() : 0,
+                "logits"),
         incoming_(backend, incoming_size(), "inputs") {
     if (runs_attention()) {
       attention_.emplace(backend, kernels_, products_.blas(), s_, attention_goes_back(problem_));
       angles(backend);
     }
     if (problem_.trains()) update_.emplace(backend, problem_.options, tensors_);
-    place();
   }
 
   // As before the first step, but for the batch.
@@ -65,7 +66,7 @@ class DevicePlain {
         flat_shape(n_ * s_.width), in_,
         {e.stream, 0, 0, bench ? e.sigma : e.upstream_sigma, n_, s_.width, s_.width}, stream(0));
     if (!problem_.has_attention()) return;
-    norm(stream(0), Kind::norm1, 0, y1_);
+    norm(stream(0), Kind::norm1, 0, at_.y1);
     project(0);
   }
   void draw_incoming() {
@@ -75,7 +76,7 @@ class DevicePlain {
   }
   void restore_incoming() {
     const std::size_t bytes = static_cast<std::size_t>(n_) * s_.width * sizeof(Bf16);
-    device_.copy(dx_, incoming_.data(), bytes);
+    device_.copy(at_.dx, incoming_.data(), bytes);
     restored_bytes_ += 2 * static_cast<std::int64_t>(bytes);
   }
 
@@ -94,22 +95,22 @@ class DevicePlain {
     layer(l, nullptr);
     {
       const Scope scope("gated_mlp");
-      back(d, inner, h_, Kind::down, l, dx_, dh_);
-      kernels_.multiply(plain_flat(pairs), dh_, silu_, pairs, du_);
-      kernels_.silu_slope(plain_flat(pairs), dh_, u_, a_, pairs, da_);
-      back(inner, d, y2_, Kind::up, l, du_, dy_);
-      back(inner, d, y2_, Kind::gate, l, da_, other_);
-      add(dy_, other_, dy_);
-      norm_backward(x1_, Kind::norm2, l, true);
+      back(d, inner, at_.h, Kind::down, l, at_.dx, at_.dh);
+      kernels_.multiply(plain_flat(pairs), at_.dh, at_.silu, pairs, at_.du);
+      kernels_.silu_slope(plain_flat(pairs), at_.dh, at_.u, at_.a, pairs, at_.da);
+      back(inner, d, at_.y2, Kind::up, l, at_.du, at_.dy);
+      back(inner, d, at_.y2, Kind::gate, l, at_.da, at_.other);
+      add(at_.dy, at_.other, at_.dy);
+      norm_backward(at_.x1, Kind::norm2, l, true);
     }
     const Scope scope("attention");
-    back(d, da, attention_->o(), Kind::out, l, dx_, d_o_);
-    attention_->backward(cosines_->data(), sines_->data(), d_o_);
-    back(da, d, y1_, Kind::query, l, attention_->d_q(), dy_);
-    back(dk, d, y1_, Kind::key, l, attention_->d_k(), other_);
-    add(dy_, other_, dy_);
-    back(dk, d, y1_, Kind::value, l, attention_->d_v(), other_);
-    add(dy_, other_, dy_);
+    back(d, da, attention_->o(), Kind::out, l, at_.dx, at_.d_o);
+    attention_->backward(cosines_->data(), sines_->data(), at_.d_o);
+    back(da, d, at_.y1, Kind::query, l, attention_->d_q(), at_.dy);
+    back(dk, d, at_.y1, Kind::key, l, attention_->d_k(), at_.other);
+    add(at_.dy, at_.other, at_.dy);
+    back(dk, d, at_.y1, Kind::value, l, attention_->d_v(), at_.other);
+    add(at_.dy, at_.other, at_.dy);
     norm_backward(stream(l), Kind::norm1, l, true);
   }
 
@@ -124,8 +125,8 @@ class DevicePlain {
     const int v = s_.vocabulary;
     const std::int64_t pairs = logit_count() / 2;
     Bf16 *z = logits_.data(), *capped = z + logit_count();
-    norm(last(), Kind::final_norm, -1, y1_);
-    products_(n_, v, s_.width, y1_, tensors_.copy(Kind::head), z);
+    norm(last(), Kind::final_norm, -1, at_.y1);
+    products_(n_, v, s_.width, at_.y1, tensors_.copy(Kind::head), z);
     kernels_.cap(plain_flat(pairs), z, pairs, limit, capped);
     kernels_.row_losses(plain_rows(n_), in_, capped, v, limit, losses_.data());
     shared_.sum_losses({.block = {sum_threads}}, in_, losses_.data(), sums_);
@@ -138,8 +139,8 @@ class DevicePlain {
     kernels_.softmax_logits(plain_rows(n_), capped, v, limit, shares_.data());
     kernels_.logit_slopes(plain_flat(pairs), in_, shares_.data(), pairs, v, dz);
     kernels_.cap_slope(plain_flat(pairs), capped, pairs, limit, dz);
-    products_.transposed(d, v, n_, y1_, dz, tensors_.gradient(Kind::head), false);
-    products_.by_transposed(n_, d, v, dz, tensors_.copy(Kind::head), dy_);
+    products_.transposed(d, v, n_, at_.y1, dz, tensors_.gradient(Kind::head), false);
+    products_.by_transposed(n_, d, v, dz, tensors_.copy(Kind::head), at_.dy);
     norm_backward(last(), Kind::final_norm, -1, false);
   }
 
@@ -149,7 +150,7 @@ class DevicePlain {
     device_.fill_zero(de, std::size_t(s_.vocabulary) * std::size_t(d) * sizeof(float));
     LaunchShape shape = row_shape(n_);
     shape.grid.y = blocks(d, 64);
-    shared_.embed_backward(shape, in_, dx_, d, de);
+    shared_.embed_backward(shape, in_, at_.dx, d, de);
   }
 
   // Bytes so far that were read and written to lie elsewhere, and not to compute.
@@ -179,7 +180,8 @@ class DevicePlain {
       tell(attention_->d_k(), n_ * s_.key_width(), to);
       tell(attention_->d_v(), n_ * s_.key_width(), to);
     }
-    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head) tell(dx_, d, to);
+    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
+      tell(at_.dx, d, to);
     if (has_gradients()) tensors_.tell_gradients(to);
   }
 
@@ -188,11 +190,7 @@ class DevicePlain {
   static constexpr float epsilon = static_cast<float>(norm_epsilon);
 
   bool runs_attention() const { return runs_layers(problem_) || problem_.has_attention(); }
-  bool goes_back() const { return problem_.head_passes_back(); }
-  bool streams_go_back() const {
-    return layers_go_back(problem_) || problem_.unit == Unit::lm_head;
-  }
-  bool has_gradients() const { return streams_go_back() || problem_.unit == Unit::update; }
+  bool has_gradients() const { return goes_back(problem_) || problem_.unit == Unit::update; }
   std::size_t streams() const {
     if (problem_.has_layers()) return static_cast<std::size_t>(s_.layers) + 1;
     if (problem_.has_layer()) return 2;
@@ -207,51 +205,6 @@ class DevicePlain {
                ? static_cast<std::size_t>(n_ * s_.query_width())
                : 0;
   }
-  // A position's share of the arrays that place() hands out.
-  std::size_t layer_width() const {
-    if (runs_layers(problem_)) return static_cast<std::size_t>(4 * s_.width + 4 * s_.inner);
-    return problem_.unit == Unit::update ? 0 : static_cast<std::size_t>(s_.width);
-  }
-  std::size_t back_width() const {
-    const int head = streams_go_back() ? 4 * s_.width : 0;
-    const int layer = layers_go_back(problem_) ? 3 * s_.inner + s_.query_width() : 0;
-    // A norm has its intermediate result there, backward or not.
-    return static_cast<std::size_t>(
-        problem_.unit == Unit::update ? 0 : std::max(head + layer, s_.width));
-  }
-  std::size_t number_count() const {  // roots and means of rows, sums over columns
-    if (problem_.unit == Unit::update) return 0;
-    return static_cast<std::size_t>(2 * n_ + (streams_go_back() ? norm_parts(n_) * s_.width : 0));
-  }
-
-  void place() {
-    const std::int64_t d = n_ * s_.width, inner = n_ * s_.inner;
-    const auto give = [](Bf16* next, std::initializer_list<std::pair<Bf16**, std::int64_t>> to) {
-      for (const auto& [pointer, count] : to) {
-        *pointer = next;
-        next += count;
-      }
-    };
-    give(layer_.data(), {{&y1_, d}});
-    if (runs_layers(problem_))
-      give(layer_.data(), {{&y1_, d},
-                           {&x1_, d},
-                           {&y2_, d},
-                           {&added_, d},
-                           {&u_, inner},
-                           {&a_, inner},
-                           {&silu_, inner},
-                           {&h_, inner}});
-    give(back_.data(), {{&other_, d}});
-    if (streams_go_back()) give(back_.data(), {{&other_, d}, {&dx_, d}, {&dy_, d}, {&weighed_, d}});
-    if (layers_go_back(problem_))
-      give(back_.data() + 4 * d,
-           {{&dh_, inner}, {&du_, inner}, {&da_, inner}, {&d_o_, n_ * s_.query_width()}});
-    roots_ = numbers_.data();
-    means_ = roots_ + n_;
-    partial_ = means_ + n_;
-  }
-
   void see() { shared_.segment(flat_shape(n_), in_, segments_.data()); }
   void add(const Bf16* a, const Bf16* b, Bf16* out) {
     const std::int64_t pairs = n_ * s_.width / 2;
@@ -260,27 +213,28 @@ class DevicePlain {
   void norm(const Bf16* x, Kind kind, int l, Bf16* y) {
     const int d = s_.width;
     const std::int64_t pairs = n_ * d / 2;
-    kernels_.inverse_roots(plain_warps(n_), x, n_, d, epsilon, roots_);
-    kernels_.scale_rows(plain_flat(pairs), x, roots_, pairs, d, other_);
-    kernels_.scale_columns(plain_flat(pairs), other_, tensors_.copy(kind, l), pairs, d, y);
+    kernels_.inverse_roots(plain_warps(n_), x, n_, d, epsilon, at_.roots);
+    kernels_.scale_rows(plain_flat(pairs), x, at_.roots, pairs, d, at_.other);
+    kernels_.scale_columns(plain_flat(pairs), at_.other, tensors_.copy(kind, l), pairs, d, y);
   }
   // Of dy: dx += or =, dg.
   void norm_backward(const Bf16* x, Kind kind, int l, bool adds) {
     const int d = s_.width;
     const std::int64_t pairs = n_ * d / 2;
     const auto parts = static_cast<unsigned>(norm_parts(n_));
-    kernels_.inverse_roots(plain_warps(n_), x, n_, d, epsilon, roots_);
-    kernels_.scale_rows(plain_flat(pairs), x, roots_, pairs, d, other_);
+    kernels_.inverse_roots(plain_warps(n_), x, n_, d, epsilon, at_.roots);
+    kernels_.scale_rows(plain_flat(pairs), x, at_.roots, pairs, d, at_.other);
     kernels_.column_products(
-        {.grid = {blocks(d / 2, plain_row_threads), parts}, .block = {plain_row_threads}}, dy_,
-        other_, static_cast<int>(n_), d, partial_);
+        {.grid = {blocks(d / 2, plain_row_threads), parts}, .block = {plain_row_threads}}, at_.dy,
+        at_.other, static_cast<int>(n_), d, at_.partial);
     kernels_.sum_parts({.grid = {blocks(d, plain_row_threads)}, .block = {plain_row_threads}},
-                       partial_, static_cast<int>(parts), d, tensors_.gradient(kind, l));
-    kernels_.scale_columns(plain_flat(pairs), dy_, tensors_.copy(kind, l), pairs, d, weighed_);
-    kernels_.row_means(plain_warps(n_), weighed_, other_, n_, d, means_);
-    kernels_.norm_slope(plain_flat(pairs), weighed_, other_, means_, roots_, pairs, d,
-                        adds ? weighed_ : dx_);
-    if (adds) add(dx_, weighed_, dx_);
+                       at_.partial, static_cast<int>(parts), d, tensors_.gradient(kind, l));
+    kernels_.scale_columns(plain_flat(pairs), at_.dy, tensors_.copy(kind, l), pairs, d,
+                           at_.weighed);
+    kernels_.row_means(plain_warps(n_), at_.weighed, at_.other, n_, d, at_.means);
+    kernels_.norm_slope(plain_flat(pairs), at_.weighed, at_.other, at_.means, at_.roots, pairs, d,
+                        adds ? at_.weighed : at_.dx);
+    if (adds) add(at_.dx, at_.weighed, at_.dx);
   }
   // Of out = in w, with w [k, n]: its gradient, and that of in.
   void back(int n, int k, const Bf16* in, Kind kind, int l, const Bf16* d_out, Bf16* d_in) {
@@ -290,32 +244,32 @@ class DevicePlain {
   // y1 to q, k and v.
   void project(int l) {
     const int d = s_.width, dk = s_.key_width();
-    products_(n_, s_.query_width(), d, y1_, tensors_.copy(Kind::query, l), attention_->q());
-    products_(n_, dk, d, y1_, tensors_.copy(Kind::key, l), attention_->k());
-    products_(n_, dk, d, y1_, tensors_.copy(Kind::value, l), attention_->v());
+    products_(n_, s_.query_width(), d, at_.y1, tensors_.copy(Kind::query, l), attention_->q());
+    products_(n_, dk, d, at_.y1, tensors_.copy(Kind::key, l), attention_->k());
+    products_(n_, dk, d, at_.y1, tensors_.copy(Kind::value, l), attention_->v());
   }
 
   // out: null where the layer is computed again and its end is not needed.
   void layer(int l, Bf16* out) {
     const int d = s_.width, inner = s_.inner;
     const std::int64_t pairs = n_ * inner / 2;
-    norm(stream(l), Kind::norm1, l, y1_);
+    norm(stream(l), Kind::norm1, l, at_.y1);
     project(l);
     {
       const Scope scope("attention");
       attention_->forward(cosines_->data(), sines_->data(), segments_.data());
     }
-    products_(n_, d, s_.query_width(), attention_->o(), tensors_.copy(Kind::out, l), added_);
-    add(stream(l), added_, x1_);
+    products_(n_, d, s_.query_width(), attention_->o(), tensors_.copy(Kind::out, l), at_.added);
+    add(stream(l), at_.added, at_.x1);
     const Scope scope("gated_mlp");
-    norm(x1_, Kind::norm2, l, y2_);
-    products_(n_, inner, d, y2_, tensors_.copy(Kind::up, l), u_);
-    products_(n_, inner, d, y2_, tensors_.copy(Kind::gate, l), a_);
-    kernels_.silu(plain_flat(pairs), a_, pairs, silu_);
-    kernels_.multiply(plain_flat(pairs), u_, silu_, pairs, h_);
+    norm(at_.x1, Kind::norm2, l, at_.y2);
+    products_(n_, inner, d, at_.y2, tensors_.copy(Kind::up, l), at_.u);
+    products_(n_, inner, d, at_.y2, tensors_.copy(Kind::gate, l), at_.a);
+    kernels_.silu(plain_flat(pairs), at_.a, pairs, at_.silu);
+    kernels_.multiply(plain_flat(pairs), at_.u, at_.silu, pairs, at_.h);
     if (!out) return;
-    products_(n_, d, inner, h_, tensors_.copy(Kind::down, l), added_);
-    add(x1_, added_, out);
+    products_(n_, d, inner, at_.h, tensors_.copy(Kind::down, l), at_.added);
+    add(at_.x1, at_.added, out);
   }
 
   // cos and sin of t base^(-j / (K / 2)), rounded from f64.
@@ -346,8 +300,8 @@ class DevicePlain {
   PlainKernels kernels_;
   Products products_;
   DeviceTensors tensors_;
-  Buffer<Bf16> streams_, layer_, back_;
-  Buffer<float> numbers_;
+  Buffer<Bf16> streams_;
+  DeviceResults at_;
   Buffer<int> segments_;
   Buffer<float> losses_;
   Buffer<Bf16> logits_;
@@ -357,12 +311,6 @@ class DevicePlain {
   std::optional<PlainAttention> attention_ = {};
   std::optional<PlainDeviceUpdate> update_ = {};
   std::int64_t restored_bytes_ = 0;
-
-  Bf16 *y1_ = nullptr, *x1_ = nullptr, *y2_ = nullptr, *added_ = nullptr, *u_ = nullptr,
-       *a_ = nullptr, *silu_ = nullptr, *h_ = nullptr;
-  Bf16 *other_ = nullptr, *dx_ = nullptr, *dy_ = nullptr, *weighed_ = nullptr, *dh_ = nullptr,
-       *du_ = nullptr, *da_ = nullptr, *d_o_ = nullptr;
-  float *roots_ = nullptr, *means_ = nullptr, *partial_ = nullptr;
 };
 
 }  // namespace holdfast::gpt_train

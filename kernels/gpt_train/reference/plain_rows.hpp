@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "arrays/host_loops.hpp"
+#include "gpt_train/data/data.hpp"
 #include "gpt_train/problem/rates.hpp"
 
 namespace holdfast::gpt_train::HOLDFAST_ISA::plain {
@@ -171,6 +172,17 @@ void silu_slope(const T* dh, const T* u, const T* a, std::int64_t count, T* out)
 template <class T>
 void cap(const T* z, std::int64_t count, T* out) {
   each<T>(count, [=](std::int64_t k) { out[k] = T(logit_cap) * std::tanh(z[k] / T(logit_cap)); });
+}
+// Of capped logits [rows, v]: 0 where a position does not count.
+template <class T>
+void losses(const T* capped, std::int64_t rows, int v, const Targets& targets, T* out) {
+  each_long<T>(rows, 8 * v, [=, &targets](std::int64_t row) {
+    const T* of = capped + row * v;
+    T sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int j = 0; j < v; ++j) sum += std::exp(of[j]);
+    out[row] = targets.counted[row] ? std::log(sum) - of[targets.targets[row]] : T(0);
+  });
 }
 
 }  // namespace holdfast::gpt_train::HOLDFAST_ISA::plain
