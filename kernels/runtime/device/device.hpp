@@ -67,6 +67,9 @@ class Device {
   void record(LaneEvent& event, Lane lane);
   void wait(Lane lane, const LaneEvent& event);  // the lane does, the host goes on
   void await(const LaneEvent& event);            // the host waits
+  // The same for a host that runs ahead of the device, which has work behind the event and never
+  // idles for it: no sync is counted.
+  void keep_pace(const LaneEvent& event);
   bool reached(const LaneEvent& event) const;  // whether it would not have to; true on a dry device
 
   void copy(void* to, const void* from, std::size_t bytes);

@@ -161,6 +161,12 @@ void Device::await(const LaneEvent& event) {
   ++ledger_->counts.syncs;
 }
 
+void Device::keep_pace(const LaneEvent& event) {
+  forbid_in_capture(text("waits for event '", event.name, "'"));
+  require_recorded(event);
+  do_await(event);
+}
+
 bool Device::reached(const LaneEvent& event) const {
   forbid_in_capture(text("asks for event '", event.name, "'"));
   require_recorded(event);

@@ -196,7 +196,21 @@ TEST(EmulatedLanes, AnEventIsReachedWithoutWaitingWhenItsLaneHasComeThere) {
   }
 }
 
+TEST(EmulatedLanes, AHostThatKeepsPaceHasWaitedAndCountsNoSync) {
+  const auto backend = make_emulated_backend({}, {.copies = CopyLane::early});
+  Device& device = *backend->device;
+  const auto cleared = device.make_event("cleared");
+  const Buffer<double> some(*backend, 1, "some");
+  device.fill_zero(some.data(), some.bytes());
+  device.record(*cleared, Lane::main);
+  device.keep_pace(*cleared);
+  EXPECT_TRUE(device.reached(*cleared));
+  EXPECT_EQ(backend->ledger.counts.syncs, 0);
+}
+
 TEST_F(DryLanes, AnEventThatNobodyRecordedIsRefused) {
+  EXPECT_THAT(refusal_of([&] { device.keep_pace(*stream.done); }, Fault::broken_rule),
+              HasSubstr("event 'done', which no lane has recorded"));
   EXPECT_THAT(refusal_of([&] { device.await(*stream.done); }, Fault::broken_rule),
               HasSubstr("event 'done', which no lane has recorded"));
 }
