@@ -222,8 +222,9 @@ Measurement measure(const Case& one, const std::string& device, const MeasureOpt
   } catch (const Error& error) {
     if (error.fault() == Fault::no_device || error.fault() == Fault::bad_input) throw;
     fail(measurement, error.what());
-    measurement.broke_off = error.fault() == Fault::device;
-    measurement.device_broke = measurement.broke_off && device_kind(device) == "cuda";
+    const bool broke = error.fault() == Fault::device;
+    measurement.broke_off = broke || error.fault() == Fault::out_of_memory;
+    measurement.device_broke = broke && device_kind(device) == "cuda";
   } catch (const std::exception& error) {
     fail(measurement, text("it threw an exception: ", error.what()));
   }

@@ -65,7 +65,7 @@ struct Measurement {
   enum class Status { ok, failed };
   Status status = Status::ok;
   std::string reason = {};    // why it failed
-  bool broke_off = false;     // it stopped by itself, as a training does whose loss is no number
+  bool broke_off = false;     // a training whose loss is no number, no room for it
   bool device_broke = false;  // nothing that follows in this process can be trusted
   bool executed = false;
   Work work = {};
