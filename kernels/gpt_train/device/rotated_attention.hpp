@@ -2,12 +2,9 @@
 // Attention with the rotation of its queries and keys, in rows of q | k | v.
 #pragma once
 
-#include <cmath>
-#include <vector>
-
+#include "gpt_train/device/angles.hpp"
 #include "gpt_train/device/attention.hpp"
 #include "gpt_train/device/model_kernels.hpp"
-#include "gpt_train/problem/rates.hpp"
 
 namespace holdfast::gpt_train {
 
@@ -16,11 +13,7 @@ class RotatedAttention {
   using Rotate = Listed<Rotation, const Bf16*, const Bf16*, const Bf16*, Bf16*>;
 
   RotatedAttention(Backend& backend, const Shape& shape, const Rotate& rotate)
-      : shape_(shape),
-        rotate_(rotate),
-        attention_(backend, shape),
-        cosines_(backend, angles(shape, [](double x) { return std::cos(x); }), "angles"),
-        sines_(backend, angles(shape, [](double x) { return std::sin(x); }), "angles") {}
+      : shape_(shape), rotate_(rotate), attention_(backend, shape), angles_(backend, shape) {}
 
   void see(const int* segments) { attention_.see(segments); }
 
@@ -37,26 +30,17 @@ class RotatedAttention {
   }
 
  private:
-  // Of t base^(-j / (K / 2)), rounded from f64: [T, K / 2].
-  static std::vector<Bf16> angles(const Shape& shape, double (*of)(double)) {
-    std::vector<Bf16> all;
-    const int half = shape.head / 2;
-    for (int t = 0; t < shape.columns; ++t)
-      for (int j = 0; j < half; ++j)
-        all.push_back(narrowed(static_cast<float>(of(t * std::pow(rope_base, -double(j) / half)))));
-    return all;
-  }
   void turn(const Bf16* from, Bf16* to, float direction) const {
     const int turned = shape_.query_width() + shape_.key_width();
     rotate_({.grid = {static_cast<unsigned>(shape_.tokens())}, .block = {row_block}},
             {shape_.columns, shape_.head, turned, turned + shape_.key_width(), direction},
-            cosines_.data(), sines_.data(), from, to);
+            angles_.cosines.data(), angles_.sines.data(), from, to);
   }
 
   Shape shape_;
   const Rotate& rotate_;
   TiledAttention attention_;
-  Buffer<Bf16> cosines_, sines_;
+  Angles angles_;
 };
 
 }  // namespace holdfast::gpt_train

@@ -5,11 +5,10 @@
 #pragma once
 
 #include <cmath>
-#include <initializer_list>
 #include <optional>
-#include <utility>
 #include <vector>
 
+#include "gpt_train/device/angles.hpp"
 #include "gpt_train/device/feed.hpp"
 #include "gpt_train/device/places.hpp"
 #include "gpt_train/device/products.hpp"
@@ -46,7 +45,7 @@ class DevicePlain {
         incoming_(backend, incoming_size(), "inputs") {
     if (runs_attention()) {
       attention_.emplace(backend, kernels_, products_.blas(), s_, attention_goes_back(problem_));
-      angles(backend);
+      angles_.emplace(backend, s_);
     }
     if (problem_.trains()) update_.emplace(backend, problem_.options, tensors_);
   }
@@ -105,7 +104,7 @@ class DevicePlain {
     }
     const Scope scope("attention");
     back(d, da, attention_->o(), Kind::out, l, at_.dx, at_.d_o);
-    attention_->backward(cosines_->data(), sines_->data(), at_.d_o);
+    attention_->backward(angles_->cosines.data(), angles_->sines.data(), at_.d_o);
     back(da, d, at_.y1, Kind::query, l, attention_->d_q(), at_.dy);
     back(dk, d, at_.y1, Kind::key, l, attention_->d_k(), at_.other);
     add(at_.dy, at_.other, at_.dy);
@@ -115,10 +114,10 @@ class DevicePlain {
   }
 
   void attention_forward() {
-    attention_->forward(cosines_->data(), sines_->data(), segments_.data());
+    attention_->forward(angles_->cosines.data(), angles_->sines.data(), segments_.data());
   }
   void attention_backward() {
-    attention_->backward(cosines_->data(), sines_->data(), incoming_.data());
+    attention_->backward(angles_->cosines.data(), angles_->sines.data(), incoming_.data());
   }
 
   void head() {
@@ -257,7 +256,7 @@ class DevicePlain {
     project(l);
     {
       const Scope scope("attention");
-      attention_->forward(cosines_->data(), sines_->data(), segments_.data());
+      attention_->forward(angles_->cosines.data(), angles_->sines.data(), segments_.data());
     }
     products_(n_, d, s_.query_width(), attention_->o(), tensors_.copy(Kind::out, l), at_.added);
     add(stream(l), at_.added, at_.x1);
@@ -272,18 +271,6 @@ class DevicePlain {
     add(at_.x1, at_.added, out);
   }
 
-  // cos and sin of t base^(-j / (K / 2)), rounded from f64.
-  void angles(Backend& backend) {
-    std::vector<Bf16> cosines, sines;
-    for (int t = 0; t < s_.columns; ++t)
-      for (int j = 0; j < s_.head / 2; ++j) {
-        const double angle = t * std::pow(rope_base, -double(j) / (s_.head / 2));
-        cosines.push_back(narrowed(static_cast<float>(std::cos(angle))));
-        sines.push_back(narrowed(static_cast<float>(std::sin(angle))));
-      }
-    cosines_.emplace(backend, cosines, "inputs: angles");
-    sines_.emplace(backend, sines, "inputs: angles");
-  }
   void tell(const Bf16* from, std::int64_t count, std::vector<double>& to) const {
     std::vector<Bf16> all(static_cast<std::size_t>(count));
     device_.download(all.data(), from, all.size() * sizeof(Bf16));
@@ -307,7 +294,7 @@ class DevicePlain {
   Buffer<Bf16> logits_;
   Buffer<float> shares_;
   Buffer<Bf16> incoming_;
-  std::optional<Buffer<Bf16>> cosines_ = {}, sines_ = {};
+  std::optional<Angles> angles_ = {};
   std::optional<PlainAttention> attention_ = {};
   std::optional<PlainDeviceUpdate> update_ = {};
   std::int64_t restored_bytes_ = 0;
