@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gpt_train/data/data.hpp"
+#include "gpt_train/peak.hpp"
 #include "gpt_train/variants.hpp"
 #include "host/isa.hpp"
 #include "runtime/base/error.hpp"
@@ -32,6 +33,21 @@ void check_for_device(const Options& o) {
       throw Error(Fault::bad_input, text(field, " = ", value,
                                          ": a device reads eight numbers at a time, so it must be "
                                          "a multiple of 8"));
+}
+
+// Before anything is allocated.
+void check_memory(const Backend& backend, Variant variant, const Problem& problem) {
+  auto allowed = backend.ledger.limit_bytes();
+  if (!allowed && backend.device) allowed = backend.device->memory_bytes();
+  if (!allowed) return;
+  const std::int64_t free = *allowed - backend.ledger.live_bytes;
+  const PeakParts parts = peak_parts(variant, problem);
+  if (parts.all() <= free) return;
+  throw Error(Fault::out_of_memory,
+              text("it would hold ", parts.all(), " bytes (parameters and gradients ",
+                   parts.tensors, ", moments ", parts.moments, ", activations ", parts.activations,
+                   ", logits ", parts.logits, ", others ", parts.others, "), and ", free,
+                   " are free; choose a smaller batch, seq or model"));
 }
 
 }  // namespace
@@ -70,6 +86,7 @@ std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,
   if (backend.device) {
 #ifdef HOLDFAST_CUDA
     check_for_device(options);
+    check_memory(backend, variant, {unit, options});
     return variant == Variant::reference ? make_cuda_reference(backend, {unit, options})
                                          : make_cuda_optimized(backend, {unit, options});
 #else
@@ -81,6 +98,7 @@ std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,
                 text("dtype ", name(options.precision), " is a device's; a host takes f32 or f64"));
   if (options.launch == Launch::graph)
     throw Error(Fault::bad_input, "launch = graph: a host has no graphs; it must be host");
+  check_memory(backend, variant, {unit, options});
   using host::choose_isa;
   const auto make_host = variant == Variant::reference
                              ? choose_isa(isa_v3::make_host_reference, isa_v4::make_host_reference)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes that a computation holds on a host, by the sizes of what it needs. README.md has the
 // terms.
+#include "gpt_train/peak.hpp"
+
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "gpt_train/gpt_train.hpp"
-#include "gpt_train/peak_device.hpp"
 #include "gpt_train/problem/rates.hpp"
 
 namespace holdfast::gpt_train {
@@ -27,6 +28,12 @@ Count read_by(Unit unit, const Shape& shape) {
   Count sum = 0;
   for (const Tensor& tensor : tensors_of(unit, shape)) sum += tensor.size();
   return sum;
+}
+
+// Of parameters and gradients; attention by itself has neither.
+Count held_tensors(const Problem& p) {
+  const Count read = p.has_attention() ? 0 : read_by(p.unit, p.options.shape);
+  return goes_back(p) || p.unit == Unit::update ? 2 * read : read;
 }
 
 Count moment_numbers(const Options& o) {
@@ -60,41 +67,37 @@ Count tile_numbers(const Problem& p, bool back) {
   return threads * 64 * (back ? 8 * wide + 2 * 64 : 4 * wide + 64) + s.columns * s.head;
 }
 
-Count fused_numbers(const Problem& p) {
+// Numbers, not bytes.
+PeakParts fused_numbers(const Problem& p) {
   const Options& o = p.options;
   const Sizes z = sizes_of(o.shape);
-  const bool layers = p.has_layers() || p.has_layer(), attention = p.has_attention();
-  const bool layers_back = p.passes_back() || p.unit == Unit::layer_backward;
-  const bool back = layers_back || p.unit == Unit::lm_head;
-  const bool attention_back = layers_back || p.unit == Unit::attention_backward;
+  const bool layers = runs_layers(p), attention = p.has_attention();
+  const bool back = goes_back(p), attention_back = attention_goes_back(p);
   const Count held = p.passes_back() ? z.l : layers ? 1 : 0, wide = z.da + 2 * z.dk;
-  Count sum = attention ? 0 : read_by(p.unit, o.shape);
-  if (back || p.unit == Unit::update) sum += read_by(p.unit, o.shape);
-  if (p.trains()) sum += moment_numbers(o) + newton_schulz_numbers(o);
+  PeakParts all;
+  all.tensors = held_tensors(p);
+  if (p.trains()) all.moments = moment_numbers(o), all.activations = newton_schulz_numbers(o);
   // Kept for the way back: stream twice, q | k | v, o, sums of scores, up | gate, two norms.
-  sum += held * z.n * (2 * z.d + wide + z.da + z.heads + 2 * z.inner + 2);
-  if (layers) sum += z.n * (2 * z.d + z.inner);  // the last stream, y, h
-  if (attention) sum += z.n * (2 * wide + z.da + z.heads);
-  if (p.has_head()) sum += 2 * z.n + std::min<Count>(128, z.n) * z.v;
-  if (p.unit == Unit::lm_head) sum += 2 * z.n * z.d;
-  if (back) sum += 2 * z.n * z.d + (z.n + 31) / 32 * z.d;
-  if (layers_back) sum += 2 * z.n * z.inner;
-  if (attention_back) sum += z.n * (wide + z.da);
-  if (p.unit == Unit::layer_backward) sum += z.n * z.d;
-  if (layers || attention) sum += tile_numbers(p, attention_back);
-  return sum;
+  all.activations += held * z.n * (2 * z.d + wide + z.da + z.heads + 2 * z.inner + 2);
+  if (layers) all.activations += z.n * (2 * z.d + z.inner);  // the last stream, y, h
+  if (attention) all.activations += z.n * (2 * wide + z.da + z.heads);
+  if (p.has_head()) all.others += 2 * z.n, all.logits = std::min<Count>(128, z.n) * z.v;
+  if (p.unit == Unit::lm_head) all.activations += 2 * z.n * z.d;
+  if (back) all.activations += 2 * z.n * z.d + (z.n + 31) / 32 * z.d;
+  if (layers_go_back(p)) all.activations += 2 * z.n * z.inner;
+  if (attention_back) all.activations += z.n * (wide + z.da);
+  if (p.unit == Unit::layer_backward) all.activations += z.n * z.d;
+  if (layers || attention) all.activations += tile_numbers(p, attention_back);
+  return all;
 }
 
-Count plain_numbers(const Problem& p) {
+PeakParts plain_numbers(const Problem& p) {
   const Options& o = p.options;
   const Sizes z = sizes_of(o.shape);
-  const bool layers = p.has_layers() || p.has_layer(), attention = layers || p.has_attention();
-  const bool layers_back = p.passes_back() || p.unit == Unit::layer_backward;
-  const bool back = layers_back || p.unit == Unit::lm_head;
-  const bool attention_back = layers_back || p.unit == Unit::attention_backward;
+  const bool layers = runs_layers(p), attention = layers || p.has_attention();
   const Count squares = z.batch * z.heads * z.columns * z.columns;
-  Count sum = p.has_attention() ? 0 : read_by(p.unit, o.shape);
-  if (back || p.unit == Unit::update) sum += read_by(p.unit, o.shape);
+  PeakParts all;
+  all.tensors = held_tensors(p);
   if (p.trains()) {
     Count largest = 0, square = 0;
     for (const Tensor& tensor : tensors_of(o.shape)) {
@@ -102,34 +105,46 @@ Count plain_numbers(const Problem& p) {
       largest = std::max(largest, tensor.size());
       if (tensor.role == Role::matrix) square = std::max(square, least * least);
     }
-    sum += moment_numbers(o) + 4 * largest + 3 * square;
+    all.moments = moment_numbers(o);
+    all.activations = 4 * largest + 3 * square;
   }
-  sum += 2 * z.n;  // norms
-  if (p.has_layers()) sum += z.n * (z.l + 1) * z.d;
-  if (p.has_layer()) sum += 2 * z.n * z.d;
-  if (p.unit == Unit::lm_head) sum += 2 * z.n * z.d;
-  if (layers) sum += z.n * 4 * (z.d + z.inner);
-  if (attention) sum += z.n * (8 * z.da + 3 * z.dk) + 3 * squares + z.columns * (z.da / z.heads);
-  if (attention_back) sum += z.n * (7 * z.da + 3 * z.dk) + 2 * squares;
-  if (back) sum += 4 * z.n * z.d;
-  if (layers_back) sum += z.n * (3 * z.inner + z.da);
-  if (p.unit == Unit::layer_backward) sum += z.n * z.d;
-  if (p.unit == Unit::attention_backward) sum += z.n * z.da;
-  if (p.has_head()) sum += z.n + (p.head_passes_back() ? 4 : 2) * z.n * z.v;
-  return sum;
+  all.activations += 2 * z.n;  // norms
+  if (p.has_layers()) all.activations += z.n * (z.l + 1) * z.d;
+  if (p.has_layer()) all.activations += 2 * z.n * z.d;
+  if (p.unit == Unit::lm_head) all.activations += 2 * z.n * z.d;
+  if (layers) all.activations += z.n * 4 * (z.d + z.inner);
+  if (attention) {
+    all.activations += z.n * (8 * z.da + 3 * z.dk) + 3 * squares;
+    all.others += z.columns * (z.da / z.heads);
+  }
+  if (attention_goes_back(p)) all.activations += z.n * (7 * z.da + 3 * z.dk) + 2 * squares;
+  if (goes_back(p)) all.activations += 4 * z.n * z.d;
+  if (layers_go_back(p)) all.activations += z.n * (3 * z.inner + z.da);
+  if (p.unit == Unit::layer_backward) all.activations += z.n * z.d;
+  if (p.unit == Unit::attention_backward) all.activations += z.n * z.da;
+  if (p.has_head()) {
+    all.others += z.n;
+    all.logits = (p.head_passes_back() ? 4 : 2) * z.n * z.v;
+  }
+  return all;
 }
 
 }  // namespace
 
+PeakParts peak_parts(Variant variant, const Problem& p) {
+  const bool plain = variant == Variant::reference;
+  if (p.options.precision == Precision::bf16)
+    return plain ? plain_device_peak_parts(p) : device_peak_parts(p);
+  PeakParts all = plain ? plain_numbers(p) : fused_numbers(p);
+  const Count value = p.options.precision == Precision::f32 ? 4 : 8;
+  for (Count* part : {&all.tensors, &all.moments, &all.activations, &all.logits, &all.others})
+    *part *= value;
+  if (p.unit != Unit::update) all.others += 4 * p.options.shape.tokens();  // segments
+  return all;
+}
+
 std::int64_t formula_peak_bytes(Variant variant, Unit unit, const Options& options) {
-  const Problem problem = {unit, options};
-  if (options.precision == Precision::bf16)
-    return variant == Variant::reference ? plain_device_peak_bytes(problem)
-                                         : device_peak_bytes(problem);
-  const Count numbers =
-      variant == Variant::reference ? plain_numbers(problem) : fused_numbers(problem);
-  const Count segments = unit == Unit::update ? 0 : 4 * options.shape.tokens();
-  return numbers * (options.precision == Precision::f32 ? 4 : 8) + segments;
+  return peak_parts(variant, {unit, options}).all();
 }
 
 }  // namespace holdfast::gpt_train

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "gpt_train/peak_device.hpp"
+#include "gpt_train/peak.hpp"
 #include "gpt_train/problem/rates.hpp"
 #include "runtime/base/gemm.hpp"
 
@@ -70,6 +70,12 @@ Count tensor_bytes(const Problem& p) {
   return bytes;
 }
 
+// With its schedule, order and segments.
+Count batch_bytes(const Problem& p) {
+  const Count n = p.options.shape.tokens();
+  return 64 + 12 * n + (p.unit == Unit::update ? 0 : 4 * n);
+}
+
 // Of an update tensor by tensor: four of the largest, and three squares of a matrix.
 Count plain_update_bytes(const Options& o) {
   Count largest = 0, square = 0;
@@ -104,30 +110,34 @@ Count plain_activation_bytes(const Problem& p) {
 
 }  // namespace
 
-Count plain_device_peak_bytes(const Problem& p) {
+PeakParts plain_device_peak_parts(const Problem& p) {
   const Shape& s = p.options.shape;
   const Count n = s.tokens(), logits = p.has_head() ? n * s.vocabulary : 0;
-  const bool attends = p.has_layers() || p.has_layer() || p.has_attention();
-  return tensor_bytes(p) +
-         (p.trains() ? moment_bytes(p.options) + plain_update_bytes(p.options) : 0) +
-         plain_activation_bytes(p) + logits * (p.head_passes_back() ? 10 : 4) +
-         (p.has_head() ? 4 * n : 0) + 64 + 12 * n + (p.unit == Unit::update ? 0 : 4 * n) +
-         (attends ? 2 * s.columns * s.head : 0) + Count(planned_gemm_work_area_bytes);
+  const bool attends = runs_layers(p) || p.has_attention();
+  return {
+      .tensors = tensor_bytes(p),
+      .moments = p.trains() ? moment_bytes(p.options) : 0,
+      .activations = plain_activation_bytes(p) + (p.trains() ? plain_update_bytes(p.options) : 0),
+      .logits = logits * (p.head_passes_back() ? 10 : 4),
+      .others = (p.has_head() ? 4 * n : 0) + batch_bytes(p) +
+                (attends ? 2 * s.columns * s.head : 0) + Count(planned_gemm_work_area_bytes)};
 }
 
-Count device_peak_bytes(const Problem& p) {
+PeakParts device_peak_parts(const Problem& p) {
   const Options& o = p.options;
   const Shape& s = o.shape;
   const Count n = s.tokens();
   const Count logits = p.has_head() ? 2 * std::min<Count>(2048, n) * s.vocabulary : 0;
-  const Count scratch =
-      std::max(activation_bytes(p), p.trains() ? newton_schulz_bytes(o, logits) : 0);
-  const bool attends = p.has_layers() || p.has_layer() || p.has_attention();
+  const bool attends = runs_layers(p) || p.has_attention();
   const Count angles = attends ? 2 * s.columns * s.head : 0;
   const Count ranges = attends ? 8 * ((s.columns + 63) / 64) * s.batch : 0;
-  const Count batch = 64 + 12 * n + (p.unit == Unit::update ? 0 : 4 * n);
-  return tensor_bytes(p) + (p.trains() ? moment_bytes(o) : 0) + scratch + logits +
-         (p.has_head() ? 4 * n : 0) + batch + angles + ranges + Count(planned_gemm_work_area_bytes);
+  return {
+      .tensors = tensor_bytes(p),
+      .moments = p.trains() ? moment_bytes(o) : 0,
+      .activations = std::max(activation_bytes(p), p.trains() ? newton_schulz_bytes(o, logits) : 0),
+      .logits = logits,
+      .others = (p.has_head() ? 4 * n : 0) + batch_bytes(p) + angles + ranges +
+                Count(planned_gemm_work_area_bytes)};
 }
 
 }  // namespace holdfast::gpt_train

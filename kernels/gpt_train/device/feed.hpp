@@ -84,7 +84,7 @@ class Feed {
     // Once the batch before has arrived, which it does when the step before that one is over, the
     // worker may write the next one there.
     if (ahead && sent_ && step > 0) {
-      device_.await(*sent_->arrived);
+      device_.keep_pace(*sent_->arrived);
       worker_->give_back(step - 1);
     }
     Slot& slot = free_slot(step);
@@ -152,7 +152,7 @@ class Feed {
   }
   Slot& free_slot(std::int64_t step) {
     Slot& slot = slots_[static_cast<std::size_t>(step) % slots_.size()];
-    if (slot.over->recorded_on && !device_.reached(*slot.over)) device_.await(*slot.over);
+    if (slot.over->recorded_on && !device_.reached(*slot.over)) device_.keep_pace(*slot.over);
     if (slot.tells && device_.executes() &&
         !std::isfinite(*reinterpret_cast<const double*>(slot.loss->data())))
       throw Error(Fault::device, text("Loss is NaN, stopping training at step ", slot.step));

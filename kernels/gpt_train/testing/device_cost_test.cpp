@@ -202,6 +202,26 @@ TEST(DryGpt, PeakIsTheFormula) {
   }
 }
 
+TEST(DryGpt, WhatDoesNotFitIsRefusedWithTheFormulasParts) {
+  const auto backend = open_backend("cuda-dry:sm_90");
+  constexpr std::int64_t free = 4'000'000'000;
+  backend->ledger.limit_to(free);
+  const Options options = of(Model::llama3_150m);
+  const Shape& s = options.shape;
+  const std::int64_t moments = 4 * (4 * std::int64_t{s.vocabulary} * s.width +
+                                    (2 * s.layers + 1) * s.width + 2 * matrix_count(s));
+  const std::string refusal =
+      refusal_of([&] { (void)make(Unit::train_step, *backend, Variant::optimized, options); },
+                 Fault::out_of_memory);
+  const std::int64_t bytes = formula_peak_bytes(Variant::optimized, Unit::train_step, options);
+  EXPECT_TRUE(refusal.starts_with(text("it would hold ", bytes, " bytes (parameters"))) << refusal;
+  for (const std::string& part : {text(", moments ", moments, ", activations "),
+                                  text(", logits ", 2 * 2048 * 50432, ", others "),
+                                  text("), and ", free, " are free; choose a smaller batch")})
+    EXPECT_NE(refusal.find(part), refusal.npos) << refusal;
+  EXPECT_EQ(backend->ledger.peak_bytes, 0);
+}
+
 struct Nonsense {
   void (*spoil)(Options&);
   const char* sentence;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the workload: the bytes that a computation holds, by formula, and of what.
+#pragma once
+
+#include <cstdint>
+
+#include "computation.hpp"
+#include "gpt_train/problem/problem.hpp"
+
+namespace holdfast::gpt_train {
+
+struct PeakParts {
+  std::int64_t tensors = 0;      // parameters, copies of them, gradients
+  std::int64_t moments = 0;      // of the optimiser
+  std::int64_t activations = 0;  // and their gradients, scratch, Newton-Schulz
+  std::int64_t logits = 0;
+  std::int64_t others = 0;  // the batch, losses, angles, a library's work area
+
+  std::int64_t all() const { return tensors + moments + activations + logits + others; }
+};
+
+PeakParts peak_parts(Variant variant, const Problem& problem);
+
+// Of a device.
+PeakParts device_peak_parts(const Problem& problem);
+PeakParts plain_device_peak_parts(const Problem& problem);
+
+}  // namespace holdfast::gpt_train
