@@ -18,10 +18,10 @@ struct DryRun {
         computation(make(*backend)),
         setup(backend->ledger.counts) {}
 
-  // Of one steady step.
+  // Of one steady step, which does what the computation permits itself.
   Counts step() {
     const Counts before = backend->ledger.counts;
-    backend->ledger.enter(Ledger::Phase::steady);
+    backend->ledger.enter(Ledger::Phase::steady, computation->permissions());
     computation->step();
     backend->ledger.enter(Ledger::Phase::building);
     return backend->ledger.counts - before;
