@@ -47,20 +47,20 @@ void check_options(const Backend& backend, const Problem& problem, const StreamO
                 text("invalid_option: batches of ", options.batch, " points; give 1 or more"));
   const bool planted =
       options.settings.faults.probability > 0 || !options.settings.faults.permanent.empty();
+  refuse_option(planted && options.source == DataSource::resident,
+                "a fault is planted into a batch's copy, and resident data have none; take them "
+                "from the host");
+  refuse_option(planted && !options.settings.tolerates_faults,
+                "a fault is planted where faults are not tolerated");
   if (backend.device) {
     refuse_option(options.order == BatchOrder::flat,
                   "batches on a device are of rows; leave the order out");
-    refuse_option(
-        planted && options.source == DataSource::resident,
-        "a fault is planted into a batch's copy, and resident data have none; take them from "
-        "the host");
-    refuse_option(planted && !options.settings.tolerates_faults,
-                  "a fault is planted where faults are not tolerated");
     return;
   }
   refuse_option(form.precision != Precision::f64, "a fit that streams on a host is in f64");
-  refuse_option(options.source == DataSource::resident, "data are resident on a device alone");
-  refuse_option(options.order == BatchOrder::rows, "batches on a host are of the flat order");
+  refuse_option(
+      options.source == DataSource::resident && options.order != BatchOrder::rows,
+      "batches of the flat order are copied; resident data are streamed by rows on a host");
   refuse_option(options.budget_bytes.has_value(), "a budget is of a device's memory");
 }
 
@@ -91,7 +91,7 @@ std::unique_ptr<Computation> make_stream(Backend& backend, const Problem& proble
   validate(problem);
   check_options(backend, problem, options);
   StreamOptions settled = options.budget_bytes ? within_budget(backend, problem, options) : options;
-  settled.order = backend.device ? BatchOrder::rows : BatchOrder::flat;
+  settled.order = options.order.value_or(backend.device ? BatchOrder::rows : BatchOrder::flat);
 #ifdef HOLDFAST_CUDA
   if (backend.device) return make_cuda_stream(backend, problem, settled);
 #endif
@@ -106,13 +106,13 @@ std::int64_t estimate_stream_bytes(const Backend& backend, const Problem& proble
                      frames = size.frames, angles = size.angles;
   const int p = parameter_count(problem.options, size.angles);
   const std::int64_t sums = sum_count(p), rows = rows_of(problem, options);
+  const bool full = options.settings.tolerates_faults || !options.folder.empty();
   const std::int64_t data = options.source == DataSource::resident
                                 ? size.points()
-                                : stream_slots * rows * frames * angles;
+                                : (full ? stream_slots : options.slots) * rows * frames * angles;
   const std::int64_t blocks =
       std::clamp<std::int64_t>((rows * frames + pair_threads - 1) / pair_threads, 1,
                                std::int64_t{2} * backend.device->architecture().multiprocessors);
-  const bool full = options.settings.tolerates_faults || !options.folder.empty();
   const std::int64_t own =
       full ? stream_slots * sums + p + fit_count(p) : sums + 3 * p + 2 * fit_count(p) + 1;
   return real * (data + 8 * frames + 5 * angles) + 8 * (8 * frames + angles) +

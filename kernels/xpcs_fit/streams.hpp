@@ -3,18 +3,22 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "runtime/base/words.hpp"
 #include "xpcs_fit/stream/streamed_fit.hpp"
 #include "xpcs_fit/xpcs_fit.hpp"
 
 namespace holdfast::xpcs_fit {
 
-// Where the data of a stream lie: on the host, from where each batch is copied, or on the device.
+// Where the data of a stream lie: on the host, from where each batch is copied, or where they are
+// computed.
 enum class DataSource { host, resident };
+inline constexpr Words<DataSource, 2> source_words = {"source", {"host", "resident"}};
 // Batches are ranges of the flat order of points, or whole rows of every angle.
 enum class BatchOrder { flat, rows };
 inline constexpr int stream_slots = 3;  // batches on their way at a time, on a device
@@ -24,6 +28,10 @@ struct StreamOptions {
   int passes = 0;            // so many, or 0 until it converges
   DataSource source = DataSource::host;
   std::optional<BatchOrder> order = {};  // none: the one that the backend has, flat on a host
+  int slots = stream_slots;              // of who tolerates no faults, on a device
+  // Of who tolerates no faults: told of each batch of a pass, in their order, once it is done. On a
+  // device nobody waits for it: of what was sent, one is told by the time the next is.
+  std::function<void(int pass, int batch)> told = {};
   // Bytes of the device that the stream may hold; its batches are made smaller until it does.
   std::optional<std::int64_t> budget_bytes = {};
   StreamSettings settings = {};
@@ -36,8 +44,8 @@ struct StreamOptions {
 std::string configuration(const Problem& problem, const StreamOptions& options);
 
 // result() as of fits; readings() what became of the batches. Linear, contrast and offset shared,
-// all weights 1; on a host in f64 and from the host. Throws Error{bad_input} for what it cannot do,
-// budget_too_small for a budget below one row among others.
+// all weights 1; on a host in f64, and what is resident by rows. Throws Error{bad_input} for what
+// it cannot do, budget_too_small for a budget below one row among others.
 std::unique_ptr<Computation> make_stream(Backend& backend, const Problem& problem,
                                          const StreamOptions& options);
 

@@ -4,6 +4,7 @@
 // who does not adds them up on the device and asks once a pass, or never.
 #include <vector>
 
+#include "xpcs_fit/device/batch_counter.hpp"
 #include "xpcs_fit/device/fit_memory.hpp"
 #include "xpcs_fit/device/pass.hpp"
 #include "xpcs_fit/device/row_source.hpp"
@@ -30,7 +31,7 @@ class RowBatches final : public Batches {
   RowBatches(Backend& backend, const Problem& problem, const StreamOptions& options)
       : device_(*backend.device),
         problem_(problem),
-        source_(backend, problem, batch_rows(problem, options), options.source),
+        source_(backend, problem, batch_rows(problem, options), options.source, stream_slots),
         pass_(backend, problem, batch_pairs(problem, options)),
         parameters_(backend, problem.input->box.start, "parameters"),
         normal_(normal_count(static_cast<int>(parameters_.size()))) {
@@ -88,18 +89,20 @@ class PlainStream final : public Computation {
         freedom_(freedom(problem)),
         p_(static_cast<int>(problem.input->box.start.size())),
         passes_(options.passes),
-        source_(backend, problem, batch_rows(problem, options), options.source),
+        slots_(options.slots),
+        source_(backend, problem, batch_rows(problem, options), options.source, slots_),
         pass_(backend, problem, batch_pairs(problem, options)),
         kernels_(*backend.compiler),
         totals_(backend, pass_.sum_size(), "totals"),
         box_(backend, in_a_row(problem.input->box), "box"),
         state_(backend, started_state(problem), "fit"),
-        out_(backend, 1 + state_.size(), "result") {}
+        out_(backend, 1 + state_.size(), "result"),
+        counter_(device_, source_.count(), options.told) {}
 
   void step() override {
     bool over = false;
     for (int pass = 0; passes_ > 0 ? pass < passes_ : !over; ++pass) {
-      enqueue_pass();
+      enqueue_pass(pass);
       if (passes_ > 0) continue;
       double told[8] = {};
       device_.download(told, out_.data(), sizeof told);
@@ -110,6 +113,7 @@ class PlainStream final : public Computation {
   }
   std::vector<double> result() override {
     std::vector<double> all = out_.to_host();
+    counter_.look();
     return fit_result({all.data() + 1, p_}, freedom_);
   }
   std::vector<NamedReading> readings() override {
@@ -117,15 +121,17 @@ class PlainStream final : public Computation {
   }
 
  private:
-  void enqueue_pass() {
+  void enqueue_pass(int pass) {
     const FitState fit = {state_.data(), p_};
     pass_.prepare(fit.trial(), p_);
     for (int batch = 0; batch < source_.count(); ++batch) {
-      const int slot = batch % stream_slots;
+      const int slot = batch % slots_;
+      counter_.look();
       pass_.add_up(source_.fetch(slot, batch, false), pass_.sums().data());
       source_.release(slot);
       kernels_.add_batch({.block = {sum_threads}}, pass_.sums().data(),
                          static_cast<int>(totals_.size()), batch == 0, totals_.data());
+      counter_.sent(pass, batch);
     }
     pass_.kernels().step({.block = {32}}, state_.data(), totals_.data(), box_.data(), p_, freedom_,
                          passes_, out_.data());
@@ -133,11 +139,12 @@ class PlainStream final : public Computation {
 
   Device& device_;
   double freedom_;
-  int p_, passes_;
+  int p_, passes_, slots_;
   RowSource<T> source_;
   DevicePass<T> pass_;
   StreamKernels kernels_;
   Buffer<double> totals_, box_, state_, out_;
+  BatchCounter counter_;
 };
 
 template <class T>

@@ -19,7 +19,7 @@ namespace holdfast::xpcs_fit {
 template <class T>
 class RowSource {
  public:
-  RowSource(Backend& backend, const Problem& problem, int rows, DataSource source)
+  RowSource(Backend& backend, const Problem& problem, int rows, DataSource source, int slots)
       : device_(*backend.device),
         executes_(backend.executes()),
         input_(problem.input),
@@ -30,7 +30,7 @@ class RowSource {
                       : std::vector<T>(),
                   "inputs") {
     if (source == DataSource::resident) return;
-    for (int slot = 0; slot < stream_slots; ++slot) slots_.emplace_back(backend, slot_points());
+    for (int slot = 0; slot < slots; ++slot) slots_.emplace_back(backend, slot_points());
   }
 
   int count() const { return (input_->size.frames + rows_ - 1) / rows_; }

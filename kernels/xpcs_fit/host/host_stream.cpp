@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streamed fits on the host: batches are ranges of the flat order of points, each copied from its
-// source before it is computed.
+// Streamed fits on the host. Batches are ranges of the flat order of points, each copied from its
+// source before one thread computes it; or whole rows of every angle, which all threads share and
+// copy while they compute.
 #include <algorithm>
 #include <cmath>
 
-#include "xpcs_fit/host/sums.hpp"
-#include "xpcs_fit/problem/normal.hpp"
+#include "xpcs_fit/host/pass.hpp"
+#include "xpcs_fit/problem/strategy.hpp"
 #include "xpcs_fit/stream/streamed.hpp"
 
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {
 namespace {
 
-// One batch at a time, which one thread computes.
 template <Mode mode>
 class FlatBatches final : public Batches {
  public:
@@ -77,10 +77,79 @@ class FlatBatches final : public Batches {
   std::vector<Angle<double>> angles_ = {};
 };
 
+class RowBatches final : public Batches {
+ public:
+  RowBatches(Backend& backend, const Problem& problem, const StreamOptions& options)
+      : problem_(problem),
+        size_(problem.input->size),
+        rows_(rows_of_batch(size_.angles, size_.frames, options.batch)),
+        resident_(options.source == DataSource::resident),
+        pass_(backend, problem, std::min(rows_, most_blocks),
+              threads_for(std::int64_t{rows_} * size_.frames * size_.angles)),
+        data_(backend,
+              static_cast<std::size_t>(std::int64_t{resident_ ? size_.frames : rows_} *
+                                       size_.frames * size_.angles),
+              resident_ ? "inputs" : "slot"),
+        normal_(backend, normal_count(local_parameters(problem.options.mode)), "sums") {
+    if (resident_) data_.upload(problem.input->data);
+  }
+
+  int count() const override { return (size_.frames + rows_ - 1) / rows_; }
+  int slots() const override { return 1; }
+  std::int64_t points(int batch) const override {
+    const RowRange of = range(batch);
+    return std::int64_t{of.last - of.first} * size_.frames * size_.angles;
+  }
+
+  void begin(int, int batch, bool poisoned, const std::vector<double>& at) override {
+    if (at != at_) {
+      at_ = at;
+      pass_.prepare(at);
+    }
+    const RowRange of = range(batch);
+    if (resident_)
+      return pass_.add_up(
+          {.data = data_.data() + std::int64_t{of.first} * size_.frames,
+           .angle_pitch = size_.plane(),
+           .first_row = of.first},
+          of, [](RowRange) {}, normal_.data());
+    const std::int64_t pitch = std::int64_t{of.last - of.first} * size_.frames;
+    pass_.add_up(
+        {.data = data_.data(), .angle_pitch = pitch, .first_row = of.first}, of,
+        [&](RowRange own) { copy(own, of.first, pitch, poisoned); }, normal_.data());
+  }
+  const double* finish(int) override { return normal_.data(); }
+
+ private:
+  RowRange range(int batch) const {
+    return {batch * rows_, std::min((batch + 1) * rows_, size_.frames)};
+  }
+  // While it is still warm it is added up.
+  void copy(RowRange own, int first, std::int64_t pitch, bool poisoned) {
+    const std::int64_t row = size_.frames;
+    for (int a = 0; a < size_.angles; ++a) {
+      const double* const from = problem_.input->data.data() + a * size_.plane();
+      std::copy(from + own.first * row, from + own.last * row,
+                data_.data() + a * pitch + (own.first - first) * row);
+    }
+    if (poisoned && own.first == first) *data_.data() = std::nan("");
+  }
+
+  Problem problem_;
+  Size size_;
+  int rows_;
+  bool resident_;
+  Pass<double> pass_;
+  Buffer<double> data_, normal_;
+  std::vector<double> at_ = {};
+};
+
 }  // namespace
 
 std::unique_ptr<Computation> make_host_stream(Backend& backend, const Problem& problem,
                                               const StreamOptions& options) {
+  if (options.order == BatchOrder::rows)
+    return std::make_unique<Streamed<RowBatches>>(backend, problem, options);
   if (problem.options.mode == Mode::laminar)
     return std::make_unique<Streamed<FlatBatches<Mode::laminar>>>(backend, problem, options);
   return std::make_unique<Streamed<FlatBatches<Mode::at_rest>>>(backend, problem, options);

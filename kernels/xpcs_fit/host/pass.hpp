@@ -20,77 +20,104 @@ inline int block_count(int frames) {
   return (frames + rows_per_block(frames) - 1) / rows_per_block(frames);
 }
 // Where little is computed one thread is faster.
-inline int threads_for(const Problem& problem) {
+inline int threads_for(std::int64_t points) {
   constexpr double flops_per_point = 50;
-  const double flops = flops_per_point * static_cast<double>(problem.input->size.points());
+  const double flops = flops_per_point * static_cast<double>(points);
   return flops < flops_worth_sharing ? 1 : host_limits().threads;
 }
+inline int threads_for(const Problem& problem) {
+  return threads_for(problem.input->size.points());
+}
+
+// Rows [first, last).
+struct RowRange {
+  int first = 0, last = 0;
+};
 
 template <class T>
 class Pass {
  public:
   Pass(Backend& backend, const Problem& problem)
+      : Pass(backend, problem, block_count(problem.input->size.frames), threads_for(problem)) {}
+  // For runs of rows of at most so many blocks.
+  Pass(Backend& backend, const Problem& problem, int blocks, int threads)
       : problem_(problem),
         count_(sum_count(local_parameters(problem.options.mode))),
         groups_(group_count(problem.options, problem.input->size.angles)),
-        blocks_(block_count(problem.input->size.frames)),
-        threads_(threads_for(problem)),
+        threads_(threads),
         frames_(backend, problem.input->physics, problem.input->size.frames, problem.options.mode),
-        partial_(backend, static_cast<std::size_t>(groups_) * blocks_ * count_, "partial sums"),
+        partial_(backend, static_cast<std::size_t>(groups_) * blocks * count_, "partial sums"),
         sums_(static_cast<std::size_t>(groups_) * count_) {}
 
   // out: normal_count(p) values.
   void operator()(const Rows<T>& rows, const std::vector<double>& parameters, double* out) {
-    const bool at_rest = problem_.options.mode == Mode::at_rest;
-    const bool weighted =
-        problem_.options.loss != Loss::linear || problem_.options.weights != Weights::unit;
+    prepare(parameters);
+    add_up(
+        rows, {0, problem_.input->size.frames}, [](RowRange) {}, out);
+  }
+
+  // The two halves of it: what depends on the parameters alone, and the sums of some of the rows.
+  void prepare(const std::vector<double>& parameters) {
+    parameters_ = parameters;
     frames_.set(local(problem_.options, problem_.input->size.angles, 0, parameters).data());
     angles_ = angles_at<T>(problem_, parameters);
-    if (at_rest)
-      weighted ? sum<Mode::at_rest, true>(rows) : sum<Mode::at_rest, false>(rows);
+  }
+  // bring(some) is called for some of the rows by the thread that adds them up, just before.
+  template <class Bring>
+  void add_up(const Rows<T>& rows, RowRange range, const Bring& bring, double* out) {
+    const bool weighted =
+        problem_.options.loss != Loss::linear || problem_.options.weights != Weights::unit;
+    if (problem_.options.mode == Mode::at_rest)
+      weighted ? sum<Mode::at_rest, true>(rows, range, bring)
+               : sum<Mode::at_rest, false>(rows, range, bring);
     else
-      weighted ? sum<Mode::laminar, true>(rows) : sum<Mode::laminar, false>(rows);
-    assemble(problem_.options, problem_.input->size.angles, sums_, parameters, out);
+      weighted ? sum<Mode::laminar, true>(rows, range, bring)
+               : sum<Mode::laminar, false>(rows, range, bring);
+    assemble(problem_.options, problem_.input->size.angles, sums_, parameters_, out);
   }
 
  private:
-  template <Mode mode, bool weighted>
-  void sum(const Rows<T>& rows) {
+  template <Mode mode, bool weighted, class Bring>
+  void sum(const Rows<T>& rows, RowRange range, const Bring& bring) {
     const RowSums<T, mode, weighted> of(problem_, frames_, angles_,
                                         is_tame(angles_, frames_.widest_shear()));
-    const int frames = problem_.input->size.frames, each = rows_per_block(frames);
-    const int angles = problem_.input->size.angles;
+    const int frames = problem_.input->size.frames, angles = problem_.input->size.angles;
+    const int each = rows_per_block(range.last - range.first);
+    const int blocks = block_count(range.last - range.first);
 #pragma omp parallel for num_threads(threads_) schedule(dynamic)
-    for (int item = 0; item < groups_ * blocks_; ++item) {
-      const int group = item / blocks_, row = item % blocks_ * each;
+    for (int item = 0; item < groups_ * blocks; ++item) {
+      const int group = item / blocks, row = range.first + item % blocks * each;
+      const RowRange own = {row, std::min(row + each, range.last)};
+      bring(own);
       const int first = groups_ > 1 ? group : 0, last = groups_ > 1 ? group + 1 : angles;
       double* out = partial_.data() + static_cast<std::ptrdiff_t>(item) * count_;
       std::fill_n(out, count_, 0.);
       Accumulator<T, mode> sums;
-      for (int i = row; i < std::min(row + each, frames); ++i) {
+      for (int i = own.first; i < own.last; ++i) {
         of.add_row(rows, i, 0, frames, first, last, sums);
         if constexpr (sizeof(T) == 4) sums.flush(out);
       }
       sums.flush(out);
     }
-    add_blocks();
+    add_blocks(blocks);
   }
 
-  void add_blocks() {
+  void add_blocks(int blocks) {
     for (int group = 0; group < groups_; ++group)
       for (int k = 0; k < count_; ++k) {
         double total = 0;
-        for (int block = 0; block < blocks_; ++block)
-          total += partial_.data()[(group * blocks_ + block) * count_ + k];
+        for (int block = 0; block < blocks; ++block)
+          total += partial_.data()[(group * blocks + block) * count_ + k];
         sums_[group * count_ + k] = total;
       }
   }
 
   Problem problem_;
-  int count_, groups_, blocks_, threads_;
+  int count_, groups_, threads_;
   ScaledFrames<T> frames_;
-  Buffer<double> partial_;  // [groups, blocks, count]
+  Buffer<double> partial_;  // [groups, blocks, count], of the rows that were added up last
   std::vector<double> sums_;
+  std::vector<double> parameters_ = {};
   std::vector<Angle<T>> angles_ = {};
 };
 

@@ -1,51 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of the plain formulation on the host: the columns of physical parameters, and the products. Part
-// of host_plain.hpp.
+// Of the plain formulation on the host: residuals, the columns of the Jacobian, what a loss makes
+// of both. Part of host_parts.hpp.
 #pragma once
 
-#include "xpcs_fit/reference/host_plain.hpp"
+#include "xpcs_fit/reference/host_parts.hpp"
 
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {
 
 template <class T>
-void Plain<T>::fill_physical(T* out, int k) {
-  const T* const e = decay_.data();
-  const T* const g1 = sinc_.data();
-  const T kappa = static_cast<T>(problem_.input->physics.kappa());
-  const int n = size_.frames;
-  if (k < 5)
-    return fill(out, [&, g1](int a, std::int64_t pair, std::int64_t at) {
-      return -2 * kappa * contrasts_[a] * g1[at] * g1[at] *
-             difference(frames_.s, frames_.s_by[k - 2], pair, n);
+double PlainPart<T>::make_residual(const PlainPlanes<T>& of, PointRange range, const T* data,
+                                   const T* weights) {
+  T* const r = residual_.data();
+  const T* const m = model_.data();
+  for_points(of, range, [=](int, std::int64_t, std::int64_t k) { r[k] = m[k] - data[k]; });
+  if (weights)
+    for_points(of, range, [=](int, std::int64_t, std::int64_t k) { r[k] *= weights[k]; });
+  double cost = 0;
+  const T scale = static_cast<T>(options_.loss_scale);
+  if (options_.loss == Loss::soft_l1) {
+#pragma omp parallel for num_threads(host_limits().threads) reduction(+ : cost)
+    for (std::int64_t k = 0; k < range.count; ++k) {
+      const T z = r[k] / scale * (r[k] / scale);
+      cost += double{scale * scale * (std::sqrt(1 + z) - 1)};
+    }
+  } else {
+#pragma omp parallel for num_threads(host_limits().threads) reduction(+ : cost)
+    for (std::int64_t k = 0; k < range.count; ++k) cost += double{r[k]} * double{r[k]} / 2;
+  }
+  return cost;
+}
+
+template <class T>
+void PlainPart<T>::make_jacobian(const PlainPlanes<T>& of, PointRange range, const T* weights) {
+  const bool per_angle = options_.scaling == Scaling::per_angle;
+  const int own = local_parameters(options_.mode), scalings = per_angle ? of.size().angles : 1;
+  const T* const g1 = g1_.data();
+  const auto column = [&](int k) { return jacobian_.data() + k * range.count; };
+  for (int a = 0; a < scalings; ++a) {
+    const auto mine = [=](int angle) { return !per_angle || angle == a; };
+    fill(of, range, weights, column(a), [=](int angle, std::int64_t, std::int64_t k) {
+      return mine(angle) ? g1[k] * g1[k] : T(0);
     });
-  fill(out, [&, e](int a, std::int64_t pair, std::int64_t) {
-    const T x = phase(a, pair), s = sinc(x);
+    fill(of, range, weights, column(scalings + a),
+         [=](int angle, std::int64_t, std::int64_t) { return mine(angle) ? T(1) : T(0); });
+  }
+  for (int k = 2; k < own; ++k) fill_physical(of, range, weights, column(2 * scalings + k - 2), k);
+}
+
+template <class T>
+void PlainPart<T>::fill_physical(const PlainPlanes<T>& of, PointRange range, const T* weights,
+                                 T* out, int k) {
+  const T* const e = of.decay();
+  const T* const g1 = g1_.data();
+  const T kappa = of.kappa();
+  const Frames& frames = of.frames();
+  const int n = of.size().frames;
+  if (k < 5)
+    return fill(of, range, weights, out, [&, g1](int a, std::int64_t pair, std::int64_t at) {
+      return -2 * kappa * of.contrast(a) * g1[at] * g1[at] *
+             difference(frames.s, frames.s_by[k - 2], pair, n);
+    });
+  fill(of, range, weights, out, [&, e](int a, std::int64_t pair, std::int64_t) {
+    const T x = of.phase(a, pair), s = sinc(x);
     const T slope = std::abs(x) < T(0.1) ? sinc_slope_near_zero(x) : (std::cos(x) - s) / x;
-    const T bent = 4 * contrasts_[a] * e[pair] * e[pair] * s * s * s * slope;
-    if (k == 8) return -bent * static_cast<T>(directions_[a].sine) * shear_.data()[pair];
-    return bent * static_cast<T>(directions_[a].cosine) *
-           difference(frames_.q, frames_.q_by[k - 5], pair, n);
+    const T bent = 4 * of.contrast(a) * e[pair] * e[pair] * s * s * s * slope;
+    if (k == 8) return -bent * of.sine(a) * of.shear()[pair];
+    return bent * of.cosine(a) * difference(frames.q, frames.q_by[k - 5], pair, n);
   });
 }
 
 template <class T>
-void Plain<T>::make_products() {
+void PlainPart<T>::soften(const PlainPlanes<T>& of, PointRange range) {
   T* const r = residual_.data();
-  if (soft_) {
-    const T scale = static_cast<T>(problem_.options.loss_scale);
-    const auto growth = [=](T residual) { return 1 + residual / scale * (residual / scale); };
-    for (int c = 0; c < p_; ++c) {
-      T* const out = column(c);
-      for_points(
-          [=](int, std::int64_t, std::int64_t k) { out[k] *= std::pow(growth(r[k]), T(-0.75)); });
-    }
-    for_points([=](int, std::int64_t, std::int64_t k) { r[k] *= std::pow(growth(r[k]), T(0.25)); });
+  const T scale = static_cast<T>(options_.loss_scale);
+  const auto growth = [=](T residual) { return 1 + residual / scale * (residual / scale); };
+  for (int c = 0; c < p_; ++c) {
+    T* const out = jacobian_.data() + c * range.count;
+    for_points(of, range, [=](int, std::int64_t, std::int64_t k) {
+      out[k] *= std::pow(growth(r[k]), T(-0.75));
+    });
   }
-  const int n = static_cast<int>(size_.points());
-  double *const g = sums_.data() + 1, *const matrix = g + p_;
-  blas_({.m = p_, .n = 1, .k = n, .lda = n, .ldb = 1, .ldc = 1}, jacobian_.data(), r, g);
-  blas_({.m = p_, .n = p_, .k = n, .transpose_b = true, .lda = n, .ldb = n, .ldc = p_},
-        jacobian_.data(), jacobian_.data(), matrix);
+  for_points(of, range,
+             [=](int, std::int64_t, std::int64_t k) { r[k] *= std::pow(growth(r[k]), T(0.25)); });
 }
 
 }  // namespace holdfast::xpcs_fit::HOLDFAST_ISA

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plain formulation on a device: one kernel for each box of the formula, every array stored,
 // sizes known when it is compiled, as a program traced for one shape has them: REAL, ANGLES,
-// FRAMES, LAMINAR, PER_ANGLE.
+// FRAMES, LAMINAR, PER_ANGLE and POINTS, how many of the points it is for: those from `first` on.
 #include "xpcs_fit/problem/formulas.hpp"
 
 namespace xpcs = holdfast::xpcs_fit;
 
-constexpr long long plane = static_cast<long long>(FRAMES) * FRAMES, points = ANGLES * plane;
+constexpr long long plane = static_cast<long long>(FRAMES) * FRAMES, points = POINTS;
 
 __device__ inline long long element() {
   return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -61,13 +61,14 @@ __device__ inline REAL sinc(REAL x) {
   return fabs(x) > REAL(1e-12) ? sin(x) / x : REAL(1);
 }
 
-// s^2, [ANGLES, FRAMES, FRAMES].
-__global__ void sinc_squared(double flow, const double* physical, const double* angles,
-                             const REAL* shear, REAL* out) {
+// s^2, [POINTS].
+__global__ void sinc_squared(long long first, double flow, const double* physical,
+                             const double* angles, const REAL* shear, REAL* out) {
   const long long k = element();
   if (k >= points) return;
 #if LAMINAR
-  const REAL s = sinc(cosine_of(flow, physical[6], angles[k / plane]) * shear[k % plane]);
+  const REAL s =
+      sinc(cosine_of(flow, physical[6], angles[(first + k) / plane]) * shear[(first + k) % plane]);
   out[k] = s * s;
 #else
   out[k] = 1;
@@ -75,17 +76,17 @@ __global__ void sinc_squared(double flow, const double* physical, const double* 
 }
 
 // In place of s^2.
-__global__ void first_order(const REAL* decayed, REAL* in_and_out) {
+__global__ void first_order(long long first, const REAL* decayed, REAL* in_and_out) {
   const long long k = element();
   if (k >= points) return;
-  const REAL g1 = decayed[k % plane] * in_and_out[k];
+  const REAL g1 = decayed[(first + k) % plane] * in_and_out[k];
   in_and_out[k] = g1 < REAL(1e-10) ? REAL(1e-10) : g1;
 }
 
-__global__ void second_order(const double* parameters, const REAL* g1, REAL* m) {
+__global__ void second_order(long long first, const double* parameters, const REAL* g1, REAL* m) {
   const long long k = element();
   if (k >= points) return;
-  const long long a = PER_ANGLE ? k / plane : 0;
+  const long long a = PER_ANGLE ? (first + k) / plane : 0;
   const REAL value = static_cast<REAL>(parameters[PER_ANGLE ? ANGLES + a : 1]) +
                      static_cast<REAL>(parameters[a]) * g1[k] * g1[k];
   m[k] = value < REAL(xpcs::model_floor)     ? REAL(xpcs::model_floor)
@@ -102,13 +103,14 @@ __global__ void residuals(const REAL* m, const REAL* data, const REAL* weights, 
 
 // Column `which` of angle parameters or, from 2 on, of the physical ones; `own`: the angle whose
 // contrast or offset it is, -1 for all.
-__global__ void column(int which, int own, double kappa, double flow, const double* parameters,
-                       const double* physical, const double* angles, const double* frames,
-                       const REAL* decayed, const REAL* shear, const REAL* g1, const REAL* m,
-                       const REAL* weights, REAL* out) {
+__global__ void column(long long first, int which, int own, double kappa, double flow,
+                       const double* parameters, const double* physical, const double* angles,
+                       const double* frames, const REAL* decayed, const REAL* shear, const REAL* g1,
+                       const REAL* m, const REAL* weights, REAL* out) {
   const long long k = element();
   if (k >= points) return;
-  const long long a = k / plane, pair = k % plane, i = pair / FRAMES, j = pair % FRAMES;
+  const long long a = (first + k) / plane, pair = (first + k) % plane, i = pair / FRAMES,
+                  j = pair % FRAMES;
   const bool live = m[k] > REAL(xpcs::model_floor) && m[k] < REAL(xpcs::model_ceiling);
   const REAL contrast = static_cast<REAL>(parameters[PER_ANGLE ? a : 0]);
   const REAL sign = i < j ? REAL(-1) : i > j ? REAL(1) : REAL(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the device's reference: the kernels of reference.cu that a unit launches, compiled for
-// one size and form.
+// one size, form and number of points.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct ReferenceKernels : KernelList {
     soft_cost.emplace(*this, "soft_cost");
     soften.emplace(*this, "soften");
   }
-  ReferenceKernels(Compiler& compiler, Unit unit, const Problem& problem)
+  ReferenceKernels(Compiler& compiler, Unit unit, const Problem& problem, std::int64_t points)
       : ReferenceKernels(unit, problem.options) {
     const Size& size = problem.input->size;
     compile(compiler,
@@ -31,6 +31,7 @@ struct ReferenceKernels : KernelList {
              .headers = {runtime::sources::both_hpp, sources::formulas_hpp},
              .definitions = {text("REAL=", sizeof(T) == 4 ? "float" : "double"),
                              text("ANGLES=", size.angles), text("FRAMES=", size.frames),
+                             text("POINTS=", points, "LL"),
                              text("LAMINAR=", problem.options.mode == Mode::laminar),
                              text("PER_ANGLE=", problem.options.scaling == Scaling::per_angle)}});
   }
@@ -39,12 +40,14 @@ struct ReferenceKernels : KernelList {
   Listed<const double*, double*> accumulate{*this, "accumulate", KernelKind::reduce};
   Listed<const double*, T*> smooth_difference{*this, "smooth_difference"};
   Listed<double, T*> decay{*this, "decay"};
-  Listed<double, const double*, const double*, const T*, T*> sinc_squared{*this, "sinc_squared"};
-  Listed<const T*, T*> first_order{*this, "first_order"};
-  Listed<const double*, const T*, T*> second_order{*this, "second_order"};
+  Listed<long long, double, const double*, const double*, const T*, T*> sinc_squared{
+      *this, "sinc_squared"};
+  Listed<long long, const T*, T*> first_order{*this, "first_order"};
+  Listed<long long, const double*, const T*, T*> second_order{*this, "second_order"};
   std::optional<Listed<const T*, const T*, const T*, T*>> residuals = {};
-  std::optional<Listed<int, int, double, double, const double*, const double*, const double*,
-                       const double*, const T*, const T*, const T*, const T*, const T*, T*>>
+  std::optional<
+      Listed<long long, int, int, double, double, const double*, const double*, const double*,
+             const double*, const T*, const T*, const T*, const T*, const T*, T*>>
       column = {};
   std::optional<Listed<T, const T*, T*>> soft_cost = {};
   std::optional<Listed<T, T, const T*, T*>> soften = {};

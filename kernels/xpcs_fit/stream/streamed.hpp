@@ -18,7 +18,7 @@ class Streamed final : public Computation {
       : resumes_(options.resume),
         batches_(backend, problem, options),
         checkpoints_(opened(problem, options)),
-        fit_(problem, options.passes, batches_, with(options.settings, checkpoints_.get())),
+        fit_(problem, options.passes, batches_, settings_of(options, checkpoints_.get())),
         out_(backend, static_cast<std::size_t>(fit_count(fit_.state().p)), "result") {}
 
   void step() override {
@@ -44,8 +44,14 @@ class Streamed final : public Computation {
     if (options.folder.empty()) return nullptr;
     return std::make_unique<Checkpoints>(options.folder, configuration(problem, options));
   }
-  static StreamSettings with(StreamSettings settings, Checkpoints* checkpoints) {
+  static StreamSettings settings_of(const StreamOptions& options, Checkpoints* checkpoints) {
+    StreamSettings settings = options.settings;
     settings.checkpoints = checkpoints;
+    if (options.told)
+      settings.watch = [told = options.told, watch = settings.watch](const BatchRecord& record) {
+        told(record.pass, record.batch);
+        if (watch) watch(record);
+      };
     return settings;
   }
 

@@ -26,7 +26,13 @@ namespace on_cpu_relaxing {
 #define FRAMES 19
 #define LAMINAR 1
 #define PER_ANGLE 0
+#define POINTS 1083
 namespace on_cpu_laminar {
+#include "xpcs_fit/reference/reference.cu"
+}
+#undef POINTS
+#define POINTS 361
+namespace on_cpu_part {
 #include "xpcs_fit/reference/reference.cu"
 }
 #undef ANGLES
@@ -36,6 +42,8 @@ namespace on_cpu_one_angle {
 }
 #undef ANGLES
 #define ANGLES 3
+#undef POINTS
+#define POINTS 1083
 #undef PER_ANGLE
 #define PER_ANGLE 1
 namespace on_cpu_per_angle {
@@ -81,7 +89,6 @@ void add_patterns(EmulatedKernels& kernels) {
   const PatternKernels listed({.mode = flow ? Mode::laminar : Mode::at_rest});
   kernels.add(listed.costs, &on_cpu::costs<double, flow>);
   kernels.add(listed.flat_model, &on_cpu::flat_model<double, flow>);
-  kernels.add(listed.relax, &on_cpu::relax<double>);
 }
 
 #define ADD_REFERENCE(place)                                        \
@@ -104,6 +111,7 @@ std::unique_ptr<Backend> emulated_optimized(emulation::Order order, emulation::C
   const CommonKernels common;
   kernels.add(common.reduce, &on_cpu::reduce);
   kernels.add(common.step, &on_cpu::step);
+  kernels.add(PatternKernels({}).relax, &on_cpu::relax<double>);
   kernels.add(StreamKernels().add_batch, &on_cpu::add_batch);
   add_forms<double>(kernels);
   add_forms<float>(kernels);
@@ -131,6 +139,13 @@ std::unique_ptr<Backend> emulated_reference(const Options& options, int angles) 
   } else {
     ADD_REFERENCE(on_cpu_laminar);
   }
+  return make_emulated_backend(kernels);
+}
+
+std::unique_ptr<Backend> emulated_parts() {
+  EmulatedKernels kernels;
+  const ReferenceKernels<double> listed(Unit::normal_equations, {.loss = Loss::soft_l1});
+  ADD_REFERENCE(on_cpu_part);
   return make_emulated_backend(kernels);
 }
 

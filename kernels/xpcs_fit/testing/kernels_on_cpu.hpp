@@ -17,4 +17,8 @@ std::unique_ptr<Backend> emulated_optimized(emulation::Order order = emulation::
 std::unique_ptr<Backend> emulated_reference(const Options& options,
                                             int angles = emulated_size.angles);
 
+// Laminar and shared, of parts of emulated_size.
+inline constexpr std::int64_t emulated_part = 361;
+std::unique_ptr<Backend> emulated_parts();
+
 }  // namespace holdfast::xpcs_fit

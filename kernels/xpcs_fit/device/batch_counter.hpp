@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to streams on a device: how many of the batches that it was sent are done, which is asked
+// of events and waited for by nobody.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/device/device.hpp"
+
+namespace holdfast::xpcs_fit {
+
+class BatchCounter {
+ public:
+  using Told = std::function<void(int pass, int batch)>;
+
+  BatchCounter(Device& device, int batches, Told told)
+      : device_(device), batches_(batches), told_(std::move(told)) {
+    if (!told_) return;
+    for (int k = 0; k < most; ++k) free_.push_back(device.make_event("batch done"));
+  }
+
+  // The main lane was given all of batch `batch`. Where no event is free, the next one counts it.
+  void sent(int pass, int batch) {
+    if (!told_ || free_.empty()) return;
+    device_.record(*free_.back(), Lane::main);
+    underway_.push_back({pass, batch, std::move(free_.back())});
+    free_.pop_back();
+  }
+  // Tells of what is done by now, batch by batch.
+  void look() {
+    while (!underway_.empty() && device_.reached(*underway_.front().done)) {
+      Underway first = std::move(underway_.front());
+      underway_.pop_front();
+      free_.push_back(std::move(first.done));
+      tell_up_to(first.pass, first.batch);
+    }
+  }
+
+ private:
+  static constexpr int most = 8;
+  struct Underway {
+    int pass, batch;
+    std::unique_ptr<LaneEvent> done;
+  };
+
+  void tell_up_to(int pass, int batch) {
+    if (pass < pass_) pass_ = batch_ = 0;  // a fit has begun anew
+    while (pass_ < pass || (pass_ == pass && batch_ <= batch)) {
+      told_(pass_, batch_);
+      if (++batch_ < batches_) continue;
+      batch_ = 0;
+      ++pass_;
+    }
+  }
+
+  Device& device_;
+  int batches_;
+  Told told_;
+  int pass_ = 0, batch_ = 0;  // told next
+  std::vector<std::unique_ptr<LaneEvent>> free_ = {};
+  std::deque<Underway> underway_ = {};
+};
+
+}  // namespace holdfast::xpcs_fit

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fits by every strategy on the host: the same answer, whatever the parts of the data.
+#include <gmock/gmock.h>
+
+#include <utility>
+
+#include "testing/error_of.hpp"
+#include "xpcs_fit/oracle/oracle.hpp"
+#include "xpcs_fit/strategies.hpp"
+#include "xpcs_fit/testing/support.hpp"
+
+namespace holdfast::xpcs_fit {
+namespace {
+
+using testing::HasSubstr;
+
+// Chunks begin in the middle of a row, and the last one is shorter.
+constexpr std::int64_t thousand = 1000;
+
+struct Way {
+  Strategy strategy;
+  DataSource source;
+};
+constexpr Way ways[] = {
+    {Strategy::standard, DataSource::resident},  {Strategy::large, DataSource::resident},
+    {Strategy::chunked, DataSource::resident},   {Strategy::chunked, DataSource::host},
+    {Strategy::streaming, DataSource::resident}, {Strategy::streaming, DataSource::host}};
+
+std::vector<double> fitted(Variant variant, const Problem& problem, Way way, int passes,
+                           std::function<void(int, int)> told = {}) {
+  const auto backend = open_backend("host");
+  const auto fit = make_fit(*backend, variant, problem,
+                            {.strategy = way.strategy,
+                             .source = way.source,
+                             .chunk = thousand,
+                             .passes = passes,
+                             .told = std::move(told)});
+  fit->step();
+  fit->step();
+  return fit->result();
+}
+
+TEST(XpcsStrategies, GiveTheSameFit) {
+  for (const Mode mode : {Mode::at_rest, Mode::laminar}) {
+    const Problem one = problem({4, 48}, {.mode = mode}, 0.01);
+    const oracle::Fit expected = oracle::fit(one), accounted = oracle::fit(one, accounted_passes);
+    const std::size_t p = expected.parameters.size();
+    for (const Variant variant : {Variant::reference, Variant::optimized})
+      for (const Way way : ways) {
+        const std::vector<double> fit = fitted(variant, one, way, 0);
+        EXPECT_EQ(fit[1], expected.passes);
+        EXPECT_EQ(fit[2], converged);
+        for (std::size_t k = 0; k < p; ++k)
+          EXPECT_NEAR(fit[3 + k], expected.parameters[k], 1e-6 * expected.sigma[k]) << k;
+        EXPECT_NEAR(fitted(variant, one, way, accounted_passes)[0] / accounted.cost, 1, 1e-9);
+      }
+  }
+}
+
+TEST(XpcsStrategies, TellEveryChunkInItsOrder) {
+  const Problem one = problem({4, 48}, {}, 0.01);
+  for (const Variant variant : {Variant::reference, Variant::optimized})
+    for (const DataSource source : {DataSource::resident, DataSource::host}) {
+      std::vector<std::pair<int, int>> told;
+      (void)fitted(variant, one, {Strategy::chunked, source}, accounted_passes,
+                   [&](int pass, int chunk) { told.emplace_back(pass, chunk); });
+      // Ten of 1000 points, or of five rows of every angle; two steps.
+      ASSERT_EQ(told.size(), 2 * 8 * 10);
+      for (int k = 0; k < 160; ++k) EXPECT_EQ(told[k], std::pair(k / 10 % 8, k % 10));
+    }
+}
+
+TEST(XpcsStrategies, RefuseWhatTheyAreNot) {
+  const auto backend = open_backend("host");
+  const Problem one = problem({4, 48}, {}), robust = problem({4, 48}, {.loss = Loss::soft_l1});
+  const auto refusal = [&](const Problem& of, const StrategyOptions& options) {
+    return refusal_of([&] { return make_fit(*backend, Variant::reference, of, options); });
+  };
+  EXPECT_THAT(refusal(one, {.source = DataSource::host}),
+              HasSubstr("invalid_option: a fit whose strategy is standard has its data resident"));
+  EXPECT_THAT(refusal(one, {.strategy = Strategy::large}), HasSubstr("not of 0"));
+  EXPECT_THAT(refusal(one, {.passes = 3}), HasSubstr("makes 8 passes or as many as it takes"));
+  EXPECT_THAT(refusal(robust, {.strategy = Strategy::chunked, .chunk = 10}),
+              HasSubstr("is linear, in f64"));
+}
+
+}  // namespace
+}  // namespace holdfast::xpcs_fit
