@@ -106,6 +106,15 @@ std::int64_t estimate_stream_bytes(const Backend& backend, const Problem& proble
                      frames = size.frames, angles = size.angles;
   const int p = parameter_count(problem.options, size.angles);
   const std::int64_t sums = sum_count(p), rows = rows_of(problem, options);
+  if (!backend.device) {
+    const bool flat = options.order != BatchOrder::rows;
+    const std::int64_t held = options.source == DataSource::resident ? size.points()
+                              : flat                                 ? options.batch + frames
+                                                                     : rows * frames * angles;
+    const std::int64_t blocks = flat ? 1 : std::min<std::int64_t>(rows, 32);
+    return 8 * (held + 8 * frames + blocks * sums + static_cast<std::int64_t>(normal_count(p)) +
+                fit_count(p));
+  }
   const bool full = options.settings.tolerates_faults || !options.folder.empty();
   const std::int64_t data = options.source == DataSource::resident
                                 ? size.points()

@@ -49,7 +49,7 @@ std::string configuration(const Problem& problem, const StreamOptions& options);
 std::unique_ptr<Computation> make_stream(Backend& backend, const Problem& problem,
                                          const StreamOptions& options);
 
-// The peak on a device by formula, of the bytes asked for.
+// The peak by formula, of the bytes asked for; on a host within a percent from size s on.
 std::int64_t estimate_stream_bytes(const Backend& backend, const Problem& problem,
                                    const StreamOptions& options);
 

@@ -50,7 +50,7 @@ void add_normal_equations(Rows& rows) {
             if (scaling == Scaling::per_angle && !plainest && !richest) continue;
             const bool gates =
                 size == NamedSize::s0 &&
-                (plainest ? mode == Mode::laminar || scaling == Scaling::shared
+                (plainest ? scaling == Scaling::shared
                           : richest && mode == Mode::laminar && scaling == Scaling::per_angle);
             const bool large = size == NamedSize::s && plainest && scaling == Scaling::shared &&
                                mode == Mode::laminar;
@@ -63,7 +63,7 @@ void add_normal_equations(Rows& rows) {
           }
 }
 
-// Whole fits: counted ones of 8 passes, and those that stop by themselves.
+// Whole fits with all data resident: counted ones of 8 passes, and those that stop by themselves.
 void add_fits(Rows& rows) {
   for (const Mode mode : modes) {
     for (const NamedSize size :
@@ -71,9 +71,7 @@ void add_fits(Rows& rows) {
       rows.push_back(
           {.family = &families::fit,
            .size = size,
-           .tier = size == NamedSize::t || (size == NamedSize::s && mode == Mode::laminar)
-                       ? tier_of(size)
-                       : Tier::full,
+           .tier = mode == Mode::laminar && size != NamedSize::s0 ? tier_of(size) : Tier::full,
            .options = {.mode = mode},
            .counted = size == NamedSize::t});
     for (const NamedSize size : {NamedSize::t, NamedSize::s, NamedSize::l})
@@ -83,6 +81,42 @@ void add_fits(Rows& rows) {
            .tier = mode == Mode::laminar && size <= NamedSize::s ? Tier::gate : Tier::full,
            .options = {.mode = mode}});
   }
+}
+
+// The other ways over the data: where a size asks for them, and where it does not.
+void add_ways(Rows& rows) {
+  struct Way {
+    Strategy strategy;
+    DataSource source;
+    std::vector<NamedSize> sizes;
+  };
+  const Way ways[] = {{Strategy::large, DataSource::resident, {NamedSize::t, NamedSize::l}},
+                      {Strategy::chunked, DataSource::resident, {NamedSize::t, NamedSize::c}},
+                      {Strategy::chunked, DataSource::host, {NamedSize::t, NamedSize::c}},
+                      {Strategy::streaming,
+                       DataSource::host,
+                       {NamedSize::t, NamedSize::s, NamedSize::l, NamedSize::c}},
+                      {Strategy::streaming,
+                       DataSource::resident,
+                       {NamedSize::t, NamedSize::s, NamedSize::l, NamedSize::c}}};
+  for (const Way& way : ways)
+    for (const Mode mode : modes)
+      for (const NamedSize size : way.sizes) {
+        const bool brings = mode == Mode::laminar && way.source == DataSource::host;
+        const bool gates =
+            brings && size == (way.strategy == Strategy::chunked ? NamedSize::t : NamedSize::s);
+        Row row = {.family = &families::fit,
+                   .size = size,
+                   .tier = gates ? Tier::gate : Tier::full,
+                   .options = {.mode = mode},
+                   .strategy = way.strategy,
+                   .source = way.source};
+        rows.push_back(row);
+        if (size > NamedSize::s) continue;
+        row.tier = Tier::full;
+        rows.push_back(as(families::converged, row));
+      }
+  rows.push_back({.family = &families::ladder, .size = NamedSize::s});
 }
 
 // What surrounds fits.
@@ -110,18 +144,8 @@ void add_patterns(Rows& rows) {
                     .count = iterations});
 }
 
-// By rows, on a device; within budgets, of which the smallest is a fifth of the data of size l.
-void add_device_streams(Rows& rows) {
-  for (const bool resident : {false, true})
-    for (const Mode mode : modes)
-      for (const NamedSize size : {NamedSize::t, NamedSize::s, NamedSize::l, NamedSize::c}) {
-        const bool gates = size == NamedSize::s && mode == Mode::laminar && !resident;
-        rows.push_back({.family = &families::fit_streamed,
-                        .size = size,
-                        .tier = gates ? Tier::gate : Tier::full,
-                        .options = {.mode = mode},
-                        .resident = resident});
-      }
+// On a device, within budgets, of which the smallest is a fifth of the data of size l.
+void add_budgets(Rows& rows) {
   for (const int limit : {8, 32, 128})
     for (const NamedSize size : {NamedSize::t, NamedSize::l})
       rows.push_back({.family = &families::memory_budget, .size = size, .limit_mebibytes = limit});
@@ -166,9 +190,10 @@ std::vector<Case> cases(const SuiteOptions&) {
   add_values(rows);
   add_normal_equations(rows);
   add_fits(rows);
+  add_ways(rows);
   add_patterns(rows);
   add_streams(rows);
-  add_device_streams(rows);
+  add_budgets(rows);
   add_protocols(rows);
   return cases_of(rows);
 }

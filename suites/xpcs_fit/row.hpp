@@ -2,6 +2,7 @@
 // A row of the suite's table: one claim about one computation at one size.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "families/family.hpp"
 #include "xpcs_fit/data/sizes.hpp"
 #include "xpcs_fit/patterns.hpp"
+#include "xpcs_fit/strategies.hpp"
 
 namespace holdfast::xpcs_fit {
 
@@ -16,9 +18,11 @@ struct Row;
 
 namespace families {
 // stepped.cpp
-extern const Family<Row> g2, residual, normal_equations,
-    fit,        // 8 passes
-    converged;  // as many as it takes
+extern const Family<Row> g2, residual, normal_equations;
+// fits.cpp
+extern const Family<Row> fit,  // 8 passes
+    converged,                 // as many as it takes
+    ladder;                    // all strategies beside each other
 // patterns.cpp
 extern const Family<Row> angle_loop, batch_chi2, chunk_gather, round_trip;
 // streams.cpp
@@ -28,10 +32,9 @@ extern const Family<Row> stream_faults,  // planted faults, and what becomes of 
 // saving.cpp
 extern const Family<Row> stream_checkpoint,  // how long it takes to save a fit
     progress;                                // what telling how far it is costs
-// device_streams.cpp
-extern const Family<Row> fit_streamed,  // 8 passes, batch by batch
-    memory_budget,                      // the same within so many bytes
-    out_of_memory;                      // where only a stream has room
+// budgets.cpp
+extern const Family<Row> memory_budget,  // a stream of 8 passes within so many bytes
+    out_of_memory;                       // where only a stream has room
 // protocols.cpp
 extern const Family<Row> first_call,  // what the first call costs, and the next
     shape_change,                     // what must not be compiled again
@@ -46,12 +49,13 @@ struct Row {
   NamedSize size = NamedSize::t;
   Tier tier = Tier::full;
   Options options = {};
+  Strategy strategy = Strategy::standard;  // of fits
+  DataSource source = DataSource::resident;
   int angles = 0, frames = 0;  // of families::angle_loop, instead of a size
   int count = 1;  // of other patterns: sets of parameters, chunks, iterations; batches of a fit
   int parameters = 9;       // of families::stream_checkpoint
   double probability = 0;   // of families::stream_faults, that an attempt fails
   int permanent = -1;       // a batch of which all do; -1: none
-  bool resident = false;    // of families::fit_streamed: no batch comes from the host
   int limit_mebibytes = 0;  // of families::memory_budget
   Change change = Change::shape;
   Kinds only = {};       // of devices that it is confined to; empty: all that can
@@ -65,6 +69,9 @@ std::string named(const std::string& word, const Row& row, const std::vector<Axi
 std::string named(const std::string& word, const std::vector<Axis>& axes, const Row& row);
 
 Size size_of(const Row& row);
+inline std::int64_t points_of(const Row& row) {
+  return size_of(row).points();
+}
 
 // Several cases of a process ask for the same input; it is made once. Zeros where nothing executes.
 Problem problem_of(const Row& row, bool executes);
