@@ -43,7 +43,7 @@ StreamOptions streaming(const StrategyOptions& options) {
           .order = BatchOrder::rows,
           .slots = chunked ? chunked_slots : stream_slots,
           .told = chunked ? options.told : std::function<void(int, int)>(),
-          .settings = {.tolerates_faults = false}};
+          .settings = {.mode = StreamMode::plain}};
 }
 
 Unit unit_of(const StrategyOptions& options) {

@@ -13,13 +13,14 @@ namespace holdfast::xpcs_fit {
 
 std::string configuration(const Problem& problem, const StreamOptions& options) {
   const Input& input = *problem.input;
-  std::string words = text("angles ", input.size.angles, " frames ", input.size.frames, " q ",
-                           input.physics.q, " gap ", input.physics.gap, " dt ", input.physics.dt,
-                           " mode ", static_cast<int>(problem.options.mode), " f64 ",
-                           problem.options.precision == Precision::f64, " rows ",
-                           options.order == BatchOrder::rows, " batch ", options.batch, " retries ",
-                           options.settings.retries, " key ", options.settings.faults.key,
-                           " probability ", options.settings.faults.probability, " permanent");
+  std::string words =
+      text("angles ", input.size.angles, " frames ", input.size.frames, " q ", input.physics.q,
+           " gap ", input.physics.gap, " dt ", input.physics.dt, " mode ",
+           static_cast<int>(problem.options.mode), " f64 ",
+           problem.options.precision == Precision::f64, " rows ", options.order == BatchOrder::rows,
+           " full ", options.settings.mode == StreamMode::full, " batch ", options.batch,
+           " retries ", options.settings.retries, " key ", options.settings.faults.key,
+           " probability ", options.settings.faults.probability, " permanent");
   for (const int batch : options.settings.faults.permanent) words += text(" ", batch);
   for (const auto* row : {&input.box.start, &input.box.lower, &input.box.upper})
     for (const double value : *row) words += text(" ", value);
@@ -50,8 +51,10 @@ void check_options(const Backend& backend, const Problem& problem, const StreamO
   refuse_option(planted && options.source == DataSource::resident,
                 "a fault is planted into a batch's copy, and resident data have none; take them "
                 "from the host");
-  refuse_option(planted && !options.settings.tolerates_faults,
+  refuse_option(planted && options.settings.mode != StreamMode::full,
                 "a fault is planted where faults are not tolerated");
+  refuse_option(!options.folder.empty() && options.settings.mode == StreamMode::plain,
+                "a plain stream saves nothing; make it fast or full");
   if (backend.device) {
     refuse_option(options.order == BatchOrder::flat,
                   "batches on a device are of rows; leave the order out");
@@ -110,12 +113,12 @@ std::int64_t estimate_stream_bytes(const Backend& backend, const Problem& proble
     const bool flat = options.order != BatchOrder::rows;
     const std::int64_t held = options.source == DataSource::resident ? size.points()
                               : flat                                 ? options.batch + frames
-                                                                     : rows * frames * angles;
+                                     : host_limits().threads * frames * angles;
     const std::int64_t blocks = flat ? 1 : std::min<std::int64_t>(rows, 32);
-    return 8 * (held + 8 * frames + blocks * sums + static_cast<std::int64_t>(normal_count(p)) +
-                fit_count(p));
+    return 8 * (held + 8 * (frames + 8) + blocks * sums +
+                static_cast<std::int64_t>(normal_count(p)) + fit_count(p));
   }
-  const bool full = options.settings.tolerates_faults || !options.folder.empty();
+  const bool full = is_looked_at(options);
   const std::int64_t data = options.source == DataSource::resident
                                 ? size.points()
                                 : (full ? stream_slots : options.slots) * rows * frames * angles;
@@ -140,7 +143,7 @@ FitWithin make_fit_within(Backend& backend, const Problem& problem) {
                     {.batch = problem.input->size.points(),
                      .passes = accounted_passes,
                      .budget_bytes = *backend.ledger.limit_bytes() - backend.ledger.live_bytes,
-                     .settings = {.tolerates_faults = false}});
+                     .settings = {.mode = StreamMode::plain}});
   }
   return made;
 }

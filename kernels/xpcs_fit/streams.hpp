@@ -40,6 +40,12 @@ struct StreamOptions {
   bool resume = false;
 };
 
+// Whether the sums of each batch come to the host: they do not of a plain stream on a device, nor
+// of a fast one that is not saved.
+inline bool is_looked_at(const StreamOptions& options) {
+  return options.settings.mode == StreamMode::full || !options.folder.empty();
+}
+
 // What a checkpoint is of, in words: two fits of the same words go on from each other's.
 std::string configuration(const Problem& problem, const StreamOptions& options);
 

@@ -21,7 +21,7 @@ std::unique_ptr<Computation> made(const Row& row, Backend& backend, Variant) {
                      {.batch = points_of(row),
                       .passes = accounted_passes,
                       .budget_bytes = row.limit_mebibytes * mebibyte,
-                      .settings = {.tolerates_faults = false}});
+                      .settings = {.mode = StreamMode::plain}});
 }
 
 void add_to_stream(const Row& row, Steps& steps) {

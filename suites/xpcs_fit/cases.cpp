@@ -159,7 +159,8 @@ void add_streams(Rows& rows) {
                       .tier = probability == 0.05 && permanent == -1 ? Tier::gate : Tier::full,
                       .probability = probability,
                       .permanent = permanent});
-  rows.push_back({.family = &families::stream_overhead, .size = NamedSize::s});
+  for (const StreamMode mode : {StreamMode::plain, StreamMode::fast, StreamMode::full})
+    rows.push_back({.family = &families::stream_overhead, .size = NamedSize::s, .mode = mode});
   rows.push_back({.family = &families::stream_resume});
   for (const int parameters : {9, 135})
     for (const int batches : {100, 30000})

@@ -126,7 +126,7 @@ void measure_no_change(const Row& row, Session& session) {
           tail ? make_stream(backend, changed,
                              {.batch = (5 + 4 * which) * one_row,
                               .passes = accounted_passes,
-                              .settings = {.tolerates_faults = false}})
+                              .settings = {.mode = StreamMode::plain}})
                : make(Unit::normal_equations, backend, Variant::optimized, changed);
       computation->step();
       if (!session.executes()) continue;

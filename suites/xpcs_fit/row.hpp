@@ -53,10 +53,11 @@ struct Row {
   DataSource source = DataSource::resident;
   int angles = 0, frames = 0;  // of families::angle_loop, instead of a size
   int count = 1;  // of other patterns: sets of parameters, chunks, iterations; batches of a fit
-  int parameters = 9;       // of families::stream_checkpoint
-  double probability = 0;   // of families::stream_faults, that an attempt fails
-  int permanent = -1;       // a batch of which all do; -1: none
-  int limit_mebibytes = 0;  // of families::memory_budget
+  int parameters = 9;                  // of families::stream_checkpoint
+  double probability = 0;              // of families::stream_faults, that an attempt fails
+  StreamMode mode = StreamMode::full;  // of families::stream_overhead
+  int permanent = -1;                  // a batch of which all do; -1: none
+  int limit_mebibytes = 0;             // of families::memory_budget
   Change change = Change::shape;
   Kinds only = {};       // of devices that it is confined to; empty: all that can
   bool counted = false;  // small enough for its instructions to be counted

@@ -79,7 +79,7 @@ void measure_saving(const Row& row, Session& session) {
 std::unique_ptr<Computation> chunked(const Row& row, Backend& backend, bool tells) {
   const Problem problem = problem_of(row, true);
   const std::int64_t each = (problem.input->size.points() + row.count - 1) / row.count;
-  StreamOptions options = {.batch = each, .settings = {.tolerates_faults = false}};
+  StreamOptions options = {.batch = each, .settings = {.mode = StreamMode::plain}};
   if (tells) {
     // As to a terminal: each line is written when it is told.
     const auto out = std::make_shared<std::ofstream>("/dev/null");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of fits that stream. Theirs is the flat order of points, in batches of 512 where
-// faults are counted, of 100000 where time is taken.
+// The families of fits that stream: in batches of 512 points of the flat order where faults are
+// counted, in rows that make about 100000 where it is measured what looking at them costs.
 #include "xpcs_fit/streams.hpp"
 
 #include <unistd.h>
@@ -21,13 +21,11 @@ namespace {
 
 const Kinds on_host = {"host"};
 
-std::unique_ptr<Computation> streamed(const Row& row, Backend& backend, std::int64_t batch,
-                                      bool tolerates_faults) {
+std::unique_ptr<Computation> streamed(const Row& row, Backend& backend) {
   FaultPlan faults = {.probability = row.probability};
   if (row.permanent >= 0) faults.permanent = {row.permanent};
-  return make_stream(
-      backend, problem_of(row, true),
-      {.batch = batch, .settings = {.tolerates_faults = tolerates_faults, .faults = faults}});
+  return make_stream(backend, problem_of(row, true),
+                     {.batch = 512, .settings = {.faults = faults}});
 }
 
 // Of one step: the passes that the fit takes.
@@ -39,8 +37,15 @@ std::vector<std::string> written(const Backend&, Variant) {
   return {"result"};
 }
 
-// What a batch's cost of tolerance is measured with.
-constexpr std::int64_t large_batch = 100000;
+// Of 8 passes, by rows, as closely looked at as the row says.
+std::unique_ptr<Computation> by_rows(const Row& row, Backend& backend) {
+  constexpr std::int64_t batch = 100000;
+  return make_stream(backend, problem_of(row, backend.executes()),
+                     {.batch = batch,
+                      .passes = accounted_passes,
+                      .order = BatchOrder::rows,
+                      .settings = {.mode = row.mode}});
+}
 
 namespace fs = std::filesystem;
 
@@ -144,8 +149,7 @@ const Family<Row> families::stream_faults = {
             all.push_back({.name = name, .kind = "exact", .better = Better::same});
           return all;
         },
-    .make = [](const Row& row, Backend& backend,
-               Variant) { return streamed(row, backend, 512, true); },
+    .make = [](const Row& row, Backend& backend, Variant) { return streamed(row, backend); },
     .work = work_of,
     .oracle =
         [](const Row& row) {
@@ -165,22 +169,23 @@ const Family<Row> families::stream_overhead = {
     .id =
         [](const Row& row) {
           return id("xpcs_fit/stream/overhead",
-                    {{"mode", "full"}, {"size", size_words.of(row.size)}}, "f64");
+                    {{"mode", stream_mode_words.of(row.mode)}, {"size", size_words.of(row.size)}},
+                    "f64");
         },
-    .devices = [](const Row&) { return on_host; },
     .reference = never,
-    .make = [](const Row& row, Backend& backend,
-               Variant) { return streamed(row, backend, large_batch, true); },
-    .work = work_of,
-    .oracle = [](const Row& row) { return fit_oracle(Unit::converged_fit, row); },
+    .make = [](const Row& row, Backend& backend, Variant) { return by_rows(row, backend); },
+    .work = [](const Row& row) { return work(Unit::fit, size_of(row), row.options); },
+    .oracle = [](const Row& row) { return fit_oracle(Unit::fit, row); },
     .invariant = [](const Row&) { return repeats_itself(); },
     .more = [](const Row&, Steps& steps) { steps.rewritten = written; },
     .derived = [](const Row& row) -> std::vector<Derived> {
-      return {
-          {.name = "full_over_plain",
-           .other = [=](Backend& backend) { return streamed(row, backend, large_batch, false); },
-           .form = Derived::Form::case_over_other,
-           .kind = "bound"}};
+      if (row.mode == StreamMode::plain) return {};
+      Row plain = row;
+      plain.mode = StreamMode::plain;
+      return {{.name = text(stream_mode_words.of(row.mode), "_over_plain"),
+               .other = [=](Backend& backend) { return by_rows(plain, backend); },
+               .form = Derived::Form::case_over_other,
+               .kind = "bound"}};
     }};
 
 }  // namespace holdfast::xpcs_fit

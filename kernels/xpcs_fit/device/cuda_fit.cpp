@@ -57,6 +57,7 @@ class DeviceFit final : public Computation {
       double told[8] = {};
       device_.download(told, out_.data(), sizeof told);
       over = told[0] != 0 || pass > 4 * most_iterations;
+      if (over) check_first_cost(FitState{told + 1, p_}.cost());
     }
   }
   std::vector<double> result() override {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streamed fits on a device. Batches are whole rows of every angle; while one is computed the next
-// is on its way. Who tolerates faults looks at the sums of a batch when two more have been begun;
-// who does not adds them up on the device and asks once a pass, or never.
+// is on its way. Full streams look at the sums of a batch when two more have been begun; others add
+// them up on the device and ask once a pass, or, plain and of so many passes, never.
 #include <vector>
 
 #include "xpcs_fit/device/batch_counter.hpp"
@@ -89,6 +89,7 @@ class PlainStream final : public Computation {
         freedom_(freedom(problem)),
         p_(static_cast<int>(problem.input->box.start.size())),
         passes_(options.passes),
+        looks_(options.settings.mode == StreamMode::fast),
         slots_(options.slots),
         source_(backend, problem, batch_rows(problem, options), options.source, slots_),
         pass_(backend, problem, batch_pairs(problem, options)),
@@ -103,6 +104,7 @@ class PlainStream final : public Computation {
     bool over = false;
     for (int pass = 0; passes_ > 0 ? pass < passes_ : !over; ++pass) {
       enqueue_pass(pass);
+      if (looks_) look_at_cost();
       if (passes_ > 0) continue;
       double told[8] = {};
       device_.download(told, out_.data(), sizeof told);
@@ -121,6 +123,12 @@ class PlainStream final : public Computation {
   }
 
  private:
+  // Of where the fit stands; 0 where it has just ended.
+  void look_at_cost() {
+    double status[8] = {};
+    device_.download(status, state_.data(), sizeof status);
+    check_first_cost(FitState{status, p_}.cost());
+  }
   void enqueue_pass(int pass) {
     const FitState fit = {state_.data(), p_};
     pass_.prepare(fit.trial(), p_);
@@ -139,7 +147,9 @@ class PlainStream final : public Computation {
 
   Device& device_;
   double freedom_;
-  int p_, passes_, slots_;
+  int p_, passes_;
+  bool looks_;
+  int slots_;
   RowSource<T> source_;
   DevicePass<T> pass_;
   StreamKernels kernels_;
@@ -150,7 +160,7 @@ class PlainStream final : public Computation {
 template <class T>
 std::unique_ptr<Computation> made_stream(Backend& backend, const Problem& problem,
                                          const StreamOptions& options) {
-  if (options.settings.tolerates_faults || !options.folder.empty())
+  if (is_looked_at(options))
     return std::make_unique<Streamed<RowBatches<T>>>(backend, problem, options);
   return std::make_unique<PlainStream<T>>(backend, problem, options);
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streamed fits on the host. Batches are ranges of the flat order of points, each copied from its
-// source before one thread computes it; or whole rows of every angle, which all threads share and
-// copy while they compute.
+// source before one thread computes it; or whole rows of every angle, which all threads share: each
+// copies a row just before it adds it up, while which the next one is fetched into its cache.
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -85,11 +87,11 @@ class RowBatches final : public Batches {
         rows_(rows_of_batch(size_.angles, size_.frames, options.batch)),
         resident_(options.source == DataSource::resident),
         pass_(backend, problem, std::min(rows_, most_blocks),
-              threads_for(std::int64_t{rows_} * size_.frames * size_.angles)),
-        data_(backend,
-              static_cast<std::size_t>(std::int64_t{resident_ ? size_.frames : rows_} *
-                                       size_.frames * size_.angles),
-              resident_ ? "inputs" : "slot"),
+              threads_for(std::int64_t{rows_} * row_points())),
+        data_(backend, static_cast<std::size_t>(resident_ ? size_.points() : 0), "inputs"),
+        slots_(backend,
+               static_cast<std::size_t>(resident_ ? 0 : host_limits().threads * row_points()),
+               "slots"),
         normal_(backend, normal_count(local_parameters(problem.options.mode)), "sums") {
     if (resident_) data_.upload(problem.input->data);
   }
@@ -98,7 +100,7 @@ class RowBatches final : public Batches {
   int slots() const override { return 1; }
   std::int64_t points(int batch) const override {
     const RowRange of = range(batch);
-    return std::int64_t{of.last - of.first} * size_.frames * size_.angles;
+    return (of.last - of.first) * row_points();
   }
 
   void begin(int, int batch, bool poisoned, const std::vector<double>& at) override {
@@ -109,30 +111,35 @@ class RowBatches final : public Batches {
     const RowRange of = range(batch);
     if (resident_)
       return pass_.add_up(
-          {.data = data_.data() + std::int64_t{of.first} * size_.frames,
-           .angle_pitch = size_.plane(),
-           .first_row = of.first},
-          of, [](RowRange) {}, normal_.data());
-    const std::int64_t pitch = std::int64_t{of.last - of.first} * size_.frames;
+          of,
+          [&](RowRange) {
+            return Rows<double>{.data = data_.data(), .angle_pitch = size_.plane()};
+          },
+          normal_.data());
     pass_.add_up(
-        {.data = data_.data(), .angle_pitch = pitch, .first_row = of.first}, of,
-        [&](RowRange own) { copy(own, of.first, pitch, poisoned); }, normal_.data());
+        of, [&](RowRange left) { return copied(left, poisoned && left.first == of.first); },
+        normal_.data());
   }
   const double* finish(int) override { return normal_.data(); }
 
  private:
+  std::int64_t row_points() const { return std::int64_t{size_.frames} * size_.angles; }
   RowRange range(int batch) const {
     return {batch * rows_, std::min((batch + 1) * rows_, size_.frames)};
   }
-  // While it is still warm it is added up.
-  void copy(RowRange own, int first, std::int64_t pitch, bool poisoned) {
+  // The first of those rows, in the slot of the thread that asks.
+  Rows<double> copied(RowRange left, bool poisoned) {
+    constexpr int line = 64 / sizeof(double);
     const std::int64_t row = size_.frames;
+    double* const slot = slots_.data() + omp_get_thread_num() * row_points();
     for (int a = 0; a < size_.angles; ++a) {
-      const double* const from = problem_.input->data.data() + a * size_.plane();
-      std::copy(from + own.first * row, from + own.last * row,
-                data_.data() + a * pitch + (own.first - first) * row);
+      const double* const from = problem_.input->data.data() + a * size_.plane() + left.first * row;
+      std::copy(from, from + row, slot + a * row);
+      if (left.first + 1 < left.last)
+        for (std::int64_t j = row; j < 2 * row; j += line) __builtin_prefetch(from + j);
     }
-    if (poisoned && own.first == first) *data_.data() = std::nan("");
+    if (poisoned) *slot = std::nan("");
+    return {.data = slot, .angle_pitch = row, .first_row = left.first};
   }
 
   Problem problem_;
@@ -140,7 +147,7 @@ class RowBatches final : public Batches {
   int rows_;
   bool resident_;
   Pass<double> pass_;
-  Buffer<double> data_, normal_;
+  Buffer<double> data_, slots_, normal_;
   std::vector<double> at_ = {};
 };
 

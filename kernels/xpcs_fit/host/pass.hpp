@@ -53,7 +53,7 @@ class Pass {
   void operator()(const Rows<T>& rows, const std::vector<double>& parameters, double* out) {
     prepare(parameters);
     add_up(
-        rows, {0, problem_.input->size.frames}, [](RowRange) {}, out);
+        {0, problem_.input->size.frames}, [rows](RowRange) { return rows; }, out);
   }
 
   // The two halves of it: what depends on the parameters alone, and the sums of some of the rows.
@@ -62,23 +62,22 @@ class Pass {
     frames_.set(local(problem_.options, problem_.input->size.angles, 0, parameters).data());
     angles_ = angles_at<T>(problem_, parameters);
   }
-  // bring(some) is called for some of the rows by the thread that adds them up, just before.
-  template <class Bring>
-  void add_up(const Rows<T>& rows, RowRange range, const Bring& bring, double* out) {
+  // at(left): where the first row of `left` lies, asked by the thread that adds it up, just before;
+  // the others of `left` are what it will ask for next.
+  template <class At>
+  void add_up(RowRange range, const At& at, double* out) {
     const bool weighted =
         problem_.options.loss != Loss::linear || problem_.options.weights != Weights::unit;
     if (problem_.options.mode == Mode::at_rest)
-      weighted ? sum<Mode::at_rest, true>(rows, range, bring)
-               : sum<Mode::at_rest, false>(rows, range, bring);
+      weighted ? sum<Mode::at_rest, true>(range, at) : sum<Mode::at_rest, false>(range, at);
     else
-      weighted ? sum<Mode::laminar, true>(rows, range, bring)
-               : sum<Mode::laminar, false>(rows, range, bring);
+      weighted ? sum<Mode::laminar, true>(range, at) : sum<Mode::laminar, false>(range, at);
     assemble(problem_.options, problem_.input->size.angles, sums_, parameters_, out);
   }
 
  private:
-  template <Mode mode, bool weighted, class Bring>
-  void sum(const Rows<T>& rows, RowRange range, const Bring& bring) {
+  template <Mode mode, bool weighted, class At>
+  void sum(RowRange range, const At& at) {
     const RowSums<T, mode, weighted> of(problem_, frames_, angles_,
                                         is_tame(angles_, frames_.widest_shear()));
     const int frames = problem_.input->size.frames, angles = problem_.input->size.angles;
@@ -88,13 +87,12 @@ class Pass {
     for (int item = 0; item < groups_ * blocks; ++item) {
       const int group = item / blocks, row = range.first + item % blocks * each;
       const RowRange own = {row, std::min(row + each, range.last)};
-      bring(own);
       const int first = groups_ > 1 ? group : 0, last = groups_ > 1 ? group + 1 : angles;
       double* out = partial_.data() + static_cast<std::ptrdiff_t>(item) * count_;
       std::fill_n(out, count_, 0.);
       Accumulator<T, mode> sums;
       for (int i = own.first; i < own.last; ++i) {
-        of.add_row(rows, i, 0, frames, first, last, sums);
+        of.add_row(at(RowRange{i, own.last}), i, 0, frames, first, last, sums);
         if constexpr (sizeof(T) == 4) sums.flush(out);
       }
       sums.flush(out);

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "runtime/base/error.hpp"
+
 namespace holdfast::xpcs_fit {
 
 HostFit::HostFit(const Problem& problem, int passes)
@@ -25,6 +27,7 @@ bool HostFit::take(const double* normal) {
   const FitState fit = state();
   const BoxView box = {box_.start.data(), box_.lower.data(), box_.upper.data()};
   const bool steady = passes_ > 0;
+  if (fit.passes() == 0) check_first_cost(normal[0]);
   judge(fit, normal);
   if (!steady && fit.status() != running) return true;
   bool again = true;
@@ -40,6 +43,12 @@ bool HostFit::take(const double* normal) {
 const std::vector<double>& HostFit::trial() {
   trial_.assign(state().trial(), state().trial() + p_);
   return trial_;
+}
+
+void check_first_cost(double cost) {
+  if (!std::isfinite(cost))
+    throw Error(Fault::bad_input, text("nonfinite_start: F at the start is ", cost,
+                                       "; data, start or weights hold what is no number"));
 }
 
 std::vector<double> fit_result(const FitState& fit, double freedom) {

@@ -18,7 +18,7 @@ class HostFit {
   HostFit(const Problem& problem, int passes);
 
   void restart();
-  // F, g, N at trial(); true where that was the last pass.
+  // F, g, N at trial(); true where that was the last pass. The first is checked.
   bool take(const double* normal);
   const std::vector<double>& trial();
   // Points less parameters, where some points are left out.
@@ -31,6 +31,9 @@ class HostFit {
   double freedom_;
   std::vector<double> memory_, steps_, work_, trial_;
 };
+
+// Throws Error{bad_input} that begins with nonfinite_start where F at the start is no number.
+void check_first_cost(double cost);
 
 // What a fit gives: F, passes, status, then parameters and their standard deviations, [3 + 2 p].
 std::vector<double> fit_result(const FitState& fit, double freedom);

@@ -2,10 +2,11 @@
 // The solver, and both fitting_variants' fits on the host against published ones.
 #include "xpcs_fit/problem/fit.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cmath>
 
+#include "testing/error_of.hpp"
 #include "xpcs_fit/oracle/oracle.hpp"
 #include "xpcs_fit/testing/support.hpp"
 #include "xpcs_fit/xpcs_fit.hpp"
@@ -124,6 +125,17 @@ TEST(XpcsFit, PutsAStepThatWouldLeaveOnTheSideOfTheBox) {
   ASSERT_TRUE(box_step(fit, box, 0, step.data(), work.data()));
   EXPECT_EQ(step[0], 1);
   EXPECT_NEAR(step[1], 1, 1e-12);
+}
+
+TEST(XpcsFit, IsRefusedWhereItStartsAtNoNumber) {
+  const Problem flow = problem(t, {}, 0.001);
+  auto input = std::make_shared<Input>(*flow.input);
+  input->data[77] = std::nan("");
+  for (const Variant variant : fitting_variants)
+    EXPECT_THAT(refusal_of([&] {
+                  return fitted(Unit::converged_fit, variant, {input, flow.options});
+                }),
+                testing::HasSubstr("nonfinite_start: F at the start is nan"));
 }
 
 TEST(XpcsFit, RejectsATrialThatIsNoNumberAndDampsMore) {

@@ -63,6 +63,11 @@ void StreamStatistics::add(const BatchRecord& record) {
   if (last.size() > most) last.pop_front();
 }
 
+void StreamStatistics::add_good() {
+  ++batches;
+  ++attempts;
+}
+
 StreamedFit::StreamedFit(const Problem& problem, int passes, Batches& batches,
                          StreamSettings settings)
     : p_(parameter_count(problem.options, problem.input->size.angles)),
@@ -129,16 +134,20 @@ void StreamedFit::pass(const std::vector<double>& at, int first) {
 void StreamedFit::take(int slot, int batch, const std::vector<double>& at) {
   BatchRecord record = {.pass = pass_, .batch = batch, .attempts = 1};
   const double* normal = batches_.finish(slot);
-  if (settings_.tolerates_faults)
+  const bool full = settings_.mode == StreamMode::full;
+  if (full)
     while (!(record.good = is_good(normal)) && record.attempts <= settings_.retries) {
       batches_.begin(slot, batch, settings_.faults.strikes(batch, pass_, record.attempts), at);
       normal = batches_.finish(slot);
       ++record.attempts;
     }
-  record.cost = normal[0];
-  statistics_.add(record);
+  if (full) {
+    record.cost = costs_[batch] = normal[0];
+    statistics_.add(record);
+  } else if (settings_.mode == StreamMode::fast) {
+    statistics_.add_good();
+  }
   if (record.good) {
-    costs_[batch] = normal[0];
     for (std::size_t k = 0; k < normal_.size(); ++k) normal_[k] += normal[k];
   } else {
     leave_out(batch);

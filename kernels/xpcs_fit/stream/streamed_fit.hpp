@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/words.hpp"
 #include "xpcs_fit/problem/fit.hpp"
 #include "xpcs_fit/stream/checkpoints.hpp"
 #include "xpcs_fit/stream/faults.hpp"
@@ -35,10 +36,13 @@ struct BatchRecord {
   double cost = 0;
 };
 
+// Plain adds batches up. Fast counts them, may be saved, and looks at F once a pass. Full looks at
+// each batch besides, repeats one that failed, and leaves out one that fails again and again.
+enum class StreamMode { plain, fast, full };
+inline constexpr Words<StreamMode, 3> stream_mode_words = {"mode", {"plain", "fast", "full"}};
+
 struct StreamSettings {
-  // Plain takes what comes; full looks at each batch, repeats one that failed, and leaves out one
-  // that fails again and again.
-  bool tolerates_faults = true;
+  StreamMode mode = StreamMode::full;
   int retries = 2;
   double least_success_rate = 0.5;
   FaultPlan faults = {};
@@ -52,6 +56,7 @@ struct StreamStatistics {
   std::deque<BatchRecord> last = {};  // at most 100
 
   void add(const BatchRecord& record);
+  void add_good();  // one that nobody looked at
 };
 
 class StreamedFit {

@@ -39,11 +39,12 @@ TEST(XpcsDeviceStream, FitsAsTheOracleDoesWheneverCopiesRun) {
       for (const bool full : {false, true}) {
         if (source == DataSource::resident && copies == CopyLane::early) continue;  // none run
         const auto backend = emulated_optimized(emulation::Order::forward, copies);
-        const std::vector<double> fit = streamed(*backend, one,
-                                                 {.batch = four_rows,
-                                                  .passes = 8,
-                                                  .source = source,
-                                                  .settings = {.tolerates_faults = full}});
+        const std::vector<double> fit =
+            streamed(*backend, one,
+                     {.batch = four_rows,
+                      .passes = 8,
+                      .source = source,
+                      .settings = {.mode = full ? StreamMode::full : StreamMode::plain}});
         EXPECT_NEAR(fit[0] / expected.cost, 1, 1e-9);
         for (std::size_t k = 0; k < 9; ++k)
           EXPECT_NEAR(fit[3 + k], expected.parameters[k], 1e-4 * expected.sigma[k]);
@@ -55,8 +56,9 @@ TEST(XpcsDeviceStream, StopsWhereTheOracleDoes) {
   const oracle::Fit expected = oracle::fit(one);
   for (const bool full : {false, true}) {
     const auto backend = emulated_optimized();
-    const std::vector<double> fit =
-        streamed(*backend, one, {.batch = four_rows, .settings = {.tolerates_faults = full}});
+    const std::vector<double> fit = streamed(
+        *backend, one,
+        {.batch = four_rows, .settings = {.mode = full ? StreamMode::full : StreamMode::plain}});
     EXPECT_EQ(fit[1], expected.passes);
     EXPECT_EQ(fit[2], expected.status);
   }
@@ -95,7 +97,7 @@ struct DryStream : testing::Test {
     return {.batch = 6 * 4 * 48,
             .passes = 8,
             .source = source,
-            .settings = {.tolerates_faults = false}};
+            .settings = {.mode = StreamMode::plain}};
   }
 };
 
@@ -116,7 +118,7 @@ TEST_F(DryStream, HoldsThreeSlotsHoweverManyBatchesThereAre) {
       for (const int rows : {1, 6, 48}) {
         StreamOptions options = plain(source);
         options.batch = rows * 4 * 48;
-        options.settings.tolerates_faults = full;
+        options.settings.mode = full ? StreamMode::full : StreamMode::plain;
         const DryRun run(90, [&](Backend& on) { return make_stream(on, flow, options); });
         EXPECT_EQ(run.backend->ledger.peak_bytes,
                   estimate_stream_bytes(*run.backend, flow, options))
@@ -179,7 +181,7 @@ TEST_F(DryStream, ABatchIsOnItsWayWhileTheOneBeforeIsComputed) {
   for (const bool full : {false, true}) {
     StreamOptions options = plain(DataSource::host);
     options.passes = 1;
-    options.settings.tolerates_faults = full;
+    options.settings.mode = full ? StreamMode::full : StreamMode::plain;
     const auto all = given(*backend, flow, options);
     const auto kernels = places(all, "kernel pass<");
     // Parameters and the result go the other way.
