@@ -162,6 +162,14 @@ void add_streams(Rows& rows) {
   for (const StreamMode mode : {StreamMode::plain, StreamMode::fast, StreamMode::full})
     rows.push_back({.family = &families::stream_overhead, .size = NamedSize::s, .mode = mode});
   rows.push_back({.family = &families::stream_resume});
+  // A batch is a frame's row of every angle, or eight: as many angles as there are batches.
+  for (const int batches : {8, 64})
+    for (const int frames : {64, 256})
+      rows.push_back({.family = &families::stream_memory,
+                      .tier = batches == 8 && frames == 64 ? Tier::gate : Tier::full,
+                      .angles = batches,
+                      .frames = frames,
+                      .count = batches});
   for (const int parameters : {9, 135})
     for (const int batches : {100, 30000})
       rows.push_back(

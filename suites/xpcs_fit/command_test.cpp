@@ -46,6 +46,8 @@ TEST(XpcsCases, AreThoseOfTheSpecification) {
                   "progress/chunks:24/f64",
                   "stream/checkpoint/parameters:135/batches:30000/f64",
                   "compile/first_call/mode:laminar/f64",
+                  "stream/memory/batches:64/batch:65536/f64",
+                  "stream/overhead/mode:fast/size:s/f64",
                   "stream/resume/size:t/f64",
                   "compile/shape_change/over:shape/f64",
                   "memory/model/mode:laminar/size:s/f64"}));

@@ -139,6 +139,14 @@ Oracle fit_oracle(Unit unit, const Row& row, std::optional<double> within) {
                           const Values& expected) { return distance(p, result, expected); }};
 }
 
+double pulls_apart(const Values& one, const Values& other) {
+  const std::size_t p = (one.size() - 3) / 2;
+  double worst = 0;
+  for (std::size_t k = 0; k < p; ++k)
+    worst = larger(worst, (one[3 + k] - other[3 + k]) / other[3 + p + k]);
+  return worst;
+}
+
 double largest_pull(const Row& row, const Values& result) {
   const Values known = truth(row.options, size_of(row).angles);
   double worst = 0;

@@ -19,4 +19,8 @@ double largest_pull(const Row& row, const std::vector<double>& result);
 // The limit of what is counted, and may not occur once.
 inline constexpr double less_than_one = 0.5;
 
+// Standard deviations between two fits, at most; and what two ways of one fit may leave.
+double pulls_apart(const std::vector<double>& one, const std::vector<double>& other);
+inline constexpr double most_apart = 1e-6;
+
 }  // namespace holdfast::xpcs_fit

@@ -130,17 +130,6 @@ constexpr Family<Row> fitted(Family<Row> family) {
   return family;
 }
 
-// Standard deviations between two fits at most.
-double apart(const std::vector<double>& one, const std::vector<double>& other) {
-  const std::size_t p = (one.size() - 3) / 2;
-  double worst = 0;
-  for (std::size_t k = 0; k < p; ++k)
-    worst = larger(worst, (one[3 + k] - other[3 + k]) / other[3 + p + k]);
-  return worst;
-}
-
-constexpr double most_apart = 1e-6;
-
 // All four, in chunks of 100000 points, each as many passes as it takes and the first among them.
 void measure_ladder(const Row& row, Session& session) {
   constexpr int rounds = 5;
@@ -161,7 +150,7 @@ void measure_ladder(const Row& row, Session& session) {
       seconds[k] = std::min(seconds[k], session.seconds(backend, [&] { fits[k]->step(); }));
   const std::vector<double> first = check(session, fit_oracle(Unit::converged_fit, row), *fits[0]);
   double worst = 0;
-  for (const auto& fit : fits) worst = larger(worst, apart(fit->result(), first));
+  for (const auto& fit : fits) worst = larger(worst, pulls_apart(fit->result(), first));
   session.check("the standard way", worst, most_apart);
   session.read("pulls_apart", worst);
   session.read("chunked_over_standard", seconds[0] / seconds[2]);

@@ -31,7 +31,8 @@ extern const Family<Row> stream_faults,  // planted faults, and what becomes of 
     stream_resume;                       // stopped, spoilt and resumed
 // saving.cpp
 extern const Family<Row> stream_checkpoint,  // how long it takes to save a fit
-    progress;                                // what telling how far it is costs
+    progress,                                // what telling how far it is costs
+    stream_memory;                           // what is held from batch to batch
 // budgets.cpp
 extern const Family<Row> memory_budget,  // a stream of 8 passes within so many bytes
     out_of_memory;                       // where only a stream has room

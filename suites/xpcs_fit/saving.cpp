@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of what a long fit does beside fitting: it saves where it is, and tells how far.
+// The families of what a long fit does beside fitting: it saves where it is, tells how far, and
+// holds as much in the end as in the beginning.
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
 
 #include "families/invariants.hpp"
+#include "harness/measure/host_memory.hpp"
 #include "harness/measure/session.hpp"
 #include "runtime/base/error.hpp"
 #include "xpcs_fit/fit_oracles.hpp"
@@ -91,7 +94,68 @@ std::unique_ptr<Computation> chunked(const Row& row, Backend& backend, bool tell
   return make_stream(backend, problem, options);
 }
 
+double coefficient_of_variation(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  double sum = 0, square = 0;
+  for (const double value : values) sum += value;
+  const double mean = sum / n;  // exact where all are the same whole number
+  for (const double value : values) square += (value - mean) * (value - mean) / n;
+  return std::sqrt(square) / mean;
+}
+
+// What is held after each batch but the first three, by the device and by the process.
+void measure_memory_of_batches(const Row& row, Session& session) {
+  constexpr std::size_t settling = 3, most = 1 << 12;
+  Backend& backend = session.open();
+  const Problem problem = problem_of(row, session.executes());
+  std::vector<double> held, resident;
+  held.reserve(most);
+  resident.reserve(most);
+  const HostMemoryWatch process;
+  StreamOptions options;
+  options.batch = points_of(row) / row.count;
+  options.passes = session.executes() ? 0 : accounted_passes;
+  options.order = BatchOrder::rows;
+  options.settings.watch = [&](const BatchRecord&) {
+    held.push_back(static_cast<double>(backend.ledger.live_bytes));
+    if (const auto now = process.reading()) resident.push_back(static_cast<double>(now->after));
+  };
+  const auto fit = make_stream(backend, problem, options);
+  fit->step();
+  const auto settled = [&](const std::vector<double>& all) {
+    return std::vector<double>(
+        all.begin() + static_cast<std::ptrdiff_t>(std::min(settling, all.size())), all.end());
+  };
+  const auto peak = static_cast<double>(backend.ledger.peak_bytes);
+  session.read("peak_bytes", peak);
+  session.read("estimate_ratio",
+               peak / static_cast<double>(estimate_stream_bytes(backend, problem, options)));
+  session.read(backend.device ? "device_cv" : "rss_cv",
+               coefficient_of_variation(settled(backend.device ? held : resident)));
+  if (!session.executes()) return;
+  const auto whole = make(Unit::converged_fit, backend, Variant::optimized, problem);
+  whole->step();
+  session.check("the fit of all data at once", pulls_apart(fit->result(), whole->result()),
+                most_apart);
+}
+
 }  // namespace
+
+const Family<Row> families::stream_memory = {
+    .id =
+        [](const Row& row) {
+          return id("xpcs_fit/stream/memory",
+                    {{"batches", row.count}, {"batch", text(points_of(row) / row.count)}}, "f64");
+        },
+    .reference = never,
+    .metrics = [](const Row&) -> std::vector<MetricDeclaration> {
+      return {{.name = "peak_bytes", .kind = "exact"},
+              {.name = "estimate_ratio", .kind = "bound"},
+              {.name = "device_cv", .kind = "exact", .devices = gpu},
+              {.name = "rss_cv", .kind = "bound", .devices = {"host"}}};
+    },
+    .protocol = measure_memory_of_batches,
+    .limit = [](const Row&) { return most_apart; }};
 
 const Family<Row> families::stream_checkpoint = {
     .id =
