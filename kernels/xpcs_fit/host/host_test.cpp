@@ -81,6 +81,21 @@ TEST_P(XpcsNormal, IsThatOfThePlainSum) {
         << (variant == Variant::reference ? "reference" : "optimized");
 }
 
+// Residuals of a hundredth of the model keep four digits.
+TEST(XpcsHost, KeepsInSinglePrecisionWhatThatLeaves) {
+  for (const Mode mode : {Mode::at_rest, Mode::laminar})
+    for (const Loss loss : {Loss::linear, Loss::soft_l1}) {
+      const Problem one = problem(odd, {.mode = mode, .loss = loss, .precision = Precision::f32});
+      const auto expected = oracle::in_a_row(oracle::normal_equations(one, one.input->box.start));
+      for (const Variant variant : variants)
+        EXPECT_LT(oracle::distance(result(Unit::normal_equations, variant, one), expected), 5e-5);
+      const oracle::Fit fit = oracle::fit(one, 8);
+      const std::vector<double> found = result(Unit::fit, Variant::optimized, one);
+      for (std::size_t k = 0; k < fit.parameters.size(); ++k)
+        EXPECT_NEAR(found[3 + k], fit.parameters[k], 1e-2 * fit.sigma[k]);
+    }
+}
+
 TEST(XpcsHost, LeavesClippedPointsOutOfDerivatives) {
   // Offsets and contrasts at their upper bounds: the model is beyond 2 near the diagonal.
   const Problem one = at(problem(odd, {}), {1, 1.5, 1500, 0.3, 10, 3e-4, 0.1, 1e-5, 0});

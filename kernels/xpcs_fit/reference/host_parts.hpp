@@ -110,7 +110,8 @@ class PlainPart {
         model_(backend, count_if(true, most), unit == Unit::g2 ? "result" : "model"),
         residual_(backend, count_if(unit != Unit::g2, most),
                   unit == Unit::residual ? "result" : "residual"),
-        jacobian_(backend, count_if(has_derivatives(unit), p_ * most), "jacobian") {}
+        jacobian_(backend, count_if(has_derivatives(unit), p_ * most), "jacobian"),
+        products_(has_derivatives(unit) ? normal_count(p_) - 1 : 0) {}
 
   const Buffer<T>& model() const { return model_; }
   const Buffer<T>& residual() const { return residual_; }
@@ -166,6 +167,7 @@ class PlainPart {
   Options options_;
   int p_;
   Buffer<T> g1_, model_, residual_, jacobian_;
+  std::vector<T> products_;  // g, N of a range
 };
 
 template <class T>
@@ -200,12 +202,21 @@ void PlainPart<T>::evaluate_sums(Blas& blas, const PlainPlanes<T>& of, PointRang
   make_jacobian(of, range, weights);
   if (options_.loss == Loss::soft_l1) soften(of, range);
   const int n = static_cast<int>(range.count);
-  const double beta = adds ? 1 : 0;
-  double *const g = sums + 1, *const matrix = g + p_;
-  blas({.m = p_, .n = 1, .k = n, .lda = n, .ldb = 1, .ldc = 1, .beta = beta}, jacobian_.data(),
-       residual_.data(), g);
-  blas({.m = p_, .n = p_, .k = n, .transpose_b = true, .lda = n, .ldb = n, .ldc = p_, .beta = beta},
+  constexpr Precision precision = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
+  T *const g = products_.data(), *const matrix = g + p_;
+  blas({.precision = precision, .m = p_, .n = 1, .k = n, .lda = n, .ldb = 1, .ldc = 1},
+       jacobian_.data(), residual_.data(), g);
+  blas({.precision = precision,
+        .m = p_,
+        .n = p_,
+        .k = n,
+        .transpose_b = true,
+        .lda = n,
+        .ldb = n,
+        .ldc = p_},
        jacobian_.data(), jacobian_.data(), matrix);
+  for (std::size_t k = 0; k < products_.size(); ++k)
+    sums[1 + k] = products_[k] + (adds ? sums[1 + k] : 0);
 }
 
 }  // namespace holdfast::xpcs_fit::HOLDFAST_ISA
