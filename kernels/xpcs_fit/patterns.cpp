@@ -47,12 +47,11 @@ Work work(Pattern pattern, int count, const Size& size, const Options& options) 
 
 std::vector<double> parameter_sets(int count, const Options& options, int angles) {
   constexpr std::uint64_t seed = 20251022;
-  constexpr std::uint32_t stream = 3;
   const std::vector<double> known = truth(options, angles);
   std::vector<double> all;
   for (int set = 0; set < count; ++set)
     for (const double value : known)
-      all.push_back(set == 0 ? value : value * (1 + 0.01 * noise(all.size(), seed, stream)));
+      all.push_back(set == 0 ? value : value * (1 + 0.01 * noise(all.size(), seed, noise_of_sets)));
   return all;
 }
 

@@ -48,9 +48,10 @@ void check_options(const Backend& backend, const Problem& problem, const StreamO
                 text("invalid_option: batches of ", options.batch, " points; give 1 or more"));
   const bool planted =
       options.settings.faults.probability > 0 || !options.settings.faults.permanent.empty();
-  refuse_option(planted && options.source == DataSource::resident,
-                "a fault is planted into a batch's copy, and resident data have none; take them "
-                "from the host");
+  refuse_option(
+      planted && options.source != DataSource::host,
+      "a fault is planted into a batch's copy, and data of this source have none; take them "
+      "from the host");
   refuse_option(planted && options.settings.mode != StreamMode::full,
                 "a fault is planted where faults are not tolerated");
   refuse_option(!options.folder.empty() && options.settings.mode == StreamMode::plain,
@@ -60,6 +61,7 @@ void check_options(const Backend& backend, const Problem& problem, const StreamO
                   "batches on a device are of rows; leave the order out");
     return;
   }
+  refuse_option(options.source == DataSource::generated, "data are generated on a device alone");
   refuse_option(form.precision != Precision::f64, "a fit that streams on a host is in f64");
   refuse_option(
       options.source == DataSource::resident && options.order != BatchOrder::rows,
@@ -119,15 +121,17 @@ std::int64_t estimate_stream_bytes(const Backend& backend, const Problem& proble
                 static_cast<std::int64_t>(normal_count(p)) + fit_count(p));
   }
   const bool full = is_looked_at(options);
-  const std::int64_t data = options.source == DataSource::resident
-                                ? size.points()
-                                : (full ? stream_slots : options.slots) * rows * frames * angles;
+  const bool generated = options.source == DataSource::generated;
+  const std::int64_t slots = generated ? 1 : full ? stream_slots : options.slots;
+  const std::int64_t data =
+      options.source == DataSource::resident ? size.points() : slots * rows * frames * angles;
+  const std::int64_t of_truth = generated ? 8 * (16 * frames + 6 * angles) : 0;
   const std::int64_t blocks =
       std::clamp<std::int64_t>((rows * frames + pair_threads - 1) / pair_threads, 1,
                                std::int64_t{2} * backend.device->architecture().multiprocessors);
   const std::int64_t own =
       full ? stream_slots * sums + p + fit_count(p) : sums + 3 * p + 2 * fit_count(p) + 1;
-  return real * (data + 8 * frames + 5 * angles) + 8 * (8 * frames + angles) +
+  return of_truth + real * (data + 8 * frames + 5 * angles) + 8 * (8 * frames + angles) +
          8 * (blocks * sums + sums) + 8 * own;
 }
 

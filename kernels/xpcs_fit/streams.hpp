@@ -15,10 +15,10 @@
 
 namespace holdfast::xpcs_fit {
 
-// Where the data of a stream lie: on the host, from where each batch is copied, or where they are
-// computed.
-enum class DataSource { host, resident };
-inline constexpr Words<DataSource, 2> source_words = {"source", {"host", "resident"}};
+// Where the data of a stream lie: on the host, from where each batch is copied; where they are
+// computed; nowhere, because a device makes those of a batch when it is its turn.
+enum class DataSource { host, resident, generated };
+inline constexpr Words<DataSource, 3> source_words = {"source", {"host", "resident", "gen"}};
 // Batches are ranges of the flat order of points, or whole rows of every angle.
 enum class BatchOrder { flat, rows };
 inline constexpr int stream_slots = 3;  // batches on their way at a time, on a device

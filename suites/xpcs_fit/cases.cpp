@@ -90,15 +90,17 @@ void add_ways(Rows& rows) {
     DataSource source;
     std::vector<NamedSize> sizes;
   };
-  const Way ways[] = {{Strategy::large, DataSource::resident, {NamedSize::t, NamedSize::l}},
-                      {Strategy::chunked, DataSource::resident, {NamedSize::t, NamedSize::c}},
-                      {Strategy::chunked, DataSource::host, {NamedSize::t, NamedSize::c}},
-                      {Strategy::streaming,
-                       DataSource::host,
-                       {NamedSize::t, NamedSize::s, NamedSize::l, NamedSize::c}},
-                      {Strategy::streaming,
-                       DataSource::resident,
-                       {NamedSize::t, NamedSize::s, NamedSize::l, NamedSize::c}}};
+  const Way ways[] = {
+      {Strategy::large, DataSource::resident, {NamedSize::t, NamedSize::l}},
+      {Strategy::chunked, DataSource::resident, {NamedSize::t, NamedSize::c}},
+      {Strategy::chunked, DataSource::host, {NamedSize::t, NamedSize::c}},
+      {Strategy::streaming,
+       DataSource::host,
+       {NamedSize::t, NamedSize::s, NamedSize::l, NamedSize::c, NamedSize::x}},
+      {Strategy::streaming, DataSource::generated, {NamedSize::t, NamedSize::x, NamedSize::xx}},
+      {Strategy::streaming,
+       DataSource::resident,
+       {NamedSize::t, NamedSize::s, NamedSize::l, NamedSize::c}}};
   for (const Way& way : ways)
     for (const Mode mode : modes)
       for (const NamedSize size : way.sizes) {
@@ -111,6 +113,9 @@ void add_ways(Rows& rows) {
                    .options = {.mode = mode},
                    .strategy = way.strategy,
                    .source = way.source};
+        // Hosts would make a gigabyte of data first; beyond that it takes a GPU.
+        if (size >= NamedSize::x || way.source == DataSource::generated) row.only = gpu;
+        if (size == NamedSize::xx) row.only = {"cuda"};
         rows.push_back(row);
         if (size > NamedSize::s) continue;
         row.tier = Tier::full;
@@ -148,7 +153,11 @@ void add_patterns(Rows& rows) {
 void add_budgets(Rows& rows) {
   for (const int limit : {8, 32, 128})
     for (const NamedSize size : {NamedSize::t, NamedSize::l})
-      rows.push_back({.family = &families::memory_budget, .size = size, .limit_mebibytes = limit});
+      for (const Precision precision : {Precision::f64, Precision::f32})
+        rows.push_back({.family = &families::memory_budget,
+                        .size = size,
+                        .options = {.precision = precision},
+                        .limit_mebibytes = limit});
   rows.push_back({.family = &families::out_of_memory, .size = NamedSize::s});
 }
 

@@ -109,7 +109,7 @@ Row standard_of(Row row) {
   return row;
 }
 std::vector<Derived> beside_standard(const Row& row) {
-  if (is_at_once(row) || row.size < NamedSize::s) return {};
+  if (is_at_once(row) || row.size < NamedSize::s || row.size > NamedSize::c) return {};
   Derived rate = over("rate_over_standard", standard_of(row), Derived::Form::other_over_case);
   rate.better = Better::higher;
   return {rate};

@@ -30,14 +30,15 @@ Problem problem_of(const Row& row, bool executes) {
   const Options& options = row.options;
   const bool weighted = options.weights == Weights::array;
   const Size size = size_of(row);
+  const bool sized_only = !executes || row.source == DataSource::generated;
   const std::string key =
       text(size.angles, " ", size.frames, " ", static_cast<int>(options.mode), " ",
-           static_cast<int>(options.scaling), " ", weighted, " ", executes);
+           static_cast<int>(options.scaling), " ", weighted, " ", sized_only);
   const auto& input = known.of(key, [&] {
     return make_input({.size = size,
                        .physics = default_physics(size),
                        .weighted = weighted,
-                       .sized_only = !executes},
+                       .sized_only = sized_only},
                       options);
   });
   return {input, options};

@@ -5,15 +5,11 @@
 #include <cmath>
 
 #include "runtime/backend/host_limits.hpp"
-#include "runtime/device_code/random.hpp"
 #include "xpcs_fit/problem/formulas.hpp"
 #include "xpcs_fit/problem/model.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {
-
-// Streams of the noise.
-constexpr std::uint32_t of_data = 0, of_sigma = 2;
 
 // out[k] for all k of angle a.
 template <class At>
@@ -53,16 +49,6 @@ Physics default_physics(const Size& size) {
   return {.dt = 100. / size.frames};
 }
 
-double noise(std::uint64_t k, std::uint64_t seed, std::uint32_t stream) {
-  const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
-  const Philox4x32 drawn =
-      philox4x32_10({{low(k), low(k >> 32), stream, 0}}, low(seed), low(seed >> 32));
-  std::int64_t sum = 0;
-  for (const std::uint32_t word : drawn.word) sum += word;
-  return static_cast<double>(sum - 2 * ((std::int64_t{1} << 32) - 1)) *
-         (1.7320508075688772 / 4294967296.0);
-}
-
 std::shared_ptr<const Input> make_input(const Recipe& recipe, const Options& options) {
   validate(recipe.size, recipe.physics);
   auto input = std::make_shared<Input>();
@@ -71,9 +57,12 @@ std::shared_ptr<const Input> make_input(const Recipe& recipe, const Options& opt
   input->angles = default_angles(size.angles);
   input->box = default_box(options, size.angles);
   const auto points = static_cast<std::size_t>(size.points());
+  input->noise = recipe.noise;
+  input->seed = recipe.seed;
+  input->sized_only = recipe.sized_only;
+  if (recipe.sized_only) return input;
   input->data.resize(points);
   if (recipe.weighted) input->weights.resize(points, 1);
-  if (recipe.sized_only) return input;
 
   const std::vector<double> known = truth({.mode = options.mode}, size.angles);
   const Frames all = frames(recipe.physics, size.frames, options.mode, known.data());
@@ -83,11 +72,11 @@ std::shared_ptr<const Input> make_input(const Recipe& recipe, const Options& opt
         direction(recipe.physics, angle, options.mode == Mode::laminar ? known[8] : 0));
   fill(input->data, size, [&](int a, int i, int j, std::int64_t k) {
     return model(recipe.physics, all, known.data(), directions[a], i, j) *
-           (1 + recipe.noise * noise(static_cast<std::uint64_t>(k), recipe.seed, of_data));
+           (1 + recipe.noise * noise(static_cast<std::uint64_t>(k), recipe.seed, noise_of_data));
   });
   if (recipe.weighted)
     fill(input->weights, size, [&](int, int, int, std::int64_t k) {
-      return 1 / (1 + noise(static_cast<std::uint64_t>(k), recipe.seed, of_sigma) / 8);
+      return 1 / (1 + noise(static_cast<std::uint64_t>(k), recipe.seed, noise_of_sigma) / 8);
     });
   return input;
 }

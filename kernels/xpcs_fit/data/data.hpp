@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "xpcs_fit/data/noise.hpp"
 #include "xpcs_fit/problem/problem.hpp"
 
 namespace holdfast::xpcs_fit {
@@ -21,12 +22,9 @@ struct Recipe {
   std::uint64_t seed = 20251022;
   // 1 / sigma with sigma = 1 + z / 8 of a stream of its own, for Weights::array.
   bool weighted = false;
-  // Zeros in place of data, where nothing executes.
+  // No data, where nothing executes or they are generated.
   bool sized_only = false;
 };
-
-// Nearly normal, of unit variance and |z| <= 3.4642: element k of a stream.
-double noise(std::uint64_t k, std::uint64_t seed, std::uint32_t stream);
 
 // The model at the truth of `options`, times 1 + noise z, with the default box.
 std::shared_ptr<const Input> make_input(const Recipe& recipe, const Options& options);

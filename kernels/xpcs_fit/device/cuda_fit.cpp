@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "xpcs_fit/data/held.hpp"
 #include "xpcs_fit/device/fit_memory.hpp"
 #include "xpcs_fit/device/pass.hpp"
 #include "xpcs_fit/problem/fit.hpp"
@@ -16,11 +17,8 @@ template <class T>
 class Inputs {
  public:
   Inputs(Backend& backend, const Problem& problem)
-      : data_(backend, as<T>(problem.input->data), "inputs"),
-        weights_(backend,
-                 as<T>(problem.options.weights == Weights::array ? problem.input->weights
-                                                                 : std::vector<double>()),
-                 "inputs: weights"),
+      : data_(held_data<T>(backend, problem)),
+        weights_(held_weights<T>(backend, problem)),
         plane_(problem.input->size.plane()) {}
 
   Points<T> points() const {

@@ -3,6 +3,7 @@
 // equations, whatever the number of angles.
 #include <vector>
 
+#include "xpcs_fit/data/held.hpp"
 #include "xpcs_fit/device/pass.hpp"
 #include "xpcs_fit/variants.hpp"
 
@@ -20,8 +21,7 @@ class Values final : public Computation {
         parameters_(backend, problem.input->box.start, "parameters"),
         frames_(backend, problem),
         kernels_(*backend.compiler, problem.options),
-        data_(backend, as<T>(unit == Unit::g2 ? std::vector<double>() : problem.input->data),
-              "inputs"),
+        data_(held_data<T>(backend, problem, unit != Unit::g2)),
         out_(backend, static_cast<std::size_t>(problem.input->size.points()), "result"),
         partial_(backend, unit == Unit::g2 ? 0 : blocks_, "partial sums"),
         cost_(backend, unit == Unit::g2 ? 0 : 1, "result") {
@@ -64,11 +64,8 @@ class Normal final : public Computation {
   Normal(Backend& backend, const Problem& problem)
       : problem_(problem),
         parameters_(backend, problem.input->box.start, "parameters"),
-        data_(backend, as<T>(problem.input->data), "inputs"),
-        weights_(backend,
-                 as<T>(problem.options.weights == Weights::array ? problem.input->weights
-                                                                 : std::vector<double>()),
-                 "inputs: weights"),
+        data_(held_data<T>(backend, problem)),
+        weights_(held_weights<T>(backend, problem)),
         pass_(backend, problem),
         points_{.data = data_.data(),
                 .weights = weights_.data(),

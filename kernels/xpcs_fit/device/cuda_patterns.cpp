@@ -2,6 +2,7 @@
 // The optimized patterns on a device.
 #include <vector>
 
+#include "xpcs_fit/data/held.hpp"
 #include "xpcs_fit/device/frames.hpp"
 #include "xpcs_fit/device/pattern_kernels.hpp"
 #include "xpcs_fit/oracle/oracle.hpp"
@@ -30,7 +31,7 @@ class Costs final : public Computation {
         tiled_(static_cast<int>(sets_.size()) / p_),
         pairs_(problem.input->size.plane()),
         blocks_(resident_blocks(backend, pairs_, 8)),
-        data_(backend, problem.input->data, "inputs"),
+        data_(held_data<double>(backend, problem)),
         frames_(backend, problem, tiled_),
         kernels_(*backend.compiler, problem.options),
         partial_(backend, std::size_t{blocks_} * tiled_, "partial sums"),
@@ -97,17 +98,17 @@ class RoundTrip final : public Computation {
  public:
   RoundTrip(int count, Backend& backend, const Problem& problem)
       : count_(count),
-        x_(problem.input->data),
+        x_(data_or_zeros(problem)),
+        first_(x_),
         kernels_(*backend.compiler, problem.options),
         device_(*backend.device),
         model_(backend, backend.executes() ? oracle::model(problem, problem.input->box.start) : x_,
                "inputs: model"),
-        there_(backend, x_.size(), "result"),
-        input_(problem.input) {}
+        there_(backend, x_.size(), "result") {}
 
   void step() override {
     const auto n = static_cast<std::int64_t>(x_.size());
-    there_.upload(input_->data);
+    there_.upload(first_);
     kernels_.relax({.grid = {blocks(n, pair_threads)}, .block = {pair_threads}}, model_.data(),
                    relaxation, count_, n, there_.data());
     device_.download(x_.data(), there_.data(), there_.bytes());
@@ -116,11 +117,10 @@ class RoundTrip final : public Computation {
 
  private:
   int count_;
-  std::vector<double> x_;
+  std::vector<double> x_, first_;
   PatternKernels kernels_;
   Device& device_;
   Buffer<double> model_, there_;
-  std::shared_ptr<const Input> input_;
 };
 
 }  // namespace

@@ -32,11 +32,6 @@ inline unsigned resident_blocks(const Backend& backend, std::int64_t pairs,
 }
 
 template <class T>
-std::vector<T> as(const std::vector<double>& from) {
-  return {from.begin(), from.end()};
-}
-
-template <class T>
 class DeviceFrames {
  public:
   DeviceFrames(Backend& backend, const Problem& problem, int sets = 1)

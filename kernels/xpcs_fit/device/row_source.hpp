@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to streams on a device: batches of whole rows of every angle, on their way through
-// page-locked slots while the one before is computed, or as parts of what lies there already.
+// page-locked slots while the one before is computed, as parts of what lies there already, or made
+// there.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "runtime/backend/buffer.hpp"
 #include "runtime/backend/pinned_bytes.hpp"
+#include "xpcs_fit/data/held.hpp"
 #include "xpcs_fit/device/arguments.hpp"
+#include "xpcs_fit/device/generator.hpp"
 #include "xpcs_fit/streams.hpp"
 
 namespace holdfast::xpcs_fit {
@@ -24,12 +28,13 @@ class RowSource {
         executes_(backend.executes()),
         input_(problem.input),
         rows_(rows),
-        resident_(backend,
-                  source == DataSource::resident
-                      ? std::vector<T>(input_->data.begin(), input_->data.end())
-                      : std::vector<T>(),
-                  "inputs") {
+        resident_(held_data<T>(backend, problem, source == DataSource::resident)) {
     if (source == DataSource::resident) return;
+    if (source == DataSource::generated) {
+      generator_.emplace(backend, problem, std::int64_t{rows} * input_->size.frames);
+      made_.emplace(backend, slot_points(), "slot");
+      return;
+    }
     for (int slot = 0; slot < slots; ++slot) slots_.emplace_back(backend, slot_points());
   }
 
@@ -40,6 +45,13 @@ class RowSource {
   // The batch, for kernels that the main lane is given from here on.
   Points<T> fetch(int slot, int batch, bool poisoned) {
     const std::int64_t row = input_->size.frames, first = std::int64_t{batch} * rows_;
+    if (generator_) {
+      generator_->enqueue(pairs(batch), static_cast<int>(first), made_->data());
+      return {.data = made_->data(),
+              .pairs = pairs(batch),
+              .angle_pitch = pairs(batch),
+              .first_row = static_cast<int>(first)};
+    }
     if (slots_.empty())
       return {.data = resident_.data() + first * row,
               .pairs = pairs(batch),
@@ -98,6 +110,8 @@ class RowSource {
   std::shared_ptr<const Input> input_;
   int rows_;
   Buffer<T> resident_;
+  std::optional<Generator<T>> generator_ = {};
+  std::optional<Buffer<T>> made_ = {};  // by it, of one batch
   std::vector<Slot> slots_ = {};
 };
 

@@ -53,7 +53,7 @@ std::vector<double> column(const Options& options, int angles, double Parameter:
 void check_lengths(const Problem& problem) {
   const Input& input = *problem.input;
   const auto points = static_cast<std::size_t>(input.size.points());
-  if (input.data.size() != points)
+  if (!input.sized_only && input.data.size() != points)
     refuse("shape_mismatch",
            text("data holds ", input.data.size(), " values, and ", input.size.angles, " angles of ",
                 input.size.frames, " frames make ", points));
@@ -96,7 +96,7 @@ void check_box(const Box& box) {
 }
 
 void check_weights(const Problem& problem) {
-  if (problem.options.weights == Weights::unit) return;
+  if (problem.options.weights == Weights::unit || problem.input->sized_only) return;
   const std::vector<double>& weights = problem.input->weights;
   if (weights.size() != problem.input->data.size())
     refuse("shape_mismatch",

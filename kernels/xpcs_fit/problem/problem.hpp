@@ -66,7 +66,12 @@ struct Input {
   std::vector<double> angles = {};   // [angles] degrees
   std::vector<double> data = {};     // [angles, frames, frames]
   std::vector<double> weights = {};  // the same, 1 / sigma; empty: all are 1
+  // Where nothing executes or data are generated: neither data nor weights are here.
+  bool sized_only = false;
   Box box = {};
+  // Of data that are generated: the model at the truth, times 1 + noise z, of this seed.
+  double noise = 0.01;
+  std::uint64_t seed = 20251022;
 };
 struct Problem {
   std::shared_ptr<const Input> input = {};

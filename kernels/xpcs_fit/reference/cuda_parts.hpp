@@ -25,11 +25,6 @@ inline std::size_t count_if(bool wanted, std::int64_t count) {
   return wanted ? static_cast<std::size_t>(count) : 0;
 }
 
-template <class T>
-std::vector<T> converted(const std::vector<double>& from, bool wanted) {
-  return wanted ? std::vector<T>(from.begin(), from.end()) : std::vector<T>();
-}
-
 // Rates, their integrals, and planes of all pairs of frames.
 template <class T>
 class PlainPlanes {

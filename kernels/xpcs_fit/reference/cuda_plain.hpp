@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "xpcs_fit/data/held.hpp"
 #include "xpcs_fit/problem/fit.hpp"
 #include "xpcs_fit/reference/cuda_parts.hpp"
 
@@ -21,10 +22,8 @@ class Plain final : public Computation {
         fit_(problem, unit == Unit::fit ? accounted_passes : 0),
         kernels_(*backend.compiler, unit, problem, problem.input->size.points()),
         planes_(backend, problem),
-        data_(backend, converted<T>(problem.input->data, unit != Unit::g2), "inputs"),
-        weights_(backend,
-                 converted<T>(problem.input->weights, problem.options.weights == Weights::array),
-                 "inputs: weights"),
+        data_(held_data<T>(backend, problem, unit != Unit::g2)),
+        weights_(held_weights<T>(backend, problem)),
         part_(unit, backend, problem, problem.input->size.points()),
         sums_(backend, has_derivatives(unit) ? normal_count(p_) : 1, "result") {
     if (unit != Unit::g2) blas_.emplace(backend);

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "runtime/base/error.hpp"
+#include "xpcs_fit/data/held.hpp"
 #include "xpcs_fit/reference/cuda_parts.hpp"
 #include "xpcs_fit/strategies.hpp"
 
@@ -86,8 +86,7 @@ class PlainChunkedFit final : public Computation {
     }
   }
   void bring(PointRange range) {
-    device_.upload(data_.data(), problem_.input->data.data() + range.first,
-                   static_cast<std::size_t>(range.count) * sizeof(double));
+    xpcs_fit::bring(device_, *problem_.input, range.first, range.count, data_.data());
   }
   std::vector<double> read_sums() const {
     std::vector<double> all = sums_.to_host();
@@ -136,8 +135,8 @@ class PlainStreamedFit final : public Computation {
       const PointRange range = programs_.range(batch);
       const auto count = static_cast<std::size_t>(range.count);
       const PlainPart<double> part(Unit::fit, backend_, problem_, range.count);
-      const Buffer<double> data(
-          backend_, std::span(problem_.input->data.data() + range.first, count), "batch");
+      const Buffer<double> data(backend_, count, "batch");
+      bring(*backend_.device, *problem_.input, range.first, range.count, data.data());
       const Buffer<double> sums(backend_, normal_.size(), "batch");
       part.evaluate_model(programs_.of(range), planes_, range);
       part.evaluate_sums(programs_.of(range), blas_, planes_, range, data.data(), nullptr, false,

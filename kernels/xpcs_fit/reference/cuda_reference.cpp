@@ -103,8 +103,8 @@ class PlainRoundTrip final : public Computation {
  public:
   PlainRoundTrip(int count, Backend& backend, const Problem& problem)
       : count_(count),
-        input_(problem.input),
-        home_(problem.input->data),
+        home_(data_or_zeros(problem)),
+        first_(home_),
         kernels_(*backend.compiler),
         model_(backend,
                backend.executes() ? oracle::model(problem, problem.input->box.start) : home_,
@@ -112,7 +112,7 @@ class PlainRoundTrip final : public Computation {
         there_(backend, home_.size(), "result") {}
 
   void step() override {
-    home_ = input_->data;
+    home_ = first_;
     const auto n = static_cast<std::int64_t>(home_.size());
     for (int turn = 0; turn < count_; ++turn) {
       there_.upload(home_);
@@ -124,8 +124,7 @@ class PlainRoundTrip final : public Computation {
 
  private:
   int count_;
-  std::shared_ptr<const Input> input_;
-  std::vector<double> home_;
+  std::vector<double> home_, first_;
   ReferencePatternKernels kernels_;
   Buffer<double> model_, there_;
 };

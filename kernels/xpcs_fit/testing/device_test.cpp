@@ -2,6 +2,7 @@
 // Both variants on the emulated device against the oracle, and what they cost.
 #include <gtest/gtest.h>
 
+#include <random>
 #include <utility>
 
 #include "testing/differences.hpp"
@@ -76,6 +77,40 @@ TEST(XpcsDevice, ComputesNormalEquationsInEveryForm) {
     if (options.mode == Mode::at_rest && options.scaling == Scaling::per_angle) continue;
     const auto theirs = emulated_reference(options);
     EXPECT_LT(oracle::distance(result(Unit::normal_equations, *theirs, Variant::reference, one),
+                               expected),
+              1e-11);
+  }
+}
+
+TEST(XpcsDevice, KeepsInSinglePrecisionWhatThatLeaves) {
+  for (const Mode mode : {Mode::at_rest, Mode::laminar}) {
+    const Problem one = problem(emulated_size, {.mode = mode, .precision = Precision::f32});
+    const auto expected = oracle::in_a_row(oracle::normal_equations(one, one.input->box.start));
+    const auto backend = emulated_optimized();
+    EXPECT_LT(oracle::distance(result(Unit::normal_equations, *backend, Variant::optimized, one),
+                               expected),
+              5e-5);
+    const oracle::Fit fit = oracle::fit(one, 8);
+    const std::vector<double> found = result(Unit::fit, *backend, Variant::optimized, one);
+    for (std::size_t k = 0; k < fit.parameters.size(); ++k)
+      EXPECT_NEAR(found[3 + k], fit.parameters[k], 1e-2 * fit.sigma[k]);
+  }
+}
+
+// Each of some points moved by 1 moves F, g and N by what it contributes.
+TEST(XpcsDevice, ReadsEveryPoint) {
+  const Problem one = problem(emulated_size, {});
+  std::minstd_rand places(5);
+  for (int draw = 0; draw < 20; ++draw) {
+    auto input = std::make_shared<Input>(*one.input);
+    input->data[places() % input->data.size()] += 1;
+    const Problem moved = {input, one.options};
+    const auto expected = oracle::in_a_row(oracle::normal_equations(moved, moved.input->box.start));
+    const auto ours = emulated_optimized(), theirs = emulated_reference(one.options);
+    EXPECT_LT(oracle::distance(result(Unit::normal_equations, *ours, Variant::optimized, moved),
+                               expected),
+              1e-11);
+    EXPECT_LT(oracle::distance(result(Unit::normal_equations, *theirs, Variant::reference, moved),
                                expected),
               1e-11);
   }

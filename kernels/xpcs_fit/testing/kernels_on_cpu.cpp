@@ -2,6 +2,8 @@
 #include "xpcs_fit/testing/kernels_on_cpu.hpp"
 
 #include "runtime/emulation/emulation_shim.hpp"
+#include "xpcs_fit/data/noise.hpp"
+#include "xpcs_fit/device/generator.hpp"
 #include "xpcs_fit/device/pattern_kernels.hpp"
 #include "xpcs_fit/device/stream_kernels.hpp"
 #include "xpcs_fit/problem/solver.hpp"
@@ -11,6 +13,7 @@
 
 namespace on_cpu {
 #include "xpcs_fit/device/common.cu"
+#include "xpcs_fit/device/generate.cu"
 #include "xpcs_fit/device/pass.cu"
 #include "xpcs_fit/device/patterns.cu"
 #include "xpcs_fit/device/stream.cu"
@@ -82,6 +85,8 @@ void add_forms(EmulatedKernels& kernels) {
   add_values<T, 1>(kernels, {.mode = Mode::laminar});
   add_pass<T, 0, 0>(kernels);
   add_pass<T, 1, 0>(kernels);
+  kernels.add(GeneratorKernels<T>({.mode = Mode::at_rest}).generate, &on_cpu::generate<T, 0>);
+  kernels.add(GeneratorKernels<T>({.mode = Mode::laminar}).generate, &on_cpu::generate<T, 1>);
 }
 
 template <int flow>

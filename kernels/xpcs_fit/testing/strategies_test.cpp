@@ -2,6 +2,7 @@
 // Fits by every strategy on the host: the same answer, whatever the parts of the data.
 #include <gmock/gmock.h>
 
+#include <random>
 #include <utility>
 
 #include "testing/error_of.hpp"
@@ -54,6 +55,26 @@ TEST(XpcsStrategies, GiveTheSameFit) {
           EXPECT_NEAR(fit[3 + k], expected.parameters[k], 1e-6 * expected.sigma[k]) << k;
         EXPECT_NEAR(fitted(variant, one, way, accounted_passes)[0] / accounted.cost, 1, 1e-9);
       }
+  }
+}
+
+// A point that is moved by 1 moves the fit, whichever way reads it, and all ways to one place.
+TEST(XpcsStrategies, ReadEveryPoint) {
+  const Problem one = problem({4, 48}, {}, 0.01);
+  std::minstd_rand places(7);
+  for (int draw = 0; draw < 20; ++draw) {
+    auto input = std::make_shared<Input>(*one.input);
+    input->data[places() % input->data.size()] += 1;
+    const Problem moved = {input, one.options};
+    const oracle::Fit expected = oracle::fit(moved, accounted_passes);
+    for (const Variant variant : {Variant::reference, Variant::optimized})
+      for (const Way way : ways)
+        EXPECT_NEAR(fitted(variant, moved, way, accounted_passes)[0] / expected.cost, 1, 1e-9);
+    const auto backend = open_backend("host");
+    const auto flat = make_stream(
+        *backend, moved, {.batch = 500, .passes = accounted_passes, .order = BatchOrder::flat});
+    flat->step();
+    EXPECT_NEAR(flat->result()[0] / expected.cost, 1, 1e-9);
   }
 }
 

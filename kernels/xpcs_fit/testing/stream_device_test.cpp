@@ -113,7 +113,7 @@ TEST_F(DryStream, BringsEachPointOnceAPassOrNever) {
 }
 
 TEST_F(DryStream, HoldsThreeSlotsHoweverManyBatchesThereAre) {
-  for (const DataSource source : {DataSource::host, DataSource::resident})
+  for (const DataSource source : {DataSource::host, DataSource::resident, DataSource::generated})
     for (const bool full : {false, true})
       for (const int rows : {1, 6, 48}) {
         StreamOptions options = plain(source);
@@ -153,6 +153,24 @@ TEST_F(DryStream, TakesTheRoadThatFitsAndTellsWhy) {
   ASSERT_EQ(actions.size(), 1);
   EXPECT_THAT(actions[0], HasSubstr("standard -> streaming: failed to allocate"));
   EXPECT_THAT(actions[0], HasSubstr("80000 allowed"));
+}
+
+// A pass of 64 x 6000 x 6000 points, of which neither all nor their bytes have a number of 32 bits.
+TEST_F(DryStream, GoesOverMoreThanTwoBillionPoints) {
+  const Size large = {64, 6000};
+  const Problem vast = {make_input({.size = large, .sized_only = true}, {}), {}};
+  ASSERT_GT(large.points(), std::int64_t{1} << 31);
+  for (const DataSource source : {DataSource::host, DataSource::resident, DataSource::generated}) {
+    StreamOptions options = plain(source);
+    options.batch = 10 * 64 * 6000;
+    options.passes = 8;
+    DryRun run(90, [&](Backend& on) { return make_stream(on, vast, options); });
+    const Counts step = run.step();
+    EXPECT_EQ(step.h2d_bytes, source == DataSource::host ? 8 * 8 * large.points() : 0);
+    EXPECT_EQ(run.backend->ledger.peak_bytes, estimate_stream_bytes(*run.backend, vast, options));
+    const bool generates = source == DataSource::generated;
+    EXPECT_EQ(step.launches, 8 * (2 + (generates ? 4 : 3) * 600));
+  }
 }
 
 // What each lane was given, in the order in which it was.

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to streams on a device: data that are made there, batch by batch.
+#pragma once
+
+#include <vector>
+
+#include "xpcs_fit/device/frames.hpp"
+
+namespace holdfast::xpcs_fit {
+
+template <class T>
+struct GeneratorKernels : KernelList {
+  explicit GeneratorKernels(const Options& options) : options_(options) {}
+  GeneratorKernels(Compiler& compiler, const Options& options) : GeneratorKernels(options) {
+    std::vector<Source> headers = point_headers();
+    headers.insert(headers.end(), {runtime::sources::random_hpp, sources::noise_hpp});
+    compile(compiler, {.code = sources::generate_cu, .headers = headers});
+  }
+
+ private:
+  Options options_;
+
+ public:
+  Listed<Grid, long long, int, double, unsigned long long, const double*, const AngleRow<double>*,
+         T*>
+      generate{*this, text("generate<", real_name<T>(), ", ", laminar(options_), ">")};
+};
+
+// The model at the truth under noise, as make_input() has it; the integrals of the truth are made
+// once.
+template <class T>
+class Generator {
+ public:
+  Generator(Backend& backend, const Problem& problem, std::int64_t most_pairs)
+      : noise_(problem.input->noise),
+        seed_(problem.input->seed),
+        blocks_(resident_blocks(backend, most_pairs, 8)),
+        frames_(backend, problem),
+        kernels_(*backend.compiler, problem.options) {
+    const std::vector<double> known = truth(problem.options, problem.input->size.angles);
+    const Buffer<double> parameters(backend, known, "truth");
+    frames_.enqueue(parameters.data(), static_cast<int>(known.size()));
+    backend.device->synchronize();  // before the truth is let go
+  }
+
+  // Rows from first_row on, all angles of each pair apart by `pairs`.
+  void enqueue(std::int64_t pairs, int first_row, T* out) const {
+    kernels_.generate({.grid = {blocks_}, .block = {pair_threads}}, frames_.grid(), pairs,
+                      first_row, noise_, seed_, frames_.frames(), frames_.rows(), out);
+  }
+
+ private:
+  double noise_;
+  std::uint64_t seed_;
+  unsigned blocks_;
+  DeviceFrames<double> frames_;
+  GeneratorKernels<T> kernels_;
+};
+
+}  // namespace holdfast::xpcs_fit
