@@ -112,10 +112,12 @@ std::int64_t estimate_stream_bytes(const Backend& backend, const Problem& proble
   const int p = parameter_count(problem.options, size.angles);
   const std::int64_t sums = sum_count(p), rows = rows_of(problem, options);
   if (!backend.device) {
+    const std::int64_t threads =
+        problem.options.threads > 0 ? problem.options.threads : host_limits().threads;
     const bool flat = options.order != BatchOrder::rows;
     const std::int64_t held = options.source == DataSource::resident ? size.points()
                               : flat                                 ? options.batch + frames
-                                     : host_limits().threads * frames * angles;
+                                                                     : threads * frames * angles;
     const std::int64_t blocks = flat ? 1 : std::min<std::int64_t>(rows, 32);
     return 8 * (held + 8 * (frames + 8) + blocks * sums +
                 static_cast<std::int64_t>(normal_count(p)) + fit_count(p));

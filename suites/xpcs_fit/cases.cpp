@@ -203,6 +203,14 @@ void add_protocols(Rows& rows) {
                     .change = change});
 }
 
+// What fits run on.
+void add_machine(Rows& rows) {
+  for (const Family<Row>* family : {&families::clear, &families::guard, &families::status})
+    rows.push_back({.family = family});
+  for (const int threads : {1, 2})
+    rows.push_back({.family = &families::threads, .size = NamedSize::s, .count = threads});
+}
+
 std::vector<Case> cases(const SuiteOptions&) {
   Rows rows;
   add_values(rows);
@@ -212,6 +220,7 @@ std::vector<Case> cases(const SuiteOptions&) {
   add_patterns(rows);
   add_streams(rows);
   add_budgets(rows);
+  add_machine(rows);
   add_protocols(rows);
   return cases_of(rows);
 }

@@ -52,6 +52,10 @@ TEST(XpcsCases, AreThoseOfTheSpecification) {
                   "stream/memory/batches:64/batch:65536/f64",
                   "stream/overhead/mode:fast/size:s/f64",
                   "stream/resume/size:t/f64",
+                  "compile/clear/f64",
+                  "device/guard/f64",
+                  "device/status/f64",
+                  "threads/threads:2/size:s/f64",
                   "compile/shape_change/over:shape/f64",
                   "memory/model/mode:laminar/size:s/f64"}));
 }

@@ -36,6 +36,11 @@ extern const Family<Row> stream_checkpoint,  // how long it takes to save a fit
 // budgets.cpp
 extern const Family<Row> memory_budget,  // a stream of 8 passes within so many bytes
     out_of_memory;                       // where only a stream has room
+// machine.cpp
+extern const Family<Row> clear,  // compiled again, once all is forgotten
+    guard,                       // that a device computes at all
+    status,                      // what telling of it costs
+    threads;                     // what more of them bring
 // protocols.cpp
 extern const Family<Row> first_call,  // what the first call costs, and the next
     shape_change,                     // what must not be compiled again
@@ -53,7 +58,7 @@ struct Row {
   Strategy strategy = Strategy::standard;  // of fits
   DataSource source = DataSource::resident;
   int angles = 0, frames = 0;  // of families::angle_loop, instead of a size
-  int count = 1;  // of other patterns: sets of parameters, chunks, iterations; batches of a fit
+  int count = 1;  // of other patterns: sets of parameters, chunks, iterations; batches; threads
   int parameters = 9;                  // of families::stream_checkpoint
   double probability = 0;              // of families::stream_faults, that an attempt fails
   StreamMode mode = StreamMode::full;  // of families::stream_overhead

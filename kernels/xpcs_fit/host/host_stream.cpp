@@ -87,10 +87,9 @@ class RowBatches final : public Batches {
         rows_(rows_of_batch(size_.angles, size_.frames, options.batch)),
         resident_(options.source == DataSource::resident),
         pass_(backend, problem, std::min(rows_, most_blocks),
-              threads_for(std::int64_t{rows_} * row_points())),
+              threads_for(problem.options, rows_ * row_points())),
         data_(backend, static_cast<std::size_t>(resident_ ? size_.points() : 0), "inputs"),
-        slots_(backend,
-               static_cast<std::size_t>(resident_ ? 0 : host_limits().threads * row_points()),
+        slots_(backend, static_cast<std::size_t>(resident_ ? 0 : pass_.threads() * row_points()),
                "slots"),
         normal_(backend, normal_count(local_parameters(problem.options.mode)), "sums") {
     if (resident_) data_.upload(problem.input->data);

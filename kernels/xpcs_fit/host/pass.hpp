@@ -20,13 +20,14 @@ inline int block_count(int frames) {
   return (frames + rows_per_block(frames) - 1) / rows_per_block(frames);
 }
 // Where little is computed one thread is faster.
-inline int threads_for(std::int64_t points) {
+inline int threads_for(const Options& options, std::int64_t points) {
+  if (options.threads > 0) return options.threads;
   constexpr double flops_per_point = 50;
   const double flops = flops_per_point * static_cast<double>(points);
   return flops < flops_worth_sharing ? 1 : host_limits().threads;
 }
 inline int threads_for(const Problem& problem) {
-  return threads_for(problem.input->size.points());
+  return threads_for(problem.options, problem.input->size.points());
 }
 
 // Rows [first, last).
@@ -55,6 +56,8 @@ class Pass {
     add_up(
         {0, problem_.input->size.frames}, [rows](RowRange) { return rows; }, out);
   }
+
+  int threads() const { return threads_; }
 
   // The two halves of it: what depends on the parameters alone, and the sums of some of the rows.
   void prepare(const std::vector<double>& parameters) {

@@ -163,6 +163,8 @@ void validate(const Size& size, const Physics& physics) {
 }
 
 void validate(const Problem& problem) {
+  if (problem.options.threads < 0)
+    refuse("invalid_option", text(problem.options.threads, " threads; give 1 or more"));
   validate(problem.input->size, problem.input->physics);
   check_lengths(problem);
   check_box(problem.input->box);

@@ -34,6 +34,7 @@ struct Options {
   Weights weights = Weights::unit;
   Precision precision = Precision::f64;  // of data, model and Jacobian; sums are f64
   double loss_scale = 1;                 // C of soft_l1
+  int threads = 0;                       // of a host; 0: as many as it may use
 };
 
 struct Physics {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a fit can run on here, and what it should: the published helpers, from library calls and the
+// proc file system alone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::xpcs_fit {
+
+// Whether the driver of that major version runs programs of a CUDA: 12.1 to 12.9 need 525, 13.x
+// needs 580. Of other versions nothing is published, and they are not supported.
+bool driver_supports(int cuda_major, int cuda_minor, int driver_major);
+
+struct DeviceWish {
+  bool prefers_gpu = true, forces_host = false;
+};
+struct DeviceChoice {
+  std::string backend = {};  // as open_backend() takes it
+  std::string reason = {};
+};
+// why_no_gpu: empty where there is one.
+DeviceChoice choose_device(const DeviceWish& wish, const std::string& why_no_gpu);
+
+struct MachineStatus {
+  std::string utc = {};
+  std::string processor = {}, isa = {};
+  int cpus = 1, threads = 1;                      // that may be used, that are
+  std::optional<std::int64_t> memory_bytes = {};  // that may be planned with
+  std::string gpu = {}, why_no_gpu = {};          // one of them is empty
+  std::optional<std::int64_t> gpu_memory_bytes = {};
+  std::vector<std::string> recommendations = {};
+};
+MachineStatus machine_status();
+
+// "high" with a GPU, "medium-high" with 16 CPUs or more, else "medium".
+std::string performance_estimate(const MachineStatus& status);
+
+}  // namespace holdfast::xpcs_fit
