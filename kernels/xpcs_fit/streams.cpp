@@ -46,6 +46,10 @@ void check_options(const Backend& backend, const Problem& problem, const StreamO
   if (options.batch < 1)
     throw Error(Fault::bad_input,
                 text("invalid_option: batches of ", options.batch, " points; give 1 or more"));
+  if (options.settings.checkpoint_frequency < 1)
+    throw Error(Fault::bad_input,
+                text("invalid_option: a checkpoint every ", options.settings.checkpoint_frequency,
+                     " batches; give 1 or more"));
   const bool planted =
       options.settings.faults.probability > 0 || !options.settings.faults.permanent.empty();
   refuse_option(

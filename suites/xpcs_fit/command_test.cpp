@@ -2,6 +2,7 @@
 // The real binary as a user types it: what its list holds.
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -69,6 +70,45 @@ TEST(XpcsCases, GateInFewCases) {
     EXPECT_GT(gating, 15) << kind;
     EXPECT_LE(gating, 25) << kind;
   }
+}
+
+TEST(XpcsOptions, SendFitsTheWayThatIsAskedFor) {
+  const auto ids_of = [](const std::string& options) {
+    std::set<std::string> ids;
+    for (const auto& one : list(options)) ids.insert(one.at("id").get<std::string>().substr(9));
+    return ids;
+  };
+  const auto streaming = ids_of("--strategy=streaming"), by_size = ids_of("--strategy=auto");
+  const std::string large = "source:resident/mode:laminar/size:l/f64";
+  EXPECT_TRUE(streaming.contains("fit/strategy:streaming/source:host/mode:laminar/size:l/f64"));
+  EXPECT_FALSE(streaming.contains("fit/strategy:standard/" + large));
+  EXPECT_TRUE(by_size.contains("fit/strategy:large/" + large));
+  EXPECT_FALSE(by_size.contains("fit/strategy:standard/" + large));
+}
+
+TEST(XpcsOptions, SaveStreamsWhereTheyAreTold) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "xpcs_options";
+  std::filesystem::remove_all(folder);
+  const Said said =
+      run(XPCS_FIT_BINARY
+          " --device=host --tier=full --filter=stream/faults/probability:0.3/permanent:none "
+          "--checkpoint-frequency=50 --checkpoint-dir=" +
+          folder.string());
+  EXPECT_EQ(said.exit, 0) << said.words;
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    files += entry.path().extension() == ".ckpt";
+  EXPECT_EQ(files, 3);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(XpcsOptions, RefuseWhatIsNoFrequency) {
+  const Said said =
+      run(XPCS_FIT_BINARY
+          " --device=host --tier=full --filter=stream/faults/probability:0/permanent:none "
+          "--checkpoint-frequency=0");
+  EXPECT_EQ(said.exit, 2) << said.words;
+  EXPECT_THAT(said.words, testing::HasSubstr("a checkpoint every 0 batches"));
 }
 
 }  // namespace

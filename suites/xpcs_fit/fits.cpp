@@ -17,8 +17,8 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// GiB that the published rules of chunks and batches are given.
-constexpr double limit_gib = 8, available_gib = 64;
+// GiB that the published rule of chunks is given.
+constexpr double limit_gib = 8;
 constexpr std::int64_t rows_of_points = 4194304;  // of a batch of rows, about
 
 int parameters_of(const Row& row) {

@@ -65,9 +65,14 @@ struct Row {
   int permanent = -1;                  // a batch of which all do; -1: none
   int limit_mebibytes = 0;             // of families::memory_budget
   Change change = Change::shape;
-  Kinds only = {};       // of devices that it is confined to; empty: all that can
-  bool counted = false;  // small enough for its instructions to be counted
+  Kinds only = {};                     // of devices that it is confined to; empty: all that can
+  int checkpoint_frequency = 10;       // batches; of streams that are saved
+  std::string checkpoint_folder = {};  // empty: they are not
+  bool counted = false;                // small enough for its instructions to be counted
 };
+
+// GiB that the published rules of strategies, chunks and batches are given.
+inline constexpr double available_gib = 64;
 
 // "xpcs_fit/<word>/mode:../<axes>/size:../f64".
 std::string named(const std::string& word, const Row& row, const std::vector<Axis>& axes = {});

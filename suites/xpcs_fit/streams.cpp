@@ -21,11 +21,18 @@ namespace {
 
 const Kinds on_host = {"host"};
 
+// Saved where the row says.
+StreamOptions saved(const Row& row, StreamOptions options) {
+  options.settings.checkpoint_frequency = row.checkpoint_frequency;
+  options.folder = row.checkpoint_folder;
+  return options;
+}
+
 std::unique_ptr<Computation> streamed(const Row& row, Backend& backend) {
-  FaultPlan faults = {.probability = row.probability};
-  if (row.permanent >= 0) faults.permanent = {row.permanent};
-  return make_stream(backend, problem_of(row, true),
-                     {.batch = 512, .settings = {.faults = faults}});
+  StreamOptions options;
+  options.settings.faults.probability = row.probability;
+  if (row.permanent >= 0) options.settings.faults.permanent = {row.permanent};
+  return make_stream(backend, problem_of(row, true), saved(row, options));
 }
 
 // Of one step: the passes that the fit takes.
@@ -39,12 +46,13 @@ std::vector<std::string> written(const Backend&, Variant) {
 
 // Of 8 passes, by rows, as closely looked at as the row says.
 std::unique_ptr<Computation> by_rows(const Row& row, Backend& backend) {
-  constexpr std::int64_t batch = 100000;
-  return make_stream(backend, problem_of(row, backend.executes()),
-                     {.batch = batch,
-                      .passes = accounted_passes,
-                      .order = BatchOrder::rows,
-                      .settings = {.mode = row.mode}});
+  StreamOptions options;
+  options.batch = 100000;
+  options.passes = accounted_passes;
+  options.order = BatchOrder::rows;
+  options.settings.mode = row.mode;
+  if (row.mode != StreamMode::plain) options = saved(row, options);
+  return make_stream(backend, problem_of(row, backend.executes()), options);
 }
 
 namespace fs = std::filesystem;
