@@ -247,6 +247,13 @@ TEST(Detectors, HoldThePeakOfAStepOnEdgesAgainstAllThatItKeeps) {
   EXPECT_THAT(names(seen_in(profile)), ElementsAre("peak_over_work"));
 }
 
+TEST(Detectors, LeaveTheWorkAreaOfProductsOut) {
+  json profile = toy::gpu_profile();
+  profile["memory"]["peak_bytes"] = 7000001;
+  profile["memory"]["peak_by_site"]["blas work area"] = 1;
+  EXPECT_THAT(names(seen_in(profile)), IsEmpty());
+}
+
 TEST(Detectors, TellTheSecondsOfTheUploadsThatTheyTellAlone) {
   json document = toy::gpu_profile();
   document["overview"]["h2d_bytes"] = 4096;

@@ -17,6 +17,8 @@ constexpr double tiny_seconds = 5e-6;
 constexpr double tiny_waves = 0.5;
 // Where a case keeps the data that it works on, as opposed to what it needs meanwhile.
 constexpr std::array<std::string_view, 3> data_sites = {"state", "inputs", "result"};
+// What the library of products asks for, whatever their size.
+constexpr std::string_view products_site = "blas work area";
 // An operation can dominate only where there are others, and only below half of the roofline.
 constexpr std::size_t fewest_operations = 3;
 constexpr double near_the_floor = 0.5;
@@ -259,16 +261,18 @@ std::optional<Symptom> peak_over_work(const Sighting& seen, double threshold) {
   const ProfileMemory& memory = seen.profile->memory;
   const double moved = seen.profile->work_bytes / seen.inner_steps();
   double kept = 0;  // a step that touches edges alone keeps all of its fields
-  for (const auto& [site, held] : memory.peak_by_site)
+  auto peak = static_cast<double>(memory.peak_bytes);
+  for (const auto& [site, held] : memory.peak_by_site) {
     if (holds_data(site)) kept += static_cast<double>(held);
-  const double ratio = static_cast<double>(memory.peak_bytes) / std::max(moved, kept);
+    if (site == products_site) peak -= static_cast<double>(held);
+  }
+  const double ratio = peak / std::max(moved, kept);
   if (ratio <= threshold) return std::nullopt;
   std::map<std::string, double> sites;
   for (const auto& [site, held] : memory.peak_by_site) sites[site] = static_cast<double>(held);
   return Symptom{
       ratio,
-      text("the peak of ", bytes(static_cast<double>(memory.peak_bytes)), " is ",
-           readable(ratio, ""), " times ",
+      text("the peak of ", bytes(peak), " is ", readable(ratio, ""), " times ",
            kept > moved ? "the data that the case keeps" : "what a step must read and write",
            sites.empty() ? "" : text("; most of it is ", greatest(sites, "B"))),
       "profile"};
