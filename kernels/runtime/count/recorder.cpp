@@ -83,6 +83,7 @@ Recorder::Index Recorder::open_replay(const Graph& graph) {
   if (!room_for(graph.nodes.size())) return none;
   const auto verb =
       open(Activity::Kind::replay, "graph of " + std::to_string(graph.nodes.size()) + " nodes");
+  const Index first = scopes.size();
   std::vector<std::string> path;
   std::vector<Index> opened;
   for (const auto& node : graph.nodes) {
@@ -96,6 +97,8 @@ Recorder::Index Recorder::open_replay(const Graph& graph) {
     enqueue(slice_of(node));
   }
   if (!opened.empty()) close_scope(opened.front());
+  for (Index scope = first; scope < scopes.size(); ++scope)
+    scopes[scope].begin = scopes[scope].end = activities[verb].begin;
   return verb;
 }
 
