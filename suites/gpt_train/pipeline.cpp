@@ -17,7 +17,7 @@
 namespace holdfast::gpt_train {
 namespace {
 
-constexpr int steps_of_a_sample = 20, samples = 4;
+constexpr int steps_of_a_sample = 20, samples = 3;
 
 double limit_of_step(const Row& row) {
   return oracle_of(as(families::train_step, row)).limit;
@@ -66,6 +66,7 @@ class Pipeline {
       if (reading.name == name) return reading.value;
     throw Error(Fault::broken_rule, text("a pipeline does not tell its ", name));
   }
+  const Shape& shape() const { return row_.options.shape; }
   Counts steady_step() { return session_.steady_step(backend_, *training_); }
 
  private:
@@ -109,6 +110,7 @@ void read_counts(Session& session, Pipeline& pipeline) {
   const Counts step = pipeline.steady_step();
   session.read("h2d_bytes", double(step.h2d_bytes));
   session.read("d2h_bytes", double(step.d2h_bytes));
+  session.read("upload_ratio", double(step.h2d_bytes) / batch_bytes(pipeline.shape()));
 }
 
 void one_after_the_other(const Row& row, Session& session, double fetch, int rounds) {
@@ -182,9 +184,10 @@ const Family<Row> families::data_pipeline = {
                            .kind = "bound",
                            .better = Better::higher,
                            .devices = executing});
-          if (is_for_device(row))
-            for (const char* bytes : {"h2d_bytes", "d2h_bytes"})
-              all.push_back({.name = bytes, .kind = "exact", .devices = gpu});
+          if (!is_for_device(row)) return all;
+          all.push_back({.name = "upload_ratio", .kind = "bound", .devices = gpu});
+          for (const char* bytes : {"h2d_bytes", "d2h_bytes"})
+            all.push_back({.name = bytes, .kind = "exact", .devices = gpu});
           return all;
         },
     .protocol = fetch_and_train,

@@ -32,6 +32,10 @@ Unit unit_of(const Row& row);
 inline bool is_for_device(const Row& row) {
   return row.options.precision == Precision::bf16;
 }
+// That a training step brings to a device: tokens, documents, positions by their tokens, rates.
+inline double batch_bytes(const Shape& shape) {
+  return 12. * double(shape.tokens()) + 64;
+}
 inline Kinds kinds_of(const Row& row) {
   return is_for_device(row) ? gpu : Kinds{"host"};
 }

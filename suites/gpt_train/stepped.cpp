@@ -61,11 +61,10 @@ void tells_gradients(const Row& row, Steps& steps) {
 void tells_both(const Row& row, Steps& steps) {
   rewrites(row, steps, {"result: losses", "result: gradients"});
 }
-// A batch arrives: tokens, documents, positions by their tokens, and 64 bytes of rates.
 void trains(const Row& row, Steps& steps) {
   tells_both(row, steps);
   if (is_for_device(row))
-    steps.upload_bytes = [=](Variant) { return 12. * double(row.options.shape.tokens()) + 64; };
+    steps.upload_bytes = [=](Variant) { return batch_bytes(row.options.shape); };
 }
 
 std::vector<Rate> tokens(const Row& row) {
@@ -85,8 +84,10 @@ std::vector<Rate> passed_on(const Row& row) {
 bool is_graph(const Row& row) {
   return row.options.launch == Launch::graph;
 }
-// What an update takes of a step; what the host's launches cost.
+// Of a device: what an update takes of a step, and what the host's launches cost. A host has too
+// little time for both.
 std::vector<Derived> beside_parts(const Row& row) {
+  if (!is_for_device(row)) return {};
   std::vector<Derived> all = {
       over("update_share", as(families::optimizer, row), Derived::Form::other_over_case)};
   if (!is_graph(row)) return all;
