@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training on a real GPU: skipped where there is none.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "gpt_train/data/golden.hpp"
+#include "gpt_train/testing/support.hpp"
+#include "testing/gpu_main.hpp"
+
+namespace holdfast::gpt_train {
+namespace {
+
+constexpr double of_a_loss = 2e-3, of_a_tensor = 4e-2;  // that storage in bf16 is allowed
+constexpr Optimizer optimizers[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
+constexpr Variant variants[] = {Variant::reference, Variant::optimized};
+
+Options of(Model model, Optimizer optimizer = Optimizer::adamw, bool documents = false,
+           Launch launch = Launch::graph) {
+  return {.shape = shape_of(model),
+          .documents = documents,
+          .optimizer = optimizer,
+          .precision = Precision::bf16,
+          .launch = launch};
+}
+
+struct GptOnAGpu : testing::Test {
+  std::unique_ptr<Backend> backend = open_backend("cuda");
+
+  std::vector<double> found(Unit unit, Variant variant, const Options& options, int steps) const {
+    const auto computation = make(unit, *backend, variant, options);
+    for (int k = 0; k < steps; ++k) computation->step();
+    return computation->result();
+  }
+};
+
+TEST_F(GptOnAGpu, AgreesWithTheOracleInEveryUnit) {
+  const Options options = of(Model::tiny, Optimizer::adamw, true);
+  for (const Unit unit :
+       {Unit::forward, Unit::forward_backward, Unit::layer_forward, Unit::layer_backward,
+        Unit::attention_forward, Unit::attention_backward, Unit::lm_head}) {
+    const std::vector<double> expected = oracle::answer(unit, options, 1);
+    for (const Variant variant : variants)
+      EXPECT_LT(distance(unit, options, found(unit, variant, options, 2), expected), of_a_tensor)
+          << int(unit) << ' ' << int(variant);
+  }
+}
+
+TEST_F(GptOnAGpu, UpdatesAsTheOracleDoes) {
+  for (const Optimizer optimizer : optimizers) {
+    const Options options = of(Model::tiny, optimizer);
+    const std::vector<double> expected = oracle::answer(Unit::update, options, 2);
+    for (const Variant variant : variants)
+      EXPECT_LT(distance(Unit::update, options, found(Unit::update, variant, options, 2), expected),
+                1e-3)
+          << optimizer_words.of(optimizer) << ' ' << int(variant);
+  }
+}
+
+TEST_F(GptOnAGpu, TrainsToThePublishedLossesAndNorms) {
+  for (const golden::TinyUpdates& known : golden::tiny_updates) {
+    const auto training = make(Unit::train_step, *backend, Variant::optimized,
+                               of(Model::tiny, known.optimizer, known.documents));
+    for (int step = 0; step < 3; ++step) {
+      training->step();
+      const std::vector<double> told = training->result();
+      EXPECT_NEAR(told[1] / known.losses[step], 1, of_a_loss)
+          << optimizer_words.of(known.optimizer);
+      EXPECT_NEAR(told[4] / known.gradient_norms[step], 1, of_a_tensor);
+    }
+  }
+}
+
+// Steps, mean, deviation, objective, norm of all gradients.
+TEST_F(GptOnAGpu, LargerShapesBeginWithTheirPublishedLosses) {
+  for (const golden::Large& known : golden::large)
+    for (const Variant variant : variants) {
+      const std::vector<double> told =
+          found(Unit::train_step, variant, of(known.model, Optimizer::adamw, known.documents), 1);
+      EXPECT_NEAR(told[1] / known.mean, 1, of_a_loss) << model_words.of(known.model);
+      EXPECT_NEAR(told[3] / known.objective, 1, of_a_loss);
+      if (known.gradient_norm > 0) {
+        EXPECT_NEAR(told[4] / known.gradient_norm, 1, of_a_tensor);
+      }
+    }
+}
+
+TEST_F(GptOnAGpu, BothVariantsStayTogetherForTwentySteps) {
+  for (const Optimizer optimizer : optimizers) {
+    const Options options = of(Model::tiny, optimizer, true);
+    const double plain = found(Unit::train_step, Variant::reference, options, 20)[1];
+    EXPECT_NEAR(found(Unit::train_step, Variant::optimized, options, 20)[1] / plain, 1, 2e-2)
+        << optimizer_words.of(optimizer);
+  }
+}
+
+TEST_F(GptOnAGpu, AGraphGivesTheBitsOfLaunchesOfASecondRunAndOfFetchingAhead) {
+  Options options = of(Model::small, Optimizer::muon, true, Launch::host);
+  const std::vector<double> launched = found(Unit::train_step, Variant::optimized, options, 12);
+  options.launch = Launch::graph;
+  for (const bool ahead : {false, true, true}) {
+    options.fetching = {.ahead = ahead, .rounds = 3};
+    EXPECT_EQ(found(Unit::train_step, Variant::optimized, options, 12), launched) << ahead;
+  }
+}
+
+// However far the host runs ahead.
+TEST_F(GptOnAGpu, EveryStepCountsTheSame) {
+  const Options options = of(Model::llama3_150m);
+  const auto training = make(Unit::train_step, *backend, Variant::optimized, options);
+  training->step();
+  Counts before = backend->ledger.counts;
+  for (int k = 0; k < 30; ++k) {
+    training->step();
+    const Counts step = backend->ledger.counts - before;
+    before = backend->ledger.counts;
+    EXPECT_EQ(step.h2d_bytes, 12 * options.shape.tokens() + 64);
+    EXPECT_EQ(step.d2h_bytes, 16);
+    EXPECT_EQ(step.host_launches, 1);
+    EXPECT_EQ(step.syncs + step.programs + step.plans + step.allocations + step.copies, 0);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::gpt_train
+
+int main(int argc, char** argv) {
+  return holdfast::gpu_main(argc, argv);
+}
