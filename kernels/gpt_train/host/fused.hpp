@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "gpt_train/host/products.hpp"
 #include "gpt_train/host/rows.hpp"
 #include "gpt_train/host/update.hpp"
 #include "gpt_train/problem/problem.hpp"
@@ -26,7 +27,7 @@ class Fused {
         s_(problem.options.shape),
         n_(s_.tokens()),
         qkv_width_(s_.query_width() + 2 * s_.key_width()),
-        blas_(backend),
+        product_(backend),
         parameters_(backend,
                     problem.has_attention() ? std::vector<Tensor>() : tensors_of(problem.unit, s_),
                     Layout::joined, "state: parameters"),
@@ -97,18 +98,18 @@ class Fused {
     const Slot at(*this, l);
     const int d = s_.width, da = s_.query_width(), inner = s_.inner;
     norm(at.x, parameters_.of(Kind::norm1, l), n_, d, y_.data(), at.r1, at.x1);
-    multiply(n_, qkv_width_, d, y_.data(), parameters_.of(Kind::query, l), at.qkv);
+    product_(n_, qkv_width_, d, y_.data(), parameters_.of(Kind::query, l), at.qkv);
     {
       const Scope scope("attention");
       attention_->rotate(at.qkv, at.qkv, false);
       attention_->forward(at.qkv, segments_.data(), at.o, at.log_sums);
     }
-    multiply(n_, d, da, at.o, parameters_.of(Kind::out, l), at.x1, 1);
+    product_(n_, d, da, at.o, parameters_.of(Kind::out, l), at.x1, 1);
     const Scope scope("gated_mlp");
     norm(at.x1, parameters_.of(Kind::norm2, l), n_, d, y_.data(), at.r2, at.next);
-    multiply(n_, 2 * inner, d, y_.data(), parameters_.of(Kind::up, l), at.both);
+    product_(n_, 2 * inner, d, y_.data(), parameters_.of(Kind::up, l), at.both);
     gated(at.both, n_, inner, h_.data());
-    multiply(n_, d, inner, h_.data(), parameters_.of(Kind::down, l), at.next, 1);
+    product_(n_, d, inner, h_.data(), parameters_.of(Kind::down, l), at.next, 1);
   }
 
   void layer_backward(int l) {
@@ -117,23 +118,23 @@ class Fused {
     T *dx = dx_.data(), *y = y_.data(), *dy = dy_.data(), *h = h_.data();
     {
       const Scope scope("gated_mlp");
-      multiply_by_transposed(n_, inner, d, dx, parameters_.of(Kind::down, l), h);
+      product_.by_transposed(n_, inner, d, dx, parameters_.of(Kind::down, l), h);
       gated_backward(at.both, n_, inner, h, d_both_.data());
-      multiply_transposed(inner, d, n_, h, dx, gradients_.of(Kind::down, l), 0);
+      product_.transposed(inner, d, n_, h, dx, gradients_.of(Kind::down, l));
       norm_again(at.x1, parameters_.of(Kind::norm2, l), at.r2, n_, d, y);
-      multiply_transposed(d, 2 * inner, n_, y, d_both_.data(), gradients_.of(Kind::up, l), 0);
-      multiply_by_transposed(n_, d, 2 * inner, d_both_.data(), parameters_.of(Kind::up, l), dy);
+      product_.transposed(d, 2 * inner, n_, y, d_both_.data(), gradients_.of(Kind::up, l));
+      product_.by_transposed(n_, d, 2 * inner, d_both_.data(), parameters_.of(Kind::up, l), dy);
       norm_backward(at.x1, parameters_.of(Kind::norm2, l), at.r2, dy, n_, d, true, dx,
                     gradients_.of(Kind::norm2, l), partial_.data());
     }
     const Scope scope("attention");
-    multiply_transposed(da, d, n_, at.o, dx, gradients_.of(Kind::out, l), 0);
-    multiply_by_transposed(n_, da, d, dx, parameters_.of(Kind::out, l), d_o_.data());
+    product_.transposed(da, d, n_, at.o, dx, gradients_.of(Kind::out, l));
+    product_.by_transposed(n_, da, d, dx, parameters_.of(Kind::out, l), d_o_.data());
     attention_->backward(at.qkv, segments_.data(), at.o, at.log_sums, d_o_.data(), d_qkv_.data());
     attention_->rotate(d_qkv_.data(), d_qkv_.data(), true);
     norm_again(at.x, parameters_.of(Kind::norm1, l), at.r1, n_, d, y);
-    multiply_transposed(d, qkv_width_, n_, y, d_qkv_.data(), gradients_.of(Kind::query, l), 0);
-    multiply_by_transposed(n_, d, qkv_width_, d_qkv_.data(), parameters_.of(Kind::query, l), dy);
+    product_.transposed(d, qkv_width_, n_, y, d_qkv_.data(), gradients_.of(Kind::query, l));
+    product_.by_transposed(n_, d, qkv_width_, d_qkv_.data(), parameters_.of(Kind::query, l), dy);
     norm_backward(at.x, parameters_.of(Kind::norm1, l), at.r1, dy, n_, d, true, dx,
                   gradients_.of(Kind::norm1, l), partial_.data());
   }
@@ -161,14 +162,14 @@ class Fused {
     T *z = logits_.data(), *losses = losses_.data();
     for (std::int64_t first = 0; first < n_; first += chunk_rows) {
       const std::int64_t rows = std::min(chunk_rows, n_ - first);
-      multiply(rows, v, d, y_.data() + first * d, w, z);
+      product_(rows, v, d, y_.data() + first * d, w, z);
       each_long<T>(rows, 16 * v, [=, this](std::int64_t row) {
         losses[first + row] = classify(z + row * v, v, targets_.targets[first + row],
                                        targets_.counted[first + row] != 0, scale, back);
       });
       if (!back) continue;
-      multiply_by_transposed(rows, d, v, z, w, dy_.data() + first * d);
-      multiply_transposed(d, v, rows, y_.data() + first * d, z, gradients_.of(Kind::head),
+      product_.by_transposed(rows, d, v, z, w, dy_.data() + first * d);
+      product_.transposed(d, v, rows, y_.data() + first * d, z, gradients_.of(Kind::head),
                           first > 0);
     }
   }
@@ -189,7 +190,7 @@ class Fused {
   }
 
   void update(const Rates& rates) {
-    (*update_)(blas_, rates, gradients_, parameters_);
+    (*update_)(product_.blas(), rates, gradients_, parameters_);
   }
 
   const T* losses() const {
@@ -263,49 +264,11 @@ class Fused {
     return inverses_.data() + 2 * held_layers_ * n_;
   }
 
-  static constexpr Precision precision = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
-  // c = a b + beta c, a b^T and a^T b + beta c; all rows are dense.
-  void multiply(std::int64_t m, int n, int k, const T* a, const T* b, T* c, double beta = 0) {
-    blas_({.precision = precision,
-           .m = int(m),
-           .n = n,
-           .k = k,
-           .lda = k,
-           .ldb = n,
-           .ldc = n,
-           .beta = beta},
-          a, b, c);
-  }
-  void multiply_by_transposed(std::int64_t m, int n, int k, const T* a, const T* b, T* c) {
-    blas_({.precision = precision,
-           .m = int(m),
-           .n = n,
-           .k = k,
-           .transpose_b = true,
-           .lda = k,
-           .ldb = k,
-           .ldc = n},
-          a, b, c);
-  }
-  void multiply_transposed(int m, int n, std::int64_t k, const T* a, const T* b, T* c,
-                           double beta) {
-    blas_({.precision = precision,
-           .m = m,
-           .n = n,
-           .k = int(k),
-           .transpose_a = true,
-           .lda = m,
-           .ldb = n,
-           .ldc = n,
-           .beta = beta},
-          a, b, c);
-  }
-
   Problem problem_;
   Shape s_;
   std::int64_t n_;
   int qkv_width_;
-  Blas blas_;
+  Products<T> product_;
   Held<T> parameters_, gradients_;
   std::size_t held_layers_;
   std::vector<int> tokens_ = {};

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "gpt_train/host/products.hpp"
 #include "gpt_train/problem/problem.hpp"
-#include "gpt_train/reference/plain_products.hpp"
 #include "gpt_train/reference/plain_results.hpp"
 #include "gpt_train/reference/plain_square.hpp"
 #include "gpt_train/reference/plain_update.hpp"
@@ -222,13 +222,14 @@ class Plain {
 
   // Of out = in w, with w [k, n]: its gradient, and that of in.
   void back(int n, int k, const T* in, Kind kind, int l, const T* d_out, T* d_in) {
-    product_.backward(n_, n, k, in, parameters_.of(kind, l), d_out, gradients_.of(kind, l), d_in);
+    product_.transposed(k, n, n_, in, d_out, gradients_.of(kind, l));
+    product_.by_transposed(n_, k, n, d_out, parameters_.of(kind, l), d_in);
   }
 
   Problem problem_;
   Shape s_;
   std::int64_t n_;
-  PlainProducts<T> product_;
+  Products<T> product_;
   Held<T> parameters_, gradients_;
   std::vector<int> tokens_ = {};
   Targets targets_ = {};

@@ -9,9 +9,9 @@
 #include <initializer_list>
 #include <utility>
 
+#include "gpt_train/host/products.hpp"
 #include "gpt_train/problem/rates.hpp"
 #include "gpt_train/problem/shape.hpp"
-#include "gpt_train/reference/plain_products.hpp"
 #include "gpt_train/reference/plain_rows.hpp"
 #include "runtime/backend/buffer.hpp"
 
@@ -21,7 +21,7 @@ template <class T>
 class PlainSquare {
  public:
   // What a unit does not need has no memory.
-  PlainSquare(Backend& backend, PlainProducts<T>& products, const Shape& shape, bool needed,
+  PlainSquare(Backend& backend, Products<T>& products, const Shape& shape, bool needed,
               bool goes_back)
       : products_(products),
         s_(shape),
@@ -127,7 +127,7 @@ class PlainSquare {
     products_.batched(s_.batch * s_.heads(), m, n, k, turn_a, turn_b, a, b, c);
   }
 
-  PlainProducts<T>& products_;
+  Products<T>& products_;
   Shape s_;
   std::int64_t n_;
   Buffer<T> angles_, memory_;

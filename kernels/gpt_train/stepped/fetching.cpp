@@ -96,9 +96,22 @@ Batches::Batches(const Options& options, bool ahead) : options_(options) {
         [this](std::int64_t step, std::size_t slot) { slots_[slot] = fetched(options_, step); });
 }
 
+void Batches::halt() {
+  if (worker_) worker_->halt();
+}
 void Batches::begin_again() {
   checksum_ = 0;
   if (worker_) worker_->begin(0);
+}
+
+bool trains_ahead(const Problem& problem) {
+  return problem.unit == Unit::train_step && problem.options.fetching.ahead;
+}
+
+std::vector<NamedReading> told_of_fetching(const Problem& problem, double waited_seconds,
+                                           std::uint64_t checksum) {
+  if (problem.unit != Unit::train_step || problem.options.fetching.rounds == 0) return {};
+  return {{"data_wait_s", waited_seconds}, {"fetch_checksum", double(checksum & 0xffffffff)}};
 }
 
 }  // namespace holdfast::gpt_train

@@ -70,9 +70,7 @@ class Batches {
  public:
   explicit Batches(const Options& options, bool ahead);
 
-  void halt() {
-    if (worker_) worker_->halt();
-  }
+  void halt();
   void begin_again();
   // The batch of a step; use(fetched) has copied what it needs when it returns.
   template <class Use>
@@ -98,16 +96,11 @@ class Batches {
   std::unique_ptr<FetchWorker> worker_ = {};
 };
 
-inline bool trains_ahead(const Problem& problem) {
-  return problem.unit == Unit::train_step && problem.options.fetching.ahead;
-}
+// Not inline, as nothing that is compiled for each instruction set may be.
+bool trains_ahead(const Problem& problem);
 // What a training step tells of its fetching, where that is looked at: seconds waited for batches,
 // and the last 32 bits of the checksum of all of them, each since the first step.
-template <class Fetches>
-std::vector<NamedReading> told_of_fetching(const Problem& problem, const Fetches& from) {
-  if (problem.unit != Unit::train_step || problem.options.fetching.rounds == 0) return {};
-  return {{"data_wait_s", from.waited_seconds()},
-          {"fetch_checksum", double(from.checksum() & 0xffffffff)}};
-}
+std::vector<NamedReading> told_of_fetching(const Problem& problem, double waited_seconds,
+                                           std::uint64_t checksum);
 
 }  // namespace holdfast::gpt_train

@@ -89,7 +89,9 @@ class Steps : public Computation {
     return told;
   }
 
-  std::vector<NamedReading> readings() override { return told_of_fetching(problem_, batches_); }
+  std::vector<NamedReading> readings() override {
+    return told_of_fetching(problem_, batches_.waited_seconds(), batches_.checksum());
+  }
 
  private:
   LossSums loss() const {

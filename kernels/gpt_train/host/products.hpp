@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference's products on a host, of dense rows, each a call of the library by itself.
+// A model's products on a host, of dense rows: what both variants share. Compiled once for each
+// instruction set.
 #pragma once
 
 #include <cstdint>
@@ -9,36 +10,46 @@
 namespace holdfast::gpt_train::HOLDFAST_ISA {
 
 template <class T>
-class PlainProducts {
+class Products {
  public:
-  explicit PlainProducts(Backend& backend) : blas_(backend) {}
+  explicit Products(Backend& backend) : blas_(backend) {}
 
-  // c [m, n] = a b
-  void operator()(std::int64_t m, int n, int k, const T* a, const T* b, T* c) {
-    blas_({.precision = precision, .m = int(m), .n = n, .k = k, .lda = k, .ldb = n, .ldc = n}, a, b,
-          c);
-  }
-  // Of out [m, n] = in w, with w [k, n]: dw, and d_in.
-  void backward(std::int64_t m, int n, int k, const T* in, const T* w, const T* d_out, T* dw,
-                T* d_in) {
-    blas_({.precision = precision,
-           .m = k,
-           .n = n,
-           .k = int(m),
-           .transpose_a = true,
-           .lda = k,
-           .ldb = n,
-           .ldc = n},
-          in, d_out, dw);
+  // c [m, n] = a b + beta c
+  void operator()(std::int64_t m, int n, int k, const T* a, const T* b, T* c, double beta = 0) {
     blas_({.precision = precision,
            .m = int(m),
-           .n = k,
-           .k = n,
-           .transpose_b = true,
-           .lda = n,
+           .n = n,
+           .k = k,
+           .lda = k,
            .ldb = n,
-           .ldc = k},
-          d_out, w, d_in);
+           .ldc = n,
+           .beta = beta},
+          a, b, c);
+  }
+  // a b^T
+  void by_transposed(std::int64_t m, int n, int k, const T* a, const T* b, T* c) {
+    blas_({.precision = precision,
+           .m = int(m),
+           .n = n,
+           .k = k,
+           .transpose_b = true,
+           .lda = k,
+           .ldb = k,
+           .ldc = n},
+          a, b, c);
+  }
+  // a^T b + beta c
+  void transposed(int m, int n, std::int64_t k, const T* a, const T* b, T* c, double beta = 0) {
+    blas_({.precision = precision,
+           .m = m,
+           .n = n,
+           .k = int(k),
+           .transpose_a = true,
+           .lda = m,
+           .ldb = n,
+           .ldc = n,
+           .beta = beta},
+          a, b, c);
   }
   // `count` products, one after the other in memory: c [m, n] = op(a) op(b).
   void batched(int count, int m, int n, int k, bool turn_a, bool turn_b, const T* a, const T* b,
