@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/testing/pprof.hpp"
 #include "harness/testing/shell.hpp"
 
 namespace holdfast {
@@ -135,11 +136,44 @@ TEST(GptCommand, WindowsOfAProfileBeginAtMultiplesOfWhatIsAsked) {
 }
 
 #ifdef HOLDFAST_CUDA
+const std::string dry = GPT_TRAIN_BINARY " --device=cuda-dry:sm_90 ";
+
 TEST(GptCommand, ACompilationsReasonNamesTheWidthOfAHead) {
-  const Said said = run("HOLDFAST_LOG_COMPILES=1 " GPT_TRAIN_BINARY
-                        " --device=cuda-dry:sm_90 --filter=shape_change");
+  const Said said = run("HOLDFAST_LOG_COMPILES=1 " + dry + "--filter=shape_change");
   EXPECT_EQ(said.exit, 0) << said.words;
   EXPECT_THAT(said.words, HasSubstr("entries changed: attend<32> -> attend<64>"));
+}
+
+// Every byte of the peak has a site, and a site says what it holds.
+TEST(GptCommand, TheMemoryProfileAddsUpToThePeak) {
+  const auto folder = fresh_folder("gpt_memory");
+  const auto out = folder / "result.json";
+  const std::string step =
+      dry + "--filter=train_step/model:tiny/opt:muon/docs:0/launch:graph/bf16 ";
+  ASSERT_EQ(run(step + "--out=" + out.string()).exit, 0);
+  ASSERT_EQ(run(step + "--memory-profile=" + folder.string()).exit, 0);
+  const auto result = nlohmann::json::parse(read(out));
+  const auto& metrics = result.at("cases").at(0).at("variants").at("optimized").at("metrics");
+  std::string file;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().string().ends_with(".pb.gz")) file = read(entry.path());
+  ASSERT_FALSE(file.empty());
+  const pprof::Decoded decoded(file);
+  EXPECT_EQ(decoded.bytes(), metrics.at("peak_bytes").at("value").get<std::int64_t>());
+  std::set<std::string> sites;
+  for (const auto& sample : decoded.samples) sites.insert(sample.stack.at(0));
+  EXPECT_THAT(sites, IsSupersetOf({"parameters: copy", "state: parameters", "state: moments",
+                                   "result: gradients", "result: losses", "activations", "logits",
+                                   "inputs", "blas work area"}));
+}
+
+// Nothing comes or goes in a step but a batch and a loss; of a pass nothing at all.
+TEST(GptCommand, TransfersAreForbiddenWhereAskedForAndAbsentInAPass) {
+  const std::string guarded = "HOLDFAST_TRANSFER_GUARD=error " + dry;
+  EXPECT_EQ(run(guarded + "--filter='(forward_backward|lm_head)/model:tiny'").exit, 0);
+  const Said step = run(guarded + "--filter=train_step/model:tiny/opt:adamw/docs:0/launch:graph");
+  EXPECT_EQ(step.exit, 1) << step.words;
+  EXPECT_THAT(step.words, HasSubstr("3136 bytes"));
 }
 #endif
 
