@@ -117,8 +117,7 @@ TEST(GptDevice, AGraphGivesTheBitsOfLaunchesAndOfASecondRun) {
 TEST(GptDevice, FetchingAheadGivesTheBitsOfFetchingInEachStep) {
   const auto after = [](Fetching fetching, emulation::CopyLane copies) {
     Options options = of(Model::tiny, Optimizer::adamw, true, Launch::graph);
-    options.shape.vocabulary = 120;
-    options.shape.columns = 24;
+    options.shape = {120, 64, 1, 1, 2, 32, 88, 2, 24, 15};
     options.fetching = fetching;
     return found(*emulated({.copies = copies}), Unit::train_step, options, 5);
   };
