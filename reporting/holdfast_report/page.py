@@ -146,9 +146,9 @@ def render(
         stages=exhibits.of_parts(root, exhibits.stages_or_none, tables.stage_table),
         programs=exhibits.programs(root),
         kernels=[
-            (part.title, tables.kernels(part), tables.kernels_by_case(part))
+            (part.title, distinct, tables.kernels_by_case(part))
             for part in root.parts
-            if tables.kernels(part).rows
+            if (distinct := tables.kernels(part)).rows
         ],
         memory=exhibits.of_parts(
             root,

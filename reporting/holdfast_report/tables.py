@@ -18,6 +18,7 @@ STAGES = {
 }
 VARIANTS = ("optimized", "reference")
 TOP_KERNELS = 6
+MOST_ROWS = 2000  # of a table; the documents have the rest
 # Stages far shorter than the longest would be empty rows; the table has them.
 SHORTEST_STACK = 0.01
 # A workload's own reading of what its README's formula says the peak is.
@@ -192,6 +193,15 @@ def code_cells(kernel: Kernel) -> tuple[str, ...]:
     )
 
 
+def cut(table: Table) -> Table:
+    """The table as far as anybody reads it, with a last row that tells what is left out."""
+    more = len(table.rows) - MOST_ROWS
+    if more <= 0:
+        return table
+    told = (f"and {more:,} more, in the results", *[DASH] * (len(table.head) - 1))
+    return Table(table.head, [*table.rows[:MOST_ROWS], told], table.text_columns)
+
+
 def kernels(part: Part) -> Table:
     """One row per kernel, variant and code: sizes that share their code share a row."""
     launches: dict[tuple[str, ...], list[int]] = {}
@@ -215,7 +225,7 @@ def kernels(part: Part) -> Table:
         "launches per step",
         "cases",
     )
-    return compact(Table(head, rows, text_columns=3))
+    return compact(cut(Table(head, rows, text_columns=3)))
 
 
 def kernels_by_case(part: Part) -> Table:
@@ -232,7 +242,7 @@ def kernels_by_case(part: Part) -> Table:
         for kernel in case.variants[variant].kernels
     ]
     head = ("case", "variant", "kernel", "launches", "registers", "spill", "shared", "code")
-    return Table(head, rows, text_columns=3)
+    return cut(Table(head, rows, text_columns=3))
 
 
 def memory(part: Part) -> list[Bar]:

@@ -210,6 +210,16 @@ def test_the_kind_of_a_kernel_is_shown_where_the_results_have_it(workplace: Work
     assert "kernel variant registers" in drawn(workplace).words
 
 
+def test_of_countless_kernels_as_many_are_shown_as_anybody_reads(workplace: Workplace) -> None:
+    document = builders.dry_results()
+    kernels = document["cases"][0]["variants"]["optimized"]["kernels"]
+    kernels[:] = [kernels[0] | {"name": f"kernel_{number}"} for number in range(20_000)]
+    workplace.measure(DRY, document)
+    words = drawn(workplace).words
+    assert len(workplace.page()) < 2_000_000
+    assert re.findall(r"and (\d+,\d+) more, in the results", words) == ["18,003", "18,003"]
+
+
 def test_every_section_of_a_full_run_is_there_in_order(failing: Workplace) -> None:
     assert re.findall(r"<h2>(.*?)</h2>", failing.page()) == [
         "What failed, and why", "What the detectors found", "Improvements, proposed for acceptance",
