@@ -359,6 +359,7 @@ void prepare_output(const fs::path& out) {
   if (problem)
     throw Error(Fault::bad_input, text("cannot write to --out=", out.string(), ": ",
                                        problem.message(), "; name a folder that you may write to"));
+  refuse_links(out);
 }
 
 int run_suites(const Options& options) {

@@ -234,6 +234,22 @@ TEST_F(RunCommand, AnOutputThatCannotBeWrittenIsFoundBeforeMeasuring) {
       "cannot write to --out=/dev/null/results");
 }
 
+TEST_F(RunCommand, AFolderThatIsALinkIsRefusedAndNothingIsRemovedBehindIt) {
+  const fs::path elsewhere = folder_.path() / "elsewhere";
+  fs::create_directories(elsewhere / "profiles/fake_suite");
+  std::ofstream(elsewhere / "profiles/fake_suite/kept") << "kept";
+  std::ofstream(elsewhere / "fake_suite.json") << "kept";
+  fs::create_directories(results_);
+  for (const fs::path& link : {kept_, results_ / ".unfinished"}) {
+    fs::create_directory_symlink(elsewhere, link);
+    const Outcome outcome = run("ok", {"--processes=1", "--profile"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.complaints, HasSubstr(link.string() + " is a link, and a folder"));
+    fs::remove(link);
+  }
+  EXPECT_EQ(files(), 2u);
+}
+
 TEST_F(RunCommand, AFilterThatMatchesNothingIsRefused) {
   expect_refusal(run("ok", {"--filter=nothing"}),
                  "has no case for --device=host --tier=gate --filter=nothing");

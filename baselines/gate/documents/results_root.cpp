@@ -97,6 +97,20 @@ std::vector<fs::path> files_by_class(const fs::path& root, std::string_view endi
   return files;
 }
 
+void refuse_links(const fs::path& root) {
+  constexpr int deepest = 2;  // <device class>/profiles/<suite>
+  for (auto at = fs::recursive_directory_iterator(root); at != fs::recursive_directory_iterator();
+       ++at) {
+    if (at.depth() == deepest) at.disable_recursion_pending();
+    std::error_code dangling;
+    if (at->is_symlink() && (at->is_directory(dangling) || dangling))
+      throw Error(Fault::bad_input,
+                  text(at->path().string(),
+                       " is a link, and a folder of results holds files of its own; remove the "
+                       "link, or name another --out"));
+  }
+}
+
 void check_place(const fs::path& file, const Results& results) {
   if (results.suite != file.stem())
     throw Error(Fault::bad_input,

@@ -25,6 +25,10 @@ struct StoredResults {
 std::vector<std::filesystem::path> files_by_class(const std::filesystem::path& root,
                                                   std::string_view ending);
 
+// Throws Error(bad_input) for a folder of a root that is a link: what is written or removed there
+// would be elsewhere.
+void refuse_links(const std::filesystem::path& root);
+
 // Throws Error(bad_input) unless the file and its folder are named as the suite and the device
 // class of the results in it.
 void check_place(const std::filesystem::path& file, const Results& results);
