@@ -73,6 +73,7 @@ const Family<Row> families::memory_budget = {
     .work = [](const Row& row) { return work(Unit::fit, size_of(row), row.options); },
     .oracle = [](const Row& row) { return fit_oracle(Unit::fit, row); },
     .invariant = [](const Row&) { return repeats_itself(); },
+    .chained = never,
     .more = add_to_stream};
 
 const Family<Row> families::out_of_memory = {

@@ -122,6 +122,7 @@ constexpr Family<Row> fitted(Family<Row> family) {
   family.work = [](const Row& row) { return work(unit, size_of(row), row.options); };
   family.oracle = [](const Row& row) { return fit_oracle(unit, row); };
   family.invariant = [](const Row&) { return repeats_itself(); };
+  family.chained = never;
   family.metrics = fit_metrics;
   family.more = add_to<passes>;
   family.reference = has_plain_one;

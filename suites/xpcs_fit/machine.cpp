@@ -120,6 +120,7 @@ const Family<Row> families::threads = {
     .work = [](const Row& row) { return work(Unit::normal_equations, size_of(row), row.options); },
     .oracle = [](const Row& row) { return families::normal_equations.oracle(equations_of(row)); },
     .invariant = [](const Row&) { return repeats_itself(); },
+    .chained = never,
     .more =
         [](const Row&, Steps& steps) {
           steps.rewritten = [](const Backend&, Variant) {

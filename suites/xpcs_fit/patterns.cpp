@@ -26,6 +26,7 @@ constexpr Family<Row> surrounding(Family<Row> family) {
   family.work = [](const Row& row) { return work(pattern, row.count, size_of(row), row.options); };
   family.oracle = [](const Row& row) { return oracle_of(pattern, row); };
   family.invariant = [](const Row&) { return repeats_itself(); };
+  family.chained = never;
   family.more = [](const Row&, Steps& steps) {
     steps.rewritten = [](const Backend&, Variant) { return std::vector<std::string>{"result"}; };
   };

@@ -186,6 +186,7 @@ const Family<Row> families::progress = {
     .work = [](const Row& row) { return work(Unit::converged_fit, size_of(row), row.options); },
     .oracle = [](const Row& row) { return fit_oracle(Unit::converged_fit, row); },
     .invariant = [](const Row&) { return repeats_itself(); },
+    .chained = never,
     .more =
         [](const Row&, Steps& steps) {
           steps.rewritten = [](const Backend&, Variant) {

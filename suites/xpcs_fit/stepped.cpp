@@ -27,6 +27,7 @@ constexpr Family<Row> stepped(Family<Row> family) {
   family.work = [](const Row& row) { return work(unit, size_of(row), row.options); };
   family.oracle = [](const Row& row) { return oracle_of(unit, row); };
   family.invariant = [](const Row&) { return repeats_itself(); };
+  family.chained = never;
   family.more = add_to<unit>;
   return family;
 }

@@ -165,6 +165,7 @@ const Family<Row> families::stream_faults = {
           return fit_oracle(Unit::converged_fit, row, 0.3);
         },
     .invariant = [](const Row&) { return repeats_itself(); },
+    .chained = never,
     .more =
         [](const Row& row, Steps& steps) {
           steps.rewritten = written;
@@ -185,6 +186,7 @@ const Family<Row> families::stream_overhead = {
     .work = [](const Row& row) { return work(Unit::fit, size_of(row), row.options); },
     .oracle = [](const Row& row) { return fit_oracle(Unit::fit, row); },
     .invariant = [](const Row&) { return repeats_itself(); },
+    .chained = never,
     .more = [](const Row&, Steps& steps) { steps.rewritten = written; },
     .derived = [](const Row& row) -> std::vector<Derived> {
       if (row.mode == StreamMode::plain) return {};
