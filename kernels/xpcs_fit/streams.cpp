@@ -116,8 +116,7 @@ std::int64_t estimate_stream_bytes(const Backend& backend, const Problem& proble
   const int p = parameter_count(problem.options, size.angles);
   const std::int64_t sums = sum_count(p), rows = rows_of(problem, options);
   if (!backend.device) {
-    const std::int64_t threads =
-        problem.options.threads > 0 ? problem.options.threads : host_limits().threads;
+    const std::int64_t threads = host_threads(problem.options, rows * frames * angles);
     const bool flat = options.order != BatchOrder::rows;
     const std::int64_t held = options.source == DataSource::resident ? size.points()
                               : flat                                 ? options.batch + frames

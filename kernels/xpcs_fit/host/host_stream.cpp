@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "xpcs_fit/host/pass.hpp"
-#include "xpcs_fit/problem/strategy.hpp"
 #include "xpcs_fit/stream/streamed.hpp"
 
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {
@@ -87,7 +86,7 @@ class RowBatches final : public Batches {
         rows_(rows_of_batch(size_.angles, size_.frames, options.batch)),
         resident_(options.source == DataSource::resident),
         pass_(backend, problem, std::min(rows_, most_blocks),
-              threads_for(problem.options, rows_ * row_points())),
+              host_threads(problem.options, rows_ * row_points())),
         data_(backend, static_cast<std::size_t>(resident_ ? size_.points() : 0), "inputs"),
         slots_(backend, static_cast<std::size_t>(resident_ ? 0 : pass_.threads() * row_points()),
                "slots"),

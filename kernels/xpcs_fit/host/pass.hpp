@@ -8,6 +8,7 @@
 
 #include "xpcs_fit/host/sums.hpp"
 #include "xpcs_fit/problem/normal.hpp"
+#include "xpcs_fit/problem/strategy.hpp"
 
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {
 
@@ -19,15 +20,8 @@ inline int rows_per_block(int frames) {
 inline int block_count(int frames) {
   return (frames + rows_per_block(frames) - 1) / rows_per_block(frames);
 }
-// Where little is computed one thread is faster.
-inline int threads_for(const Options& options, std::int64_t points) {
-  if (options.threads > 0) return options.threads;
-  constexpr double flops_per_point = 50;
-  const double flops = flops_per_point * static_cast<double>(points);
-  return flops < flops_worth_sharing ? 1 : host_limits().threads;
-}
 inline int threads_for(const Problem& problem) {
-  return threads_for(problem.options, problem.input->size.points());
+  return host_threads(problem.options, problem.input->size.points());
 }
 
 // Rows [first, last).

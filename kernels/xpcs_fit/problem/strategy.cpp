@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/backend/host_limits.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
 
@@ -55,6 +56,13 @@ std::int64_t plain_chunk(std::int64_t points, int parameters, double limit_gib,
 std::int64_t plain_batch(int parameters, double available_gib) {
   const double fits = std::floor(0.1 * available_gib * gib / (8. * (1 + parameters)));
   return static_cast<std::int64_t>(1000 * std::nearbyint(std::clamp(fits, 1e3, 1e5) / 1000));
+}
+
+int host_threads(const Options& options, std::int64_t points) {
+  if (options.threads > 0) return options.threads;
+  constexpr double flops_per_point = 50;
+  const double flops = flops_per_point * static_cast<double>(points);
+  return flops < flops_worth_sharing ? 1 : host_limits().threads;
 }
 
 int rows_of_batch(int angles, int frames, std::int64_t points) {

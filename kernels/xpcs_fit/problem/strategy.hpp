@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "runtime/base/words.hpp"
+#include "xpcs_fit/problem/problem.hpp"
 
 namespace holdfast::xpcs_fit {
 
@@ -32,5 +33,8 @@ std::int64_t plain_batch(int parameters, double available_gib);
 
 // Rows of every angle that a batch of about so many points has; at least one.
 int rows_of_batch(int angles, int frames, std::int64_t points = 4194304);
+
+// Threads of a host that a pass over so many points is shared by: one where little is computed.
+int host_threads(const Options& options, std::int64_t points);
 
 }  // namespace holdfast::xpcs_fit
