@@ -210,6 +210,9 @@ void add_protocols(Rows& rows) {
 void add_machine(Rows& rows) {
   for (const Family<Row>* family : {&families::clear, &families::guard, &families::status})
     rows.push_back({.family = family});
+  for (const int n : {256, 1024, 5000})
+    rows.push_back(
+        {.family = &families::spectrum, .count = n, .only = n == 5000 ? Kinds{"cuda"} : Kinds{}});
   for (const int threads : {1, 2})
     rows.push_back({.family = &families::threads, .size = NamedSize::s, .count = threads});
 }

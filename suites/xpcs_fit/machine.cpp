@@ -9,6 +9,7 @@
 #include "xpcs_fit/fit_oracles.hpp"
 #include "xpcs_fit/problem/words.hpp"
 #include "xpcs_fit/row.hpp"
+#include "xpcs_fit/spectrum.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {
@@ -133,6 +134,31 @@ const Family<Row> families::threads = {
                .factor = 1. / row.count,
                .other = [=](Backend& backend) { return with_threads(row, backend, 1); },
                .better = Better::higher}};
+    }};
+
+const Family<Row> families::spectrum = {
+    .id =
+        [](const Row& row) {
+          return id("xpcs_fit/device/fft", {{"n", row.count}}, "f64");
+        },
+    .make = [](const Row& row, Backend& backend,
+               Variant variant) { return make_spectrum(row.count, backend, variant); },
+    .work = [](const Row& row) { return spectrum_work(row.count); },
+    .oracle = [](const Row& row) -> Oracle {
+      return {.name = "Parseval", .limit = 1e-12, .expected = [=](int) {
+                return std::vector<double>{exact_power(row.count)};
+              }};
+    },
+    .invariant = [](const Row&) { return repeats_itself(); },
+    .chained = never,
+    .more =
+        [](const Row&, Steps& steps) {
+          steps.rewritten = [](const Backend&, Variant) {
+            return std::vector<std::string>{"result"};
+          };
+        },
+    .rates = [](const Row& row) -> std::vector<holdfast::Rate> {
+      return {{.name = "points_per_s", .per_step = static_cast<double>(row.count) * row.count}};
     }};
 
 }  // namespace holdfast::xpcs_fit

@@ -40,7 +40,8 @@ extern const Family<Row> memory_budget,  // a stream of 8 passes within so many 
 extern const Family<Row> clear,  // compiled again, once all is forgotten
     guard,                       // that a device computes at all
     status,                      // what telling of it costs
-    threads;                     // what more of them bring
+    threads,                     // what more of them bring
+    spectrum;                    // the published benchmark of a device
 // protocols.cpp
 extern const Family<Row> first_call,  // what the first call costs, and the next
     shape_change,                     // what must not be compiled again
@@ -58,7 +59,8 @@ struct Row {
   Strategy strategy = Strategy::standard;  // of fits
   DataSource source = DataSource::resident;
   int angles = 0, frames = 0;  // of families::angle_loop, instead of a size
-  int count = 1;  // of other patterns: sets of parameters, chunks, iterations; batches; threads
+  int count =
+      1;  // of other patterns: sets of parameters, chunks, iterations; batches; threads; samples
   int parameters = 9;                  // of families::stream_checkpoint
   double probability = 0;              // of families::stream_faults, that an attempt fails
   StreamMode mode = StreamMode::full;  // of families::stream_overhead

@@ -9,6 +9,7 @@
 #include "testing/dry_run.hpp"
 #include "xpcs_fit/oracle/distance.hpp"
 #include "xpcs_fit/patterns.hpp"
+#include "xpcs_fit/spectrum.hpp"
 #include "xpcs_fit/testing/kernels_on_cpu.hpp"
 #include "xpcs_fit/testing/support.hpp"
 #include "xpcs_fit/xpcs_fit.hpp"
@@ -167,6 +168,17 @@ TEST(XpcsDevice, ComputesPatterns) {
         ASSERT_NEAR(result[k] / expected[k], 1, 2e-12) << static_cast<int>(pattern);
     }
   }
+}
+
+TEST(XpcsDevice, TransformsAsParsevalSays) {
+  for (const int n : {2, 7, 16, 45})
+    for (const Variant variant : {Variant::reference, Variant::optimized}) {
+      const auto backend = emulated_optimized();
+      const auto spectrum = make_spectrum(n, *backend, variant);
+      spectrum->step();
+      spectrum->step();
+      EXPECT_NEAR(spectrum->result().front() / exact_power(n), 1, 1e-13) << n;
+    }
 }
 
 TEST(XpcsDevice, CountsWhatPatternsCost) {

@@ -5,8 +5,10 @@
 #include "xpcs_fit/data/noise.hpp"
 #include "xpcs_fit/device/generator.hpp"
 #include "xpcs_fit/device/pattern_kernels.hpp"
+#include "xpcs_fit/device/spectrum_kernels.hpp"
 #include "xpcs_fit/device/stream_kernels.hpp"
 #include "xpcs_fit/problem/solver.hpp"
+#include "xpcs_fit/reference/plain_spectrum_kernels.hpp"
 #include "xpcs_fit/reference/reference_kernels.hpp"
 
 #include "xpcs_fit/device/points.cuh"
@@ -16,10 +18,14 @@ namespace on_cpu {
 #include "xpcs_fit/device/generate.cu"
 #include "xpcs_fit/device/pass.cu"
 #include "xpcs_fit/device/patterns.cu"
+#include "xpcs_fit/device/spectrum.cu"
 #include "xpcs_fit/device/stream.cu"
 #include "xpcs_fit/device/values.cu"
 }  // namespace on_cpu
 
+namespace on_cpu_spectrum {
+#include "xpcs_fit/reference/plain_spectrum.cu"
+}
 namespace on_cpu_relaxing {
 #include "xpcs_fit/reference/relax.cu"
 }
@@ -117,6 +123,12 @@ std::unique_ptr<Backend> emulated_optimized(emulation::Order order, emulation::C
   kernels.add(common.reduce, &on_cpu::reduce);
   kernels.add(common.step, &on_cpu::step);
   kernels.add(PatternKernels({}).relax, &on_cpu::relax<double>);
+  const SpectrumKernels spectrum;
+  kernels.add(spectrum.weighted_power, &on_cpu::weighted_power);
+  kernels.add(spectrum.total, &on_cpu::total);
+  const PlainSpectrumKernels plain;
+  kernels.add(plain.widen, &on_cpu_spectrum::widen);
+  kernels.add(plain.squares, &on_cpu_spectrum::squares);
   kernels.add(StreamKernels().add_batch, &on_cpu::add_batch);
   add_forms<double>(kernels);
   add_forms<float>(kernels);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the benchmark of a device: n x n samples of the noise of data.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/backend/host_limits.hpp"
+#include "xpcs_fit/data/noise.hpp"
+
+namespace holdfast::xpcs_fit {
+
+inline constexpr std::uint64_t seed_of_samples = 20251022;
+
+inline std::vector<double> samples(int n) {
+  std::vector<double> all(static_cast<std::size_t>(n) * n);
+#pragma omp parallel for num_threads(host_limits().threads)
+  for (std::size_t k = 0; k < all.size(); ++k) all[k] = noise(k, seed_of_samples, noise_of_data);
+  return all;
+}
+
+}  // namespace holdfast::xpcs_fit

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the benchmark of a device: its kernels, plain and optimized, as lists.
+#pragma once
+
+#include "xpcs_fit/device/kernels.hpp"
+
+namespace holdfast::xpcs_fit {
+
+struct SpectrumKernels : KernelList {
+  SpectrumKernels() = default;
+  explicit SpectrumKernels(Compiler& compiler) {
+    compile(compiler, {.code = sources::spectrum_cu, .headers = point_headers()});
+  }
+
+  Listed<const double*, int, double*> weighted_power{*this, "weighted_power", KernelKind::reduce};
+  Listed<const double*, int, double*> total{*this, "total", KernelKind::reduce};
+};
+
+}  // namespace holdfast::xpcs_fit

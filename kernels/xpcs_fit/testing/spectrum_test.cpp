@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The benchmark of a device against Parseval, on the host.
+#include "xpcs_fit/spectrum.hpp"
+
+#include <gmock/gmock.h>
+
+#include "testing/error_of.hpp"
+
+namespace holdfast::xpcs_fit {
+namespace {
+
+TEST(XpcsSpectrum, HasThePowerThatParsevalSays) {
+  for (const int n : {2, 7, 16, 45})
+    for (const Variant variant : {Variant::reference, Variant::optimized}) {
+      const auto backend = open_backend("host");
+      const auto spectrum = make_spectrum(n, *backend, variant);
+      spectrum->step();
+      spectrum->step();
+      EXPECT_NEAR(spectrum->result().front() / exact_power(n), 1, 1e-13) << n;
+    }
+}
+
+TEST(XpcsSpectrum, RefusesTooFewSamples) {
+  const auto backend = open_backend("host");
+  EXPECT_THAT(refusal_of([&] { return make_spectrum(1, *backend, Variant::optimized); }),
+              testing::HasSubstr("invalid_option: a transform of 1 x 1 samples"));
+}
+
+}  // namespace
+}  // namespace holdfast::xpcs_fit
