@@ -172,7 +172,11 @@ void add_streams(Rows& rows) {
                       .probability = probability,
                       .permanent = permanent});
   for (const StreamMode mode : {StreamMode::plain, StreamMode::fast, StreamMode::full})
-    rows.push_back({.family = &families::stream_overhead, .size = NamedSize::s, .mode = mode});
+    for (const NamedSize size : {NamedSize::t, NamedSize::s})
+      rows.push_back({.family = &families::stream_overhead,
+                      .size = size,
+                      .mode = mode,
+                      .counted = size == NamedSize::t});
   rows.push_back({.family = &families::stream_resume});
   // A batch is a frame's row of every angle, or eight: as many angles as there are batches.
   for (const int batches : {8, 64})

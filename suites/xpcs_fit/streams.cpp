@@ -189,7 +189,7 @@ const Family<Row> families::stream_overhead = {
     .chained = never,
     .more = [](const Row&, Steps& steps) { steps.rewritten = written; },
     .derived = [](const Row& row) -> std::vector<Derived> {
-      if (row.mode == StreamMode::plain) return {};
+      if (row.mode == StreamMode::plain || row.size == NamedSize::t) return {};
       Row plain = row;
       plain.mode = StreamMode::plain;
       return {{.name = text(stream_mode_words.of(row.mode), "_over_plain"),
