@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xpcs_fit/problem/problem.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cmath>
 #include <functional>
 #include <string>
 
 #include "runtime/base/error.hpp"
+#include "testing/error_of.hpp"
 #include "xpcs_fit/problem/formulas.hpp"
+#include "xpcs_fit/problem/strategy.hpp"
+#include "xpcs_fit/problem/words.hpp"
 #include "xpcs_fit/testing/support.hpp"
 
 namespace holdfast::xpcs_fit {
@@ -63,6 +66,17 @@ TEST(XpcsProblem, RefusesBadInputByName) {
       EXPECT_TRUE(std::string(error.what()).starts_with(row.sentence)) << error.what();
     }
   }
+}
+
+TEST(XpcsProblem, RefusesWordsThatThereAreNot) {
+  const auto refuses = [](const auto& words, const std::string& said) {
+    EXPECT_THAT(refusal_of([&] { return words.read("round"); }), testing::HasSubstr(said));
+  };
+  refuses(mode_words, "mode");
+  refuses(loss_words, "loss");
+  refuses(scaling_words, "scaling");
+  refuses(weights_words, "weights");
+  refuses(strategy_words, "strategy");
 }
 
 TEST(XpcsProblem, CountsParameters) {

@@ -107,6 +107,31 @@ TEST_F(XpcsCheckpoints, NameTheFolderThatCannotBeWritten) {
   }
 }
 
+TEST_F(XpcsCheckpoints, AreBegunAnewWhereNoneIsWhole) {
+  const std::vector<double> calm = fitted(flow, options(false));
+  for (const auto& file : files()) fs::resize_file(file, 70);
+  int first_pass = -1, first_batch = -1;
+  StreamOptions resumed = options(true);
+  resumed.settings.watch = [&](const BatchRecord& record) {
+    if (first_pass >= 0) return;
+    first_pass = record.pass;
+    first_batch = record.batch;
+  };
+  EXPECT_EQ(fitted(flow, resumed), calm);
+  EXPECT_EQ(first_pass + first_batch, 0);
+}
+
+TEST_F(XpcsCheckpoints, LeaveNothingHalfWrittenWhereAFitIsRefused) {
+  StreamOptions wrong = options(false);
+  wrong.settings.checkpoint_frequency = 0;
+  EXPECT_THROW((void)fitted(flow, wrong), Error);
+  EXPECT_FALSE(fs::exists(folder));
+  auto input = std::make_shared<Input>(*flow.input);
+  input->box.lower[2] = input->box.upper[2];
+  EXPECT_THROW((void)fitted({input, flow.options}, options(false)), Error);
+  EXPECT_FALSE(fs::exists(folder));
+}
+
 TEST_F(XpcsCheckpoints, NeverStopWhoSaves) {
   std::promise<void> released;
   {

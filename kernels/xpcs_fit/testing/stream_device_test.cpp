@@ -140,6 +140,20 @@ TEST_F(DryStream, FitsItsBudgetOrIsRefused) {
               HasSubstr("budget_too_small: a stream of single rows of 48 frames and 4 angles"));
 }
 
+// A failure of the run, not of what was asked; it tells what there was.
+TEST_F(DryStream, RunsOutOfMemoryWhereNothingStreamsInstead) {
+  backend->ledger.limit_to(50'000);
+  try {
+    (void)make(Unit::fit, *backend, Variant::optimized, flow);
+    FAIL() << "holds 73728 bytes of data in 50000";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::out_of_memory);
+    EXPECT_THAT(error.what(), HasSubstr("'inputs'"));
+    EXPECT_THAT(error.what(), HasSubstr("73728 bytes"));
+    EXPECT_THAT(error.what(), HasSubstr("50000 allowed"));
+  }
+}
+
 TEST_F(DryStream, TakesTheRoadThatFitsAndTellsWhy) {
   const auto within = [&](std::int64_t limit) {
     const auto on = open_backend("cuda-dry:sm_90");
