@@ -120,7 +120,9 @@ void add_ways(Rows& rows) {
         if (size >= NamedSize::x || way.source == DataSource::generated) row.only = gpu;
         if (size == NamedSize::xx) row.only = {"cuda"};
         rows.push_back(row);
-        if (size > NamedSize::s) continue;
+        // Of a whole fit there is a published rate where the data are chunked and resident.
+        const bool rated = way.strategy == Strategy::chunked && way.source == DataSource::resident;
+        if (size > NamedSize::s && !rated) continue;
         row.tier = Tier::full;
         rows.push_back(as(families::converged, row));
       }
@@ -204,6 +206,7 @@ void add_protocols(Rows& rows) {
                       .size = size,
                       .tier = mode == Mode::laminar ? tier_of(size) : Tier::full,
                       .options = {.mode = mode}});
+  rows.push_back({.family = &families::in_turn});
   for (const Change change : {Change::shape, Change::dtype_mode, Change::tail, Change::constants})
     rows.push_back({.family = &families::shape_change,
                     .tier = change <= Change::dtype_mode ? Tier::gate : Tier::full,

@@ -54,6 +54,8 @@ TEST(XpcsCases, AreThoseOfTheSpecification) {
                   "stream/overhead/mode:fast/size:s/f64",
                   "stream/resume/size:t/f64",
                   "compile/clear/f64",
+                  "in_turn/mode:laminar/size:t/f64",
+                  "fit/converged/strategy:chunked/source:resident/mode:laminar/size:c/f64",
                   "device/fft/n:1024/f64",
                   "device/fft/n:5000/f64",
                   "device/guard/f64",

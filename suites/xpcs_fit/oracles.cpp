@@ -62,18 +62,18 @@ bool has_golden(const Options& options) {
 }  // namespace
 
 Oracle oracle_of(Unit unit, const Row& row) {
-  Oracle oracle = {
-      .name = "the plain formulation, point by point",
-      .limit = limit(unit, row.options.precision),
-      .expected =
-          [=](int) {
-            static Known<std::string, Values> known;
-            return known.of(
-                text(row.family->id(row), " ", size_of(row).angles, " ", size_of(row).frames),
-                [&] { return exact(unit, problem_of(row, true)); });
-          },
-      .distance = unit == Unit::normal_equations ? Oracle::Distance(oracle::distance)
-                                                 : Oracle::Distance(residual_distance)};
+  Oracle oracle = {.name = "the plain formulation, point by point",
+                   .limit = limit(unit, row.options.precision),
+                   .expected =
+                       [=](int) {
+                         static Known<std::string, Values> known;
+                         return known.of(text(row.family->id(row), " ", size_of(row).angles, " ",
+                                              size_of(row).frames, " ", row.seed),
+                                         [&] { return exact(unit, problem_of(row, true)); });
+                       },
+                   .distance = unit == Unit::normal_equations
+                                   ? Oracle::Distance(oracle::distance)
+                                   : Oracle::Distance(residual_distance)};
   if (has_golden(row.options)) {
     oracle.name += ", and published values";
     oracle.golden = [=](Backend& backend, Variant variant) {

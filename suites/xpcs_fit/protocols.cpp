@@ -156,6 +156,21 @@ double limit_of_change(const Row& row) {
                                     : limit_of_plain_sums;
 }
 
+// The same truth under two noises: one's data must not be taken for the other's.
+void measure_in_turn(const Row& row, Session& session) {
+  std::vector<Turn> all;
+  for (const std::uint64_t more : {0, 1}) {
+    Row each = as(families::normal_equations, row);
+    each.seed += more;
+    const Steps steps = steps_of(each);
+    all.push_back({steps, [=](const std::vector<double>& result) {
+                     return steps.oracle.distance(result, steps.oracle.expected(1)) <=
+                            steps.oracle.limit;
+                   }});
+  }
+  in_turn(session, all);
+}
+
 // Of normal equations, against the published estimate: data and Jacobian, twice.
 void measure_memory(const Row& row, Session& session) {
   Row whole = row;
@@ -188,6 +203,16 @@ const Family<Row> families::memory = {
               {.name = "rule_of_thumb_ratio", .kind = "bound"}};
     },
     .protocol = measure_memory,
+    .limit = limit_of_equations};
+
+const Family<Row> families::in_turn = {
+    .id = [](const Row& row) { return named("in_turn", row); },
+    .devices = [](const Row&) { return executing; },
+    .metrics = [](const Row&) -> std::vector<MetricDeclaration> {
+      return {{.name = "allclose", .kind = "bound", .better = Better::higher, .devices = executing},
+              {.name = "compile_steady", .kind = "exact", .devices = {"cuda"}}};
+    },
+    .protocol = measure_in_turn,
     .limit = limit_of_equations};
 
 const Family<Row> families::first_call = {

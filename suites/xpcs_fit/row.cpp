@@ -33,10 +33,11 @@ Problem problem_of(const Row& row, bool executes) {
   const bool sized_only = !executes || row.source == DataSource::generated;
   const std::string key =
       text(size.angles, " ", size.frames, " ", static_cast<int>(options.mode), " ",
-           static_cast<int>(options.scaling), " ", weighted, " ", sized_only);
+           static_cast<int>(options.scaling), " ", weighted, " ", sized_only, " ", row.seed);
   const auto& input = known.of(key, [&] {
     return make_input({.size = size,
                        .physics = default_physics(size),
+                       .seed = row.seed,
                        .weighted = weighted,
                        .sized_only = sized_only},
                       options);

@@ -45,6 +45,7 @@ extern const Family<Row> clear,  // compiled again, once all is forgotten
 // protocols.cpp
 extern const Family<Row> first_call,  // what the first call costs, and the next
     shape_change,                     // what must not be compiled again
+    in_turn,                          // two inputs that must not be taken for one another
     memory;                           // peaks beside the published estimate
 }  // namespace families
 
@@ -67,6 +68,7 @@ struct Row {
   int permanent = -1;                  // a batch of which all do; -1: none
   int limit_mebibytes = 0;             // of families::memory_budget
   Change change = Change::shape;
+  std::uint64_t seed = Recipe{}.seed;  // of the noise of data
   Kinds only = {};                     // of devices that it is confined to; empty: all that can
   int checkpoint_frequency = 10;       // batches; of streams that are saved
   std::string checkpoint_folder = {};  // empty: they are not

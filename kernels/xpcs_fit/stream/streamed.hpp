@@ -16,6 +16,7 @@ class Streamed final : public Computation {
  public:
   Streamed(Backend& backend, const Problem& problem, const StreamOptions& options)
       : resumes_(options.resume),
+        plain_(options.settings.mode == StreamMode::plain),
         batches_(backend, problem, options),
         checkpoints_(opened(problem, options)),
         fit_(problem, options.passes, batches_, settings_of(options, checkpoints_.get())),
@@ -33,6 +34,7 @@ class Streamed final : public Computation {
   std::vector<NamedReading> readings() override {
     const StreamStatistics& of = fit_.statistics();
     const auto number = [](std::int64_t count) { return static_cast<double>(count); };
+    if (plain_) return {{"n_batches", number(batches_.count())}};
     return {{"n_batches", number(batches_.count())}, {"batches", number(of.batches)},
             {"attempts", number(of.attempts)},       {"faults", number(of.faults)},
             {"recovered", number(of.recovered)},     {"failed", number(of.failed)},
@@ -55,7 +57,7 @@ class Streamed final : public Computation {
     return settings;
   }
 
-  bool resumes_;
+  bool resumes_, plain_;
   SomeBatches batches_;
   std::unique_ptr<Checkpoints> checkpoints_;
   StreamedFit fit_;

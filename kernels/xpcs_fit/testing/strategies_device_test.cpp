@@ -49,6 +49,22 @@ TEST(XpcsDeviceStrategies, FitAsTheOracleDoes) {
     }
 }
 
+// Single rows of every angle, nineteen times through two slots.
+TEST(XpcsDeviceStrategies, ReadNoChunkBeforeItHasComeAndWriteNoneThatIsRead) {
+  const Problem one = problem(emulated_size, {});
+  const oracle::Fit expected = oracle::fit(one);
+  for (const auto copies : {emulation::CopyLane::early, emulation::CopyLane::late}) {
+    const auto backend = emulated_optimized(emulation::Order::forward, copies);
+    const auto fit = make_fit(
+        *backend, Variant::optimized, one,
+        {.strategy = Strategy::chunked, .source = DataSource::host, .chunk = 57, .passes = 0});
+    fit->step();
+    const std::vector<double> found = fit->result();
+    EXPECT_EQ(found[1], expected.passes);
+    EXPECT_NEAR(found[0] / expected.cost, 1, 1e-9);
+  }
+}
+
 class DryStrategies : public testing::Test {
  protected:
   const Size size = {4, 48};
