@@ -9,6 +9,8 @@
 #include "xpcs_fit/oracle/distance.hpp"
 #include "xpcs_fit/patterns.hpp"
 #include "xpcs_fit/problem/fit.hpp"
+#include "xpcs_fit/spectrum.hpp"
+#include "xpcs_fit/strategies.hpp"
 #include "xpcs_fit/testing/support.hpp"
 
 namespace holdfast::xpcs_fit {
@@ -78,6 +80,46 @@ TEST_P(XpcsOnGpu, ComputesPatterns) {
     for (std::size_t k = 0; k < found.size(); ++k)
       ASSERT_NEAR(found[k] / expected[k], 1, 2e-12) << static_cast<int>(pattern);
   }
+}
+
+// Chunks that begin in the middle of a row, and batches of rows while the next are on their way.
+TEST_P(XpcsOnGpu, FitsByEveryStrategy) {
+  const Problem one = problem(size, {});
+  const oracle::Fit expected = oracle::fit(one);
+  for (const Strategy strategy :
+       {Strategy::standard, Strategy::large, Strategy::chunked, Strategy::streaming})
+    for (const DataSource source :
+         {DataSource::resident, DataSource::host, DataSource::generated}) {
+      const bool at_once = strategy <= Strategy::large;
+      const bool made = source == DataSource::generated;
+      if ((at_once && source != DataSource::resident) ||
+          (made && (GetParam() == Variant::reference || strategy != Strategy::streaming)))
+        continue;
+      const std::vector<double> fit =
+          stepped(*make_fit(*backend, GetParam(), one,
+                            {.strategy = strategy, .source = source, .chunk = 10000, .passes = 0}));
+      EXPECT_EQ(fit[1], expected.passes);
+      EXPECT_NEAR(fit[0] / expected.cost, 1, 1e-9);
+      for (std::size_t k = 0; k < 9; ++k)
+        EXPECT_NEAR(fit[3 + k], expected.parameters[k], 1e-6 * expected.sigma[k]);
+    }
+}
+
+TEST_P(XpcsOnGpu, StreamsThroughFaultsToTheSameBits) {
+  if (GetParam() == Variant::reference) GTEST_SKIP() << "the plain stream tolerates none";
+  const Problem one = problem(size, {});
+  const auto fit = [&](double probability) {
+    return stepped(*make_stream(
+        *backend, one,
+        {.batch = 10000, .settings = {.retries = 20, .faults = {.probability = probability}}}));
+  };
+  EXPECT_EQ(fit(0.3), fit(0));
+}
+
+TEST_P(XpcsOnGpu, TransformsAsParsevalSays) {
+  for (const int n : {7, 256, 1000})
+    EXPECT_NEAR(stepped(*make_spectrum(n, *backend, GetParam())).front() / exact_power(n), 1,
+                1e-12);
 }
 
 TEST_P(XpcsOnGpu, GivesTheSameBitsEveryTime) {
