@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cases of kernels/xpcs_fit: one row per claim, in the order of the list.
-#include <algorithm>
-
-#include "families/given.hpp"
-#include "xpcs_fit/row.hpp"
+#include "xpcs_fit/own_options.hpp"
 
 namespace holdfast {
 namespace {
@@ -224,31 +221,6 @@ void add_machine(Rows& rows) {
     rows.push_back({.family = &families::threads, .size = NamedSize::s, .count = threads});
 }
 
-// The way that fits are to go: one of four words, or by size, which "auto" asks for and a word that
-// there is not falls back to.
-std::string wanted_way(const SuiteOptions& options) {
-  const auto given = options.custom.find("strategy");
-  if (given == options.custom.end() || given->second == "auto") return {};
-  const auto& words = strategy_words.words;
-  if (std::find(words.begin(), words.end(), given->second) != words.end()) return given->second;
-  (void)choose_strategy(1, 1, available_gib, given->second);  // says so
-  return {};
-}
-
-// What the suite's own options make of a row.
-Row with(const SuiteOptions& options, const std::string& way, Row row) {
-  const Given given(options);
-  given.number("checkpoint-frequency", row.checkpoint_frequency);
-  if (given.has("checkpoint-dir")) row.checkpoint_folder = options.custom.at("checkpoint-dir");
-  if (!given.has("strategy") ||
-      (row.family != &families::fit && row.family != &families::converged))
-    return row;
-  const int p = parameter_count(row.options, size_of(row).angles);
-  row.strategy = choose_strategy(points_of(row), p, available_gib, way);
-  row.source = row.strategy == Strategy::streaming ? DataSource::host : DataSource::resident;
-  return row;
-}
-
 std::vector<Case> cases(const SuiteOptions& given) {
   Rows rows;
   add_values(rows);
@@ -260,21 +232,14 @@ std::vector<Case> cases(const SuiteOptions& given) {
   add_budgets(rows);
   add_machine(rows);
   add_protocols(rows);
-  const std::string way = wanted_way(given);
-  for (Row& row : rows) row = with(given, way, row);
+  follow(given, rows);
   return cases_of(rows);
 }
 
 }  // namespace
 
 Suite suite() {
-  return {.name = "xpcs_fit",
-          .options = {{"strategy", "WORD",
-                       "how fits go over their data: standard, large, chunked, streaming, or auto "
-                       "by size"},
-                      {"checkpoint-dir", "DIR", "where streams save how far they are"},
-                      {"checkpoint-frequency", "N", "batches from one checkpoint to the next"}},
-          .cases = cases};
+  return {.name = "xpcs_fit", .options = own_options(), .cases = cases};
 }
 
 }  // namespace holdfast
