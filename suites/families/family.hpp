@@ -91,6 +91,19 @@ Derived over(std::string name, const Row& other, Derived::Form form,
           .form = form};
 }
 
+// A GPU's optimized variant beside either of its host's.
+template <class Row>
+std::vector<Derived> over_host(const Row& row, const std::vector<Variant>& variants) {
+  std::vector<Derived> all;
+  for (const Variant variant : variants)
+    all.push_back(
+        {.name = variant == Variant::optimized ? "gpu_over_host" : "gpu_over_host_reference",
+         .other = [=](Backend& host) { return make(row, host, variant); },
+         .better = Better::higher,
+         .beside_host = true});
+  return all;
+}
+
 template <class Row>
 Steps steps_of(const Row& row) {
   Steps steps = {

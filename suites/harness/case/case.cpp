@@ -60,6 +60,7 @@ bool Case::has_reference(std::string_view device) const {
 
 // It is a ratio of times.
 bool Case::has(const Derived& metric, std::string_view device) const {
+  if (metric.beside_host && device_kind(device) != "cuda") return false;
   return device_kind(device) != "cuda-dry" &&
          (metric.against == Variant::optimized || has_reference(device));
 }

@@ -122,7 +122,8 @@ struct MetricDeclaration {
 };
 
 // A metric of the case as a whole: factor * seconds per step of `other` / seconds per step of the
-// case's own variant, or the inverse of that quotient; both are timed interleaved on one device.
+// case's own variant, or the inverse of that quotient; both are timed interleaved in one process,
+// on one device, or on a GPU and its host.
 struct Derived {
   enum class Form { other_over_case, case_over_other };
   std::string name = {};
@@ -132,6 +133,7 @@ struct Derived {
   Form form = Form::other_over_case;
   std::string kind = "advisory";
   Better better = Better::lower;
+  bool beside_host = false;  // `other` computes on the host of a GPU, and exists where there is one
 };
 
 // So much per step of the optimized variant over the seconds of a step: galaxies, tokens, or the

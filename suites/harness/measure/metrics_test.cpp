@@ -127,6 +127,14 @@ TEST(Metrics, RatesExistWhereTimesDoAndMoreIsBetter) {
   EXPECT_EQ(meanings({one}).at("points_per_s").better, Better::higher);
 }
 
+TEST(Metrics, DerivedBesideAHostExistWhereThereIsAGpu) {
+  Case one = toy_case();
+  one.derived = {{.name = "gpu_over_host", .beside_host = true}};
+  EXPECT_THAT(promised(one, "cuda"), Contains("gpu_over_host"));
+  EXPECT_THAT(promised(one, "host"), Not(Contains("gpu_over_host")));
+  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("gpu_over_host")));
+}
+
 TEST(Metrics, DerivedFromAReferenceThatIsNotMeasuredAreNotPromised) {
   Case one = toy_case();
   one.derived = {{.name = "share", .against = Variant::reference}};

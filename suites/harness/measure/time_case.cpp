@@ -84,7 +84,7 @@ void watch_handover(const Backend& backend, Measurement& measurement, Timing&& t
 
 void time_derived(const Steps& steps, const Derived& derived, const std::string& device,
                   const MeasureOptions& options, Subject& subject, Measurement& measurement) {
-  Subject other{.backend = open_backend(device)};
+  Subject other{.backend = open_backend(derived.beside_host ? "host" : device)};
   other.computation = derived.other(*other.backend);
   const Timer ours = counting_timer(subject);
   const Timer theirs = timer(*other.backend, *other.computation);
@@ -98,7 +98,7 @@ void time_derived(const Steps& steps, const Derived& derived, const std::string&
                                     .fewest_rounds = options.budget.fewest_rounds,
                                     .most_rounds = options.budget.most_rounds},
                                    waits_of(*other.backend));
-  note_wait(*other.backend, rounds.waited, measurement);
+  note_wait(*subject.backend, rounds.waited, measurement);
   const double other_over_case = std::exp(trimmed_mean(rounds.log_ratios));
   measurement.derived[derived.name] =
       derived.factor *
