@@ -39,17 +39,26 @@ Kinds too_large(const Row& row) {
 Kinds too_slow(const Row& row) {
   return row.size > NamedSize::s0 ? Kinds{"host"} : Kinds{};
 }
+// The published ratios are of size s.
+std::vector<Derived> beside_its_host(const Row& row) {
+  if (row.size != NamedSize::s || row.options.precision != Precision::f64) return {};
+  return over_host(row, {Variant::optimized, Variant::reference});
+}
 bool has_room(const Row& row) {
   return row.size <= NamedSize::l;
 }
 
 }  // namespace
 
-const Family<Row> families::g2 = stepped<Unit::g2>(
-    {.id = [](const Row& row) { return named("g2", row); }, .unreferenced = too_large});
+const Family<Row> families::g2 =
+    stepped<Unit::g2>({.id = [](const Row& row) { return named("g2", row); },
+                       .unreferenced = too_large,
+                       .derived = beside_its_host});
 
-const Family<Row> families::residual = stepped<Unit::residual>(
-    {.id = [](const Row& row) { return named("residual", row); }, .unreferenced = too_large});
+const Family<Row> families::residual =
+    stepped<Unit::residual>({.id = [](const Row& row) { return named("residual", row); },
+                             .unreferenced = too_large,
+                             .derived = beside_its_host});
 
 const Family<Row> families::normal_equations = stepped<Unit::normal_equations>(
     {.id =
