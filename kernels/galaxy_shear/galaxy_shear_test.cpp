@@ -227,7 +227,12 @@ TEST_F(GalaxyShearOnHost, RefusesScenesThatAreNone) {
   refuses([](Problem& p) { p.scene.priors[x].b = 2.4; }, "prior of x, upper end = 2.4");
   refuses([](Problem& p) { p.scene.fixed[e1] = 1; }, "|e| = 1: a distortion is below 1");
   refuses([](Problem& p) { p.scene.fixed[g2] = -1.5; }, "|g| = 1.5: a reduced shear is below 1");
+  refuses([](Problem& p) { p.scene.fixed[flux] = 0; }, "flux = 0: it must be positive");
+  refuses([](Problem& p) { p.scene.fixed[hlr] = -0.5; }, "hlr = -0.5: it must be positive");
+  refuses([](Problem& p) { p.scene.pixel_scale = 0; }, "pixel scale = 0: it must be positive");
+  refuses([](Problem& p) { p.scene.psf.width = 0; }, "width of the point-spread function = 0: it");
   refuses([](Problem& p) { p.scene.noise = 0; }, "noise = 0: it must be positive");
+  refuses([](Problem& p) { p.scene.noise = NAN; }, "noise = nan: it must be positive");
   refuses([](Problem& p) { p.scene.psf = {Psf::moffat, 0.7, 1.1}; }, "beta of the Moffat profile");
   refuses([](Problem& p) { p.data.pop_back(); }, "data has 63 numbers, 64 expected");
 }

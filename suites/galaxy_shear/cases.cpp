@@ -128,6 +128,14 @@ void add_protocols(Rows& rows) {
   rows.push_back(row(families::memory, Tier::full, {.batch = 1024}, gpu));
 }
 
+void check_light(const SuiteOptions& options) {
+  const auto given = options.custom.find("light");
+  if (given != options.custom.end() && given->second != "exponential")
+    throw Error(Fault::bad_input, text("light = ", given->second,
+                                       ": a galaxy is an exponential disc; Sersic and de "
+                                       "Vaucouleurs profiles are unsupported"));
+}
+
 // What the suite's own options make of a row.
 Row with(const SuiteOptions& options, Row each) {
   const Given given(options);
@@ -149,6 +157,7 @@ std::vector<Case> cases(const SuiteOptions& given) {
   add_scenes(rows);
   add_walks(rows);
   add_protocols(rows);
+  check_light(given);
   Rows asked;
   for (const Row& each : rows) {
     if (each.family == &families::shape_change && given.custom.contains("skip-recompilation-check"))
@@ -167,6 +176,7 @@ Suite suite() {
                       {"lr", "RATE", "learning rate of every fit"},
                       {"fft-size", "N", "samples along an axis of the Fourier plane, 16 to 1024"},
                       {"image-size", "S", "pixels along an axis of a stamp"},
+                      {"light", "PROFILE", "of every galaxy: exponential, which is all there is"},
                       {"skip-recompilation-check", "", "leave compile/shape_change out"}},
           .cases = cases};
 }

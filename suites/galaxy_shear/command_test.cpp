@@ -3,6 +3,7 @@
 // tell of compilations and transfers.
 #include <gmock/gmock.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -38,6 +39,20 @@ TEST(GalaxyShearCommand, OptionsChangeTheRowsThatTheySpeakOf) {
   const std::string changes = "compile/shape_change/fft:128/image:48/f64";
   EXPECT_THAT(listed(), Contains(changes));
   EXPECT_THAT(listed("--skip-recompilation-check"), Not(Contains(changes)));
+  EXPECT_EQ(listed("--light=exponential"), listed());
+}
+
+// What a pull request waits for.
+TEST(GalaxyShearCommand, TheGatesTierStaysSmall) {
+  const auto list = nlohmann::json::parse(suite("--list=json").words);
+  std::map<std::string, int> cases;
+  for (const auto& one : list.at("cases"))
+    for (const auto& [device, measured] : one.at("devices").items())
+      cases[device] += one.at("tier") != "full";
+  EXPECT_GT(cases["host"], 0);
+  EXPECT_LE(cases["host"], 22);
+  EXPECT_GT(cases["cuda-dry"], 0);
+  EXPECT_LE(cases["cuda-dry"], 25);
 }
 
 struct Nonsense {
@@ -53,6 +68,7 @@ TEST(GalaxyShearCommand, NonsenseIsRefusedWithFieldValueAndLimit) {
         Nonsense{"--lr=0", "learning rate = 0: it must be positive"},
         Nonsense{"--lr=-0.1", "learning rate = -0.1: it must be positive"},
         Nonsense{"--lr=fast", "--lr=fast is no number"},
+        Nonsense{"--light=sersic", "light = sersic: a galaxy is an exponential disc; Sersic"},
         Nonsense{"--trace=/proc/none --filter=steps:5/", "--trace=/proc/none: cannot be made"}}) {
     const Said said = suite(options);
     EXPECT_EQ(said.exit, 2) << options;
@@ -67,6 +83,13 @@ TEST(GalaxyShearCommand, ACompilationsReasonNamesTheConstantThatChanged) {
   const Said said = suite(dry + "--filter=shape_change", "HOLDFAST_LOG_COMPILES=1");
   EXPECT_EQ(said.exit, 0) << said.words;
   EXPECT_THAT(said.words, AllOf(HasSubstr("optimized.cu"), HasSubstr("constant FFT: 128 -> 64")));
+}
+
+TEST(GalaxyShearCommand, AStampTooLargeForAFitInOneLaunchIsRefused) {
+  const Said said =
+      suite(dry + "--fft-size=512 --image-size=256 --filter=batch:1/.*launch:persistent/f64");
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_THAT(said.words, HasSubstr("image 256 with fft 512 does not fit there; use a smaller"));
 }
 
 TEST(GalaxyShearCommand, TransfersAreForbiddenWhereTheFitIsWatchedAndAbsentElsewhere) {
