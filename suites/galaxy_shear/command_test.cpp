@@ -82,7 +82,10 @@ const std::string dry = "--device=cuda-dry:sm_90 ";
 TEST(GalaxyShearCommand, ACompilationsReasonNamesTheConstantThatChanged) {
   const Said said = suite(dry + "--filter=shape_change", "HOLDFAST_LOG_COMPILES=1");
   EXPECT_EQ(said.exit, 0) << said.words;
-  EXPECT_THAT(said.words, AllOf(HasSubstr("optimized.cu"), HasSubstr("constant FFT: 128 -> 64")));
+  EXPECT_THAT(said.words,
+              AllOf(HasSubstr("optimized.cu"), HasSubstr("constant FFT: 128 -> 64"),
+                    HasSubstr("constant IMAGE: 48 -> 33"), HasSubstr("constant PSF_TABLE: 0 -> 1"),
+                    HasSubstr("-> fit<float, 128, 48, false>")));
 }
 
 TEST(GalaxyShearCommand, AStampTooLargeForAFitInOneLaunchIsRefused) {

@@ -22,8 +22,13 @@ double limit_of_step(const Row& row) {
 double limit_of_fit(const Row& row) {
   return limit_of(families::map, row);
 }
-double larger_limit(const Row& row) {
-  return std::max(limit_of_step(row), limit_of_fit(row));
+Row in_single(Row row) {
+  row.options.precision = Precision::f32;
+  return row;
+}
+// Of what changes of shape lead to.
+double largest_limit(const Row& row) {
+  return std::max({limit_of_step(row), limit_of_step(in_single(row)), limit_of_fit(row)});
 }
 
 // A first call with empty caches, and once more as a new process makes it.
@@ -69,7 +74,8 @@ void first_run(const Row& row, Session& session) {
 // What a program must not depend on changes, and then what it does.
 void shape_change(const Row& row, Session& session) {
   const Row first = as(families::svi_step, row);
-  Row batch = first, all_latents = first, rate = first, other_size = first;
+  Row batch = first, all_latents = first, rate = first;
+  Row other_size = first, other_image = first, table = first;
   Row whole = as(families::map, first), run = as(families::map, first);
   batch.options.batch = 3;
   all_latents.options.latents = 8;  // with other priors, noise and optics
@@ -77,6 +83,11 @@ void shape_change(const Row& row, Session& session) {
   whole.options.steps = 7;
   run.options.steps = 23;
   other_size.options.fft = 64;
+  other_image.options.image = 33;
+  table.options.psf = Psf::moffat;
+  Row other_table = table;
+  other_table.options.beta = 3.1;
+  const Row single = in_single(first);
   Backend& backend = session.open();
   const auto programs_of = [&](const std::vector<Row>& rows) {
     const std::int64_t before = backend.ledger.counts.programs;
@@ -90,7 +101,11 @@ void shape_change(const Row& row, Session& session) {
   session.read("compile_warm", programs_of({first}));
   const double steady = programs_of({batch, all_latents, rate, whole, run});
   session.read("compile_other_size", programs_of({other_size}));
-  session.read("compile_steady", steady + programs_of({first, other_size, batch}));
+  session.read("compile_other_image", programs_of({other_image}));
+  session.read("compile_other_psf", programs_of({table}));
+  session.read("compile_other_type", programs_of({single}));
+  session.read("compile_steady",
+               steady + programs_of({first, other_size, other_image, other_table, single, batch}));
 }
 
 // Of a whole fit; what is held after its arrays are there, and at most.
@@ -168,10 +183,13 @@ const Family<Row> families::shape_change = {
         [](const Row&) {
           return std::vector<MetricDeclaration>{{.name = "compile_warm", .kind = "exact"},
                                                 {.name = "compile_other_size", .kind = "exact"},
+                                                {.name = "compile_other_image", .kind = "exact"},
+                                                {.name = "compile_other_psf", .kind = "exact"},
+                                                {.name = "compile_other_type", .kind = "exact"},
                                                 {.name = "compile_steady", .kind = "exact"}};
         },
     .protocol = galaxy_shear::shape_change,
-    .limit = larger_limit};
+    .limit = largest_limit};
 
 const Family<Row> families::memory = {
     .id =
