@@ -123,6 +123,7 @@ void add_protocols(Rows& rows) {
                        {.precision = precision}));
   rows.push_back(row(families::first_run, Tier::gate, {}));
   rows.push_back(row(families::shape_change, Tier::gate, {}, gpu));
+  rows.push_back(row(families::in_turn, Tier::full, {.steps = 5}));
   for (const auto& [batch, tier] : {std::pair{1, Tier::gate}, {64, Tier::full}})
     rows.push_back(row(families::memory, tier, {.batch = batch}));
   rows.push_back(row(families::memory, Tier::full, {.batch = 1024}, gpu));

@@ -55,6 +55,15 @@ TEST(GalaxyShearCommand, TheGatesTierStaysSmall) {
   EXPECT_LE(cases["cuda-dry"], 25);
 }
 
+TEST(GalaxyShearCommand, TwoFitsByTurnsAreEachItsOwn) {
+  const auto out = fresh_folder("galaxy_shear_turns") / "result.json";
+  const Said said = suite("--tier=full --filter=/in_turn/ --out=" + out.string());
+  ASSERT_EQ(said.exit, 0) << said.words;
+  const auto one = nlohmann::json::parse(read(out)).at("cases").at(0);
+  for (const std::string variant : {"optimized", "reference"})
+    EXPECT_EQ(one.at("variants").at(variant).at("metrics").at("allclose").at("value"), 1);
+}
+
 struct Nonsense {
   std::string options, sentence;
 };

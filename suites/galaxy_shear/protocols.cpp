@@ -108,6 +108,20 @@ void shape_change(const Row& row, Session& session) {
                steady + programs_of({first, other_size, other_image, other_table, single, batch}));
 }
 
+// A fit of the benchmark's galaxy and one of all parameters of another, which one program makes.
+void turns(const Row& row, Session& session) {
+  std::vector<Turn> all;
+  for (const int latents : {4, 8}) {
+    Row each = as(families::map, row);
+    each.options.latents = latents;
+    const Steps steps = steps_of(each);
+    all.push_back({steps, [oracle = steps.oracle](const std::vector<double>& result) {
+                     return error_of(oracle, result, oracle.expected(1)) <= oracle.limit;
+                   }});
+  }
+  holdfast::in_turn(session, all);
+}
+
 // Of a whole fit; what is held after its arrays are there, and at most.
 void memory(const Row& row, Session& session) {
   const Row fit = as(families::map, row);
@@ -190,6 +204,21 @@ const Family<Row> families::shape_change = {
         },
     .protocol = galaxy_shear::shape_change,
     .limit = largest_limit};
+
+const Family<Row> families::in_turn = {
+    .id =
+        [](const Row& row) {
+          return sizes_of("in_turn", row, {{"steps", row.options.steps}});
+        },
+    .reference = never,
+    .metrics =
+        [](const Row&) {
+          return std::vector<MetricDeclaration>{
+              {.name = "allclose", .kind = "bound", .better = Better::higher, .devices = executing},
+              {.name = "compile_steady", .kind = "exact", .devices = gpu}};
+        },
+    .protocol = turns,
+    .limit = limit_of_fit};
 
 const Family<Row> families::memory = {
     .id =

@@ -22,7 +22,8 @@ namespace families {
 extern const Family<Row> render, render_grad, forward, svi_step, map;  // stepped.cpp
 extern const Family<Row> scene_step, psf_table;                        // stepped.cpp
 extern const Family<Row> vi_step, hmc_sample;                          // walks.cpp
-extern const Family<Row> first_call, first_run, shape_change, memory;  // protocols.cpp
+extern const Family<Row> first_call, first_run, shape_change;          // protocols.cpp
+extern const Family<Row> in_turn, memory;                              // protocols.cpp
 }  // namespace families
 
 Unit unit_of(const Row& row);
