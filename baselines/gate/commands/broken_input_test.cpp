@@ -3,6 +3,8 @@
 // sentence.
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "gate/testing/gate_command.hpp"
 
 namespace holdfast::gate {
@@ -81,6 +83,21 @@ TEST_F(GateCommand, ACheckWhoseReaderGoesAwayLeavesItsOwnVerdict) {
                                         lists_.string() + "'; } | true"}});
   EXPECT_EQ(cut.code, 0);
   EXPECT_EQ(verdict().exit, 1);
+}
+
+TEST_F(GateCommand, ACheckWithoutMemorySaysSoAndLeavesNoOlderVerdict) {
+  accepted(toy::dry());
+  ASSERT_EQ(check(), 0);
+  std::ofstream(results_ / "cuda-dry-sm_90/toy.json", std::ios::app) << std::string(64 << 20, ' ');
+  const Outcome starved = run_task(
+      {.program = "/bin/sh",
+       .arguments = {"-c", "ulimit -v 50000; exec " HOLDFAST_BINARY " check '" + results_.string() +
+                               "' --baselines='" + baselines_.string() + "' --lists='" +
+                               lists_.string() + "'"}});
+  EXPECT_EQ(starved.code, 3);
+  EXPECT_THAT(starved.complaints,
+              HasSubstr("there is no memory left for this process; see `ulimit -v`"));
+  EXPECT_FALSE(std::filesystem::exists(results_ / "verdict.json") && verdict().exit == 0);
 }
 
 TEST_F(GateCommand, ACheckWithdrawsTheOlderVerdictBeforeItBegins) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <new>
 
 #include "gate/base/error.hpp"
 #include "gate/base/printing.hpp"
@@ -87,6 +88,11 @@ int main(int argc, char** argv) {
     std::cout.flush();
     std::cerr << "holdfast: " << error.what() << "\n";
     return exit_code(error.fault());
+  } catch (const std::bad_alloc&) {
+    std::cerr
+        << "holdfast: there is no memory left for this process; see `ulimit -v`, and what else "
+           "runs here\n";
+    return exit_code(Fault::incomplete);
   } catch (const std::exception& error) {
     std::cerr << "holdfast: " << error.what() << "\n";
     return exit_code(Fault::bad_input);

@@ -250,6 +250,16 @@ TEST_F(RunCommand, AFolderThatIsALinkIsRefusedAndNothingIsRemovedBehindIt) {
   EXPECT_EQ(files(), 2u);
 }
 
+TEST_F(RunCommand, TooFewFilesForAProcessHaveASentenceOfTheirOwn) {
+  const std::string command =
+      text("ulimit -n 6; exec ", HOLDFAST_BINARY, " run ", FAKE_SUITE_BINARY,
+           " --device=host --processes=1 --out=", results_.string());
+  const Outcome few =
+      run_task({.program = "/bin/sh", .arguments = {"-c", command}, .timeout_seconds = 60});
+  EXPECT_EQ(few.code, 2);
+  EXPECT_THAT(few.complaints, HasSubstr("`ulimit -n` says how many files"));
+}
+
 TEST_F(RunCommand, AFilterThatMatchesNothingIsRefused) {
   expect_refusal(run("ok", {"--filter=nothing"}),
                  "has no case for --device=host --tier=gate --filter=nothing");
