@@ -144,6 +144,11 @@ TEST(EmulatedGalaxyShear, EveryWayOfLaunchingAFitGivesTheSameBits) {
   EXPECT_EQ(results.size(), 1u);
 }
 
+TEST(NightlyEmulatedGalaxyShear, AFitOfTheBenchmarkEndsAtThePublishedLatents) {
+  const auto backend = emulated(Variant::optimized);
+  expect_published_fit(*backend);
+}
+
 TEST(EmulatedGalaxyShear, AFitOfTwentyStepsEndsAtThePublishedLatents) {
   Problem problem = problem_of(Unit::map, golden::t_gaussian());
   problem.steps = 20;
