@@ -24,12 +24,20 @@ struct Crossing {
 };
 using EmulatedStamp = testing::TestWithParam<Crossing>;
 
-TEST_P(EmulatedStamp, MeetsTheOracleInEitherOrder) {
+TEST_P(EmulatedStamp, MeetsTheOracleInEitherOrderAloneAndInABatch) {
   const auto& [fft, image, psf, precision] = GetParam();
+  const int latents = image % 2 == 0 ? 8 : 4;
   for (const auto order : {emulation::Order::forward, emulation::Order::backward}) {
     const auto backend = emulated(Variant::optimized, {.order = order});
-    expect_oracle(*backend, Variant::optimized,
-                  scene_of_size(fft, image, psf, image % 2 == 0 ? 8 : 4), precision);
+    expect_oracle(*backend, Variant::optimized, scene_of_size(fft, image, psf, latents), precision);
+    expect_independent(*backend, Variant::optimized,
+                       batch_of(Unit::map, {.fft = fft,
+                                            .image = image,
+                                            .batch = 3,
+                                            .psf = psf,
+                                            .latents = latents,
+                                            .steps = 2,
+                                            .precision = precision}));
   }
 }
 INSTANTIATE_TEST_SUITE_P(Once, EmulatedStamp,
