@@ -158,7 +158,14 @@ inline std::vector<double> data(const Golden& golden) {
   return values;
 }
 
-// Fits of T (20 steps), L0 and L0M (200) with pattern noise, of L0 with Philox noise for b = 0, 3.
+// The loss before so many steps.
+struct Loss {
+  int step;
+  double value;
+};
+
+// Fits of T (20 steps), L0 and L0M (200) and FULL (500) with pattern noise, of L0 with Philox noise
+// for b = 0, 3.
 inline constexpr double t_after_20[] = {4.9876529718532320e-04,  -2.1023621721669133e-02,
                                         -9.5134914454639632e-03, -8.4036615989927610e-01,
                                         5.2286241777321073e-02,  -7.3327901169251988e-02,
@@ -169,9 +176,36 @@ inline constexpr double l0_after_200[] = {1.0007810673159173e-02, -6.03474076010
                                           -1.3726611757715275e-06, -2.9582450751871570e-06};
 inline constexpr double l0m_after_200[] = {1.0009381353356659e-02, -6.4501191614234850e-06,
                                            -1.7762643433986097e-06, -1.3989137405193946e-06};
+inline constexpr double full_after_500[] = {5.4854905185570048e-02, -5.5150052392266190e-02,
+                                            4.6053175674404052e+00, 1.0176386234153690e-03,
+                                            9.0784612463317899e-02, -4.0088898476609888e-02,
+                                            1.2534832826459189e-01, -9.4098351366310840e-02};
+inline constexpr Loss t_losses[] = {{0, -3.1276006031424754e+02},
+                                    {1, -3.0057825395441569e+02},
+                                    {10, -3.4512372100406213e+02},
+                                    {19, -3.5494499801612460e+02}};
+inline constexpr Loss l0_losses[] = {
+    {0, 6.7082386896671392e+06},  {1, 2.9612058219539944e+07},    {20, 2.5820903707930972e+06},
+    {50, 6.1098781396650120e+04}, {100, -2.7902226894266696e+04}, {199, -2.8612217109503716e+04}};
+inline constexpr Loss l0m_losses[] = {{199, -2.8612202586681171e+04}};
+inline constexpr Loss full_losses[] = {{250, -3.2821224780735538e+03},
+                                       {499, -3.2824101698561985e+03}};
+inline constexpr double philox_0_loss_199 = -2.8607914253663188e+04,
+                        philox_3_loss_199 = -2.8594682572818656e+04;
+
 inline constexpr double philox_0_after_200[] = {1.0030221449744263e-02, -3.9956362113538151e-05,
                                                 6.8572820928815466e-05, 6.3461401023102415e-05};
 inline constexpr double philox_3_after_200[] = {6.0004296604534600e-03, 7.9820099049000611e-03,
                                                 2.3221625109018945e-04, -2.0071277187364675e-01};
+
+// Images of the benchmark's truth by other sizes; a peak of 0 is not published.
+struct Size {
+  int fft, image;
+  double peak, sum;
+};
+inline constexpr Size sizes[] = {{64, 48, 3.0806214954594385e-02, 9.9999998512491317e-01},
+                                 {256, 64, 3.0806214975929266e-02, 9.9999999324665700e-01},
+                                 {256, 128, 0, 9.9999999708693021e-01},
+                                 {512, 256, 0, 9.9999999852384092e-01}};
 
 }  // namespace holdfast::galaxy_shear::golden
