@@ -33,7 +33,7 @@ std::int64_t chunk_of(const Row& row, Variant variant, bool on_device) {
   if (variant == Variant::reference)
     return streams ? plain_batch(parameters_of(row), available_gib)
                    : plain_chunk(points_of(row), parameters_of(row), limit_gib, available_gib);
-  const std::int64_t least = on_device ? 1 : std::int64_t{1} << 18;
+  const std::int64_t least = on_device ? 1 : std::int64_t{1} << 19;
   return streams ? std::clamp(points_of(row) / 16, least, rows_of_points) : rows_of_points;
 }
 

@@ -134,7 +134,7 @@ class RowBatches final : public Batches {
       const double* const from = problem_.input->data.data() + a * size_.plane() + left.first * row;
       std::copy(from, from + row, slot + a * row);
       if (left.first + 1 < left.last)
-        for (std::int64_t j = row; j < 2 * row; j += line) __builtin_prefetch(from + j);
+        for (std::int64_t j = row; j < 2 * row; j += line) __builtin_prefetch(from + j, 0, 2);
     }
     if (poisoned) *slot = std::nan("");
     return {.data = slot, .angle_pitch = row, .first_row = left.first};
