@@ -62,6 +62,27 @@ TEST(XpcsStream, ReadsAgainWhatFailedAndChangesNoBit) {
   EXPECT_EQ(many.fit, calm.fit);
 }
 
+// By rows all threads share a batch, and each has a slot of its own.
+TEST(XpcsStream, ReadsRowsAgainAndChangesNoBit) {
+  const Problem flow = problem({4, 48}, {}, 0.01);
+  const auto fit = [&](double probability) {
+    const auto backend = open_backend("host");
+    StreamOptions options;
+    options.batch = 5 * 4 * 48;
+    options.order = BatchOrder::rows;
+    options.settings.retries = 20;
+    options.settings.faults.probability = probability;
+    const auto stream = make_stream(*backend, flow, options);
+    stream->step();
+    for (const NamedReading& one : stream->readings())
+      if (one.name == "faults") {
+        EXPECT_EQ(one.value > 0, probability > 0);
+      }
+    return stream->result();
+  };
+  EXPECT_EQ(fit(0.3), fit(0));
+}
+
 TEST(XpcsStream, LeavesOutABatchThatFailsAgainAndAgain) {
   const Streamed calm = streamed({}), less = streamed({.permanent = {3}});
   EXPECT_EQ(less.told.at("batches"), 103);
