@@ -23,12 +23,18 @@ class BatchCounter {
     for (int k = 0; k < most; ++k) free_.push_back(device.make_event("batch done"));
   }
 
-  // The main lane was given all of batch `batch`. Where no event is free, the next one counts it.
+  // The main lane was given all of batch `batch`. Where no event is free, the one that was recorded
+  // last counts this batch too, so that the last of a fit is always counted.
   void sent(int pass, int batch) {
-    if (!told_ || free_.empty()) return;
-    device_.record(*free_.back(), Lane::main);
-    underway_.push_back({pass, batch, std::move(free_.back())});
-    free_.pop_back();
+    if (!told_) return;
+    if (free_.empty()) {
+      underway_.back().pass = pass;
+      underway_.back().batch = batch;
+    } else {
+      underway_.push_back({pass, batch, std::move(free_.back())});
+      free_.pop_back();
+    }
+    device_.record(*underway_.back().done, Lane::main);
   }
   // Tells of what is done by now, batch by batch.
   void look() {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "testing/dry_run.hpp"
+#include "xpcs_fit/device/batch_counter.hpp"
 #include "xpcs_fit/oracle/oracle.hpp"
 #include "xpcs_fit/strategies.hpp"
 #include "xpcs_fit/testing/kernels_on_cpu.hpp"
@@ -121,6 +122,20 @@ TEST_F(DryStrategies, WaitForNobodyWhoIsTold) {
   EXPECT_EQ(step.syncs, silent.step().syncs);
   EXPECT_EQ(step.d2h_bytes, 0);
   EXPECT_GE(told, 8 * 10 - 1);
+}
+
+// Twenty batches are sent before anyone looks, more than there are events.
+TEST_F(DryStrategies, CountTheLastBatchHoweverManyWereSent) {
+  const auto backend = open_backend("cuda-dry:sm_90");
+  std::vector<std::pair<int, int>> told;
+  BatchCounter counter(*backend->device, 10,
+                       [&](int pass, int batch) { told.emplace_back(pass, batch); });
+  for (int step = 0; step < 2; ++step) {
+    for (int k = 0; k < 20; ++k) counter.sent(k / 10, k % 10);
+    counter.look();
+  }
+  ASSERT_EQ(told.size(), 40u);
+  for (int k = 0; k < 40; ++k) EXPECT_EQ(told[k], std::pair(k / 10 % 2, k % 10));
 }
 
 TEST_F(DryStrategies, ChunksComeThroughTwoSlots) {
