@@ -156,7 +156,8 @@ void throw_if_interrupted() {
 
 Pipe make_pipe() {
   int ends[2] = {};
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail("make a pipe (`ulimit -n` says how many files a process may open)", errno);
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    fail("make a pipe (`ulimit -n` says how many files a process may open)", errno);
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 

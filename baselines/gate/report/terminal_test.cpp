@@ -121,8 +121,8 @@ TEST(Markdown, NothingOfAHostileNameIsMoreThanText) {
   verdict.not_checked = {hostile};
   verdict.changes = {{.rule = hostile, .before = hostile, .after = hostile, .why = hostile}};
   const std::string page = markdown(verdict);
-  for (const char* obeyed : {"@team", "a](", "http://", "![", "www.", "<img", " `b` ", "~~c",
-                             "*d*", "#12", "GH-3", "$e$", "a|b", "``` end"})
+  for (const char* obeyed : {"@team", "a](", "http://", "![", "www.", "<img", " `b` ", "~~c", "*d*",
+                             "#12", "GH-3", "$e$", "a|b", "``` end"})
     EXPECT_THAT(page, Not(HasSubstr(obeyed))) << obeyed;
   EXPECT_THAT(page, AllOf(HasSubstr("```holdfast explain '``'```"), HasSubstr("> one\\\n> two")));
 }

@@ -67,7 +67,8 @@ class DeviceSteps final : public Computation {
   }
 
   std::vector<NamedReading> readings() override {
-    std::vector<NamedReading> all = told_of_fetching(problem_, feed_.waited_seconds(), feed_.checksum());
+    std::vector<NamedReading> all =
+        told_of_fetching(problem_, feed_.waited_seconds(), feed_.checksum());
     all.push_back({"layout_bytes", double(layout_bytes_)});
     return all;
   }
