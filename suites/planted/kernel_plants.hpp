@@ -25,6 +25,28 @@ struct KernelPlant {
   const char* cause = "";                  // of it, in the evidence
 };
 
+// Clock readings that stay needed to the end of a kernel which writes `array`, of `type`: two
+// registers each that nothing can spare.
+inline std::string sixteen_registers(const std::string& array, const std::string& type = "T") {
+  return "  long long planted[16];\n"
+         "#pragma unroll\n"
+         "  for (int k = 0; k < 16; ++k) planted[k] = clock64();\n"
+         "  struct Keep {\n"
+         "    const long long* values;\n"
+         "    " +
+         type +
+         "* out;\n"
+         "    __device__ ~Keep() {\n"
+         "#pragma unroll\n"
+         "      for (int k = 0; k < 16; ++k)\n"
+         "        if (values[k] == clock64()) out[k] = " +
+         type +
+         "(0);\n"
+         "    }\n"
+         "  } keep{planted, " +
+         array + "};\n";
+}
+
 inline void plant_kernels(const std::string& workload, const std::vector<KernelPlant>& plants,
                           const std::filesystem::path& into) {
   std::filesystem::create_directories(into);

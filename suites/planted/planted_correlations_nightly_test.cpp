@@ -80,28 +80,13 @@ TEST(PlantedCorrelationsOnHost, AStepThatIsSkippedWhileItIsTimedIsWrong) {
   EXPECT_THAT(said.words, HasSubstr("verified again after the timed section"));
 }
 
-// Clock readings that stay needed to the end of the kernel.
-constexpr const char* sixteen_registers =
-    "  long long planted[16];\n"
-    "#pragma unroll\n"
-    "  for (int k = 0; k < 16; ++k) planted[k] = clock64();\n"
-    "  struct Keep {\n"
-    "    const long long* values;\n"
-    "    T* out;\n"
-    "    __device__ ~Keep() {\n"
-    "#pragma unroll\n"
-    "      for (int k = 0; k < 16; ++k)\n"
-    "        if (values[k] == clock64()) out[k] = T(0);\n"
-    "    }\n"
-    "  } keep{planted, out};\n";
-
 TEST(PlantedDeviceCode, OfTheCorrelationsIsFoundByItsCause) {
   expect_found(
       "xpcs_fit",
       {{.name = "registers",
         .file = "values.cu",
         .where = "                             const xpcs::AngleRow<T>* angles, T* out) {\n",
-        .after = sixteen_registers,
+        .after = sixteen_registers("out"),
         .of_case = "g2/mode:laminar/size:s/f64",
         .metric = "registers_max",
         .cause = "model_values<double, 1>: "}});

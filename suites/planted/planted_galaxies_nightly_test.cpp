@@ -78,26 +78,11 @@ TEST(PlantedGalaxiesOnHost, AStepThatIsSkippedWhileItIsTimedIsWrong) {
   EXPECT_THAT(said.words, HasSubstr("verified again after the timed section"));
 }
 
-// Clock readings that stay needed to the end of the kernel.
-constexpr const char* sixteen_registers =
-    "  long long planted[16];\n"
-    "#pragma unroll\n"
-    "  for (int k = 0; k < 16; ++k) planted[k] = clock64();\n"
-    "  struct Keep {\n"
-    "    const long long* values;\n"
-    "    T* out;\n"
-    "    __device__ ~Keep() {\n"
-    "#pragma unroll\n"
-    "      for (int k = 0; k < 16; ++k)\n"
-    "        if (values[k] == clock64()) out[k] = T(0);\n"
-    "    }\n"
-    "  } keep{planted, images};\n";
-
 TEST(PlantedDeviceCode, OfTheShearFitIsFoundByItsCause) {
   expect_found("galaxy_shear", {{.name = "registers",
                                  .file = "optimized.cu",
                                  .where = "           T* images) {\n",
-                                 .after = sixteen_registers,
+                                 .after = sixteen_registers("images"),
                                  .of_case = "render/fft:128/image:48/batch:1/psf:gaussian/f64",
                                  .metric = "registers_max",
                                  .cause = "render<double, 128, 48, false>: "}});

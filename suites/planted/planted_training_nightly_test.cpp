@@ -75,27 +75,12 @@ TEST(PlantedTrainingOnHost, AStepThatIsSkippedWhileItIsTimedIsWrong) {
   EXPECT_THAT(said.words, HasSubstr("a step must do the same whether it is timed or not"));
 }
 
-// Clock readings that stay needed to the end of the kernel.
-constexpr const char* sixteen_registers =
-    "  long long planted[16];\n"
-    "#pragma unroll\n"
-    "  for (int k = 0; k < 16; ++k) planted[k] = clock64();\n"
-    "  struct Keep {\n"
-    "    const long long* values;\n"
-    "    float* out;\n"
-    "    __device__ ~Keep() {\n"
-    "#pragma unroll\n"
-    "      for (int k = 0; k < 16; ++k)\n"
-    "        if (values[k] == clock64()) out[k] = 0;\n"
-    "    }\n"
-    "  } keep{planted, log_sums};\n";
-
 TEST(PlantedDeviceCode, OfTheTrainingIsFoundByItsCause) {
   expect_found("gpt_train", {{.name = "registers",
                               .file = "attention.cu",
                               .where = "attend(gpt::AttentionForm form, gpt::Heads<const Bf16> in, "
                                        "Bf16* o, float* log_sums) {\n",
-                              .after = sixteen_registers,
+                              .after = sixteen_registers("log_sums", "float"),
                               .of_case = "attention/pass:fwd/model:tiny/docs:1/bf16",
                               .metric = "registers_max",
                               .cause = "attend<32>: "}});

@@ -13,7 +13,8 @@ namespace holdfast {
 namespace {
 
 TEST(XpcsInstructions, OfFastAndFullStreamsAreThoseOfPlainOnes) {
-  if (run("command -v valgrind").exit != 0) GTEST_SKIP() << "there is no valgrind here";
+  if (run("command -v valgrind").exit != 0)
+    GTEST_SKIP() << "there is no valgrind; cmake/bootstrap.sh installs it";
   const auto folder = fresh_folder("xpcs_instructions");
   const Said said =
       run(HOLDFAST_BINARY
