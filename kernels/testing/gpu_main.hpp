@@ -7,20 +7,20 @@
 
 #include <cstdio>
 
+#include "base/error.hpp"
 #include "runtime/backend/backend.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast {
 
 inline int gpu_main(int argc, char** argv) {
-  constexpr int skipped = 77;
   testing::InitGoogleTest(&argc, argv);
   try {
     (void)open_backend("cuda");
   } catch (const Error& error) {
     if (error.fault() != Fault::no_device) throw;
     std::puts(error.what());
-    return skipped;
+    return Exit::no_device;
   }
   return RUN_ALL_TESTS();
 }
