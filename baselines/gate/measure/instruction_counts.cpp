@@ -25,7 +25,7 @@ constexpr const char* trigger = "desc: Trigger: Client Request: ";
 constexpr const char* totals = "totals: ";
 // What an allocator finds differs from step to step.
 constexpr double steady_within = 1e-3, allocators_work = 500;
-constexpr std::array<double, 3> no_dumps = {-1, -1, -1};
+constexpr std::size_t fewest_dumps = 3, most_dumps = 100;
 
 struct Dump {
   std::string key;  // "<case id>|<variant>"
@@ -116,22 +116,30 @@ Dumps read_dumps(const fs::path& folder) {
   for (const auto& file : fs::directory_iterator(folder)) {
     const auto dump = read_dump(file.path());
     if (!dump) continue;
-    auto& counts = dumps.try_emplace(dump->key, no_dumps).first->second;
-    if (dump->number < counts.size()) counts[dump->number] = dump->instructions;
+    std::vector<double>& counts = dumps[dump->key];
+    if (dump->number >= most_dumps) continue;
+    if (dump->number >= counts.size()) counts.resize(dump->number + 1, -1);
+    counts[dump->number] = dump->instructions;
   }
   return dumps;
 }
 
-std::optional<double> count_of_a_step(const std::array<double, 3>& dumps, std::string& why) {
-  const auto& [first, two, last] = dumps;
-  if (first < 0 || two < 0 || last < 0) {
+std::optional<double> count_of_a_step(const std::vector<double>& dumps, std::string& why) {
+  if (dumps.size() < fewest_dumps || std::count(dumps.begin(), dumps.end(), -1) > 0) {
     why = "callgrind left no dump of its steps";
     return std::nullopt;
   }
-  if (std::abs(first - last) <= steady_within * first + allocators_work && two > first)
-    return two - first;
+  const double first = dumps[0], count = dumps[1] - first;
+  const auto differs = [&](double one) {
+    return std::abs(one - first) > steady_within * first + allocators_work;
+  };
+  std::vector<double> steps = {count};
+  steps.insert(steps.end(), dumps.begin() + 2, dumps.end());
+  const auto other = std::find_if(steps.begin(), steps.end(), differs);
+  if (other == steps.end() && count > 0) return count;
   why = text("one step executes ", canonical_line(first), " instructions and a later one ",
-             canonical_line(last), "; every step must do the same work");
+             canonical_line(other == steps.end() ? count : *other),
+             "; every step must do the same work");
   return std::nullopt;
 }
 
@@ -175,7 +183,8 @@ std::vector<std::string> count_instructions(const Counting& counting, Results& r
       if (promise == content.metrics.end()) continue;
       const auto counted = dumps.find(result.id + '|' + variant);
       std::string why;
-      const auto count = count_of_a_step(counted == dumps.end() ? no_dumps : counted->second, why);
+      const auto count =
+          count_of_a_step(counted == dumps.end() ? std::vector<double>() : counted->second, why);
       if (count) {
         promise->second = {.kind = promise->second.kind, .value = count};
         continue;

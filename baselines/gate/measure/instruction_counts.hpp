@@ -3,7 +3,6 @@
 // process, inside valgrind's callgrind.
 #pragma once
 
-#include <array>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -33,14 +32,14 @@ struct Counting {
 };
 
 // Of each variant, "<case id>|<variant>": what callgrind saw in one step, in the next two, and in
-// one more; -1 where it left no dump.
-using Dumps = std::map<std::string, std::array<double, 3>>;
+// each of some more; -1 for a dump that is not there though a later one is.
+using Dumps = std::map<std::string, std::vector<double>>;
 
 // The dumps that callgrind left in `folder`.
 Dumps read_dumps(const std::filesystem::path& folder);
 
 // What a further step adds. Empty where a dump is missing or the steps differ; then `why` says so.
-std::optional<double> count_of_a_step(const std::array<double, 3>& dumps, std::string& why);
+std::optional<double> count_of_a_step(const std::vector<double>& dumps, std::string& why);
 
 // Why nobody counted, in the place of each count that the results promise.
 void leave_uncounted(Results& results, const std::string& why);

@@ -2,9 +2,10 @@
 // The inside of `holdfast run --count-instructions`: single steps of cases, taken under valgrind's
 // callgrind, which counts what they execute.
 //
-// Of each variant it has callgrind write dumps of one step, two steps and one step again, named
-// "<case id>|<variant>|<number of the dump>". A step's count is what the further step adds. That
-// first and last dump are alike tells that the state is steady.
+// Of each variant it has callgrind write dumps of one step, two steps and then of single steps
+// again, named "<case id>|<variant>|<number of the dump>". A step's count is what the further step
+// of the two adds. That all single steps are alike tells that the state is steady and nothing is
+// remembered.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A suite for tests, whose steps execute a known number of instructions; PLANTED_PERCENT adds so
-// many percent to a step of the optimized variant, and PLANTED=unsteady makes steps differ.
+// many percent to a step of the optimized variant, PLANTED=unsteady makes steps differ, and with
+// PLANTED=remembers every seventh is answered from memory.
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -26,10 +27,11 @@ class Spin : public Computation {
     rounds_ = variant == Variant::reference ? 3 * rounds : rounds;
     if (percent && variant == Variant::optimized) rounds_ += rounds * std::atol(percent) / 100;
     unsteady_ = planted && std::string_view(planted) == "unsteady";
+    remembers_ = planted && std::string_view(planted) == "remembers";
   }
   void step() override {
     state_.data()[0] += 10;
-    spin(rounds_);
+    if (!remembers_ || ++steps_ % 7 != 0) spin(rounds_);
     if (unsteady_) rounds_ += rounds / 100;
   }
   std::vector<double> result() override { return {state_.data()[0]}; }
@@ -38,7 +40,8 @@ class Spin : public Computation {
  private:
   Buffer<double> state_;
   long rounds_ = 0;
-  bool unsteady_ = false;
+  int steps_ = 0;
+  bool unsteady_ = false, remembers_ = false;
 };
 
 Case spin_case(std::string id, Tier tier) {
