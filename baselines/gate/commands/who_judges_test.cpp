@@ -105,6 +105,21 @@ TEST_F(WhoJudges, ABoundThatGoesBlocks) {
               AllOf(HasSubstr("bound of launches"), HasSubstr("at most 64 -> at most 640")));
 }
 
+TEST_F(WhoJudges, ABoundThatIsSplitSaysWhyInItsParts) {
+  const std::string whole =
+      R"({"match": "toy/step/**", "variant": "optimized", "metric": "launches", )"
+      R"("bound": {"max": 64, "source": "a toy's bound"}})";
+  const std::string part =
+      R"({"match": "toy/step/n:64/*", "variant": "optimized", "metric": "launches", "bound": {"max": 100, "source": "a toy's bound"})";
+  policy(whole, part + "}");
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, HasSubstr("LOOSENED: "));
+  policy(part + "}", part + R"(, "why": "the small one launches by itself"})");
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("at most 64 -> at most 100"),
+                             HasSubstr("the small one launches by itself")));
+}
+
 TEST_F(WhoJudges, ATighterRuleHoldsAtOnce) {
   policy(R"("max": 64)", R"("max": 3)");
   EXPECT_EQ(judge(), 1);

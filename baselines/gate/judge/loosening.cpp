@@ -126,6 +126,7 @@ class Comparing {
     for (const Rule* bound : before_.bounds) {
       if (is_kept(*bound, after_.bounds)) continue;
       const Rule* now = successor(*bound, after_.bounds);
+      if (!now) now = narrower(*bound);
       add("bound", text_of(*bound), now ? text_of(*now) : "none", true,
           now ? Said{now->place, now->why} : Said());
     }
@@ -135,6 +136,16 @@ class Comparing {
         add("bound", then ? text_of(*then) : "none", text_of(*bound), false,
             {bound->place, bound->why});
       }
+  }
+
+  // A bound that is split in several names other cases; what holds here says why it is another.
+  const Rule* narrower(const Rule& bound) const {
+    const auto at =
+        std::find_if(after_.bounds.begin(), after_.bounds.end(), [&](const Rule* other) {
+          return !known_.contains(other->why) && ((bound.bound->min && other->bound->min) ||
+                                                  (bound.bound->max && other->bound->max));
+        });
+    return at == after_.bounds.end() ? nullptr : *at;
   }
 
   void compare_waivers() {
