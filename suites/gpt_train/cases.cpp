@@ -75,6 +75,25 @@ void add_passes(Rows& rows) {
 
 constexpr Optimizer all[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
 
+// Matrices that the models have, of all layers: the gates of tiny lying and standing, the largest
+// of small, and of larger shapes what only a device takes.
+void add_matrices(Rows& rows) {
+  const auto add = [&](Precision precision, int r, int c, int batch) {
+    rows.push_back({.family = &families::newton_schulz,
+                    .tier = Tier::full,
+                    .options = {.precision = precision},
+                    .matrices = {r, c, batch, precision}});
+  };
+  for (const Precision precision : {Precision::f32, Precision::bf16}) {
+    add(precision, 128, 384, 6);
+    add(precision, 384, 128, 6);
+    add(precision, 256, 896, 12);
+  }
+  add(Precision::bf16, 1024, 3584, 24);
+  add(Precision::bf16, 768, 768, 48);
+  add(Precision::bf16, 768, 2048, 36);
+}
+
 // Updates by themselves, and whole steps: on a device as they are launched, and as one graph.
 void add_training(Rows& rows) {
   using namespace families;
@@ -132,6 +151,7 @@ std::vector<Case> cases(const SuiteOptions& given) {
   Rows rows;
   add_passes(rows);
   add_training(rows);
+  add_matrices(rows);
   add_protocols(rows);
   for (Row& each : rows) {
     each = with(given, each);

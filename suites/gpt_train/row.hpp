@@ -7,6 +7,7 @@
 
 #include "families/family.hpp"
 #include "gpt_train/gpt_train.hpp"
+#include "gpt_train/newton_schulz.hpp"
 
 namespace holdfast::gpt_train {
 
@@ -15,8 +16,9 @@ struct Row {
   Tier tier = Tier::gate;
   Model model = Model::tiny;
   Options options = {};
-  Kinds only = {};       // of devices that it is confined to; empty: all that can
-  bool counted = false;  // small enough for its instructions to be counted
+  Matrices matrices = {};  // of newton_schulz, which has no model
+  Kinds only = {};         // of devices that it is confined to; empty: all that can
+  bool counted = false;    // small enough for its instructions to be counted
 };
 
 namespace families {
@@ -24,6 +26,7 @@ extern const Family<Row> forward, forward_backward, layer_forward, layer_backwar
     attention_forward, attention_backward, lm_head, optimizer, train_step;  // stepped.cpp
 extern const Family<Row> in_turn, memory, first_call, shape_change;         // protocols.cpp
 extern const Family<Row> data_pipeline;                                     // pipeline.cpp
+extern const Family<Row> newton_schulz;                                     // newton_schulz.cpp
 }  // namespace families
 
 Unit unit_of(const Row& row);

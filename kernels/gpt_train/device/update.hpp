@@ -9,10 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "gpt_train/device/optimizer_kernels.hpp"
-#include "gpt_train/device/places.hpp"
+#include "gpt_train/device/newton_schulz.hpp"
 #include "gpt_train/device/tensors.hpp"
-#include "runtime/backend/blas.hpp"
 
 namespace holdfast::gpt_train {
 
@@ -111,82 +109,17 @@ class DeviceUpdate {
     members_.emplace(backend, members, "members");
   }
 
-  template <class T>
-  T* at(Part<T> part) const {
-    return place_in(scratch_, part);
-  }
   float* part(Part<float> part) const { return place_in(moments_.data(), part); }
 
   void orthogonalise(Blas& blas, const Schedule* schedule, std::size_t which) {
     const MatrixGroup& group = groups_[which];
-    const auto members = static_cast<unsigned>(group.members.size());
-    const auto count = members * static_cast<unsigned>(scales_.count);
-    const auto tiles = static_cast<unsigned>(group.tiles());
-    const NewtonSchulz here(group, scales_.count, logit_bytes_);
     const Member* const own = members_->data() + first_[which];
-    const LaunchShape squares = {.grid = {tiles, members}, .block = {tile_edge, tile_rows}};
-    kernels_.go_on(squares, schedule, scales_, own, tensors_.matrix_gradients(),
-                   part(parts_.matrices), tensors_.matrix_count(), at(here.x), at(here.squares));
-    kernels_.invert_norms({.grid = {count}, .block = {sum_threads}}, at(here.squares),
-                          group.tiles(), float(newton_schulz_epsilon), at(here.inverse));
-    LaunchShape flat = flat_shape(group.each(), 8);
-    flat.grid.y = count;
-    kernels_.scale_all(flat, at(here.inverse), group.each(), at(here.x));
-    const Bf16* const made = iterate(blas, group, static_cast<int>(count), here);
-    kernels_.apply(squares, schedule, scales_, own, float(muon_decay), made, tensors_.masters(true),
-                   tensors_.copies(true));
-  }
-
-  // A = x x^T, F = c A A + b A, x = F x + a x: three products, D apart from C.
-  const Bf16* iterate(Blas& blas, const MatrixGroup& group, int batch, const NewtonSchulz& here) {
-    const auto [a, b, c] = newton_schulz;
-    const std::int64_t square = std::int64_t{group.m} * group.m, each = group.each();
-    const Gemm outer = {.precision = Precision::bf16,
-                        .m = group.m,
-                        .n = group.m,
-                        .k = group.q,
-                        .transpose_b = true,
-                        .lda = group.q,
-                        .ldb = group.q,
-                        .ldc = group.m,
-                        .stride_a = each,
-                        .stride_b = each,
-                        .stride_c = square,
-                        .batch = batch};
-    const Gemm inner = {.precision = Precision::bf16,
-                        .m = group.m,
-                        .n = group.m,
-                        .k = group.m,
-                        .lda = group.m,
-                        .ldb = group.m,
-                        .ldc = group.m,
-                        .stride_a = square,
-                        .stride_b = square,
-                        .stride_c = square,
-                        .batch = batch,
-                        .alpha = c,
-                        .beta = b};
-    const Gemm last = {.precision = Precision::bf16,
-                       .m = group.m,
-                       .n = group.q,
-                       .k = group.m,
-                       .lda = group.m,
-                       .ldb = group.q,
-                       .ldc = group.q,
-                       .stride_a = square,
-                       .stride_b = each,
-                       .stride_c = each,
-                       .batch = batch,
-                       .beta = a};
-    Bf16 *x = at(here.x), *next = at(here.next), *factor = at(here.factor),
-         *gram = here.gram_apart ? logits_ : at(here.gram);
-    for (int step = 0; step < newton_schulz_steps; ++step) {
-      blas(outer, x, x, gram);
-      blas(inner, {gram, gram, gram, factor});
-      blas(last, {factor, x, x, next});
-      std::swap(x, next);
-    }
-    return x;
+    const Bf16* const made = make_orthogonal(
+        kernels_, blas, group, {{group, scales_.count, logit_bytes_}, scratch_, logits_},
+        {schedule, scales_, own, tensors_.matrix_gradients(), part(parts_.matrices),
+         tensors_.matrix_count()});
+    kernels_.apply(square_shape(group), schedule, scales_, own, float(muon_decay), made,
+                   tensors_.masters(true), tensors_.copies(true));
   }
 
   Device& device_;

@@ -6,6 +6,7 @@
 // matrices of one shape in batches that the caches hold, with three products a step. README.md has
 // what was measured.
 #include "gpt_train/host/fused.hpp"
+#include "gpt_train/host/matrices.hpp"
 #include "gpt_train/stepped/steps.hpp"
 #include "gpt_train/variants.hpp"
 
@@ -15,6 +16,12 @@ std::unique_ptr<Computation> make_host_optimized(Backend& backend, Problem probl
   if (problem.options.precision == Precision::f32)
     return std::make_unique<Steps<Fused<float>>>(backend, std::move(problem));
   return std::make_unique<Steps<Fused<double>>>(backend, std::move(problem));
+}
+
+std::unique_ptr<Computation> make_host_matrices(Backend& backend, const Matrices& what) {
+  if (what.precision == Precision::f32)
+    return std::make_unique<FusedMatrices<float>>(backend, what);
+  return std::make_unique<FusedMatrices<double>>(backend, what);
 }
 
 }  // namespace holdfast::gpt_train::HOLDFAST_ISA

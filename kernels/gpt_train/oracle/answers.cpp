@@ -100,6 +100,15 @@ std::vector<double> answer(Unit unit, const Options& options, int steps) {
   return told;
 }
 
+std::vector<double> answer(const Matrices& what) {
+  const Values all = drawn(what);
+  Values told;
+  for (std::int64_t first = 0; first < what.numbers(); first += what.each())
+    append(told, newton_schulz(Values(all.begin() + first, all.begin() + first + what.each()),
+                               what.rows, what.columns));
+  return told;
+}
+
 double distance(const std::vector<std::size_t>& fields, const std::vector<double>& found,
                 const std::vector<double>& expected) {
   std::size_t all = 0;

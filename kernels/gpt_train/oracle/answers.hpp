@@ -5,12 +5,16 @@
 #include <cstddef>
 #include <vector>
 
+#include "gpt_train/newton_schulz.hpp"
 #include "gpt_train/problem/problem.hpp"
 
 namespace holdfast::gpt_train::oracle {
 
 // After so many steps, of which only an update and a training step go on from one another.
 std::vector<double> answer(Unit unit, const Options& options, int steps);
+
+// Each of the matrices by itself.
+std::vector<double> answer(const Matrices& what);
 
 // The worst field's difference, each by the norm of what is expected of it; the norm of what was
 // found where nothing is expected.

@@ -36,6 +36,7 @@ inline constexpr double muon_decay = 1e-3;
 inline constexpr double newton_schulz[] = {3.4445, -4.7750, 2.0315};
 inline constexpr int newton_schulz_steps = 5;
 inline constexpr double newton_schulz_epsilon = 1e-8;
+inline constexpr std::uint64_t matrix_stream = 99;  // of what is made orthogonal by itself
 
 // How many moments a tensor has; a matrix also as many timescales, where it has any.
 inline int moments_of(Optimizer optimizer) {

@@ -10,8 +10,7 @@
 
 #include "gpt_train/device/tensors.hpp"
 #include "gpt_train/problem/rates.hpp"
-#include "gpt_train/reference/plain_kernels.hpp"
-#include "runtime/backend/blas.hpp"
+#include "gpt_train/reference/device_newton_schulz.hpp"
 
 namespace holdfast::gpt_train {
 
@@ -24,7 +23,8 @@ class PlainDeviceUpdate {
         largest_(largest(options, [](const Tensor& tensor) { return tensor.size(); })),
         square_(largest(options, smaller_square)),
         moments_(backend, moment_count(options), "state: moments"),
-        scratch_(backend, scratch_count(options), "scratch: update") {
+        scratch_(backend, scratch_count(options), "scratch: update"),
+        newton_schulz_(kernels_, largest_, square_, temporary(2)) {
     clear();
   }
 
@@ -33,7 +33,7 @@ class PlainDeviceUpdate {
   }
 
   // So far read and written to turn matrices.
-  std::int64_t layout_bytes() const { return layout_bytes_; }
+  std::int64_t layout_bytes() const { return newton_schulz_.layout_bytes(); }
 
   void clear() { device_.fill_zero(moments_.data(), moments_.bytes()); }
 
@@ -58,8 +58,6 @@ class PlainDeviceUpdate {
   }
 
  private:
-  static constexpr unsigned most_parts = 256;  // of a sum of squares
-
   template <class Size>
   static std::int64_t largest(const Options& options, const Size& size) {
     std::int64_t most = 0;
@@ -78,9 +76,9 @@ class PlainDeviceUpdate {
     return static_cast<std::size_t>(count);
   }
   static std::size_t scratch_count(const Options& options) {
+    const std::int64_t most = largest(options, [](const Tensor& tensor) { return tensor.size(); });
     return static_cast<std::size_t>(
-        4 * largest(options, [](const Tensor& tensor) { return tensor.size(); }) +
-        3 * largest(options, smaller_square) + most_parts + 4);
+        2 * most + DevicePlainNewtonSchulz::numbers(most, largest(options, smaller_square)));
   }
   float* temporary(int i) const { return scratch_.data() + i * largest_; }
 
@@ -134,58 +132,12 @@ class PlainDeviceUpdate {
     for (const Timescale& scale : rates.timescales) {
       blend(g, scale.gain, m, scale.beta, count, m);
       blend(g, 1 - scale.beta, m, scale.beta, count, x);
-      const float* orthogonal = newton_schulz(blas, tensor, x);
-      blend(orthogonal, scale.weight, sum, 1, count, sum);
+      newton_schulz_(blas, tensor.rows, tensor.columns, x);
+      blend(x, scale.weight, sum, 1, count, sum);
       m += count;
     }
     apply(rates.muon_rate * muon_stretch(tensor.rows, tensor.columns), muon_decay, sum, count, x,
           p);
-  }
-
-  void turn(const float* x, int rows, int columns, float* out) {
-    kernels_.turn({.grid = {blocks(columns, 32), blocks(rows, 32)}, .block = {32, 8}}, x, rows,
-                  columns, out);
-    layout_bytes_ += 2 * std::int64_t{rows} * columns * std::int64_t{sizeof(float)};
-  }
-
-  // Overwrites x and temporaries 2 and 3; returns where the result is.
-  float* newton_schulz(Blas& blas, const Tensor& tensor, float* x) {
-    const std::int64_t count = tensor.size();
-    const bool turned = tensor.rows > tensor.columns;
-    const int m = std::min(tensor.rows, tensor.columns), q = std::max(tensor.rows, tensor.columns);
-    const std::int64_t square = std::int64_t{m} * m;
-    float *wide = turned ? temporary(2) : x, *product = temporary(3);
-    float *gram = scratch_.data() + 4 * largest_, *again = gram + square_,
-          *factor = again + square_, *partial = factor + square_, *inverse = partial + most_parts;
-    if (turned) turn(x, tensor.rows, tensor.columns, wide);
-    const unsigned parts = std::min(most_parts, blocks(count, 8 * plain_row_threads));
-    kernels_.sum_squares({.grid = {parts}, .block = {plain_row_threads}}, wide, count, partial);
-    kernels_.invert_norm({.block = {plain_row_threads}}, partial, static_cast<int>(parts),
-                         static_cast<float>(newton_schulz_epsilon), inverse);
-    kernels_.scale_by(plain_flat(count), wide, inverse, count, wide);
-    const auto [a, b, c] = gpt_train::newton_schulz;
-    for (int step = 0; step < newton_schulz_steps; ++step) {
-      multiply(blas, m, m, q, true, wide, wide, gram);
-      multiply(blas, m, m, m, false, gram, gram, again);
-      blend(again, c, gram, b, square, factor);
-      multiply(blas, m, q, m, false, factor, wide, product);
-      blend(product, 1, wide, a, count, wide);
-    }
-    if (!turned) return wide;
-    turn(wide, m, q, x);
-    return x;
-  }
-  static void multiply(Blas& blas, int m, int n, int k, bool turn_b, const float* a, const float* b,
-                       float* c) {
-    blas({.precision = Precision::tf32,
-          .m = m,
-          .n = n,
-          .k = k,
-          .transpose_b = turn_b,
-          .lda = k,
-          .ldb = turn_b ? k : n,
-          .ldc = n},
-         a, b, c);
   }
 
   Device& device_;
@@ -193,7 +145,7 @@ class PlainDeviceUpdate {
   const DeviceTensors& tensors_;
   std::int64_t largest_, square_;
   Buffer<float> moments_, scratch_;
-  std::int64_t layout_bytes_ = 0;
+  DevicePlainNewtonSchulz newton_schulz_;
 };
 
 }  // namespace holdfast::gpt_train

@@ -2,6 +2,7 @@
 // The reference variant on the host: what `speedup` divides by. It is unfused, not slowed down: the
 // same library makes its products, the same threads share its loops, and all memory is held.
 #include "gpt_train/reference/plain.hpp"
+#include "gpt_train/reference/plain_matrices.hpp"
 #include "gpt_train/stepped/steps.hpp"
 #include "gpt_train/variants.hpp"
 
@@ -11,6 +12,12 @@ std::unique_ptr<Computation> make_host_reference(Backend& backend, Problem probl
   if (problem.options.precision == Precision::f32)
     return std::make_unique<Steps<Plain<float>>>(backend, std::move(problem));
   return std::make_unique<Steps<Plain<double>>>(backend, std::move(problem));
+}
+
+std::unique_ptr<Computation> make_host_plain_matrices(Backend& backend, const Matrices& what) {
+  if (what.precision == Precision::f32)
+    return std::make_unique<PlainMatrices<float>>(backend, what);
+  return std::make_unique<PlainMatrices<double>>(backend, what);
 }
 
 }  // namespace holdfast::gpt_train::HOLDFAST_ISA

@@ -25,6 +25,11 @@ template <class T>
 void multiply(const T* a, const T* b, std::int64_t count, T* out) {
   each<T>(count, [=](std::int64_t k) { out[k] = a[k] * b[k]; });
 }
+template <class T>
+void scale(const T* x, double factor, std::int64_t count, T* out) {
+  const T by = static_cast<T>(factor);
+  each<T>(count, [=](std::int64_t k) { out[k] = by * x[k]; });
+}
 
 // The inverse root mean square of each row.
 template <class T>

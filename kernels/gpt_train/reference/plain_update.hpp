@@ -8,9 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpt_train/reference/plain_rows.hpp"
+#include "gpt_train/reference/plain_newton_schulz.hpp"
 #include "gpt_train/stepped/moments.hpp"
-#include "runtime/backend/blas.hpp"
 
 namespace holdfast::gpt_train::HOLDFAST_ISA {
 
@@ -65,15 +64,11 @@ class PlainUpdate {
     const T own = static_cast<T>(beta), other = static_cast<T>(1 - beta);
     plain::each<T>(count, [=](std::int64_t k) { keep[k] = own * keep[k] + other * what[k]; });
   }
-  static void scale(const T* x, double factor, std::int64_t count, T* out) {
-    const T by = static_cast<T>(factor);
-    plain::each<T>(count, [=](std::int64_t k) { out[k] = by * x[k]; });
-  }
   // p -= rate (step + decay p)
   void apply(double rate, double decay, const T* step, std::int64_t count, T* decayed, T* p) const {
-    scale(p, decay, count, decayed);
+    plain::scale(p, decay, count, decayed);
     plain::add(step, decayed, count, decayed);
-    scale(decayed, -rate, count, decayed);
+    plain::scale(decayed, -rate, count, decayed);
     plain::add(p, decayed, count, p);
   }
 
@@ -84,8 +79,8 @@ class PlainUpdate {
     average(g, beta1, count, m);
     plain::multiply(g, g, count, squares);
     average(squares, beta2, count, v);
-    scale(m, 1 / rule.correction1, count, first);
-    scale(v, 1 / rule.correction2, count, second);
+    plain::scale(m, 1 / rule.correction1, count, first);
+    plain::scale(v, 1 / rule.correction2, count, second);
     plain::each<T>(count, [=](std::int64_t k) {
       last[k] = first[k] / (std::sqrt(second[k]) + T(adam_epsilon));
     });
@@ -123,59 +118,12 @@ class PlainUpdate {
                      [=](std::int64_t k) { m[k] = T(scale.gain) * g[k] + T(scale.beta) * m[k]; });
       plain::each<T>(
           count, [=](std::int64_t k) { x[k] = T(1 - scale.beta) * g[k] + T(scale.beta) * m[k]; });
-      newton_schulz(blas, tensor, x);
+      plain::make_orthogonal(blas, tensor.rows, tensor.columns, x, temporary(2), temporary(3),
+                             scratch_.data() + 4 * largest_, square_);
       plain::each<T>(count, [=](std::int64_t k) { sum[k] += T(scale.weight) * x[k]; });
     }
     apply(rates.muon_rate * muon_stretch(tensor.rows, tensor.columns), muon_decay, sum, count, x,
           p);
-  }
-
-  void turn(const T* x, int rows, int columns, T* out) const {
-    plain::each_long<T>(columns, 2 * rows, [=](std::int64_t j) {
-      for (int i = 0; i < rows; ++i) out[j * rows + i] = x[std::int64_t{i} * columns + j];
-    });
-  }
-
-  // In place, with temporaries 2 and 3 and the squares.
-  void newton_schulz(Blas& blas, const Tensor& tensor, T* x) const {
-    const std::int64_t count = tensor.size();
-    const bool turned = tensor.rows > tensor.columns;
-    const int m = std::min(tensor.rows, tensor.columns), q = std::max(tensor.rows, tensor.columns);
-    const std::int64_t square = std::int64_t{m} * m;
-    T *wide = temporary(2), *product = temporary(3);
-    T *gram = scratch_.data() + 4 * largest_, *again = gram + square_, *factor = again + square_;
-    if (turned)
-      turn(x, tensor.rows, tensor.columns, wide);
-    else
-      std::copy_n(x, count, wide);
-    double squares = 0;
-    for (std::int64_t k = 0; k < count; ++k) squares += double(wide[k]) * double(wide[k]);
-    scale(wide, 1 / (std::sqrt(squares) + newton_schulz_epsilon), count, wide);
-    const auto [a, b, c] = gpt_train::newton_schulz;
-    const Precision precision = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
-    for (int step = 0; step < newton_schulz_steps; ++step) {
-      blas({.precision = precision,
-            .m = m,
-            .n = m,
-            .k = q,
-            .transpose_b = true,
-            .lda = q,
-            .ldb = q,
-            .ldc = m},
-           wide, wide, gram);
-      blas({.precision = precision, .m = m, .n = m, .k = m, .lda = m, .ldb = m, .ldc = m}, gram,
-           gram, again);
-      const T first = T(b), second = T(c), own = T(a);
-      plain::each<T>(square,
-                     [=](std::int64_t k) { factor[k] = first * gram[k] + second * again[k]; });
-      blas({.precision = precision, .m = m, .n = q, .k = m, .lda = m, .ldb = q, .ldc = q}, factor,
-           wide, product);
-      plain::each<T>(count, [=](std::int64_t k) { wide[k] = own * wide[k] + product[k]; });
-    }
-    if (turned)
-      turn(wide, m, q, x);
-    else
-      std::copy_n(wide, count, x);
   }
 
   Options options_;

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Newton-Schulz of matrices of one shape, in batches that the caches hold. Compiled once for each
+// instruction set.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "gpt_train/problem/rates.hpp"
+#include "runtime/backend/blas.hpp"
+
+namespace holdfast::gpt_train::HOLDFAST_ISA {
+
+// body(place in the matrix, place in x): x has no more rows than columns, so a matrix that has is
+// turned. In squares, so that both are read in whole lines.
+template <class Body>
+void each_place(int rows, int columns, int pitch, const Body& body) {
+  constexpr int side = 16;
+  if (rows <= columns) {
+    for (int i = 0; i < rows; ++i)
+#pragma omp simd
+      for (int j = 0; j < columns; ++j)
+        body(std::int64_t{i} * pitch + j, std::int64_t{i} * columns + j);
+    return;
+  }
+  for (int i0 = 0; i0 < rows; i0 += side)
+    for (int j0 = 0; j0 < columns; j0 += side)
+      for (int i = i0; i < std::min(i0 + side, rows); ++i)
+#pragma omp simd
+        for (int j = j0; j < std::min(j0 + side, columns); ++j)
+          body(std::int64_t{i} * pitch + j, std::int64_t{j} * rows + i);
+}
+
+// To norm 1.
+template <class T>
+void normalise(T* x, std::int64_t count) {
+  double squares = 0;
+#pragma omp simd reduction(+ : squares)
+  for (std::int64_t k = 0; k < count; ++k) squares += double(x[k]) * double(x[k]);
+  const T factor = static_cast<T>(1 / (std::sqrt(squares) + newton_schulz_epsilon));
+#pragma omp simd
+  for (std::int64_t k = 0; k < count; ++k) x[k] *= factor;
+}
+
+// Of matrices [m, q] one after the other: x and next change places. With A = x x^T, a + b A + c A^2
+// = c (A + b / 2c)^2 + a - b^2 / 4c: three products and two diagonals, no pass over anything else.
+template <class T>
+void make_orthogonal(Blas& blas, int m, int q, int batch, T*& x, T*& next, T* gram, T* factor) {
+  const auto [a, b, c] = newton_schulz;
+  const Precision precision = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
+  const std::int64_t square = std::int64_t{m} * m, each = std::int64_t{m} * q;
+  const Gemm outer = {.precision = precision,
+                      .m = m,
+                      .n = m,
+                      .k = q,
+                      .transpose_b = true,
+                      .lda = q,
+                      .ldb = q,
+                      .ldc = m,
+                      .stride_a = each,
+                      .stride_b = each,
+                      .stride_c = square,
+                      .batch = batch};
+  const Gemm inner = {.precision = precision,
+                      .m = m,
+                      .n = m,
+                      .k = m,
+                      .lda = m,
+                      .ldb = m,
+                      .ldc = m,
+                      .stride_a = square,
+                      .stride_b = square,
+                      .stride_c = square,
+                      .batch = batch,
+                      .alpha = c};
+  const Gemm last = {.precision = precision,
+                     .m = m,
+                     .n = q,
+                     .k = m,
+                     .lda = m,
+                     .ldb = q,
+                     .ldc = q,
+                     .stride_a = square,
+                     .stride_b = each,
+                     .stride_c = each,
+                     .batch = batch};
+  const auto add_to_diagonals = [=](T* of, double what) {
+    for (std::int64_t k = 0; k < batch; ++k)
+      for (int i = 0; i < m; ++i) of[k * square + i * (m + 1)] += static_cast<T>(what);
+  };
+  for (int step = 0; step < newton_schulz_steps; ++step) {
+    blas(outer, x, x, gram);
+    add_to_diagonals(gram, b / (2 * c));
+    blas(inner, gram, gram, factor);
+    add_to_diagonals(factor, a - b * b / (4 * c));
+    blas(last, factor, x, next);
+    std::swap(x, next);
+  }
+}
+
+}  // namespace holdfast::gpt_train::HOLDFAST_ISA

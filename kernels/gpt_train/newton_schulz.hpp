@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Newton-Schulz by itself: what Muon's update makes orthogonal of matrices of one shape, without
+// the moments before and the parameters behind it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "computation.hpp"
+#include "runtime/backend/backend.hpp"
+
+namespace holdfast::gpt_train {
+
+struct Matrices {
+  int rows = 128, columns = 384;
+  int batch = 1;
+  Precision precision = Precision::f32;  // of a host f32 or f64, of a device bf16
+
+  int least() const { return rows < columns ? rows : columns; }     // m
+  int greatest() const { return rows < columns ? columns : rows; }  // q
+  std::int64_t each() const { return std::int64_t{rows} * columns; }
+  std::int64_t square() const { return std::int64_t{least()} * least(); }
+  std::int64_t numbers() const { return batch * each(); }
+};
+
+// What they are before rounding, one after the other, row-major.
+std::vector<double> drawn(const Matrices& what);
+
+// A step makes all of them orthogonal, each by itself; its result has their order. On a device it
+// reads layout_bytes. Throws Error{bad_input} for sizes that cannot be.
+std::unique_ptr<Computation> make_newton_schulz(Backend& backend, Variant variant,
+                                                const Matrices& what);
+
+// Squares are symmetric: half of each is work.
+Work work_of(const Matrices& what);
+
+// The bytes that one computation holds, by formula.
+std::int64_t formula_peak_bytes(Variant variant, const Matrices& what);
+
+}  // namespace holdfast::gpt_train

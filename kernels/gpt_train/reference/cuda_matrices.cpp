@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Newton-Schulz by itself on a device, matrix by matrix as written.
+#include <vector>
+
+#include "gpt_train/device/model_kernels.hpp"
+#include "gpt_train/reference/device_newton_schulz.hpp"
+#include "gpt_train/variants.hpp"
+#include "runtime/backend/buffer.hpp"
+#include "runtime/count/scope.hpp"
+
+namespace holdfast::gpt_train {
+namespace {
+
+class DevicePlainMatrices final : public Computation {
+ public:
+  DevicePlainMatrices(Backend& backend, const Matrices& what)
+      : device_(*backend.device),
+        what_(what),
+        kernels_(*backend.compiler),
+        blas_(backend, planned_gemm_work_area_bytes),
+        given_(backend, numbers(), "inputs: matrices"),
+        made_(backend, numbers(), "result: matrices"),
+        scratch_(backend, scratch_count(what), "scratch: Newton-Schulz"),
+        newton_schulz_(kernels_, what.each(), what.square(), scratch_.data()) {
+    ModelKernels(*backend.compiler)
+        .draw(flat_shape(what.numbers(), 16),
+              {matrix_stream, 0, 0, 1, std::int64_t{what.batch} * what.rows, what.columns,
+               what.columns},
+              nullptr, given_.data());
+    device_.fill_zero(scratch_.data(), scratch_.bytes());
+    step();  // products are planned by their first call
+  }
+
+  void step() override {
+    const Scope scope("newton_schulz");
+    const std::int64_t before = newton_schulz_.layout_bytes(), each = what_.each();
+    for (int k = 0; k < what_.batch; ++k) {
+      float* const x = made_.data() + k * each;
+      // Widened: of what lies in the scratch nothing is added.
+      kernels_.blend.of<Bf16>()(plain_flat(each), given_.data() + k * each, 1.F, scratch_.data(),
+                                0.F, each, x);
+      newton_schulz_(blas_, what_.rows, what_.columns, x);
+    }
+    layout_bytes_ = newton_schulz_.layout_bytes() - before;
+  }
+
+  std::vector<double> result() override {
+    device_.synchronize();
+    if (!device_.executes()) return {};
+    const std::vector<float> all = made_.to_host();
+    return {all.begin(), all.end()};
+  }
+
+  std::vector<NamedReading> readings() override {
+    return {{"layout_bytes", double(layout_bytes_)}};
+  }
+
+ private:
+  std::size_t numbers() const { return static_cast<std::size_t>(what_.numbers()); }
+  static std::size_t scratch_count(const Matrices& what) {
+    return static_cast<std::size_t>(DevicePlainNewtonSchulz::numbers(what.each(), what.square()));
+  }
+
+  Device& device_;
+  Matrices what_;
+  PlainUpdateKernels kernels_;
+  Blas blas_;
+  Buffer<Bf16> given_;
+  Buffer<float> made_, scratch_;
+  DevicePlainNewtonSchulz newton_schulz_;
+  std::int64_t layout_bytes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Computation> make_cuda_plain_matrices(Backend& backend, const Matrices& what) {
+  return std::make_unique<DevicePlainMatrices>(backend, what);
+}
+
+}  // namespace holdfast::gpt_train
