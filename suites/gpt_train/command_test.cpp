@@ -108,9 +108,18 @@ TEST(GptCommand, ALossThatIsNoNumberStopsTheTrainingWithItsStep) {
   }
 }
 
-// The published benchmark and its assertion, on a pass that takes far less than a second.
+TEST(GptCommand, WhatDoesNotFitIsToldBeforeItIsAllocated) {
+  const Said said = run("HOLDFAST_MEMORY_LIMIT_GB=0.001 " GPT_TRAIN_BINARY
+                        " --filter=forward_backward/model:tiny/docs:0");
+  EXPECT_EQ(said.exit, 3) << said.words;
+  EXPECT_THAT(said.words, HasSubstr("bytes (parameters and gradients 5248000, moments 0, "));
+  EXPECT_THAT(said.words, HasSubstr("and 1000000 are free; choose a smaller batch, seq or model"));
+}
+
+// The published benchmark of 100 steps and its assertion.
 TEST(GptCommand, AMeanStepIsHeldToItsAssertion) {
-  const std::string pass = GPT_TRAIN_BINARY " --filter=forward_backward/model:micro --profile=" +
+  const std::string pass = GPT_TRAIN_BINARY
+                           " --filter=train_step/model:tiny/opt:adamw/docs:0 --profile=" +
                            fresh_folder("gpt_mean").string() + " --profile-steps=100";
   EXPECT_EQ(run(pass + " --assert-mean=0.15").exit, 0);
   const Said said = run(pass + " --assert-mean=1e-9");

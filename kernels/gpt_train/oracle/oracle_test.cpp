@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "gpt_train/data/golden.hpp"
@@ -117,6 +118,43 @@ TEST(GptOracle, GradientsAreWhatDifferencesSay) {
     }
     EXPECT_LT(worst / largest, 1e-7) << tensors_of(micro.shape)[k].name;
   }
+}
+
+// All tensors at once, along one direction drawn at random.
+TEST(GptOracle, ADirectionsSlopeIsItsProductWithTheGradient) {
+  const Tensors at = parameters(micro.shape, Start::bench);
+  const Tensors gradients = first_pass().gradients;
+  const Batch batch = batch_of(micro, 0);
+  double expected = 0;
+  Tensors way = at;
+  for (std::size_t k = 0; k < at.size(); ++k)
+    for (std::size_t j = 0; j < at[k].size(); ++j) {
+      way[k][j] = near_normal(300 + k, j) / 100;
+      expected += way[k][j] * gradients[k][j];
+    }
+  const auto objective = [&](double step) {
+    Tensors moved = at;
+    for (std::size_t k = 0; k < at.size(); ++k)
+      for (std::size_t j = 0; j < at[k].size(); ++j) moved[k][j] += step * way[k][j];
+    return forward_backward(micro.shape, moved, batch).loss.objective;
+  };
+  EXPECT_NEAR((objective(1e-4) - objective(-1e-4)) / 2e-4 / expected, 1, 1e-6);
+}
+
+TEST(GptOracle, PaddingLearnsNothing) {
+  const Values embedding = first_pass().gradients[0];
+  const std::ptrdiff_t padding = micro.shape.vocabulary - 1, d = micro.shape.width;
+  for (std::ptrdiff_t j = padding * d; j < (padding + 1) * d; ++j)
+    EXPECT_EQ(embedding[std::size_t(j)], 0) << j;
+}
+
+TEST(GptOracle, RowsOfABatchMayComeInAnyOrder) {
+  const Tensors p = parameters(micro.shape, Start::bench);
+  Batch batch = batch_of(micro, 0);
+  const double mean = forward_backward(micro.shape, p, batch).loss.mean;
+  for (std::vector<int>* each : {&batch.tokens, &batch.documents})
+    std::rotate(each->begin(), each->begin() + micro.shape.columns, each->end());
+  EXPECT_NEAR(forward_backward(micro.shape, p, batch).loss.mean / mean, 1, 1e-14);
 }
 
 TEST(GptOracle, AFreshModelKnowsNothing) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.hpp"
 #include "gpt_train/device/places.hpp"
 #include "gpt_train/gpt_train.hpp"
 #include "runtime/backend/recording.hpp"
@@ -31,10 +32,16 @@ DryRun dry(Unit unit, const Options& options) {
                 [=](Backend& backend) { return make(unit, backend, Variant::optimized, options); });
 }
 
+// Each step has a rate, a warm-up and a batch of its own.
+Options warming(Options options) {
+  options.warm_tokens = 20 * double(options.shape.tokens());
+  return options;
+}
+
 // A batch of 12 n + 64 bytes arrives and a loss of 16 leaves, for neither of which anybody waits.
-TEST(DryGpt, TenStepsAreOneCaptureAndWaitForNothing) {
+TEST(DryGpt, TenStepsWithRatesAndBatchesOfTheirOwnWaitForNothing) {
   for (const Optimizer optimizer : optimizers) {
-    const Options options = of(Model::tiny, optimizer, true, Launch::graph);
+    const Options options = warming(of(Model::tiny, optimizer, true, Launch::graph));
     DryRun run = dry(Unit::train_step, options);
     EXPECT_EQ(run.setup.programs, 3);
     const Counts first = run.step();
@@ -44,6 +51,19 @@ TEST(DryGpt, TenStepsAreOneCaptureAndWaitForNothing) {
     EXPECT_EQ(first.host_launches, 1);
     for (int k = 0; k < 9; ++k) EXPECT_EQ(run.step(), first);
   }
+}
+
+TEST(DryGpt, TenStepsWithRatesAndBatchesOfTheirOwnAreOneCapture) {
+  const auto backend = open_backend("cuda-dry:sm_90");
+  Recording recording(*backend);
+  const auto training = make(Unit::train_step, *backend, Variant::optimized,
+                             warming(of(Model::tiny, Optimizer::multiscale, true, Launch::graph)));
+  for (int k = 0; k < 10; ++k) training->step();
+  recording.stop();
+  std::map<Activity::Kind, int> verbs;
+  for (const Activity& activity : recording.activities()) ++verbs[activity.kind];
+  EXPECT_EQ(verbs[Activity::Kind::capture], 1);
+  EXPECT_EQ(verbs[Activity::Kind::replay], 10);
 }
 
 // A replay shows what the host's step has: testing/scopes_test.cpp.
@@ -144,6 +164,20 @@ TEST(DryGpt, MovesNothingThatItDoesNotCompute) {
             2. * 2 * sizeof(float) * s.layers * s.width * (2 * s.key_width() + s.inner));
 }
 
+// Parameters, moments and gradients are made on the device, of which a host sees nothing.
+TEST(DryGpt, AModelOfSixGigabytesTakesAHostLessThanTwoSeconds) {
+  const Options options = of(Model::gpt2_124m, Optimizer::muon, true, Launch::graph);
+  const auto seconds = [&] {
+    const double begun = thread_cpu_seconds();
+    DryRun run = dry(Unit::train_step, options);
+    (void)run.step();
+    EXPECT_GT(run.backend->ledger.peak_bytes, 6e9);
+    return thread_cpu_seconds() - begun;
+  };
+  (void)seconds();  // compiles
+  EXPECT_LT(seconds(), 2);
+}
+
 // Of logits no more than 2048 rows.
 TEST(DryGpt, HoldsTwoThousandRowsOfLogitsAndNoSquareOfColumns) {
   const DryRun run = dry(Unit::train_step, of(Model::llama3_150m));
@@ -189,6 +223,7 @@ TEST(DryGpt, PeakIsTheFormula) {
       const double formula =
           double(formula_peak_bytes(Variant::optimized, Unit::train_step, options));
       EXPECT_NEAR(peak / formula, 1, 0.002) << model_words.of(model);
+      // Logits stand apart from what Newton-Schulz uses again: 0.06 % beyond the published percent.
       EXPECT_NEAR(peak / published_peak(options), 1, 0.011) << model_words.of(model);
     }
   for (const Unit unit :
@@ -235,6 +270,8 @@ TEST(DryGpt, WhatADeviceDoesNotTakeIsRefused) {
        "unsupported head width 48: a device takes 32, 64 or 128"},
       {[](Options& o) { o.shape.width = 100; },
        "width = 100: a device reads eight numbers at a time, so it must be a multiple of 8"},
+      {[](Options& o) { o.shape.inner = 388; },
+       "inner = 388: a device reads eight numbers at a time, so it must be a multiple of 8"},
       {[](Options& o) { o.shape.vocabulary = 61; },
        "vocabulary = 61: a device reads eight numbers at a time, so it must be a multiple of 8"}};
   for (const auto& [spoil, sentence] : all) {

@@ -100,24 +100,51 @@ TEST(GptDevice, TrainsToThePublishedLossesAndNorms) {
   }
 }
 
-// Whatever the order of threads, and of copies among kernels.
+// Few numbers, so that many steps take seconds.
+constexpr Shape narrow = {120, 64, 1, 1, 2, 32, 88, 2, 24, 15};
+
+// Ten steps, each with a rate, a warm-up and a batch of its own, whatever the order of threads, and
+// of copies among kernels.
 TEST(GptDevice, AGraphGivesTheBitsOfLaunchesAndOfASecondRun) {
   using emulation::CopyLane, emulation::Order;
-  const auto after = [](Launch launch, const Emulation& how) {
-    return found(*emulated(how), Unit::train_step, of(Model::tiny, Optimizer::muon, true, launch),
-                 2);
-  };
-  const std::vector<double> launched =
-      after(Launch::host, {.order = Order::backward, .copies = CopyLane::early});
-  EXPECT_EQ(after(Launch::graph, {.copies = CopyLane::early}), launched);
-  EXPECT_EQ(after(Launch::graph, {.copies = CopyLane::late}), launched);
+  for (const Optimizer optimizer : optimizers) {
+    const auto after = [&](Launch launch, const Emulation& how, double warm_tokens = 720) {
+      Options options = of(Model::tiny, optimizer, true, launch);
+      options.shape = narrow;
+      options.warm_tokens = warm_tokens;  // of fifteen steps
+      return found(*emulated(how), Unit::train_step, options, 10);
+    };
+    const std::vector<double> launched =
+        after(Launch::host, {.order = Order::backward, .copies = CopyLane::early});
+    EXPECT_EQ(after(Launch::graph, {.copies = CopyLane::late}), launched);
+    if (optimizer != Optimizer::muon) continue;
+    EXPECT_EQ(after(Launch::graph, {.copies = CopyLane::early}), launched);
+    EXPECT_NE(after(Launch::graph, {.copies = CopyLane::late}, 1000), launched);
+  }
+}
+
+// What storage in bf16 costs: no tensor of a gradient points elsewhere.
+TEST(GptDevice, GradientsPointWhereThoseOfTheOracleDo) {
+  const Options options = of(Model::tiny, Optimizer::adamw, true);
+  const std::vector<double> expected = oracle::answer(Unit::forward_backward, options, 1);
+  const std::vector<double> ours = found(*emulated(), Unit::forward_backward, options);
+  std::size_t at = 0;
+  for (const std::size_t field : fields_of(Unit::forward_backward, options)) {
+    double across = 0, own = 0, other = 0;
+    for (const std::size_t end = at + field; at < end; ++at) {
+      across += ours[at] * expected[at];
+      own += ours[at] * ours[at];
+      other += expected[at] * expected[at];
+    }
+    EXPECT_GT(across / std::sqrt(own * other), 0.999) << at;
+  }
 }
 
 // A slot that the worker wrote while its copy was on its way would show where copies are late.
 TEST(GptDevice, FetchingAheadGivesTheBitsOfFetchingInEachStep) {
   const auto after = [](Fetching fetching, emulation::CopyLane copies) {
     Options options = of(Model::tiny, Optimizer::adamw, true, Launch::graph);
-    options.shape = {120, 64, 1, 1, 2, 32, 88, 2, 24, 15};
+    options.shape = narrow;
     options.fetching = fetching;
     return found(*emulated({.copies = copies}), Unit::train_step, options, 5);
   };

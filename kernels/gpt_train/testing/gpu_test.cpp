@@ -6,6 +6,7 @@
 
 #include "gpt_train/data/golden.hpp"
 #include "gpt_train/testing/support.hpp"
+#include "runtime/backend/recording.hpp"
 #include "testing/gpu_main.hpp"
 
 namespace holdfast::gpt_train {
@@ -101,6 +102,21 @@ TEST_F(GptOnAGpu, AGraphGivesTheBitsOfLaunchesOfASecondRunAndOfFetchingAhead) {
   for (const bool ahead : {false, true, true}) {
     options.fetching = {.ahead = ahead, .rounds = 3};
     EXPECT_EQ(found(Unit::train_step, Variant::optimized, options, 12), launched) << ahead;
+  }
+}
+
+// The published threshold of what is worth looking at, in the shape of its example.
+TEST_F(GptOnAGpu, NoOperationOfAStepTakesTenMilliseconds) {
+  for (const Optimizer optimizer : optimizers) {
+    const auto training =
+        make(Unit::train_step, *backend, Variant::optimized, of(Model::llama3_150m, optimizer));
+    training->step();
+    Recording recording(*backend);
+    training->step();
+    recording.stop();
+    if (const auto silence = recording.device_silence()) GTEST_SKIP() << *silence;
+    for (const DeviceSlice& slice : recording.slices())
+      EXPECT_LT(slice.end.value_or(0) - slice.begin.value_or(0), 10e-3) << slice.name;
   }
 }
 

@@ -13,9 +13,9 @@ namespace holdfast::gpt_train {
 namespace {
 
 // In the order in which they were opened, indented by depth.
-std::vector<std::string> scopes_of(Variant variant) {
+std::vector<std::string> scopes_of(Variant variant, Unit unit = Unit::train_step) {
   const auto backend = open_backend("host");
-  const auto computation = make(Unit::train_step, *backend, variant, golden::micro);
+  const auto computation = make(unit, *backend, variant, golden::micro);
   computation->step();
   Recording recording(*backend);
   computation->step();
@@ -35,6 +35,20 @@ TEST(GptScopes, OfAStepAreItsStagesLayersAndParts) {
           "  lm_head",     "backward_pass", "  lm_head",     "  layer_1",     "    gated_mlp",
           "    attention", "  layer_0",     "    gated_mlp", "    attention", "  embedding",
           "update"}));
+}
+
+TEST(GptScopes, OfAPartAreThoseThatItHasInAStep) {
+  const std::vector<std::string> layer = {"layer_0", "  attention", "  gated_mlp"};
+  const std::vector<std::string> layer_back = {"layer_0", "  gated_mlp", "  attention"};
+  const std::pair<Unit, std::vector<std::string>> parts[] = {
+      {Unit::layer_forward, layer},
+      {Unit::layer_backward, layer_back},
+      {Unit::attention_forward, {"attention"}},
+      {Unit::attention_backward, {"attention"}},
+      {Unit::lm_head, {"lm_head"}},
+      {Unit::update, {"update"}}};
+  for (const auto& [unit, scopes] : parts)
+    EXPECT_EQ(scopes_of(Variant::optimized, unit), scopes) << static_cast<int>(unit);
 }
 
 // Its backward pass computes each layer again first.

@@ -2,6 +2,7 @@
 // Both variants beside the oracle, unit by unit, and what must not change a result.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "gpt_train/data/golden.hpp"
@@ -72,6 +73,26 @@ TEST(GptVariants, TheFusedClassifierAgreesWithMaterialisedLogitsToTheLastDigits)
             1e-14);
 }
 
+// In tiles with a running maximum, and over the whole square.
+TEST(GptVariants, TiledAttentionAgreesWithThatOfTheWholeSquareToTheLastDigits) {
+  for (const Unit unit : {Unit::attention_forward, Unit::attention_backward})
+    EXPECT_LT(distance(unit, odd, after(Variant::optimized, unit, odd),
+                       after(Variant::reference, unit, odd)),
+              1e-14)
+        << static_cast<int>(unit);
+}
+
+TEST(GptVariants, PaddingLearnsNothing) {
+  const Shape& s = odd.shape;
+  for (const Variant variant : variants) {
+    const std::vector<double> found = after(variant, Unit::forward_backward, odd);
+    const auto embedding = found.begin() + 3;  // mean, deviation, objective
+    EXPECT_EQ(std::count(embedding + (s.vocabulary - 1) * s.width,
+                         embedding + s.vocabulary * s.width, 0.),
+              s.width);
+  }
+}
+
 TEST(GptVariants, RepeatThemselvesToTheBit) {
   const Options options = {.documents = true, .optimizer = Optimizer::multiscale};
   for (const Variant variant : variants)
@@ -130,12 +151,24 @@ TEST(GptVariants, WhatCannotBeIsRefusedWithFieldValueAndLimit) {
   const Nonsense all[] = {
       {[](Options& o) { o.shape.batch = 0; }, "batch = 0: it must be at least 1"},
       {[](Options& o) { o.shape.columns = 1; }, "seq = 1: it must be at least 2"},
+      {[](Options& o) { o.shape.layers = 0; }, "layers = 0: it must be at least 1"},
+      {[](Options& o) { o.shape.vocabulary = 2; }, "vocabulary = 2: it must be at least 3"},
+      {[](Options& o) { o.shape.repeats = 0; },
+       "query heads of a key head = 0: it must be at least 1"},
+      {[](Options& o) { o.shape.document = 0; }, "mean document = 0: it must be at least 1"},
       {[](Options& o) { o.shape.head = 7; },
        "unsupported head width 7: halves of a head are rotated, so it must be even"},
       {[](Options& o) { o.pad_tail = 12; }, "pad tail = 12: it must be 0 to 11, less than a row"},
       {[](Options& o) { o.learning_rate = NAN; }, "lr = nan: it must be a finite number"},
+      {[](Options& o) { o.learning_rate = INFINITY; }, "lr = inf: it must be a finite number"},
+      {[](Options& o) { o.warm = -0.1; }, "w0 = -0.1: warm-up is a share from 0 to 1"},
       {[](Options& o) { o.warm = 1.5; }, "w0 = 1.5: warm-up is a share from 0 to 1"},
-      {[](Options& o) { o.warm = NAN; }, "w0 = nan: warm-up is a share from 0 to 1"}};
+      {[](Options& o) { o.warm = NAN; }, "w0 = nan: warm-up is a share from 0 to 1"},
+      {[](Options& o) { o.warm_tokens = INFINITY; },
+       "warm tokens = inf: it must be finite and not negative"},
+      {[](Options& o) { o.fetching.rounds = -1; }, "fetch rounds = -1: it must be at least 0"},
+      {[](Options& o) { o.launch = Launch::graph; },
+       "launch = graph: a host has no graphs; it must be host"}};
   const auto backend = open_backend("host");
   for (const auto& [spoil, sentence] : all) {
     Options options = golden::micro;
