@@ -8,6 +8,7 @@
 #include "gpt_train/device/model_kernels.hpp"
 #include "gpt_train/device/optimizer_kernels.hpp"
 #include "gpt_train/device/places.hpp"
+#include "gpt_train/problem/dense.hpp"
 #include "runtime/backend/blas.hpp"
 
 namespace holdfast::gpt_train {
@@ -46,50 +47,16 @@ inline LaunchShape square_shape(const MatrixGroup& group) {
 inline const Bf16* iterate(Blas& blas, const MatrixGroup& group, int batch,
                            const NewtonSchulzRoom& room) {
   const auto [a, b, c] = newton_schulz;
-  const std::int64_t square = std::int64_t{group.m} * group.m, each = group.each();
-  const Gemm outer = {.precision = Precision::bf16,
-                      .m = group.m,
-                      .n = group.m,
-                      .k = group.q,
-                      .transpose_b = true,
-                      .lda = group.q,
-                      .ldb = group.q,
-                      .ldc = group.m,
-                      .stride_a = each,
-                      .stride_b = each,
-                      .stride_c = square,
-                      .batch = batch};
-  const Gemm inner = {.precision = Precision::bf16,
-                      .m = group.m,
-                      .n = group.m,
-                      .k = group.m,
-                      .lda = group.m,
-                      .ldb = group.m,
-                      .ldc = group.m,
-                      .stride_a = square,
-                      .stride_b = square,
-                      .stride_c = square,
-                      .batch = batch,
-                      .alpha = c,
-                      .beta = b};
-  const Gemm last = {.precision = Precision::bf16,
-                     .m = group.m,
-                     .n = group.q,
-                     .k = group.m,
-                     .lda = group.m,
-                     .ldb = group.q,
-                     .ldc = group.q,
-                     .stride_a = square,
-                     .stride_b = each,
-                     .stride_c = each,
-                     .batch = batch,
-                     .beta = a};
+  NewtonSchulzProducts of(Precision::bf16, group.m, group.q, batch);
+  of.inner.alpha = c;
+  of.inner.beta = b;
+  of.last.beta = a;
   Bf16 *x = room.at(room.places.x), *next = room.at(room.places.next),
        *factor = room.at(room.places.factor), *gram = room.gram();
   for (int step = 0; step < newton_schulz_steps; ++step) {
-    blas(outer, x, x, gram);
-    blas(inner, {gram, gram, gram, factor});
-    blas(last, {factor, x, x, next});
+    blas(of.outer, x, x, gram);
+    blas(of.inner, {gram, gram, gram, factor});
+    blas(of.last, {factor, x, x, next});
     std::swap(x, next);
   }
   return x;

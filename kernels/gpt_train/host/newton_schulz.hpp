@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "gpt_train/host/products.hpp"
 #include "gpt_train/problem/rates.hpp"
-#include "runtime/backend/blas.hpp"
 
 namespace holdfast::gpt_train::HOLDFAST_ISA {
 
@@ -49,53 +49,19 @@ void normalise(T* x, std::int64_t count) {
 template <class T>
 void make_orthogonal(Blas& blas, int m, int q, int batch, T*& x, T*& next, T* gram, T* factor) {
   const auto [a, b, c] = newton_schulz;
-  const Precision precision = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
-  const std::int64_t square = std::int64_t{m} * m, each = std::int64_t{m} * q;
-  const Gemm outer = {.precision = precision,
-                      .m = m,
-                      .n = m,
-                      .k = q,
-                      .transpose_b = true,
-                      .lda = q,
-                      .ldb = q,
-                      .ldc = m,
-                      .stride_a = each,
-                      .stride_b = each,
-                      .stride_c = square,
-                      .batch = batch};
-  const Gemm inner = {.precision = precision,
-                      .m = m,
-                      .n = m,
-                      .k = m,
-                      .lda = m,
-                      .ldb = m,
-                      .ldc = m,
-                      .stride_a = square,
-                      .stride_b = square,
-                      .stride_c = square,
-                      .batch = batch,
-                      .alpha = c};
-  const Gemm last = {.precision = precision,
-                     .m = m,
-                     .n = q,
-                     .k = m,
-                     .lda = m,
-                     .ldb = q,
-                     .ldc = q,
-                     .stride_a = square,
-                     .stride_b = each,
-                     .stride_c = each,
-                     .batch = batch};
-  const auto add_to_diagonals = [=](T* of, double what) {
+  const std::int64_t square = std::int64_t{m} * m;
+  NewtonSchulzProducts of(precision_of<T>, m, q, batch);
+  of.inner.alpha = c;
+  const auto add_to_diagonals = [=](T* squares, double what) {
     for (std::int64_t k = 0; k < batch; ++k)
-      for (int i = 0; i < m; ++i) of[k * square + i * (m + 1)] += static_cast<T>(what);
+      for (int i = 0; i < m; ++i) squares[k * square + i * (m + 1)] += static_cast<T>(what);
   };
   for (int step = 0; step < newton_schulz_steps; ++step) {
-    blas(outer, x, x, gram);
+    blas(of.outer, x, x, gram);
     add_to_diagonals(gram, b / (2 * c));
-    blas(inner, gram, gram, factor);
+    blas(of.inner, gram, gram, factor);
     add_to_diagonals(factor, a - b * b / (4 * c));
-    blas(last, factor, x, next);
+    blas(of.last, factor, x, next);
     std::swap(x, next);
   }
 }

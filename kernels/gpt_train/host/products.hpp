@@ -5,9 +5,13 @@
 
 #include <cstdint>
 
+#include "gpt_train/problem/dense.hpp"
 #include "runtime/backend/blas.hpp"
 
 namespace holdfast::gpt_train::HOLDFAST_ISA {
+
+template <class T>
+inline constexpr Precision precision_of = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
 
 template <class T>
 class Products {
@@ -16,64 +20,30 @@ class Products {
 
   // c [m, n] = a b + beta c
   void operator()(std::int64_t m, int n, int k, const T* a, const T* b, T* c, double beta = 0) {
-    blas_({.precision = precision,
-           .m = int(m),
-           .n = n,
-           .k = k,
-           .lda = k,
-           .ldb = n,
-           .ldc = n,
-           .beta = beta},
-          a, b, c);
+    multiply(dense(precision_of<T>, m, n, k), beta, a, b, c);
   }
   // a b^T
   void by_transposed(std::int64_t m, int n, int k, const T* a, const T* b, T* c) {
-    blas_({.precision = precision,
-           .m = int(m),
-           .n = n,
-           .k = k,
-           .transpose_b = true,
-           .lda = k,
-           .ldb = k,
-           .ldc = n},
-          a, b, c);
+    blas_(dense(precision_of<T>, m, n, k, false, true), a, b, c);
   }
   // a^T b + beta c
   void transposed(int m, int n, std::int64_t k, const T* a, const T* b, T* c, double beta = 0) {
-    blas_({.precision = precision,
-           .m = m,
-           .n = n,
-           .k = int(k),
-           .transpose_a = true,
-           .lda = m,
-           .ldb = n,
-           .ldc = n,
-           .beta = beta},
-          a, b, c);
+    multiply(dense(precision_of<T>, m, n, k, true), beta, a, b, c);
   }
   // `count` products, one after the other in memory: c [m, n] = op(a) op(b).
   void batched(int count, int m, int n, int k, bool turn_a, bool turn_b, const T* a, const T* b,
                T* c) {
-    blas_({.precision = precision,
-           .m = m,
-           .n = n,
-           .k = k,
-           .transpose_a = turn_a,
-           .transpose_b = turn_b,
-           .lda = turn_a ? m : k,
-           .ldb = turn_b ? k : n,
-           .ldc = n,
-           .stride_a = std::int64_t{m} * k,
-           .stride_b = std::int64_t{n} * k,
-           .stride_c = std::int64_t{m} * n,
-           .batch = count},
-          a, b, c);
+    blas_(dense(precision_of<T>, m, n, k, turn_a, turn_b, count), a, b, c);
   }
 
   Blas& blas() { return blas_; }
 
  private:
-  static constexpr Precision precision = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
+  void multiply(Gemm problem, double beta, const T* a, const T* b, T* c) {
+    problem.beta = beta;
+    blas_(problem, a, b, c);
+  }
+
   Blas blas_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "gpt_train/problem/dense.hpp"
 #include "gpt_train/problem/rates.hpp"
 #include "gpt_train/reference/plain_kernels.hpp"
 #include "runtime/backend/blas.hpp"
@@ -44,11 +45,12 @@ class DevicePlainNewtonSchulz {
                          static_cast<float>(newton_schulz_epsilon), inverse_);
     kernels_.scale_by(plain_flat(count), wide, inverse_, count, wide);
     const auto [a, b, c] = newton_schulz;
+    const NewtonSchulzProducts of(Precision::tf32, m, q, 1);
     for (int step = 0; step < newton_schulz_steps; ++step) {
-      multiply(blas, m, m, q, true, wide, wide, gram_);
-      multiply(blas, m, m, m, false, gram_, gram_, again_);
+      blas(of.outer, wide, wide, gram_);
+      blas(of.inner, gram_, gram_, again_);
       blend(again_, c, gram_, b, std::int64_t{m} * m, factor_);
-      multiply(blas, m, q, m, false, factor_, wide, product_);
+      blas(of.last, factor_, wide, product_);
       blend(product_, 1, wide, a, count, wide);
     }
     if (turned) turn(wide, m, q, x);
@@ -68,19 +70,6 @@ class DevicePlainNewtonSchulz {
                   columns, out);
     layout_bytes_ += 2 * std::int64_t{rows} * columns * std::int64_t{sizeof(float)};
   }
-  static void multiply(Blas& blas, int m, int n, int k, bool turn_b, const float* a, const float* b,
-                       float* c) {
-    blas({.precision = Precision::tf32,
-          .m = m,
-          .n = n,
-          .k = k,
-          .transpose_b = turn_b,
-          .lda = k,
-          .ldb = turn_b ? k : n,
-          .ldc = n},
-         a, b, c);
-  }
-
   const PlainUpdateKernels& kernels_;
   float *wide_, *product_, *gram_, *again_, *factor_, *partial_, *inverse_;
   std::int64_t layout_bytes_ = 0;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "gpt_train/problem/dense.hpp"
+
 namespace holdfast::gpt_train {
 namespace {
 
@@ -80,20 +82,7 @@ void PlainAttention::scale(const Bf16* x, Bf16* out) {
 }
 void PlainAttention::by_head(int m, int n, int k, bool turn_a, bool turn_b, const Bf16* a,
                              const Bf16* b, Bf16* c) {
-  blas_({.precision = Precision::bf16,
-         .m = m,
-         .n = n,
-         .k = k,
-         .transpose_a = turn_a,
-         .transpose_b = turn_b,
-         .lda = turn_a ? m : k,
-         .ldb = turn_b ? k : n,
-         .ldc = n,
-         .stride_a = std::int64_t{m} * k,
-         .stride_b = std::int64_t{n} * k,
-         .stride_c = std::int64_t{m} * n,
-         .batch = s_.batch * s_.heads()},
-        a, b, c);
+  blas_(dense(Precision::bf16, m, n, k, turn_a, turn_b, s_.batch * s_.heads()), a, b, c);
 }
 
 void PlainAttention::forward(const Bf16* cosines, const Bf16* sines, const int* segments) {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "gpt_train/host/products.hpp"
 #include "gpt_train/reference/plain_rows.hpp"
-#include "runtime/backend/blas.hpp"
 
 namespace holdfast::gpt_train::HOLDFAST_ISA::plain {
 
@@ -35,24 +35,14 @@ void make_orthogonal(Blas& blas, int rows, int columns, T* x, T* wide, T* produc
   for (std::int64_t k = 0; k < count; ++k) sum += double(wide[k]) * double(wide[k]);
   scale(wide, 1 / (std::sqrt(sum) + newton_schulz_epsilon), count, wide);
   const auto [a, b, c] = newton_schulz;
-  const Precision precision = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
+  const NewtonSchulzProducts of(precision_of<T>, m, q, 1);
   for (int step = 0; step < newton_schulz_steps; ++step) {
-    blas({.precision = precision,
-          .m = m,
-          .n = m,
-          .k = q,
-          .transpose_b = true,
-          .lda = q,
-          .ldb = q,
-          .ldc = m},
-         wide, wide, gram);
-    blas({.precision = precision, .m = m, .n = m, .k = m, .lda = m, .ldb = m, .ldc = m}, gram, gram,
-         again);
+    blas(of.outer, wide, wide, gram);
+    blas(of.inner, gram, gram, again);
     const T first = T(b), second = T(c), own = T(a);
     each<T>(std::int64_t{m} * m,
             [=](std::int64_t k) { factor[k] = first * gram[k] + second * again[k]; });
-    blas({.precision = precision, .m = m, .n = q, .k = m, .lda = m, .ldb = q, .ldc = q}, factor,
-         wide, product);
+    blas(of.last, factor, wide, product);
     each<T>(count, [=](std::int64_t k) { wide[k] = own * wide[k] + product[k]; });
   }
   if (turned)
