@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gpt_train/device/feed.hpp"
+#include "gpt_train/device/model_memory.hpp"
 #include "gpt_train/device/products.hpp"
 #include "gpt_train/device/rotated_attention.hpp"
 #include "gpt_train/device/update.hpp"
@@ -27,20 +28,18 @@ class DeviceModel {
         wide_(s_.query_width() + 2 * s_.key_width()),
         in_(feed.inputs()),
         sums_(feed.sums()),
-        places_(problem),
         kernels_(*backend.compiler),
         products_(backend),
         tensors_(backend, tensors_of(problem.unit, s_),
                  {.master = problem.trains(), .gradients = has_gradients()}),
-        memory_(backend, std::max(places_.bytes, newton_schulz_bytes(problem)), "activations"),
-        segments_(backend, problem.unit == Unit::update ? 0 : n_, "inputs: segments"),
-        losses_(backend, problem.has_head() ? n_ : 0, "result: losses"),
-        logits_(backend, logit_bytes(problem) / sizeof(Bf16), "logits") {
+        memory_(backend, problem),
+        places_(memory_.places) {
     if (runs_layers(problem_) || problem_.has_attention()) {
       attention_.emplace(backend, s_, kernels_.rotate);
     }
     if (problem_.trains())
-      update_.emplace(backend, problem_, tensors_, memory_.data(), logits_.data());
+      update_.emplace(backend, problem_, tensors_, memory_.activations.data(),
+                      memory_.logits.data());
   }
 
   // As before the first step, but for the batch.
@@ -53,7 +52,7 @@ class DeviceModel {
   void draw_stream() {
     const Tensor e = tensors_of(s_).front();
     const bool bench = problem_.options.start == Start::bench;
-    kernels_.segment(flat_shape(n_), in_, segments_.data());
+    kernels_.segment(flat_shape(n_), in_, memory_.segments.data());
     kernels_.draw_stream(
         flat_shape(n_ * s_.width), in_,
         {e.stream, 0, 0, bench ? e.sigma : e.upstream_sigma, n_, s_.width, s_.width},
@@ -76,7 +75,7 @@ class DeviceModel {
   }
 
   void embed() {
-    kernels_.segment(flat_shape(n_), in_, segments_.data());
+    kernels_.segment(flat_shape(n_), in_, memory_.segments.data());
     see();
     kernels_.embed(row_shape(n_), in_, tensors_.copy(Kind::embedding),
                    tensors_.copy(Kind::norm1, 0), s_.width, epsilon, at(places_.x), at(places_.y),
@@ -85,7 +84,7 @@ class DeviceModel {
   }
 
   void layer_forward(int l) {
-    const LayerSlot here = slot(l);
+    const LayerSlot here = memory_.slot(l);
     const int d = s_.width, da = s_.query_width(), inner = s_.inner;
     if (!std::exchange(embedded_, false)) norm(here.x, Kind::norm1, l, here.r1);
     products_(n_, wide_, d, at(places_.y), tensors_.copy(Kind::query, l), here.qkv);
@@ -102,7 +101,7 @@ class DeviceModel {
   }
 
   void layer_backward(int l) {
-    const LayerSlot here = slot(l);
+    const LayerSlot here = memory_.slot(l);
     const int d = s_.width, da = s_.query_width(), inner = s_.inner;
     Bf16 *dx = at(places_.dx), *dy = at(places_.dy), *y = at(places_.y), *h = at(places_.h);
     {
@@ -140,8 +139,8 @@ class DeviceModel {
     const int d = s_.width, v = s_.vocabulary;
     const bool back = problem_.head_passes_back();
     const Bf16* const w = tensors_.copy(Kind::head);
-    Bf16* const z = logits_.data();
-    norm(last(), Kind::final_norm, -1, inverse_of_last());
+    Bf16* const z = memory_.logits.data();
+    norm(memory_.last(), Kind::final_norm, -1, memory_.inverse_of_last());
     for (std::int64_t first = 0; first < n_; first += logit_rows) {
       const std::int64_t rows = std::min(logit_rows, n_ - first);
       const Bf16* const y = at(places_.y) + first * d;
@@ -149,15 +148,16 @@ class DeviceModel {
       kernels_.classify({.grid = {static_cast<unsigned>(rows)},
                          .block = {classifier_threads},
                          .shared_bytes = static_cast<std::size_t>(v) * sizeof(Bf16)},
-                        in_, static_cast<int>(first), v, float(logit_cap), back, z, losses_.data());
+                        in_, static_cast<int>(first), v, float(logit_cap), back, z,
+                        memory_.losses.data());
       if (!back) continue;
       products_.by_transposed(rows, d, v, z, w, at(places_.dy) + first * d);
       products_.transposed(d, v, rows, y, z, tensors_.gradient(Kind::head), first > 0);
     }
-    kernels_.sum_losses({.block = {sum_threads}}, in_, losses_.data(), sums_);
+    kernels_.sum_losses({.block = {sum_threads}}, in_, memory_.losses.data(), sums_);
   }
   void head_backward() {
-    norm_backward(last(), Kind::final_norm, -1, inverse_of_last(), false, nullptr);
+    norm_backward(memory_.last(), Kind::final_norm, -1, memory_.inverse_of_last(), false, nullptr);
   }
 
   void embed_backward() {
@@ -177,16 +177,7 @@ class DeviceModel {
   void tell_parameters(std::vector<double>& to) const { tensors_.tell_parameters(to); }
   double gradient_norm() const { return tensors_.gradient_norm(); }
   void tell(std::vector<double>& to) const {
-    const int da = s_.query_width(), dk = s_.key_width(), d = s_.width;
-    if (problem_.unit == Unit::forward)
-      for (const float loss : losses_.to_host()) to.push_back(loss);
-    if (problem_.unit == Unit::layer_forward) rows(at(places_.x) + n_ * d, d, 0, d, to);
-    if (problem_.unit == Unit::attention_forward) rows(at(places_.o), da, 0, da, to);
-    if (problem_.unit == Unit::attention_backward)
-      for (const auto& [first, width] : {std::pair{0, da}, {da, dk}, {da + dk, dk}})
-        rows(at(places_.d_qkv), wide_, first, width, to);
-    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
-      rows(at(places_.dx), d, 0, d, to);
+    memory_.tell(to);
     if (has_gradients()) tensors_.tell_gradients(to);
   }
 
@@ -197,15 +188,11 @@ class DeviceModel {
 
   template <class T>
   T* at(Part<T> part) const {
-    return place_in(memory_.data(), part);
+    return memory_.at(part);
   }
 
-  LayerSlot slot(int l) const { return {memory_.data(), places_, problem_, l}; }
-  Bf16* last() const { return last_stream(memory_.data(), places_, problem_); }
-  float* inverse_of_last() const { return at(places_.inverses) + 2 * held_layers(problem_) * n_; }
-
   void see() {
-    if (attention_) attention_->see(segments_.data());
+    if (attention_) attention_->see(memory_.segments.data());
   }
   void norm(const Bf16* x, Kind kind, int l, float* inverse) {
     kernels_.normalise(row_shape(n_), x, tensors_.copy(kind, l), static_cast<int>(n_), s_.width,
@@ -221,14 +208,6 @@ class DeviceModel {
                       at(places_.partial), static_cast<int>(parts), s_.width,
                       tensors_.gradient(kind, l));
   }
-  // Columns of n rows of what lies in `memory_`.
-  void rows(const Bf16* from, int pitch, int first, int width, std::vector<double>& to) const {
-    std::vector<Bf16> all(static_cast<std::size_t>(n_) * pitch);
-    device_.download(all.data(), from, all.size() * sizeof(Bf16));
-    for (std::int64_t row = 0; row < n_; ++row)
-      for (int j = first; j < first + width; ++j) to.push_back(widened(all[row * pitch + j]));
-  }
-
   Device& device_;
   Problem problem_;
   Shape s_;
@@ -236,14 +215,11 @@ class DeviceModel {
   int wide_;  // of q | k | v
   Inputs in_;
   double* sums_;
-  Activations places_;
   ModelKernels kernels_;
   Products products_;
   DeviceTensors tensors_;
-  Buffer<std::byte> memory_;
-  Buffer<int> segments_;
-  Buffer<float> losses_;
-  Buffer<Bf16> logits_;
+  ModelMemory memory_;
+  const Activations& places_;
   std::optional<RotatedAttention> attention_ = {};
   std::optional<DeviceUpdate> update_ = {};
   bool embedded_ = false;  // whether the first norm is done

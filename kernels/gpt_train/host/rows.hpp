@@ -8,7 +8,8 @@
 #include <cstdint>
 
 #include "arrays/host_loops.hpp"
-#include "gpt_train/host/attention.hpp"
+#include "gpt_train/host/tile_product.hpp"
+#include "gpt_train/problem/rates.hpp"
 
 namespace holdfast::gpt_train::HOLDFAST_ISA {
 

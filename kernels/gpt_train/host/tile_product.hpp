@@ -9,6 +9,8 @@ namespace holdfast::gpt_train::HOLDFAST_ISA {
 
 using namespace host::HOLDFAST_ISA;
 
+inline constexpr double log2_of_e = 1.442695040888963407;
+
 // 2^x, in which what is no number stays that.
 template <class T>
 Vector<T> power_of_two(Vector<T> x) {

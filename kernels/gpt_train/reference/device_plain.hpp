@@ -12,7 +12,8 @@
 #include "gpt_train/device/feed.hpp"
 #include "gpt_train/device/places.hpp"
 #include "gpt_train/device/products.hpp"
-#include "gpt_train/reference/device_results.hpp"
+#include "gpt_train/reference/device_head.hpp"
+#include "gpt_train/reference/device_norm.hpp"
 #include "gpt_train/reference/device_update.hpp"
 #include "gpt_train/reference/plain_attention.hpp"
 #include "runtime/count/scope.hpp"
@@ -35,18 +36,15 @@ class DevicePlain {
                  {.master = problem.trains(), .gradients = has_gradients()}, Layout::apart),
         streams_(backend, streams() * n_ * s_.width, "activations"),
         at_(backend, problem),
+        norm_(kernels_, s_, at_),
         segments_(backend, problem.unit == Unit::update ? 0 : n_, "inputs: segments"),
-        losses_(backend, problem.has_head() ? n_ : 0, "result: losses"),
-        logits_(backend,
-                problem.has_head() ? (problem.head_passes_back() ? 3 : 2) * logit_count() : 0,
-                "logits"),
-        shares_(backend, problem.has_head() && problem.head_passes_back() ? logit_count() : 0,
-                "logits"),
         incoming_(backend, incoming_size(), "inputs") {
     if (runs_attention()) {
       attention_.emplace(backend, kernels_, products_.blas(), s_, attention_goes_back(problem_));
       angles_.emplace(backend, s_);
     }
+    if (problem_.has_head())
+      head_.emplace(backend, kernels_, products_, s_, problem_.head_passes_back());
     if (problem_.trains()) update_.emplace(backend, problem_.options, tensors_);
   }
 
@@ -121,25 +119,12 @@ class DevicePlain {
   }
 
   void head() {
-    const int v = s_.vocabulary;
-    const std::int64_t pairs = logit_count() / 2;
-    Bf16 *z = logits_.data(), *capped = z + logit_count();
     norm(last(), Kind::final_norm, -1, at_.y1);
-    products_(n_, v, s_.width, at_.y1, tensors_.copy(Kind::head), z);
-    kernels_.cap(plain_flat(pairs), z, pairs, limit, capped);
-    kernels_.row_losses(plain_rows(n_), in_, capped, v, limit, losses_.data());
-    shared_.sum_losses({.block = {sum_threads}}, in_, losses_.data(), sums_);
+    head_->forward(in_, at_.y1, tensors_.copy(Kind::head));
+    shared_.sum_losses({.block = {sum_threads}}, in_, head_->losses(), sums_);
   }
   void head_backward() {
-    const int v = s_.vocabulary, d = s_.width;
-    const std::int64_t pairs = logit_count() / 2;
-    const Bf16* capped = logits_.data() + logit_count();
-    Bf16* dz = logits_.data() + 2 * logit_count();
-    kernels_.softmax_logits(plain_rows(n_), capped, v, limit, shares_.data());
-    kernels_.logit_slopes(plain_flat(pairs), in_, shares_.data(), pairs, v, dz);
-    kernels_.cap_slope(plain_flat(pairs), capped, pairs, limit, dz);
-    products_.transposed(d, v, n_, at_.y1, dz, tensors_.gradient(Kind::head), false);
-    products_.by_transposed(n_, d, v, dz, tensors_.copy(Kind::head), at_.dy);
+    head_->backward(in_, at_.y1, tensors_.copy(Kind::head), tensors_.gradient(Kind::head), at_.dy);
     norm_backward(last(), Kind::final_norm, -1, false);
   }
 
@@ -161,17 +146,10 @@ class DevicePlain {
   void update(const Rates& rates) { (*update_)(products_.blas(), rates); }
 
   void tell_parameters(std::vector<double>& to) const { tensors_.tell_parameters(to); }
-  double gradient_norm() const {
-    std::vector<double> all;
-    tensors_.tell_gradients(all);
-    double squares = 0;
-    for (const double value : all) squares += value * value;
-    return std::sqrt(squares);
-  }
+  double gradient_norm() const { return tensors_.gradient_norm(); }
   void tell(std::vector<double>& to) const {
     const std::int64_t d = n_ * s_.width;
-    if (problem_.unit == Unit::forward)
-      for (const float loss : losses_.to_host()) to.push_back(double{loss});
+    if (problem_.unit == Unit::forward) head_->tell(to);
     if (problem_.unit == Unit::layer_forward) tell(stream(1), d, to);
     if (problem_.unit == Unit::attention_forward) tell(attention_->o(), n_ * s_.query_width(), to);
     if (problem_.unit == Unit::attention_backward) {
@@ -185,9 +163,6 @@ class DevicePlain {
   }
 
  private:
-  static constexpr float limit = static_cast<float>(logit_cap);
-  static constexpr float epsilon = static_cast<float>(norm_epsilon);
-
   bool runs_attention() const { return runs_layers(problem_) || problem_.has_attention(); }
   bool has_gradients() const { return goes_back(problem_) || problem_.unit == Unit::update; }
   std::size_t streams() const {
@@ -197,7 +172,6 @@ class DevicePlain {
   }
   Bf16* stream(int l) const { return streams_.data() + l * n_ * s_.width; }
   const Bf16* last() const { return stream(problem_.has_layers() ? s_.layers : 0); }
-  std::int64_t logit_count() const { return n_ * s_.vocabulary; }
   std::size_t incoming_size() const {
     if (problem_.unit == Unit::layer_backward) return static_cast<std::size_t>(n_ * s_.width);
     return problem_.unit == Unit::attention_backward
@@ -210,30 +184,11 @@ class DevicePlain {
     kernels_.add(plain_flat(pairs), a, b, pairs, out);
   }
   void norm(const Bf16* x, Kind kind, int l, Bf16* y) {
-    const int d = s_.width;
-    const std::int64_t pairs = n_ * d / 2;
-    kernels_.inverse_roots(plain_warps(n_), x, n_, d, epsilon, at_.roots);
-    kernels_.scale_rows(plain_flat(pairs), x, at_.roots, pairs, d, at_.other);
-    kernels_.scale_columns(plain_flat(pairs), at_.other, tensors_.copy(kind, l), pairs, d, y);
+    norm_.forward(x, tensors_.copy(kind, l), y);
   }
   // Of dy: dx += or =, dg.
   void norm_backward(const Bf16* x, Kind kind, int l, bool adds) {
-    const int d = s_.width;
-    const std::int64_t pairs = n_ * d / 2;
-    const auto parts = static_cast<unsigned>(norm_parts(n_));
-    kernels_.inverse_roots(plain_warps(n_), x, n_, d, epsilon, at_.roots);
-    kernels_.scale_rows(plain_flat(pairs), x, at_.roots, pairs, d, at_.other);
-    kernels_.column_products(
-        {.grid = {blocks(d / 2, plain_row_threads), parts}, .block = {plain_row_threads}}, at_.dy,
-        at_.other, static_cast<int>(n_), d, at_.partial);
-    kernels_.sum_parts({.grid = {blocks(d, plain_row_threads)}, .block = {plain_row_threads}},
-                       at_.partial, static_cast<int>(parts), d, tensors_.gradient(kind, l));
-    kernels_.scale_columns(plain_flat(pairs), at_.dy, tensors_.copy(kind, l), pairs, d,
-                           at_.weighed);
-    kernels_.row_means(plain_warps(n_), at_.weighed, at_.other, n_, d, at_.means);
-    kernels_.norm_slope(plain_flat(pairs), at_.weighed, at_.other, at_.means, at_.roots, pairs, d,
-                        adds ? at_.weighed : at_.dx);
-    if (adds) add(at_.dx, at_.weighed, at_.dx);
+    norm_.backward(x, tensors_.copy(kind, l), adds, tensors_.gradient(kind, l));
   }
   // Of out = in w, with w [k, n]: its gradient, and that of in.
   void back(int n, int k, const Bf16* in, Kind kind, int l, const Bf16* d_out, Bf16* d_in) {
@@ -289,13 +244,12 @@ class DevicePlain {
   DeviceTensors tensors_;
   Buffer<Bf16> streams_;
   DeviceResults at_;
+  DevicePlainNorm norm_;
   Buffer<int> segments_;
-  Buffer<float> losses_;
-  Buffer<Bf16> logits_;
-  Buffer<float> shares_;
   Buffer<Bf16> incoming_;
   std::optional<Angles> angles_ = {};
   std::optional<PlainAttention> attention_ = {};
+  std::optional<DevicePlainHead> head_ = {};
   std::optional<PlainDeviceUpdate> update_ = {};
   std::int64_t restored_bytes_ = 0;
 };
