@@ -50,6 +50,10 @@ void check_options(const Backend& backend, const Problem& problem, const StreamO
     throw Error(Fault::bad_input,
                 text("invalid_option: a checkpoint every ", options.settings.checkpoint_frequency,
                      " batches; give 1 or more"));
+  const double least = options.settings.least_success_rate;
+  if (!(least >= 0 && least <= 1))
+    throw Error(Fault::bad_input,
+                text("invalid_option: a least success rate of ", least, "; give 0 to 1"));
   const bool planted =
       options.settings.faults.probability > 0 || !options.settings.faults.permanent.empty();
   refuse_option(

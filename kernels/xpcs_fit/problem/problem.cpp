@@ -53,6 +53,7 @@ std::vector<double> column(const Options& options, int angles, double Parameter:
 void check_lengths(const Problem& problem) {
   const Input& input = *problem.input;
   const auto points = static_cast<std::size_t>(input.size.points());
+  if (!input.sized_only && input.data.empty()) refuse("empty_data", "data holds no value");
   if (!input.sized_only && input.data.size() != points)
     refuse("shape_mismatch",
            text("data holds ", input.data.size(), " values, and ", input.size.angles, " angles of ",
