@@ -13,14 +13,14 @@ namespace holdfast::xpcs_fit {
 
 std::string configuration(const Problem& problem, const StreamOptions& options) {
   const Input& input = *problem.input;
-  std::string words =
-      text("angles ", input.size.angles, " frames ", input.size.frames, " q ", input.physics.q,
-           " gap ", input.physics.gap, " dt ", input.physics.dt, " mode ",
-           static_cast<int>(problem.options.mode), " f64 ",
-           problem.options.precision == Precision::f64, " rows ", options.order == BatchOrder::rows,
-           " full ", options.settings.mode == StreamMode::full, " batch ", options.batch,
-           " retries ", options.settings.retries, " key ", options.settings.faults.key,
-           " probability ", options.settings.faults.probability, " permanent");
+  std::string words = text(
+      "angles ", input.size.angles, " frames ", input.size.frames, " q ", input.physics.q, " gap ",
+      input.physics.gap, " dt ", input.physics.dt, " mode ", static_cast<int>(problem.options.mode),
+      " f64 ", problem.options.precision == Precision::f64, " rows ",
+      options.order == BatchOrder::rows, " full ", options.settings.mode == StreamMode::full,
+      " batch ", options.batch, " passes ", options.passes, " retries ", options.settings.retries,
+      " key ", options.settings.faults.key, " probability ", options.settings.faults.probability,
+      " permanent");
   for (const int batch : options.settings.faults.permanent) words += text(" ", batch);
   for (const auto* row : {&input.box.start, &input.box.lower, &input.box.upper})
     for (const double value : *row) words += text(" ", value);

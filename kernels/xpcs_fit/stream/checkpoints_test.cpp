@@ -168,6 +168,19 @@ TEST_F(XpcsCheckpoints, GoOnToTheSameBits) {
   }
 }
 
+TEST_F(XpcsCheckpoints, OfAFitThatIsOverHoldItsEnd) {
+  const std::vector<double> calm = fitted(flow, options(false));
+  int batches = 0;
+  StreamOptions resumed = options(true);
+  resumed.settings.watch = [&](const BatchRecord&) { ++batches; };
+  EXPECT_EQ(fitted(flow, resumed), calm);
+  EXPECT_EQ(batches, 0);
+  // Of as many passes it is another fit, which does not end where this one did.
+  resumed.passes = 8;
+  EXPECT_EQ(fitted(flow, resumed)[1], 8);
+  EXPECT_EQ(batches, 8 * 18);
+}
+
 TEST_F(XpcsCheckpoints, SurviveBeingKilledAtAnyMoment) {
   const std::vector<double> calm = fitted(flow, options(false));
   std::minstd_rand moments(11);
@@ -176,7 +189,8 @@ TEST_F(XpcsCheckpoints, SurviveBeingKilledAtAnyMoment) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      for (;;) (void)fitted(flow, options(true));
+      // From where another was killed, and then anew, again and again.
+      for (bool resumes = true;; resumes = false) (void)fitted(flow, options(resumes));
     }
     ::usleep(static_cast<useconds_t>(200 + moments() % 20000));
     ::kill(child, SIGKILL);

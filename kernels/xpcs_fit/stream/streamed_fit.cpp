@@ -12,6 +12,8 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
+constexpr int nothing_left = -1;  // the next batch of a fit that is over
+
 // Values one after the other, as this machine has them.
 struct Packer {
   std::string bytes = {};
@@ -100,6 +102,7 @@ void StreamedFit::start() {
 }
 
 void StreamedFit::go_on(int next_batch) {
+  if (next_batch == nothing_left) return;
   for (;; ++pass_, next_batch = 0) {
     const std::vector<double> at = fit_.trial();
     if (next_batch == 0) std::fill(normal_.begin(), normal_.end(), 0.);
@@ -110,7 +113,9 @@ void StreamedFit::go_on(int next_batch) {
     // Where the fit stands now is this trial, or it is not.
     const double* const stands = fit_.state().parameters();
     if (std::equal(at.begin(), at.end(), stands)) accepted_costs_ = costs_;
-    if (over) return;
+    if (!over) continue;
+    if (settings_.checkpoints) save(nothing_left);
+    return;
   }
 }
 

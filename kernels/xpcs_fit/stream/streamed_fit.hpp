@@ -47,7 +47,7 @@ struct StreamSettings {
   double least_success_rate = 0.5;
   FaultPlan faults = {};
   Checkpoints* checkpoints = nullptr;                  // none: nothing is saved
-  int checkpoint_frequency = 10;                       // batches from one to the next
+  int checkpoint_frequency = 10;                       // batches from one to the next, and the end
   std::function<void(const BatchRecord&)> watch = {};  // told of each batch, in their order
 };
 
@@ -66,8 +66,8 @@ class StreamedFit {
 
   // Throws Error{device} that begins with success_rate_too_low and tells what was reached.
   void run();
-  // The same from where the newest checkpoint was taken, or from the start where there is none that
-  // can be used; to the bit what it would have been.
+  // The same from where the newest checkpoint was taken, which may be its end, or from the start
+  // where there is none that can be used; to the bit what it would have been.
   void resume();
 
   FitState state() { return fit_.state(); }
