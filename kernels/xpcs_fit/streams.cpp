@@ -65,8 +65,12 @@ void check_options(const Backend& backend, const Problem& problem, const StreamO
   refuse_option(!options.folder.empty() && options.settings.mode == StreamMode::plain,
                 "a plain stream saves nothing; make it fast or full");
   if (backend.device) {
-    refuse_option(options.order == BatchOrder::flat,
-                  "batches on a device are of rows; leave the order out");
+    const bool flat = options.order == BatchOrder::flat;
+    refuse_option(flat && (!is_looked_at(options) || options.source != DataSource::host),
+                  "batches of the flat order come to a device from the host and are looked at one "
+                  "by one; make the stream full or leave the order out");
+    refuse_option(flat && options.budget_bytes.has_value(),
+                  "a budget is kept by fewer rows; leave the order out");
     return;
   }
   refuse_option(options.source == DataSource::generated, "data are generated on a device alone");
@@ -129,19 +133,19 @@ std::int64_t estimate_stream_bytes(const Backend& backend, const Problem& proble
     return 8 * (held + 8 * (frames + 8) + blocks * sums +
                 static_cast<std::int64_t>(normal_count(p)) + fit_count(p));
   }
-  const bool full = is_looked_at(options);
+  const bool full = is_looked_at(options), flat = options.order == BatchOrder::flat;
   const bool generated = options.source == DataSource::generated;
   const std::int64_t slots = generated ? 1 : full ? stream_slots : options.slots;
-  const std::int64_t data =
-      options.source == DataSource::resident ? size.points() : slots * rows * frames * angles;
+  const std::int64_t batch = flat ? std::min(options.batch, size.points()) : rows * frames * angles;
+  const std::int64_t data = options.source == DataSource::resident ? size.points() : slots * batch;
   const std::int64_t of_truth = generated ? 8 * (16 * frames + 6 * angles) : 0;
   const std::int64_t blocks =
-      std::clamp<std::int64_t>((rows * frames + pair_threads - 1) / pair_threads, 1,
-                               std::int64_t{2} * backend.device->architecture().multiprocessors);
+      std::clamp<std::int64_t>(((flat ? batch : rows * frames) + pair_threads - 1) / pair_threads,
+                               1, std::int64_t{2} * backend.device->architecture().multiprocessors);
   const std::int64_t own =
       full ? stream_slots * sums + p + fit_count(p) : sums + 3 * p + 2 * fit_count(p) + 1;
   return of_truth + real * (data + 8 * frames + 5 * angles) + 8 * (8 * frames + angles) +
-         8 * (blocks * sums + sums) + 8 * own;
+         8 * (blocks * sums + (flat ? 0 : sums)) + 8 * own;
 }
 
 FitWithin make_fit_within(Backend& backend, const Problem& problem) {

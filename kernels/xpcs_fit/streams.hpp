@@ -27,7 +27,7 @@ struct StreamOptions {
   std::int64_t batch = 512;  // points of a batch; of rows as many whole ones as that has
   int passes = 0;            // so many, or 0 until it converges
   DataSource source = DataSource::host;
-  std::optional<BatchOrder> order = {};  // none: the one that the backend has, flat on a host
+  std::optional<BatchOrder> order = {};  // none: flat on a host, rows on a device
   int slots = stream_slots;              // of who tolerates no faults, on a device
   // Of who tolerates no faults: told of each batch of a pass, in their order, once it is done. On a
   // device nobody waits for it: of what was sent, one is told by the time the next is.

@@ -165,11 +165,15 @@ void add_budgets(Rows& rows) {
 
 void add_streams(Rows& rows) {
   for (const double probability : {0., 0.05, 0.3})
-    for (const int permanent : {-1, 3})
+    for (const int permanent : {-1, 3}) {
+      // A GPU has its 25 cases of the gate without this one, and all the others of these.
+      const bool gates = probability == 0.05 && permanent == -1;
       rows.push_back({.family = &families::stream_faults,
-                      .tier = probability == 0.05 && permanent == -1 ? Tier::gate : Tier::full,
+                      .tier = gates ? Tier::gate : Tier::full,
                       .probability = probability,
-                      .permanent = permanent});
+                      .permanent = permanent,
+                      .only = gates ? Kinds{"host"} : Kinds{}});
+    }
   for (const StreamMode mode : {StreamMode::plain, StreamMode::fast, StreamMode::full})
     for (const NamedSize size : {NamedSize::t, NamedSize::s})
       rows.push_back({.family = &families::stream_overhead,

@@ -32,6 +32,7 @@ extern const Family<Row> stream_faults,  // planted faults, and what becomes of 
 // saving.cpp
 extern const Family<Row> stream_checkpoint,  // how long it takes to save a fit
     progress,                                // what telling how far it is costs
+    silence,                                 // the same fit, which tells nothing
     stream_memory;                           // what is held from batch to batch
 // budgets.cpp
 extern const Family<Row> memory_budget,  // a stream of 8 passes within so many bytes
@@ -72,6 +73,7 @@ struct Row {
   Kinds only = {};                     // of devices that it is confined to; empty: all that can
   int checkpoint_frequency = 10;       // batches; of streams that are saved
   std::string checkpoint_folder = {};  // empty: they are not
+  double least_success_rate = 0.5;     // of streams that look at their batches
   bool counted = false;                // small enough for its instructions to be counted
 };
 

@@ -25,14 +25,13 @@ struct AngleRow {
   T contrast = 0, offset = 0;
 };
 
-// Points in the order of `pairs`: all angles of pair (first_row + q / frames, q % frames), that is
-// rows, or single points k = first_point + q. Data lie compactly in that order.
+// Rows of every angle: pair q is that of frames first_row + q / frames and q % frames.
 template <class T>
 struct Points {
   const T* data = nullptr;
   const T* weights = nullptr;  // null: all are 1
-  long long pairs = 0;         // or points
-  long long angle_pitch = 0;   // of data, between angles
+  long long pairs = 0;
+  long long angle_pitch = 0;  // of data, between angles
   int first_row = 0;
 };
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streamed fits on a device. Batches are whole rows of every angle; while one is computed the next
-// is on its way. Full streams look at the sums of a batch when two more have been begun; others add
-// them up on the device and ask once a pass, or, plain and of so many passes, never.
+// Streamed fits on a device. Batches are whole rows of every angle or, of those that are looked at,
+// ranges of the flat order; while one is computed the next is on its way. Full streams look at the
+// sums of a batch when two more have been begun; others add them up on the device and ask once a
+// pass, or, plain and of so many passes, never.
 #include <vector>
 
 #include "xpcs_fit/device/batch_counter.hpp"
 #include "xpcs_fit/device/fit_memory.hpp"
+#include "xpcs_fit/device/flat_source.hpp"
 #include "xpcs_fit/device/pass.hpp"
 #include "xpcs_fit/device/row_source.hpp"
 #include "xpcs_fit/device/stream_kernels.hpp"
@@ -24,19 +26,42 @@ std::int64_t batch_pairs(const Problem& problem, const StreamOptions& options) {
   return std::int64_t{batch_rows(problem, options)} * problem.input->size.frames;
 }
 
-// Sums of a batch come back by themselves; finish() waits for those of one slot alone.
+// Whole rows of every angle.
 template <class T>
-class RowBatches final : public Batches {
+class ByRows {
  public:
-  RowBatches(Backend& backend, const Problem& problem, const StreamOptions& options)
+  ByRows(Backend& backend, const Problem& problem, const StreamOptions& options)
+      : source_(backend, problem, batch_rows(problem, options), options.source, stream_slots),
+        pass_(backend, problem, batch_pairs(problem, options)) {}
+
+  int count() const { return source_.count(); }
+  std::int64_t points(int batch) const { return source_.points(batch); }
+  std::size_t sum_size() const { return pass_.sum_size(); }
+  void prepare(const double* parameters, int parameter_count) const {
+    pass_.prepare(parameters, parameter_count);
+  }
+  void add_up(int slot, int batch, bool poisoned, double* sums) {
+    pass_.add_up(source_.fetch(slot, batch, poisoned), sums);
+    source_.release(slot);
+  }
+
+ private:
+  RowSource<T> source_;
+  DevicePass<T> pass_;
+};
+
+// Sums of a batch come back by themselves; finish() waits for those of one slot alone.
+template <class Source>
+class LookedAt final : public Batches {
+ public:
+  LookedAt(Backend& backend, const Problem& problem, const StreamOptions& options)
       : device_(*backend.device),
         problem_(problem),
-        source_(backend, problem, batch_rows(problem, options), options.source, stream_slots),
-        pass_(backend, problem, batch_pairs(problem, options)),
+        source_(backend, problem, options),
         parameters_(backend, problem.input->box.start, "parameters"),
         normal_(normal_count(static_cast<int>(parameters_.size()))) {
     for (int slot = 0; slot < stream_slots; ++slot) {
-      sums_.emplace_back(backend, pass_.sum_size(), "sums of a slot");
+      sums_.emplace_back(backend, source_.sum_size(), "sums of a slot");
       home_.emplace_back(device_, sums_.back().bytes());
       told_.push_back(device_.make_event("sums"));
     }
@@ -50,11 +75,10 @@ class RowBatches final : public Batches {
     if (at != at_) {
       at_ = at;
       parameters_.upload(at);
-      pass_.prepare(parameters_.data(), static_cast<int>(at.size()));
+      source_.prepare(parameters_.data(), static_cast<int>(at.size()));
     }
     const auto which = static_cast<std::size_t>(slot);
-    pass_.add_up(source_.fetch(slot, batch, poisoned), sums_[which].data());
-    source_.release(slot);
+    source_.add_up(slot, batch, poisoned, sums_[which].data());
     device_.download_later(home_[which].data(), sums_[which].data(), sums_[which].bytes(),
                            Lane::main);
     device_.record(*told_[which], Lane::main);
@@ -63,7 +87,7 @@ class RowBatches final : public Batches {
     const auto which = static_cast<std::size_t>(slot);
     device_.await(*told_[which]);
     assemble(problem_.options, problem_.input->size.angles,
-             {reinterpret_cast<const double*>(home_[which].data()), pass_.sum_size()}, at_,
+             {reinterpret_cast<const double*>(home_[which].data()), source_.sum_size()}, at_,
              normal_.data());
     return normal_.data();
   }
@@ -71,8 +95,7 @@ class RowBatches final : public Batches {
  private:
   Device& device_;
   Problem problem_;
-  RowSource<T> source_;
-  DevicePass<T> pass_;
+  Source source_;
   Buffer<double> parameters_;
   std::vector<double> at_ = {}, normal_;
   std::vector<Buffer<double>> sums_ = {};
@@ -160,8 +183,10 @@ class PlainStream final : public Computation {
 template <class T>
 std::unique_ptr<Computation> made_stream(Backend& backend, const Problem& problem,
                                          const StreamOptions& options) {
+  if (options.order == BatchOrder::flat)
+    return std::make_unique<Streamed<LookedAt<FlatSource<T>>>>(backend, problem, options);
   if (is_looked_at(options))
-    return std::make_unique<Streamed<RowBatches<T>>>(backend, problem, options);
+    return std::make_unique<Streamed<LookedAt<ByRows<T>>>>(backend, problem, options);
   return std::make_unique<PlainStream<T>>(backend, problem, options);
 }
 

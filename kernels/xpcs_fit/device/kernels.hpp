@@ -93,4 +93,20 @@ struct PassKernels : KernelList {
       text("pass<", real_name<T>(), ", ", laminar(options_), ", ", weighting(options_), ">")};
 };
 
+// The same sums of points of the flat order.
+template <class T>
+struct FlatPassKernels : KernelList {
+  explicit FlatPassKernels(const Options& options) : options_(options) {}
+  FlatPassKernels(Compiler& compiler, const Options& options) : FlatPassKernels(options) {
+    compile(compiler, {.code = sources::pass_cu, .headers = point_headers()});
+  }
+
+ private:
+  Options options_;
+
+ public:
+  Listed<Grid, long long, long long, const T*, const T*, const AngleRow<T>*, double*> flat_pass{
+      *this, text("flat_pass<", real_name<T>(), ", ", laminar(options_), ">")};
+};
+
 }  // namespace holdfast::xpcs_fit

@@ -2,7 +2,8 @@
 // A pass over all data: F, g and N. Against the reference: one kernel instead of nine and p and
 // products of the library; 8 bytes per point of traffic instead of 64 + 32 p, because neither
 // planes nor residual nor Jacobian are stored; an exponential per pair of frames; over the angles
-// of a pair 15 sums of products instead of 55.
+// of a pair 15 sums of products instead of 55. What is streamed in the flat order has no such
+// pairs.
 #include "xpcs_fit/device/points.cuh"
 
 // Over the angles of a pair: products of factors, their products with the residual, the cost.
@@ -61,6 +62,24 @@ __device__ void differences(const T* frames, int count, Place at, T shear, doubl
   ours[8] = static_cast<double>(-4 * shear);
 }
 
+// What a pair adds to F, g and the lower half of N. `ours`: of differences().
+template <class T, int p>
+__device__ __forceinline__ void add_pair(const OverAngles<T>& over, const double (&ours)[9],
+                                         double (&sums)[xpcs::sum_count(p)]) {
+  sums[0] += static_cast<double>(over.cost);
+#pragma unroll
+  for (int k = 0; k < p; ++k) {
+    sums[1 + k] += static_cast<double>(over.residual[xpcs::angle_factor(k)]) * ours[k];
+#pragma unroll
+    for (int l = 0; l <= k; ++l) {
+      const int a = xpcs::angle_factor(k), b = xpcs::angle_factor(l);
+      sums[1 + p + xpcs::packed(k, l)] +=
+          static_cast<double>(over.product[a > b ? xpcs::packed(a, b) : xpcs::packed(b, a)]) *
+          (ours[k] * ours[l]);
+    }
+  }
+}
+
 // partial: [groups, blocks along x, sum_count]. A group, along y, has `group_angles` angles.
 template <class T, int laminar, int weighting>
 __global__ void __launch_bounds__(xpcs::pair_threads, 2)
@@ -84,19 +103,34 @@ __global__ void __launch_bounds__(xpcs::pair_threads, 2)
     }
     double ours[9];
     differences<T, laminar>(frames, grid.count, at, pair.shear, ours);
-    sums[0] += static_cast<double>(over.cost);
-#pragma unroll
-    for (int k = 0; k < p; ++k) {
-      sums[1 + k] += static_cast<double>(over.residual[xpcs::angle_factor(k)]) * ours[k];
-#pragma unroll
-      for (int l = 0; l <= k; ++l) {
-        const int a = xpcs::angle_factor(k), b = xpcs::angle_factor(l);
-        sums[1 + p + xpcs::packed(k, l)] +=
-            static_cast<double>(over.product[a > b ? xpcs::packed(a, b) : xpcs::packed(b, a)]) *
-            (ours[k] * ours[l]);
-      }
-    }
+    add_pair<T, p>(over, ours, sums);
   }
   add_up<xpcs::pair_threads>(
       sums, partial + (static_cast<long long>(blockIdx.y) * gridDim.x + blockIdx.x) * count);
+}
+
+// Points first, first + 1, .. of the flat order, each a pair and an angle of its own, so that a
+// batch begins and ends anywhere in a row: all 55 products for each. data: [many]; partial:
+// [blocks, sum_count].
+template <class T, int laminar>
+__global__ void __launch_bounds__(xpcs::pair_threads, 2)
+    flat_pass(xpcs::Grid grid, long long first, long long many, const T* data, const T* frames,
+              const xpcs::AngleRow<T>* angles, double* partial) {
+  constexpr int p = laminar ? 9 : 5, count = xpcs::sum_count(p);
+  double sums[count] = {};
+  const long long plane = static_cast<long long>(grid.count) * grid.count,
+                  step = static_cast<long long>(gridDim.x) * xpcs::pair_threads;
+  for (long long q = static_cast<long long>(blockIdx.x) * xpcs::pair_threads + threadIdx.x;
+       q < many; q += step) {
+    const long long k = first + q;
+    const xpcs::AngleRow<T>& angle = angles[k / plane];
+    const Place at = place_of(k % plane, 0, grid.count);
+    const Pair<T, laminar> pair(frames, grid.count, at);
+    OverAngles<T> over;
+    add_point<T, laminar, 0>(factors<T, laminar>(pair, angle), angle, data[q], T(1), T(1), over);
+    double ours[9];
+    differences<T, laminar>(frames, grid.count, at, pair.shear, ours);
+    add_pair<T, p>(over, ours, sums);
+  }
+  add_up<xpcs::pair_threads>(sums, partial + static_cast<long long>(blockIdx.x) * count);
 }

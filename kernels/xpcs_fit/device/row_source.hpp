@@ -8,14 +8,12 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "runtime/backend/buffer.hpp"
-#include "runtime/backend/pinned_bytes.hpp"
 #include "xpcs_fit/data/held.hpp"
 #include "xpcs_fit/device/arguments.hpp"
 #include "xpcs_fit/device/generator.hpp"
+#include "xpcs_fit/device/slots.hpp"
 #include "xpcs_fit/streams.hpp"
 
 namespace holdfast::xpcs_fit {
@@ -24,9 +22,7 @@ template <class T>
 class RowSource {
  public:
   RowSource(Backend& backend, const Problem& problem, int rows, DataSource source, int slots)
-      : device_(*backend.device),
-        executes_(backend.executes()),
-        input_(problem.input),
+      : input_(problem.input),
         rows_(rows),
         resident_(held_data<T>(backend, problem, source == DataSource::resident)) {
     if (source == DataSource::resident) return;
@@ -35,7 +31,7 @@ class RowSource {
       made_.emplace(backend, slot_points(), "slot");
       return;
     }
-    for (int slot = 0; slot < slots; ++slot) slots_.emplace_back(backend, slot_points());
+    slots_.emplace(backend, slots, slot_points());
   }
 
   int count() const { return (input_->size.frames + rows_ - 1) / rows_; }
@@ -52,45 +48,23 @@ class RowSource {
               .angle_pitch = pairs(batch),
               .first_row = static_cast<int>(first)};
     }
-    if (slots_.empty())
+    if (!slots_)
       return {.data = resident_.data() + first * row,
               .pairs = pairs(batch),
               .angle_pitch = input_->size.plane(),
               .first_row = static_cast<int>(first)};
-    Slot& at = slots_[static_cast<std::size_t>(slot)];
-    if (at.used) device_.await(*at.arrived);  // its page-locked memory is free again
-    if (executes_) fill(reinterpret_cast<T*>(at.home.data()), batch, poisoned);
-    if (at.used) device_.wait(Lane::copies, *at.read);
-    device_.upload_later(at.there.data(), at.home.data(),
-                         static_cast<std::size_t>(points(batch)) * sizeof(T));
-    device_.record(*at.arrived, Lane::copies);
-    device_.wait(Lane::main, *at.arrived);
-    return {.data = at.there.data(),
-            .pairs = pairs(batch),
-            .angle_pitch = pairs(batch),
-            .first_row = static_cast<int>(first)};
+    return {
+        .data = slots_->send(slot, points(batch), [&](T* home) { fill(home, batch, poisoned); }),
+        .pairs = pairs(batch),
+        .angle_pitch = pairs(batch),
+        .first_row = static_cast<int>(first)};
   }
   // The main lane was given all that reads the slot.
   void release(int slot) {
-    if (slots_.empty()) return;
-    Slot& at = slots_[static_cast<std::size_t>(slot)];
-    device_.record(*at.read, Lane::main);
-    at.used = true;
+    if (slots_) slots_->release(slot);
   }
 
  private:
-  struct Slot {
-    Slot(Backend& backend, std::size_t points)
-        : home(*backend.device, points * sizeof(T)),
-          there(backend, points, "slot"),
-          arrived(backend.device->make_event("arrived")),
-          read(backend.device->make_event("read")) {}
-    PinnedBytes home;
-    Buffer<T> there;
-    std::unique_ptr<LaneEvent> arrived, read;
-    bool used = false;
-  };
-
   int rows_in(int batch) const { return std::min(rows_, input_->size.frames - batch * rows_); }
   std::size_t slot_points() const {
     return static_cast<std::size_t>(rows_) * input_->size.frames * input_->size.angles;
@@ -105,14 +79,12 @@ class RowSource {
     if (poisoned) *to = static_cast<T>(std::nan(""));
   }
 
-  Device& device_;
-  bool executes_;
   std::shared_ptr<const Input> input_;
   int rows_;
   Buffer<T> resident_;
   std::optional<Generator<T>> generator_ = {};
   std::optional<Buffer<T>> made_ = {};  // by it, of one batch
-  std::vector<Slot> slots_ = {};
+  std::optional<Slots<T>> slots_ = {};
 };
 
 }  // namespace holdfast::xpcs_fit

@@ -116,6 +116,23 @@ TEST_P(XpcsOnGpu, StreamsThroughFaultsToTheSameBits) {
   EXPECT_EQ(fit(0.3), fit(0));
 }
 
+TEST_P(XpcsOnGpu, CountsFaultsAsPublished) {
+  if (GetParam() == Variant::reference) GTEST_SKIP() << "the plain stream tolerates none";
+  const Problem one = problem({4, 48}, {}, 0.01);
+  const auto attempts = [&](const FaultPlan& faults) {
+    const auto fit = make_stream(
+        *backend, one, {.batch = 512, .order = BatchOrder::flat, .settings = {.faults = faults}});
+    fit->step();
+    for (const NamedReading& reading : fit->readings())
+      if (reading.name == "attempts") return reading.value;
+    return 0.;
+  };
+  EXPECT_EQ(attempts({}), 108);
+  EXPECT_EQ(attempts({.probability = 0.05}), 113);
+  EXPECT_EQ(attempts({.probability = 0.3}), 147);
+  EXPECT_EQ(attempts({.permanent = {3}}), 105);
+}
+
 TEST_P(XpcsOnGpu, TransformsAsParsevalSays) {
   for (const int n : {7, 256, 1000})
     EXPECT_NEAR(stepped(*make_spectrum(n, *backend, GetParam())).front() / exact_power(n), 1,

@@ -91,6 +91,8 @@ void add_forms(EmulatedKernels& kernels) {
   add_values<T, 1>(kernels, {.mode = Mode::laminar});
   add_pass<T, 0, 0>(kernels);
   add_pass<T, 1, 0>(kernels);
+  kernels.add(FlatPassKernels<T>({.mode = Mode::at_rest}).flat_pass, &on_cpu::flat_pass<T, 0>);
+  kernels.add(FlatPassKernels<T>({.mode = Mode::laminar}).flat_pass, &on_cpu::flat_pass<T, 1>);
   kernels.add(GeneratorKernels<T>({.mode = Mode::at_rest}).generate, &on_cpu::generate<T, 0>);
   kernels.add(GeneratorKernels<T>({.mode = Mode::laminar}).generate, &on_cpu::generate<T, 1>);
 }

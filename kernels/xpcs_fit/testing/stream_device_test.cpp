@@ -247,8 +247,12 @@ TEST_F(DryStream, RefusesWhatItCannotDo) {
   const auto refusal = [&](const StreamOptions& options) {
     return refusal_of([&] { return make_stream(*backend, flow, options); });
   };
-  EXPECT_THAT(refusal({.order = BatchOrder::flat}),
-              HasSubstr("invalid_option: batches on a device"));
+  EXPECT_THAT(refusal({.order = BatchOrder::flat, .settings = {.mode = StreamMode::plain}}),
+              HasSubstr("invalid_option: batches of the flat order"));
+  EXPECT_THAT(refusal({.source = DataSource::resident, .order = BatchOrder::flat}),
+              HasSubstr("invalid_option: batches of the flat order"));
+  EXPECT_THAT(refusal({.order = BatchOrder::flat, .budget_bytes = 100000}),
+              HasSubstr("invalid_option: a budget is kept by fewer rows"));
   EXPECT_THAT(
       refusal({.source = DataSource::resident, .settings = {.faults = {.probability = 0.1}}}),
       HasSubstr("invalid_option: a fault is planted into a batch's copy"));
