@@ -115,5 +115,38 @@ TEST(XpcsOptions, RefuseWhatIsNoFrequency) {
   EXPECT_THAT(said.words, testing::HasSubstr("a checkpoint every 0 batches"));
 }
 
+TEST(XpcsOptions, RefuseWhatIsNoShareOfBatches) {
+  const std::string fit = XPCS_FIT_BINARY
+      " --device=host --tier=full --filter=stream/faults/probability:0/permanent:3 ";
+  const Said more = run(fit + "--min-success-rate=2"), word = run(fit + "--min-success-rate=most");
+  EXPECT_EQ(more.exit, 2) << more.words;
+  EXPECT_THAT(more.words, testing::HasSubstr("a least success rate of 2; give 0 to 1"));
+  EXPECT_EQ(word.exit, 2) << word.words;
+  EXPECT_THAT(word.words, testing::HasSubstr("--min-success-rate=most is no number"));
+}
+
+// Failures of a run and no bad input: they say what was reached.
+TEST(XpcsFailures, OfTooFewBatchesTellTheBestParameters) {
+  const Said said =
+      run(XPCS_FIT_BINARY
+          " --device=host --tier=full --filter=stream/faults/probability:0/permanent:3 "
+          "--min-success-rate=0.95");
+  EXPECT_EQ(said.exit, 3) << said.words;
+  EXPECT_THAT(said.words, testing::HasSubstr(
+                              "success_rate_too_low: 0.944444 of the batches are left in pass 0, "
+                              "less than 0.95; the best parameters so far are 0.5, 1.05, 1500"));
+}
+
+TEST(XpcsFailures, OfMemoryTellWhatWasHeldAndAllowed) {
+  const Said said = run("HOLDFAST_MEMORY_LIMIT_GB=0.005 " XPCS_FIT_BINARY
+                        " --device=host --tier=full "
+                        "--filter=fit/strategy:standard/source:resident/mode:laminar/size:s/");
+  EXPECT_EQ(said.exit, 3) << said.words;
+  EXPECT_THAT(said.words, testing::HasSubstr(
+                              "failed to allocate 'inputs': it asks for 7200000 bytes where 0 are "
+                              "held and 5000000 allowed; choose a smaller size or raise "
+                              "HOLDFAST_MEMORY_LIMIT_GB"));
+}
+
 }  // namespace
 }  // namespace holdfast

@@ -25,6 +25,7 @@ Row with(const SuiteOptions& options, const std::string& way, Row row) {
   const Given given(options);
   given.number("checkpoint-frequency", row.checkpoint_frequency);
   if (given.has("checkpoint-dir")) row.checkpoint_folder = options.custom.at("checkpoint-dir");
+  given.real("min-success-rate", row.least_success_rate);
   if (!given.has("strategy") ||
       (row.family != &families::fit && row.family != &families::converged))
     return row;
@@ -41,7 +42,8 @@ std::vector<OptionRow> own_options() {
            "how fits go over their data: standard, large, chunked, streaming, or auto "
            "by size"},
           {"checkpoint-dir", "DIR", "where streams save how far they are"},
-          {"checkpoint-frequency", "N", "batches from one checkpoint to the next"}};
+          {"checkpoint-frequency", "N", "batches from one checkpoint to the next"},
+          {"min-success-rate", "X", "the least share of batches with which a stream goes on"}};
 }
 
 void follow(const SuiteOptions& options, std::vector<Row>& rows) {

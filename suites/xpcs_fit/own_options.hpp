@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The suite's own options: the way of fits over their data, and where streams are saved.
+// The suite's own options: the way of fits over their data, where streams are saved, and how many
+// of their batches may be lost.
 #pragma once
 
 #include <vector>

@@ -29,6 +29,7 @@ StreamOptions saved(const Row& row, StreamOptions options) {
   return options;
 }
 
+// In the order for which counts are published, wherever it runs.
 std::unique_ptr<Computation> streamed(const Row& row, Backend& backend) {
   StreamOptions options = {.order = BatchOrder::flat};
   options.settings.faults.probability = row.probability;
