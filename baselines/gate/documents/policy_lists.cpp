@@ -81,11 +81,11 @@ void Policy::check_against(const std::vector<List>& lists, bool complete) const 
   if (!complete) return;
   const auto any = [&](const auto& test) { return std::any_of(lists.begin(), lists.end(), test); };
   for (const auto& [suite, file] : files_)
-    if (!any([&](const List& list) { return list.suite == suite; }))
+    if (!any([&suite = suite](const List& list) { return list.suite == suite; }))
       throw Error(Fault::bad_input, text(file, ": there is no suite '", suite,
                                          "'; name the file after the suite whose rules it has"));
   for (const auto& [metric, row] : rows_)
-    if (!any([&](const List& list) { return list.metrics.contains(metric); }))
+    if (!any([&metric = metric](const List& list) { return list.metrics.contains(metric); }))
       throw Error(Fault::bad_input, text(row.said.place, ": no suite lists the metric ", metric,
                                          "; mend or remove its row"));
 }

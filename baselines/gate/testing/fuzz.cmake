@@ -4,17 +4,9 @@ if(NOT CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   message(FATAL_ERROR "libFuzzer is clang's: use preset fuzz, after apt-get install clang libclang-rt-14-dev libomp-dev.")
 endif()
 
-# The parsers and what they need, not the whole gate.
-holdfast_add_library(holdfast_parser_promises
-  base/error.cpp base/json.cpp base/json_write.cpp base/numbers.cpp base/options.cpp base/process.cpp base/store.cpp
-  base/written_file.cpp
-  documents/aliases.cpp documents/baseline.cpp documents/build_folder.cpp documents/case_name.cpp
-  documents/documents.cpp documents/history_lines_1.cpp documents/history_segment.cpp documents/history_store.cpp
-  documents/measured_part.cpp documents/policy.cpp
-  documents/profile.cpp documents/results.cpp documents/results_root.cpp
-  base/git.cpp history/append.cpp history/series.cpp history/writer.cpp
-  testing/parser_promises.cpp
-  USES holdfast_base nlohmann_json::nlohmann_json GTest::gtest)
+# The parsers and what they stand on, not the whole gate.
+holdfast_add_library(holdfast_parser_promises ${holdfast_gate_documents} testing/parser_promises.cpp
+                     USES holdfast_base nlohmann_json::nlohmann_json GTest::gtest)
 add_executable(fuzz_seeds testing/fuzz_seeds.cpp)
 target_link_libraries(fuzz_seeds PRIVATE holdfast_parser_promises)
 add_custom_target(fuzzers)
