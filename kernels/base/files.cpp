@@ -13,11 +13,13 @@ namespace holdfast {
 namespace {
 
 // Whether `path` still leads to the open file: its last holder may have given it its place.
-bool leads_to(const std::filesystem::path& path, int file) {
+bool leads_to(const std::filesystem::path& path, int file, int& error) {
   struct stat there = {};
   struct stat here = {};
-  return ::stat(path.c_str(), &there) == 0 && ::fstat(file, &here) == 0 &&
-         there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+  if (::stat(path.c_str(), &there) == 0 && ::fstat(file, &here) == 0)
+    return there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+  if (errno != ENOENT) error = errno;
+  return false;
 }
 
 int lock(int file) {
@@ -54,7 +56,7 @@ WrittenFile::WrittenFile(std::filesystem::path place)
   do {
     open(O_NOFOLLOW);
     if (error_ == 0) error_ = lock(*file_);
-  } while (error_ == 0 && !leads_to(beside_, *file_));
+  } while (error_ == 0 && !leads_to(beside_, *file_, error_) && error_ == 0);
   if (error_ == 0 && ::ftruncate(*file_, 0) != 0) error_ = errno;
   if (error_ != 0) file_ = Descriptor();  // it is not ours to remove
 }

@@ -159,6 +159,13 @@ TEST_F(Json, AnAbsentFileIsNamed) {
               testing::ThrowsMessage<Error>(HasSubstr("absent.json: No such file or directory")));
 }
 
+// Which nobody could read before either: /proc/self/mem has no byte at its beginning.
+TEST(JsonReading, AFileThatCannotBeReadIsNotCalledCutShort) {
+  EXPECT_THAT(
+      [] { (void)read_file("/proc/self/mem"); },
+      testing::ThrowsMessage<Error>(HasSubstr("cannot read /proc/self/mem: Input/output error")));
+}
+
 TEST(Sha256, IsTheKnownDigest) {
   EXPECT_EQ(sha256("abc"),
             "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writing half of json.hpp.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 
+#include "base/files.hpp"
 #include "gate/base/json.hpp"
 
 namespace holdfast::gate {
@@ -98,21 +102,24 @@ void require_folder(const std::filesystem::path& path, std::string_view advice) 
 }
 
 std::string read_file(const std::filesystem::path& path) {
-  std::error_code problem;
-  if (std::filesystem::is_directory(path, problem))
-    throw Error(Fault::bad_input,
-                text("cannot read ", path.string(), ": it is a folder, not a file"));
-  // A FIFO would be waited for. What is not there is told below.
-  if (std::filesystem::exists(path, problem) && !std::filesystem::is_regular_file(path, problem))
-    throw Error(Fault::bad_input,
-                text("cannot read ", path.string(), ": it is not a regular file"));
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
-    throw Error(Fault::bad_input, text("cannot read ", path.string(), ": ", std::strerror(errno)));
-  std::ostringstream content;
-  content << in.rdbuf();
-  if (in.bad()) throw Error(Fault::bad_input, text("cannot read ", path.string(), " to its end"));
-  return std::move(content).str();
+  const auto refuse = [&](std::string_view why) {
+    throw Error(Fault::bad_input, text("cannot read ", path.string(), ": ", why));
+  };
+  // A FIFO would be waited for.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat is = {};
+  if (*file < 0 || ::fstat(*file, &is) != 0) refuse(std::strerror(errno));
+  if (S_ISDIR(is.st_mode)) refuse("it is a folder, not a file");
+  if (!S_ISREG(is.st_mode)) refuse("it is not a regular file");
+  std::string content;
+  std::array<char, std::size_t{1} << 16> block;
+  for (ssize_t got = 0; (got = ::read(*file, block.data(), block.size())) != 0;) {
+    if (got > 0)
+      content.append(block.data(), static_cast<std::size_t>(got));
+    else if (errno != EINTR)
+      refuse(std::strerror(errno));
+  }
+  return content;
 }
 
 }  // namespace holdfast::gate

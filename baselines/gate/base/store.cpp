@@ -98,7 +98,9 @@ void sync_folder(const fs::path& folder) {
 
 // With all that leads to it; none of them is forgotten either.
 void make_folder(const fs::path& folder, std::error_code& problem) {
-  if (fs::is_directory(folder, problem)) return;
+  const fs::file_type type = fs::status(folder, problem).type();
+  if (type == fs::file_type::directory) return;
+  if (type == fs::file_type::none) return;  // whether it is there cannot be told
   const fs::path parent = fs::absolute(folder, problem).parent_path();
   if (!problem) make_folder(parent, problem);
   if (!problem && fs::create_directory(folder, problem)) sync_folder(parent);

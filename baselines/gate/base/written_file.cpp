@@ -44,6 +44,13 @@ void WrittenFile::append_copy_of(const std::filesystem::path& file) {
   }
 }
 
+void withdraw(const std::filesystem::path& older) {
+  if (::unlink(older.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR)
+    throw Error(Fault::bad_input,
+                text("cannot write ", older.string(),
+                     ": what stands there cannot be removed: ", std::strerror(errno)));
+}
+
 void write_file(const std::filesystem::path& path, std::string_view content, Sync sync) {
   WrittenFile file(path);
   file.append(content);

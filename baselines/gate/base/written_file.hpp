@@ -25,4 +25,8 @@ class WrittenFile : private holdfast::WrittenFile {
   void check() const;
 };
 
+// Removes the file that an older command wrote, which nobody may take for what this one has yet to
+// say. What cannot be removed, as a folder, throws Error(bad_input) "cannot write ..".
+void withdraw(const std::filesystem::path& older);
+
 }  // namespace holdfast::gate

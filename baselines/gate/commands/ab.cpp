@@ -6,6 +6,7 @@
 
 #include "gate/base/json.hpp"
 #include "gate/base/numbers.hpp"
+#include "gate/base/written_file.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/compare/comparison.hpp"
 #include "gate/documents/build_folder.hpp"
@@ -124,6 +125,8 @@ int ab_verb(const Options& options) {
     throw Error(Fault::bad_input,
                 self ? "holdfast ab --selftest takes one suite binary, and runs it against itself"
                      : "holdfast ab takes two builds of one suite: holdfast ab BASE_BIN HEAD_BIN");
+  const auto out = options.value("out");
+  if (out) withdraw(*out);
   const fs::path base = find_suite(options.operands().front(), binary_folder());
   const fs::path head = find_suite(options.operands().back(), binary_folder());
   if (base.filename() != head.filename())
@@ -174,7 +177,7 @@ int ab_verb(const Options& options) {
     if (found.decision == Paired::undecided)
       code = worse_exit_code(code, exit_code(Fault::undecided));
   }
-  if (const auto out = options.value("out"))
+  if (out)
     write_file(*out, canonical({{"schema", "holdfast-ab/1"},
                                 {"suite", base.filename().string()},
                                 {"device", plan.device},

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "gate/base/printing.hpp"
+#include "gate/base/written_file.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/case_name.hpp"
@@ -56,11 +57,10 @@ std::vector<std::string> suite_arguments(const Options& options, const std::stri
 void remove_older(const fs::path& out, const std::string& id) {
   for (const char* variant : {"optimized", "reference"}) {
     const std::string stem = text(slug(id), ".", variant);
-    std::error_code ignored;
-    fs::remove(out / profile_name(id, variant), ignored);
-    fs::remove(out / (stem + ".trace.json"), ignored);
-    fs::remove(out / (stem + ".pb.gz"), ignored);
-    fs::remove_all(out / stem, ignored);
+    for (const std::string& name :
+         {profile_name(id, variant), stem + ".trace.json", stem + ".pb.gz"})
+      withdraw(out / name);
+    fs::remove_all(out / stem);
   }
 }
 

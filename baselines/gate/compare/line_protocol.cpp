@@ -92,11 +92,13 @@ std::string Conversation::read_line() {
     if (timeout_seconds_ > 0 && left <= 0)
       give_up(text("said nothing for ", timeout_seconds_, " s"));
     pollfd end = {*output_, POLLIN, 0};
-    (void)::poll(&end, 1, 100);
+    const auto deaf = [&] { give_up(text("cannot be listened to: ", std::strerror(errno))); };
+    if (::poll(&end, 1, 100) < 0 && errno != EINTR) deaf();
     if (end.revents == 0) continue;
     std::array<char, 4096> buffer;
     const ssize_t got = ::read(*output_, buffer.data(), buffer.size());
     if (got == 0) ended();
+    if (got < 0 && errno != EINTR) deaf();
     if (got > 0) received_.append(buffer.data(), static_cast<std::size_t>(got));
   }
 }

@@ -5,6 +5,7 @@
 
 #include "gate/base/git.hpp"
 #include "gate/base/process.hpp"
+#include "gate/base/written_file.hpp"
 #include "gate/commands/check/check.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"
@@ -18,9 +19,8 @@ namespace fs = std::filesystem;
 // Of an older check, which nobody may take for this one's wherever this one ends.
 void withdraw_verdict(const CheckRequest& request) {
   if (!request.whole()) return;
-  std::error_code problem;
   for (const char* name : {"verdict.json", "verdict.md", "verdict.xml", "proposed-baseline.patch"})
-    fs::remove(request.directory / name, problem);
+    withdraw(request.directory / name);
 }
 
 void write_verdict(const CheckRequest& request, const Checked& checked) {
@@ -78,9 +78,9 @@ bool runs_on_github() {
 int check_verb(const Options& options) {
   const CheckRequest request = parse_request(options);
   if (request.confirm) catch_interruptions();
-  withdraw_verdict(request);
   Checked checked;
   try {
+    withdraw_verdict(request);
     checked = check(request);
   } catch (const Error& error) {
     write_refusal(request, error.fault(), error.what());
