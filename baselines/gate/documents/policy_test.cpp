@@ -307,5 +307,20 @@ TEST(ThePolicyOfThisProject, BoundsTheHostSpeedupOfTheCubedSphere) {
   EXPECT_EQ(speedup.bounds.front()->bound->min, 5.0);
 }
 
+// What holds on every GPU, "nvidia-*", is about right and wrong; what names one was predicted of
+// it.
+TEST(ThePolicyOfThisProject, OnlyWarnsOfWhatIsPredictedOfAGpuThatNobodyHasMeasured) {
+  const std::filesystem::path folder = HOLDFAST_POLICY;
+  std::map<std::string, std::size_t> predicted;
+  const Policy policy = Policy::read(folder, today);
+  for (const Rule& rule : policy.rules()) {
+    if (!rule.device.starts_with("nvidia-") || rule.device.ends_with('*') || !rule.bound) continue;
+    ++predicted[rule.match.substr(0, rule.match.find('/'))];
+    if (std::filesystem::exists(folder.parent_path() / "devices" / rule.device)) continue;
+    EXPECT_EQ(rule.gate, Gate::warn) << rule.place << ": " << rule.match;
+  }
+  EXPECT_EQ(predicted.size(), 5u) << "every workload has predictions";
+}
+
 }  // namespace
 }  // namespace holdfast::gate
