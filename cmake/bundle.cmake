@@ -68,13 +68,14 @@ function(holdfast_add_bundle)
 
   add_test(NAME bundle.pack COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target bundle)
   add_test(NAME bundle.bare COMMAND ${scripts}/bare_test.sh ${place}/${name}.tar.gz)
+  add_test(NAME bundle.tour COMMAND ${scripts}/tour_test.sh ${place}/${name}.tar.gz)
   add_test(NAME bundle.complete COMMAND ${scripts}/complete_test.sh ${place}/${name}.tar.gz
                                         ${HOLDFAST_BUNDLE_ARCHITECTURES})
   set_tests_properties(bundle.pack PROPERTIES FIXTURES_SETUP bundle)
-  set_tests_properties(bundle.bare bundle.complete PROPERTIES FIXTURES_REQUIRED bundle)
-  set_tests_properties(bundle.pack bundle.bare PROPERTIES LABELS slow TIMEOUT 1200 RUN_SERIAL TRUE)
+  set_tests_properties(bundle.bare bundle.tour bundle.complete PROPERTIES FIXTURES_REQUIRED bundle)
+  set_tests_properties(bundle.pack bundle.bare bundle.tour PROPERTIES LABELS slow TIMEOUT 1200 RUN_SERIAL TRUE)
   set_tests_properties(bundle.complete PROPERTIES LABELS nightly TIMEOUT 3600 RUN_SERIAL TRUE)
   if(NOT HOLDFAST_CUDA_INCLUDE MATCHES "^/usr/local/cuda/")  # where the bundle looks by itself
-    set_tests_properties(bundle.bare bundle.complete PROPERTIES ENVIRONMENT CUDA_HOME=${holdfast_cuda_root})
+    set_tests_properties(bundle.bare bundle.tour bundle.complete PROPERTIES ENVIRONMENT CUDA_HOME=${holdfast_cuda_root})
   endif()
 endfunction()

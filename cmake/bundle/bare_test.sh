@@ -19,6 +19,10 @@ bare() {  # COMMAND...: with the bundle's environment and nothing of this one
   env -i PATH=/usr/bin:/bin HOME="$place" ${CUDA_HOME:+CUDA_HOME="$CUDA_HOME"} \
     bash -c '. ./environment.sh && "$@"' bash "$@"
 }
+nvrtc_runs() {  # SUITE: with the device code that lies in kernels/
+  bare env HOLDFAST_SOURCES=kernels "$1" --device=cuda-dry:sm_90 --tier=smoke --out="$place/sources.json" > /dev/null
+  tr -d ' \n' < "$place/sources.json" | grep -oE '"nvrtc_runs":\{[^}]*\}'
+}
 
 # What CUDA and the C library are is the machine's; all else comes from the bundle, whatever this machine has installed.
 for program in bin/* tests/*; do
@@ -45,7 +49,12 @@ for suite in "${suites[@]}"; do
   runs=$(tr -d ' \n' < "$place/dry-$suite.json" | grep -oE '"nvrtc_runs":\{[^}]*\}') ||
     fail "$suite says nothing about nvrtc_runs"
   ! grep -v '"value":0}' <<< "$runs" || fail "$suite runs NVRTC although the bundle holds its programs"
+  # Packed device code is what the programs were compiled from.
+  runs=$(nvrtc_runs "$suite")
+  ! grep -v '"value":0}' <<< "$runs" || fail "kernels/ does not hold what $suite was built from"
 done
+echo '// tuned' >> kernels/cubed_sphere_swe/device/optimized.cu
+grep -q '"value":1}' <<< "$(nvrtc_runs cubed_sphere_swe)" || fail "HOLDFAST_SOURCES=kernels does not compile what was changed"
 
 # The tour without a GPU: each step ends well, or says why it is skipped.
 code=0

@@ -2,7 +2,7 @@
 # cmake -DSOURCE=<root> -DBUILD=<build folder> -DPLACE=<folder> -DNAME=<name> -DPROGRAMS=<binaries> -DSUITES=<names>
 #       -DCACHES=<folders> -DREADELF=<tool> -DSTRIP=<tool> -P pack.cmake
 # Packs <folder>/<name>.tar.gz: programs, the libraries that they need and a bare machine lacks, baselines and policy,
-# compiled programs, and run.sh, which takes the tour.
+# compiled programs, device code, formulations for the side by side, and run.sh, which takes the tour.
 
 set(most_mebibytes 60)
 set(newest_glibc 2.36)
@@ -42,7 +42,12 @@ function(install_programs)
   endif()
   file(COPY ${SOURCE}/LICENSE ${SOURCE}/cmake/cuda-requirements.txt DESTINATION ${root})
   set(here ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
-  file(COPY ${here}/run.sh ${here}/environment.sh ${here}/compare_counts.sh ${here}/README.md DESTINATION ${root})
+  file(COPY ${here}/run.sh ${here}/tour ${here}/environment.sh ${here}/compare_counts.sh ${here}/README.md
+       DESTINATION ${root})
+  # Device code, to work on where it runs (HOLDFAST_SOURCES), and the formulations that are timed beside it.
+  file(COPY ${SOURCE}/kernels DESTINATION ${root} FILES_MATCHING REGEX "\\.(cu|cuh|hpp|md)$")
+  file(COPY ${SOURCE}/suites/side_by_side DESTINATION ${root} FILES_MATCHING REGEX "\\.(py|md)$" PATTERN "*_test.py" EXCLUDE
+       PATTERN "__pycache__" EXCLUDE)
 endfunction()
 
 # The loader's own answer, of the programs as they were built; of CUDA's libraries only the names are packed.

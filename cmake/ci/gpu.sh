@@ -13,9 +13,9 @@ tar -xzf "$bundle" -C "$place" --strip-components=1
 mkdir -p "$out"
 status=0
 "$place/run.sh" --out="$out/tour" "$@" || status=$?
-if [ ! -d "$out/tour/gate-1" ]; then
-  echo "gpu: the tour left no gate-1, so nothing was measured that a baseline could judge; see $out/tour" >&2
+if [ ! -d "$out/tour/gate_1" ]; then
+  echo "gpu: the tour left no gate_1, so nothing was measured that a baseline could judge; see $out/tour" >&2
   exit $((status == 0 ? 3 : status))
 fi
-cp -r "$out/tour/gate-1" "$out/results"
+cp -r "$out/tour/gate_1" "$out/results"
 exit $status

@@ -170,7 +170,7 @@ mkdir -p "$out"
 
 
 def test_a_tour_is_gathered_and_its_exit_code_kept(tmp_path: Path) -> None:
-    measures = TOUR + 'mkdir -p "$out/gate-1/cuda" && echo 1 > "$out/gate-1/cuda/toy.json"\nexit 4\n'
+    measures = TOUR + 'mkdir -p "$out/gate_1/cuda" && echo 1 > "$out/gate_1/cuda/toy.json"\nexit 4\n'
     done = run("gpu.sh", packed(tmp_path, {"run.sh": measures}), tmp_path / "out", "--quick")
     assert done.returncode == 4
     assert (tmp_path / "out" / "results" / "cuda" / "toy.json").exists()
@@ -179,7 +179,7 @@ def test_a_tour_is_gathered_and_its_exit_code_kept(tmp_path: Path) -> None:
 def test_a_tour_that_measured_nothing_is_incomplete(tmp_path: Path) -> None:
     done = run("gpu.sh", packed(tmp_path, {"run.sh": TOUR}), tmp_path / "out")
     assert done.returncode == 3
-    assert "the tour left no gate-1" in done.stderr
+    assert "the tour left no gate_1" in done.stderr
 
 
 def test_lint_names_a_tool_that_is_missing(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 """What the formulations ask of an array library: put, compile, add rows, wait. `dtype` is that of
 all numbers put."""
 
+import os
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -52,6 +53,8 @@ class NumPy:
 
 class Jax:
     def __init__(self, device: str, dtype: str = "float32") -> None:
+        # The suite's process needs memory of the same GPU.
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
         import jax
 
         self.jax, self.jnp, self.dtype = jax, jax.numpy, np.dtype(dtype)

@@ -99,6 +99,9 @@ def library(given: argparse.Namespace, dtype: str) -> Library:
     except ImportError:
         print(f"{given.library} is not installed; pip install it first", file=sys.stderr)
         raise SystemExit(NOT_INSTALLED) from None
+    except RuntimeError as error:
+        print(f"{given.library} has no {given.device} device: {error}", file=sys.stderr)
+        raise SystemExit(NOT_INSTALLED) from None
 
 
 def compare(

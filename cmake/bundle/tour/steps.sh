@@ -1,0 +1,203 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# steps.sh STEP: takes one step of the tour, as run.sh starts it, under a limit of time. The last line that a step prints is
+# what the summary says of it. What run.sh exports: bundle, out, device, quick, seconds (the limit), case_seconds (the limit
+# of a case or of a program), and again: yes where an earlier call began the step, which then goes on with what it left.
+# shellcheck disable=SC2154,SC2317  # exported by run.sh; called by their names
+set -uo pipefail
+# shellcheck source=cmake/bundle/tour/codes.sh
+. "$bundle/tour/codes.sh"
+# A step that is told to stop does so when the program that it runs has ended, which is told as well.
+trap 'exit 143' TERM
+
+place=$out/$1
+mkdir -p "$place/.parts"
+dry=no tier=gate largest=full processes=() resume=()
+[[ $device != cuda-dry:* ]] || dry=yes
+if [ "$quick" = yes ]; then tier=smoke largest=smoke processes=(--processes=1); fi
+[ "$again" = no ] || resume=(--resume)
+mapfile -t suites < <(basename -a -s .list.json "$bundle"/bin/*.list.json)
+
+# The formulation of each workload that is timed beside it: as large as its users' own.
+declare -A beside=(
+  [clusterless_kde]=--size=realistic [cubed_sphere_swe]=--n=384 [galaxy_shear]=--psf=moffat [gpt_train]=--model=small
+  [xpcs_fit]=--size=l
+)
+
+# ---- what steps are made of ----
+
+# Runs a part of the step, shows it, and keeps the worst code in `code`. What ended before an earlier call was stopped is not
+# run again.
+code=0
+part() {  # NAME COMMAND...
+  local kept=$place/.parts/$1 result=0
+  shift
+  if [ ! -f "$kept" ]; then
+    printf '$'
+    printf ' %q' "$@"
+    echo
+    "$@" || result=$?
+    as_code "$result" > "$kept"
+  fi
+  result=$(< "$kept")
+  code=$(worse "$code" "$result")
+  [ "$result" -eq 0 ]
+}
+
+# A program that has no limits of its own for its cases.
+within() {  # COMMAND...
+  timeout --foreground --kill-after=5 "$case_seconds" "$@"
+}
+
+into() {  # FILE COMMAND...
+  "${@:2}" 2>&1 | tee "$1"
+}
+
+# Measures a suite in processes of its own: a case that hangs or falls costs itself alone.
+measure() {  # ROOT DEVICE TIER SUITE [option of holdfast run]...
+  holdfast run "$4" --device="$2" --tier="$3" --timeout="$case_seconds" --out="$1" "${resume[@]}" "${@:5}"
+}
+judge() {  # ROOT
+  holdfast check "$1" --baselines="$bundle/baselines" --undecided=warn
+}
+
+# Ends a step that this machine cannot take.
+skip() {
+  echo "$*"
+  exit 77
+}
+needs_gpu() {
+  [ "$dry" = no ] || skip "$1"
+}
+
+# ---- the steps ----
+
+step_smoke() {
+  local suite
+  for suite in "${suites[@]}"; do
+    part "$suite" measure "$place" "$device" smoke "$suite" --processes=1
+    [ "$code" -ne 77 ] || return
+  done
+  part judge judge "$place"
+}
+
+step_gpu_tests() {
+  local test name failed='' skipped
+  needs_gpu "nothing is executed on $device"
+  for test in "$bundle"/tests/*; do
+    name=$(basename "$test")
+    GTEST_OUTPUT="xml:$place/$name.xml" part "$name" within "$test" || failed+=" $name"
+  done
+  skipped=$(cat "$place"/*.xml | grep -c 'result="skipped"')
+  echo "$([ -n "$failed" ] && echo "failed:$failed" || echo "no test fails"), $skipped are skipped (gpu_tests/)"
+}
+
+step_dry_equals_real() {
+  local suite architecture=${device#cuda-dry:} report=$place/differences.txt
+  for suite in "${suites[@]}"; do
+    part "$suite.real" measure "$place/real" "$device" "$tier" "$suite" --processes=1
+  done
+  if [ "$dry" = no ]; then
+    architecture=$(grep -rhoE '"sm": *"sm_[0-9]+' "$place/real" | head -n 1 | grep -oE 'sm_[0-9]+$')
+    [ -n "$architecture" ] || { echo "no result says which architecture the GPU has"; code=3; return; }
+  fi
+  for suite in "${suites[@]}"; do
+    part "$suite.dry" measure "$place/dry" "cuda-dry:$architecture" "$tier" "$suite"
+  done
+  part diff into "$report" holdfast diff "$place/real" "$place/dry"
+  echo "$device against cuda-dry:$architecture: $(grep -c '^  differs' "$report") counts or code metrics differ," \
+    "$(grep -c '^  only in\|: only in' "$report") cases or suites are on one side alone (dry_equals_real/differences.txt)"
+}
+
+step_counts() {
+  local suite to
+  needs_gpu "CUPTI counts nothing on $device"
+  for suite in "${suites[@]}"; do
+    for to in fewer=5 more=15; do
+      part "$suite.${to%=*}" within "$suite" --device="$device" --tier="$tier" --variant=both \
+        --profile="$place/${to%=*}" --profile-steps="${to#*=}"
+    done
+  done
+  part compare "$bundle/compare_counts.sh" "$place/fewer" "$place/more"
+}
+
+# The budget is what keeps three gates within a visit: no process of a suite begins after its share.
+step_gate() {
+  local suite share=$((seconds * 8 / 10 / ${#suites[@]}))
+  [ ${#processes[@]} -gt 0 ] || processes=(--budget=$((share < 1 ? 1 : share > 120 ? 120 : share)))
+  for suite in "${suites[@]}"; do
+    part "$suite" measure "$place" "$device" "$tier" "$suite" "${processes[@]}"
+  done
+  part judge judge "$place"
+}
+step_gate_1() { step_gate; }
+step_gate_2() { step_gate; }
+step_gate_3() { step_gate; }
+
+step_side_by_side() {
+  local python suite compared=0
+  needs_gpu "nothing is executed on $device"
+  python=$(type -P python3) || skip "this machine has no python3, so there is no JAX to compare with"
+  "$python" -c 'import numpy, jax' || skip "$python has no JAX to compare with: activate an environment that has it"
+  for suite in "${suites[@]}"; do
+    part "$suite" into "$place/$suite.txt" within "$python" "$bundle/side_by_side/$suite.py" --library=jax --device=cuda \
+      --budget=5 --suite="$bundle/bin/$suite" "${beside[$suite]}" && compared=$((compared + 1))
+  done
+  echo "$compared of ${#suites[@]} workloads are timed in turn with a plain formulation in JAX (side_by_side/)"
+}
+
+# The setting of OpenMP keeps a suite from starting itself again under the tool's feet.
+sanitize() {  # TOOL
+  local sanitizer suite complaints
+  needs_gpu "compute-sanitizer watches nothing on $device"
+  sanitizer=$(PATH=${holdfast_cuda:+$holdfast_cuda/bin:$holdfast_cuda/compute-sanitizer:}$PATH type -P compute-sanitizer) ||
+    skip "this machine has no compute-sanitizer, neither in PATH nor in ${holdfast_cuda:-/usr/local/cuda}"
+  for suite in "${suites[@]}"; do
+    GOMP_SPINCOUNT=1000 part "$suite" within "$sanitizer" --tool "$1" --target-processes all --error-exitcode 1 \
+      --log-file "$place/$suite.txt" "$bundle/bin/$suite" --device="$device" --tier=smoke
+  done
+  complaints=$(grep -l 'ERROR SUMMARY: [1-9]\|RACECHECK SUMMARY: [1-9]' "$place"/*.txt | wc -l)
+  echo "$1 complains about $complaints of ${#suites[@]} suites ($1/)"
+}
+step_memcheck() { sanitize memcheck; }
+step_racecheck() { sanitize racecheck; }
+
+# Every process calibrates: the ceilings stand in its result file.
+step_calibrations() {
+  local i suite=${suites[0]} first
+  needs_gpu "a device that executes nothing has no ceilings"
+  first=$("$suite" --list | grep -m 1 "^smoke.*[[ ]cuda[],]" | tr -s ' ' | cut -d ' ' -f 2)
+  for i in 1 2 3; do
+    part "$i" within "$suite" --device="$device" --tier=smoke --filter="^$first\$" --out="$place/$i.json"
+    sed -n '/^ "ceilings": {/,/^ },\{0,1\}$/p' "$place/$i.json" | tee "$place/ceilings-$i.txt"
+  done
+  echo "three sets of ceilings (calibrations/ceilings-*.txt)"
+}
+
+step_profiles() {
+  local suite to sampled=()
+  for suite in "${suites[@]}"; do
+    to=$place/$suite
+    [ "$dry" = yes ] || sampled=(--nvml-log="$place/$suite.nvml.csv")
+    part "$suite" within "$suite" --device="$device" --tier="$tier" --variant=both --profile="$to" --trace="$to" \
+      --memory-profile="$to" --dump-kernels="$to" "${sampled[@]}"
+  done
+  echo "$(find "$place" -name '*.profile.json' | wc -l) profiles, with traces for https://ui.perfetto.dev (profiles/)"
+}
+
+# Family by family, each judged at once in a root of its own: what takes too long costs no other its verdict.
+step_full() {
+  local suite family root judged=0 failed='' kind='[[ ]cuda[],]'
+  [ "$dry" = no ] || kind='[[ ]cuda-dry[],]'
+  for suite in "${suites[@]}"; do
+    while read -r family; do
+      root=$place/$suite.$family
+      part "$suite.$family" measure "$root" "$device" "$largest" "$suite" --filter="^$suite/$family/" --processes=1
+      if part "$suite.$family.judge" judge "$root"; then judged=$((judged + 1)); else failed+=" $suite/$family"; fi
+    done < <("$suite" --list | grep "^$largest .*$kind" | tr -s ' ' | cut -d ' ' -f 2 | cut -d / -f 2 | sort -u)
+  done
+  echo "$judged families of cases measured and within their bounds${failed:+, failed:$failed} (full/)"
+}
+
+"step_$1"
+exit "$code"

@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tour_test.sh ARCHIVE: takes the tour of a bundle on a dry device, in an empty folder and an empty environment, with a suite
+# of which one case hangs and one crashes, with calls that are killed and budgets that end. Fails with the sentence of the
+# first promise that is broken.
+set -euo pipefail
+
+archive=$(realpath "$1")
+place=$(mktemp -d)
+trap 'rm -rf --one-file-system "$place"' EXIT
+tar -xzf "$archive" -C "$place"
+bundle=$place/$(basename "$archive" .tar.gz)
+cd "$bundle"
+
+fail() {
+  echo "tour: $1" >&2
+  exit 1
+}
+tour() {  # OPTION...: what it says is in $place/said, its exit code in `code`
+  code=0
+  env -i PATH=/usr/bin:/bin HOME="$place" ${CUDA_HOME:+CUDA_HOME="$CUDA_HOME"} \
+    bash ./run.sh --device=cuda-dry:sm_90 --quick "$@" > "$place/said" 2>&1 || code=$?
+}
+expect() {  # CODE PATTERN WHAT
+  [ "$code" -eq "$1" ] || { cat "$place/said"; fail "$3: exit $code, not $1"; }
+  grep -q -- "$2" "$place/said" || { cat "$place/said"; fail "$3: nobody says '$2'"; }
+}
+statuses() {  # FILE: of its cases, in a row
+  grep -oE '"status": "(ok|timeout|crashed)"' "$1" | cut -d '"' -f 4 | paste -s -d ' '
+}
+
+# ---- one real suite, and one that goes wrong in the step gate_1 ----
+
+for list in bin/*.list.json; do
+  suite=$(basename "$list" .list.json)
+  [ "$suite" = cubed_sphere_swe ] || rm "bin/$suite" "$list" "baselines/policy/$suite.json"
+done
+cat > bin/planted << 'END'
+#!/bin/bash
+# Three cases: the first hangs, the second crashes where results go to the step gate_1, the third is well.
+cases=(planted/hangs/n:1/f64 planted/crashes/n:1/f64 planted/well/n:1/f64) out='' filter='' done=''
+for argument in "$@"; do
+  case "$argument" in
+    --list=json)
+      for id in "${cases[@]}"; do
+        rows+=${rows:+,}'{"id": "'$id'", "tier": "smoke", "reference": false, "limit": 1, "devices": {"cuda-dry": {"metrics": []}}}'
+      done
+      echo '{"schema": "holdfast-list/2", "suite": "planted", "metrics": {}, "cases": ['"$rows"']}'
+      exit ;;
+    --out=*) out=${argument#*=} ;;
+    --filter=*) filter=${argument#*=} ;;
+  esac
+done
+for id in "${cases[@]}"; do
+  [[ $id =~ $filter ]] || continue
+  echo "[1/3] $id" >&2
+  case "$out $id" in
+    */gate_1/*hangs*) sleep 100 ;;
+    */gate_1/*crashes*) kill -SEGV $$ ;;
+  esac
+  done+=${done:+,}'{"id": "'$id'", "tier": "smoke", "status": "ok", "reason": null, "executed": false, "metrics": {}, "check": {"status": "not_executed", "error": null, "limit": 1, "oracle": "none"}, "variants": {}}'
+  cat > "$out" << DONE
+{"schema": "holdfast-results/1", "suite": "planted", "tier": "smoke", "partial": false, "run": {"processes": 1},
+ "env": {"device_class": "cuda-dry-sm_90", "device_name": "cuda-dry:sm_90",
+  "device": {"name": "dry sm_90", "sm": "sm_90", "sms": 132, "memory_bytes": null}, "driver": null, "cuda": null,
+  "nvrtc": null, "nvjitlink": null, "compiler": null, "flags": null, "fingerprint": "planted",
+  "host": {"cpu": null, "processor": "Planted-1-2", "threads": 1, "isa": null}},
+ "quality": {"valid": true, "reasons": [], "load": null, "sm_clock_hz": null, "throttled": null, "temperature_c": null,
+  "other_processes": null}, "ceilings": {}, "cases": [$done]}
+DONE
+done
+END
+chmod +x bin/planted
+bin/planted --list=json > bin/planted.list.json
+
+# ---- a case that hangs and one that crashes cost themselves alone ----
+
+tour --out="$place/one" --only=smoke,gate_1,gate_2 --case=2 --archive="$place/one.tar.gz"
+expect 3 'gate_1 *failed *3' "a hung and a crashed case leave the gate incomplete"
+expect 3 'smoke *well *0' "the step before them is well"
+expect 3 'gate_2 *well *0' "the step after them is taken"
+[ "$(statuses "$place/one/gate_1/cuda-dry-sm_90/planted.json")" = "timeout crashed ok" ] ||
+  fail "what hung, what crashed and what was well is not told apart"
+[[ $(statuses "$place/one/gate_1/cuda-dry-sm_90/cubed_sphere_swe.json") =~ ^ok( ok)*$ ]] ||
+  fail "the suite beside them was not measured"
+grep -q '"step": "gate_1", "status": "failed", "rc": 3' "$place/one/summary.json" || fail "summary.json tells no failed step"
+tour --out="$place/one" --only=smoke,gate_1 --resume
+expect 3 'smoke: .* (taken before)' "what has ended is not taken again"
+expect 3 'gate_1: .* (taken before)' "nor what has failed"
+
+# ---- a killed call loses the step that it was in; the next goes on from the archive, wherever it is ----
+
+of_session() {  # SESSION: its processes
+  local stat rest
+  for stat in /proc/[0-9]*/stat; do
+    read -r rest 2> /dev/null < "$stat" || continue
+    read -r _ _ _ session _ <<< "${rest##*) }"
+    [ "$session" != "$1" ] || cut -d / -f 3 <<< "$stat"
+  done
+}
+env -i PATH=/usr/bin:/bin HOME="$place" ${CUDA_HOME:+CUDA_HOME="$CUDA_HOME"} setsid bash ./run.sh \
+  --device=cuda-dry:sm_90 --quick --out="$place/two" --only=smoke,gate_1 --archive="$place/two.tar.gz" > /dev/null 2>&1 &
+for ((tries = 0; tries < 300; ++tries)); do
+  ! grep -qs 'run planted\|measure.*planted' "$place/two/logs/gate_1.log" || break
+  sleep 0.1
+done
+of_session $! | xargs kill -KILL || fail "the tour to be killed does not run"
+wait $! 2> /dev/null || true
+gzip --test "$place/two.tar.gz" || fail "a killed call leaves half an archive"
+before=$(sha256sum < "$place/two/smoke/cuda-dry-sm_90/planted.json")
+rm -r "$place/two"
+tour --out="$place/two" --only=smoke,gate_1 --case=1 --archive="$place/two.tar.gz" --resume
+expect 3 'smoke: .* (taken before)' "the archive knows what has ended"
+expect 3 'gate_1 *failed *3' "what was killed is taken again"
+[ "$before" = "$(sha256sum < "$place/two/smoke/cuda-dry-sm_90/planted.json")" ] || fail "results do not survive in the archive"
+mkdir "$place/unpacked"
+tar -xzf "$place/two.tar.gz" -C "$place/unpacked"
+diff -r --exclude=cache --exclude=.pieces "$place/two" "$place/unpacked/two" || fail "the archive is not what the tour left"
+rm "$place/two/logs/gate_1.txt"
+echo 3 > "$place/two/logs/gate_1.begun"
+tour --out="$place/two" --only=smoke,gate_1 --resume
+expect 3 'gate_1 .* was begun 3 times and never came to its end' "what never ends is not begun for ever"
+
+# ---- a budget ----
+
+tour --out="$place/three" --only=smoke,gate_2 --budget=1
+expect 3 'gate_2 *left .* not begun' "a budget that is spent leaves steps"
+tour --out="$place/three" --only=smoke,gate_2 --budget=300 --resume
+expect 0 'gate_2 *well' "the next call takes what is left"
+tour --out="$place/three" --only=gate_1 --budget=24 --case=90
+expect 3 'gate_1 *stopped .* did not end within 6 s' "a step has a share of the budget"
+
+# ---- what cannot be meant ----
+
+tour --budget=0
+expect 2 'give whole seconds' "a budget of nothing"
+tour --archive=tour.zip
+expect 2 'ends in .tar.gz' "another archive"
+tour --only=nothing
+expect 2 'there is no step nothing' "an unknown step"
+echo broken > "$place/broken.tar.gz"
+tour --out="$place/four" --archive="$place/broken.tar.gz" --resume
+expect 2 'is no archive of a tour' "an archive that is none"
+
+# ---- archives stay small; what is worth least is left out, and named ----
+
+(
+  export out=$place/five archive=$place/five.tar.gz most_bytes=700000 most_files=2 of_state=20000
+  # shellcheck source=cmake/bundle/tour/archive.sh
+  . tour/archive.sh
+  mkdir -p "$out/logs" "$out"/{first,second,third}/deep
+  for file in first/a first/b second/deep/c third/d; do head --bytes=250000 /dev/urandom > "$out/$file"; done
+  head --bytes=900000 /dev/urandom > "$out/second/deep/large"
+  head --bytes=300000 /dev/urandom > "$out/third/deep/e"
+  write_archive first second third
+)
+for file in "$place"/five{,.2}.tar.gz; do
+  [ "$(stat --format=%s "$file")" -le 700000 ] || fail "$file is larger than a file may be"
+  tar -xzf "$file" -C "$place/unpacked"
+done
+[ "$(cd "$place/unpacked/five" && find first second third -type f | sort | paste -s -d ' ')" = \
+  "first/a first/b second/deep/c third/d" ] || fail "the least worth is not what is left out"
+[ "$(cut -d ' ' -f 1 "$place/five/left-out.txt" | sort | paste -s -d ' ')" = "second/deep/large third/deep/e" ] ||
+  fail "what is left out is not named"
+
+# ---- side by side, with a Python that has no JAX, and one that says that it has ----
+
+mkdir "$place/python"
+side_by_side() {
+  rm -rf "$place/side"
+  code=0
+  PATH=$place/python:$PATH bundle=$bundle out=$place/side device=cuda quick=no seconds=9 case_seconds=9 again=no \
+    bash tour/steps.sh side_by_side > "$place/said" 2>&1 || code=$?
+}
+printf '#!/bin/sh\nexit 1\n' > "$place/python/python3"
+chmod +x "$place/python/python3"
+rm bin/planted bin/planted.list.json
+side_by_side
+expect 77 'has no JAX to compare with' "a machine without JAX"
+printf '#!/bin/sh\necho "$@"\n' > "$place/python/python3"
+side_by_side
+expect 0 '1 of 1 workloads are timed' "a machine with JAX"
+grep -q 'side_by_side/cubed_sphere_swe.py --library=jax --device=cuda .* --n=384' "$place/side/side_by_side/cubed_sphere_swe.txt" ||
+  fail "the side by side asks for something else"
+echo "tour: keeps what it promises"
