@@ -87,14 +87,23 @@ void* Device::allocate(std::size_t bytes, std::string_view site) {
   const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
     return recorder.open(Activity::Kind::allocate, site, bytes);
   });
+  // What a device refuses was never held: a peak that it would have made is taken back.
+  const auto asked = static_cast<std::int64_t>(bytes);
+  std::optional<Ledger> before;
+  if (ledger_->live_bytes + asked > ledger_->peak_bytes) before = *ledger_;
   // The ledger first: what a steady step may not do must not happen at all.
-  ledger_->allocated(static_cast<std::int64_t>(bytes), site);
+  ledger_->allocated(asked, site);
   try {
     void* const memory = do_allocate(bytes);
     live_[memory] = {bytes, std::string(site), ++allocations_};
     return memory;
   } catch (const Error& error) {
-    ledger_->released(static_cast<std::int64_t>(bytes), site);
+    if (before) {
+      *ledger_ = *std::move(before);
+    } else {
+      ledger_->released(asked, site);
+      --ledger_->counts.allocations;
+    }
     throw Error(error.fault(),
                 text("failed to allocate '", site, "' (", ledger_->live_bytes,
                      " bytes are held already): ", error.what()),

@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t alignment = 256,
                       margin = 256;  // bytes; the margin lies before and after each allocation
 constexpr unsigned char canary = 0xa5;
+constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of one allocation, as if it had no more
 
 struct Allocation {
   std::vector<unsigned char> storage = {};
@@ -57,6 +58,9 @@ class EmulatedDevice final : public Device {
 
  private:
   void* do_allocate(std::size_t bytes) override {
+    if (bytes > most_bytes)
+      throw Error(Fault::out_of_memory,
+                  text("it asks for ", bytes, " bytes, and the emulated device has no such room"));
     Allocation allocation{.bytes = bytes};
     allocation.storage.assign(bytes + 2 * margin + alignment, canary);
     auto* memory = allocation.storage.data() + margin;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The promises on a real GPU.
+#include "runtime/testing/promises.hpp"
+#include "testing/gpu_main.hpp"
+
+namespace holdfast {
+namespace {
+
+struct GpuPromises : testing::Test {
+  std::unique_ptr<Backend> backend = open_backend("cuda");
+};
+
+TEST_F(GpuPromises, GraphsDoTheSameInEveryReplay) {
+  promises::graphs(*backend);
+}
+
+TEST_F(GpuPromises, TransformsAreTheHosts) {
+  promises::transforms(*backend);
+}
+
+TEST_F(GpuPromises, CopiesArriveBeforeWhatWaitsForThem) {
+  promises::copies(*backend);
+}
+
+TEST_F(GpuPromises, ThereIsNoMoreMemoryThanThereIs) {
+  promises::no_more_memory_than_there_is(
+      *backend, static_cast<std::size_t>(backend->device->memory_bytes().value()));
+}
+
+TEST_F(GpuPromises, AllBlocksOfACooperativeLaunchMeet) {
+  promises::meetings(*backend);
+}
+
+}  // namespace
+}  // namespace holdfast
+
+int main(int argc, char** argv) {
+  return holdfast::gpu_main(argc, argv);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests of tests: what a body says of a plant.
+#pragma once
+
+#include <gtest/gtest-spi.h>
+
+#include <string>
+
+namespace holdfast {
+
+// The sentences of all expectations that fail in the action, which then are no failures of the test
+// around it.
+template <class Action>
+std::string failures_of(const Action& action) {
+  testing::TestPartResultArray results;
+  {
+    const testing::ScopedFakeTestPartResultReporter reporter(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
+    action();
+  }
+  std::string all;
+  for (int i = 0; i < results.size(); ++i)
+    if (results.GetTestPartResult(i).failed())
+      all += std::string(results.GetTestPartResult(i).message()) + '\n';
+  return all;
+}
+
+}  // namespace holdfast
