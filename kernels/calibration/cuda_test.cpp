@@ -6,40 +6,14 @@
 
 #include "calibration/calibration.hpp"
 #include "calibration/formulas.hpp"
+#include "calibration/testing/subjects.hpp"
 #include "runtime/base/error.hpp"
+#include "testing/failures_of.hpp"
 
 #include "calibration/emulated_kernels.hpp"
 
 namespace holdfast::calibration {
 namespace {
-
-struct Subject {
-  std::string name = {};
-  Size size = {};
-};
-void PrintTo(const Subject& subject, std::ostream* stream) {
-  *stream << subject.name;
-}
-
-const Subject subjects[] = {
-    {"copy", {.kind = Kind::copy, .footprint_bytes = 1'000'000, .repeats = 3}},
-    {"copy_of_less_than_a_quad_per_block", {.kind = Kind::copy, .footprint_bytes = 200}},
-    {"memory_copy", {.kind = Kind::memory_copy, .footprint_bytes = 1'000'000, .repeats = 3}},
-    {"read", {.kind = Kind::read, .footprint_bytes = 1'000'000, .repeats = 3}},
-    {"upload", {.kind = Kind::upload, .footprint_bytes = 100'000, .repeats = 3}},
-    {"multiply_add_f64", {.kind = Kind::multiply_add, .repeats = 7}},
-    {"multiply_add_f32", {.kind = Kind::multiply_add, .precision = Precision::f32, .repeats = 7}},
-    {"exponentials_f64", {.kind = Kind::exponentials, .repeats = 50}},
-    {"exponentials_f32", {.kind = Kind::exponentials, .precision = Precision::f32, .repeats = 50}},
-    {"matrix_product_f64", {.kind = Kind::matrix_product, .edge = 70}},
-    {"matrix_product_f32", {.kind = Kind::matrix_product, .precision = Precision::f32, .edge = 70}},
-    {"matrix_product_bf16",
-     {.kind = Kind::matrix_product, .precision = Precision::bf16, .edge = 72}},
-    {"split_products", {.kind = Kind::split_products, .repeats = 2}},
-    {"launches", {.kind = Kind::launches, .repeats = 9}},
-    {"graph_nodes", {.kind = Kind::graph_nodes, .repeats = 9}},
-    {"barriers", {.kind = Kind::barriers, .repeats = 9}},
-};
 
 class DeviceCalibration : public testing::TestWithParam<Subject> {
  protected:
@@ -50,15 +24,27 @@ INSTANTIATE_TEST_SUITE_P(All, DeviceCalibration, testing::ValuesIn(subjects),
                          [](const auto& tested) { return tested.param.name; });
 
 TEST_P(DeviceCalibration, ComputesWhatItMust) {
-  const auto calibration = make(*backend_, GetParam().size);
-  for (int i = 0; i < 2; ++i) calibration->step();
-  EXPECT_NO_THROW(verify(*calibration, GetParam().name));
+  expect_right(*backend_, GetParam());
 }
 
 TEST_P(DeviceCalibration, IsWrongBeforeItsFirstStep) {
   const auto calibration = make(*backend_, GetParam().size);
   if (calibration->work().phases > 0) return;  // it counts, and none is right
   EXPECT_THROW(verify(*calibration, GetParam().name), Error);
+}
+
+TEST(DeviceCalibrations, ThatLoseTheirLastValuesAreTold) {
+  EmulatedKernels kernels;
+  const Kernels listed;
+  kernels.add(listed.fill, &on_cpu::fill);
+  kernels.add(listed.count_right, &on_cpu::count_right);
+  kernels.add(listed.copy, [](const unsigned* from, unsigned* to, int quads, int passes) {
+    on_cpu::copy(from, to, quads - 1, passes);
+  });
+  const auto backend = make_emulated_backend(std::move(kernels));
+  const std::string told = failures_of([&] { expect_right(*backend, subjects[0]); });
+  EXPECT_THAT(told, testing::HasSubstr("after 1 steps"));
+  EXPECT_THAT(told, testing::HasSubstr("after 2 steps")) << "it goes on";
 }
 
 TEST(DeviceCalibrations, RefuseWhatOnlyAHostHas) {

@@ -5,8 +5,10 @@
 
 #include <latch>
 
+#include "harness/testing/plausible_sample.hpp"
 #include "harness/testing/shell.hpp"
 #include "testing/error_of.hpp"
+#include "testing/failures_of.hpp"
 
 namespace holdfast {
 namespace {
@@ -22,6 +24,18 @@ TEST(Nvml, ReadsALibraryInItsUnitsAndLeavesOutWhatIsNotTold) {
   EXPECT_DOUBLE_EQ(*sample.mem_clock_hz, 3.201e9);
   EXPECT_DOUBLE_EQ(*sample.power_w, 350.5);
   EXPECT_FALSE(sample.temperature_c.has_value());
+  expect_plausible(sample);
+}
+
+// As a GPU's would be, in a test there.
+TEST(Nvml, InAnotherUnitIsFound) {
+  GpuSample sample = open_nvml("host", FAKE_NVML_BINARY)->sample();
+  sample.sm_util = 87;
+  sample.sm_clock_hz = 1980;
+  const std::string told = failures_of([&] { expect_plausible(sample); });
+  EXPECT_THAT(told, HasSubstr("sm_util"));
+  EXPECT_THAT(told, HasSubstr("sm_clock_hz"));
+  EXPECT_THAT(told, testing::Not(HasSubstr("mem_clock_hz"))) << "that was right";
 }
 
 std::string complaint(const std::string& library) {
