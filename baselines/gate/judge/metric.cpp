@@ -89,46 +89,6 @@ JudgedMetric MetricJudge::judge(const CaseResult& result, const NamedMetric& met
   return judged;
 }
 
-bool MetricJudge::is_listed(const std::string& case_id, const std::string& metric) const {
-  const std::string kind = device_kind(part_.results.env.device_name);
-  for (const ListedCase& listed : part_.list.cases) {
-    if (listed.id != case_id) continue;
-    const auto metrics = listed.devices.find(kind);
-    return metrics != listed.devices.end() &&
-           std::find(metrics->second.begin(), metrics->second.end(), metric) !=
-               metrics->second.end();
-  }
-  return false;
-}
-
-// Why a value must be there; empty where nobody waits for it.
-std::string MetricJudge::why_expected(const Standard& standard, const Row& row) const {
-  const std::string key = entry_key(row.case_id, row.variant, row.metric);
-  for (const auto* baseline : {&part_.baseline, &part_.proposed})
-    if (const Entry* entry = find_entry(*baseline, key))
-      return text("has an accepted value, ", readable(entry->value, row.unit));
-  if (!standard.bounds.empty()) return "has a bound";
-  return is_listed(row.case_id, row.metric) ? "is listed" : "";
-}
-
-// A device may be unable to give a metric where the policy knows of it; else whatever reason is
-// given hides what was to be judged.
-void MetricJudge::judge_absent(const Standard& standard, const NamedMetric& metric,
-                               Row& row) const {
-  if (const Absence* known = policy_.absence(row.device_class, metric.name, metric.reason)) {
-    row.verdict = verdict::skipped;
-    row.evidence["rule"] = text(known->place, ": ", known->why);
-    say(row, text("is not available: ", metric.reason));
-    return;
-  }
-  const std::string expected = why_expected(standard, row);
-  row.verdict = expected.empty() ? verdict::skipped : verdict::missing;
-  row.blocking = !expected.empty();
-  if (row.blocking) row.next = part_.run_again();
-  say(row, expected.empty() ? text("is not available: ", metric.reason)
-                            : text(expected, " and was not measured: ", metric.reason));
-}
-
 // A time of an invalid measurement is the machine's; what no machine can reach is told all the
 // same.
 bool MetricJudge::is_undecidable(const Context& context, const Row& row) const {

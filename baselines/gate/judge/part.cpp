@@ -59,69 +59,6 @@ PartVerdict PartJudge::run(bool require_baseline, const SecondOpinion& second_op
   return std::move(verdict_);
 }
 
-void PartJudge::describe(bool require_baseline) {
-  const Results& results = part_.results;
-  if (!results.run.custom.empty())
-    throw Error(
-        Fault::bad_input,
-        text(part_.name(), " is a custom run (", results.run.custom.front(),
-             "), which no baseline speaks about; run the suite without options of its own"));
-  if (!part_.lost_baseline.empty()) {
-    missing(results.suite, case_variant, "", part_.lost_baseline,
-            text("git restore ", part_.baseline_path));
-  } else if (!part_.baseline && !part_.proposed) {
-    verdict_.notes.push_back(
-        text("NO BASELINE for ", part_.name(), " (", part_.baseline_path,
-             " does not exist): everything is NEW and only the bounds hold; next: ",
-             part_.accept_command()));
-    if (require_baseline) verdict_.exit = exit_code(Fault::incomplete);
-  } else if (part_.has_other_processor() && !part_.beside && has_gated_times()) {
-    verdict_.notes.push_back(text(
-        "NO BASELINE for the processor ", results.env.processor, " of ", part_.name(), others(),
-        ": times and ratios are NEW and only their bounds hold; next: ", part_.accept_command()));
-    if (require_baseline) verdict_.exit = exit_code(Fault::incomplete);
-  }
-  if (results.partial)
-    verdict_.not_checked.push_back(part_.name() +
-                                   ": a filtered run, judged on what it holds and never accepted");
-  if (results.run.sources)
-    verdict_.notes.push_back(text(part_.name(), " ran device code from HOLDFAST_SOURCES=",
-                                  *results.run.sources, ", not from the build"));
-  if (results.quality.throttled.value_or(false))
-    verdict_.notes.push_back(text(part_.name(), " was measured on a throttled device: its times ",
-                                  "are worth little; run it again: ", part_.run_again()));
-  if (results.quality.valid) return;
-  std::string reasons;
-  for (const std::string& reason : results.quality.reasons)
-    reasons += (reasons.empty() ? "" : "; ") + reason;
-  verdict_.notes.push_back(
-      text("the measurement of ", part_.name(), " is invalid (", reasons,
-           "): its times and ratios are not gated; run it again: ", part_.run_again()));
-  if (require_baseline)
-    verdict_.exit = worse_exit_code(verdict_.exit, exit_code(Fault::incomplete));
-}
-
-bool PartJudge::has_gated_times() const {
-  for (const CaseResult& result : part_.results.cases)
-    for (const NamedMetric& metric : named_metrics(result)) {
-      if (!metric.measured || metric.name == kernels_metric) continue;
-      const Standard standard = policy_.standard(result.id, part_.device_class(), metric.variant,
-                                                 metric.name, metric.kind);
-      if (standard.timed() && standard.gate != Gate::off) return true;
-    }
-  return false;
-}
-
-// " (accepted are those of AuthenticAMD-26-2)"
-std::string PartJudge::others() const {
-  std::string names;
-  for (const auto* baseline : {&part_.baseline, &part_.proposed})
-    if (*baseline && names.empty())
-      for (const auto& [processor, entries] : (*baseline)->processors)
-        names += (names.empty() ? "" : ", ") + processor;
-  return names.empty() ? "" : text(" (accepted are those of ", names, ")");
-}
-
 void PartJudge::missing(const std::string& case_id, const std::string& variant,
                         const std::string& metric, const std::string& because,
                         const std::string& next) {
@@ -227,33 +164,11 @@ bool PartJudge::is_unrequested(const CaseResult& result, const NamedMetric& metr
   return true;
 }
 
-// Ratios that gate, of which only a loss larger than this would have failed.
-constexpr double blind_beyond = 0.15;
-
-void PartJudge::tell_blind() {
-  for (const Row& row : verdict_.rows)
-    if (row.kind == "ratio" && row.resolution.value_or(0) > blind_beyond)
-      verdict_.not_checked.push_back(text(row.case_id, " on ", row.device_class,
-                                          ": blind: only a loss of ",
-                                          percent(*row.resolution).substr(1), " of ", row.metric,
-                                          " would have failed (", words_of(row.resolved_by), ")"));
-}
-
 // What is beyond a limit and blocks nothing is no regression.
 void PartJudge::call_warnings() {
   for (Row& row : verdict_.rows)
     if (!row.blocking && (row.verdict == verdict::regression || row.verdict == verdict::changed))
       row.verdict = verdict::warning;
-}
-
-void PartJudge::tell_unrequested() {
-  for (const auto& [name, asking] : unrequested_) {
-    const auto& [reason, option] = asking;
-    std::string told = text(part_.name(), ": ", name, ": ", reason);
-    // A reason that speaks of the option says itself what it lacks.
-    if (reason.find(option) == std::string::npos) told += "; measure with " + option;
-    verdict_.not_checked.push_back(std::move(told));
-  }
 }
 
 PartVerdict judge_part(const Part& part, const Policy& policy, bool require_baseline,

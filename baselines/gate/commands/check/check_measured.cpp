@@ -5,6 +5,7 @@
 #include <set>
 
 #include "gate/base/numbers.hpp"
+#include "gate/base/options.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict.hpp"

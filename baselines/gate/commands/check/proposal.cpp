@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/commands/check/proposal.hpp"
+
+#include "gate/accept/accept.hpp"
+#include "gate/accept/ratchet.hpp"
+#include "gate/base/git.hpp"
+#include "gate/base/numbers.hpp"
+#include "gate/base/patch.hpp"
+#include "gate/documents/baseline_files.hpp"
+#include "gate/documents/verdict.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+// The change of the working copy's baseline file that makes it `proposed`.
+std::string patch_to(const CheckRequest& request, const CheckState& state, const Part& part,
+                     const Baseline& proposed) {
+  const std::string relative = baseline_file(part.results.env.device_class, part.results.suite);
+  return unified_diff((path_in_repository(request.baselines) / relative).generic_string(),
+                      state.bytes_of(relative), baseline_text(proposed));
+}
+
+}  // namespace
+
+std::string proposed_patch(const CheckRequest& request, const CheckState& state, const Part& part,
+                           PartVerdict& found) {
+  const Policy policy = state.own_policy().with(part.list.metrics);
+  if (!refusals(part.results, part.list, policy, false).empty()) return "";
+  const std::optional<Baseline>& existing = request.baseline_ref ? part.proposed : part.baseline;
+  if (found.exit != 0) {
+    const Acceptable accepted =
+        accept(part.results, existing, policy, {.why = "proposed by holdfast check; say why"});
+    return accepted.refusals.empty() ? patch_to(request, state, part, accepted.baseline) : "";
+  }
+  if (!existing) return "";
+  const Ratchet better =
+      ratchet(part.results, *existing, policy,
+              other_runs(part.results, request.store, request.again, state.aliases()));
+  for (Row& row : found.rows)
+    if (const auto told = better.told.find(entry_key(row.case_id, row.variant, row.metric));
+        told != better.told.end() && row.verdict == verdict::improved)
+      row.evidence["ratchet"] = told->second;
+  if (better.changes.empty()) return "";
+  found.notes.push_back(text(plural(better.changes.size(), "improvement"), " of ", part.name(),
+                             ": proposed as the next baseline; nothing accepts it by itself"));
+  return patch_to(request, state, part, better.baseline);
+}
+
+}  // namespace holdfast::gate

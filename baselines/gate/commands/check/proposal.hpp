@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a check proposes as the next baseline: proposed-baseline.patch.
+#pragma once
+
+#include <string>
+
+#include "gate/commands/check/check.hpp"
+#include "gate/commands/check/check_state.hpp"
+#include "gate/judge/part.hpp"
+
+namespace holdfast::gate {
+
+// Where the part fails, all that accepting it would change; else what became better for good, which
+// the rows and notes of `found` tell. Empty where the measurement could not be accepted.
+std::string proposed_patch(const CheckRequest& request, const CheckState& state, const Part& part,
+                           PartVerdict& found);
+
+}  // namespace holdfast::gate
