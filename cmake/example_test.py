@@ -7,6 +7,7 @@ from pathlib import Path
 
 import example
 import pytest
+import scratch_tree
 
 ROOT = Path(__file__).resolve().parents[1]
 TOY = sorted(file for file in (ROOT / "cmake/example").rglob("*") if file.is_file())
@@ -50,7 +51,7 @@ def test_the_scratch_build_is_configured_as_the_build_is() -> None:
     cache = ("// The build\nCMAKE_BUILD_TYPE:STRING=Release\nCMAKE_LINKER:FILEPATH=/usr/bin/ld\n"
              "HOLDFAST_REQUIRE:STRING=host;cuda-dry:sm_90\nHOLDFAST_STORE:PATH=/build/history\nHOLDFAST_CCACHE-ADVANCED:INTERNAL=1\n"
              "CMAKE_GENERATOR:INTERNAL=Ninja\n")
-    assert example.settings(cache) == ["-DCMAKE_BUILD_TYPE=Release", "-DHOLDFAST_REQUIRE=host;cuda-dry:sm_90", "-GNinja"]
+    assert scratch_tree.settings(cache) == ["-DCMAKE_BUILD_TYPE=Release", "-DHOLDFAST_REQUIRE=host;cuda-dry:sm_90", "-GNinja"]
 
 
 def test_calm_results_have_no_spread() -> None:

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python3 cmake/planted_code.py ROOT BUILD`: slowdowns in real C++, and the gate that finds them without a time to go by.
+
+In a copy of the tree at BUILD/planted_code, configured as BUILD is, two suites are built, run and accepted but for what is
+timed, as on a processor of which nobody accepted a time. Each plant below edits one line, is built and run, and must fail.
+"""
+
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from scratch_tree import House, copy_tree
+
+SWE, KDE = "cubed_sphere_swe", "clusterless_kde"
+HOST, DRY = "host", "cuda-dry:sm_90"
+COUNTING = ("--processes=1", "--count-instructions")
+
+
+@dataclass(frozen=True)
+class Plant:
+    what: str
+    suite: str
+    device: str
+    cases: str
+    file: str  # of the suite's kernels
+    line: str
+    worse: str
+    told: str  # how the gate's sentence about it goes
+
+
+PLANTS = (
+    Plant("functions of whole vectors, one number at a time", KDE, HOST, "decode/size:small", "host/hop.hpp",
+          "store(to + k + v * lanes, exp2<T>(sum[v]));",
+          "for (int l = 0; l < lanes; ++l) to[k + v * lanes + l] = std::exp2(sum[v][l]);", "instructions  rose"),
+    Plant("half of a tile", KDE, HOST, "decode/size:small", "host/sizes.cpp",
+          "chosen(plan.options.encoding_tile, 128)", "chosen(plan.options.encoding_tile, 64)", "instructions  rose"),
+    Plant("one more pass over two arrays", SWE, HOST, "rk4_step/n:24", "host/host_sweep.hpp",
+          "      flux2(i);\n", "      flux2(i);\n      flux2(i);\n", "instructions  rose"),
+    Plant("a lock around each row", SWE, HOST, "rk4_step/n:24", "host/host_sweep.hpp",
+          "      divergence(i);\n", "#pragma omp critical\n      divergence(i);\n", "instructions  rose"),
+    Plant("half of the columns of a block", KDE, DRY, "decode/size:small", "device/decode_tiling.cpp",
+          "most_columns = 128", "most_columns = 64", "launch"),
+    Plant("one stage of shared memory for two", KDE, DRY, "decode/size:small", "device/decode_tiling.cpp",
+          "options.encoding_tile == 0 ? 2", "options.encoding_tile == 0 ? 1", "shared"),
+)
+
+
+def build(house: House, *suites: str) -> None:
+    house.build_targets("holdfast", *suites)
+
+
+def accept_as_built(house: House, devices: list[str]) -> None:
+    shutil.rmtree(house.scratch / "baselines/devices", ignore_errors=True)
+    for device in devices:
+        house.measure(SWE, KDE, device=device, out="as_built", options=COUNTING if device == HOST else ())
+    house.gate("baseline", "accept", "--counts-only", "--why=as built", out="as_built")
+    house.gate("check", "--undecided=warn", out="as_built")
+
+
+def find(house: House, plant: Plant) -> bool:
+    """Whether the gate blocks it and says so."""
+    print(f"--- {plant.what}, in {plant.suite} on {plant.device}", flush=True)
+    source = house.scratch / "kernels" / plant.suite / plant.file
+    as_built = source.read_text("utf-8")
+    source.write_text(as_built.replace(plant.line, plant.worse), "utf-8")
+    out = "planted-" + str(PLANTS.index(plant))
+    try:
+        build(house, plant.suite)
+        house.measure(plant.suite, device=plant.device, out=out,
+                      options=(f"--filter={plant.cases}", *(COUNTING if plant.device == HOST else ())))
+        said = house.gate("check", f"--only={plant.suite}", out=out, exit_code=1)
+    finally:
+        source.write_text(as_built, "utf-8")
+    blocking = said.split("(blocking")[1:]
+    return any(plant.told in row.split("next ")[0] for row in blocking)
+
+
+def main(root: Path, like: Path) -> None:
+    scratch = like / "planted_code"
+    shutil.rmtree(scratch, ignore_errors=True)
+    copy_tree(root, scratch)
+    house = House(scratch)
+    house.begin(like, {SWE, KDE})
+    build(house, SWE, KDE)
+    devices = [HOST, DRY] if DRY.split(":")[0] in house.call(house.build / "bin" / KDE, "--list") else [HOST]
+    accept_as_built(house, devices)
+    missed = [plant.what for plant in PLANTS if plant.device in devices and not find(house, plant)]
+    if missed:
+        sys.exit("planted_code: the gate does not tell of " + "; ".join(missed))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or not Path(sys.argv[2], "CMakeCache.txt").is_file():
+        sys.exit("usage: planted_code.py ROOT BUILD, the source tree and a folder that it was configured in")
+    main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve())

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A copy of the tree with a build of its own, for tests that edit sources: `example.py` and `planted_code.py`."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+SETTINGS = ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "CMAKE_CXX_COMPILER_LAUNCHER", "CMAKE_CXX_FLAGS",
+            "CMAKE_COMPILE_WARNING_AS_ERROR", "CMAKE_MAKE_PROGRAM")
+OWN = ("HOLDFAST_FUZZ_SECONDS", "HOLDFAST_STORE")  # of each build
+
+
+def copy_tree(root: Path, scratch: Path) -> None:
+    """What git lists of the working tree, and what it does not ignore."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            cwd=root, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (root / name).is_file():
+            (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / name, scratch / name)
+
+
+def settings(cache: str) -> list[str]:
+    """What a second build must be told to be configured as the one whose CMakeCache.txt this is."""
+    found = []
+    for line in cache.splitlines():
+        name, _, value = line.partition("=")
+        name, _, kind = name.partition(":")
+        if name == "CMAKE_GENERATOR":
+            found.append(f"-G{value}")
+        elif name in SETTINGS or (name.startswith("HOLDFAST_") and name not in OWN and kind != "INTERNAL"):
+            found.append(f"-D{name}={value}")
+    return found
+
+
+class House:
+    def __init__(self, scratch: Path) -> None:
+        self.scratch, self.build = scratch, scratch / "build"
+        self.environment = os.environ | {"HOLDFAST_CACHE_DIR": str(self.build / "cache")}
+
+    def call(self, *command: str | Path, exit_code: int = 0) -> str:
+        """What a command said; ends the program where it ended otherwise."""
+        print("$", *command, flush=True)
+        done = subprocess.run(command, cwd=self.scratch, env=self.environment, text=True, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        print(done.stdout, flush=True)
+        if done.returncode != exit_code:
+            sys.exit(f"this ended with {done.returncode} instead of {exit_code}")
+        return done.stdout
+
+    def build_targets(self, *targets: str) -> None:
+        self.call("cmake", "--build", self.build, "--target", *targets)
+
+    def measure(self, *suites: str, device: str, out: str, options: tuple[str, ...] = ()) -> None:
+        self.call(self.build / "bin/holdfast", "run", *suites, f"--device={device}", f"--out={self.build / out}", *options)
+
+    def gate(self, *verb: str, out: str, exit_code: int = 0) -> str:
+        return self.call(self.build / "bin/holdfast", *verb, self.build / out,
+                         f"--baselines={self.scratch / 'baselines'}", exit_code=exit_code)
+
+    def begin(self, like: Path, suites: set[str]) -> None:
+        """Configures it as the build `like` is. The gate refuses rules of suites that a build does not have."""
+        for policy in (self.scratch / "baselines/policy").glob("*.json"):
+            if policy.stem not in {"common", *suites}:
+                policy.unlink()
+        self.call("git", "init", "--quiet")  # of its own, so that what is built knows its content
+        self.call("cmake", "-S", ".", "-B", self.build, *settings((like / "CMakeCache.txt").read_text("utf-8")))
