@@ -98,6 +98,25 @@ TEST(GptCommand, NonsenseIsRefusedWithFieldValueAndLimit) {
   }
 }
 
+// The sentences of suites/README.md.
+TEST(GptCommand, AProfileThatCannotBeSaysWhyAndWhatToDo) {
+  const std::string in_folder = fresh_folder("gpt_no_profile").string();
+  for (const auto& [options, sentence] :
+       {Nonsense{"--profile-steps=1",
+                 "nothing is to be profiled; add --profile=DIR or --trace=DIR"},
+        Nonsense{"--filter=memory/model:tiny --trace=" + in_folder,
+                 "none of the chosen cases is made of steps, so nothing was profiled"},
+        Nonsense{"--filter=lm_head --profile=/proc/profiles",
+                 "--profile=/proc/profiles: cannot be made a folder ("},
+        Nonsense{"--filter=lm_head --out=/proc/results.json",
+                 "the folder /proc cannot be written to; choose another or change its permissions"},
+        Nonsense{"--assert-mean=0", "--assert-mean=0: give seconds above zero"}}) {
+    const Said said = run(GPT_TRAIN_BINARY " " + options);
+    EXPECT_EQ(said.exit, 2) << options;
+    EXPECT_THAT(said.words, HasSubstr(sentence));
+  }
+}
+
 // A rate beyond all numbers: the training stops, measured and profiled.
 TEST(GptCommand, ALossThatIsNoNumberStopsTheTrainingWithItsStep) {
   for (const std::string& how : {std::string(), " --profile=" + fresh_folder("gpt_nan").string()}) {
@@ -151,6 +170,21 @@ TEST(GptCommand, ACompilationsReasonNamesTheWidthOfAHead) {
   const Said said = run("HOLDFAST_LOG_COMPILES=1 " + dry + "--filter=shape_change");
   EXPECT_EQ(said.exit, 0) << said.words;
   EXPECT_THAT(said.words, HasSubstr("entries changed: attend<32> -> attend<64>"));
+}
+
+TEST(GptCommand, ATraceThatIsTooLargeIsCutAndSaysWhatFits) {
+  const auto folder = fresh_folder("gpt_large_trace");
+  const Said said = run(dry +
+                        "--filter=train_step/model:tiny/opt:multiscale/docs:0/launch:host/bf16 "
+                        "--variant=reference --profile-steps=100 --trace=" +
+                        folder.string());
+  EXPECT_EQ(said.exit, 0) << said.words;
+  EXPECT_THAT(said.words, HasSubstr("of 100 profiled steps whole; take a smaller one with "
+                                    "--profile-steps="));
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    EXPECT_LE(entry.file_size(), 5'000'000u);
+    EXPECT_TRUE(nlohmann::json::accept(read(entry.path())));
+  }
 }
 
 // Every byte of the peak has a site, and a site says what it holds.

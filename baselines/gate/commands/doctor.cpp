@@ -105,21 +105,6 @@ Finding governor() {
           "sudo cpupower frequency-set --governor performance"};
 }
 
-// Device files that exist and that this user may not open.
-std::optional<Finding> gpu_permission() {
-  for (const char* name : {"nvidiactl", "nvidia0", "nvidia-uvm"}) {
-    const fs::path file = fs::path("/dev") / name;
-    struct stat status = {};
-    if (::stat(file.c_str(), &status) != 0 || ::access(file.c_str(), R_OK | W_OK) == 0) continue;
-    const group* owner = ::getgrgid(status.st_gid);
-    const std::string group_name = owner ? owner->gr_name : std::to_string(status.st_gid);
-    return Finding{
-        "gpu files", Health::absent, text("you may not open ", file.string()),
-        text("join its group and log in again: sudo usermod -aG ", group_name, " $USER")};
-  }
-  return std::nullopt;
-}
-
 Finding driver(const GpuDriver& gpu) {
   if (!gpu.problem.empty())
     return {"gpu driver", Health::absent, gpu.problem,
@@ -209,7 +194,8 @@ int doctor(const Options& options) {
   }
   const GpuDriver gpu = ask_gpu_driver();
   std::vector<Finding> findings = {cpu(), threads(), memory(), load(), governor(), driver(gpu)};
-  if (const auto denied = gpu_permission()) findings.push_back(*denied);
+  const auto opens = [](const fs::path& file) { return ::access(file.c_str(), R_OK | W_OK) == 0; };
+  if (const auto denied = gpu_permission("/dev", opens)) findings.push_back(*denied);
   bool dry = true;
   for (const ToolkitRow& row : toolkit) {
     const bool there = can_load(row.library);
@@ -243,6 +229,21 @@ int doctor(const Options& options) {
 }
 
 }  // namespace
+
+std::optional<Finding> gpu_permission(const std::filesystem::path& devices,
+                                      bool (*may_open)(const std::filesystem::path&)) {
+  for (const char* name : {"nvidiactl", "nvidia0", "nvidia-uvm"}) {
+    const fs::path file = devices / name;
+    struct stat status = {};
+    if (::stat(file.c_str(), &status) != 0 || may_open(file)) continue;
+    const group* owner = ::getgrgid(status.st_gid);
+    const std::string group_name = owner ? owner->gr_name : std::to_string(status.st_gid);
+    return Finding{
+        "gpu files", Health::absent, text("you may not open ", file.string()),
+        text("join its group and log in again: sudo usermod -aG ", group_name, " $USER")};
+  }
+  return std::nullopt;
+}
 
 std::string ctest_resources(std::size_t gpus) {
   nlohmann::json ids = nlohmann::json::array();

@@ -2,8 +2,9 @@
 // `holdfast doctor`: what this machine can do, and what to fix.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
-#include <vector>
 
 namespace holdfast::gate {
 
@@ -15,6 +16,10 @@ struct Finding {
   std::string detail;
   std::string fix = {};  // what to do, one line; empty where nothing is to be done
 };
+
+// The first of a GPU's device files that exists and that this user may not open.
+std::optional<Finding> gpu_permission(const std::filesystem::path& devices,
+                                      bool (*may_open)(const std::filesystem::path&));
 
 // A CTest resource specification (version 1.0): one slot for each GPU.
 std::string ctest_resources(std::size_t gpus);
