@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The units of work on a device in terms of a model's stages, and their results: what both variants
+// share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "computation.hpp"
+#include "gpt_train/device/feed.hpp"
+#include "gpt_train/problem/problem.hpp"
+#include "gpt_train/stepped/pass.hpp"
+#include "runtime/count/scope.hpp"
+
+namespace holdfast::gpt_train {
+
+// A Model is made of (backend, problem, feed) and has the stages that are called here.
+template <class Model>
+class DeviceSteps : public Computation {
+ public:
+  void start_again(int) override {
+    step_ = 0;
+    feed_.forget();
+    prepare();
+    feed_.begin();
+  }
+
+  std::vector<double> result() override {
+    device_.synchronize();
+    if (!device_.executes()) return {};  // a gigabyte of zeros tells nothing
+    std::vector<double> told;
+    if (problem_.trains()) told.push_back(double(step_));
+    if (problem_.has_head()) {
+      const Feed::Loss loss = feed_.newest_loss();
+      told.insert(told.end(), {loss.mean, loss.deviation, loss.objective});
+    }
+    if (problem_.unit == Unit::train_step) told.push_back(model_.gradient_norm());
+    if (problem_.trains())
+      model_.tell_parameters(told);
+    else
+      model_.tell(told);
+    return told;
+  }
+
+  std::vector<NamedReading> readings() override {
+    std::vector<NamedReading> all =
+        told_of_fetching(problem_, feed_.waited_seconds(), feed_.checksum());
+    all.push_back({"layout_bytes", double(layout_bytes_)});
+    return all;
+  }
+
+ protected:
+  DeviceSteps(Backend& backend, const Problem& problem)
+      : device_(*backend.device),
+        problem_(problem),
+        feed_(backend, problem.options),
+        model_(backend, problem, feed_),
+        layer_names_(layer_names(problem.options.shape.layers)) {}
+
+  virtual void update() = 0;
+
+  void enqueue() {
+    const std::int64_t before = model_.layout_bytes();
+    if (problem_.unit != Unit::update) run(problem_.unit, layer_names_, model_);
+    if (problem_.trains()) {
+      const Scope scope("update");
+      update();
+    }
+    layout_bytes_ = model_.layout_bytes() - before;
+  }
+
+  Device& device_;
+  Problem problem_;
+  Feed feed_;
+  Model model_;
+  std::int64_t step_ = 0;
+
+ private:
+  // All but the first batch of a training.
+  void prepare() {
+    model_.draw();
+    if (problem_.unit == Unit::update) return;
+    feed_.send(0);
+    feed_.done();
+    if (problem_.has_layers()) return;
+    model_.draw_stream();
+    if (problem_.unit == Unit::layer_backward) model_.layer_forward(0);
+    if (problem_.unit == Unit::attention_backward) model_.attention_forward();
+    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::attention_backward)
+      model_.draw_incoming();
+  }
+
+  std::vector<std::string> layer_names_;
+  std::int64_t layout_bytes_ = 0;
+};
+
+}  // namespace holdfast::gpt_train
