@@ -194,6 +194,9 @@ void add_streams(Rows& rows) {
       rows.push_back(
           {.family = &families::stream_checkpoint, .count = batches, .parameters = parameters});
   rows.push_back({.family = &families::progress, .size = NamedSize::s, .count = 24});
+  // What telling takes does not depend on the size: counted where that is small.
+  for (const Family<Row>* family : {&families::progress, &families::silence})
+    rows.push_back({.family = family, .count = 24, .counted = true});
 }
 
 void add_protocols(Rows& rows) {

@@ -125,6 +125,26 @@ TEST(XpcsOptions, RefuseWhatIsNoShareOfBatches) {
   EXPECT_THAT(word.words, testing::HasSubstr("--min-success-rate=most is no number"));
 }
 
+// A dry device, too, tells of every chunk when it is done, and moves nothing for it.
+TEST(XpcsProgressCase, CountsTheChunksOfEightPasses) {
+  const auto file = fresh_folder("xpcs_progress") / "results.json";
+  for (const std::string device : {"host", "cuda-dry:sm_90"}) {
+    const Said said =
+        run(XPCS_FIT_BINARY " --tier=full --filter=progress/chunks:24/f64 --device=" + device +
+            " --out=" + file.string());
+    if (said.exit == 77) continue;  // nothing for CUDA was built
+    ASSERT_EQ(said.exit, 0) << said.words;
+    const auto one = nlohmann::json::parse(read(file)).at("cases").at(0);
+    const auto& metrics = one.at("variants").at("optimized").at("metrics");
+    EXPECT_EQ(metrics.at("chunks").at("value"), 8 * 24) << device;
+    if (device != "host") {
+      EXPECT_EQ(metrics.at("syncs").at("value"), 0);
+      EXPECT_EQ(metrics.at("h2d_bytes").at("value"), 0);
+      EXPECT_EQ(metrics.at("d2h_bytes").at("value"), 0);
+    }
+  }
+}
+
 // Failures of a run and no bad input: they say what was reached.
 TEST(XpcsFailures, OfTooFewBatchesTellTheBestParameters) {
   const Said said =

@@ -19,6 +19,7 @@
 #include "xpcs_fit/problem/fit.hpp"
 #include "xpcs_fit/problem/words.hpp"
 #include "xpcs_fit/row.hpp"
+#include "xpcs_fit/strategies.hpp"
 #include "xpcs_fit/stream/progress.hpp"
 #include "xpcs_fit/streams.hpp"
 
@@ -78,21 +79,61 @@ void measure_saving(const Row& row, Session& session) {
   std::filesystem::remove_all(folder, ignored);
 }
 
-// A fit in so many chunks, and one that tells of each.
-std::unique_ptr<Computation> chunked(const Row& row, Backend& backend, bool tells) {
-  const Problem problem = problem_of(row, true);
-  const std::int64_t each = (problem.input->size.points() + row.count - 1) / row.count;
-  StreamOptions options = {.batch = each, .settings = {.mode = StreamMode::plain}};
-  if (tells) {
-    // As to a terminal: each line is written when it is told.
-    const auto out = std::make_shared<std::ofstream>("/dev/null");
-    const auto progress = std::make_shared<Progress>(row.count, each, *out);
-    options.settings.watch = [out, progress](const BatchRecord& record) {
-      progress->done(record.pass, record.batch);
+// A fit of 8 passes over as many chunks of rows, of which the last may be shorter.
+StrategyOptions in_chunks(const Row& row, std::function<void(int, int)> told) {
+  const Size size = size_of(row);
+  const std::int64_t rows = (size.frames + row.count - 1) / row.count;
+  return {.strategy = Strategy::chunked,
+          .chunk = rows * size.angles * size.frames,
+          .told = std::move(told)};
+}
+
+std::unique_ptr<Computation> silent(const Row& row, Backend& backend) {
+  return make_fit(backend, Variant::optimized, problem_of(row, backend.executes()),
+                  in_chunks(row, {}));
+}
+
+// One that tells of each chunk, as to a terminal: a line is written when it is told.
+class Telling final : public Computation {
+ public:
+  Telling(const Row& row, Backend& backend)
+      : progress_(row.count, in_chunks(row, {}).chunk, out_, clock(row)),
+        fit_(make_fit(backend, Variant::optimized, problem_of(row, backend.executes()),
+                      in_chunks(row, [this](int pass, int chunk) { tell(pass, chunk); }))) {}
+
+  void step() override {
+    ++steps_;
+    fit_->step();
+    progress_.end();
+  }
+  std::vector<double> result() override { return fit_->result(); }
+  // Of a step. A device is waited for, so that all of it is told.
+  std::vector<NamedReading> readings() override {
+    (void)fit_->result();
+    const auto steps = static_cast<double>(steps_);
+    return {{"chunks", static_cast<double>(told_) / steps},
+            {"lines", static_cast<double>(progress_.lines()) / steps}};
+  }
+
+ private:
+  // Where instructions are counted it is read and stands still, so that every step has as many.
+  static std::function<double()> clock(const Row& row) {
+    if (!row.counted) return {};
+    return [] {
+      const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+      return now < 0 ? 1. : 0.;
     };
   }
-  return make_stream(backend, problem, options);
-}
+  void tell(int pass, int chunk) {
+    ++told_;
+    progress_.done(pass, chunk);
+  }
+
+  std::ofstream out_{"/dev/null"};
+  Progress progress_;
+  std::int64_t steps_ = 0, told_ = 0;
+  std::unique_ptr<Computation> fit_;  // last: it tells the others
+};
 
 double coefficient_of_variation(const std::vector<double>& values) {
   const auto n = static_cast<double>(values.size());
@@ -175,29 +216,50 @@ const Family<Row> families::stream_checkpoint = {
     .protocol = measure_saving,
     .limit = [](const Row&) { return less_than_one; }};
 
-const Family<Row> families::progress = {
-    .id =
-        [](const Row& row) {
-          return id("xpcs_fit/progress", {{"chunks", row.count}}, "f64");
-        },
-    .devices = the_host,
-    .reference = never,
-    .make = [](const Row& row, Backend& backend, Variant) { return chunked(row, backend, true); },
-    .work = [](const Row& row) { return work(Unit::converged_fit, size_of(row), row.options); },
-    .oracle = [](const Row& row) { return fit_oracle(Unit::converged_fit, row); },
-    .invariant = [](const Row&) { return repeats_itself(); },
-    .chained = never,
-    .more =
-        [](const Row&, Steps& steps) {
-          steps.rewritten = [](const Backend&, Variant) {
-            return std::vector<std::string>{"result"};
-          };
-        },
-    .derived = [](const Row& row) -> std::vector<Derived> {
-      return {{.name = "progress_over_silent",
-               .other = [=](Backend& backend) { return chunked(row, backend, false); },
-               .form = Derived::Form::case_over_other,
-               .kind = "bound"}};
-    }};
+namespace {
+
+// 24 chunks, told or not.
+constexpr Family<Row> chunked(Family<Row> family) {
+  family.reference = never;
+  family.work = [](const Row& row) { return work(Unit::fit, size_of(row), row.options); };
+  family.oracle = [](const Row& row) { return fit_oracle(Unit::fit, row); };
+  family.invariant = [](const Row&) { return repeats_itself(); };
+  family.chained = never;
+  family.more = [](const Row&, Steps& steps) {
+    steps.rewritten = [](const Backend&, Variant) { return std::vector<std::string>{"result"}; };
+  };
+  return family;
+}
+
+}  // namespace
+
+const Family<Row> families::progress = chunked(
+    {.id =
+         [](const Row& row) {
+           std::vector<Axis> axes = {{"chunks", row.count}};
+           if (row.size != NamedSize::s) axes.emplace_back("size", size_words.of(row.size));
+           return id("xpcs_fit/progress", axes, "f64");
+         },
+     .metrics = [](const Row&) -> std::vector<MetricDeclaration> {
+       return {{.name = "chunks", .kind = "exact", .better = Better::same}, {.name = "lines"}};
+     },
+     .make = [](const Row& row, Backend& backend, Variant) -> std::unique_ptr<Computation> {
+       return std::make_unique<Telling>(row, backend);
+     },
+     .derived = [](const Row& row) -> std::vector<Derived> {
+       if (row.size == NamedSize::t) return {};
+       return {{.name = "progress_over_silent",
+                .other = [=](Backend& backend) { return silent(row, backend); },
+                .form = Derived::Form::case_over_other,
+                .kind = "bound"}};
+     }});
+
+const Family<Row> families::silence = chunked(
+    {.id =
+         [](const Row& row) {
+           return id("xpcs_fit/progress/silent",
+                     {{"chunks", row.count}, {"size", size_words.of(row.size)}}, "f64");
+         },
+     .make = [](const Row& row, Backend& backend, Variant) { return silent(row, backend); }});
 
 }  // namespace holdfast::xpcs_fit

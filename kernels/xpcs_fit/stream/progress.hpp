@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines that tell how far a fit has come: the first chunk, the last, and between them no more than
-// ten a second.
+// Lines that tell how far a fit has come: after its first chunk, where it ends, and between them no
+// more than ten a second.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,22 @@ class Progress {
   Progress(int chunks, std::int64_t points_each, std::ostream& out,
            std::function<double()> seconds = {});
 
-  // Chunk `chunk` of a pass, both counted from 0, is done.
+  // Chunk `chunk` of a pass, both counted from 0, is done; the first of pass 0 begins a fit.
   void done(int pass, int chunk);
+  // The fit has ended: what was done last is told, if it was not yet.
+  void end();
   int lines() const { return lines_; }
 
  private:
+  void tell(double now);
+
   int chunks_;
   std::int64_t points_each_, chunks_done_ = 0;
   std::ostream& out_;
   std::function<double()> seconds_;
-  double begin_, last_line_;
+  double begin_, last_line_, last_chunk_;
+  int pass_ = 0, chunk_ = 0;
+  bool told_ = true;  // what was done last
   int lines_ = 0;
 };
 

@@ -23,6 +23,8 @@ TEST_F(XpcsProgress, TellsTheFirstChunkTheLastAndTenASecond) {
     now += 0.03;  // 0.72 s in all
     progress.done(0, chunk);
   }
+  progress.end();
+  progress.end();  // it was told
   const std::string words = out.str();
   EXPECT_TRUE(words.starts_with("xpcs_fit chunk 1/24 4% pass 0 3.33e+04 pts/s eta 0.7s\n"))
       << words;
@@ -33,11 +35,25 @@ TEST_F(XpcsProgress, TellsTheFirstChunkTheLastAndTenASecond) {
   EXPECT_GE(progress.lines(), 5);
 }
 
-TEST_F(XpcsProgress, OfAFastFitIsOneLineAPass) {
+// Of two fits after each other, which take a tenth of a second together.
+TEST_F(XpcsProgress, OfAFastFitIsItsFirstChunkAndItsLast) {
   Progress progress = of(24);
-  for (int pass = 0; pass < 8; ++pass)
-    for (int chunk = 0; chunk < 24; ++chunk) progress.done(pass, chunk);
-  EXPECT_EQ(progress.lines(), 1 + 8);
+  for (int fit = 0; fit < 2; ++fit) {
+    for (int pass = 0; pass < 8; ++pass)
+      for (int chunk = 0; chunk < 24; ++chunk) {
+        now += 0.05 / (8 * 24);
+        progress.done(pass, chunk);
+      }
+    progress.end();
+  }
+  EXPECT_EQ(progress.lines(), 4);
+  // The second fit began where the first one ended.
+  EXPECT_NE(out.str().find("xpcs_fit chunk 1/24 4% pass 0 3.84e+06 pts/s eta 0.0s\n",
+                           out.str().find("pass 7")),
+            std::string::npos)
+      << out.str();
+  EXPECT_TRUE(out.str().ends_with("xpcs_fit chunk 24/24 100% pass 7 3.84e+06 pts/s eta 0.0s\n"))
+      << out.str();
 }
 
 }  // namespace
