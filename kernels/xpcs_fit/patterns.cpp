@@ -39,7 +39,7 @@ Work work(Pattern pattern, int count, const Size& size, const Options& options) 
     least.flops *= count;
     least.bytes = 8 * n;
   }
-  if (pattern == Pattern::round_trip)
+  if (pattern >= Pattern::round_trip)
     least = {.flops = 3 * n * count, .bytes = 24 * n, .phases = 1};
   if (pattern == Pattern::chunks) least.phases = 2 * count;
   return least;
@@ -59,7 +59,7 @@ std::vector<double> exact(Pattern pattern, int count, const Problem& problem) {
   const std::vector<double> model = oracle::model(problem, problem.input->box.start);
   if (pattern == Pattern::angle_loop || pattern == Pattern::chunks) return model;
   std::vector<double> all;
-  if (pattern == Pattern::round_trip) {
+  if (pattern >= Pattern::round_trip) {
     const double left = std::pow(1 - relaxation, count);
     for (std::size_t k = 0; k < model.size(); ++k)
       all.push_back(model[k] + left * (problem.input->data[k] - model[k]));

@@ -14,6 +14,7 @@ enum class Pattern {
   costs,       // F at `count` sets of parameters, one after the other; optimized: 8 in one reading
   chunks,      // the model in `count` chunks, each gathered from a whole one; optimized: it alone
   round_trip,  // x -= (x - m) / 100, `count` times, there and back each time; optimized: once
+  turns,  // the same, there and back once, and on a device compiled for `count`; optimized: not
 };
 inline constexpr double relaxation = 0.01;
 

@@ -12,7 +12,7 @@
 #include "xpcs_fit/problem/fit.hpp"
 #include "xpcs_fit/problem/words.hpp"
 #include "xpcs_fit/row.hpp"
-#include "xpcs_fit/streams.hpp"
+#include "xpcs_fit/strategies.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {
@@ -110,39 +110,64 @@ Problem with_other_constants(const Problem& problem, int which) {
 
 constexpr double limit_of_plain_sums = 1e-11;
 
-// What changes no program at all: batches whose last one is shorter, and other constants.
-void measure_no_change(const Row& row, Session& session) {
+// Lengths of parts, of which none divides the points, so that the last part is shorter.
+void fit_with_tails(const Row& row, Session& session, Backend& backend, Variant variant) {
   const Problem problem = problem_of(row, session.executes());
-  const std::int64_t one_row =
-      std::int64_t{problem.input->size.angles} * problem.input->size.frames;
+  const Size& size = problem.input->size;
   const Oracle fits = fit_oracle(Unit::fit, as(families::fit, row));
-  Backend& backend = session.open();
-  std::int64_t programs = 0;
-  for (int round = 0; round < 2; ++round) {
-    for (int which = 0; which < 3; ++which) {
-      const bool tail = row.change == Change::tail;
-      const Problem changed = tail ? problem : with_other_constants(problem, which);
-      const auto computation =
-          tail ? make_stream(backend, changed,
-                             {.batch = (5 + 4 * which) * one_row,
-                              .passes = accounted_passes,
-                              .settings = {.mode = StreamMode::plain}})
-               : make(Unit::normal_equations, backend, Variant::optimized, changed);
-      computation->step();
-      if (!session.executes()) continue;
-      const std::vector<double> found = computation->result();
-      if (tail)
-        session.check(fits.name, fits.distance(found, fits.expected(1)), fits.limit);
-      else
-        session.check("the plain sums",
-                      oracle::distance(found, oracle::in_a_row(oracle::normal_equations(
-                                                  changed, changed.input->box.start))),
-                      limit_of_plain_sums);
+  for (const int rows : {5, 9, 13}) {
+    const auto fit = make_fit(backend, variant, problem,
+                              {.strategy = Strategy::chunked,
+                               .source = DataSource::host,
+                               .chunk = std::int64_t{rows} * size.angles * size.frames});
+    fit->step();
+    check(session, fits, *fit);
+  }
+}
+
+// Other physics, and loops of another number of turns, which a traced program has compiled in.
+void change_constants(const Row& row, Session& session, Backend& backend, Variant variant) {
+  const Problem problem = problem_of(row, session.executes());
+  for (int which = 0; which < 3; ++which) {
+    const Problem changed = with_other_constants(problem, which);
+    const auto sums = make(Unit::normal_equations, backend, variant, changed);
+    sums->step();
+    check(
+        session,
+        {.name = "the plain sums",
+         .limit = limit_of_plain_sums,
+         .expected =
+             [&](int) {
+               return oracle::in_a_row(oracle::normal_equations(changed, changed.input->box.start));
+             },
+         .distance = oracle::distance},
+        *sums);
+  }
+  for (const int turns : {1, 2, 4, 8}) {
+    const auto loop = make(Pattern::turns, turns, backend, variant, problem);
+    loop->step();
+    check(session,
+          {.name = "a loop in closed form",
+           .limit = limit_of_plain_sums,
+           .expected = [&](int) { return exact(Pattern::turns, turns, problem); }},
+          *loop);
+  }
+}
+
+// What changes no program of the optimized variant: parts of which the last one is shorter, and
+// other constants. Of the plain one each length of a part and each number of turns is another.
+void measure_no_change(const Row& row, Session& session) {
+  for (const Variant variant : {Variant::optimized, Variant::reference}) {
+    Backend& backend = session.open();
+    std::int64_t programs = 0;
+    for (int round = 0; round < 2; ++round) {
+      (row.change == Change::tail ? fit_with_tails : change_constants)(row, session, backend,
+                                                                       variant);
+      const std::int64_t now = backend.ledger.counts.programs;
+      session.read(round == 0 ? "compile_warm" : "compile_steady",
+                   static_cast<double>(now - programs), variant);
+      programs = now;
     }
-    const std::int64_t now = backend.ledger.counts.programs;
-    session.read(round == 0 ? "compile_warm" : "compile_steady",
-                 static_cast<double>(now - programs));
-    programs = now;
   }
 }
 
@@ -241,7 +266,6 @@ const Family<Row> families::shape_change = {
                     "f64");
         },
     .devices = [](const Row&) { return gpu; },
-    .reference = changes_programs,
     .metrics = [](const Row&) -> std::vector<MetricDeclaration> {
       return {{.name = "compile_warm", .kind = "exact", .devices = gpu},
               {.name = "compile_steady", .kind = "exact", .devices = gpu}};

@@ -129,6 +129,32 @@ class PlainRoundTrip final : public Computation {
   Buffer<double> model_, there_;
 };
 
+// There and back once, the turns between them compiled in.
+class PlainTurns final : public Computation {
+ public:
+  PlainTurns(int count, Backend& backend, const Problem& problem)
+      : home_(data_or_zeros(problem)),
+        first_(home_),
+        kernels_(*backend.compiler, count),
+        model_(backend,
+               backend.executes() ? oracle::model(problem, problem.input->box.start) : home_,
+               "inputs: model"),
+        there_(backend, home_.size(), "result") {}
+
+  void step() override {
+    const auto n = static_cast<std::int64_t>(home_.size());
+    there_.upload(first_);
+    kernels_.turns(one_thread_each(n), model_.data(), relaxation, n, there_.data());
+    home_ = there_.to_host();
+  }
+  std::vector<double> result() override { return home_; }
+
+ private:
+  std::vector<double> home_, first_;
+  TurnKernels kernels_;
+  Buffer<double> model_, there_;
+};
+
 }  // namespace
 
 std::unique_ptr<Computation> make_cuda_reference(Unit unit, Backend& backend,
@@ -147,6 +173,8 @@ std::unique_ptr<Computation> make_cuda_reference_pattern(Pattern pattern, int co
       return std::make_unique<PlainCosts>(count, backend, problem);
     case Pattern::chunks:
       return std::make_unique<PlainChunks>(count, backend, problem);
+    case Pattern::turns:
+      return std::make_unique<PlainTurns>(count, backend, problem);
     case Pattern::round_trip:
       break;
   }

@@ -150,6 +150,7 @@ std::unique_ptr<Computation> make_host_reference_pattern(Pattern pattern, int co
       return std::make_unique<PlainCosts>(count, backend, problem);
     case Pattern::chunks:
       return std::make_unique<PlainChunks>(count, backend, problem);
+    case Pattern::turns:
     case Pattern::round_trip:
       break;
   }

@@ -63,4 +63,14 @@ struct ReferencePatternKernels : KernelList {
   Listed<const double*, double, long long, double*> relax{*this, "relax"};
 };
 
+// Of so many turns, whatever its size.
+struct TurnKernels : KernelList {
+  TurnKernels() = default;
+  TurnKernels(Compiler& compiler, int turns) {
+    compile(compiler, {.code = sources::turns_cu, .definitions = {text("TURNS=", turns)}});
+  }
+
+  Listed<const double*, double, long long, double*> turns{*this, "turns"};
+};
+
 }  // namespace holdfast::xpcs_fit

@@ -147,10 +147,10 @@ TEST(XpcsDevice, AsksNothingWhileItFits) {
 }
 
 constexpr Pattern patterns[] = {Pattern::angle_loop, Pattern::costs, Pattern::chunks,
-                                Pattern::round_trip};
+                                Pattern::round_trip, Pattern::turns};
 
 TEST(XpcsDevice, ComputesPatterns) {
-  constexpr int count = 11;
+  constexpr int count = 11;  // for which the turns were compiled
   const Problem one = problem(emulated_size, {});
   for (const Pattern pattern : patterns) {
     const std::vector<double> expected = exact(pattern, count, one);

@@ -30,6 +30,11 @@ namespace on_cpu_relaxing {
 #include "xpcs_fit/reference/relax.cu"
 }
 
+#define TURNS 11
+namespace on_cpu_turning {
+#include "xpcs_fit/reference/turns.cu"
+}
+
 #define REAL double
 #define ANGLES 3
 #define FRAMES 19
@@ -149,6 +154,7 @@ std::unique_ptr<Backend> emulated_reference(const Options& options, int angles) 
   EmulatedKernels kernels;
   const ReferenceKernels<double> listed(Unit::normal_equations, {.loss = Loss::soft_l1});
   kernels.add(ReferencePatternKernels().relax, &on_cpu_relaxing::relax);
+  kernels.add(TurnKernels().turns, &on_cpu_turning::turns);
   if (angles == 1) {
     ADD_REFERENCE(on_cpu_one_angle);
   } else if (options.mode == Mode::at_rest) {
