@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "gate/base/shown_text.hpp"
+
 namespace holdfast::gate {
 namespace {
 
@@ -39,7 +41,7 @@ std::string bytes(double value, int digits) {
 }
 
 std::string in_digits(const Value& value, const std::string& unit, int digits) {
-  if (const auto* hash = std::get_if<std::string>(&value)) return hash->substr(0, 15);
+  if (const auto* hash = std::get_if<std::string>(&value)) return std::string(beginning(*hash, 15));
   const double number = std::get<double>(value);
   if (unit == "s") return seconds(number, digits);
   if (unit == "B") return bytes(number, digits);

@@ -11,31 +11,43 @@ namespace {
 struct Range {
   unsigned first, last;
 };
-// Unicode's C1 controls, marks of direction, separators of lines, and what is no character.
-constexpr std::array<Range, 8> unseen = {{{0x80, 0x9f},
+// Unicode's C1 controls, marks of direction, separators of lines, tags, and what is no character.
+constexpr std::array<Range, 9> unseen = {{{0x80, 0x9f},
                                           {0x61c, 0x61c},
                                           {0x200b, 0x200f},
                                           {0x2028, 0x202e},
                                           {0x2060, 0x2069},
                                           {0xfeff, 0xfeff},
                                           {0xfff9, 0xfffb},
-                                          {0xfffe, 0xffff}}};
+                                          {0xfffe, 0xffff},
+                                          {0xe0000, 0xe007f}}};
 
-// The code point of two or three bytes that begins at `at`, which is well-formed UTF-8; else 0.
-unsigned code_point(std::string_view rest, std::size_t& bytes) {
-  const auto byte = [&](std::size_t i) {
-    return i < rest.size() ? static_cast<unsigned>(static_cast<unsigned char>(rest[i])) : 0U;
-  };
-  const auto next = [&](std::size_t i) { return byte(i) & 0x3fU; };
-  if (byte(0) >= 0xc2 && byte(0) < 0xe0) {
-    bytes = 2;
-    return (byte(0) & 0x1fU) << 6U | next(1);
+struct Letter {
+  unsigned code = 0;
+  std::size_t bytes = 0;  // 0: what begins there is no UTF-8
+};
+constexpr std::size_t most_bytes = 4;
+
+std::size_t bytes_of(unsigned lead) {
+  if (lead < 0x80) return 1;
+  if (lead < 0xc0) return 0;
+  if (lead < 0xe0) return 2;
+  return lead < 0xf0 ? 3 : lead < 0xf8 ? 4 : 0;
+}
+
+Letter first_letter(std::string_view rest) {
+  constexpr std::array<unsigned, most_bytes + 1> least = {0, 0, 0x80, 0x800, 0x10000};
+  const auto lead = static_cast<unsigned char>(rest.front());
+  const std::size_t bytes = bytes_of(lead);
+  if (bytes == 0 || bytes > rest.size()) return {};
+  unsigned code = bytes == 1 ? lead : lead & (0x7fU >> bytes);
+  for (const char next : rest.substr(1, bytes - 1)) {
+    if ((static_cast<unsigned char>(next) & 0xc0U) != 0x80U) return {};
+    code = code << 6U | (static_cast<unsigned char>(next) & 0x3fU);
   }
-  if (byte(0) >= 0xe0 && byte(0) < 0xf0) {
-    bytes = 3;
-    return (byte(0) & 0xfU) << 12U | next(1) << 6U | next(2);
-  }
-  return 0;
+  const bool half = code >= 0xd800 && code <= 0xdfff;
+  if (code < least[bytes] || code > 0x10ffff || half) return {};
+  return {code, bytes};
 }
 
 bool is_unseen(unsigned code) {
@@ -72,21 +84,27 @@ std::string shown_text(std::string_view content) {
   if (std::all_of(content.begin(), content.end(), is_plain)) return std::string(content);
   std::string out;
   for (std::size_t i = 0; i < content.size(); ++i) {
-    const auto letter = static_cast<unsigned char>(content[i]);
-    std::size_t bytes = 1;
-    if (letter < 0x20 || letter == 0x7f) {
+    const auto byte = static_cast<unsigned char>(content[i]);
+    if (byte < 0x20 || byte == 0x7f) {
       out += control(content[i]);
     } else if (content.substr(i).starts_with("##[")) {
       out += "##\\[";
       i += 2;
-    } else if (const unsigned code = code_point(content.substr(i), bytes); is_unseen(code)) {
-      out += hexadecimal("\\u%04x", code);
-      i += bytes - 1;
+    } else if (const Letter letter = first_letter(content.substr(i)); letter.bytes == 0) {
+      out += hexadecimal("\\x%02x", byte);
     } else {
-      out += content[i];
+      out += is_unseen(letter.code) ? hexadecimal("\\u%04x", letter.code)
+                                    : std::string(content.substr(i, letter.bytes));
+      i += letter.bytes - 1;
     }
   }
   return out;
+}
+
+std::string_view beginning(std::string_view content, std::size_t most) {
+  if (content.size() <= most) return content;
+  while (most > 0 && (static_cast<unsigned char>(content[most]) & 0xc0U) == 0x80U) --most;
+  return content.substr(0, most);
 }
 
 }  // namespace holdfast::gate

@@ -8,8 +8,12 @@
 
 namespace holdfast::gate {
 
-// On one line: control characters as \n, \t or \x1b; the code points that no reader shows, or that
-// turn what follows, as \u202e; "##[", which GitHub's runner obeys anywhere in a line, as "##\[".
+// On one line: control characters and bytes that are no UTF-8 as \n, \t or \x1b; the code points
+// that no reader shows, or that turn what follows, as \u202e; "##[", which GitHub's runner obeys
+// anywhere in a line, as "##\[".
 std::string shown_text(std::string_view content);
+
+// At most so many bytes of it, cut between two letters.
+std::string_view beginning(std::string_view content, std::size_t most);
 
 }  // namespace holdfast::gate

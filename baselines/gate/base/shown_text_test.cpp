@@ -24,9 +24,19 @@ TEST(ShownText, LeavesOtherTextAsItIs) {
   EXPECT_EQ(shown_text(words), words);
 }
 
-TEST(ShownText, TakesAnUnfinishedLetter) {
-  for (const char* cut : {"\xe2\x80", "\xe2", "\xc2", "\xf0\x9f"})
-    EXPECT_LE(shown_text(cut).size(), 8) << cut;
+TEST(ShownText, TellsBytesThatAreNoLetterByTheirNumbers) {
+  EXPECT_EQ(shown_text("a\xff\xc3(\xe2\x80"), "a\\xff\\xc3(\\xe2\\x80");
+  EXPECT_EQ(shown_text("\xed\xa0\x80 \xc0\xaf \xf5\x80"), "\\xed\\xa0\\x80 \\xc0\\xaf \\xf5\\x80");
+}
+
+TEST(ShownText, TellsTagsThatNobodySees) {
+  EXPECT_EQ(shown_text("a\U000E0061"), "a\\ue0061");
+}
+
+TEST(Beginning, IsCutBetweenLetters) {
+  EXPECT_EQ(beginning("ab\u2264c", 5), "ab\u2264");
+  EXPECT_EQ(beginning("ab\u2264c", 4), "ab");
+  EXPECT_EQ(beginning("ab", 4), "ab");
 }
 
 }  // namespace

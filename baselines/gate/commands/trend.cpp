@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "gate/base/numbers.hpp"
+#include "gate/base/shown_text.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/documents/aliases.hpp"
 #include "gate/history/trend_lines.hpp"
@@ -12,7 +13,7 @@ namespace {
 std::string short_commit(const std::string& commit) {
   const std::string hash =
       commit.starts_with("sha256:") ? commit.substr(std::string("sha256:").size()) : commit;
-  return hash.substr(0, 10);
+  return std::string(beginning(hash, 10));
 }
 
 void print(const TrendSeries& series) {

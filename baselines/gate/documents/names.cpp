@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gate/base/shown_text.hpp"
 #include "gate/documents/case_name.hpp"
 
 namespace holdfast::gate {
@@ -26,7 +27,7 @@ bool is_part(std::string_view content, std::string_view marks) {
 // As much of it as a sentence bears.
 std::string in_quotes(std::string_view content) {
   constexpr std::size_t enough = 80;
-  return content.size() > enough ? text('\'', content.substr(0, enough), "...'")
+  return content.size() > enough ? text('\'', beginning(content, enough), "...'")
                                  : text('\'', content, '\'');
 }
 

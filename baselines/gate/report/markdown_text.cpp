@@ -15,9 +15,7 @@ constexpr std::string_view nothing = "&#8203;";
 
 std::string cut(std::string content) {
   if (content.size() <= most_bytes) return content;
-  std::size_t end = most_bytes;
-  while (end > 0 && (static_cast<unsigned char>(content[end]) & 0xc0U) == 0x80U) --end;
-  return content.substr(0, end) + " ...";
+  return std::string(beginning(content, most_bytes)) + " ...";
 }
 
 std::string escaped(char letter) {

@@ -46,6 +46,15 @@ void write_case(std::ostream& out, const char* id, bool failed, int launches, do
       << R"(], "median": )" << seconds << R"(, "mad_between": 0, "samples": 10}}}}})";
 }
 
+// The last words before it falls, which FAKE_WORDS may give, and with them the names in a profile.
+const char* given_words() {
+  return std::getenv("FAKE_WORDS");
+}
+std::string last_words() {
+  const char* given = given_words();
+  return std::string(given ? given : "about to fall") + '\n';
+}
+
 // What stands beside these words goes wrong in one case: in the first "crash_in_case",
 // "hang_in_case" and "sticky" (the device), in the second "stop_in_case" (somebody stops `holdfast
 // run`); with "_later" behind it in the second process.
@@ -131,6 +140,16 @@ struct Profiling {
   bool asserts = false;
 };
 
+// Names in a profile that are values; a key is refused where it is not shown as it is.
+void name_after(const std::string& words, nlohmann::json& made) {
+  made["ops"][0]["name"] = made["overview"]["top_op"] = words;
+  made["scopes"][0]["path"] = words;
+  made["gaps"][0]["after"] = made["overview"]["max_gap_between"][0] = words;
+  made["memory"]["timeline"][0]["site"] = words;
+  made["compiles"][0]["program"] = made["compiles"][0]["reason"] = words;
+  made["device_name"] = words;
+}
+
 void write_profiles(const Profiling& profiling, const std::string& behaviour) {
   std::vector<std::string> variants = {profiling.variant};
   if (profiling.variant == "both") variants = {"optimized", "reference"};
@@ -152,14 +171,16 @@ void write_profiles(const Profiling& profiling, const std::string& behaviour) {
         std::ofstream(profiling.trace + "/" + stem + ".trace.json") << "[]";
       }
       if (behaviour == "profile_broken") made.erase("overview");
-      std::ofstream(profiling.folder + "/" + stem + ".profile.json") << made.dump(1);
+      if (const char* words = given_words()) name_after(words, made);
+      std::ofstream(profiling.folder + "/" + stem + ".profile.json")
+          << made.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
     }
   }
 }
 
 int profile(const Profiling& profiling, const std::string& behaviour) {
   if (behaviour == "profile_crash") {
-    std::cerr << "about to fall\n";
+    std::cerr << last_words();
     std::raise(SIGSEGV);
   }
   if (behaviour == "no_device") {
@@ -181,7 +202,7 @@ int answer(const char* self, const std::string& behaviour) {
   int sample = 0;
   for (std::string line; std::getline(std::cin, line); ++sample) {
     if (behaviour == "dies" && sample == 5) {
-      std::cerr << "about to fall\n";
+      std::cerr << last_words();
       std::raise(SIGSEGV);
     }
     if (log && line == "optimized")
@@ -244,7 +265,7 @@ int main(int argc, char** argv) {
   if (behaviour == "interrupt") ::kill(::getppid(), SIGINT);  // as Ctrl-C does to `holdfast run`
   if (behaviour == "hang" || behaviour == "interrupt") ::pause();
   if (behaviour == "crash" || (behaviour == "crash_later" && process > 1)) {
-    std::cerr << "about to fall\n";
+    std::cerr << last_words();
     std::raise(SIGSEGV);
   }
   if (behaviour == "silent") return 0;
