@@ -15,15 +15,16 @@
 
 namespace holdfast::planted {
 
-// Takes out of results what the machine did to them: all processes of a time or a ratio agree, so
-// that they can be accepted and a plant stands out on the noisiest machine. `faster` makes their
-// speedups so many times what they are: held against them, every measurement is suspect.
+// Takes out of results what the machine did to them: every process of a time or a ratio has their
+// median, none was disturbed, and the measurement is valid, so that they can be accepted and a
+// plant stands out on the noisiest machine. `faster` makes their speedups so many times what they
+// are: held against them, every measurement is suspect.
 inline void calm(const std::filesystem::path& results, double faster = 1) {
-  const auto settle = [&](nlohmann::json& metrics) {
+  const auto settle = [&](nlohmann::json& metrics, std::size_t processes) {
     for (auto& [name, metric] : metrics.items()) {
       if (!metric.contains("processes")) continue;
       const double middle = metric.at("median").get<double>() * (name == "speedup" ? faster : 1);
-      for (auto& process : metric.at("processes")) process = middle;
+      metric["processes"] = std::vector<double>(processes, middle);
       metric["median"] = middle;
       metric["mad_between"] = 0;
     }
@@ -31,9 +32,11 @@ inline void calm(const std::filesystem::path& results, double faster = 1) {
   for (const auto& file : std::filesystem::recursive_directory_iterator(results)) {
     if (file.path().extension() != ".json" || file.path().stem().has_extension()) continue;
     nlohmann::json part = nlohmann::json::parse(read(file.path()));
+    const auto processes = part.at("run").at("processes").get<std::size_t>();
+    part["quality"]["valid"] = true;
     for (auto& one : part.at("cases")) {
-      settle(one.at("metrics"));
-      for (auto& variant : one.at("variants")) settle(variant.at("metrics"));
+      settle(one.at("metrics"), processes);
+      for (auto& variant : one.at("variants")) settle(variant.at("metrics"), processes);
     }
     std::ofstream(file.path()) << part;
   }
