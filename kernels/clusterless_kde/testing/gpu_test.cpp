@@ -13,6 +13,7 @@
 #include "clusterless_kde/oracle/oracle.hpp"
 #include "clusterless_kde/problem/words.hpp"
 #include "runtime/backend/backend.hpp"
+#include "testing/expect_values.hpp"
 #include "testing/gpu_main.hpp"
 
 namespace holdfast::clusterless_kde {
@@ -38,9 +39,7 @@ class ClusterlessKdeOnGpu : public testing::TestWithParam<Way> {
   }
   void expect_close(const std::vector<double>& computed, const std::vector<double>& exact,
                     double allowed) {
-    ASSERT_EQ(computed.size(), exact.size());
-    for (std::size_t i = 0; i < exact.size(); ++i)
-      ASSERT_NEAR(computed[i], exact[i], allowed) << "entry " << i;
+    expect_values("likelihoods", computed, exact, allowed);
   }
 
   std::unique_ptr<Backend> backend = open_backend("cuda");
@@ -147,11 +146,7 @@ TEST(OptimizedKdeOnGpu, ACutChangesNothingAboveTheFloor) {
     const auto decode =
         make_decode(*backend, Variant::optimized, input, {.arithmetic = arithmetic, .cut = true});
     decode->step();
-    const auto computed = decode->result();
-    ASSERT_EQ(computed.size(), exact.size());
-    for (std::size_t i = 0; i < exact.size(); ++i)
-      ASSERT_NEAR(computed[i], exact[i], per_spike)
-          << arithmetic_words.of(arithmetic) << ", entry " << i;
+    expect_values(arithmetic_words.of(arithmetic), decode->result(), exact, per_spike);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "cubed_sphere_swe/testing/support.hpp"
 #include "runtime/backend/backend.hpp"
 #include "runtime/base/error.hpp"
+#include "testing/expect_values.hpp"
 #include "testing/gpu_main.hpp"
 
 namespace holdfast::cubed_sphere_swe {
@@ -59,10 +60,7 @@ TEST_P(CubedSphereOnGpu, HundredStepsAgreeWithTheHost) {
     SCOPED_TRACE(n);
     const auto expected = make_loop(*host, Variant::optimized, {n});
     expected->step();
-    const auto there = after(100, {n}), here = expected->result();
-    ASSERT_EQ(there.size(), here.size());
-    for (std::size_t i = 0; i < here.size(); ++i)
-      ASSERT_NEAR(there[i], here[i], 1e-13) << "entry " << i;
+    expect_values("after a hundred steps", after(100, {n}), expected->result(), 1e-13);
   }
 }
 
@@ -133,10 +131,7 @@ TEST_P(CubedSphereOnGpu, OperatorsAreTheirRows) {
                                     of_heights       ? start.h
                                     : direction == 1 ? start.v1
                                                      : start.v2);
-        const auto computed = computation->result();
-        ASSERT_EQ(computed.size(), expected.size());
-        for (std::size_t i = 0; i < expected.size(); ++i)
-          ASSERT_NEAR(computed[i], expected[i], 1e-14 * largest(expected)) << "entry " << i;
+        expect_values("operator", computation->result(), expected, 1e-14 * largest(expected));
       }
 }
 
@@ -150,9 +145,7 @@ TEST(OptimizedCubedSphereOnGpu, OptionsStayWithinRoundingOfTheDefault) {
   const auto expected = after_ten({});
   for (const Options& options : {Options{.runge_kutta = RungeKutta::classical},
                                  Options{.metric = MetricSource::on_the_fly}}) {
-    const auto computed = after_ten(options);
-    for (std::size_t i = 0; i < expected.size(); ++i)
-      ASSERT_NEAR(computed[i], expected[i], 2e-14) << "entry " << i;
+    expect_values("after ten steps", after_ten(options), expected, 2e-14);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/backend/buffer.hpp"
 #include "runtime/device_code/bf16.hpp"
 #include "runtime/device_code/random.hpp"
+#include "testing/expect_values.hpp"
 #include "testing/gpu_main.hpp"
 
 namespace holdfast {
@@ -30,6 +31,13 @@ double number(Bf16 x) {
 }
 double number(float x) {
   return double{x};
+}
+
+template <class T>
+std::vector<double> numbers(const std::vector<T>& values) {
+  std::vector<double> all;
+  for (const T value : values) all.push_back(number(value));
+  return all;
 }
 
 // D apart from C, with pitches and a batch.
@@ -63,9 +71,8 @@ std::vector<Result> multiplied(std::string_view name, const Gemm& p) {
 
 template <class T, class Result>
 void expect_product(const Gemm& p, double tolerance) {
-  const auto expected = multiplied<T, Result>("host", p), found = multiplied<T, Result>("cuda", p);
-  for (std::size_t i = 0; i < elements; ++i)
-    ASSERT_NEAR(number(found[i]), number(expected[i]), tolerance) << i;
+  expect_values(shown(p), numbers(multiplied<T, Result>("cuda", p)),
+                numbers(multiplied<T, Result>("host", p)), tolerance);
 }
 
 TEST(GpuProducts, AgreeWithTheHostInEveryTransposition) {

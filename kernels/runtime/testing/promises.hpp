@@ -6,7 +6,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cmath>
 #include <complex>
 #include <limits>
 #include <memory>
@@ -21,6 +20,7 @@
 #include "runtime/compile/kernel_list.hpp"
 #include "runtime/sources.hpp"
 #include "testing/error_of.hpp"
+#include "testing/expect_values.hpp"
 
 namespace holdfast::promises {
 
@@ -51,26 +51,6 @@ inline LaunchShape over(int size) {
 template <class T>
 T ramp_at(int i) {
   return T((i * 37) % 129 - 64) / T(64);
-}
-
-// Within `tolerance`, absolute; exactly by default.
-template <class T>
-void expect_values(std::string_view what, const std::vector<T>& found,
-                   const std::vector<T>& expected, double tolerance = 0) {
-  ASSERT_EQ(found.size(), expected.size()) << what;
-  std::size_t differ = 0, first = 0;
-  double largest = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const double apart =
-        std::abs(std::complex<double>(found[i]) - std::complex<double>(expected[i]));
-    if (apart <= tolerance) continue;
-    if (differ++ == 0) first = i;
-    largest = std::isnan(apart) ? INFINITY : std::max(largest, apart);
-  }
-  EXPECT_EQ(differ, 0u) << what << ": " << differ << " of " << found.size()
-                        << " values differ, by up to " << largest << " where " << tolerance
-                        << " is allowed; the first at " << first << " is " << found[first]
-                        << " and not " << expected[first];
 }
 
 // ---- graphs, replayed and recorded again ----
