@@ -156,6 +156,16 @@ def test_a_phone_shows_how_much_changed_without_scrolling_sideways(browser: Brow
     assert all(right <= 390 for _, right in found)
 
 
+def test_a_phone_shows_of_every_case_when_it_changed_last(browser: Browser) -> None:
+    found = browser.does("""
+    const frame = await open(`${site}/index.html`, 390), page = frame.contentDocument;
+    const rows = [...page.querySelectorAll("#case-table tbody tr")].map((row) => [...row.cells]);
+    return rows.map((cells) => [cells[0].textContent, cells[3].getBoundingClientRect().right, cells[0].scrollWidth - cells[0].clientWidth]);
+    """)
+    assert len(found) == 4
+    assert all(right <= 390 and hidden <= 0 for _, right, hidden in found), found
+
+
 def test_the_three_changes_are_two_clicks_from_the_overview(browser: Browser) -> None:
     """One click each: to the figure of the step, to that of the drift, to the environment."""
     found = browser.does("""

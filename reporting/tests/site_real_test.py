@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""200 commits of a git repository, put into a store by `holdfast history append` and published:
-nothing that was planted is told to the site. HOLDFAST names the command."""
+"""200 commits of a git repository, put into a store by `holdfast history append`, pushed in two parts and
+published from the branch, as a workflow does: nothing that was planted is told to the site. HOLDFAST names the command."""
 
 import os
 import subprocess
@@ -10,7 +10,6 @@ from pathlib import Path
 import builders
 import pytest
 from browser import luminance
-from holdfast_report.command import main
 from planted_history import (
     DRIFT_CASE,
     HOST,
@@ -28,6 +27,7 @@ from site_browser import Browser
 pytestmark = pytest.mark.big
 
 COMMITS = 200
+ROOT = Path(__file__).parents[2]
 
 
 def git(folder: Path, *words: str, when: str = "") -> str:
@@ -36,6 +36,15 @@ def git(folder: Path, *words: str, when: str = "") -> str:
     done = subprocess.run(
         ["git", "-C", str(folder), *names, *words], check=True, capture_output=True, text=True, env=env
     )
+    return done.stdout
+
+
+def said(*command: str, **environment: str) -> str:
+    keep = {key: value for key, value in os.environ.items() if not key.startswith("GITHUB_")}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=keep | environment
+    )
+    assert done.returncode == 0, done.stderr
     return done.stdout
 
 
@@ -94,19 +103,24 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
     repository.mkdir()
     git(repository, "init", "-q", "-b", "main")
     for number in range(1, COMMITS + 1):
-        said = ["commit", "-q", "--allow-empty", "-m", subject(number)]
-        git(repository, *said, when=time_of(number))
+        made = ["commit", "-q", "--allow-empty", "-m", subject(number)]
+        git(repository, *made, when=time_of(number))
     shas = git(repository, "log", "--reverse", "--format=%H").split()
     for run in history(COMMITS, 2):
         place = folder / "runs" / str(run.number) / run.device_class
         builders.put(place / f"{run.suite}.json", document(run, shas[run.number - 1]))
+    remote = folder / "remote.git"
+    remote.mkdir()
+    git(remote, "init", "-q", "--bare")
     for number in range(1, COMMITS + 1):
-        append = [holdfast, "history", "append", str(folder / "runs" / str(number))]
-        options = [f"--store={store}", f"--repository={repository}"]
-        done = subprocess.run([*append, *options], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-    drawn = ["site", f"--store={store}", f"--out={site}", f"--holdfast={holdfast}"]
-    assert main([*drawn, "--baselines", str(folder), "--repository=https://git.example/a/b"]) == 0
+        runs = str(folder / "runs" / str(number))
+        said(holdfast, "history", "append", runs, f"--store={store}", f"--repository={repository}")
+        if number in (COMMITS // 2, COMMITS):
+            said(holdfast, "history", "push", f"--store={store}", f"--remote={remote}")
+    said(
+        "bash", str(ROOT / "cmake" / "ci" / "publish.sh"), str(site), str(folder / "fetched"),
+        HOLDFAST=holdfast, HISTORY_REMOTE=str(remote), GITHUB_SERVER_URL="https://git.example", GITHUB_REPOSITORY="a/b",
+    )
     return Published(site, shas, Planted(COMMITS))
 
 
@@ -122,6 +136,7 @@ def test_the_three_planted_changes_are_on_the_overview(published: Published) -> 
     assert DRIFT_CASE.split("/")[1] in drifts
     assert published.sha(planted.environment) in environments
     assert subject(planted.step) in changes
+    assert f"https://git.example/a/b/commit/{published.sha(planted.step)}" in changes
 
 
 @pytest.mark.parametrize("dark", [False, True])
