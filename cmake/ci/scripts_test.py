@@ -3,8 +3,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,25 @@ def remote(tmp_path: Path) -> Path:
     return bare
 
 
+def listing_of(results: Path) -> list[str]:
+    return [case["id"] for case in json.loads(results.read_text("utf-8"))["cases"]]
+
+
+def git(folder: Path, *words: object) -> str:
+    who = ["-c", "user.name=a", "-c", "user.email=a@example"]
+    command = ["git", "-C", folder, *who, *map(str, words)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def changed_branch(remote: Path, folder: Path, changed: Callable[[str], str], force: bool) -> None:
+    """Its one file of history becomes another; with `force`, in place of all that was there before."""
+    git(folder, "clone", "--quiet", "--branch=holdfast-data", remote, "changed")
+    (file,) = (folder / "changed").rglob("*.ndjson")
+    file.write_text(changed(file.read_text("utf-8")), "utf-8")
+    git(folder / "changed", "commit", "--quiet", "--all", "--message=change", *["--amend"] * force)
+    git(folder / "changed", "push", "--quiet", *["--force"] * force)
+
+
 def test_a_night_is_measured_recorded_and_published(
     holdfast: Path, remote: Path, tmp_path: Path
 ) -> None:
@@ -73,10 +94,26 @@ def test_a_night_is_measured_recorded_and_published(
     assert again.returncode == 0, again.stderr
     assert "1 run was there already" in again.stdout
 
-    site = tmp_path / "site"
-    published = run("publish.sh", site, tmp_path / "third", HOLDFAST=holdfast, HISTORY_REMOTE=remote)
+    site, store = tmp_path / "site", tmp_path / "third"
+    published = run("publish.sh", site, store, **facts)
     assert published.returncode == 0, published.stderr
     assert "cuda-dry-sm_90" in (site / "index.html").read_text("utf-8")
+    of_cases = listing_of(results / "cuda-dry-sm_90" / "cubed_sphere_swe.json")
+    assert len(list((site / "case").rglob("*.html"))) == len(of_cases)
+    assert len(list((site / "run").glob("*.html"))) == 1
+    assert [path.stem for path in (site / "class").iterdir()] == ["cuda-dry-sm_90"]
+
+    # A branch that was damaged, or rewritten, is told, and the site stays as it is.
+    before = {path: path.stat().st_mtime_ns for path in site.rglob("*")}
+    changed_branch(remote, tmp_path, lambda lines: lines + '{"run": tw\n', force=False)
+    damaged = run("publish.sh", site, store, **facts)
+    assert damaged.returncode == 2 and ".ndjson" in damaged.stderr, damaged.stderr
+    git(remote, "update-ref", "refs/heads/holdfast-data", "refs/heads/holdfast-data~")
+    shutil.rmtree(tmp_path / "changed")
+    changed_branch(remote, tmp_path, lambda lines: lines.replace("12.2", "12.9"), force=True)
+    forced = run("publish.sh", site, store, **facts)
+    assert forced.returncode == 2 and "was rewritten" in forced.stderr, forced.stderr
+    assert {path: path.stat().st_mtime_ns for path in site.rglob("*")} == before
 
 
 @pytest.fixture
