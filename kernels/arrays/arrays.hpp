@@ -28,7 +28,7 @@ Gemm product_of(std::int64_t n, std::int64_t b, std::int64_t p) {
 template <class Verbs>
 class Arrays {
  public:
-  using T = typename Verbs::Value;
+  using T = Verbs::Value;
   using Row = Array<T>;  // of any shape, row-major
   using Mask = Array<unsigned char>;
 

@@ -39,7 +39,7 @@ std::unique_ptr<Backend> emulated(emulation::Order order = emulation::Order::for
 // What each verb of the table writes, by name.
 template <class Verbs>
 class Everything {
-  using T = typename Verbs::Value;
+  using T = Verbs::Value;
 
  public:
   Everything(Backend& backend, Sizes sizes)
@@ -187,7 +187,7 @@ TEST(DeviceVerbs, LaunchForAnEmptyArrayToo) {
 // README.md's example: each column's exponentials, divided by their sum.
 template <class Verbs>
 std::vector<double> example(Backend& backend) {
-  using T = typename Verbs::Value;
+  using T = Verbs::Value;
   constexpr std::int64_t rows = 33, columns = 31;
   const Buffer<T> ones(backend, std::vector<T>(rows, T(1)), "ones");
   Buffer<T> shares(backend, rows * columns, "shares");

@@ -61,7 +61,7 @@ struct Warps : Shape {
 };
 
 // A verb's kernel, launched for its extents: add(a, b, out, count).
-template <class Over, class Parameters, class Extents = typename Over::Extents>
+template <class Over, class Parameters, class Extents = Over::Extents>
 class Launched;
 template <class Over, class... Parameters, class... Extents>
 class Launched<Over, void(Parameters...), void(Extents...)> {

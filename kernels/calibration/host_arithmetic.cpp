@@ -88,7 +88,7 @@ template <class T>
   auto series = r * inverse_factorial<T>(E::degree) + inverse_factorial<T>(E::degree - 1);
 #pragma GCC unroll 16
   for (int n = E::degree - 2; n >= 0; --n) series = series * r + inverse_factorial<T>(n);
-  y = reinterpret_cast<typename Lanes<T>::Vector>(
+  y = reinterpret_cast<Lanes<T>::Vector>(
       reinterpret_cast<Integers<T>>(series) +
       (reinterpret_cast<Integers<T>>(shifted) << E::mantissa_bits));
 }
@@ -105,8 +105,8 @@ class Exponentials final : public Calibration {
 
   void step() override {
     constexpr std::size_t lanes = Lanes<T>::count;
-    const auto* x = reinterpret_cast<const typename Lanes<T>::Vector*>(x_.data());
-    auto* y = reinterpret_cast<typename Lanes<T>::Vector*>(y_.data());
+    const auto* x = reinterpret_cast<const Lanes<T>::Vector*>(x_.data());
+    auto* y = reinterpret_cast<Lanes<T>::Vector*>(y_.data());
     for (int repeat = 0; repeat < size_.repeats; ++repeat) {
 #pragma GCC unroll 4
       for (std::size_t i = 0; i < count / lanes; ++i) exponential<T>(x[i], y[i]);

@@ -29,17 +29,17 @@ struct Lanes {
   typedef T Anywhere [[gnu::vector_size(vector_bytes), gnu::aligned(sizeof(T)), gnu::may_alias]];
 };
 template <class T>
-using Vector = typename Lanes<T>::Vector;
+using Vector = Lanes<T>::Vector;
 template <class T>
-using Integers = typename Lanes<T>::Integers;
+using Integers = Lanes<T>::Integers;
 
 template <class T>
 Vector<T> load(const T* x) {
-  return *reinterpret_cast<const typename Lanes<T>::Anywhere*>(x);
+  return *reinterpret_cast<const Lanes<T>::Anywhere*>(x);
 }
 template <class T>
 void store(T* x, Vector<T> value) {
-  *reinterpret_cast<typename Lanes<T>::Anywhere*>(x) = value;
+  *reinterpret_cast<Lanes<T>::Anywhere*>(x) = value;
 }
 template <class T>
 Vector<T> everywhere(T x) {

@@ -54,7 +54,7 @@ class Output {
 template <class Verbs>
 class EagerProgram {
  public:
-  using T = typename Verbs::Value;
+  using T = Verbs::Value;
   using Row = Array<T>;
 
   EagerProgram(Verbs& verbs, Arena& arena, const Input& input, const Shape& shape,

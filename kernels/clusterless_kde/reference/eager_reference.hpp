@@ -16,7 +16,7 @@ namespace holdfast::clusterless_kde {
 template <class Verbs>
 class EagerReference final : public Computation {
  public:
-  using T = typename Verbs::Value;
+  using T = Verbs::Value;
 
   EagerReference(Backend& backend, Problem problem)
       : problem_(std::move(problem)),

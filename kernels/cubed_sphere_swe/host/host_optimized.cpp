@@ -44,7 +44,7 @@ namespace {
 template <class P>
 class HostOptimized final : public Computation {
  public:
-  using T = typename P::Value;
+  using T = P::Value;
 
   HostOptimized(Backend& backend, Problem problem)
       : unit_(problem.unit),

@@ -19,7 +19,7 @@ namespace {
 template <class P>
 class OperatorApply final : public ByRows<P> {
  public:
-  using T = typename P::Value;
+  using T = P::Value;
   OperatorApply(Backend& backend, const Problem& problem)
       : ByRows<P>(backend, problem, 0),
         op_(problem.component.op),
@@ -87,7 +87,7 @@ class OperatorApply final : public ByRows<P> {
 template <class P>
 class Project final : public ByRows<P> {
  public:
-  using T = typename P::Value;
+  using T = P::Value;
   Project(Backend& backend, const Problem& problem)
       : ByRows<P>(backend, problem, 0), neighbour_(backend, neighbours(n_), "neighbours") {
     in_.emplace_back(backend, problem.start.h, "inputs");
@@ -111,7 +111,7 @@ class Project final : public ByRows<P> {
 template <class P>
 class Gradient final : public ByRows<P> {
  public:
-  using T = typename P::Value;
+  using T = P::Value;
   Gradient(Backend& backend, const Problem& problem)
       : ByRows<P>(backend, problem, 0),
         scale_(static_cast<T>(-gravity / axis(n_).dx)),
@@ -149,7 +149,7 @@ class Gradient final : public ByRows<P> {
 template <class P>
 class Contravariant final : public ByRows<P> {
  public:
-  using T = typename P::Value;
+  using T = P::Value;
   Contravariant(Backend& backend, const Problem& problem)
       : Contravariant(backend, problem, metric_tables(problem.n, problem.options.q12)) {}
 
@@ -239,7 +239,7 @@ class Contravariant final : public ByRows<P> {
 template <class P>
 class Divergence final : public ByRows<P> {
  public:
-  using T = typename P::Value;
+  using T = P::Value;
   Divergence(Backend& backend, const Problem& problem)
       : ByRows<P>(backend, problem, 0),
         scale_(static_cast<T>(1 / axis(n_).dx)),

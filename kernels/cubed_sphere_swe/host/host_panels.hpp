@@ -51,7 +51,7 @@ ToCenters<P> to_centers(Operator which, const double (&rows)[vc_classes][5], int
 }
 
 // Row i of A h of a panel. h: [6, n+1, n+1].
-template <class P, class T = typename P::Value>
+template <class P, class T = P::Value>
 void load_projected(const T* h, const std::int32_t* neighbour, int n, int panel, int i, T* to) {
   const int own = height_index(n, panel, i, 0);
   const auto border = [&](Side side, int k, int j) {

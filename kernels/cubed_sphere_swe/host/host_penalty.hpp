@@ -20,7 +20,7 @@ inline constexpr std::array sides = {Side::north, Side::east, Side::south, Side:
 template <class P>
 class Penalty final : public Shared {
  public:
-  using T = typename P::Value;
+  using T = P::Value;
   Penalty(Backend& backend, const Problem& problem)
       : Penalty(backend, problem, component_inputs(problem.n, problem.options.q12, problem.start)) {
   }

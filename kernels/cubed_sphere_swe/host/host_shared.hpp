@@ -58,7 +58,7 @@ class Shared : public Computation {
 template <class P>
 class ByRows : public Shared {
  public:
-  using T = typename P::Value;
+  using T = P::Value;
 
   std::vector<double> result() override {
     std::vector<double> all;

@@ -32,7 +32,7 @@ struct Pass {
 // Everything a pass reads and no pass writes.
 template <class P>
 struct Tables {
-  using T = typename P::Value;
+  using T = P::Value;
   Tables(Backend& backend, int size, const MetricTables& metrics)
       : n(size),
         dx(axis(n).dx),
@@ -58,7 +58,7 @@ struct Tables {
 template <class P, Makes makes>
 class Sweep {
  public:
-  using T = typename P::Value;
+  using T = P::Value;
   static constexpr int scratch_rows = 3 * Ring<T>::rows + (makes == Makes::state_and_sum ? 4 : 3);
 
   Sweep(const Tables<P>& tables, const Pass<T>& pass, int panel, T* scratch)
@@ -87,7 +87,7 @@ class Sweep {
   }
 
  private:
-  using Lanes = typename P::Lanes;
+  using Lanes = P::Lanes;
   static Lanes load(const T* x) { return P::load(x); }
   static void store(T* x, Lanes value) { P::store(x, value); }
 

@@ -34,7 +34,7 @@ struct Extents {
 
 template <class Verbs>
 class EagerGraph {
-  using T = typename Verbs::Value;
+  using T = Verbs::Value;
   using Complex = Value<T>;
 
  public:

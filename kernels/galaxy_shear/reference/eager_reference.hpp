@@ -18,7 +18,7 @@ namespace holdfast::galaxy_shear {
 
 template <class Verbs>
 class EagerReference final : public Computation {
-  using T = typename Verbs::Value;
+  using T = Verbs::Value;
 
  public:
   EagerReference(Backend& backend, Problem problem)

@@ -15,7 +15,7 @@ namespace holdfast::galaxy_shear {
 
 template <class Verbs>
 class EagerScene final : public Computation {
-  using T = typename Verbs::Value;
+  using T = Verbs::Value;
 
  public:
   EagerScene(Backend& backend, Problem problem)

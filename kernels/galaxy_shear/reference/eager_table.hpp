@@ -16,7 +16,7 @@ namespace holdfast::galaxy_shear {
 
 template <class Verbs>
 class EagerTable final : public Computation {
-  using T = typename Verbs::Value;
+  using T = Verbs::Value;
 
  public:
   EagerTable(Backend& backend, Problem problem)

@@ -101,12 +101,12 @@ void keep_wisdom() {
 template <class Real>
 class Plan final : public HostPlan {
   using Api = Fftw<Real>;
-  using Complex = typename Api::Complex;
+  using Complex = Api::Complex;
   struct Free {
     void operator()(void* memory) const noexcept { Api::free(memory); }
   };
   struct DestroyPlan {
-    void operator()(typename Api::Plan plan) const noexcept { Api::destroy(plan); }
+    void operator()(Api::Plan plan) const noexcept { Api::destroy(plan); }
   };
   using Handle = std::unique_ptr<std::remove_pointer_t<typename Api::Plan>, DestroyPlan>;
   using Scratch = std::unique_ptr<void, Free>;
@@ -159,7 +159,7 @@ class Plan final : public HostPlan {
           "a multiple of 16 bytes");
   }
 
-  typename Api::Plan made(const Fft& p, void* in, void* out) const {
+  Api::Plan made(const Fft& p, void* in, void* out) const {
     const int extents[] = {p.rows, p.columns};
     const int rank = p.rows == 1 ? 1 : 2, *size = extents + (2 - rank);
     const int reals = p.rows * p.columns, halves = p.rows * (p.columns / 2 + 1);
