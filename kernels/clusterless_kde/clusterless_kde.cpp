@@ -64,7 +64,7 @@ void validate(const Backend& backend, Variant variant, const Options& options) {
   const bool optimized = variant == Variant::optimized;
   const bool fused = optimized && options.algorithm == Algorithm::fused;
   const bool other = optimized && !fused, recomputes = options.values == Values::recomputed;
-  const auto refuse_if = [](bool refused, auto... why) {
+  const auto refuse_if = [](bool refused, const auto&... why) {
     if (refused) throw Error(Fault::bad_input, text(why...));
   };
   refuse_if(!backend.device && is_device_arithmetic(options.arithmetic),

@@ -30,7 +30,7 @@ struct Intermediates {
 // backend.device is null. The same sources, compiled once for each instruction set.
 namespace isa_v3 {
 VariantFactory make_host_reference, make_host_optimized;
-Intermediates reference_intermediates(Backend& backend, Problem problem);
+Intermediates reference_intermediates(Backend& backend, const Problem& problem);
 // max |h - A h| of the one-sided h that the optimized variant keeps, after problem.steps RK4 steps.
 double one_sided_spread(Backend& backend, Problem problem);
 }  // namespace isa_v3

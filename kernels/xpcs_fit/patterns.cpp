@@ -56,7 +56,7 @@ std::vector<double> parameter_sets(int count, const Options& options, int angles
 }
 
 std::vector<double> exact(Pattern pattern, int count, const Problem& problem) {
-  const std::vector<double> model = oracle::model(problem, problem.input->box.start);
+  std::vector<double> model = oracle::model(problem, problem.input->box.start);
   if (pattern == Pattern::angle_loop || pattern == Pattern::chunks) return model;
   std::vector<double> all;
   if (pattern >= Pattern::round_trip) {

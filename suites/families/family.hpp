@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -83,9 +84,9 @@ Row as(const Family<Row>& family, Row row) {
 
 // The time of a row beside that of another one.
 template <class Row>
-Derived over(std::string name, const Row& other, Derived::Form form,
+Derived over(std::string_view name, const Row& other, Derived::Form form,
              Variant variant = Variant::optimized) {
-  return {.name = std::move(name),
+  return {.name = std::string(name),
           .other = [=](Backend& backend) { return make(other, backend, variant); },
           .against = variant,
           .form = form};

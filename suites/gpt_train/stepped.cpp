@@ -48,7 +48,7 @@ void estimated(const Row& row, Steps& steps) {
   };
   if (is_for_device(row)) steps.read = held_by_device;
 }
-void rewrites(const Row& row, Steps& steps, std::vector<std::string> sites) {
+void rewrites(const Row& row, Steps& steps, const std::vector<std::string>& sites) {
   estimated(row, steps);
   steps.rewritten = [=](const Backend&, Variant) { return sites; };
 }

@@ -238,6 +238,7 @@ class Optimized final : public Computation {
 
 }  // namespace
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): a VariantFactory
 std::unique_ptr<Computation> make_cuda_optimized(Backend& backend, Problem problem) {
   const bool single = problem.options.precision == Precision::f32;
   if (problem.unit == Unit::component)

@@ -10,7 +10,8 @@
 
 namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
 
-std::unique_ptr<Computation> make_host_reference_component(Backend& backend, Problem problem);
+std::unique_ptr<Computation> make_host_reference_component(Backend& backend,
+                                                           const Problem& problem);
 std::unique_ptr<Computation> make_host_optimized_component(Backend& backend, Problem problem);
 
 }  // namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA

@@ -180,6 +180,7 @@ class Reference final : public Computation {
 
 }  // namespace
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): a VariantFactory
 std::unique_ptr<Computation> make_cuda_reference(Backend& backend, Problem problem) {
   const bool single = problem.options.precision == Precision::f32;
   if (problem.unit == Unit::component)

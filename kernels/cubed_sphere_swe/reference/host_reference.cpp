@@ -228,15 +228,15 @@ class HostReference final : public Computation {
 
 }  // namespace
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): a VariantFactory
 std::unique_ptr<Computation> make_host_reference(Backend& backend, Problem problem) {
-  if (problem.unit == Unit::component)
-    return make_host_reference_component(backend, std::move(problem));
+  if (problem.unit == Unit::component) return make_host_reference_component(backend, problem);
   if (problem.options.precision == Precision::f32)
     return std::make_unique<HostReference<float>>(backend, problem);
   return std::make_unique<HostReference<double>>(backend, problem);
 }
 
-Intermediates reference_intermediates(Backend& backend, Problem problem) {
+Intermediates reference_intermediates(Backend& backend, const Problem& problem) {
   return HostReference<double>(backend, problem).intermediates();
 }
 

@@ -205,7 +205,8 @@ std::unique_ptr<Computation> make(Backend& backend, const Problem& problem) {
 
 }  // namespace
 
-std::unique_ptr<Computation> make_host_reference_component(Backend& backend, Problem problem) {
+std::unique_ptr<Computation> make_host_reference_component(Backend& backend,
+                                                           const Problem& problem) {
   if (problem.options.precision == Precision::f32) return make<float>(backend, problem);
   return make<double>(backend, problem);
 }

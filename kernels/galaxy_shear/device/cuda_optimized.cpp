@@ -111,6 +111,7 @@ std::unique_ptr<Computation> made(Backend& backend, const Problem& problem) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): a VariantFactory
 std::unique_ptr<Computation> make_cuda_optimized(Backend& backend, Problem problem) {
   return problem.precision == Precision::f32 ? made<float>(backend, problem)
                                              : made<double>(backend, problem);

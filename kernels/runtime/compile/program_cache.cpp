@@ -37,7 +37,7 @@ std::string cache_setting(const char* name) {
 
 // Empty where the environment names no place at all.
 fs::path directory() {
-  if (const auto own = cache_setting("HOLDFAST_CACHE_DIR"); !own.empty()) return own;
+  if (auto own = cache_setting("HOLDFAST_CACHE_DIR"); !own.empty()) return own;
   if (const auto xdg = cache_setting("XDG_CACHE_HOME"); !xdg.empty())
     return fs::path(xdg) / "holdfast";
   if (const auto home = cache_setting("HOME"); !home.empty())

@@ -212,9 +212,8 @@ class EmulatedDevice final : public Device {
 
 }  // namespace
 
-void EmulatedKernels::add_binding(const std::string& expression, Binding binding) {
-  void (*const kernel)() = binding.kernel;
-  if (bindings_.try_emplace(expression, std::move(binding)).first->second.kernel != kernel)
+void EmulatedKernels::add_binding(const std::string& expression, const Binding& binding) {
+  if (bindings_.try_emplace(expression, binding).first->second.kernel != binding.kernel)
     throw Error(Fault::broken_rule,
                 text("the emulated device has another kernel ", expression, " already"));
 }

@@ -54,7 +54,7 @@ class EmulatedKernels {
     void (*kernel)() = nullptr;  // tells one from another
     std::function<std::function<void()>(void**)> bind = {};
   };
-  void add_binding(const std::string& expression, Binding binding);
+  void add_binding(const std::string& expression, const Binding& binding);
 
   std::map<std::string, Binding> bindings_ = {};
 };

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 const MeasureOptions quick = {.budget = {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3}};
 
-auto rewrites(std::vector<std::string> sites) {
+auto rewrites(const std::vector<std::string>& sites) {
   return [=](const Backend&, Variant) { return sites; };
 }
 
@@ -144,7 +144,8 @@ TEST(Measure, WhatSkipsWorkOnceItWasTimedIsWrong) {
     struct Skipping : Toy {
       using Toy::Toy;
       void step() override {
-        if (++calls <= 5 || calls % 10 != 0) Toy::step();
+        ++calls;
+        if (calls <= 5 || calls % 10 != 0) Toy::step();
       }
       int calls = 0;
     };

@@ -37,7 +37,7 @@ inline std::vector<double> ten_per_step(int steps) {
   return {10. * steps};
 }
 
-inline Case toy_case(std::function<void(Backend&, int)> besides = {}) {
+inline Case toy_case(const std::function<void(Backend&, int)>& besides = {}) {
   return {
       .id = "toy/count/n:1/f64",
       .tier = Tier::smoke,
