@@ -85,7 +85,7 @@ class Products {
 
  private:
   using F = Format<T>;
-  using Integer = typename Lanes<T>::Integer;
+  using Integer = Lanes<T>::Integer;
   static constexpr int lanes = Lanes<T>::count;
   static constexpr int most_mantissas = 64;  // each below 2
 
@@ -155,7 +155,7 @@ class Rows {
         products.multiply(values + k, run);
       }
     }
-    while (row < end) finish();
+    while (row < end) finish();  // NOLINT(bugprone-infinite-loop): finish() takes the next row
   }
 
   // values: of each spike, at the bins of a tile.

@@ -32,6 +32,7 @@ using FewFloats = Pack<float, 8>;  // for rows that are shorter than Floats
 template <class Make>
 auto with_pack(Precision precision, int n, Make make) {
   if (precision == Precision::f64) return make(Doubles());
+  // NOLINTNEXTLINE(bugprone-branch-clone): they are one type with 8 lanes, two with 16
   return n < Floats::lanes ? make(FewFloats()) : make(Floats());
 }
 
@@ -40,8 +41,8 @@ auto with_pack(Precision precision, int n, Make make) {
 // share four.
 template <class P, int reach>
 struct AlongRow {
-  using T = typename P::Value;
-  typename P::Lanes first[6] = {}, last[6] = {};
+  using T = P::Value;
+  P::Lanes first[6] = {}, last[6] = {};
   T inside[4] = {};
 
   AlongRow(const std::vector<double>& matrix, int rows, int columns, const double* interior) {
@@ -67,7 +68,7 @@ using ToCenters = AlongRow<P, -2>;
 enum class Part { first, inside, last };
 
 template <Part part, class P, int reach>
-inline typename P::Lanes apply(const AlongRow<P, reach>& op, const typename P::Value* x) {
+inline P::Lanes apply(const AlongRow<P, reach>& op, const typename P::Value* x) {
   if constexpr (part == Part::inside) {
     x += reach + 1;
     return op.inside[0] * P::load(x) + op.inside[1] * P::load(x + 1) +
@@ -119,7 +120,7 @@ AcrossRows<T> center_row(const double (&op)[vc_classes][5], int i, int n, RowAt 
 }
 
 template <class P>
-inline typename P::Lanes apply(const AcrossRows<typename P::Value>& op, int j) {
+inline P::Lanes apply(const AcrossRows<typename P::Value>& op, int j) {
   typename P::Lanes sum = op.tap[0] * P::load(op.row[0] + j);
   for (int k = 1; k < 5; ++k) sum += op.tap[k] * P::load(op.row[k] + j);
   return sum;

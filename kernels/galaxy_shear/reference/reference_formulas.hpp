@@ -72,7 +72,7 @@ struct Wave {
   double kx, ky;
 };
 HOLDFAST_BOTH inline Wave wave_at(int line, int c, int n, double step) {
-  return {step * c, step * (line - n / 2)};
+  return {step * c, step * (line - n / 2)};  // NOLINT(bugprone-integer-division): a line
 }
 
 template <class T>

@@ -14,7 +14,7 @@ const Shape& checked(const Shape& shape) {
     throw Error(Fault::bad_input,
                 text("columns = ", shape.columns,
                      ": the reference on a device squares them, so they must be a multiple of 8"));
-  return shape;
+  return shape;  // NOLINT(bugprone-return-const-ref-from-parameter): a member is made of it
 }
 
 std::int64_t square(const Shape& s) {

@@ -18,6 +18,7 @@ void use_host_threads(int threads) {
 FewerThreads::FewerThreads(int most) {
   use_host_threads(std::min(most, host_limits().threads));
 }
+// NOLINTNEXTLINE(bugprone-exception-escape): the limits were read by the constructor
 FewerThreads::~FewerThreads() {
   use_host_threads(host_limits().threads);
 }

@@ -19,7 +19,8 @@ class CudaBlas {
   void operator()(const Gemm& problem, const void* a, const void* b, void* c, void* work_area);
 
  private:
-  static cublasStatus_t destroy(cublasHandle_t handle) { return cublas().destroy(handle); }
+  // NOLINTNEXTLINE(bugprone-exception-escape): the library was loaded to make the handle
+  static cublasStatus_t destroy(cublasHandle_t handle) noexcept { return cublas().destroy(handle); }
   Handle<cublasHandle_t, destroy> handle_;
   void* work_area_ = nullptr;  // the one that cuBLAS has
 };

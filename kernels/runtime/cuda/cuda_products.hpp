@@ -22,7 +22,10 @@ class CudaProducts {
                   void* work_area) const;
 
  private:
-  static cublasStatus_t destroy(cublasLtHandle_t handle) { return cublaslt().destroy(handle); }
+  // NOLINTNEXTLINE(bugprone-exception-escape): the library was loaded to make the handle
+  static cublasStatus_t destroy(cublasLtHandle_t handle) noexcept {
+    return cublaslt().destroy(handle);
+  }
   cudaStream_t stream_;
   Handle<cublasLtHandle_t, destroy> handle_;
 };

@@ -25,6 +25,7 @@
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
+// NOLINTBEGIN(bugprone-reserved-identifier): these names are CUDA's.
 #define __global__
 #define __device__
 #define __host__
@@ -218,6 +219,7 @@ inline int __float_as_int(float x) {
 inline float __int_as_float(int x) {
   return std::bit_cast<float>(x);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 #define HOLDFAST_EMULATED_VECTORS(T)            \
   struct alignas(2 * sizeof(T)) T##2 {          \

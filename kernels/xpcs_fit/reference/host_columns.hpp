@@ -17,6 +17,7 @@ double PlainPart<T>::make_residual(const PlainPlanes<T>& of, PointRange range, c
     for_points(of, range, [=](int, std::int64_t, std::int64_t k) { r[k] *= weights[k]; });
   double cost = 0;
   const T scale = static_cast<T>(options_.loss_scale);
+  // NOLINTNEXTLINE(bugprone-branch-clone): the loops differ, which OpenMP hides from it
   if (options_.loss == Loss::soft_l1) {
 #pragma omp parallel for num_threads(host_limits().threads) reduction(+ : cost)
     for (std::int64_t k = 0; k < range.count; ++k) {
