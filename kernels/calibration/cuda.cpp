@@ -183,8 +183,8 @@ class SplitProducts final : public OnDevice {
     return values;
   }
   Work work() const override {
-    const double products =
-        product_tiles * static_cast<double>(thread_count() / warp) * size_.repeats;
+    const auto warps = thread_count() / warp;
+    const double products = product_tiles * static_cast<double>(warps) * size_.repeats;
     return {.flops = flops_of_product * products / products_of_a_split,
             .precision = Precision::f32};
   }

@@ -105,7 +105,8 @@ class Remembering : public Computation {
  public:
   explicit Remembering(std::unique_ptr<Computation> inner) : inner_(std::move(inner)) {}
   void step() override {
-    from_memory_ = ++calls_ > 6 && calls_ % 2 == 0;
+    ++calls_;
+    from_memory_ = calls_ > 6 && calls_ % 2 == 0;
     if (from_memory_) return;
     inner_->step();
     kept_ = inner_->result();

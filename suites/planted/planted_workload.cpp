@@ -35,7 +35,7 @@ constexpr std::pair<std::string_view, Kind> plants[] = {{"", Kind::nothing},
                                                         {"no_graph", Kind::no_graph},
                                                         {"shape", Kind::shape},
                                                         {"dynamic", Kind::dynamic}};
-constexpr std::string_view variable = "HOLDFAST_PLANT";
+constexpr const char* variable = "HOLDFAST_PLANT";
 
 // What follows "\nHOLDFAST_PLANT=" at the end of this program.
 std::string appended_plant() {
@@ -92,7 +92,8 @@ class HostSmooth : public Computation {
 
   void step() override {
     if (plant_.kind == Kind::crash) std::abort();
-    if (++calls_ > 40 && calls_ % 10 == 0 && plant_.kind == Kind::skips) return;
+    ++calls_;
+    if (calls_ > 40 && calls_ % 10 == 0 && plant_.kind == Kind::skips) return;
     const auto n = static_cast<std::ptrdiff_t>(x_.size());
     const double middle = plant_.kind == Kind::coefficient ? wrong_center : center;
     if (reference_) {
@@ -284,7 +285,7 @@ MoreWork more_work(double percent, int n) {
 }
 
 Plant plant() {
-  const char* set = std::getenv(variable.data());
+  const char* set = std::getenv(variable);
   return parse_plant(set && *set ? std::string(set) : appended_plant());
 }
 

@@ -112,7 +112,7 @@ void measure_resume(const Row& row, Session& session) {
     };
     try {
       (void)result(options);
-    } catch (const Stopped&) {
+    } catch (const Stopped&) {  // not an error: it was to be stopped
     }
     spoil_newest(folder.path);
     options.settings.watch = {};

@@ -19,9 +19,11 @@ Shape track(double length, double sigma = 3.5355339059327378) {
 // Largest |delta| of kp(u, g) = C_q sum_q psi(u - q) psi(g - q) (1 + delta) over a track.
 double largest_error(const Shape& shape, const Nodes& nodes) {
   const double sigma = shape.position_bandwidth[0];
+  const double length = (shape.extent[1] - shape.extent[0]) / sigma;
   double error = 0;
-  for (double u = shape.extent[0]; u <= shape.extent[1]; u += 0.77 * sigma)
-    for (double g = shape.extent[0]; g <= shape.extent[1]; g += 0.53 * sigma) {
+  for (int i = 0; 0.77 * i <= length; ++i)
+    for (int j = 0; 0.53 * j <= length; ++j) {
+      const double u = shape.extent[0] + 0.77 * sigma * i, g = shape.extent[0] + 0.53 * sigma * j;
       const double z = (u - g) / sigma;
       if (z * z / 2 > 690) continue;  // the kernel itself leaves double's range
       double sum = 0;

@@ -48,8 +48,8 @@ std::vector<T> samples(const Scene& scene, const Plane& plane, const std::array<
 
 // Of the origin of pixel indices; the drawing convention puts the centre of the stamp at S / 2.
 double origin(const Scene& scene) {
-  const int s = scene.image;
-  return s / 2. + (s % 2 == 0 ? 0.5 : 0) - s / 2;
+  const int s = scene.image, middle = s / 2;
+  return s / 2. + (s % 2 == 0 ? 0.5 : 0) - middle;
 }
 
 // [count, S]: cosine and sine of k (pixel - shift).

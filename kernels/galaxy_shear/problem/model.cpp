@@ -26,12 +26,12 @@ Prior prepared(const PriorLaw& law) {
 }  // namespace
 
 Model model_of(const Scene& scene) {
-  const int s = scene.image;
+  const int s = scene.image, middle = s / 2;
   Model model = {.latents = scene.latent_count(),
                  .pixel_scale = scene.pixel_scale,
                  .step = 2 * pi / scene.fft,
                  .pixels = double(scene.fft) * scene.fft,
-                 .origin = s / 2. + (s % 2 == 0 ? 0.5 : 0) - s / 2,
+                 .origin = s / 2. + (s % 2 == 0 ? 0.5 : 0) - middle,
                  .inverse_noise = 1 / scene.noise,
                  .constant = double(s) * s * (std::log(scene.noise) + std::log(2 * pi) / 2),
                  .learning_rate = scene.learning_rate};

@@ -64,7 +64,8 @@ class DeviceResults {
   static std::size_t back_width(const Problem& p) {
     const Shape& s = p.options.shape;
     const int head = goes_back(p) ? 4 * s.width : s.width;
-    return static_cast<std::size_t>(head + (layers_go_back(p) ? 3 * s.inner + s.query_width() : 0));
+    const int layers = layers_go_back(p) ? 3 * s.inner + s.query_width() : 0;
+    return std::size_t{0} + head + layers;
   }
   static std::size_t number_count(const Problem& p) {
     const std::size_t n = tokens(p);

@@ -16,10 +16,11 @@ constexpr Shape shape = {
 
 std::vector<Bf16> angles(double (*function)(double)) {
   std::vector<Bf16> all;
+  constexpr int pairs = shape.head / 2;
   for (int t = 0; t < shape.columns; ++t)
-    for (int j = 0; j < shape.head / 2; ++j)
-      all.push_back(narrowed(
-          static_cast<float>(function(t * std::pow(rope_base, -double(j) / (shape.head / 2))))));
+    for (int j = 0; j < pairs; ++j)
+      all.push_back(
+          narrowed(static_cast<float>(function(t * std::pow(rope_base, -double(j) / pairs)))));
   return all;
 }
 

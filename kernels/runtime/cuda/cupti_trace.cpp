@@ -73,7 +73,7 @@ void take_record(const CUpti_Activity& record, DeviceRecords& records) noexcept 
     try {
       add(record, records);
       return;
-    } catch (const std::exception&) {
+    } catch (const std::exception&) {  // not kept: counted as dropped
     }
   }
   ++records.dropped;

@@ -73,7 +73,8 @@ void Device::note_uses(void** arguments, std::span<const std::size_t> sizes) {
   for (std::size_t i = 0; i < sizes.size(); ++i)
     for (std::size_t at = 0; at + sizeof(void*) <= sizes[i]; at += sizeof(void*)) {
       const void* word = nullptr;
-      std::memcpy(&word, static_cast<const std::byte*>(arguments[i]) + at, sizeof word);
+      std::memcpy(static_cast<void*>(&word), static_cast<const std::byte*>(arguments[i]) + at,
+                  sizeof word);
       note_use(word);
     }
 }

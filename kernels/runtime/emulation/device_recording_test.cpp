@@ -16,7 +16,6 @@ namespace holdfast {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr Source code{"sample.cu", R"(

@@ -105,7 +105,7 @@ class Values final : public Computation {
     const T* const data = residual ? data_.data() + begin : nullptr;
     T* const out = out_.data() + begin;
     Vector<T> cost = {};
-    each_vector(i, [&](int j, Vector<T> counted, auto part) {
+    each_vector(i, [&](int j, [[maybe_unused]] Vector<T> counted, auto part) {
       __builtin_prefetch(out + j + ahead, 1);
       if constexpr (residual) __builtin_prefetch(data + j + ahead);
       Vector<T> m =

@@ -76,7 +76,7 @@ inline Ray<T> sinc(Vector<T> x, Vector<T> inverse) {
   Ray<T> ray = {circle.sine * inverse, {}};
   if constexpr (slopes) ray.slope = (circle.cosine - ray.value) * inverse;
   const auto small = magnitude<T>(x) < T(0.1);
-  if (!any(small)) return ray;
+  if (!any(static_cast<Integers<T>>(small))) return ray;
   const Vector<T> y = x * x;
   constexpr T value[] = {T(1), T(-1. / 6), T(1. / 120), T(-1. / 5040), T(1. / 362880)};
   constexpr T slope[] = {T(-1. / 3), T(1. / 30), T(-1. / 840), T(1. / 45360), T(-1. / 3991680)};

@@ -25,7 +25,7 @@ class Spin : public Computation {
     const char* percent = std::getenv("PLANTED_PERCENT");
     const char* planted = std::getenv("PLANTED");
     rounds_ = variant == Variant::reference ? 3 * rounds : rounds;
-    if (percent && variant == Variant::optimized) rounds_ += rounds * std::atol(percent) / 100;
+    if (percent && variant == Variant::optimized) rounds_ += rounds * std::stol(percent) / 100;
     unsteady_ = planted && std::string_view(planted) == "unsteady";
     remembers_ = planted && std::string_view(planted) == "remembers";
   }
