@@ -298,7 +298,10 @@ function(holdfast_finish)
   # In a build of its own: five minutes on two cores.
   add_test(NAME example.heat COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/example.py ${PROJECT_SOURCE_DIR}
                                      ${PROJECT_BINARY_DIR})
-  set_tests_properties(example.heat PROPERTIES LABELS nightly TIMEOUT 5400 RUN_SERIAL TRUE)
+  # Slowdowns in real code, each built and found.
+  add_test(NAME planted.code_nightly COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/planted_code.py
+                                             ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  set_tests_properties(example.heat planted.code_nightly PROPERTIES LABELS nightly TIMEOUT 5400 RUN_SERIAL TRUE)
 
   holdfast_add_bundle()
 endfunction()
