@@ -58,7 +58,7 @@ std::optional<double> stall_seconds(std::istream& pressure) {
   return std::nullopt;
 }
 
-// The governor's own files, in kHz; else what /proc/cpuinfo says, in MHz.
+// The governor's own files, in kHz; else what the kernel lists of its processors, in MHz.
 std::optional<double> clock_hz(const std::filesystem::path& root) {
   double sum = 0;
   int count = 0;
