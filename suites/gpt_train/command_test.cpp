@@ -46,7 +46,9 @@ TEST(GptCases, AreThoseOfTheSpecificationOnAHost) {
                   "train_step/model:tiny/opt:multiscale/docs:0/launch:host/f32",
                   "train_step/model:small/opt:adamw/docs:1/launch:host/f32",
                   "memory/model:tiny/opt:adamw/f32", "in_turn/model:tiny/f32",
-                  "data_pipeline/overlap:1/model:tiny/f32"}));
+                  "data_pipeline/overlap:1/model:tiny/f32",
+                  "newton_schulz/rows:128/columns:384/batch:6/f32",
+                  "newton_schulz/rows:384/columns:128/batch:6/f32"}));
 }
 
 TEST(GptCases, AreThoseOfTheSpecificationOnADevice) {
@@ -62,6 +64,7 @@ TEST(GptCases, AreThoseOfTheSpecificationOnADevice) {
             "train_step/model:llama3-150m/opt:multiscale/docs:0/launch:graph/bf16",
             "train_step/model:gpt2-124m/opt:adamw/docs:0/launch:graph/bf16",
             "memory/model:llama3-150m/opt:adamw/bf16", "data_pipeline/overlap:1/model:tiny/bf16",
+            "newton_schulz/rows:1024/columns:3584/batch:24/bf16",
             "compile/first_call/model:tiny/opt:adamw/bf16",
             "compile/shape_change/model:tiny/bf16"}));
 }

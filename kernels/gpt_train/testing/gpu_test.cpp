@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "gpt_train/data/golden.hpp"
+#include "gpt_train/newton_schulz.hpp"
 #include "gpt_train/testing/support.hpp"
 #include "runtime/backend/recording.hpp"
 #include "testing/gpu_main.hpp"
@@ -55,6 +57,22 @@ TEST_F(GptOnAGpu, UpdatesAsTheOracleDoes) {
       EXPECT_LT(distance(Unit::update, options, found(Unit::update, variant, options, 2), expected),
                 1e-3)
           << optimizer_words.of(optimizer) << ' ' << int(variant);
+  }
+}
+
+// Lying and standing, no multiple of a square of 32, and those of tiny's gates.
+TEST_F(GptOnAGpu, MatricesAreMadeOrthogonalAsByTheOracle) {
+  for (const auto& [rows, columns, batch] :
+       {std::tuple{40, 104, 3}, std::tuple{72, 40, 2}, std::tuple{128, 384, 6}}) {
+    const Matrices what = {rows, columns, batch, Precision::bf16};
+    const std::vector<double> expected = oracle::answer(what);
+    const std::vector<std::size_t> fields(std::size_t(batch), std::size_t(what.each()));
+    for (const Variant variant : variants) {
+      const auto computation = make_newton_schulz(*backend, variant, what);
+      for (int k = 0; k < 2; ++k) computation->step();
+      EXPECT_LT(oracle::distance(fields, computation->result(), expected), 3e-2)
+          << rows << ' ' << int(variant);
+    }
   }
 }
 
