@@ -11,12 +11,14 @@ namespace {
 
 constexpr Variant both_variants[] = {Variant::reference, Variant::optimized};
 
-// Lying, standing and square; the last in more than one batch of what the caches hold.
+// Lying, standing and square; one in more than one batch of what the caches hold, and one whose
+// symmetric products are made by halves.
 constexpr Matrices of_every_form[] = {
     {.rows = 12, .columns = 20, .batch = 3, .precision = Precision::f64},
     {.rows = 37, .columns = 18, .batch = 2, .precision = Precision::f64},
     {.rows = 24, .columns = 24, .batch = 1, .precision = Precision::f64},
     {.rows = 140, .columns = 130, .batch = 3, .precision = Precision::f64},
+    {.rows = 270, .columns = 258, .batch = 1, .precision = Precision::f64},
 };
 
 double off(Variant variant, const Matrices& what, const std::vector<double>& expected) {
