@@ -67,6 +67,37 @@ TEST(XpcsFit, ConvergesAsPublished) {
     }
 }
 
+// The cost of each accepted trial, from the variant's own normal equations.
+std::vector<double> path_of(Variant variant, const Problem& problem) {
+  const auto backend = open_backend("host");
+  HostFit fit(problem, 0);
+  std::vector<double> path;
+  for (bool over = false; !over;) {
+    const auto input = std::make_shared<Input>(*problem.input);
+    input->box.start = fit.trial();
+    const auto pass = make(Unit::normal_equations, *backend, variant, {input, problem.options});
+    pass->step();
+    over = fit.take(pass->result().data());
+    if (path.empty() || fit.state().cost() != path.back()) path.push_back(fit.state().cost());
+  }
+  return path;
+}
+
+TEST(XpcsFit, GoesDownThePublishedPath) {
+  const std::vector<double> at_rest = {50.69248537770979, 0.34960274170941963, 0.009998515692594875,
+                                       0.004921118079071224, 0.004920166150213934};
+  for (const Published& one : published) {
+    const Problem flow = problem(t, one.options, one.noise);
+    const std::vector<double> expected =
+        one.options.mode == Mode::at_rest ? at_rest : oracle::fit(flow).path;
+    for (const Variant variant : fitting_variants) {
+      const std::vector<double> path = path_of(variant, flow);
+      ASSERT_EQ(path.size(), expected.size());
+      for (std::size_t k = 0; k < path.size(); ++k) EXPECT_NEAR(path[k] / expected[k], 1, 1e-9);
+    }
+  }
+}
+
 TEST(XpcsFit, MakesEightPassesAsPublished) {
   for (const Published& one : published)
     for (const Variant variant : fitting_variants) {
