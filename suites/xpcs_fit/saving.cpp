@@ -32,16 +32,6 @@ Kinds the_host(const Row&) {
   return {"host"};
 }
 
-// As many bytes as the state of a fit with so many parameters and batches has.
-std::size_t state_bytes(const Row& row) {
-  constexpr std::size_t record = 3 * sizeof(int) + sizeof(bool) + sizeof(double), records = 100;
-  const auto n = static_cast<std::size_t>(row.count);
-  return 5 * sizeof(int) +
-         8 * (static_cast<std::size_t>(fit_count(row.parameters)) + normal_count(row.parameters) +
-              2 * n + 6) +
-         n + record * records;
-}
-
 double seconds_of(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
@@ -53,7 +43,7 @@ void measure_saving(const Row& row, Session& session) {
   const auto folder =
       std::filesystem::temp_directory_path() / text("holdfast_xpcs_fit_saves_", ::getpid());
   std::filesystem::remove_all(folder);
-  std::string payload(state_bytes(row), '\0');
+  std::string payload(StreamedFit::saved_bytes(row.parameters, row.count), '\0');
   for (std::size_t k = 0; k < payload.size(); ++k)
     payload[k] = static_cast<char>(k * 2654435761U >> 13);
   double stall = 0, differing = 0;

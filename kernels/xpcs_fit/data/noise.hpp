@@ -7,7 +7,8 @@
 namespace holdfast::xpcs_fit {
 
 // Streams of the noise.
-inline constexpr unsigned int noise_of_data = 0, noise_of_sigma = 2, noise_of_sets = 3;
+inline constexpr unsigned int noise_of_data = 0, noise_of_restarts = 1, noise_of_sigma = 2,
+                              noise_of_sets = 3;
 
 // Nearly normal, of unit variance and |z| <= 3.4642: element k of a stream.
 HOLDFAST_BOTH inline double noise(unsigned long long k, unsigned long long seed,

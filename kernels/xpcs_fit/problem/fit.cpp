@@ -19,8 +19,8 @@ HostFit::HostFit(const Problem& problem, int passes)
   restart();
 }
 
-void HostFit::restart() {
-  xpcs_fit::restart(state(), {box_.start.data(), box_.lower.data(), box_.upper.data()});
+void HostFit::restart_at(const std::vector<double>& start) {
+  xpcs_fit::restart(state(), {start.data(), box_.lower.data(), box_.upper.data()});
 }
 
 bool HostFit::take(const double* normal) {

@@ -17,7 +17,8 @@ class HostFit {
   // passes: so many, or 0 until it converges.
   HostFit(const Problem& problem, int passes);
 
-  void restart();
+  void restart() { restart_at(box_.start); }
+  void restart_at(const std::vector<double>& start);  // the nearest within the box
   // F, g, N at trial(); true where that was the last pass. The first is checked.
   bool take(const double* normal);
   const std::vector<double>& trial();

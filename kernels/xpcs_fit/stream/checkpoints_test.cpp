@@ -85,7 +85,10 @@ TEST_F(XpcsCheckpoints, SkipAFileOfWhichAnyPartIsSpoilt) {
     file.seekp(place);
     file.put(static_cast<char>(byte ^ 0x10));
     file.close();
+    testing::internal::CaptureStderr();
     EXPECT_EQ(newest(), "first") << "byte " << place;
+    const std::string told = testing::internal::GetCapturedStderr();
+    EXPECT_NE(told.find("xpcs_state_000000000002.ckpt is skipped: it"), std::string::npos) << told;
   }
   fs::resize_file(files().back(), 66);
   EXPECT_EQ(newest(), "first");
@@ -179,6 +182,11 @@ TEST_F(XpcsCheckpoints, OfAFitThatIsOverHoldItsEnd) {
   resumed.passes = 8;
   EXPECT_EQ(fitted(flow, resumed)[1], 8);
   EXPECT_EQ(batches, 8 * 18);
+}
+
+TEST_F(XpcsCheckpoints, HaveAsManyBytesAsTheFormulaSays) {
+  (void)fitted(flow, options(false));
+  EXPECT_EQ(fs::file_size(files().back()), 64 + StreamedFit::saved_bytes(9, 18));
 }
 
 TEST_F(XpcsCheckpoints, SurviveBeingKilledAtAnyMoment) {

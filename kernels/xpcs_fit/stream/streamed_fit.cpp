@@ -2,67 +2,42 @@
 #include "xpcs_fit/stream/streamed_fit.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <cstring>
+#include <iterator>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "runtime/base/error.hpp"
+#include "xpcs_fit/data/noise.hpp"
+#include "xpcs_fit/stream/packed.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {
 
 constexpr int nothing_left = -1;  // the next batch of a fit that is over
+constexpr int most_restarts = 2;
+constexpr std::size_t kept_records = 100;
 
-// Values one after the other, as this machine has them.
-struct Packer {
-  std::string bytes = {};
-
-  template <class T>
-  Packer& one(const T& value) {
-    return row(&value, 1);
-  }
-  template <class T>
-  Packer& row(const T* values, std::size_t count) {
-    bytes.append(reinterpret_cast<const char*>(values), count * sizeof(T));
-    return *this;
-  }
-};
-class Unpacker {
- public:
-  explicit Unpacker(const std::string& bytes) : bytes_(bytes) {}
-
-  template <class T>
-  T one() {
-    T value = {};
-    row(&value, 1);
-    return value;
-  }
-  template <class T>
-  void row(T* values, std::size_t count) {
-    if (count > (bytes_.size() - at_) / sizeof(T))
-      throw Error(Fault::bad_input, "checkpoint_io: a checkpoint ends too early");
-    std::memcpy(values, bytes_.data() + at_, count * sizeof(T));
-    at_ += count * sizeof(T);
-  }
-
- private:
-  const std::string& bytes_;
-  std::size_t at_ = 0;
-};
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 }  // namespace
 
 void StreamStatistics::add(const BatchRecord& record) {
-  constexpr std::size_t most = 100;
   const int struck = record.good ? record.attempts - 1 : record.attempts;
   ++batches;
   attempts += record.attempts;
   faults += struck;
   recovered += record.good && struck > 0;
   failed += !record.good;
+  least_seconds = batches == 1 ? record.seconds : std::min(least_seconds, record.seconds);
+  most_seconds = std::max(most_seconds, record.seconds);
+  seconds += record.seconds;
   last.push_back(record);
-  if (last.size() > most) last.pop_front();
+  if (last.size() > kept_records) last.pop_front();
 }
 
 void StreamStatistics::add_good() {
@@ -73,13 +48,16 @@ void StreamStatistics::add_good() {
 StreamedFit::StreamedFit(const Problem& problem, int passes, Batches& batches,
                          StreamSettings settings)
     : p_(parameter_count(problem.options, problem.input->size.angles)),
+      passes_(passes),
+      seed_(problem.input->seed),
       fit_(problem, passes),
       batches_(batches),
       settings_(std::move(settings)),
       left_out_(static_cast<std::size_t>(batches.count())),
       normal_(normal_count(p_)),
       costs_(left_out_.size()),
-      accepted_costs_(left_out_.size()) {}
+      accepted_costs_(left_out_.size()),
+      begun_(static_cast<std::size_t>(batches.slots())) {}
 
 void StreamedFit::run() {
   start();
@@ -96,6 +74,7 @@ void StreamedFit::start() {
   fit_.restart();
   std::fill(left_out_.begin(), left_out_.end(), false);
   statistics_ = {};
+  best_.clear();
   std::fill(normal_.begin(), normal_.end(), 0.);
   fit_.set_freedom(freedom());
   pass_ = 0;
@@ -113,10 +92,29 @@ void StreamedFit::go_on(int next_batch) {
     // Where the fit stands now is this trial, or it is not.
     const double* const stands = fit_.state().parameters();
     if (std::equal(at.begin(), at.end(), stands)) accepted_costs_ = costs_;
-    if (!over) continue;
+    if (!over || begins_elsewhere()) continue;
     if (settings_.checkpoints) save(nothing_left);
     return;
   }
+}
+
+// A fit that got stuck begins again near where it did, twice at most; the best of all is its end.
+bool StreamedFit::begins_elsewhere() {
+  const FitState fit = fit_.state();
+  const bool stuck =
+      passes_ == 0 && (fit.status() == out_of_iterations || fit.status() == damping_too_large);
+  if (!stuck && statistics_.restarts == 0) return false;
+  if (best_.empty() || fit.cost() < FitState{best_.data(), p_}.cost())
+    best_.assign(fit.at, fit.at + fit_count(p_));
+  if (stuck && statistics_.restarts < most_restarts) {
+    std::vector<double> near(fit.parameters(), fit.parameters() + p_);
+    const double z = noise(++statistics_.restarts, seed_, noise_of_restarts);
+    for (double& value : near) value *= 1 + z / 20;
+    fit_.restart_at(near);
+    return true;
+  }
+  std::copy(best_.begin(), best_.end(), fit.at);
+  return false;
 }
 
 // Up to as many batches are on their way as there are slots; they are added in their order.
@@ -129,6 +127,8 @@ void StreamedFit::pass(const std::vector<double>& at, int first) {
       take(begun.front().first, begun.front().second, at);
       begun.pop_front();
     }
+    if (settings_.mode == StreamMode::full)
+      begun_[static_cast<std::size_t>(next_slot)] = seconds_now();
     batches_.begin(next_slot, batch, settings_.faults.strikes(batch, pass_, 0), at);
     begun.emplace_back(next_slot, batch);
     next_slot = (next_slot + 1) % batches_.slots();
@@ -140,14 +140,23 @@ void StreamedFit::take(int slot, int batch, const std::vector<double>& at) {
   BatchRecord record = {.pass = pass_, .batch = batch, .attempts = 1};
   const double* normal = batches_.finish(slot);
   const bool full = settings_.mode == StreamMode::full;
+  const auto is_good = [&] {
+    const BatchFault fault = fault_of(normal);
+    if (fault == BatchFault::none) return true;
+    record.fault = fault;
+    ++statistics_.faults_of[static_cast<std::size_t>(fault)];
+    return false;
+  };
   if (full)
-    while (!(record.good = is_good(normal)) && record.attempts <= settings_.retries) {
+    while (!(record.good = is_good()) && record.attempts <= settings_.retries) {
       batches_.begin(slot, batch, settings_.faults.strikes(batch, pass_, record.attempts), at);
       normal = batches_.finish(slot);
       ++record.attempts;
     }
   if (full) {
     record.cost = costs_[batch] = normal[0];
+    record.gradient = std::sqrt(std::inner_product(normal + 1, normal + 1 + p_, normal + 1, 0.));
+    record.seconds = seconds_now() - begun_[static_cast<std::size_t>(slot)];
     statistics_.add(record);
   } else if (settings_.mode == StreamMode::fast) {
     statistics_.add_good();
@@ -172,12 +181,30 @@ void StreamedFit::save(int next_batch) const {
   for (const bool lost : left_out_) out.one(lost);
   const StreamStatistics& of = statistics_;
   for (const std::int64_t total :
-       {of.batches, of.attempts, of.faults, of.recovered, of.failed, of.passes})
+       {of.batches, of.attempts, of.faults, of.recovered, of.failed, of.passes, of.restarts})
     out.one(total);
+  out.row(of.faults_of, std::size(of.faults_of));
+  out.one(of.least_seconds).one(of.most_seconds).one(of.seconds);
+  out.one(best_.size()).row(best_.data(), best_.size());
   out.one(static_cast<int>(of.last.size()));
   for (const BatchRecord& record : of.last)
-    out.one(record.pass).one(record.batch).one(record.attempts).one(record.good).one(record.cost);
+    out.one(record.pass)
+        .one(record.batch)
+        .one(record.attempts)
+        .one(record.good)
+        .one(record.fault)
+        .one(record.cost)
+        .one(record.gradient)
+        .one(record.seconds);
   settings_.checkpoints->save(std::move(out.bytes));
+}
+
+std::size_t StreamedFit::saved_bytes(int parameters, int batches) {
+  constexpr std::size_t record = 3 * sizeof(int) + sizeof(bool) + sizeof(BatchFault) + 24;
+  const auto n = static_cast<std::size_t>(batches);
+  const std::size_t state =
+      static_cast<std::size_t>(fit_count(parameters)) + normal_count(parameters) + 2 * n;
+  return 5 * sizeof(int) + 8 * (state + 7 + 4 + 3 + 1) + n + kept_records * record;
 }
 
 // Returns the batch that is next.
@@ -193,8 +220,12 @@ int StreamedFit::restore(const std::string& payload) {
   for (std::size_t k = 0; k < left_out_.size(); ++k) left_out_[k] = in.one<bool>();
   StreamStatistics& of = statistics_;
   for (std::int64_t* total :
-       {&of.batches, &of.attempts, &of.faults, &of.recovered, &of.failed, &of.passes})
+       {&of.batches, &of.attempts, &of.faults, &of.recovered, &of.failed, &of.passes, &of.restarts})
     *total = in.one<std::int64_t>();
+  in.row(of.faults_of, std::size(of.faults_of));
+  for (double* one : {&of.least_seconds, &of.most_seconds, &of.seconds}) *one = in.one<double>();
+  best_.resize(in.one<std::size_t>() == 0 ? 0 : static_cast<std::size_t>(fit_count(p_)));
+  in.row(best_.data(), best_.size());
   const int records = in.one<int>();
   for (int k = 0; k < records; ++k) {
     BatchRecord record;
@@ -202,7 +233,10 @@ int StreamedFit::restore(const std::string& payload) {
     record.batch = in.one<int>();
     record.attempts = in.one<int>();
     record.good = in.one<bool>();
+    record.fault = in.one<BatchFault>();
     record.cost = in.one<double>();
+    record.gradient = in.one<double>();
+    record.seconds = in.one<double>();
     of.last.push_back(record);
   }
   fit_.set_freedom(freedom());
@@ -213,13 +247,20 @@ int StreamedFit::restore(const std::string& payload) {
 // comparable.
 void StreamedFit::leave_out(int batch) {
   left_out_[batch] = true;
-  if (pass_ > 0) fit_.state().cost() -= accepted_costs_[batch];
+  if (fit_.state().passes() > 0) fit_.state().cost() -= accepted_costs_[batch];
   costs_[batch] = accepted_costs_[batch] = 0;
   fit_.set_freedom(freedom());
 }
 
-bool StreamedFit::is_good(const double* normal) const {
-  return std::all_of(normal, normal + normal_.size(), [](double x) { return std::isfinite(x); });
+BatchFault StreamedFit::fault_of(const double* normal) const {
+  const auto finite = [](const double* first, const double* last) {
+    return std::all_of(first, last, [](double x) { return std::isfinite(x); });
+  };
+  const double *const gradient = normal + 1, *const matrix = gradient + p_;
+  return !std::isfinite(normal[0])                  ? BatchFault::cost
+         : !finite(gradient, matrix)                ? BatchFault::gradient
+         : !finite(matrix, normal + normal_.size()) ? BatchFault::matrix
+                                                    : BatchFault::none;
 }
 
 double StreamedFit::success_rate() const {

@@ -3,6 +3,7 @@
 // any source of batches and knows no physics.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <string>
@@ -29,11 +30,17 @@ class Batches {
   virtual const double* finish(int slot) = 0;
 };
 
-// What became of one batch in one pass; its cost of the last attempt.
+// What of a batch was no number.
+enum class BatchFault { none, cost, gradient, matrix };
+
+// What became of one batch in one pass; its cost and the length of its gradient of the last
+// attempt, the fault of the last one that had any.
 struct BatchRecord {
   int pass = 0, batch = 0, attempts = 0;
   bool good = true;
-  double cost = 0;
+  BatchFault fault = BatchFault::none;
+  double cost = 0, gradient = 0;
+  double seconds = 0;  // from when it was begun first until its sums were good or given up
 };
 
 // Plain adds batches up. Fast counts them, may be saved, and looks at F once a pass. Full looks at
@@ -52,10 +59,14 @@ struct StreamSettings {
 };
 
 struct StreamStatistics {
-  std::int64_t batches = 0, attempts = 0, faults = 0, recovered = 0, failed = 0, passes = 0;
-  std::deque<BatchRecord> last = {};  // at most 100
+  std::int64_t batches = 0, attempts = 0, faults = 0, recovered = 0, failed = 0, passes = 0,
+               restarts = 0;
+  std::int64_t faults_of[4] = {};                           // by BatchFault, attempts
+  double least_seconds = 0, most_seconds = 0, seconds = 0;  // of a batch; of all
+  std::deque<BatchRecord> last = {};                        // at most 100
 
   void add(const BatchRecord& record);
+  double mean_seconds() const { return batches > 0 ? seconds / static_cast<double>(batches) : 0; }
   void add_good();  // one that nobody looked at
 };
 
@@ -75,19 +86,23 @@ class StreamedFit {
   double success_rate() const;
   std::int64_t points() const;  // of batches that are not left out
   double freedom() const { return static_cast<double>(points()) - p_; }
+  // Of a checkpoint of a fit that has seen 100 batches.
+  static std::size_t saved_bytes(int parameters, int batches);
 
  private:
   void start();
   void go_on(int next_batch);
+  bool begins_elsewhere();
   void pass(const std::vector<double>& at, int first);
   void save(int next_batch) const;
   int restore(const std::string& payload);
   void take(int slot, int batch, const std::vector<double>& at);
   void leave_out(int batch);
-  bool is_good(const double* normal) const;
+  BatchFault fault_of(const double* normal) const;
   void check_success_rate();
 
-  int p_;
+  int p_, passes_;
+  std::uint64_t seed_;
   HostFit fit_;
   Batches& batches_;
   StreamSettings settings_;
@@ -95,6 +110,8 @@ class StreamedFit {
   std::vector<bool> left_out_;
   std::vector<double> normal_;                  // of the pass, in the order of batches
   std::vector<double> costs_, accepted_costs_;  // of each batch: in this pass, where the fit stands
+  std::vector<double> begun_;                   // seconds, of the batch in each slot
+  std::vector<double> best_ = {};               // state of a fit that is over, where one began anew
   StreamStatistics statistics_ = {};
 };
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "runtime/base/error.hpp"
+#include "xpcs_fit/data/noise.hpp"
 #include "xpcs_fit/streams.hpp"
 #include "xpcs_fit/testing/support.hpp"
 
@@ -97,6 +98,30 @@ TEST(XpcsStream, LeavesOutABatchThatFailsAgainAndAgain) {
   EXPECT_NEAR(shift, 0.26, 0.005);
 }
 
+TEST(XpcsStream, RecordsWhatBecameOfEachBatch) {
+  std::vector<BatchRecord> records;
+  const Problem flow = problem({4, 48}, {}, 0.01);
+  const auto backend = open_backend("host");
+  make_stream(*backend, flow,
+              {.batch = 512,
+               .settings = {.faults = {.probability = 0.05},
+                            .watch = [&](const BatchRecord& one) { records.push_back(one); }}})
+      ->step();
+  ASSERT_EQ(records.size(), 108u);
+  int struck = 0;
+  double cost = 0;
+  for (const BatchRecord& one : records) {
+    EXPECT_TRUE(one.good);
+    EXPECT_GT(one.gradient, 0);
+    EXPECT_GT(one.seconds, 0);
+    EXPECT_EQ(one.fault == BatchFault::none, one.attempts == 1);
+    struck += one.fault == BatchFault::cost;
+    if (one.pass == 5) cost += one.cost;
+  }
+  EXPECT_EQ(struck, 5);
+  EXPECT_NEAR(cost / 0.4692969007797889, 1, 1e-9);
+}
+
 TEST(XpcsStream, GivesUpWhereTooLittleIsLeft) {
   try {
     (void)streamed({.permanent = {3, 4}}, 0.9);
@@ -138,6 +163,76 @@ class Toy final : public Batches {
   std::vector<double> normals_[3] = {};
   int batches_[3] = {};
 };
+
+// Batches whose gradient points uphill, so that no trial is ever better; F of each is the same for
+// all. Or one number of them is none.
+class Uphill final : public Batches {
+ public:
+  std::size_t spoilt = SIZE_MAX;
+
+  int count() const override { return 5; }
+  int slots() const override { return 1; }
+  std::int64_t points(int) const override { return 1000; }
+  void begin(int, int batch, bool, const std::vector<double>& at) override {
+    normal_.assign(normal_count(5), 0);
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      normal_[0] += at[k] * at[k] / 2;
+      normal_[1 + k] = -at[k];
+      normal_[6 + 6 * k] = 1;
+    }
+    if (batch == 2 && spoilt < normal_.size()) normal_[spoilt] = NAN;
+  }
+  const double* finish(int) override { return normal_.data(); }
+
+ private:
+  std::vector<double> normal_ = {};
+};
+
+TEST(XpcsStream, BeginsTwiceElsewhereWhereItIsStuckAndEndsAtTheBest) {
+  const Problem one = problem({1, 8}, {.mode = Mode::at_rest}, 0.01);
+  Uphill batches;
+  StreamedFit fit(one, 0, batches, {});
+  fit.run();
+  EXPECT_EQ(fit.statistics().restarts, 2);
+  EXPECT_EQ(fit.state().status(), damping_too_large);
+  const auto cost_of = [&](HostFit& other) {
+    batches.begin(0, 0, false, other.trial());
+    return 5 * *batches.finish(0);
+  };
+  double best = INFINITY;
+  HostFit other(one, 0);
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    best = std::min(best, cost_of(other));
+    std::vector<double> near = other.trial();
+    for (double& value : near)
+      value *= 1 + 0.05 * noise(static_cast<unsigned>(attempt), one.input->seed, 1);
+    other.restart_at(near);
+  }
+  EXPECT_EQ(fit.state().cost(), best);
+  // Of so many passes it makes them where it is.
+  StreamedFit counted(one, 60, batches, {});
+  counted.run();
+  EXPECT_EQ(counted.statistics().restarts, 0);
+  EXPECT_EQ(counted.statistics().passes, 60);
+}
+
+TEST(XpcsStream, TellsWhatOfABatchWasNoNumber) {
+  const Problem one = problem({1, 8}, {.mode = Mode::at_rest}, 0.01);
+  const std::pair<std::size_t, BatchFault> places[] = {{0, BatchFault::cost},
+                                                       {3, BatchFault::gradient},
+                                                       {5, BatchFault::gradient},
+                                                       {6, BatchFault::matrix},
+                                                       {30, BatchFault::matrix}};
+  for (const auto& [place, fault] : places) {
+    Uphill batches;
+    batches.spoilt = place;
+    StreamedFit fit(one, 1, batches, {});
+    fit.run();
+    EXPECT_EQ(fit.statistics().faults_of[static_cast<std::size_t>(fault)], 3) << place;
+    EXPECT_EQ(fit.statistics().faults, 3);
+    EXPECT_EQ(fit.statistics().failed, 1);
+  }
+}
 
 TEST(XpcsStream, KeepsOtherBatchesOnTheirWayWhileOneIsRepeated) {
   const Problem one = problem({1, 8}, {.mode = Mode::at_rest}, 0.01);
