@@ -5,6 +5,7 @@
 
 #include "host/isa.hpp"
 #include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
 #include "xpcs_fit/device/arguments.hpp"
 #include "xpcs_fit/problem/fit.hpp"
 #include "xpcs_fit/problem/strategy.hpp"
@@ -101,6 +102,24 @@ StreamOptions within_budget(const Backend& backend, const Problem& problem, Stre
   return options;
 }
 
+std::unique_ptr<Computation> made(Backend& backend, const Problem& problem,
+                                  const StreamOptions& settled) {
+#ifdef HOLDFAST_CUDA
+  if (backend.device) return make_cuda_stream(backend, problem, settled);
+#endif
+  return host::choose_isa(isa_v3::make_host_stream, isa_v4::make_host_stream)(backend, problem,
+                                                                              settled);
+}
+
+// Whether half of its batches would take less: they are more than a row of every angle, or a point,
+// and what lies there already is no batch.
+bool can_be_halved(const Problem& problem, const StreamOptions& settled) {
+  const Size& size = problem.input->size;
+  const std::int64_t least =
+      settled.order == BatchOrder::rows ? std::int64_t{size.angles} * size.frames : 1;
+  return settled.source != DataSource::resident && settled.batch / 2 >= least;
+}
+
 }  // namespace
 
 std::unique_ptr<Computation> make_stream(Backend& backend, const Problem& problem,
@@ -109,11 +128,17 @@ std::unique_ptr<Computation> make_stream(Backend& backend, const Problem& proble
   check_options(backend, problem, options);
   StreamOptions settled = options.budget_bytes ? within_budget(backend, problem, options) : options;
   settled.order = options.order.value_or(backend.device ? BatchOrder::rows : BatchOrder::flat);
-#ifdef HOLDFAST_CUDA
-  if (backend.device) return make_cuda_stream(backend, problem, settled);
-#endif
-  return host::choose_isa(isa_v3::make_host_stream, isa_v4::make_host_stream)(backend, problem,
-                                                                              settled);
+  settled.batch = std::min(settled.batch, problem.input->size.points());
+  for (;;) {
+    try {
+      return made(backend, problem, settled);
+    } catch (const Error& error) {
+      if (error.fault() != Fault::out_of_memory || !can_be_halved(problem, settled)) throw;
+      log(LogLevel::warn, text("a stream begins with batches of half of ", settled.batch,
+                               " points: ", error.what()));
+      settled.batch /= 2;
+    }
+  }
 }
 
 std::int64_t estimate_stream_bytes(const Backend& backend, const Problem& problem,

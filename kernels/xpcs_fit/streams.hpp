@@ -50,8 +50,9 @@ inline bool is_looked_at(const StreamOptions& options) {
 std::string configuration(const Problem& problem, const StreamOptions& options);
 
 // result() as of fits; readings() what became of the batches. Linear, contrast and offset shared,
-// all weights 1; on a host in f64, and what is resident by rows. Throws Error{bad_input} for what
-// it cannot do, budget_too_small for a budget below one row among others.
+// all weights 1; on a host in f64, and what is resident by rows. Where there is no room for its
+// batches they are halved, which is told in a warning. Throws Error{bad_input} for what it cannot
+// do, budget_too_small for a budget below one row among others.
 std::unique_ptr<Computation> make_stream(Backend& backend, const Problem& problem,
                                          const StreamOptions& options);
 

@@ -154,6 +154,25 @@ TEST_F(DryStream, RunsOutOfMemoryWhereNothingStreamsInstead) {
   }
 }
 
+TEST_F(DryStream, HalvesItsBatchesUntilThereIsRoom) {
+  StreamOptions options = plain(DataSource::host);
+  options.batch = size.points();
+  backend->ledger.limit_to(60'000);
+  testing::internal::CaptureStderr();
+  const auto fit = make_stream(*backend, flow, options);
+  fit->step();
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(told, HasSubstr("a stream begins with batches of half of 9216 points: failed to"));
+  EXPECT_EQ(fit->readings().front().value, 8);  // of a half, a quarter, an eighth of 48 rows
+  EXPECT_LE(backend->ledger.peak_bytes, 60'000);
+  // What has no room for a single row is out of memory.
+  backend->ledger.limit_to(backend->ledger.live_bytes + 1000);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(error_of([&] { return make_stream(*backend, flow, options); }).fault(),
+            Fault::out_of_memory);
+  (void)testing::internal::GetCapturedStderr();
+}
+
 TEST_F(DryStream, TakesTheRoadThatFitsAndTellsWhy) {
   const auto within = [&](std::int64_t limit) {
     const auto on = open_backend("cuda-dry:sm_90");
