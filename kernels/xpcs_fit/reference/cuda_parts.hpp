@@ -8,6 +8,7 @@
 #include "runtime/backend/blas.hpp"
 #include "runtime/backend/buffer.hpp"
 #include "xpcs_fit/problem/normal.hpp"
+#include "xpcs_fit/reference/parts.hpp"
 #include "xpcs_fit/reference/reference_kernels.hpp"
 #include "xpcs_fit/xpcs_fit.hpp"
 
@@ -19,10 +20,6 @@ inline constexpr Precision precision_of = sizeof(T) == 4 ? Precision::f32 : Prec
 inline LaunchShape one_thread_each(std::int64_t count) {
   constexpr unsigned threads = 256;
   return {.grid = {blocks(count, threads)}, .block = {threads}};
-}
-
-inline std::size_t count_if(bool wanted, std::int64_t count) {
-  return wanted ? static_cast<std::size_t>(count) : 0;
 }
 
 // Rates, their integrals, and planes of all pairs of frames.
@@ -69,12 +66,7 @@ class PlainPlanes {
   Buffer<T> decay_, shear_;
 };
 
-// Points [first, first + count) of the flat order, as many as kernels were compiled for.
-struct PointRange {
-  std::int64_t first = 0, count = 0;
-};
-
-// Arrays of a range of at most so many points.
+// Arrays of a range of at most so many points, as many as kernels were compiled for.
 template <class T>
 class PlainPart {
  public:

@@ -8,14 +8,6 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-Problem of_one_angle(const Problem& problem) {
-  auto input = std::make_shared<Input>(*problem.input);
-  input->size.angles = 1;
-  input->angles.resize(1);
-  input->data.resize(static_cast<std::size_t>(input->size.plane()));
-  return {input, problem.options};
-}
-
 // A call, a wait and a copy for each angle.
 class PlainAngleLoop final : public Computation {
  public:

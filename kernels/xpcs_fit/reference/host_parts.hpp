@@ -13,13 +13,10 @@
 #include "xpcs_fit/problem/formulas.hpp"
 #include "xpcs_fit/problem/model.hpp"
 #include "xpcs_fit/problem/normal.hpp"
+#include "xpcs_fit/reference/parts.hpp"
 #include "xpcs_fit/xpcs_fit.hpp"
 
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {
-
-inline std::size_t count_if(bool wanted, std::int64_t count) {
-  return wanted ? static_cast<std::size_t>(count) : 0;
-}
 
 template <class T>
 class PlainPlanes {
@@ -92,11 +89,6 @@ void PlainPlanes<T>::evaluate(const std::vector<double>& parameters) {
   for_plane([=](int, int, std::int64_t k) { e[k] = std::exp(e[k]); });
   if (laminar_) smooth_differences(frames_.q, shear_.data());
 }
-
-// Points [first, first + count) of the flat order.
-struct PointRange {
-  std::int64_t first = 0, count = 0;
-};
 
 // Arrays of a range of at most so many points.
 template <class T>

@@ -10,15 +10,6 @@
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {
 namespace {
 
-// One angle as a problem of its own.
-Problem of_one_angle(const Problem& problem) {
-  auto input = std::make_shared<Input>(*problem.input);
-  input->size.angles = 1;
-  input->angles.resize(1);
-  input->data.resize(static_cast<std::size_t>(input->size.plane()));
-  return {input, problem.options};
-}
-
 class PlainAngleLoop final : public Computation {
  public:
   PlainAngleLoop(Backend& backend, const Problem& problem)

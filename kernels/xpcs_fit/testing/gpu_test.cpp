@@ -72,8 +72,8 @@ TEST_P(XpcsOnGpu, FitsAsTheOracleDoes) {
 
 TEST_P(XpcsOnGpu, ComputesPatterns) {
   const Problem one = problem(size, {});
-  for (const Pattern pattern :
-       {Pattern::angle_loop, Pattern::costs, Pattern::chunks, Pattern::round_trip}) {
+  for (const Pattern pattern : {Pattern::angle_loop, Pattern::costs, Pattern::chunks,
+                                Pattern::round_trip, Pattern::turns}) {
     const std::vector<double> expected = exact(pattern, 11, one);
     const std::vector<double> found = stepped(*make(pattern, 11, *backend, GetParam(), one));
     ASSERT_EQ(found.size(), expected.size());
