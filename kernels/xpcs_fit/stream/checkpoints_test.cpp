@@ -96,7 +96,10 @@ TEST_F(XpcsCheckpoints, SkipAFileOfWhichAnyPartIsSpoilt) {
 
 TEST_F(XpcsCheckpoints, AreNotTakenForAnotherConfigurations) {
   save("first");
+  testing::internal::CaptureStderr();
   EXPECT_EQ(Checkpoints(folder, "theirs").newest(), std::nullopt);
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_NE(told.find("is skipped: it is of another configuration"), std::string::npos) << told;
 }
 
 TEST_F(XpcsCheckpoints, NameTheFolderThatCannotBeWritten) {
@@ -146,6 +149,42 @@ TEST_F(XpcsCheckpoints, NeverStopWhoSaves) {
     EXPECT_LE(slow.seconds().size(), 2u);
   }
   EXPECT_EQ(newest(), "payload 99");
+}
+
+// Batches of a parabola, as many as checkpoints are taken after.
+class Parabola final : public Batches {
+ public:
+  int count() const override { return 30; }
+  int slots() const override { return 1; }
+  std::int64_t points(int) const override { return 1000; }
+  void begin(int, int, bool, const std::vector<double>& at) override {
+    normal_.assign(normal_count(5), 0);
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      normal_[0] += (at[k] - 1) * (at[k] - 1) / 2;
+      normal_[1 + k] = at[k] - 1;
+      normal_[6 + 6 * k] = 1;
+    }
+  }
+  const double* finish(int) override { return normal_.data(); }
+
+ private:
+  std::vector<double> normal_ = {};
+};
+
+TEST_F(XpcsCheckpoints, OfASlowDiskStopNoFit) {
+  std::promise<void> released;
+  {
+    Checkpoints slow(folder, "ours", 3, [&, wait = released.get_future().share()] { wait.wait(); });
+    Parabola batches;
+    StreamedFit fit(problem({1, 8}, {.mode = Mode::at_rest}), 4, batches, {.checkpoints = &slow});
+    // 13 checkpoints, of which the disk takes none before the fit is over.
+    fit.run();
+    EXPECT_EQ(fit.statistics().passes, 4);
+    EXPECT_TRUE(files().empty());
+    released.set_value();
+    slow.drain();
+  }
+  EXPECT_TRUE(newest());
 }
 
 TEST_F(XpcsCheckpoints, GoOnToTheSameBits) {
