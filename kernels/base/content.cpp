@@ -23,6 +23,8 @@ std::optional<Provenance> read_content(const std::filesystem::path& file) {
   static const RE2 form(
       R"re(\{"content":"([^"\\]+)","git":\{(?:"sha":(?:null|"(\w*)"),)?"dirty":(true|false))re"
       R"re((?:,"sha":(?:null|"(\w*)"))?\}\})re");
+  std::error_code problem;  // a FIFO would be waited for
+  if (!std::filesystem::is_regular_file(file, problem)) return std::nullopt;
   std::ifstream stream(file, std::ios::binary);
   std::string json((std::istreambuf_iterator<char>(stream)), {});
   std::erase_if(json, [](unsigned char letter) { return std::isspace(letter) != 0; });

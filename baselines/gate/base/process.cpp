@@ -148,6 +148,15 @@ void drain(Descriptor& from, std::string& into) {
   }
 }
 
+fs::path temporary_place() {
+  std::error_code problem;
+  fs::path place = fs::temp_directory_path(problem);
+  if (!problem) return place;
+  const char* set = std::getenv("TMPDIR");
+  throw Error(Fault::bad_input, text("TMPDIR is '", set ? set : "", "', which is no folder (",
+                                     problem.message(), "); set it to one, or unset it"));
+}
+
 }  // namespace
 
 void throw_if_interrupted() {
@@ -297,7 +306,7 @@ std::string last_lines(std::string_view from, std::size_t count) {
 }
 
 TemporaryFolder::TemporaryFolder(std::string_view purpose) {
-  std::string name = (fs::temp_directory_path() / text("holdfast-", purpose, "-XXXXXX")).string();
+  std::string name = (temporary_place() / text("holdfast-", purpose, "-XXXXXX")).string();
   if (!::mkdtemp(name.data())) fail(text("make the folder ", name), errno);
   path_ = name;
 }
@@ -309,9 +318,8 @@ TemporaryFolder::~TemporaryFolder() {
 
 fs::path runtime_folder() {
   const char* given = std::getenv("XDG_RUNTIME_DIR");
-  const fs::path folder = given && *given
-                              ? fs::path(given)
-                              : fs::temp_directory_path() / text("holdfast-", ::geteuid());
+  const fs::path folder =
+      given && *given ? fs::path(given) : temporary_place() / text("holdfast-", ::geteuid());
   (void)::mkdir(folder.c_str(), S_IRWXU);
   struct stat is = {};
   if (::lstat(folder.c_str(), &is) != 0) fail(text("look at ", folder.string()), errno);

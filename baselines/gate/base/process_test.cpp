@@ -159,6 +159,20 @@ TEST(Process, AMachineLockThatIsTakenIsWaitedFor) {
   std::filesystem::remove(runtime_folder() / ("holdfast-" + name + ".lock"));
 }
 
+TEST(Process, ATmpdirThatIsNoFolderHasASentenceOfItsOwn) {
+  const char* set = std::getenv("TMPDIR");
+  const std::string before = set ? set : "";
+  setenv("TMPDIR", "/nowhere/at all", 1);
+  EXPECT_THAT([] { TemporaryFolder("test"); },
+              ThrowsMessage<Error>(testing::HasSubstr(
+                  "TMPDIR is '/nowhere/at all', which is no folder (No such file or directory); "
+                  "set it to one, or unset it")));
+  if (before.empty())
+    unsetenv("TMPDIR");
+  else
+    setenv("TMPDIR", before.c_str(), 1);
+}
+
 TEST(Process, AFifoInTheLocksPlaceIsRefusedAndNotWaitedFor) {
   const std::string name = "test-fifo-" + std::to_string(::getpid());
   const auto path = runtime_folder() / ("holdfast-" + name + ".lock");

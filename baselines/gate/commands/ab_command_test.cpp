@@ -126,6 +126,20 @@ TEST_F(AbCommand, NonsenseArgumentsAreRefused) {
   expect_refusal({one, (folder_.path() / "none").string()}, "there is no program");
 }
 
+// As where TMPDIR is full: what is written there comes to an end before the builds do.
+TEST_F(AbCommand, BuildsThatFindNoRoomHaveASentenceOfTheirOwn) {
+  const std::string base = build("base"), head = build("head");
+  const Outcome outcome =
+      run_task({.program = "/bin/sh",
+                .arguments = {"-c", text("trap '' XFSZ; ulimit -f 8; exec ", HOLDFAST_BINARY,
+                                         " ab ", base, " ", head, " --filter=add --unit=0.001")},
+                .timeout_seconds = 60});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.complaints,
+              AllOf(StartsWith("holdfast: cannot copy "), HasSubstr("File too large"),
+                    HasSubstr("TMPDIR names a folder that has room for both")));
+}
+
 TEST_F(AbCommand, DifferentSuitesAreNotCompared) {
   const std::string one = build("base");
   const fs::path other = folder_.path() / "other_suite";

@@ -2,6 +2,7 @@
 // The real `holdfast` on what is broken, absent or meant otherwise: it fails closed, with one
 // sentence.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -168,6 +169,27 @@ TEST_F(GateCommand, WhateverStopsACheckTakesThePlaceOfAnOlderVerdict) {
   EXPECT_EQ(check(), 2);
   EXPECT_EQ(verdict().exit, 2);
   EXPECT_THAT(verdict().notes, testing::ElementsAre(HasSubstr("toy.list.json")));
+}
+
+// A FIFO would be waited for, and this test with it.
+TEST_F(GateCommand, AFifoInThePlaceOfAnyFileIsRefused) {
+  accepted(toy::dry());
+  const std::filesystem::path dry = results_ / "cuda-dry-sm_90";
+  for (const std::filesystem::path& file :
+       {dry / "toy.json", dry / "toy.list.json", baseline(toy::dry()), common_policy_,
+        baselines_ / "aliases.json", lists_ / "toy.list.json", lists_ / "content.json"}) {
+    const std::string before = std::filesystem::exists(file) ? read_file(file) : "";
+    std::filesystem::remove(file);
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+    const int code = check();
+    EXPECT_THAT(code, testing::AnyOf(2, 3)) << file << output_;
+    EXPECT_THAT(complaints_ + output_, HasSubstr(file.filename().string()));
+    std::filesystem::remove(file);
+    if (!before.empty()) write_file(file, before);
+  }
+  std::filesystem::remove(results_ / "verdict.json");
+  ASSERT_EQ(::mkfifo((results_ / "verdict.json").c_str(), 0600), 0);
+  EXPECT_EQ(check(), 0) << complaints_;
 }
 
 TEST_F(GateCommand, AnExpectedPartMustBeWhole) {

@@ -158,18 +158,23 @@ TEST_F(RunCommand, WhatIsLeftOfAnotherRunIsNotGoneOnFrom) {
 }
 
 TEST_F(RunCommand, AnInterruptionLeavesNoFileAndEndsByItsSignal) {
-  const Outcome outcome = run_task(
-      {.program = HOLDFAST_BINARY,
-       .arguments = {"run", FAKE_SUITE_BINARY, "--device=host", "--out=" + results_.string()},
-       .environment = {{"FAKE_SUITE", "interrupt"}, {"TMPDIR", folder_.path().string()}},
-       .timeout_seconds = 60});
-  EXPECT_EQ(outcome.ending, Ending::killed);
-  EXPECT_EQ(outcome.signal, SIGINT);
-  EXPECT_THAT(outcome.complaints,
-              EndsWith("holdfast: interrupted; what was running leaves no file\n"));
-  EXPECT_EQ(files(), 0u);
-  for (const auto& entry : fs::directory_iterator(folder_.path()))
-    EXPECT_EQ(entry.path(), results_) << "a temporary folder stays";
+  const std::pair<const char*, int> ways[] = {
+      {"interrupt", SIGINT}, {"quit", SIGQUIT}, {"pipe", SIGPIPE}, {"end", SIGTERM}};
+  for (const auto& [behaviour, signal] : ways) {
+    const Outcome outcome = run_task(
+        {.program = "/bin/sh",  // a core of the command is none of what it leaves
+         .arguments = {"-c", text("ulimit -c 0; exec ", HOLDFAST_BINARY, " run ", FAKE_SUITE_BINARY,
+                                  " --device=host --out=", results_.string())},
+         .environment = {{"FAKE_SUITE", behaviour}, {"TMPDIR", folder_.path().string()}},
+         .timeout_seconds = 60});
+    EXPECT_EQ(outcome.ending, Ending::killed) << behaviour;
+    EXPECT_EQ(outcome.signal, signal);
+    EXPECT_THAT(outcome.complaints,
+                EndsWith("holdfast: interrupted; what was running leaves no file\n"));
+    EXPECT_EQ(files(), 0u);
+    for (const auto& entry : fs::directory_iterator(folder_.path()))
+      EXPECT_EQ(entry.path(), results_) << "a temporary folder stays";
+  }
 }
 
 TEST_F(RunCommand, ASuiteThatWritesNothingHasCrashed) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gate/base/error.hpp"
+#include "gate/base/written_file.hpp"
 #include "gate/compare/line_protocol.hpp"
 #include "gate/documents/case_name.hpp"
 #include "gate/measure/machine_load.hpp"
@@ -31,11 +32,16 @@ fs::path copied(const fs::path& binary, const fs::path& folder) {
   std::error_code problem;
   fs::create_directories(folder, problem);
   const fs::path copy = folder / binary.filename();
-  fs::copy_file(binary, copy, problem);
-  if (problem)
+  try {
+    WrittenFile file(copy);
+    file.append_copy_of(binary);
+    file.publish();
+  } catch (const Error& error) {
     throw Error(Fault::bad_input,
-                text("cannot copy ", binary.string(), " to ", folder.string(), ": ",
-                     problem.message(), "; name the suite's binary of a finished build"));
+                text("cannot copy ", binary.string(), " beside the other build: ", error.what(),
+                     "; TMPDIR names a folder that has room for both"));
+  }
+  fs::permissions(copy, fs::perms::owner_exec | fs::perms::owner_read, fs::perm_options::add);
   return copy;
 }
 

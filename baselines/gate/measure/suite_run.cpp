@@ -57,6 +57,8 @@ std::string announced(std::string_view line, const Ids& asked) {
 // Seconds of each case, a line each.
 std::map<std::string, double> read_history(const fs::path& file) {
   std::map<std::string, double> seconds;
+  std::error_code problem;  // a FIFO would be waited for
+  if (!fs::is_regular_file(file, problem)) return seconds;
   std::ifstream in(file);
   double spent = 0;
   for (std::string id; in >> spent >> id;) seconds[id] = spent;

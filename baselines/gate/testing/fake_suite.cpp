@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <string>
 #include <vector>
@@ -262,8 +263,11 @@ int main(int argc, char** argv) {
   if (const char* log = std::getenv("FAKE_LOG"))
     std::ofstream(log, std::ios::app) << folder.string() << '\n';
   if (behaviour == "falls_as_base" && folder.filename() == "base") std::raise(SIGSEGV);
-  if (behaviour == "interrupt") ::kill(::getppid(), SIGINT);  // as Ctrl-C does to `holdfast run`
-  if (behaviour == "hang" || behaviour == "interrupt") ::pause();
+  const std::map<std::string, int> signals = {
+      {"interrupt", SIGINT}, {"quit", SIGQUIT}, {"pipe", SIGPIPE}, {"end", SIGTERM}};
+  const auto signal = signals.find(behaviour);  // as Ctrl-C sends one to `holdfast run`
+  if (signal != signals.end()) ::kill(::getppid(), signal->second);
+  if (behaviour == "hang" || signal != signals.end()) ::pause();
   if (behaviour == "crash" || (behaviour == "crash_later" && process > 1)) {
     std::cerr << last_words();
     std::raise(SIGSEGV);
