@@ -126,6 +126,20 @@ TEST_F(AbCommand, NonsenseArgumentsAreRefused) {
   expect_refusal({one, (folder_.path() / "none").string()}, "there is no program");
 }
 
+TEST_F(AbCommand, ASuiteThatNeverEndsALineIsCutOff) {
+  behaviour_ = "endless_line";
+  const Outcome outcome = compared(1e-3);
+  EXPECT_EQ(outcome.code, 3) << outcome.complaints;
+  EXPECT_THAT(outcome.output, HasSubstr("printed more than 1 MiB and ended no line"));
+}
+
+TEST_F(AbCommand, ASuiteThatComplainsWithoutEndIsCutOff) {
+  behaviour_ = "endless_complaints";
+  const Outcome outcome = compared(1e-3);
+  EXPECT_EQ(outcome.code, 3) << outcome.complaints;
+  EXPECT_THAT(outcome.output, HasSubstr("printed more than 64 MiB to its standard error"));
+}
+
 // As where TMPDIR is full: what is written there comes to an end before the builds do.
 TEST_F(AbCommand, BuildsThatFindNoRoomHaveASentenceOfTheirOwn) {
   const std::string base = build("base"), head = build("head");

@@ -24,6 +24,7 @@ using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t last_words_bytes = 4096;
 constexpr auto patience = std::chrono::seconds(1);
+constexpr std::size_t most_in_a_line = std::size_t{1} << 20;
 
 // What the child writes into is a file in memory, which no unread pipe can block.
 std::string tail(int file) {
@@ -87,6 +88,10 @@ std::string Conversation::read_line() {
       return line;
     }
     throw_if_interrupted();
+    if (received_.size() > most_in_a_line)
+      give_up(text("printed more than ", most_in_a_line >> 20, " MiB and ended no line"));
+    if (::lseek(*complaints_, 0, SEEK_END) > static_cast<off_t>(most_output))
+      give_up(text("printed more than ", most_output >> 20, " MiB to its standard error"));
     const double left =
         timeout_seconds_ - std::chrono::duration<double>(Steady::now() - begin).count();
     if (timeout_seconds_ > 0 && left <= 0)

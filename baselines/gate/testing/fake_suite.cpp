@@ -199,6 +199,9 @@ int profile(const Profiling& profiling, const std::string& behaviour) {
 int answer(const char* self, const std::string& behaviour) {
   const double seconds = step_seconds(self);
   const char* log = std::getenv("FAKE_LOG");
+  const std::string flood(1 << 16, 'x');
+  while (behaviour == "endless_line" && std::cout << flood) continue;
+  while (behaviour == "endless_complaints" && std::cerr << flood) continue;
   std::cout << (behaviour == "unready" ? "hello" : "ready 3") << std::endl;
   int sample = 0;
   for (std::string line; std::getline(std::cin, line); ++sample) {

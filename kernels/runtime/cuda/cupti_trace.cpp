@@ -120,7 +120,12 @@ class CuptiTrace final : public DeviceTrace {
  public:
   explicit CuptiTrace(SteadyTime start) : start_(start) {
     claim();
-    silence_ = begin();
+    try {
+      silence_ = begin();
+    } catch (...) {  // no destructor gives back what this one claimed
+      (void)end();
+      throw;
+    }
   }
   // What is under way is fetched here, so that no later recording takes it for its own.
   ~CuptiTrace() override {
