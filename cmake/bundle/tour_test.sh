@@ -75,7 +75,7 @@ bin/planted --list=json > bin/planted.list.json
 
 # ---- a case that hangs and one that crashes cost themselves alone ----
 
-tour --out="$place/one" --only=smoke,gate_1,gate_2 --case=2 --archive="$place/one.tar.gz"
+tour --out="$place/one" --only=smoke,gate_1,gate_2 --case=1 --archive="$place/one.tar.gz"
 expect 3 'gate_1 *failed *3' "a hung and a crashed case leave the gate incomplete"
 expect 3 'smoke *well *0' "the step before them is well"
 expect 3 'gate_2 *well *0' "the step after them is taken"
@@ -90,6 +90,14 @@ expect 3 'gate_1: .* (taken before)' "nor what has failed"
 
 # ---- a killed call loses the step that it was in; the next goes on from the archive, wherever it is ----
 
+until_planted() {  # OUT: the tour there has come to the suite that hangs
+  local tries
+  for ((tries = 0; tries < 300; ++tries)); do
+    ! grep -qs 'measure.*planted' "$1/logs/gate_1.log" || return 0
+    sleep 0.1
+  done
+  fail "the tour to be stopped does not come to its step"
+}
 of_session() {  # SESSION: its processes
   local stat rest
   for stat in /proc/[0-9]*/stat; do
@@ -100,10 +108,7 @@ of_session() {  # SESSION: its processes
 }
 env -i PATH=/usr/bin:/bin HOME="$place" ${CUDA_HOME:+CUDA_HOME="$CUDA_HOME"} setsid bash ./run.sh \
   --device=cuda-dry:sm_90 --quick --out="$place/two" --only=smoke,gate_1 --archive="$place/two.tar.gz" > /dev/null 2>&1 &
-for ((tries = 0; tries < 300; ++tries)); do
-  ! grep -qs 'run planted\|measure.*planted' "$place/two/logs/gate_1.log" || break
-  sleep 0.1
-done
+until_planted "$place/two"
 of_session $! | xargs kill -KILL || fail "the tour to be killed does not run"
 wait $! 2> /dev/null || true
 gzip --test "$place/two.tar.gz" || fail "a killed call leaves half an archive"
@@ -127,8 +132,24 @@ tour --out="$place/three" --only=smoke,gate_2 --budget=1
 expect 3 'gate_2 *left .* not begun' "a budget that is spent leaves steps"
 tour --out="$place/three" --only=smoke,gate_2 --budget=300 --resume
 expect 0 'gate_2 *well' "the next call takes what is left"
-tour --out="$place/three" --only=gate_1 --budget=24 --case=90
-expect 3 'gate_1 *stopped .* did not end within 6 s' "a step has a share of the budget"
+tour --out="$place/three" --only=gate_1 --budget=20 --case=90
+expect 3 'gate_1 *stopped .* did not end within 5 s' "a step has a share of the budget"
+
+# ---- a device that is not there, and an interruption ----
+
+tour --device=cuda:99 --out="$place/none" --only=smoke,gate_2
+expect 77 'smoke *skipped *77' "a device that is not there is skipped"
+[ ! -e "$place/none/logs/gate_2.txt" ] || fail "a device that is not there is asked for all steps"
+
+env -i PATH=/usr/bin:/bin HOME="$place" ${CUDA_HOME:+CUDA_HOME="$CUDA_HOME"} bash ./run.sh --device=cuda-dry:sm_90 --quick \
+  --out="$place/stopped" --only=gate_1 --archive="$place/stopped.tar.gz" > "$place/said" 2>&1 &
+until_planted "$place/stopped"
+kill -TERM $!
+code=0
+wait $! || code=$?
+expect 130 'gate_1: ' "who is told to stop, stops"
+grep -q 'gate_1 *stopped .* --resume goes on' "$place/stopped/summary.txt" || fail "the interrupted step is not named"
+tar -tzf "$place/stopped.tar.gz" | grep 'gate_1/.*/cubed_sphere_swe.json' > /dev/null || fail "what an interrupted step had is lost"
 
 # ---- what cannot be meant ----
 
