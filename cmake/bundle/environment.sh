@@ -61,4 +61,5 @@ holdfast_find_cuda() {
 export PATH=$holdfast_bundle/bin:$PATH
 export HOLDFAST_CACHE_DIR=${HOLDFAST_CACHE_DIR:-$holdfast_bundle/cache}
 export holdfast_cuda=''  # the root of what was found
+export holdfast_libraries_before=${LD_LIBRARY_PATH:-}
 holdfast_find_cuda

@@ -190,7 +190,7 @@ mkdir "$place/python"
 side_by_side() {
   rm -rf "$place/side"
   code=0
-  PATH=$place/python:$PATH bundle=$bundle out=$place/side device=cuda quick=no seconds=9 case_seconds=9 again=no \
+  PATH=$place/python:$PATH LD_LIBRARY_PATH=/ours holdfast_libraries_before=/theirs bundle=$bundle out=$place/side device=cuda quick=no seconds=9 case_seconds=9 again=no \
     bash tour/steps.sh side_by_side > "$place/said" 2>&1 || code=$?
 }
 printf '#!/bin/sh\nexit 1\n' > "$place/python/python3"
@@ -198,9 +198,19 @@ chmod +x "$place/python/python3"
 rm bin/planted bin/planted.list.json
 side_by_side
 expect 77 'has no JAX to compare with' "a machine without JAX"
-printf '#!/bin/sh\necho "$@"\n' > "$place/python/python3"
+cat > "$place/python/python3" << 'END'
+#!/bin/sh
+echo "$LD_LIBRARY_PATH: $*"
+for argument; do case "$argument" in --suite=*) "${argument#*=}" --out=/dev/stdout ;; esac; done
+END
+cat > bin/cubed_sphere_swe << 'END'
+#!/bin/sh
+echo "$LD_LIBRARY_PATH: the suite"
+END
 side_by_side
 expect 0 '1 of 1 workloads are timed' "a machine with JAX"
-grep -q 'side_by_side/cubed_sphere_swe.py --library=jax --device=cuda .* --n=384' "$place/side/side_by_side/cubed_sphere_swe.txt" ||
+of_suite=$place/side/side_by_side/cubed_sphere_swe.txt
+grep -q '^/theirs: .*/cubed_sphere_swe.py --library=jax --device=cuda .* --n=384' "$of_suite" ||
   fail "the side by side asks for something else"
+grep -q '^/ours: the suite' "$of_suite" || fail "beside JAX a suite does not find its libraries"
 echo "tour: keeps what it promises"

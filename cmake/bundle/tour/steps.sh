@@ -134,14 +134,19 @@ step_gate_1() { step_gate; }
 step_gate_2() { step_gate; }
 step_gate_3() { step_gate; }
 
+# JAX brings libraries of CUDA of its own, the suites take the machine's: each finds its own alone.
 step_side_by_side() {
-  local python suite compared=0
+  local python suite own compared=0
   needs_gpu "nothing is executed on $device"
   python=$(type -P python3) || skip "this machine has no python3, so there is no JAX to compare with"
-  "$python" -c 'import numpy, jax' || skip "$python has no JAX to compare with: activate an environment that has it"
+  LD_LIBRARY_PATH=${holdfast_libraries_before:-} "$python" -c 'import numpy, jax' || skip "$python has no JAX to compare with: activate an environment that has it"
   for suite in "${suites[@]}"; do
-    part "$suite" into "$place/$suite.txt" within "$python" "$bundle/side_by_side/$suite.py" --library=jax --device=cuda \
-      --budget=5 --suite="$bundle/bin/$suite" "${beside[$suite]}" && compared=$((compared + 1))
+    own=$place/.parts/$suite.sh
+    printf '#!/bin/sh\nLD_LIBRARY_PATH=%q exec %q "$@"\n' "${LD_LIBRARY_PATH:-}" "$bundle/bin/$suite" > "$own"
+    chmod +x "$own"
+    part "$suite" into "$place/$suite.txt" within env LD_LIBRARY_PATH="${holdfast_libraries_before:-}" \
+      "$python" "$bundle/side_by_side/$suite.py" --library=jax --device=cuda --budget=5 --suite="$own" "${beside[$suite]}" &&
+      compared=$((compared + 1))
   done
   echo "$compared of ${#suites[@]} workloads are timed in turn with a plain formulation in JAX (side_by_side/)"
 }
