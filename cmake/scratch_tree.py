@@ -13,13 +13,15 @@ OWN = ("HOLDFAST_FUZZ_SECONDS", "HOLDFAST_STORE")  # of each build
 
 
 def copy_tree(root: Path, scratch: Path) -> None:
-    """What git lists of the working tree, and what it does not ignore."""
+    """What git lists of the working tree, what it does not ignore, and the tools that bootstrap.sh installed there."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                             cwd=root, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
         if (root / name).is_file():
             (scratch / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(root / name, scratch / name)
+    if (root / ".venv").is_dir():
+        (scratch / ".venv").symlink_to(root / ".venv")
 
 
 def settings(cache: str) -> list[str]:
