@@ -4,21 +4,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "runtime/base/error.hpp"
 #include "xpcs_fit/data/noise.hpp"
-#include "xpcs_fit/stream/packed.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {
 
 constexpr int nothing_left = -1;  // the next batch of a fit that is over
 constexpr int most_restarts = 2;
-constexpr std::size_t kept_records = 100;
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -169,78 +166,6 @@ void StreamedFit::take(int slot, int batch, const std::vector<double>& at) {
   if (settings_.checkpoints && statistics_.batches % settings_.checkpoint_frequency == 0)
     save(batch + 1);
   if (settings_.watch) settings_.watch(record);
-}
-
-void StreamedFit::save(int next_batch) const {
-  Packer out;
-  HostFit fit = fit_;
-  const FitState state = fit.state();
-  out.one(p_).one(batches_.count()).one(pass_).one(next_batch);
-  out.row(state.at, static_cast<std::size_t>(fit_count(p_)));
-  for (const auto* row : {&normal_, &costs_, &accepted_costs_}) out.row(row->data(), row->size());
-  for (const bool lost : left_out_) out.one(lost);
-  const StreamStatistics& of = statistics_;
-  for (const std::int64_t total :
-       {of.batches, of.attempts, of.faults, of.recovered, of.failed, of.passes, of.restarts})
-    out.one(total);
-  out.row(of.faults_of, std::size(of.faults_of));
-  out.one(of.least_seconds).one(of.most_seconds).one(of.seconds);
-  out.one(best_.size()).row(best_.data(), best_.size());
-  out.one(static_cast<int>(of.last.size()));
-  for (const BatchRecord& record : of.last)
-    out.one(record.pass)
-        .one(record.batch)
-        .one(record.attempts)
-        .one(record.good)
-        .one(record.fault)
-        .one(record.cost)
-        .one(record.gradient)
-        .one(record.seconds);
-  settings_.checkpoints->save(std::move(out.bytes));
-}
-
-std::size_t StreamedFit::saved_bytes(int parameters, int batches) {
-  constexpr std::size_t record = 3 * sizeof(int) + sizeof(bool) + sizeof(BatchFault) + 24;
-  const auto n = static_cast<std::size_t>(batches);
-  const std::size_t state =
-      static_cast<std::size_t>(fit_count(parameters)) + normal_count(parameters) + 2 * n;
-  return 5 * sizeof(int) + 8 * (state + 7 + 4 + 3 + 1) + n + kept_records * record;
-}
-
-// Returns the batch that is next.
-int StreamedFit::restore(const std::string& payload) {
-  Unpacker in(payload);
-  if (in.one<int>() != p_ || in.one<int>() != batches_.count())
-    throw Error(Fault::bad_input,
-                "checkpoint_io: it is of another number of parameters or batches");
-  pass_ = in.one<int>();
-  const int next_batch = in.one<int>();
-  in.row(fit_.state().at, static_cast<std::size_t>(fit_count(p_)));
-  for (auto* row : {&normal_, &costs_, &accepted_costs_}) in.row(row->data(), row->size());
-  for (std::size_t k = 0; k < left_out_.size(); ++k) left_out_[k] = in.one<bool>();
-  StreamStatistics& of = statistics_;
-  for (std::int64_t* total :
-       {&of.batches, &of.attempts, &of.faults, &of.recovered, &of.failed, &of.passes, &of.restarts})
-    *total = in.one<std::int64_t>();
-  in.row(of.faults_of, std::size(of.faults_of));
-  for (double* one : {&of.least_seconds, &of.most_seconds, &of.seconds}) *one = in.one<double>();
-  best_.resize(in.one<std::size_t>() == 0 ? 0 : static_cast<std::size_t>(fit_count(p_)));
-  in.row(best_.data(), best_.size());
-  const int records = in.one<int>();
-  for (int k = 0; k < records; ++k) {
-    BatchRecord record;
-    record.pass = in.one<int>();
-    record.batch = in.one<int>();
-    record.attempts = in.one<int>();
-    record.good = in.one<bool>();
-    record.fault = in.one<BatchFault>();
-    record.cost = in.one<double>();
-    record.gradient = in.one<double>();
-    record.seconds = in.one<double>();
-    of.last.push_back(record);
-  }
-  fit_.set_freedom(freedom());
-  return next_batch;
 }
 
 // For the rest of the fit. The cost where it stands loses the batch's share, so that costs stay

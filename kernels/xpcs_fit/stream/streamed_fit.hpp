@@ -59,11 +59,12 @@ struct StreamSettings {
 };
 
 struct StreamStatistics {
+  static constexpr std::size_t kept_records = 100;
   std::int64_t batches = 0, attempts = 0, faults = 0, recovered = 0, failed = 0, passes = 0,
                restarts = 0;
   std::int64_t faults_of[4] = {};                           // by BatchFault, attempts
   double least_seconds = 0, most_seconds = 0, seconds = 0;  // of a batch; of all
-  std::deque<BatchRecord> last = {};                        // at most 100
+  std::deque<BatchRecord> last = {};                        // at most kept_records
 
   void add(const BatchRecord& record);
   double mean_seconds() const { return batches > 0 ? seconds / static_cast<double>(batches) : 0; }
