@@ -138,6 +138,16 @@ def prepare(out: Path) -> None:
         ) from error
 
 
+def withdraw(page: Path) -> None:
+    """An older run's page would stand for this one, wherever this one ends."""
+    try:
+        page.unlink(missing_ok=True)
+    except NotADirectoryError:
+        pass  # which prepare() tells
+    except OSError as error:
+        raise Problem(f"{page}: an older page cannot be removed ({error.strerror})") from error
+
+
 def write(path: Path, text: str) -> None:
     beside = path.with_name(path.name + ".new")
     try:
@@ -170,11 +180,8 @@ def draw_page(arguments: list[str]) -> str:
     options = page_parser().parse_args(arguments)
     page = options.out / "index.html"
     link = link_of(options.repository)
-    try:
-        root = read_root(options.results, baselines_of(options.baselines))
-    except BaseException:
-        page.unlink(missing_ok=True)  # an older run's page would stand for this one
-        raise
+    withdraw(page)
+    root = read_root(options.results, baselines_of(options.baselines))
     prepare(options.out)
     problem = None
     try:

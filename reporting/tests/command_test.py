@@ -42,6 +42,20 @@ def test_what_cannot_be_read_takes_an_older_page_away(
     assert not (workplace.out / "index.html").exists()
 
 
+@pytest.mark.parametrize("signal", ["KILL", "TERM"])
+def test_a_page_that_is_killed_while_it_is_drawn_leaves_no_older_one(
+    workplace: Workplace, signal: str
+) -> None:
+    assert main(workplace.options()) == 0
+    workplace.holdfast.write_text(f"#!/bin/sh\nkill -{signal} $PPID\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "holdfast_report", *workplace.options()],
+        cwd=Path(__file__).parents[1], capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode < 0
+    assert not (workplace.out / "index.html").exists()
+
+
 def test_another_verdict_version_is_refused(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:
