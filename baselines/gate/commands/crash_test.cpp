@@ -168,7 +168,7 @@ class KilledAnswer : public Crash {
 
  private:
   static constexpr std::size_t slack = 10;  // two runs do not stop alike
-  static constexpr std::size_t longest_start = 700;
+  static constexpr std::size_t longest_start = 500;
 };
 
 TEST_F(KilledAnswer, OfACheckIsNoOlderVerdict) {

@@ -59,7 +59,7 @@ struct Traced {
 namespace tracing {
 
 constexpr int forbidden = 126;            // exit code of a child that may not be traced
-constexpr unsigned longest_seconds = 20;  // of one command
+constexpr unsigned longest_seconds = 60;  // of one command
 
 // The child's half: stops at once, and then at every entry and every exit of a system call.
 [[noreturn]] inline void become_traced(std::vector<char*>& arguments, const Tracing& tracing) {
