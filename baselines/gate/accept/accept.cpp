@@ -119,8 +119,7 @@ struct Accepting {
       refuse(text(key, " is noisy: its processes differ by ", spread(*metric.measured)));
       return before ? std::optional(*before) : std::nullopt;
     }
-    const Entry made =
-        before ? next_time(standard, *before, key, of) : founded(key, reason_of_new(), of);
+    Entry made = before ? next_time(standard, *before, key, of) : founded(key, reason_of_new(), of);
     if (!before) accepted.changes.push_back({.key = key, .after = made.value});
     expect_a_limit(standard, made, key);
     return made;

@@ -162,8 +162,8 @@ Document::Document(std::string file, std::string_view text, Comments comments)
     throw Error(Fault::bad_input,
                 holdfast::text(file_, ":", lines, ": a NUL byte; this is not a JSON file"));
   }
-  const Tracked first(text.data(), builder.reached());
-  const Tracked last(text.data() + text.size(), builder.reached());
+  const Tracked first(text.begin(), builder.reached());
+  const Tracked last(text.end(), builder.reached());
   nlohmann::json::sax_parse(first, last, &builder, nlohmann::json::input_format_t::json, true,
                             comments == Comments::allowed);
 }

@@ -12,8 +12,8 @@ namespace holdfast::gate {
 
 struct OptionRow {
   std::string_view name;        // without the dashes
-  std::string_view value = "";  // what the value is called in the usage; empty for a switch
-  std::string_view help = "";
+  std::string_view value = {};  // what the value is called in the usage; empty for a switch
+  std::string_view help = {};
   bool repeats = false;
 };
 
@@ -43,7 +43,7 @@ struct Command {
   std::size_t fewest_operands = 0;
   std::size_t most_operands = 0;
   std::vector<OptionRow> options = {};
-  std::string_view examples = "";  // whole lines
+  std::string_view examples = {};  // whole lines
   int (*run)(const Options& options) = nullptr;
 
   // Throws Error(bad_input) with one sentence for an unknown option, a missing value or a wrong

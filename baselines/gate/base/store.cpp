@@ -219,7 +219,7 @@ int Store::finish(const Journal& journal) const {
 }
 
 std::optional<fs::path> Store::content_of(const std::string& place) const {
-  const fs::path file = folder_ / place;
+  fs::path file = folder_ / place;
   if (const auto changed = journal_.find(place); changed != journal_.end()) {
     if (!changed->second) return std::nullopt;
     if (fs::exists(part_of(file))) return part_of(file);

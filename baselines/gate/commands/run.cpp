@@ -164,7 +164,7 @@ bool is_measured(const Plan& plan, const Run& described, const std::string& suit
 std::optional<fs::path> suite_beside(const Plan& plan, const std::string& suite,
                                      Progress& progress) {
   if (!plan.beside) return std::nullopt;
-  const fs::path base = *plan.beside / suite;
+  fs::path base = *plan.beside / suite;
   if (fs::exists(base)) return base;
   progress.warn(plan.beside->string(), " has no suite ", suite,
                 ": it runs alone, and is held against what was accepted");

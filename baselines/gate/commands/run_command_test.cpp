@@ -24,6 +24,7 @@ class RunCommand : public FakeSuiteCommand {
  protected:
   const fs::path file_ = kept_ / "fake_suite.json";
 
+  // NOLINTNEXTLINE(bugprone-derived-method-shadowing-base-method): the same, of two processes
   Outcome run(const std::string& behaviour,
               const std::vector<std::string>& more = {"--processes=2"}) const {
     return FakeSuiteCommand::run(behaviour, more);

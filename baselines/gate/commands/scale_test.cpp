@@ -168,7 +168,7 @@ class Scale : public GateCommand {
     }
     if (absent == 0) return;
     const fs::path hole = store_ / segment_place("host-x86_64-v4-2t", day(0));
-    std::ofstream(hole, std::ios::binary);
+    std::ofstream(hole, std::ios::binary).close();
     fs::resize_file(hole, std::uintmax_t{2} << 30);
   }
 };

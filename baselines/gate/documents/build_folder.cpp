@@ -67,7 +67,7 @@ std::optional<fs::path> find_program(const std::string& name) {
   const char* variable = std::getenv("PATH");
   std::istringstream folders(variable ? variable : "");
   for (std::string folder; std::getline(folders, folder, ':');)
-    if (const fs::path candidate = fs::path(folder) / name; ::access(candidate.c_str(), X_OK) == 0)
+    if (fs::path candidate = fs::path(folder) / name; ::access(candidate.c_str(), X_OK) == 0)
       return candidate;
   return std::nullopt;
 }

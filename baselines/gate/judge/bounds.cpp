@@ -33,7 +33,7 @@ bool MetricJudge::judge_absolute(const Standard& standard, const Measured& measu
   if (standard.impossible_above && *number > *standard.impossible_above) {
     row.verdict = verdict::suspect_fast;
     row.blocking = true;
-    row.limit = *standard.impossible_above;
+    row.limit = standard.impossible_above;
     row.next = part_.run_again();
     say(row, text("is ", readable(*number, row.unit), ", above ", *standard.impossible_above,
                   ": faster than the hardware allows, so the work or the clock is wrong"));

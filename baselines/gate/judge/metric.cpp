@@ -58,7 +58,7 @@ void MetricJudge::say(Row& row, const std::string& because) const {
 }
 
 Row settled(const Standard& before, const Standard& own, Row by_before, Row by_own) {
-  if (!by_before.blocking) return by_own.blocking ? by_own : by_before;
+  if (!by_before.blocking) return by_own.blocking ? std::move(by_own) : std::move(by_before);
   if (by_own.blocking) return by_before;
   const auto why = excuse(before, own);
   if (!why) {

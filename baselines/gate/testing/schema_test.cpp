@@ -221,7 +221,7 @@ class OneLanguage : public testing::TestWithParam<Language> {
   static std::optional<json> document(const std::string& content) {
     std::vector<std::set<std::string>> keys;
     bool twice = false;
-    const json read = json::parse(
+    json read = json::parse(
         content,
         [&](int, json::parse_event_t event, json& value) {
           if (event == json::parse_event_t::object_start) keys.emplace_back();
