@@ -94,11 +94,11 @@ function(holdfast_add_tests name)
   endif()
   # Compiled programs are cached in the build folder: a test neither profits from nor fills its user's cache. Threads that
   # spin at barriers make tests that share cores 10 to 30 times slower.
+  set(environment HOLDFAST_CACHE_DIR=${PROJECT_BINARY_DIR}/cache HOLDFAST_REQUIRE=${required} OMP_WAIT_POLICY=passive
+                  ${arg_ENVIRONMENT})
   set_tests_properties(
-    ${registered}
-    PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL} ENVIRONMENT
-               "HOLDFAST_CACHE_DIR=${PROJECT_BINARY_DIR}/cache;HOLDFAST_REQUIRE=${required};OMP_WAIT_POLICY=passive;${arg_ENVIRONMENT}"
-               SKIP_RETURN_CODE 77)
+    ${registered} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL}
+                             ENVIRONMENT "${environment}" SKIP_RETURN_CODE 77)
   if(arg_NIGHTLY)
     set_tests_properties(${name}.nightly PROPERTIES LABELS nightly TIMEOUT 3600)
   endif()
@@ -118,6 +118,7 @@ function(holdfast_embed folder)
     DEPENDS ${paths} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
     COMMENT "Embedding ${folder}'s device code"
     VERBATIM)
+  set_property(GLOBAL APPEND PROPERTY HOLDFAST_EMBEDDED ${generated})
   set(${folder}_sources ${generated} PARENT_SCOPE)
 endfunction()
 
@@ -275,6 +276,16 @@ function(holdfast_finish)
     compare
     COMMAND ${PROJECT_SOURCE_DIR}/cmake/ci/compare.sh ${PROJECT_BINARY_DIR}
     DEPENDS perf
+    USES_TERMINAL
+    VERBATIM)
+
+  # Needs no object: only what is generated of what sources include.
+  get_property(embedded GLOBAL PROPERTY HOLDFAST_EMBEDDED)
+  add_custom_target(
+    lint
+    COMMAND ${CMAKE_COMMAND} -E env BUILD=${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}/cmake/ci/lint.sh format
+            shell workflows python tidy
+    DEPENDS ${embedded}
     USES_TERMINAL
     VERBATIM)
 

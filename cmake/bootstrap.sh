@@ -6,12 +6,14 @@ set -euo pipefail
 
 usage() {
   cat <<'END'
-usage: cmake/bootstrap.sh [--cuda] [--check]
+usage: cmake/bootstrap.sh [--cuda] [--lint] [--check]
 
   (no option)  installs what is missing of the Debian packages and the Python wheels in .venv; nvdisasm is among them
                where CUDA is
   --cuda       also installs the CUDA 13.0 pieces (NVRTC, nvJitLink, cudart, cuBLAS, cuFFT, CUPTI) as wheels in
                .venv, unless a toolkit is there; no driver and no GPU is needed for cuda-dry
+  --lint       also installs what preset lint runs: clang-format and shellcheck, and the wheels of
+               cmake/ci/requirements.txt (clang-tidy, ruff, mypy, zizmor, check-jsonschema) in .venv
   --check      installs nothing, says in one line what is missing, and exits 1 if anything is
 
 examples:
@@ -26,10 +28,12 @@ fail() {
 }
 
 cuda=no
+lint=no
 check=no
 for argument in "$@"; do
   case "$argument" in
     --cuda) cuda=yes ;;
+    --lint) lint=yes ;;
     --check) check=yes ;;
     -h | --help) usage; exit 0 ;;
     *) usage >&2; fail "unknown option '$argument'" 2 ;;
@@ -40,6 +44,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 packages=(g++ cmake ninja-build git ca-certificates python3 python3-venv
   libbenchmark-dev libgtest-dev libgmock-dev nlohmann-json3-dev libssl-dev libprotozero-dev libre2-dev zlib1g-dev
   libfftw3-dev libopenblas-openmp-dev libboost-context-dev valgrind chromium)
+[ $lint = yes ] && packages+=(clang-format shellcheck)
 
 command -v dpkg-query > /dev/null ||
   fail "this is not a Debian system; install by hand: ${packages[*]}, then run it in a Debian 12 container to compare"
@@ -78,11 +83,16 @@ disassembler_missing() {
     wheels_missing "$root/cmake/disassembler-requirements.txt" disassembler.stamp
 }
 
+lint_wheels_missing() {
+  [ $lint = yes ] && wheels_missing "$root/cmake/ci/requirements.txt" lint.stamp
+}
+
 lacks=("${missing[@]}")
 if wheels_missing "$root/reporting/requirements.txt" reporting.stamp; then
   lacks+=("the wheels of reporting/requirements.txt")
 fi
 if cuda_wheels_missing; then lacks+=("the wheels of cmake/cuda-requirements.txt"); fi
+if lint_wheels_missing; then lacks+=("the wheels of cmake/ci/requirements.txt"); fi
 
 if disassembler_missing; then lacks+=("the wheel of cmake/disassembler-requirements.txt"); fi
 
@@ -123,6 +133,10 @@ if wheels_missing "$root/reporting/requirements.txt" reporting.stamp; then
 fi
 if cuda_wheels_missing; then
   install_wheels "$root/cmake/cuda-requirements.txt" cuda.stamp
+fi
+
+if lint_wheels_missing; then
+  install_wheels "$root/cmake/ci/requirements.txt" lint.stamp
 fi
 
 if disassembler_missing; then

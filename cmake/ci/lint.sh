@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Holds the tree to what it says of itself; each tool over all that git has of its kind:
 #   cmake/ci/lint.sh [format] [shell] [workflows] [python] [tidy]     (all but tidy by default)
-# Needs clang-format and shellcheck of Debian 12 and the wheels of cmake/ci/requirements.txt; `tidy` needs clang-tidy and a
-# build with compile_commands.json (BUILD, default: build/release), and takes long.
+# Preset `lint` runs them all. Needs what bootstrap.sh --lint installs; `tidy` needs a configured build (BUILD, default:
+# build/lint) with what it generates, and takes minutes.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 [ -d .venv/bin ] && PATH=$PWD/.venv/bin:$PATH
@@ -46,8 +46,7 @@ for part in "${parts[@]}"; do
       hold python mypy --no-error-summary reporting/holdfast_report
       ;;
     tidy)
-      mapfile -d '' -t sources < <(files 'kernels/*.cpp' 'suites/*.cpp' 'baselines/*.cpp')
-      hold tidy clang-tidy -p "${BUILD:-build/release}" --quiet "${sources[@]}"
+      hold tidy python3 cmake/ci/tidy.py "${BUILD:-build/lint}"
       ;;
     *)
       echo "lint: there is no part '$part'; the parts are format, shell, workflows, python and tidy" >&2
