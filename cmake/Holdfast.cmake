@@ -3,6 +3,7 @@
 
 include(${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/Python.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/ThreadSanitizer.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/bundle.cmake)
 
 # Several sources of one library or test binary are compiled as one: what they include is read and instantiated once.
@@ -56,7 +57,8 @@ endfunction()
 # one test binary, registered with CTest under its name; label `unit` unless others are given. What a test NEEDS is built
 # before it and told to it by path: `fake_suite` is FAKE_SUITE_BINARY. Tests are compiled to be compiled soon; FAST are
 # those whose claim is speed, or that compute for long. APART: each file by itself, where files define the same device
-# code. NIGHTLY: those of its tests whose names begin so run as <name>.nightly, and only there.
+# code. NIGHTLY: those of its tests whose names begin so run as <name>.nightly, and only there. Label `threads`, beside
+# `unit`: preset tsan builds and runs it.
 function(holdfast_add_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;FAST;APART;NIGHTLY" "TIMEOUT" "FILES;USES;NEEDS;LABELS;DEFINITIONS;ENVIRONMENT")
   if(NOT arg_LABELS)
@@ -95,7 +97,7 @@ function(holdfast_add_tests name)
   # Compiled programs are cached in the build folder: a test neither profits from nor fills its user's cache. Threads that
   # spin at barriers make tests that share cores 10 to 30 times slower.
   set(environment HOLDFAST_CACHE_DIR=${PROJECT_BINARY_DIR}/cache HOLDFAST_REQUIRE=${required} OMP_WAIT_POLICY=passive
-                  ${arg_ENVIRONMENT})
+                  ${HOLDFAST_THREADS_ENVIRONMENT} ${arg_ENVIRONMENT})
   set_tests_properties(
     ${registered} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL}
                              ENVIRONMENT "${environment}" SKIP_RETURN_CODE 77)
@@ -104,6 +106,9 @@ function(holdfast_add_tests name)
   endif()
   if("gpu" IN_LIST arg_LABELS)
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_GPU_TESTS ${name})
+  endif()
+  if("threads" IN_LIST arg_LABELS)
+    set_property(GLOBAL APPEND PROPERTY HOLDFAST_THREADS_TESTS ${name})
   endif()
 endfunction()
 
@@ -288,6 +293,10 @@ function(holdfast_finish)
     DEPENDS ${embedded}
     USES_TERMINAL
     VERBATIM)
+
+  # What has threads, for preset tsan.
+  get_property(threads GLOBAL PROPERTY HOLDFAST_THREADS_TESTS)
+  add_custom_target(threads DEPENDS ${threads})
 
   # Where the time of a build and of its tests went.
   add_custom_target(
