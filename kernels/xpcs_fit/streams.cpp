@@ -155,7 +155,8 @@ std::int64_t estimate_stream_bytes(const Backend& backend, const Problem& proble
                               : flat                                 ? options.batch + frames
                                                                      : threads * frames * angles;
     const std::int64_t blocks = flat ? 1 : std::min<std::int64_t>(rows, 32);
-    return 8 * (held + 8 * (frames + 8) + blocks * sums +
+    const std::int64_t lanes = host_limits().isa == "x86-64-v4" ? 8 : 4;  // that pad the frames
+    return 8 * (held + 8 * (frames + lanes) + blocks * sums +
                 static_cast<std::int64_t>(normal_count(p)) + fit_count(p));
   }
   const bool full = is_looked_at(options), flat = options.order == BatchOrder::flat;

@@ -148,6 +148,20 @@ TEST(XpcsProgressCase, CountsTheChunksOfEightPasses) {
   }
 }
 
+// Vectors of four pad less than vectors of eight.
+TEST(XpcsMemoryCase, OfAStreamIsItsFormulaWithEitherWidthOfVectors) {
+  const auto file = fresh_folder("xpcs_widths") / "results.json";
+  for (const std::string isa : {"HOLDFAST_ISA=x86-64-v3 ", ""}) {
+    const Said said =
+        run(isa + XPCS_FIT_BINARY " --device=host --filter=stream/memory/batches:8 --out=" +
+            file.string());
+    ASSERT_EQ(said.exit, 0) << said.words;
+    const auto one = nlohmann::json::parse(read(file)).at("cases").at(0);
+    EXPECT_EQ(one.at("variants").at("optimized").at("metrics").at("estimate_ratio").at("value"), 1)
+        << isa;
+  }
+}
+
 // Failures of a run and no bad input: they say what was reached.
 TEST(XpcsFailures, OfTooFewBatchesTellTheBestParameters) {
   const Said said =
