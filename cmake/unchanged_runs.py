@@ -2,9 +2,10 @@
 """`cmake --build build/release --target unchanged-runs`, or `python3 cmake/unchanged_runs.py BUILD [options]`: what the gate
 says of code that did not change.
 
-Each suite is measured and accepted once on the quiet machine, then measured and judged again and again beside so many processes
-that do nothing but compute. The exits stand in a table of baselines/README.md. What was measured of this build is kept in
-BUILD/unchanged, so that a run that was stopped goes on; --again forgets it.
+Each suite is measured and accepted once on the quiet machine, then measured and judged again and again beside so many others
+that compute: the other suites, at the same time, and processes that do nothing else. The exits stand in a table of
+baselines/README.md. What was measured of this build is kept in BUILD/unchanged, so that a run that was stopped goes on; --again
+forgets it.
 
   python3 cmake/unchanged_runs.py build/release                                    the whole table: hours on two cores
   python3 cmake/unchanged_runs.py build/release --device=host --loads=0,4 --runs=3 --suites=galaxy_shear
@@ -17,10 +18,12 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Self
 
 ROOT = Path(__file__).resolve().parents[1]
 BEGIN, END = "<!-- unchanged-runs: begin -->", "<!-- unchanged-runs: end -->"
@@ -69,15 +72,23 @@ def few_cases(listed: Path, device: str) -> list[str]:
     return [one["id"] for one in cases if one["tier"] == "smoke"] + gate[:: max(1, len(gate) // 4)][:4]
 
 
-@contextlib.contextmanager
-def load_of(processes: int) -> Iterator[None]:
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
-    try:
-        yield
-    finally:
-        for one in busy:
+class Load:
+    """Processes that compute while the block runs."""
+
+    def __init__(self, processes: int) -> None:
+        self.busy: list[subprocess.Popen] = []
+        self.more(processes)
+
+    def more(self, processes: int) -> None:
+        self.busy += [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for one in self.busy:
             one.kill()
-        for one in busy:
+        for one in self.busy:
             one.wait()
 
 
@@ -96,6 +107,7 @@ class House:
         kept = self.journal.read_text("utf-8").splitlines() if self.journal.is_file() else []
         self.done = [run for run in (Run(**json.loads(line)) for line in kept if line) if run.content == self.content]
         self.baselines = out / "baselines" / self.content.removeprefix("sha256:")[:12]
+        self.one_at_a_time = threading.Lock()
 
     def suites(self) -> list[str]:
         return sorted(path.name.removesuffix(".list.json") for path in (self.build / "bin").glob("*.list.json"))
@@ -150,9 +162,9 @@ class House:
                 blocking = [f"{row['verdict']} {row['case']} {row['metric']}" for row in verdict["rows"] if row["blocking"]]
         run = Run(self.content, plan.device, plan.load, plan.few, suite, number, done.returncode, undecided, blocking,
                   round(time.monotonic() - begin, 1))
-        with self.journal.open("a", encoding="utf-8") as journal:
+        with self.one_at_a_time, self.journal.open("a", encoding="utf-8") as journal:
             journal.write(json.dumps(asdict(run)) + "\n")
-        self.done.append(run)
+            self.done.append(run)
         if run.exit == 0:
             shutil.rmtree(results, ignore_errors=True)
         else:
@@ -164,19 +176,47 @@ class House:
                    for run in self.done)
 
 
+class Progress:
+    def __init__(self, total: int) -> None:
+        self.total, self.count, self.begin, self.lock = total, 0, time.monotonic(), threading.Lock()
+
+    def tell(self, plan: Plan, run: Run) -> None:
+        with self.lock:
+            self.count += 1
+            left = (time.monotonic() - self.begin) / self.count * (self.total - self.count)
+            print(f"[{self.count}/{self.total}] {plan.device} load {plan.load} {run.suite} {run.number}: exit {run.exit}, "
+                  f"{run.undecided} undecided, {run.seconds:.0f} s; about {left / 60:.0f} min left", flush=True)
+
+
+def all_at_once(house: House, plan: Plan, todo: dict[str, list[int]], progress: Progress) -> None:
+    """Each suite is what computes beside the others; where one is through, a process that only computes takes its place."""
+    with Load(plan.load - (len(todo) - 1)) as load, ThreadPoolExecutor(len(todo)) as pool:
+
+        def one_after_the_other(suite: str) -> None:
+            for number in todo[suite]:
+                progress.tell(plan, house.judge(plan, suite, number))
+            load.more(1)
+
+        for done in [pool.submit(one_after_the_other, suite) for suite in todo]:
+            done.result()
+
+
 def carry_out(house: House, plans: list[Plan], suites: list[str]) -> None:
     here = {(device, suite): house.accept(device, suite) for device in dict.fromkeys(plan.device for plan in plans) for suite in suites}
     for device in dict.fromkeys(device for (device, _), present in here.items() if not present):
         print(f"this machine has no {device}: it has no rows", flush=True)
-    todo = [(plan, suite, number) for plan in plans for suite in suites if here[plan.device, suite]
-            for number in range(1, plan.runs + 1) if not house.has(plan, suite, number)]
-    begin = time.monotonic()
-    for count, (plan, suite, number) in enumerate(todo, 1):
-        with load_of(plan.load):
-            run = house.judge(plan, suite, number)
-        left = (time.monotonic() - begin) / count * (len(todo) - count)
-        print(f"[{count}/{len(todo)}] {plan.device} load {plan.load} {suite} {number}: exit {run.exit}, {run.undecided} undecided, "
-              f"{run.seconds:.0f} s; about {left / 60:.0f} min left", flush=True)
+    todo = {plan: {suite: numbers for suite in suites if here[plan.device, suite]
+                   and (numbers := [number for number in range(1, plan.runs + 1) if not house.has(plan, suite, number)])}
+            for plan in plans}
+    progress = Progress(sum(len(numbers) for of_plan in todo.values() for numbers in of_plan.values()))
+    for plan, of_plan in todo.items():
+        if 1 < len(of_plan) <= plan.load + 1:
+            all_at_once(house, plan, of_plan, progress)
+            continue
+        for suite, numbers in of_plan.items():
+            for number in numbers:
+                with Load(plan.load):
+                    progress.tell(plan, house.judge(plan, suite, number))
 
 
 def table(runs: list[Run], date: str) -> str:

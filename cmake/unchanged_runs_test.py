@@ -2,6 +2,7 @@
 """With a `holdfast` that ends as a file says, and notes what it was asked."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ SCRIPT = Path(__file__).with_name("unchanged_runs.py")
 HOLDFAST = """#!/bin/sh
 echo "$*" >> "{place}/asked"
 case $1 in
-  run) case "$*" in *toy*) for a; do case $a in --out=*) mkdir -p "${{a#--out=}}";; esac; done ;; esac ;;
+  run) sleep 0.{pause}; case "$*" in *toy*) for a; do case $a in --out=*) mkdir -p "${{a#--out=}}";; esac; done ;; esac ;;
   check) echo '{{"counts": {{"PASS": 3, "NOISY": 2}}, "rows": [{{"verdict": "NOISY", "case": "toy/a", "metric": "speedup", "blocking": true}}]}}' \
     > "$2/verdict.json"; exit $(cat "{place}/check_exit") ;;
 esac
@@ -24,7 +25,7 @@ CASES = [("toy/smoke/n:8/f64", "smoke")] + [(f"toy/case.{i}/n:8/f64", "gate") fo
 def place(tmp_path: Path) -> Path:
     binaries = tmp_path / "build/bin"
     binaries.mkdir(parents=True)
-    (binaries / "holdfast").write_text(HOLDFAST.format(place=tmp_path), "utf-8")
+    (binaries / "holdfast").write_text(HOLDFAST.format(place=tmp_path, pause=0), "utf-8")
     (binaries / "holdfast").chmod(0o755)
     (binaries / "content.json").write_text('{"content": "sha256:0123456789abcdef"}', "utf-8")
     listed = [{"id": name, "tier": tier, "devices": {"host": {}}} for name, tier in CASES]
@@ -85,6 +86,19 @@ def test_beside_others_the_smoke_tier_and_four_cases_are_asked_for(place: Path) 
     asked_for = asked(place, "run")[-1]
     assert r"--filter=^(toy/smoke/n:8/f64|toy/case\.0/n:8/f64|toy/case\.2" in asked_for
     assert asked_for.count("|") == 4
+
+
+def test_beside_each_other_suites_are_part_of_the_load(place: Path) -> None:
+    (place / "build/bin/holdfast").write_text(HOLDFAST.format(place=place, pause=3), "utf-8")
+    shutil.copy(place / "build/bin/toy.list.json", place / "build/bin/toy.too.list.json")
+    done = make(place, "--device=host", "--loads=1", "--runs=2")
+    assert done.returncode == 0, done.stderr
+    verbs = [line.split()[0] for line in (place / "asked").read_text("utf-8").splitlines()]
+    assert verbs[4:6] == ["run", "run"]  # after two runs that were accepted: both suites, before either is judged
+    assert "[4/4] host load 1 " in done.stdout
+    text = (place / "README.md").read_text("utf-8")
+    assert "| host | 1 | smoke, four of gate | toy | 2 | 2 |" in text
+    assert "| host | 1 | smoke, four of gate | toy.too | 2 | 2 |" in text
 
 
 @pytest.mark.parametrize("options", [["--runs=0"], ["--loads=x"], ["--suites=heat"]])
