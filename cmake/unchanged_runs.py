@@ -3,7 +3,7 @@
 says of code that did not change.
 
 Each suite is measured and accepted once on the quiet machine, then measured and judged again and again beside so many others
-that compute: the other suites, at the same time, and processes that do nothing else. The exits stand in a table of
+that compute: other runs, at the same time, and processes that do nothing else. The exits stand in a table of
 baselines/README.md. What was measured of this build is kept in BUILD/unchanged, so that a run that was stopped goes on; --again
 forgets it.
 
@@ -188,16 +188,27 @@ class Progress:
                   f"{run.undecided} undecided, {run.seconds:.0f} s; about {left / 60:.0f} min left", flush=True)
 
 
-def all_at_once(house: House, plan: Plan, todo: dict[str, list[int]], progress: Progress) -> None:
-    """Each suite is what computes beside the others; where one is through, a process that only computes takes its place."""
-    with Load(plan.load - (len(todo) - 1)) as load, ThreadPoolExecutor(len(todo)) as pool:
+@dataclass(frozen=True)
+class Task:
+    plan: Plan
+    suite: str
+    numbers: list[int]
 
-        def one_after_the_other(suite: str) -> None:
-            for number in todo[suite]:
-                progress.tell(plan, house.judge(plan, suite, number))
-            load.more(1)
 
-        for done in [pool.submit(one_after_the_other, suite) for suite in todo]:
+def carry_out_task(house: House, task: Task, progress: Progress) -> None:
+    for number in task.numbers:
+        progress.tell(task.plan, house.judge(task.plan, task.suite, number))
+
+
+def at_once(house: House, load: int, tasks: list[Task], progress: Progress) -> None:
+    """Each is what computes beside the others; where one is through, a process that only computes takes its place."""
+    with Load(load - (len(tasks) - 1)) as busy, ThreadPoolExecutor(len(tasks)) as pool:
+
+        def carry_out_beside(task: Task) -> None:
+            carry_out_task(house, task, progress)
+            busy.more(1)
+
+        for done in [pool.submit(carry_out_beside, task) for task in tasks]:
             done.result()
 
 
@@ -205,18 +216,18 @@ def carry_out(house: House, plans: list[Plan], suites: list[str]) -> None:
     here = {(device, suite): house.accept(device, suite) for device in dict.fromkeys(plan.device for plan in plans) for suite in suites}
     for device in dict.fromkeys(device for (device, _), present in here.items() if not present):
         print(f"this machine has no {device}: it has no rows", flush=True)
-    todo = {plan: {suite: numbers for suite in suites if here[plan.device, suite]
-                   and (numbers := [number for number in range(1, plan.runs + 1) if not house.has(plan, suite, number)])}
-            for plan in plans}
-    progress = Progress(sum(len(numbers) for of_plan in todo.values() for numbers in of_plan.values()))
-    for plan, of_plan in todo.items():
-        if 1 < len(of_plan) <= plan.load + 1:
-            all_at_once(house, plan, of_plan, progress)
+    tasks = [Task(plan, suite, [number for number in range(1, plan.runs + 1) if not house.has(plan, suite, number)])
+             for plan in plans for suite in suites if here[plan.device, suite]]
+    tasks = [task for task in tasks if task.numbers]
+    progress = Progress(sum(len(task.numbers) for task in tasks))
+    for load in dict.fromkeys(task.plan.load for task in tasks):
+        beside = [task for task in tasks if task.plan.load == load]
+        if 1 < len(beside) <= load + 1:
+            at_once(house, load, beside, progress)
             continue
-        for suite, numbers in of_plan.items():
-            for number in numbers:
-                with Load(plan.load):
-                    progress.tell(plan, house.judge(plan, suite, number))
+        for task in beside:
+            with Load(load):
+                carry_out_task(house, task, progress)
 
 
 def table(runs: list[Run], date: str) -> str:

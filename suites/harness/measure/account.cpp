@@ -182,7 +182,7 @@ void spoil_rewritten(const Steps& steps, Backend& backend, Variant variant) {
   if (steps.rewritten) spoil_each(backend, steps.rewritten(backend, variant));
 }
 
-Subject account(const Steps& steps, Variant variant, const std::string& device) {
+Subject warmed_up(const Steps& steps, Variant variant, const std::string& device) {
   Subject subject{.variant = variant, .backend = open_backend(device)};
   Backend& backend = *subject.backend;
   VariantMeasurement& measured = subject.measured;
@@ -202,10 +202,16 @@ Subject account(const Steps& steps, Variant variant, const std::string& device) 
   measured.stages = stage_seconds(backend);
   std::vector<double> result = computation.result();
   if (backend.executes()) subject.warm_result = std::move(result);  // zeros need not be kept
+  return subject;
+}
 
+Subject account(const Steps& steps, Variant variant, const std::string& device) {
+  Subject subject = warmed_up(steps, variant, device);
+  Backend& backend = *subject.backend;
+  VariantMeasurement& measured = subject.measured;
   std::map<const Function*, std::int64_t> launches;
   if (backend.compiler) launches = launches_so_far(backend);
-  const std::vector<Counts> counted = count_steps(backend, computation);
+  const std::vector<Counts> counted = count_steps(backend, *subject.computation);
   measured.step = per_step(counted);
   if (backend.compiler)
     read_programs(backend, launches, static_cast<int>(counted.size()), measured);

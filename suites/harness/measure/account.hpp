@@ -19,9 +19,11 @@ struct Subject {
   std::int64_t timed_steps = 0;
 };
 
-// Builds on a fresh backend, warms up, and accounts both that and one steady step. Throws
-// Error{broken_rule} when a steady step allocates, compiles or plans without permission, or when
-// its counts differ from step to step.
+// Builds on a fresh backend and warms up, accounting what that takes.
+Subject warmed_up(const Steps& steps, Variant variant, const std::string& device);
+
+// The same, and one steady step is accounted. Throws Error{broken_rule} when a steady step
+// allocates, compiles or plans without permission, or when its counts differ from step to step.
 Subject account(const Steps& steps, Variant variant, const std::string& device);
 
 // Throws Error{broken_rule} for a variant whose result is wrong: what it computed in the warm-up,

@@ -72,7 +72,7 @@ constexpr double enough_seconds = 0.3;  // of this thread, inside valgrind
 void count_variant(const Case& one, Variant variant, const std::string& device) {
   Steps steps = std::get<Steps>(one.recipe);
   steps.oracle = remembering(std::move(steps.oracle), one.id);
-  const Subject subject = account(steps, variant, device);
+  const Subject subject = warmed_up(steps, variant, device);
   verify(steps, subject, device);
   std::vector<std::string> names;
   for (std::size_t number = 0; number < steps_of_dumps.size(); ++number)
@@ -80,7 +80,7 @@ void count_variant(const Case& one, Variant variant, const std::string& device) 
   subject.backend->ledger.enter(Ledger::Phase::steady, subject.computation->permissions());
   // What only the first counted step of a process executes belongs to none, nor does tidying up a
   // heap in which others have freed memory.
-  dump(*subject.computation, 2, "the first");
+  dump(*subject.computation, 1, "the first");
   const double start = thread_cpu_seconds();
   for (std::size_t number = 0; number < names.size(); ++number)
     if (number < fewest_dumps || thread_cpu_seconds() - start < enough_seconds)
