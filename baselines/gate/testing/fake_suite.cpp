@@ -56,6 +56,12 @@ std::string last_words() {
   return std::string(given ? given : "about to fall") + '\n';
 }
 
+// As what nothing catches, under a sanitizer, too.
+void crash() {
+  std::signal(SIGSEGV, SIG_DFL);
+  std::raise(SIGSEGV);
+}
+
 // What stands beside these words goes wrong in one case: in the first "crash_in_case",
 // "hang_in_case" and "sticky" (the device), in the second "stop_in_case" (somebody stops `holdfast
 // run`); with "_later" behind it in the second process.
@@ -111,7 +117,7 @@ int measure(const std::string& path, const std::string& behaviour, int process,
   for (const char* id : chosen) {
     std::cerr << '[' << done.size() + 1 << '/' << chosen.size() << "] " << id << std::endl;
     if (id == cases[0]) {
-      if (is(behaviour, "crash_in_case", process)) std::raise(SIGSEGV);
+      if (is(behaviour, "crash_in_case", process)) crash();
       if (is(behaviour, "hang_in_case", process)) ::pause();
     }
     if (id == cases[1] && is(behaviour, "stop_in_case", process)) {
@@ -182,7 +188,7 @@ void write_profiles(const Profiling& profiling, const std::string& behaviour) {
 int profile(const Profiling& profiling, const std::string& behaviour) {
   if (behaviour == "profile_crash") {
     std::cerr << last_words();
-    std::raise(SIGSEGV);
+    crash();
   }
   if (behaviour == "no_device") {
     std::cerr << "fake_suite: this machine has no CUDA device; run on one\n";
@@ -207,7 +213,7 @@ int answer(const char* self, const std::string& behaviour) {
   for (std::string line; std::getline(std::cin, line); ++sample) {
     if (behaviour == "dies" && sample == 5) {
       std::cerr << last_words();
-      std::raise(SIGSEGV);
+      crash();
     }
     if (log && line == "optimized")
       std::ofstream(log, std::ios::app)
@@ -266,7 +272,7 @@ int main(int argc, char** argv) {
   const std::filesystem::path folder = std::filesystem::path(argv[0]).parent_path();
   if (const char* log = std::getenv("FAKE_LOG"))
     std::ofstream(log, std::ios::app) << folder.string() << '\n';
-  if (behaviour == "falls_as_base" && folder.filename() == "base") std::raise(SIGSEGV);
+  if (behaviour == "falls_as_base" && folder.filename() == "base") crash();
   const std::map<std::string, int> signals = {
       {"interrupt", SIGINT}, {"quit", SIGQUIT}, {"pipe", SIGPIPE}, {"end", SIGTERM}};
   const auto signal = signals.find(behaviour);  // as Ctrl-C sends one to `holdfast run`
@@ -274,7 +280,7 @@ int main(int argc, char** argv) {
   if (behaviour == "hang" || signal != signals.end()) ::pause();
   if (behaviour == "crash" || (behaviour == "crash_later" && process > 1)) {
     std::cerr << last_words();
-    std::raise(SIGSEGV);
+    crash();
   }
   if (behaviour == "silent") return 0;
   if (behaviour == "unpadded" && !std::getenv("HOLDFAST_PADDING")) return 3;

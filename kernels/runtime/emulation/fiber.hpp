@@ -13,9 +13,32 @@
 
 namespace holdfast::emulation {
 
+struct Stack {
+  const void* bottom = nullptr;
+  std::size_t size = 0;
+};
+
+// What AddressSanitizer is told before and after stacks change; nothing in other builds. Who leaves
+// keeps in `kept` what he gets back on his return, or null where he does not return.
+#ifdef __SANITIZE_ADDRESS__
+inline void leave_for(const Stack& next, void** kept) {
+  __sanitizer_start_switch_fiber(kept, next.bottom, next.size);
+}
+inline Stack arrived_from(void* kept) {
+  Stack last;
+  __sanitizer_finish_switch_fiber(kept, &last.bottom, &last.size);
+  return last;
+}
+#else
+inline void leave_for(const Stack& /*next*/, void** /*kept*/) {}
+inline Stack arrived_from(void* /*kept*/) {
+  return {};
+}
+#endif
+
 // Repeats `work` for ever; each repetition ends in leave(), as may anything that `work` calls. A
-// page below the stack faults when it overflows. A fiber that goes while it sleeps unwinds its
-// stack: a catch-all on it passes boost::context::detail::forced_unwind on.
+// page below the stack faults when it overflows. Was it entered, it unwinds its stack where it
+// goes: a catch-all on it passes boost::context::detail::forced_unwind on.
 class Fiber {
  public:
   static constexpr std::size_t bytes = std::size_t{256} << 10;
@@ -26,49 +49,53 @@ class Fiber {
         inside_(std::allocator_arg, boost::context::preallocated(stack_.sp, stack_.size, stack_),
                 Stacks(bytes), [this, work](Side&& resumer) {
                   outside_ = std::move(resumer);
-                  arrived(nullptr);
-                  for (;;) work();
+                  resumer_ = arrived_from(nullptr);
+                  try {
+                    for (;;) work();
+                  } catch (const Unwinding&) {
+                    leave_for(resumer_, nullptr);
+                    throw;
+                  }
                   return std::move(outside_);
                 }) {}
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
+  ~Fiber() {
+    run([this] { inside_ = {}; });
+  }
 
   // Runs it until it leaves.
   void enter() {
-#ifdef __SANITIZE_ADDRESS__
-    void* left = nullptr;
-    __sanitizer_start_switch_fiber(&left, static_cast<char*>(stack_.sp) - stack_.size, stack_.size);
-#endif
-    inside_ = std::move(inside_).resume();
-#ifdef __SANITIZE_ADDRESS__
-    __sanitizer_finish_switch_fiber(left, nullptr, nullptr);
-#endif
+    run([this] { inside_ = std::move(inside_).resume(); });
   }
 
   // On it: back to whoever entered it, until it is entered again.
   void leave() {
-    void* left = nullptr;
-#ifdef __SANITIZE_ADDRESS__
-    __sanitizer_start_switch_fiber(&left, resumer_stack_, resumer_size_);
-#endif
-    outside_ = std::move(outside_).resume();
-    arrived(left);
+    void* kept = nullptr;
+    leave_for(resumer_, &kept);
+    try {
+      outside_ = std::move(outside_).resume();
+    } catch (const Unwinding&) {
+      resumer_ = arrived_from(kept);
+      throw;
+    }
+    resumer_ = arrived_from(kept);
   }
 
  private:
   using Side = boost::context::fiber;
   using Stacks = boost::context::protected_fixedsize_stack;
+  using Unwinding = boost::context::detail::forced_unwind;
 
-  void arrived([[maybe_unused]] void* left) {
-#ifdef __SANITIZE_ADDRESS__
-    __sanitizer_finish_switch_fiber(left, &resumer_stack_, &resumer_size_);
-#endif
+  template <class Resume>
+  void run(const Resume& resume) {
+    void* kept = nullptr;
+    leave_for({static_cast<char*>(stack_.sp) - stack_.size, stack_.size}, &kept);
+    resume();
+    (void)arrived_from(kept);
   }
 
-#ifdef __SANITIZE_ADDRESS__
-  const void* resumer_stack_ = nullptr;
-  std::size_t resumer_size_ = 0;
-#endif
+  Stack resumer_ = {};
   boost::context::stack_context stack_;  // freed by inside_
   Side inside_, outside_;
 };

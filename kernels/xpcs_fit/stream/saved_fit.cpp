@@ -39,6 +39,7 @@ class Unpacker {
   void row(T* values, std::size_t count) {
     if (count > (bytes_.size() - at_) / sizeof(T))
       throw Error(Fault::bad_input, "checkpoint_io: a checkpoint ends too early");
+    if (count == 0) return;
     std::memcpy(values, bytes_.data() + at_, count * sizeof(T));
     at_ += count * sizeof(T);
   }
