@@ -8,18 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/sanitizer.hpp"
 #include "base/time.hpp"
 #include "harness/ceilings/calibrate.hpp"
 
 namespace holdfast {
 namespace {
-
-// What a sanitizer adds to every load hides what a cache or a narrower number saves.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
 
 // Whoever else is on the machine only lowers what a calibration finds.
 Ceilings higher(Ceilings a, const Ceilings& b) {
@@ -63,7 +57,7 @@ TEST_F(HostCeilings, OfFootprintsFitTheirCaches) {
 }
 
 TEST_F(HostCeilings, FallFromLevelToLevel) {
-  if (sanitized) GTEST_SKIP() << "sanitizers distort it";
+  if (sanitized) GTEST_SKIP() << "what a sanitizer adds to every load hides it";
   for (std::size_t i = 0; i + 1 < best.levels.size(); ++i)
     EXPECT_GT(1.2 * best.levels[i].bytes_per_second, best.levels[i + 1].bytes_per_second)
         << best.levels[i].name;
@@ -81,7 +75,7 @@ TEST_F(HostCeilings, AreWithinWhatACoreCanDo) {
 }
 
 TEST_F(HostCeilings, OfHalfThePrecisionAreHigher) {
-  if (sanitized) GTEST_SKIP() << "sanitizers distort it";
+  if (sanitized) GTEST_SKIP() << "what a sanitizer adds to every load hides it";
   EXPECT_GT(*best.f32.flop_per_second, 1.5 * *best.f64.flop_per_second);
   EXPECT_GT(*best.f32.specials_per_second, 1.5 * *best.f64.specials_per_second);
   EXPECT_GT(*best.f32.gemm_flop_per_second, 1.3 * *best.f64.gemm_flop_per_second);
@@ -89,7 +83,7 @@ TEST_F(HostCeilings, OfHalfThePrecisionAreHigher) {
 
 // The library cannot beat the multiply-adds that it consists of, nor should it be far behind.
 TEST_F(HostCeilings, OfAMatrixProductAreThoseOfMultiplyAddsAtBest) {
-  if (sanitized) GTEST_SKIP() << "sanitizers distort it";
+  if (sanitized) GTEST_SKIP() << "what a sanitizer adds to every load hides it";
   for (const auto* peak : {&best.f64, &best.f32}) {
     EXPECT_LT(*peak->gemm_flop_per_second, 1.3 * *peak->flop_per_second);
     EXPECT_GT(*peak->gemm_flop_per_second, 0.2 * *peak->flop_per_second);
