@@ -24,12 +24,14 @@ struct Letters {
         M(static_cast<double>(shape.decoding_total())),
         pairs(static_cast<double>(shape.pairs())),
         Q(on_track ? nodes(shape, precision).count : 0),
-        near(on_track ? near_share(shape, nodes(shape, precision)) : 1) {}
+        near(on_track ? near_share(shape) : 1) {}
 
-  // Of the nodes those within six bandwidths: what is further from a spike or a place than that is
-  // below what rounding keeps of a likelihood that is not floored.
-  static double near_share(const Shape& shape, const Nodes& nodes) {
-    return std::min(1., 12 * shape.position_bandwidth[0] / ((nodes.count - 1) * nodes.spacing));
+  // Of the nodes, or of the places, those within six bandwidths: what is further from a spike than
+  // that is below what rounding keeps of a likelihood that is not floored.
+  double near_share(const Shape& shape) const {
+    const Nodes by = nodes(shape, precision);
+    const double length = two_hop ? (by.count - 1) * by.spacing : shape.extent[1] - shape.extent[0];
+    return std::min(1., 12 * shape.position_bandwidth[0] / length);
   }
 
   Work work(double flops, double values, double phases, double specials) const {
@@ -66,11 +68,11 @@ Work encode_work(const Shape& shape, const Options& options) {
 Work decode_work(const Shape& shape, const Options& options) {
   const Letters n(shape, options);
   const double columns = n.two_hop ? n.Q : n.P;
-  const double flops = n.two_hop ? n.near * 2 * (n.pairs + n.M * n.P) * n.Q : 2 * n.pairs * n.P;
-  const double marks = n.pairs * (n.two_hop ? 1 : std::ceil(n.P / places_per_mark));
+  const double products = n.two_hop ? (n.pairs + n.M * n.P) * n.Q : n.pairs * n.P;
+  const double marks = n.pairs * (n.two_hop ? 1 : std::ceil(n.near * n.P / places_per_mark));
   const double read = n.N * (n.D + n.d) + n.M * (n.D + 2) + (n.two_hop ? n.N * n.Q : 0);
   const double written = options.consume ? 2 * n.T : n.T * n.P;
-  return n.work(flops, read + 2 * n.M * columns + written, 2, marks + n.M * n.P);
+  return n.work(n.near * 2 * products, read + 2 * n.M * columns + written, 2, marks + n.M * n.P);
 }
 
 Work total_work(const Shape& shape, const Options& options) {
