@@ -315,6 +315,9 @@ function(holdfast_finish)
     DEPENDS holdfast ${suites}
     USES_TERMINAL)
 
+  # Which slowdowns of real code a comparison with the base finds, into the same page: an hour.
+  add_custom_target(slowdowns COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/slowdowns.py ${PROJECT_BINARY_DIR} USES_TERMINAL)
+
   add_test(NAME layers COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/layers.py ${PROJECT_SOURCE_DIR})
   add_test(NAME layers_test COMMAND ${HOLDFAST_PYTEST} -q -p no:cacheprovider ${PROJECT_SOURCE_DIR}/cmake)
   set_tests_properties(layers layers_test PROPERTIES LABELS unit TIMEOUT 120 ENVIRONMENT "HOLDFAST_BUILD=${PROJECT_BINARY_DIR}")

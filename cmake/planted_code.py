@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from scratch_tree import House, copy_tree
+from scratch_tree import House, Plant, copy_tree
 
 SWE, KDE = "cubed_sphere_swe", "clusterless_kde"
 HOST, DRY = "host", "cuda-dry:sm_90"
@@ -18,37 +18,33 @@ COUNTING = ("--processes=1", "--count-instructions")
 
 
 @dataclass(frozen=True)
-class Plant:
-    what: str
-    suite: str
+class Told(Plant):
     device: str
     cases: str
-    file: str  # of the suite's kernels
-    line: str
-    worse: str
-    told: str  # how the gate's sentence about it goes
+    sentence: str  # how the gate's own about it goes
 
 
 PLANTS = (
-    Plant("functions of whole vectors, one number at a time", KDE, HOST, "decode/size:small", "host/hop.hpp",
-          "store(to + k + v * lanes, exp2<T>(sum[v]));",
-          "for (int l = 0; l < lanes; ++l) to[k + v * lanes + l] = std::exp2(sum[v][l]);", "instructions  rose"),
-    Plant("half of a block of rows", SWE, HOST, "rk4_step/n:24", "host/host_optimized.cpp",
-          "blocks_(host_blocks_per_panel(n_, threads_))", "blocks_(2 * host_blocks_per_panel(n_, threads_))",
-          "instructions  rose"),
-    Plant("one more pass over two arrays", SWE, HOST, "rk4_step/n:24", "host/host_sweep.hpp",
-          "      flux2(i);\n", "      flux2(i);\n      flux2(i);\n", "instructions  rose"),
-    Plant("a lock around each row", SWE, HOST, "rk4_step/n:24", "host/host_sweep.hpp",
-          "      divergence(i);\n", "#pragma omp critical\n      divergence(i);\n", "instructions  rose"),
-    Plant("half of the columns of a block", KDE, DRY, "decode/size:small", "device/decode_tiling.cpp",
-          "most_columns = 128", "most_columns = 64", "launch"),
-    Plant("one stage of shared memory for two", KDE, DRY, "decode/size:small", "device/decode_tiling.cpp",
-          "options.encoding_tile == 0 ? 2", "options.encoding_tile == 0 ? 1", "block_shared_bytes fell"),
+    Told("functions of whole vectors, one number at a time", KDE, "host/hop.hpp",
+         "store(to + k + v * lanes, exp2<T>(sum[v]));",
+         "for (int l = 0; l < lanes; ++l) to[k + v * lanes + l] = std::exp2(sum[v][l]);",
+         HOST, "decode/size:small", "instructions  rose"),
+    Told("half of a block of rows", SWE, "host/host_optimized.cpp",
+         "blocks_(host_blocks_per_panel(n_, threads_))", "blocks_(2 * host_blocks_per_panel(n_, threads_))",
+         HOST, "rk4_step/n:24", "instructions  rose"),
+    Told("one more pass over two arrays", SWE, "host/host_sweep.hpp",
+         "      flux2(i);\n", "      flux2(i);\n      flux2(i);\n",
+         HOST, "rk4_step/n:24", "instructions  rose"),
+    Told("a lock around each row", SWE, "host/host_sweep.hpp",
+         "      divergence(i);\n", "#pragma omp critical\n      divergence(i);\n",
+         HOST, "rk4_step/n:24", "instructions  rose"),
+    Told("half of the columns of a block", KDE, "device/decode_tiling.cpp",
+         "most_columns = 128", "most_columns = 64",
+         DRY, "decode/size:small", "launch"),
+    Told("one stage of shared memory for two", KDE, "device/decode_tiling.cpp",
+         "options.encoding_tile == 0 ? 2", "options.encoding_tile == 0 ? 1",
+         DRY, "decode/size:small", "block_shared_bytes fell"),
 )
-
-
-def build(house: House, *suites: str) -> None:
-    house.build_targets("holdfast", *suites)
 
 
 def accept_as_built(house: House, devices: list[str]) -> None:
@@ -59,22 +55,16 @@ def accept_as_built(house: House, devices: list[str]) -> None:
     house.gate("check", "--undecided=warn", out="as_built")
 
 
-def find(house: House, plant: Plant) -> bool:
+def find(house: House, plant: Told) -> bool:
     """Whether the gate blocks it and says so."""
     print(f"--- {plant.what}, in {plant.suite} on {plant.device}", flush=True)
-    source = house.scratch / "kernels" / plant.suite / plant.file
-    as_built = source.read_text("utf-8")
-    source.write_text(as_built.replace(plant.line, plant.worse), "utf-8")
     out = "planted-" + str(PLANTS.index(plant))
-    try:
-        build(house, plant.suite)
+    with house.planted(plant):
         house.measure(plant.suite, device=plant.device, out=out,
                       options=(f"--filter={plant.cases}", *(COUNTING if plant.device == HOST else ())))
         said = house.gate("check", f"--only={plant.suite}", out=out, exit_code=1)
-    finally:
-        source.write_text(as_built, "utf-8")
     blocking = said.split("(blocking")[1:]
-    return any(plant.told in row.split("next ")[0] for row in blocking)
+    return any(plant.sentence in row.split("next ")[0] for row in blocking)
 
 
 def main(root: Path, like: Path) -> None:
@@ -83,7 +73,7 @@ def main(root: Path, like: Path) -> None:
     copy_tree(root, scratch)
     house = House(scratch)
     house.begin(like, {SWE, KDE})
-    build(house, SWE, KDE)
+    house.build_targets("holdfast", SWE, KDE)
     devices = [HOST, DRY] if DRY.split(":")[0] in house.call(house.build / "bin" / KDE, "--list") else [HOST]
     accept_as_built(house, devices)
     missed = [plant.what for plant in PLANTS if plant.device in devices and not find(house, plant)]

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A copy of the tree with a build of its own, for tests that edit sources: `example.py` and `planted_code.py`."""
+"""A copy of the tree with a build of its own, for what edits sources: `example.py`, `planted_code.py` and `slowdowns.py`."""
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 SETTINGS = ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "CMAKE_CXX_COMPILER_LAUNCHER", "CMAKE_CXX_FLAGS",
@@ -37,23 +40,46 @@ def settings(cache: str) -> list[str]:
     return found
 
 
+@dataclass(frozen=True)
+class Plant:
+    """One place of a suite's kernels that is made worse."""
+
+    what: str
+    suite: str
+    file: str
+    line: str
+    worse: str
+
+
 class House:
     def __init__(self, scratch: Path) -> None:
         self.scratch, self.build = scratch, scratch / "build"
         self.environment = os.environ | {"HOLDFAST_CACHE_DIR": str(self.build / "cache")}
 
-    def call(self, *command: str | Path, exit_code: int = 0) -> str:
-        """What a command said; ends the program where it ended otherwise."""
+    def call(self, *command: str | Path, exit_code: int | None = 0) -> str:
+        """What a command said; ends the program where it ended otherwise. None: however it ends."""
         print("$", *command, flush=True)
         done = subprocess.run(command, cwd=self.scratch, env=self.environment, text=True, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         print(done.stdout, flush=True)
-        if done.returncode != exit_code:
+        if exit_code not in (None, done.returncode):
             sys.exit(f"this ended with {done.returncode} instead of {exit_code}")
         return done.stdout
 
     def build_targets(self, *targets: str) -> None:
         self.call("cmake", "--build", self.build, "--target", *targets)
+
+    @contextlib.contextmanager
+    def planted(self, plant: Plant) -> Iterator[None]:
+        """Built with it; without it afterwards, though not yet built so."""
+        source = self.scratch / "kernels" / plant.suite / plant.file
+        as_built = source.read_text("utf-8")
+        source.write_text(as_built.replace(plant.line, plant.worse), "utf-8")
+        try:
+            self.build_targets("holdfast", plant.suite)
+            yield
+        finally:
+            source.write_text(as_built, "utf-8")
 
     def measure(self, *suites: str, device: str, out: str, options: tuple[str, ...] = ()) -> None:
         self.call(self.build / "bin/holdfast", "run", *suites, f"--device={device}", f"--out={self.build / out}", *options)

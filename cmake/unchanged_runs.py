@@ -23,10 +23,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Self
+
+from measured_tables import Load, write_table
 
 ROOT = Path(__file__).resolve().parents[1]
-BEGIN, END = "<!-- unchanged-runs: begin -->", "<!-- unchanged-runs: end -->"
 EXITS = (0, 1, 2, 3, 4)
 
 
@@ -70,26 +70,6 @@ def few_cases(listed: Path, device: str) -> list[str]:
     cases = [one for one in json.loads(listed.read_text("utf-8"))["cases"] if device.split(":")[0] in one["devices"]]
     gate = [one["id"] for one in cases if one["tier"] == "gate"]
     return [one["id"] for one in cases if one["tier"] == "smoke"] + gate[:: max(1, len(gate) // 4)][:4]
-
-
-class Load:
-    """Processes that compute while the block runs."""
-
-    def __init__(self, processes: int) -> None:
-        self.busy: list[subprocess.Popen] = []
-        self.more(processes)
-
-    def more(self, processes: int) -> None:
-        self.busy += [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for one in self.busy:
-            one.kill()
-        for one in self.busy:
-            one.wait()
 
 
 class House:
@@ -245,16 +225,6 @@ def table(runs: list[Run], date: str) -> str:
     return "\n".join([made, "", *rows])
 
 
-def write_block(readme: Path, block: str) -> None:
-    text = readme.read_text("utf-8")
-    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        fail(f"{readme} needs one line {BEGIN} and after it one line {END}")
-    head, tail = text[: text.index(BEGIN)], text[text.index(END):]
-    beside = readme.with_name(f".{readme.name}.part")
-    beside.write_text(f"{head}{BEGIN}\n{block}\n{tail}", "utf-8")
-    beside.replace(readme)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path)
@@ -284,11 +254,11 @@ def main() -> None:
     for suite in suites:
         if suite not in house.suites():
             fail(f"--suites: this build has no suite '{suite}'; it has {', '.join(house.suites())}")
-    write_block(given.readme, table(house.done, time.strftime("%Y-%m-%d")))  # before hours of measuring
+    write_table(given.readme, "unchanged-runs", table(house.done, time.strftime("%Y-%m-%d")))  # before hours of measuring
     try:
         carry_out(house, plans, suites)
     finally:
-        write_block(given.readme, table(house.done, time.strftime("%Y-%m-%d")))
+        write_table(given.readme, "unchanged-runs", table(house.done, time.strftime("%Y-%m-%d")))
     bad = sum(run.exit in (1, 2, 3) for run in house.done)
     undecided = sum(run.exit == 4 and run.load == 0 for run in house.done)
     print(f"{len(house.done)} runs of unchanged code: {bad} that ended in 1, 2 or 3; {undecided} undecided at load 0")

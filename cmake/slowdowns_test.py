@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `slowdowns.py` plants is there to be planted, and what it measured is told as it was."""
+
+from pathlib import Path
+
+import pytest
+import slowdowns
+from slowdowns import Comparison
+
+KERNELS = Path(__file__).resolve().parents[1] / "kernels"
+
+
+@pytest.mark.parametrize("plant", slowdowns.PLANTS, ids=lambda plant: plant.what.replace(" ", "_"))
+def test_the_line_of_a_plant_stands_once(plant: slowdowns.Plant) -> None:
+    assert (KERNELS / plant.suite / plant.file).read_text("utf-8").count(plant.line) == 1
+    assert plant.line != plant.worse
+
+
+def test_at_least_twelve_are_planted_and_no_two_of_one_name() -> None:
+    names = [plant.what for plant in slowdowns.PLANTS]
+    assert len(set(names)) == len(names) >= 12
+
+
+def test_an_interval_is_read_as_the_gate_prints_it() -> None:
+    said = "+24.6 % (+20.2 % .. +28.7 %), 14 units in 13.3 s by CPU time"
+    assert slowdowns.interval(said) == ("+24.6 % (+20.2 .. +28.7)", 20.2)
+    assert slowdowns.interval("-0.4 % (-1e-05 % .. +1 %), 4 units") == ("-0.4 % (-1e-05 .. +1)", -1e-05)
+    assert slowdowns.interval("+10 % (unbounded .. unbounded), 1 unit") == ("", 0)
+
+
+def test_the_table_tells_each_plant_and_counts_unchanged_builds_by_their_load() -> None:
+    found = [Comparison("a lock", "toy", 0, 1, True, "+7 % (+6 .. +8)", 6.0, 61.2)]
+    unchanged = [Comparison("", "toy", load, code, False, "", 0.0, 30.0) for load, code in ((1, 0), (1, 4), (4, 1))]
+    text = slowdowns.table(found, unchanged, "2026-01-02")
+    assert "| a lock | toy | +7 % (+6 .. +8) | 1 | yes | 61 |" in text
+    assert "| toy, four cases | 1 | 2 | 1 | 0 | 1 | 30 |" in text
+    assert "| toy, four cases | 4 | 1 | 0 | 1 | 0 | 30 |" in text
