@@ -14,9 +14,11 @@ HOLDFAST = """#!/bin/sh
 echo "$*" >> "{place}/asked"
 case $1 in
   run) sleep 0.{pause}; case "$*" in *toy*) for a; do case $a in --out=*) mkdir -p "${{a#--out=}}";; esac; done ;; esac ;;
+  baseline) [ -e "{place}/refuses" ] && rm "{place}/refuses" && exit 2 ;;
   check) echo '{{"counts": {{"PASS": 3, "NOISY": 2}}, "rows": [{{"verdict": "NOISY", "case": "toy/a", "metric": "speedup", "blocking": true}}]}}' \
     > "$2/verdict.json"; exit $(cat "{place}/check_exit") ;;
 esac
+exit 0
 """
 CASES = [("toy/smoke/n:8/f64", "smoke")] + [(f"toy/case.{i}/n:8/f64", "gate") for i in range(9)] + [("toy/big", "full")]
 
@@ -53,6 +55,15 @@ def test_the_table_counts_exits_and_undecided_values_and_the_rest_of_the_page_st
     assert "| host | 0 | gate | toy | 2 | 2 | 0 | 0 | 0 | 0 | 4 | 0 |" in text
     assert "old" not in text
     assert "[2/2] host load 0 toy 2: exit 0, 2 undecided" in done.stdout
+
+
+def test_what_was_too_noisy_to_accept_is_measured_again_and_accepted_with_the_run_before(place: Path) -> None:
+    (place / "refuses").touch()
+    done = make(place, "--device=host", "--loads=0", "--runs=1")
+    assert done.returncode == 0, done.stderr
+    first, second = asked(place, "baseline accept")
+    assert "--again" not in first and "accepted/toy-1 " in first
+    assert "accepted/toy-2 " in second and "accepted/toy-1 " in second.split("--again=")[1]
 
 
 def test_what_was_measured_is_not_measured_again_until_the_build_is_another(place: Path) -> None:
