@@ -4,6 +4,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "base/time.hpp"
 #include "gate/base/json.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/base/written_file.hpp"
@@ -11,6 +12,7 @@
 #include "gate/compare/comparison.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/documents.hpp"
+#include "gate/documents/selftest.hpp"
 #include "gate/measure/processes.hpp"
 #include "gate/measure/suite_process.hpp"
 
@@ -100,23 +102,46 @@ Comparison compare_one(const Asked& asked, const std::string& case_id, Progress&
   return found;
 }
 
+// The chance of an alarm that the bounds leave to equal builds, as either a loss or a gain.
+double allowed_alarms(const Asked& asked) {
+  return 2 * asked.plan.decision.looks.alpha;
+}
+
 // A against A: whatever it says but PASS is a false alarm or a lack of evidence.
-int self_test(const Asked& asked, int trials, Progress& progress) {
-  int alarms = 0, undecided = 0;
-  for (int trial = 0; trial < trials; ++trial) {
-    const auto& case_id = asked.cases[static_cast<std::size_t>(trial) % asked.cases.size()];
-    const Paired decision = of_time(compare_one(asked, case_id, progress));
-    alarms += decision == Paired::regression || decision == Paired::improved;
-    undecided += decision == Paired::undecided;
+SelfTest self_tested(const Asked& asked, const fs::path& binary, std::size_t trials,
+                     Progress& progress) {
+  SelfTest test{.suite = binary.filename().string(),
+                .device = asked.plan.device,
+                .content = provenance(binary).content,
+                .tolerance = asked.plan.decision.tolerance};
+  while (test.decisions.size() < trials) {
+    const auto& case_id = asked.cases[test.decisions.size() % asked.cases.size()];
+    const Comparison found = compare_one(asked, case_id, progress);
+    test.decisions.push_back({.case_id = case_id, .verdict = name_of(of_time(found))});
   }
-  const Chance rate = chance(alarms, trials);
-  std::cout << "A against A: " << plural(static_cast<std::size_t>(alarms), "alarm") << " in "
-            << plural(static_cast<std::size_t>(trials), "decision") << " ("
-            << std::round(1000.0 * alarms / trials) / 10 << " %, 95 % interval "
-            << std::round(1000 * rate.lower) / 10 << " .. " << std::round(1000 * rate.upper) / 10
-            << " %), " << undecided << " undecided\n";
-  if (alarms > 0) return exit_code(Fault::regression);
-  return undecided == trials ? exit_code(Fault::undecided) : 0;
+  const Chance rate = chance(static_cast<int>(test.alarms()), static_cast<int>(trials));
+  test.alarm_rate = {
+      .value = static_cast<double>(test.alarms()) / static_cast<double>(test.decisions.size()),
+      .lower = rate.lower,
+      .upper = rate.upper};
+  test.utc = utc_now();
+  return test;
+}
+
+// By chance one of 20 decisions may alarm: only a rate that is surely too high is a failure.
+int tell(const SelfTest& test, double allowed) {
+  const auto in_percent = [](double part) { return std::round(1000 * part) / 10; };
+  const bool too_many = test.alarm_rate.lower > allowed;
+  std::cout << "A against A: " << plural(test.alarms(), "alarm") << " in "
+            << plural(test.decisions.size(), "decision") << " ("
+            << in_percent(test.alarm_rate.value) << " %, 95 % interval "
+            << in_percent(test.alarm_rate.lower) << " .. " << in_percent(test.alarm_rate.upper)
+            << " %), " << test.undecided() << " undecided"
+            << (too_many ? text("; more than the ", in_percent(allowed), " % that its bounds allow")
+                         : "")
+            << '\n';
+  if (too_many) return exit_code(Fault::regression);
+  return test.undecided() == test.decisions.size() ? exit_code(Fault::undecided) : 0;
 }
 
 int ab_verb(const Options& options) {
@@ -156,7 +181,11 @@ int ab_verb(const Options& options) {
                     .plan = plan,
                     .cases = common_cases(base, head, plan.device, options.value_or("tier", "gate"),
                                           options.value("filter"))};
-  if (self) return self_test(asked, static_cast<int>(trials), progress);
+  if (self) {
+    const SelfTest test = self_tested(asked, base, static_cast<std::size_t>(trials), progress);
+    if (out) write_file(*out, canonical(to_json(test)));
+    return tell(test, allowed_alarms(asked));
+  }
 
   nlohmann::json all = nlohmann::json::array();
   int code = 0;
@@ -202,13 +231,18 @@ Command ab_command() {
                       {"tolerance", "PERCENT", "a slowdown that may pass (default 2)"},
                       {"cpu-time", "", "decide by CPU time (default: where others compute)"},
                       {"real-time", "", "decide by real time, whatever others do"},
-                      {"selftest", "", "one build against itself: prints the alarm rate it saw"},
+                      {"selftest", "",
+                       "one build against itself: the rate of its false alarms; fails above 1 %"},
                       {"trials", "N", "decisions of a self-test (default 20)"},
-                      {"out", "FILE", "write the decisions and their units there, as JSON"}},
+                      {"out", "FILE",
+                       "write the decisions and their units there, as JSON; of a self-test the "
+                       "rate"}},
           .examples =
               "  holdfast ab base/bin/cubed_sphere_swe build/release/bin/cubed_sphere_swe\n"
               "  holdfast ab ./old/my_suite ./new/my_suite --filter=rk4_step --budget=30\n"
-              "  holdfast ab cubed_sphere_swe --selftest --filter='rk4_step/n:48'\n",
+              "  holdfast ab cubed_sphere_swe --selftest --filter='rk4_step/n:48'\n"
+              "  holdfast ab ./build/bin/my_suite --selftest --tier=smoke "
+              "--out=results/host-x86_64-v4-2t/my_suite.selftest.json\n",
           .run = ab_verb};
 }
 

@@ -2,7 +2,11 @@
 // The real `holdfast ab` on two builds of the fake suite.
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "gate/base/json.hpp"
+#include "gate/documents/build_folder.hpp"
+#include "gate/documents/selftest.hpp"
 #include "gate/testing/fake_build.hpp"
 #include "gate/testing/fake_suite_command.hpp"
 
@@ -87,10 +91,52 @@ TEST_F(AbCommand, ASelfTestPrintsTheAlarmRateThatItSaw) {
               HasSubstr("A against A: 0 alarms in 2 decisions (0 %, 95 % interval 0 .. 84.2 %)"));
 }
 
-TEST_F(AbCommand, ASelfTestThatDecidesNothingIsUndecided) {
-  const Outcome outcome =
-      ab({build("base"), "--selftest", "--trials=1", "--unit=0.001", "--budget=0.000001"});
+TEST_F(AbCommand, ASelfTestThatDecidesNothingIsUndecidedAndKeepsThat) {
+  const fs::path kept = folder_.path() / "fake_suite.selftest.json";
+  const Outcome outcome = ab({build("base"), "--selftest", "--trials=1", "--unit=0.001",
+                              "--budget=0.000001", "--out=" + kept.string()});
   EXPECT_EQ(outcome.code, 4) << outcome.output;
+  EXPECT_EQ(read_self_test(kept).undecided(), 1u);
+}
+
+TEST_F(AbCommand, ASelfTestKeepsItsRateWithTheExactInterval) {
+  const fs::path kept = folder_.path() / "fake_suite.selftest.json";
+  const std::string one = build("base");
+  ASSERT_EQ(ab({one, "--selftest", "--trials=3", "--unit=0.001", "--out=" + kept.string()}).code,
+            0);
+  const SelfTest test = read_self_test(kept);
+  EXPECT_EQ(test.suite, "fake_suite");
+  EXPECT_EQ(test.device, "host");
+  EXPECT_EQ(test.content, provenance(one).content);
+  ASSERT_EQ(test.decisions.size(), 3u);
+  EXPECT_EQ(test.decisions[1].case_id, "fake_suite/scale/n:8/f64");
+  EXPECT_EQ(test.decisions[2].case_id, "fake_suite/add/n:8/f64");
+  EXPECT_EQ(test.decisions[2].verdict, "PASS");
+  EXPECT_EQ(test.alarm_rate.value, 0);
+  EXPECT_EQ(test.alarm_rate.lower, 0);
+  EXPECT_NEAR(test.alarm_rate.upper, 1 - std::cbrt(0.025), 1e-9);
+}
+
+TEST_F(AbCommand, ASelfTestThatAlarmsMoreThanItsBoundsAllowFailsAndKeepsThat) {
+  behaviour_ = "slow_as_head";
+  const fs::path kept = folder_.path() / "fake_suite.selftest.json";
+  const Outcome outcome = ab({build("base"), "--selftest", "--trials=2", "--unit=0.001",
+                              "--real-time", "--out=" + kept.string()});
+  EXPECT_EQ(outcome.code, 1) << outcome.complaints;
+  EXPECT_THAT(outcome.output,
+              HasSubstr("A against A: 2 alarms in 2 decisions (100 %, 95 % interval 15.8 .. 100 "
+                        "%), 0 undecided; more than the 1 % that its bounds allow"));
+  EXPECT_EQ(read_self_test(kept).alarms(), 2u);
+}
+
+TEST_F(AbCommand, ASelfTestOfASuiteThatDiesLeavesNoOlderOne) {
+  const fs::path kept = folder_.path() / "fake_suite.selftest.json";
+  write_file(kept, "of another night");
+  behaviour_ = "dies";
+  const Outcome outcome = ab({build("base"), "--selftest", "--out=" + kept.string()});
+  EXPECT_EQ(outcome.code, 3) << outcome.output;
+  EXPECT_THAT(outcome.complaints, HasSubstr("SIGSEGV"));
+  EXPECT_FALSE(fs::exists(kept));
 }
 
 TEST_F(AbCommand, TheClockMayBeChosen) {

@@ -203,7 +203,8 @@ int profile(const Profiling& profiling, const std::string& behaviour) {
 // Answers samples without taking any time. The CPU time is the same in every build, and FAKE_LOG
 // names a file that receives each sample's folder.
 int answer(const char* self, const std::string& behaviour) {
-  const double seconds = step_seconds(self);
+  const bool of_head = std::filesystem::path(self).parent_path().filename() == "head";
+  const double seconds = step_seconds(self) * (behaviour == "slow_as_head" && of_head ? 1.1 : 1);
   const char* log = std::getenv("FAKE_LOG");
   const std::string flood(1 << 16, 'x');
   while (behaviour == "endless_line" && std::cout << flood) continue;

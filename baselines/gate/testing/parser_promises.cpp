@@ -6,6 +6,7 @@
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/policy.hpp"
 #include "gate/documents/profile.hpp"
+#include "gate/documents/selftest.hpp"
 #include "gate/history/append.hpp"
 #include "gate/testing/fake_profile.hpp"
 #include "gate/testing/toy_root.hpp"
@@ -102,6 +103,10 @@ bool aliases(std::string_view bytes) {
 
 bool journal(std::string_view bytes) {
   return round_trip(bytes, parse_journal, as_json);
+}
+
+bool self_test(std::string_view bytes) {
+  return round_trip(bytes, parse_self_test, as_json);
 }
 
 bool profile(std::string_view bytes) {
@@ -259,6 +264,19 @@ std::vector<std::string> journal_seeds() {
       as_json(Journal{{"devices/host/toy.json", sha256("new")}, {"devices/host/gone.json", {}}})};
 }
 
+std::vector<std::string> self_test_seeds() {
+  return {as_json(SelfTest{.suite = "toy",
+                           .device = "host",
+                           .content = "sha256:c0",
+                           .utc = "2026-11-21T12:30:00Z",
+                           .tolerance = 0.02,
+                           .decisions = {{toy::step_id, "PASS"},
+                                         {toy::sum_id, "IMPROVED"},
+                                         {toy::step_id, "NOISY"},
+                                         {toy::sum_id, "PASS"}},
+                           .alarm_rate = {.value = 0.25, .lower = 0.0063, .upper = 0.8059}})};
+}
+
 std::vector<std::string> profile_seeds() {
   return {canonical(toy::gpu_profile())};
 }
@@ -289,7 +307,8 @@ const std::vector<ParserPromise>& parser_promises() {
       {"verdict", verdict, verdict_seeds}, {"baseline", baseline, baseline_seeds},
       {"policy", policy, policy_seeds},    {"aliases", aliases, aliases_seeds},
       {"profile", profile, profile_seeds}, {"history", history, history_seeds},
-      {"journal", journal, journal_seeds}, {"options", options, options_seeds}};
+      {"journal", journal, journal_seeds}, {"selftest", self_test, self_test_seeds},
+      {"options", options, options_seeds}};
   return table;
 }
 

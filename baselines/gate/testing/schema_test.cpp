@@ -10,6 +10,7 @@
 #include "gate/base/store.hpp"
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/policy.hpp"
+#include "gate/documents/selftest.hpp"
 #include "gate/testing/mutants.hpp"
 #include "gate/testing/parser_promises.hpp"
 
@@ -191,6 +192,10 @@ std::vector<Language> languages() {
           {.name = "journal",
            .parse = [](const Document& read) { (void)parse_journal(read); },
            .documents = parser_promise("journal").seeds()},
+          {.name = "selftest",
+           .parse = [](const Document& read) { (void)parse_self_test(read); },
+           .documents = parser_promise("selftest").seeds(),
+           .between = {{"/decisions/*", "the rate is that of the decisions"}}},
           {.name = "baseline",
            .parse = [](const Document& read) { (void)parse_baseline(read); },
            .documents = parser_promise("baseline").seeds(),
