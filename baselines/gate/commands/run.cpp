@@ -15,12 +15,14 @@
 #include "base/time.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/base/process.hpp"
+#include "gate/base/written_file.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/compare/comparison.hpp"
 #include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/documents/results_root.hpp"
+#include "gate/documents/selftest.hpp"
 #include "gate/measure/instruction_counts.hpp"
 #include "gate/measure/machine_load.hpp"
 #include "gate/measure/processes.hpp"
@@ -316,7 +318,8 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   write_file(list_path(folder, suite), list_bytes);
   results.run.beside =
       keep_base(interrupted ? std::nullopt : base, sides.base, results, folder, progress);
-  // Profiles belong to the run that they stand beside.
+  // Self-tests and profiles belong to the run that they stand beside.
+  withdraw(self_test_path(folder, suite));
   const fs::path profiles = profiles_folder(plan.out, results.env.device_class, suite);
   std::error_code problem_of_old;
   fs::remove_all(profiles, problem_of_old);

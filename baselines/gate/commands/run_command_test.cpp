@@ -68,6 +68,15 @@ TEST_F(RunCommand, TheListStandsBesideTheResultThatNamesItsHash) {
   EXPECT_EQ(read_results(file_).list_hash, sha256(read_file(kept_ / "fake_suite.list.json")));
 }
 
+TEST_F(RunCommand, ASelfTestOfTheRunBeforeDoesNotStay) {
+  fs::create_directories(kept_);
+  const fs::path older = kept_ / "fake_suite.selftest.json", other = kept_ / "toy.selftest.json";
+  for (const fs::path& file : {older, other}) std::ofstream(file) << "of another night";
+  ASSERT_EQ(run("ok", {"--processes=1"}).code, 0);
+  EXPECT_FALSE(fs::exists(older));
+  EXPECT_TRUE(fs::exists(other)) << "of a suite that was not measured";
+}
+
 TEST_F(RunCommand, ARunWithoutContentFileIsNamedAfterTheBinaryAndDirty) {
   run("ok");
   const Results merged = read_results(file_);

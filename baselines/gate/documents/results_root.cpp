@@ -29,17 +29,20 @@ std::map<std::string, ListFile> build_lists(const fs::path& folder) {
   return lists;
 }
 
+// Lists, self-tests, traces and whatever else has a second dot are not results; nor is what begins
+// with one.
+bool is_of_results(const fs::path& file) {
+  constexpr std::string_view ending = ".json";
+  const std::string name = file.filename().string();
+  return name.ends_with(ending) && name.find('.') == name.size() - ending.size();
+}
+
 std::vector<fs::path> result_files(const fs::path& directory) {
   std::vector<fs::path> files;
   for (const auto& folder : fs::directory_iterator(directory)) {
     if (!folder.is_directory()) continue;
-    for (const auto& file : fs::directory_iterator(folder.path())) {
-      // Lists, traces and whatever else has a second dot are not results; nor is what begins with
-      // one.
-      const std::string name = file.path().filename().string();
-      if (name.ends_with(".json") && name.find('.') == name.size() - 5)
-        files.push_back(file.path());
-    }
+    for (const auto& file : fs::directory_iterator(folder.path()))
+      if (is_of_results(file.path())) files.push_back(file.path());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -129,8 +132,7 @@ std::vector<StoredResults> read_all_results(const fs::path& root) {
   require_folder(root, make);
   std::vector<StoredResults> all;
   for (const fs::path& file : files_by_class(root, ".json"))
-    if (!file.filename().string().ends_with(".list.json"))
-      all.push_back({file, read_results(file)});
+    if (is_of_results(file)) all.push_back({file, read_results(file)});
   if (all.empty())
     throw Error(Fault::bad_input,
                 text(root.string(), " holds no results (<device class>/<suite>.json); ", make));

@@ -8,6 +8,7 @@
 #include "gate/documents/case_name.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/results_root.hpp"
+#include "gate/documents/selftest.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -35,6 +36,51 @@ void refuse_what_no_time_has(const Results& results, const fs::path& file) {
   throw Error(Fault::bad_input,
               text(file.string(), ": 'utc' is '", results.run.utc,
                    "', which is no time as 2026-11-21T12:00:00Z is one; measure again"));
+}
+
+// By the results that they stand beside. A self-test of another suite, device or build says nothing
+// of them.
+std::map<fs::path, SelfTest> read_self_tests(const fs::path& root,
+                                             const std::vector<StoredResults>& measured) {
+  std::map<fs::path, SelfTest> tests;
+  for (const fs::path& file : files_by_class(root, self_test_ending)) {
+    const SelfTest test = read_self_test(file);
+    const auto refuse = [&](const auto&... why) {
+      return Error(
+          Fault::bad_input,
+          text(file.string(), ": ", why..., "; remove it, or test again: holdfast ab ", test.suite,
+               " --selftest --device=", test.device, " --out=", file.string()));
+    };
+    if (file != self_test_path(file.parent_path(), test.suite))
+      throw refuse("holds a self-test of the suite '", test.suite, "', and its name says another");
+    const auto of = std::find_if(measured.begin(), measured.end(), [&](const StoredResults& one) {
+      return one.file == file.parent_path() / (test.suite + ".json");
+    });
+    if (of == measured.end())
+      throw refuse("there are no results of ", test.suite, " beside it, with which to keep it");
+    if (test.device != of->results.env.device_name)
+      throw refuse("was made on the device '", test.device, "', and the results beside it on '",
+                   of->results.env.device_name, "'");
+    if (test.content != of->results.run.content)
+      throw refuse("is of another build than the results beside it");
+    tests[of->file] = test;
+  }
+  return tests;
+}
+
+// As a case of its own, of which the gate asks nothing.
+void add(const SelfTest& test, MeasuredRun& made) {
+  const auto add_rate = [&](const char* metric, double value) {
+    const HistorySeries& series =
+        made.series.emplace_back(HistorySeries{test.suite + "/selftest", case_variant, metric});
+    made.run.points.push_back({.series = &series, .value = {.value = value}});
+    made.meanings[metric] = {.kind = "advisory", .unit = "1", .better = "lower"};
+  };
+  add_rate("alarm_rate", test.alarm_rate.value);
+  add_rate("alarm_rate_lower", test.alarm_rate.lower);
+  add_rate("alarm_rate_upper", test.alarm_rate.upper);
+  add_rate("undecided_rate",
+           static_cast<double>(test.undecided()) / static_cast<double>(test.decisions.size()));
 }
 
 HistoryMeanings kept(const Meanings& metrics) {
@@ -145,6 +191,7 @@ Appended append_history(const fs::path& root, const fs::path& folder,
     refuse_what_no_time_has(results, file);
     suites.insert(results.suite);
   }
+  const std::map<fs::path, SelfTest> self_tests = read_self_tests(root, measured);
   std::optional<Verdict> verdict;
   if (fs::exists(root / "verdict.json")) verdict = read_verdict(root / "verdict.json");
 
@@ -156,6 +203,7 @@ Appended append_history(const fs::path& root, const fs::path& folder,
     MeasuredRun made =
         measured_run(results, fs::exists(list) ? read_list(list).metrics : Meanings(),
                      verdict ? &*verdict : nullptr, {.advisory = options.advisory});
+    if (const auto test = self_tests.find(file); test != self_tests.end()) add(test->second, made);
     if (made.run.points.empty()) continue;
     if (writer.has(results.env.device_class, made.run)) {
       ++appended.known;

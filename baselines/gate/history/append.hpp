@@ -86,10 +86,11 @@ struct Appended {
   std::set<std::string> unknown_commits = {};  // which the repository does not have
 };
 
-// Adds the results below `root`, with the verdicts of its verdict.json where there is one. A run
-// that the store has already is not added again, so that an interrupted or repeated call does no
-// harm. Throws for runs that no commit or content stands for (custom runs and HOLDFAST_SOURCES),
-// and for files that are not named as what they hold.
+// Adds the results below `root`, with the verdicts of its verdict.json where there is one, and the
+// self-tests beside them. A run that the store has already is not added again, so that an
+// interrupted or repeated call does no harm. Throws for runs that no commit or content stands for
+// (custom runs and HOLDFAST_SOURCES), for files that are not named as what they hold, and for
+// self-tests of another build than the results beside them.
 Appended append_history(const std::filesystem::path& root, const std::filesystem::path& store,
                         const AppendOptions& options = {});
 

@@ -8,6 +8,8 @@
 
 #include "gate/base/git.hpp"
 #include "gate/base/process.hpp"
+#include "gate/documents/results_root.hpp"
+#include "gate/documents/selftest.hpp"
 #include "gate/history/series.hpp"
 
 namespace holdfast::gate {
@@ -244,6 +246,99 @@ TEST_F(Appending, AnOlderStoreIsReadAndThenRewrittenWithoutALoss) {
   EXPECT_EQ(rewrite_history(store_), 0u);
   add(made_up({"host", 1, 1, false}, 0, 100));
   EXPECT_EQ(read_history(store_).back().order, 4);
+}
+
+// The results of a night with a self-test of the same build beside them.
+class AppendingSelfTests : public Appending {
+ protected:
+  const fs::path root_ = folder_.path() / "results";
+  const fs::path file_ = root_ / "host" / "workload_0.selftest.json";
+  Results results_ = made_up({"host", 1, 1, false}, 0, 0);
+  SelfTest test_{.suite = "workload_0",
+                 .device = "host",
+                 .content = results_.run.content,
+                 .utc = "2026-01-01T12:30:00Z",
+                 .tolerance = 0.02,
+                 .decisions = {{"workload_0/step/f64", "PASS"},
+                               {"workload_0/step/f64", "REGRESSION"},
+                               {"workload_0/step/f64", "NOISY"},
+                               {"workload_0/step/f64", "NOISY"}},
+                 .alarm_rate = {.value = 0.25, .lower = 0.0063, .upper = 0.8059}};
+
+  void SetUp() override {
+    fs::create_directories(root_ / "host");
+    results_.run.git_sha = std::nullopt;
+    write_file(root_ / "host" / "workload_0.json", canonical(to_json(results_)));
+  }
+  Appended append() const { return append_history(root_, store_); }
+  void expect_refusal(const char* sentence) const {
+    try {
+      (void)append();
+      ADD_FAILURE() << "it was appended";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::bad_input);
+      EXPECT_THAT(error.what(), testing::AllOf(HasSubstr(file_.string()), HasSubstr(sentence)));
+    }
+    EXPECT_FALSE(fs::exists(store_ / "host")) << "something was written";
+  }
+};
+
+TEST_F(AppendingSelfTests, AreACaseOfTheRunThatTheyStandBeside) {
+  write_file(file_, canonical(to_json(test_)));
+  EXPECT_EQ(append().values, 2u + 4u);  // a count of each variant, and what the self-test told
+  std::map<std::string, double> told;
+  for (const HistoryLine& line : read_history(store_)) {
+    EXPECT_EQ(line.utc, results_.run.utc);
+    if (line.case_id == "workload_0/selftest") told[line.metric] = line.value;
+  }
+  EXPECT_THAT(
+      told,
+      ElementsAre(testing::Pair("alarm_rate", 0.25), testing::Pair("alarm_rate_lower", 0.0063),
+                  testing::Pair("alarm_rate_upper", 0.8059), testing::Pair("undecided_rate", 0.5)));
+  EXPECT_EQ(append().known, 1u);
+}
+
+TEST_F(AppendingSelfTests, OfAnotherBuildDeviceOrSuiteAreRefusedAndNothingIsWritten) {
+  const auto expect_refused = [&](const SelfTest& test, const char* sentence) {
+    write_file(file_, canonical(to_json(test)));
+    expect_refusal(sentence);
+  };
+  SelfTest other = test_;
+  other.content = "sha256:d1";
+  expect_refused(other, "is of another build than the results beside it; remove it, or test again");
+  other = test_;
+  other.device = "cuda";
+  expect_refused(other, "was made on the device 'cuda', and the results beside it on 'host'");
+  other = test_;
+  other.suite = "toy";
+  for (SelfTest::Decision& one : other.decisions) one.case_id = "toy/step/f64";
+  expect_refused(other, "holds a self-test of the suite 'toy', and its name says another");
+  fs::remove(file_);
+  const fs::path alone = root_ / "host" / "toy.selftest.json";
+  write_file(alone, canonical(to_json(other)));
+  EXPECT_THAT([&] { (void)append(); },
+              ThrowsMessage<Error>(HasSubstr("there are no results of toy beside it")));
+  EXPECT_FALSE(fs::exists(store_ / "host"));
+}
+
+TEST_F(AppendingSelfTests, ThatAreBrokenAreRefusedWithTheirPlaceAndNothingIsWritten) {
+  write_file(file_, R"({"schema": "holdfast-selftest/1", "suite": "workload_0"})");
+  expect_refusal(":1: ");
+  const auto expect_refused = [&](const char* key, double value, const char* sentence) {
+    nlohmann::json broken = to_json(test_);
+    broken["alarm_rate"][key] = value;
+    write_file(file_, canonical(broken));
+    expect_refusal(sentence);
+  };
+  expect_refused("value", 0.5, "the rate is 0.5, and the decisions have 0.25");
+  expect_refused("lower", 0.3, "the rate lies outside of its own interval");
+  expect_refused("upper", 0.2, "the rate lies outside of its own interval");
+  expect_refused("upper", 1.1, "a rate is 0 to 1");
+}
+
+TEST_F(AppendingSelfTests, AreNoResultsToThoseWhoReadThoseAlone) {
+  write_file(file_, canonical(to_json(test_)));
+  EXPECT_THAT(read_all_results(root_), SizeIs(1));
 }
 
 TEST_F(Appending, ACommitIsToldWithItsSubjectTimeParentAndBranch) {
