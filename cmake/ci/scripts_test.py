@@ -163,6 +163,113 @@ def test_a_suite_that_is_named_is_measured_wherever_it_is_wanted(
     assert done.returncode == 0
 
 
+SELF_TESTED = """#!/usr/bin/env bash
+echo "$*" >> "$(dirname "$0")/asked"
+for argument in "$@"; do case "$argument" in --out=*) out=${argument#--out=} ;; esac; done
+suite=$(basename "$2")
+[ "$suite" = silent ] && exit 3
+echo "A against A: of $suite"
+echo "{}" > "$out"
+case "$suite" in alarming) exit 1 ;; busy) exit 4 ;; endless) sleep 60 ;; esac
+"""
+
+
+def measured(folder: Path, *suites: str) -> tuple[Path, Path]:
+    """A night's results of a host, and a build whose command says of each suite what its name tells."""
+    results, command = folder / "results", folder / "build" / "bin" / "holdfast"
+    command.parent.mkdir(parents=True)
+    command.write_text(SELF_TESTED)
+    command.chmod(0o755)
+    for place in ("host-x86_64-v4-2t", "cuda-dry-sm_90"):
+        (results / place).mkdir(parents=True)
+        for suite in suites:
+            for ending in (".json", ".list.json", ".selftest.json"):
+                (results / place / (suite + ending)).write_text("{}")
+    return results, command.parent.parent
+
+
+def self_tested(build: Path) -> list[str]:
+    said = (build / "bin" / "asked").read_text().splitlines()
+    return [Path(line.split()[1]).name for line in said]
+
+
+def test_each_suite_of_the_host_is_held_against_itself_and_a_failure_comes_last(tmp_path: Path) -> None:
+    results, build = measured(tmp_path, "alarming", "busy", "good", "silent")
+    summary = tmp_path / "summary.md"
+    done = run("selftest.sh", results, BUILD=build, GITHUB_STEP_SUMMARY=summary, TRIALS=3, BUDGET=2)
+    assert self_tested(build) == ["alarming", "busy", "good", "silent"]
+    assert "--trials=3 --budget=2" in (build / "bin" / "asked").read_text()
+    assert done.returncode == 3
+    assert "selftest: alarming: A against A: of alarming" in done.stderr
+    assert "selftest: silent: could not be tested (exit 3)" in done.stderr
+    assert "good" not in done.stderr and "busy" not in done.stderr
+    assert summary.read_text().splitlines() == [
+        "- alarming: A against A: of alarming",
+        "- busy: A against A: of busy (nothing was decided: the machine is too busy)",
+        "- good: A against A: of good",
+        "- silent: could not be tested (exit 3)",
+    ]
+    good = results / "host-x86_64-v4-2t" / "good.selftest.txt"
+    assert good.read_text() == "A against A: of good\n"
+
+
+@pytest.mark.parametrize(("suite", "code"), [("alarming", 1), ("busy", 0), ("good", 0)])
+def test_a_named_suite_alone_is_held_against_itself(tmp_path: Path, suite: str, code: int) -> None:
+    results, build = measured(tmp_path, "alarming", "busy", "good", "silent")
+    done = run("selftest.sh", results, suite, BUILD=build)
+    assert self_tested(build) == [suite]
+    assert done.returncode == code, done.stderr
+
+
+def test_a_night_without_results_of_the_host_is_not_held_against_itself(tmp_path: Path) -> None:
+    results, build = measured(tmp_path)
+    done = run("selftest.sh", results, BUILD=build)
+    assert done.returncode == 3
+    assert f"{results} has no results of the host; measure first" in done.stderr
+
+
+def test_a_self_test_is_recorded_with_the_run_that_it_stands_beside(
+    holdfast: Path, remote: Path, tmp_path: Path
+) -> None:
+    suite, results = "fake_suite", tmp_path / "results"
+    fake = BUILD / "baselines" / "gate" / "fake" / suite
+    if not fake.exists():
+        pytest.skip(f"{fake} is not built")
+    bin = tmp_path / "night" / "bin"
+    bin.mkdir(parents=True)
+    for program in (holdfast, holdfast.parent / "content.json", fake):
+        (bin / program.name).symlink_to(program)
+    listed = subprocess.run([fake, "--list=json"], check=True, capture_output=True)
+    (bin / f"{suite}.list.json").write_bytes(listed.stdout)
+    measuring = [bin / "holdfast", "run", bin / suite, "--device=host", "--processes=1"]
+    subprocess.run([*measuring, f"--out={results}"], check=True, capture_output=True)
+    tested = run("selftest.sh", results, BUILD=bin.parent, TIER="gate", TRIALS=2)
+    assert tested.returncode == 0, tested.stderr
+    assert "A against A: " in tested.stdout, tested.stderr
+    (found,) = results.glob(f"host-*/{suite}.selftest.json")
+    rate = json.loads(found.read_text("utf-8"))["alarm_rate"]
+    facts = {"HOLDFAST": holdfast, "HISTORY_REMOTE": remote, "HISTORY_BRANCH": "main"}
+    recorded = run("append.sh", results, tmp_path / "store", **facts)
+    assert recorded.returncode == 0, recorded.stderr
+    told = subprocess.run(
+        [holdfast, "trend", f"--store={tmp_path / 'store'}", f"--case={suite}/selftest", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    levels = {
+        one["metric"]: one["points"][0]["value"] for one in json.loads(told.stdout)["series"]
+    }
+    assert levels["alarm_rate"] == rate["value"]
+    assert levels["alarm_rate_lower"] == pytest.approx(rate["lower"], rel=1e-5)
+    assert levels["alarm_rate_upper"] == pytest.approx(rate["upper"], rel=1e-5)
+    site = tmp_path / "site"
+    published = run("publish.sh", site, tmp_path / "store", **facts)
+    assert published.returncode == 0, published.stderr
+    (page,) = (site / "case" / suite).rglob("selftest*.html")
+    assert "alarm_rate_upper" in page.read_text("utf-8")
+
+
 def test_without_a_history_nothing_is_published(
     holdfast: Path, remote: Path, tmp_path: Path
 ) -> None:
