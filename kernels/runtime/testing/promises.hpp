@@ -164,7 +164,7 @@ inline void copies(Backend& backend, bool waits = true) {
   std::vector<double> expected(size, 0.);
   Buffer<double> total(backend, expected, "total");
   struct Slot {
-    Slot(Backend& on, std::string name)
+    Slot(Backend& on, const std::string& name)
         : pinned(*on.device, bytes),
           there(on, size, name),
           uploaded(on.device->make_event(name + " uploaded")),
