@@ -74,6 +74,17 @@ std::optional<PairedLoss> loss_in_pairs(const Standard& standard, const Measured
                              std::sqrt(static_cast<double>(n))};
 }
 
+// Code that became slower is slower in every process; a machine that gives some of them less is
+// not.
+bool some_as_good(const Measured& measured, const Judgement& judged, double before, double sign) {
+  constexpr std::size_t fewest = 2, of = 4;
+  const auto good = static_cast<std::size_t>(
+      std::count_if(measured.values.begin(), measured.values.end(), [&](double value) {
+        return value > 0 && sign * std::log(value / before) <= judged.log_limit;
+      }));
+  return good >= fewest && of * good >= measured.values.size();
+}
+
 std::string moved(const Value& from, const Value& to, const std::string& unit) {
   const auto [before, now] = told_apart(from, to, unit);
   if (std::holds_alternative<std::string>(to) || std::holds_alternative<std::string>(from))
@@ -156,13 +167,17 @@ Judgement judge_screened(const Standard& standard, const Measured& measured, con
     judged.verdict = verdict::noisy;
     judged.because = text(numbers, ", which shows nothing: accept runs of a quieter machine");
   } else if (judged.suspect()) {
-    const bool certain = judged.worsening > 2 * judged.log_limit && judged.worsening > own_error;
+    const bool two_kinds = some_as_good(measured, judged, *before, sign);
+    const bool far = judged.worsening > 2 * judged.log_limit;
+    const bool certain = far && judged.worsening > own_error && !two_kinds;
     judged.verdict = certain ? verdict::regression : verdict::noisy;
     judged.because = numbers;
     if (!certain)
-      judged.because += judged.worsening > own_error
-                            ? "; undecided until it is beyond twice the limit"
-                            : "; undecided, because the processes of this run differ as much";
+      judged.because += judged.worsening <= own_error
+                            ? "; undecided, because the processes of this run differ as much"
+                        : far ? "; undecided, because a quarter of the processes or more are as "
+                                "good as accepted"
+                              : "; undecided until it is beyond twice the limit";
   } else if (judged.worsening < -judged.log_limit) {
     judged.verdict = verdict::improved;
     judged.because = numbers;

@@ -74,6 +74,20 @@ TEST(Screening, ASpeedupWithinTheTolerancePasses) {
   EXPECT_EQ(judge_screened(faster, five(9.6), entry(10)).verdict, "PASS");
 }
 
+// As a virtual machine measured unchanged code, whose neighbours slowed most of its processes.
+TEST(Screening, WhatAQuarterOfTheProcessesDoesNotShowIsUndecided) {
+  Measured measured = {.value = 7.55,
+                       .mad_between = 0.2,
+                       .processes = 8,
+                       .values = {7.45, 9.87, 7.46, 7.5, 9.9, 7.57, 7.6, 7.73}};
+  const Judgement judged = judge_screened(faster, measured, entry(9.64));
+  EXPECT_EQ(judged.verdict, "NOISY");
+  EXPECT_THAT(judged.because, HasSubstr("a quarter of the processes or more are as good"));
+
+  measured.values[1] = 7.4;  // one alone is luck
+  EXPECT_EQ(judge_screened(faster, measured, entry(9.64)).verdict, "REGRESSION");
+}
+
 TEST(Screening, BetweenTheLimitAndTwiceTheLimitIsUndecided) {
   EXPECT_EQ(judge_screened(faster, five(9.4), entry(10)).verdict, "NOISY");
 }
