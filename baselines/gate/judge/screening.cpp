@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "gate/base/numbers.hpp"
@@ -74,15 +75,17 @@ std::optional<PairedLoss> loss_in_pairs(const Standard& standard, const Measured
                              std::sqrt(static_cast<double>(n))};
 }
 
-// Code that became slower is slower in every process; a machine that gives some of them less is
-// not.
-bool some_as_good(const Measured& measured, const Judgement& judged, double before, double sign) {
+// How much better than `value`, as a log ratio, the best quarter of the processes is, two at least.
+// Code that became slower is slower in each; a machine that gives some of them less is not.
+double lead_of_the_best(const Measured& measured, double value, double sign) {
   constexpr std::size_t fewest = 2, of = 4;
-  const auto good = static_cast<std::size_t>(
-      std::count_if(measured.values.begin(), measured.values.end(), [&](double value) {
-        return value > 0 && sign * std::log(value / before) <= judged.log_limit;
-      }));
-  return good >= fewest && of * good >= measured.values.size();
+  const std::size_t some = std::max(fewest, (measured.values.size() + of - 1) / of);
+  std::vector<double> gains;
+  for (const double one : measured.values)
+    if (one > 0) gains.push_back(-sign * std::log(one / value));
+  if (gains.size() < some) return 0;
+  std::sort(gains.begin(), gains.end(), std::greater());
+  return std::max(0., gains[some - 1]);
 }
 
 std::string moved(const Value& from, const Value& to, const std::string& unit) {
@@ -167,7 +170,8 @@ Judgement judge_screened(const Standard& standard, const Measured& measured, con
     judged.verdict = verdict::noisy;
     judged.because = text(numbers, ", which shows nothing: accept runs of a quieter machine");
   } else if (judged.suspect()) {
-    const bool two_kinds = some_as_good(measured, judged, *before, sign);
+    const bool two_kinds =
+        judged.worsening - lead_of_the_best(measured, *now, sign) <= judged.log_limit;
     const bool far = judged.worsening > 2 * judged.log_limit;
     const bool certain = far && judged.worsening > own_error && !two_kinds;
     judged.verdict = certain ? verdict::regression : verdict::noisy;
@@ -257,7 +261,10 @@ double resolution_screened(const Standard& standard, const Measured& measured, c
   const double error = now && *now > 0 ? standard_error(measured, *now) : 0;
   const double limit = screening_limit(standard.tolerance, entry);
   if (confirmed) return std::max(limit + likely_errors * error, std::log1p(lock_step_resolution));
-  return std::max(2 * limit, certain_errors * error) + likely_errors * error;
+  const double lead =
+      now && *now > 0 ? lead_of_the_best(measured, *now, standard.better == Better::higher ? -1 : 1)
+                      : 0;
+  return std::max({2 * limit, certain_errors * error, limit + lead}) + likely_errors * error;
 }
 
 Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry) {

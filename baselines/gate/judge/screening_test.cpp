@@ -84,8 +84,11 @@ TEST(Screening, WhatAQuarterOfTheProcessesDoesNotShowIsUndecided) {
   EXPECT_EQ(judged.verdict, "NOISY");
   EXPECT_THAT(judged.because, HasSubstr("a quarter of the processes or more are as good"));
 
+  EXPECT_GT(resolution_screened(faster, measured, entry(9.64), false), std::log(9.87 / 7.55));
+
   measured.values[1] = 7.4;  // one alone is luck
   EXPECT_EQ(judge_screened(faster, measured, entry(9.64)).verdict, "REGRESSION");
+  EXPECT_LT(resolution_screened(faster, measured, entry(9.64), false), std::log(9.64 / 7.55));
 }
 
 TEST(Screening, BetweenTheLimitAndTwiceTheLimitIsUndecided) {
