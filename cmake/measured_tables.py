@@ -28,14 +28,18 @@ class Load:
             one.wait()
 
 
-def write_table(page: Path, name: str, table: str) -> None:
-    """Ends the program where the page has no place for it."""
+def place_of_table(page: Path, name: str) -> tuple[str, str]:
+    """What stands before and after it; ends the program where the page has no place for it."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     text = page.read_text("utf-8")
     if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
         print(f"{name}: {page} needs one line {begin} and after it one line {end}", file=sys.stderr)
         sys.exit(2)
-    head, tail = text[: text.index(begin)], text[text.index(end):]
+    return text[: text.index(begin) + len(begin)], text[text.index(end):]
+
+
+def write_table(page: Path, name: str, table: str) -> None:
+    before, after = place_of_table(page, name)
     beside = page.with_name(f".{page.name}.part")
-    beside.write_text(f"{head}{begin}\n{table}\n{tail}", "utf-8")
+    beside.write_text(f"{before}\n{table}\n{after}", "utf-8")
     beside.replace(page)

@@ -22,7 +22,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from measured_tables import Load, write_table
+from measured_tables import Load, place_of_table, write_table
 from scratch_tree import House, Plant, copy_tree
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -159,8 +159,12 @@ def main() -> None:
     parser.add_argument("--readme", type=Path, default=ROOT / "baselines/README.md")
     given = parser.parse_args()
     if not (given.build / "CMakeCache.txt").is_file():
-        sys.exit(f"slowdowns: {given.build} is no folder that was configured: name one, e.g. build/release")
-    plants = [plant for plant in PLANTS if re.search(given.only, plant.what)]
+        parser.error(f"{given.build} is no folder that was configured: name one, e.g. build/release")
+    try:
+        plants = [plant for plant in PLANTS if re.search(given.only, plant.what)]
+    except re.error as error:
+        parser.error(f"--only={given.only} is no regular expression: {error}")
+    place_of_table(given.readme, "slowdowns")  # before an hour of measuring
     house = prepare(ROOT, given.build.resolve())
     found, unchanged = [], []
     for number in range(given.unchanged):
