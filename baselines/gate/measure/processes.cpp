@@ -88,16 +88,15 @@ std::set<std::string> common_names(std::string_view what, const std::vector<cons
   return names;
 }
 
-// In which processes a case's threads waited for a CPU while they were timed.
-using Disturbed = std::vector<bool>;
+// Of each process whether what the clock said of the case counts: only where there are no others,
+// and then as the value of no process at all, so that nothing is decided by it.
+using LeftOut = std::vector<bool>;
 
-// What the clock said of disturbed processes counts only where there are no others, and then as the
-// value of no process at all: nothing is decided by it.
 Metric merge_sampled(const std::string& name, const std::vector<const Metric*>& metrics,
-                     const Disturbed& disturbed, std::optional<std::string>& reason) {
+                     const LeftOut& out, std::optional<std::string>& reason) {
   std::vector<const Metric*> quiet;
   for (std::size_t i = 0; i < metrics.size(); ++i)
-    if (!disturbed[i]) quiet.push_back(metrics[i]);
+    if (!out[i]) quiet.push_back(metrics[i]);
   if (!quiet.empty()) return merge_metric(name, quiet, reason);
   Metric merged = merge_metric(name, metrics, reason);
   merged.processes.clear();
@@ -106,21 +105,22 @@ Metric merge_sampled(const std::string& name, const std::vector<const Metric*>& 
 }
 
 Metrics merge_metrics(const std::string& prefix, const std::vector<const Metrics*>& processes,
-                      const Disturbed& disturbed, std::optional<std::string>& reason) {
+                      const LeftOut& out, std::optional<std::string>& reason) {
   Metrics merged;
   for (const std::string& name : common_names(prefix, processes, reason)) {
     std::vector<const Metric*> metrics;
     for (const Metrics* process : processes) metrics.push_back(&process->at(name));
     const std::string& kind = metrics.front()->kind;
-    const bool sampled = kind == "time" || kind == "ratio" || name == waited_metric;
-    merged[name] = sampled ? merge_sampled(prefix + name, metrics, disturbed, reason)
+    const bool sampled =
+        kind == "time" || kind == "ratio" || name == waited_metric || name == shared_metric;
+    merged[name] = sampled ? merge_sampled(prefix + name, metrics, out, reason)
                            : merge_metric(prefix + name, metrics, reason);
   }
   return merged;
 }
 
 Variant merge_variant(const std::string& name, const std::vector<const Variant*>& processes,
-                      const Disturbed& disturbed, std::optional<std::string>& reason) {
+                      const LeftOut& out, std::optional<std::string>& reason) {
   Variant merged = *processes.front();
   const auto other = first_that_differs(
       processes, [](const Variant& a, const Variant& b) { return a.identity == b.identity; });
@@ -130,7 +130,7 @@ Variant merge_variant(const std::string& name, const std::vector<const Variant*>
                   "; it must be the same in every process");
   std::vector<const Metrics*> metrics;
   for (const Variant* process : processes) metrics.push_back(&process->metrics);
-  merged.metrics = merge_metrics(name + ' ', metrics, disturbed, reason);
+  merged.metrics = merge_metrics(name + ' ', metrics, out, reason);
   return merged;
 }
 
@@ -154,9 +154,8 @@ CaseResult merge_case(const std::vector<const CaseResult*>& processes) {
   std::vector<const std::map<std::string, Variant>*> variants;
   std::vector<const Metrics*> metrics;
   std::vector<const Metrics*> derived;
-  Disturbed disturbed;
+  const LeftOut out = left_out(processes);
   for (const CaseResult* result : processes) {
-    disturbed.push_back(is_disturbed(*result));
     variants.push_back(&result->variants);
     metrics.push_back(&result->metrics);
     derived.push_back(&result->derived);
@@ -165,10 +164,10 @@ CaseResult merge_case(const std::vector<const CaseResult*>& processes) {
   for (const std::string& name : common_names("variant ", variants, reason)) {
     std::vector<const Variant*> records;
     for (const auto* process : variants) records.push_back(&process->at(name));
-    merged.variants[name] = merge_variant(name, records, disturbed, reason);
+    merged.variants[name] = merge_variant(name, records, out, reason);
   }
-  merged.metrics = merge_metrics("", metrics, disturbed, reason);
-  merged.derived = merge_metrics("", derived, disturbed, reason);
+  merged.metrics = merge_metrics("", metrics, out, reason);
+  merged.derived = merge_metrics("", derived, out, reason);
   if (reason && merged.status == "ok") {
     merged.status = case_failed;
     merged.reason = reason;

@@ -166,6 +166,17 @@ TEST(Merge, TimesOfWaitingThreadsAloneAreNoProcesss) {
   EXPECT_EQ(metric(merged, "launches").value, 4);
 }
 
+TEST(Merge, TimesOnSharedCoresAreLeftOutWhereFiveOthersRemain) {
+  std::vector<Results> processes(6, waiting(1, 0));
+  processes[2] = waiting(7, 0);
+  processes[2].cases[0].metrics["shared_fraction"] = {.kind = "advisory", .value = 1};
+  for (std::size_t i : {0, 1, 3, 4, 5})
+    processes[i].cases[0].metrics["shared_fraction"] = {.kind = "advisory", .value = 0};
+  const Results merged = merge(processes);
+  EXPECT_THAT(metric(merged, "time_s").processes, ElementsAre(1, 1, 1, 1, 1));
+  EXPECT_EQ(only_case(merged).metrics.at("shared_fraction").value, 0);
+}
+
 const List list{
     .suite = "suite",
     .cases = {

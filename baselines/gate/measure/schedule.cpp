@@ -12,6 +12,7 @@ namespace holdfast::gate {
 namespace {
 
 constexpr double disturbed_share = 0.02;  // of the time of the samples
+constexpr int enough = 5;                 // processes, to decide anything
 
 // Of Student's distribution, 97.5 %, by degrees of freedom from one on.
 constexpr std::array quantiles = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
@@ -35,11 +36,24 @@ bool is_timed(const CaseResult& result) {
   return timed;
 }
 
+double told(const CaseResult& result, const char* metric) {
+  const auto found = result.metrics.find(metric);
+  return found == result.metrics.end() ? 0 : found->second.number().value_or(0);
+}
+
 }  // namespace
 
 bool is_disturbed(const CaseResult& result) {
-  const auto waited = result.metrics.find(waited_metric);
-  return waited != result.metrics.end() && waited->second.number().value_or(0) > disturbed_share;
+  return told(result, waited_metric) > disturbed_share;
+}
+
+std::vector<bool> left_out(const CaseRecords& records) {
+  std::vector<bool> disturbed, either;
+  for (const CaseResult* record : records) {
+    disturbed.push_back(is_disturbed(*record));
+    either.push_back(disturbed.back() || told(*record, shared_metric) > 0);
+  }
+  return std::ranges::count(either, false) < enough ? disturbed : either;
 }
 
 std::optional<double> half_width(const std::vector<double>& values) {
@@ -54,9 +68,10 @@ std::optional<double> half_width(const std::vector<double>& values) {
 
 std::optional<double> widest_ratio(const CaseRecords& records) {
   std::map<std::string, std::vector<double>> ratios;
-  for (const CaseResult* record : records)
-    if (!is_disturbed(*record))
-      each_timed(*record, [&](const std::string& key, const Metric& metric) {
+  const std::vector<bool> out = left_out(records);
+  for (std::size_t i = 0; i < records.size(); ++i)
+    if (!out[i])
+      each_timed(*records[i], [&](const std::string& key, const Metric& metric) {
         if (metric.kind == "ratio" && *metric.number() > 0) ratios[key].push_back(*metric.number());
       });
   std::optional<double> widest;

@@ -18,6 +18,14 @@ using CaseRecords = std::vector<const CaseResult*>;
 inline constexpr const char* waited_metric = "waited_fraction";
 bool is_disturbed(const CaseResult& result);
 
+// The share of its samples that somebody slowed from a core's other half, where no others were
+// left.
+inline constexpr const char* shared_metric = "shared_fraction";
+
+// Of each whether what the clock said of it is left out: disturbed ones, and those on shared cores
+// where five others remain.
+std::vector<bool> left_out(const CaseRecords& records);
+
 // Half of the 95 % interval of the mean of the logs; empty for fewer than two values.
 std::optional<double> half_width(const std::vector<double>& values);
 

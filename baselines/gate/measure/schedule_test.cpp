@@ -72,5 +72,15 @@ TEST(Schedule, ADisturbedProcessTakesNobodysPlace) {
   EXPECT_FALSE(is_disturbed(Found({10}, "ratio", 0.01).results[0]));
 }
 
+TEST(Schedule, ProcessesOnSharedCoresAreLeftOutWhereFiveOthersRemain) {
+  Found wide({10, 10, 10, 10, 7});
+  wide.results[4].metrics[shared_metric] = {.kind = "advisory", .value = 1};
+  EXPECT_EQ(left_out(wide.records()), std::vector<bool>(5, false));
+  EXPECT_TRUE(wants(wide));
+  wide.results.push_back(wide.results[0]);
+  EXPECT_EQ(left_out(wide.records()), (std::vector<bool>{false, false, false, false, true, false}));
+  EXPECT_FALSE(wants(wide));
+}
+
 }  // namespace
 }  // namespace holdfast::gate

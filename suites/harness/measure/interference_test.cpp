@@ -72,8 +72,8 @@ Ratio measured() {
   const Timer once = timed(1), often = timed(60);
   (void)once(1), (void)often(1);
   const CpuWaits waits;
-  const Rounds rounds =
-      time_in_turn(once, 1, often, 1, {.seconds = 0.2}, [&] { return waits.seconds(); });
+  const Rounds rounds = time_in_turn(once, 1, often, 1, {.seconds = 0.2},
+                                     {.waited = [&] { return waits.seconds(); }});
   return {std::exp(trimmed_mean(rounds.log_ratios)), rounds.waited > disturbed_share};
 }
 

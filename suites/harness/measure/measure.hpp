@@ -81,6 +81,9 @@ struct Measurement {
   // Of the samples that count: what this process's threads waited for a CPU, as a share of the time
   // that the samples took; on host.
   std::optional<double> waited_fraction = {};
+  // The same of rounds that began or ended while another machine or program computed on a core's
+  // other half.
+  std::optional<double> shared_fraction = {};
   std::optional<double> floor_seconds = {};
   std::map<std::string, double> derived = {};
   std::optional<HostMemory> host_memory = {};

@@ -119,6 +119,8 @@ const Metric table[] = {
      [](const M& m, const V&) { return m.handover_seconds; }},
     {"waited_fraction", "1", "advisory", lower, on_host, whole_case, steps,
      [](const M& m, const V&) { return m.waited_fraction; }},
+    {"shared_fraction", "1", "advisory", lower, on_host, whole_case, steps,
+     [](const M& m, const V&) { return m.shared_fraction; }},
     {"peak_bytes", "B", "exact", lower, everywhere, variant, steps,
      [](const M&, const V& v) -> Reading { return static_cast<double>(v.peak_bytes); }},
     {"peak_bytes_warm", "B", "exact", lower, everywhere, variant, steps,

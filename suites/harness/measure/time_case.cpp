@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "harness/measure/core_share.hpp"
 #include "harness/measure/cpu_waits.hpp"
 #include "harness/measure/handover.hpp"
 
@@ -38,15 +39,22 @@ int batch(const Steps& steps, const Timer& timer, const Subject& subject) {
 }
 
 // Of the threads that the variants have by now. A GPU's samples are timed by its own events.
-Waits waits_of(const Backend& backend) {
+Others others_of(const Backend& backend) {
   if (backend.device) return {};
-  return [waits = std::make_shared<CpuWaits>()] { return waits->seconds(); };
+  CoreShare& cores = core_share();
+  return {.waited = [waits = std::make_shared<CpuWaits>()] { return waits->seconds(); },
+          .share = [&cores] { return cores.shared(); }};
 }
 
 // Of what is timed for one case the worst counts.
-void note_wait(const Backend& backend, double waited, Measurement& measurement) {
+template <class Timed>
+void note_others(const Backend& backend, const Timed& timed, Measurement& measurement) {
   if (backend.device) return;
-  measurement.waited_fraction = std::max(measurement.waited_fraction.value_or(0), waited);
+  const auto worst = [](std::optional<double>& noted, double now) {
+    noted = std::max(noted.value_or(0), now);
+  };
+  worst(measurement.waited_fraction, timed.waited);
+  worst(measurement.shared_fraction, timed.shared);
 }
 
 void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* reference,
@@ -54,19 +62,19 @@ void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* r
   const Timer ours = counting_timer(optimized);
   const SteadyPhase steady(*optimized.backend, *optimized.computation);
   const int our_batch = batch(steps, ours, optimized);
-  const Waits waits = waits_of(*optimized.backend);
+  const Others others = others_of(*optimized.backend);
   if (!reference) {
-    const Alone alone = time_alone(ours, our_batch, options.budget, waits);
+    const Alone alone = time_alone(ours, our_batch, options.budget, others);
     optimized.measured.seconds = median(alone.seconds);
     optimized.measured.samples = static_cast<std::int64_t>(alone.seconds.size());
-    note_wait(*optimized.backend, alone.waited, measurement);
+    note_others(*optimized.backend, alone, measurement);
     return;
   }
   const SteadyPhase steady_reference(*reference->backend, *reference->computation);
   const Timer theirs = counting_timer(*reference);
   const int their_batch = batch(steps, theirs, *reference);
-  const auto rounds = time_in_turn(ours, our_batch, theirs, their_batch, options.budget, waits);
-  note_wait(*optimized.backend, rounds.waited, measurement);
+  const auto rounds = time_in_turn(ours, our_batch, theirs, their_batch, options.budget, others);
+  note_others(*optimized.backend, rounds, measurement);
   optimized.measured.seconds = median(rounds.a);
   reference->measured.seconds = median(rounds.b);
   optimized.measured.samples = reference->measured.samples =
@@ -97,8 +105,8 @@ void time_derived(const Steps& steps, const Derived& derived, const std::string&
                                    {.seconds = options.budget.seconds / 3,
                                     .fewest_rounds = options.budget.fewest_rounds,
                                     .most_rounds = options.budget.most_rounds},
-                                   waits_of(*other.backend));
-  note_wait(*subject.backend, rounds.waited, measurement);
+                                   others_of(*other.backend));
+  note_others(*subject.backend, rounds, measurement);
   const double other_over_case = std::exp(trimmed_mean(rounds.log_ratios));
   measurement.derived[derived.name] =
       derived.factor *

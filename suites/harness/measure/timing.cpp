@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace holdfast {
 namespace {
@@ -15,36 +16,44 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// One of each: what it took, what its log is, and how much of it was spent waiting.
+// One of each: what it took, what its log is, how much of it was spent waiting, and whether a core
+// was shared when it began or ended.
 struct Round {
   double a = 0, b = 0;  // seconds per step
   double log = 0;
   double seconds = 0, waited = 0;
+  bool shared = false;
 
   bool disturbed() const { return waited > disturbed_share * seconds; }
+  bool undisturbed() const { return !disturbed() && !shared; }
 };
 
 // Takes rounds until they suffice.
 class Sampling {
  public:
-  Sampling(const TimingBudget& budget, const Waits& waits) : budget_(budget), waits_(waits) {}
+  Sampling(const TimingBudget& budget, const Others& others) : budget_(budget), others_(others) {}
 
   // `round` fills in what it timed.
   template <class Take>
   std::vector<Round> run(const Take& round) {
+    bool shared_before = shared();
     while (another()) {
-      const double before = waits_ ? waits_() : 0;
+      const double before = waited();
       const auto start = Clock::now();
       Round next = round();
       next.seconds = since(start);
-      next.waited = waits_ ? waits_() - before : 0;
-      undisturbed_ += !next.disturbed();
-      sum_ += next.log;
-      squares_ += next.log * next.log;
+      next.waited = waited() - before;
+      const bool shared_after = shared();
+      next.shared = std::exchange(shared_before, shared_after) || shared_after;
+      if (next.undisturbed()) {
+        ++undisturbed_;
+        sum_ += next.log;
+        squares_ += next.log * next.log;
+      }
       rounds_.push_back(next);
     }
-    if (undisturbed_ >= budget_.fewest_rounds)
-      std::erase_if(rounds_, [](const Round& one) { return one.disturbed(); });
+    leave_out([](const Round& one) { return one.disturbed(); });
+    leave_out([](const Round& one) { return one.shared; });
     return std::move(rounds_);
   }
 
@@ -60,27 +69,45 @@ class Sampling {
       return done < budget_.patience * budget_.most_rounds &&
              spent < budget_.patience * budget_.seconds;
     return done < budget_.most_rounds && spent < budget_.seconds &&
-           !(spent > budget_.settled_seconds && settled(done));
+           !(spent > budget_.settled_seconds && settled());
   }
   // Whether the mean of the logs is known well enough.
-  bool settled(int done) const {
-    const double mean = sum_ / done;
-    const double variance = std::max(squares_ / done - mean * mean, 0.0);
-    return std::sqrt(variance / done) < budget_.settled_error;
+  bool settled() const {
+    const double mean = sum_ / undisturbed_;
+    const double variance = std::max(squares_ / undisturbed_ - mean * mean, 0.0);
+    return std::sqrt(variance / undisturbed_) < budget_.settled_error;
+  }
+  double waited() const { return others_.waited ? others_.waited() : 0; }
+  bool shared() const { return others_.share && others_.share(); }
+  // Where enough others remain.
+  template <class Which>
+  void leave_out(const Which& which) {
+    const auto bad = std::ranges::count_if(rounds_, which);
+    if (std::ssize(rounds_) - bad >= budget_.fewest_rounds) std::erase_if(rounds_, which);
   }
 
   const TimingBudget& budget_;
-  const Waits& waits_;
+  const Others& others_;
   Clock::time_point start_ = Clock::now();
   std::vector<Round> rounds_ = {};
   int undisturbed_ = 0;
-  double sum_ = 0, squares_ = 0;
+  double sum_ = 0, squares_ = 0;  // of the undisturbed ones
 };
 
+// Of the time of all rounds.
+template <class Seconds>
+double share(const std::vector<Round>& rounds, const Seconds& seconds_of) {
+  double part = 0, whole = 0;
+  for (const Round& round : rounds) part += seconds_of(round), whole += round.seconds;
+  return whole > 0 ? part / whole : 0;
+}
+
 double waited_share(const std::vector<Round>& rounds) {
-  double waited = 0, seconds = 0;
-  for (const Round& round : rounds) waited += round.waited, seconds += round.seconds;
-  return seconds > 0 ? waited / seconds : 0;
+  return share(rounds, [](const Round& one) { return one.waited; });
+}
+
+double shared_share(const std::vector<Round>& rounds) {
+  return share(rounds, [](const Round& one) { return one.shared ? one.seconds : 0; });
 }
 
 }  // namespace
@@ -114,8 +141,8 @@ int batch_for(const Timer& timer, double seconds) {
 }
 
 Rounds time_in_turn(const Timer& a, int batch_a, const Timer& b, int batch_b,
-                    const TimingBudget& budget, const Waits& waits) {
-  const auto taken = Sampling(budget, waits).run([&] {
+                    const TimingBudget& budget, const Others& others) {
+  const auto taken = Sampling(budget, others).run([&] {
     double seconds_a = a(batch_a);
     const double seconds_b = b(batch_b) + b(batch_b);
     seconds_a += a(batch_a);
@@ -123,7 +150,7 @@ Rounds time_in_turn(const Timer& a, int batch_a, const Timer& b, int batch_b,
     round.log = std::log(round.b / round.a);
     return round;
   });
-  Rounds rounds{.waited = waited_share(taken)};
+  Rounds rounds{.waited = waited_share(taken), .shared = shared_share(taken)};
   for (const Round& round : taken) {
     rounds.a.push_back(round.a);
     rounds.b.push_back(round.b);
@@ -132,12 +159,12 @@ Rounds time_in_turn(const Timer& a, int batch_a, const Timer& b, int batch_b,
   return rounds;
 }
 
-Alone time_alone(const Timer& timer, int batch, const TimingBudget& budget, const Waits& waits) {
-  const auto taken = Sampling(budget, waits).run([&] {
+Alone time_alone(const Timer& timer, int batch, const TimingBudget& budget, const Others& others) {
+  const auto taken = Sampling(budget, others).run([&] {
     const double seconds = (timer(batch) + timer(batch)) / (2.0 * batch);
     return Round{.a = seconds, .log = std::log(seconds)};
   });
-  Alone alone{.waited = waited_share(taken)};
+  Alone alone{.waited = waited_share(taken), .shared = shared_share(taken)};
   for (const Round& round : taken) alone.seconds.push_back(round.a);
   return alone;
 }

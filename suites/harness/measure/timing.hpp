@@ -29,8 +29,11 @@ struct TimingBudget {
   double patience = 4;
 };
 
-// Seconds that the threads of this process have waited for a CPU so far; none: nobody asks.
-using Waits = std::function<double()>;
+// What others do to the threads of this process; none: nobody asks.
+struct Others {
+  std::function<double()> waited = {};  // seconds for which the threads wanted a CPU so far
+  std::function<bool()> share = {};     // whether a core of theirs is shared right now
+};
 
 // A round is disturbed where its threads waited for more than this share of it: threads that wait
 // for each other are then hit, and one that runs alone is not.
@@ -41,20 +44,21 @@ inline constexpr double disturbed_share = 0.02;
 int batch_for(const Timer& timer, double seconds);
 
 // Seconds per step: one value per round in each, the mean of the round's two samples. Disturbed
-// rounds are left out where enough are not.
+// rounds are left out where enough are not, and of the others those that begin or end on a shared
+// core: both sides of a round are slowed by that, but not alike.
 struct Rounds {
   std::vector<double> a = {}, b = {};
   std::vector<double> log_ratios = {};  // ln(b / a) of each round
-  double waited = 0;                    // share of the time of these rounds
+  double waited = 0, shared = 0;        // shares of the time of these rounds
 };
 Rounds time_in_turn(const Timer& a, int batch_a, const Timer& b, int batch_b,
-                    const TimingBudget& budget, const Waits& waits = {});
+                    const TimingBudget& budget, const Others& others = {});
 struct Alone {
   std::vector<double> seconds = {};
-  double waited = 0;
+  double waited = 0, shared = 0;
 };
 Alone time_alone(const Timer& timer, int batch, const TimingBudget& budget,
-                 const Waits& waits = {});
+                 const Others& others = {});
 
 double median(std::vector<double> values);
 // Without the lowest and highest fifth; of three values or more without one of each at least, so

@@ -60,11 +60,11 @@ struct Machine {
   std::vector<double> waited;  // by round
   std::size_t round = 0;
   double sum = 0;
-  Waits waits() {
-    return [this, asked = 0]() mutable {
+  Others others() {
+    return {.waited = [this, asked = 0]() mutable {
       if (asked++ % 2 == 1 && round < waited.size()) sum += waited[round++];
       return sum;
-    };
+    }};
   }
 };
 
@@ -74,7 +74,7 @@ TEST(Timing, LeavesOutRoundsInWhichThreadsWaitedForACpu) {
   const Timer a = [](int) { return 1.; };
   const Timer b = [&](int) { return machine.waited[machine.round] > 0 ? 300. : 3.; };
   const Rounds rounds = time_in_turn(
-      a, 1, b, 1, {.seconds = 60, .fewest_rounds = 3, .most_rounds = 10}, machine.waits());
+      a, 1, b, 1, {.seconds = 60, .fewest_rounds = 3, .most_rounds = 10}, machine.others());
   EXPECT_EQ(rounds.log_ratios.size(), 7u);
   for (const double log : rounds.log_ratios) EXPECT_DOUBLE_EQ(std::exp(log), 3);
   EXPECT_EQ(rounds.waited, 0);
@@ -83,10 +83,43 @@ TEST(Timing, LeavesOutRoundsInWhichThreadsWaitedForACpu) {
 TEST(Timing, TellsHowLongThreadsWaitedWhereNoRoundWasUndisturbed) {
   Machine machine{.waited = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
   const Timer one = [](int) { return 1.; };
-  const Alone alone = time_alone(
-      one, 1, {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3, .patience = 1}, machine.waits());
+  const Alone alone =
+      time_alone(one, 1, {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3, .patience = 1},
+                 machine.others());
   EXPECT_EQ(alone.seconds.size(), 3u);
   EXPECT_GT(alone.waited, disturbed_share);
+}
+
+// Looks at a core before the first round and after each: shared as `now` says.
+Others beside(const std::vector<bool>& now) {
+  return {
+      .share = [now, look = std::size_t{0}]() mutable { return look < now.size() && now[look++]; }};
+}
+
+TEST(Timing, LeavesOutRoundsThatBeginOrEndOnASharedCore) {
+  // The third look falls between the second and the third round.
+  int calls = 0;
+  const Timer a = [](int) { return 1.; };
+  const Timer b = [&](int) {
+    const int round = calls++ / 2;
+    return round == 1 || round == 2 ? 5. : 3.;
+  };
+  const Rounds rounds =
+      time_in_turn(a, 1, b, 1, {.seconds = 60, .fewest_rounds = 3, .most_rounds = 8},
+                   beside({false, false, true, false, false, false, false, false, false}));
+  EXPECT_EQ(rounds.log_ratios.size(), 6u);
+  for (const double log : rounds.log_ratios) EXPECT_DOUBLE_EQ(std::exp(log), 3);
+  EXPECT_EQ(rounds.shared, 0);
+}
+
+TEST(Timing, TellsThatACoreWasSharedWhereNoOtherRoundsAreLeft) {
+  const Timer one = [](int) { return 1.; };
+  const Alone alone =
+      time_alone(one, 1, {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3, .patience = 1},
+                 beside(std::vector<bool>(99, true)));
+  EXPECT_EQ(alone.seconds.size(), 3u);
+  EXPECT_EQ(alone.shared, 1);
+  EXPECT_EQ(alone.waited, 0);
 }
 
 TEST(Timing, EndsWhereMoreRoundsWouldTellNothing) {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/measure/core_share.hpp"
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+#include "runtime/backend/backend.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::Each;
+using testing::Gt;
+using testing::SizeIs;
+
+// Cores of which each look finds what is written here.
+struct Cores {
+  std::vector<double> now;
+  CoreShare share() {
+    return CoreShare([this] { return now; });
+  }
+};
+
+TEST(CoreShare, ACoreThatIsCrowdedByATenthMoreThanTheBestIsShared) {
+  Cores cores{.now = {0.47, 0.47}};
+  CoreShare share = cores.share();
+  EXPECT_FALSE(share.shared());
+  cores.now = {0.48, 0.49};
+  EXPECT_FALSE(share.shared());
+  cores.now = {0.47, 0.70};
+  EXPECT_TRUE(share.shared());
+  cores.now = {0.47, 0.47};
+  EXPECT_FALSE(share.shared());
+}
+
+TEST(CoreShare, WhatBeginsBesideSomebodyIsKnownFromTheFirstLookAtAFreeCoreOn) {
+  Cores cores{.now = {0.70, 0.72}};
+  CoreShare share = cores.share();
+  EXPECT_FALSE(share.shared());
+  cores.now = {0.47, 0.70};
+  EXPECT_TRUE(share.shared());
+}
+
+TEST(CoreShare, AnInterruptedMultiplicationIsNoBetterCore) {
+  Cores cores{.now = {0.47}};
+  CoreShare share = cores.share();
+  for (int i = 0; i < 99; ++i) (void)share.shared();
+  cores.now = {0.1};
+  EXPECT_FALSE(share.shared());
+  cores.now = {0.47};
+  EXPECT_FALSE(share.shared());
+}
+
+TEST(CoreShare, EveryThreadOfTheTeamLooks) {
+  EXPECT_THAT(crowding(), SizeIs(host_limits().threads));
+  EXPECT_THAT(crowding(), Each(Gt(0)));
+}
+
+}  // namespace
+}  // namespace holdfast
