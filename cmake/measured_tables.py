@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `unchanged_runs.py` and `slowdowns.py` share: processes that compute beside what is measured, and the table that a page
-holds of it between two comments, `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
+"""What `unchanged_runs.py` and `slowdowns.py` share: processes that compute beside what is measured, what was measured before a
+program was stopped, and the table that a page holds of it between two comments, `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
 
+import json
 import subprocess
 import sys
+import threading
+from dataclasses import asdict
 from pathlib import Path
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 
 class Load:
@@ -26,6 +29,29 @@ class Load:
             one.kill()
         for one in self.busy:
             one.wait()
+
+
+def content_of(build: Path) -> str:
+    """The hash of what was built, as `sha256:...`."""
+    return json.loads((build / "bin/content.json").read_text("utf-8"))["content"]
+
+
+Row = TypeVar("Row")  # a dataclass
+
+
+class Journal(Generic[Row]):
+    """What was measured of one content, a line of JSON each."""
+
+    def __init__(self, path: Path, content: str, kind: type[Row]) -> None:
+        self.path, self.content, self.one_at_a_time = path, content, threading.Lock()
+        lines = path.read_text("utf-8").splitlines() if path.is_file() else []
+        kept = [json.loads(line) for line in lines if line]
+        self.rows = [kind(**one["row"]) for one in kept if one["content"] == content]
+
+    def add(self, row: Row) -> None:
+        with self.one_at_a_time, self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"content": self.content, "row": asdict(row)}) + "\n")
+            self.rows.append(row)
 
 
 def place_of_table(page: Path, name: str) -> tuple[str, str]:

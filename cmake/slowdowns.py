@@ -5,7 +5,8 @@ base finds on a machine of which no time was accepted.
 In a copy of the tree at BUILD/slowdowns, configured as BUILD is, two suites are built: the base. Each plant below edits one
 place, is built, and goes through what `cmake --workflow --preset compare` does of four cases: `holdfast run --beside=BASE`, then
 `holdfast check --confirm=BASE`. So does the base beside itself, while other processes compute. What came of it stands in a table
-of baselines/README.md, each slowdown with the interval of the lock-step comparison. Ends in 1 where a slowdown of 5 % or more was
+of baselines/README.md, each slowdown with the interval of the lock-step comparison. What was measured of this content is kept in
+BUILD/slowdowns.jsonl, so that a run that was stopped goes on; --again forgets it. Ends in 1 where a slowdown of 5 % or more was
 not found, where more than one of twenty unchanged builds ended in 1, or where more than five in 4.
 
   python3 cmake/slowdowns.py build/release                                   an hour on two cores
@@ -22,7 +23,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from measured_tables import Load, place_of_table, write_table
+from measured_tables import Journal, Load, content_of, place_of_table, write_table
 from scratch_tree import House, Plant, copy_tree
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,10 +48,10 @@ def some_marks_twice(step: int) -> tuple[str, str, str]:
 
 
 PLANTS = (
-    Plant("3 % more work: every seventh row of a flux twice", SWE, *some_rows_twice(7)),
-    Plant("5 % more work: every fourth row of a flux twice", SWE, *some_rows_twice(4)),
-    Plant("10 % more work: every second row of a flux twice", SWE, *some_rows_twice(2)),
-    Plant("20 % more work: every row of a flux twice", SWE, *some_rows_twice(1)),
+    Plant("every fortieth row of a flux twice", SWE, *some_rows_twice(40)),
+    Plant("every fourth row of a flux twice", SWE, *some_rows_twice(4)),
+    Plant("every second row of a flux twice", SWE, *some_rows_twice(2)),
+    Plant("every row of a flux twice", SWE, *some_rows_twice(1)),
     Plant("a lock around each row", SWE, "host/host_sweep.hpp",
           "      divergence(i);\n", "#pragma omp critical\n      divergence(i);\n"),
     Plant("half of a block of rows", SWE, "host/host_optimized.cpp",
@@ -62,9 +63,9 @@ PLANTS = (
           "      T* to = w2 + j;\n"
           "      store(to, sum);\n"
           "      for (std::size_t k = 0; k < sizeof(Lanes) / sizeof(T); ++k) to[k] *= one[k];\n"),
-    Plant("3 % more work: marks of every seventh spike twice", KDE, *some_marks_twice(7)),
-    Plant("5 % more work: marks of every fourth spike twice", KDE, *some_marks_twice(4)),
-    Plant("10 % more work: marks of every second spike twice", KDE, *some_marks_twice(2)),
+    Plant("marks of every fourth spike twice", KDE, *some_marks_twice(4)),
+    Plant("marks of every second spike twice", KDE, *some_marks_twice(2)),
+    Plant("marks of every spike twice", KDE, *some_marks_twice(1)),
     Plant("functions of whole vectors, one number at a time", KDE, "host/hop.hpp",
           "store(to + k + v * lanes, exp2<T>(sum[v]));",
           "for (int l = 0; l < lanes; ++l) to[k + v * lanes + l] = std::exp2(sum[v][l]);"),
@@ -78,7 +79,8 @@ PLANTS = (
 
 @dataclass
 class Comparison:
-    what: str
+    what: str  # was planted; empty where nothing was
+    number: int
     suite: str
     load: int
     exit: int
@@ -98,7 +100,7 @@ def base_of(house: House) -> Path:
     return house.scratch / "base"
 
 
-def compare(house: House, what: str, suite: str, load: int) -> Comparison:
+def compare(house: House, what: str, number: int, suite: str, load: int) -> Comparison:
     """The build as it is beside the base."""
     begin = time.monotonic()
     out = house.build / "compared"
@@ -106,7 +108,7 @@ def compare(house: House, what: str, suite: str, load: int) -> Comparison:
     cases = "|".join(f"/{one}$" for one in CASES[suite])
     with Load(load):
         house.measure(suite, device="host", out="compared", options=(f"--filter={cases}", f"--beside={base_of(house)}"))
-        check = [house.build / "bin/holdfast", "check", out, f"--confirm={base_of(house)}", f"--only={suite}",
+        check = [house.build / "bin/holdfast", "check", out, f"--confirm={base_of(house)}",
                  f"--baselines={house.scratch / 'baselines'}"]
         print("$", *check, flush=True)
         done = subprocess.run(check, cwd=house.scratch, env=house.environment, text=True, check=False,
@@ -121,7 +123,7 @@ def compare(house: House, what: str, suite: str, load: int) -> Comparison:
         told = [house.call(house.build / "bin/holdfast", "ab", base_of(house) / "bin" / suite, house.build / "bin" / suite,
                            f"--filter=^{first}$", "--quiet", exit_code=None)]
     change, least = interval(told[0]) if told else ("", 0.0)
-    return Comparison(what, suite, load, done.returncode, named, change, least, seconds)
+    return Comparison(what, number, suite, load, done.returncode, named, change, least, seconds)
 
 
 def table(found: list[Comparison], unchanged: list[Comparison], date: str) -> str:
@@ -157,6 +159,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="plants whose description this regular expression finds; default: all")
     parser.add_argument("--unchanged", type=int, default=20, help="comparisons of the base with itself")
     parser.add_argument("--readme", type=Path, default=ROOT / "baselines/README.md")
+    parser.add_argument("--again", action="store_true", help="forgets what was measured before")
     given = parser.parse_args()
     if not (given.build / "CMakeCache.txt").is_file():
         parser.error(f"{given.build} is no folder that was configured: name one, e.g. build/release")
@@ -166,15 +169,21 @@ def main() -> None:
         parser.error(f"--only={given.only} is no regular expression: {error}")
     place_of_table(given.readme, "slowdowns")  # before an hour of measuring
     house = prepare(ROOT, given.build.resolve())
-    found, unchanged = [], []
-    for number in range(given.unchanged):
-        suite, load = (SWE, KDE)[number % 2], LOADS[number // 2 % len(LOADS)]
-        unchanged.append(compare(house, "", suite, load))
-        print(f"[{number + 1}/{given.unchanged}] unchanged {asdict(unchanged[-1])}", flush=True)
+    if given.again:
+        (given.build / "slowdowns.jsonl").unlink(missing_ok=True)
+    journal = Journal(given.build / "slowdowns.jsonl", content_of(base_of(house)), Comparison)
     for number, plant in enumerate(plants, 1):
-        with house.planted(plant):
-            found.append(compare(house, plant.what, plant.suite, 0))
-        print(f"[{number}/{len(plants)}] {asdict(found[-1])}", flush=True)
+        if not any(one.what == plant.what for one in journal.rows):
+            with house.planted(plant):
+                journal.add(compare(house, plant.what, number, plant.suite, 0))
+            print(f"[{number}/{len(plants)}] {asdict(journal.rows[-1])}", flush=True)
+    house.build_targets("holdfast", SWE, KDE)
+    for number in range(given.unchanged):
+        if not any((one.what, one.number) == ("", number) for one in journal.rows):
+            journal.add(compare(house, "", number, (SWE, KDE)[number % 2], LOADS[number // 2 % len(LOADS)]))
+            print(f"[{number + 1}/{given.unchanged}] unchanged {asdict(journal.rows[-1])}", flush=True)
+    found = [one for one in journal.rows if one.what]
+    unchanged = [one for one in journal.rows if not one.what]
     write_table(given.readme, "slowdowns", table(found, unchanged, time.strftime("%Y-%m-%d")))
     missed = [one.what for one in found if one.least >= GOES_TO_FIND and not (one.exit == 1 and one.named)]
     alarms, open_ones = (sum(one.exit == code for one in unchanged) for code in (1, 4))

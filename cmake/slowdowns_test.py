@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import slowdowns
+from measured_tables import Journal
 from slowdowns import Comparison
 
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
@@ -29,9 +30,16 @@ def test_an_interval_is_read_as_the_gate_prints_it() -> None:
 
 
 def test_the_table_tells_each_plant_and_counts_unchanged_builds_by_their_load() -> None:
-    found = [Comparison("a lock", "toy", 0, 1, True, "+7 % (+6 .. +8)", 6.0, 61.2)]
-    unchanged = [Comparison("", "toy", load, code, False, "", 0.0, 30.0) for load, code in ((1, 0), (1, 4), (4, 1))]
+    found = [Comparison("a lock", 1, "toy", 0, 1, True, "+7 % (+6 .. +8)", 6.0, 61.2)]
+    unchanged = [Comparison("", 0, "toy", load, code, False, "", 0.0, 30.0) for load, code in ((1, 0), (1, 4), (4, 1))]
     text = slowdowns.table(found, unchanged, "2026-01-02")
     assert "| a lock | toy | +7 % (+6 .. +8) | 1 | yes | 61 |" in text
     assert "| toy, four cases | 1 | 2 | 1 | 0 | 1 | 30 |" in text
     assert "| toy, four cases | 4 | 1 | 0 | 1 | 0 | 30 |" in text
+
+
+def test_what_was_measured_of_this_content_is_not_measured_again(tmp_path: Path) -> None:
+    row = Comparison("a lock", 1, "toy", 0, 1, True, "+7 % (+6 .. +8)", 6.0, 61.2)
+    Journal(tmp_path / "rows.jsonl", "sha256:a", Comparison).add(row)
+    assert Journal(tmp_path / "rows.jsonl", "sha256:a", Comparison).rows == [row]
+    assert Journal(tmp_path / "rows.jsonl", "sha256:b", Comparison).rows == []

@@ -21,10 +21,10 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from measured_tables import Load, write_table
+from measured_tables import Journal, Load, content_of, place_of_table, write_table
 
 ROOT = Path(__file__).resolve().parents[1]
 EXITS = (0, 1, 2, 3, 4)
@@ -48,7 +48,6 @@ WHOLE = (
 
 @dataclass
 class Run:
-    content: str
     device: str
     load: int
     few: bool
@@ -82,12 +81,8 @@ class House:
         if again:
             shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True, exist_ok=True)
-        self.content = json.loads((build / "bin/content.json").read_text("utf-8"))["content"]
-        self.journal = out / "runs.jsonl"
-        kept = self.journal.read_text("utf-8").splitlines() if self.journal.is_file() else []
-        self.done = [run for run in (Run(**json.loads(line)) for line in kept if line) if run.content == self.content]
-        self.baselines = out / "baselines" / self.content.removeprefix("sha256:")[:12]
-        self.one_at_a_time = threading.Lock()
+        self.journal = Journal(out / "runs.jsonl", content_of(build), Run)
+        self.baselines = out / "baselines" / self.journal.content.removeprefix("sha256:")[:12]
 
     def suites(self) -> list[str]:
         return sorted(path.name.removesuffix(".list.json") for path in (self.build / "bin").glob("*.list.json"))
@@ -144,11 +139,9 @@ class House:
                 verdict = json.loads((results / "verdict.json").read_text("utf-8"))
                 undecided = verdict["counts"].get("NOISY", 0)
                 blocking = [f"{row['verdict']} {row['case']} {row['metric']}" for row in verdict["rows"] if row["blocking"]]
-        run = Run(self.content, plan.device, plan.load, plan.few, suite, number, done.returncode, undecided, blocking,
+        run = Run(plan.device, plan.load, plan.few, suite, number, done.returncode, undecided, blocking,
                   round(time.monotonic() - begin, 1))
-        with self.one_at_a_time, self.journal.open("a", encoding="utf-8") as journal:
-            journal.write(json.dumps(asdict(run)) + "\n")
-            self.done.append(run)
+        self.journal.add(run)
         if run.exit == 0:
             shutil.rmtree(results, ignore_errors=True)
         else:
@@ -157,7 +150,7 @@ class House:
 
     def has(self, plan: Plan, suite: str, number: int) -> bool:
         return any((run.device, run.load, run.few, run.suite, run.number) == (plan.device, plan.load, plan.few, suite, number)
-                   for run in self.done)
+                   for run in self.journal.rows)
 
 
 class Progress:
@@ -214,7 +207,7 @@ def carry_out(house: House, plans: list[Plan], suites: list[str]) -> None:
                 carry_out_task(house, task, progress)
 
 
-def table(runs: list[Run], date: str) -> str:
+def table(runs: list[Run], content: str, date: str) -> str:
     rows = ["| device | processes beside it | cases | suite | runs | exit 0 | 1 | 2 | 3 | 4 | undecided values | seconds of a run |",
             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     keys = sorted({(run.device, run.load, run.few, run.suite) for run in runs})
@@ -225,7 +218,7 @@ def table(runs: list[Run], date: str) -> str:
         cells = [device, str(load), "smoke, four of gate" if few else "gate", suite, str(len(these)), *exits,
                  str(sum(run.undecided for run in these)), f"{median:.0f}"]
         rows.append("| " + " | ".join(cells) + " |")
-    made = f"Made by `cmake --build build/release --target unchanged-runs` on {date}, of {runs[0].content[:19] if runs else 'nothing'}."
+    made = f"Made by `cmake --build build/release --target unchanged-runs` on {date}, of {content[:19]}."
     return "\n".join([made, "", *rows])
 
 
@@ -258,14 +251,15 @@ def main() -> None:
     for suite in suites:
         if suite not in house.suites():
             fail(f"--suites: this build has no suite '{suite}'; it has {', '.join(house.suites())}")
-    write_table(given.readme, "unchanged-runs", table(house.done, time.strftime("%Y-%m-%d")))  # before hours of measuring
+    place_of_table(given.readme, "unchanged-runs")  # before hours of measuring
+    done = house.journal.rows
     try:
         carry_out(house, plans, suites)
     finally:
-        write_table(given.readme, "unchanged-runs", table(house.done, time.strftime("%Y-%m-%d")))
-    bad = sum(run.exit in (1, 2, 3) for run in house.done)
-    undecided = sum(run.exit == 4 and run.load == 0 for run in house.done)
-    print(f"{len(house.done)} runs of unchanged code: {bad} that ended in 1, 2 or 3; {undecided} undecided at load 0")
+        write_table(given.readme, "unchanged-runs", table(done, house.journal.content, time.strftime("%Y-%m-%d")))
+    bad = sum(run.exit in (1, 2, 3) for run in done)
+    undecided = sum(run.exit == 4 and run.load == 0 for run in done)
+    print(f"{len(done)} runs of unchanged code: {bad} that ended in 1, 2 or 3; {undecided} undecided at load 0")
     sys.exit(1 if bad or undecided else 0)
 
 
