@@ -3,12 +3,16 @@
 program was stopped, and the table that a page holds of it between two comments, `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
 from dataclasses import asdict
 from pathlib import Path
 from typing import Generic, Self, TypeVar
+
+# Until whoever started it is gone: a load that outlives a program that was killed bends what comes next.
+COMPUTING = "import os, sys\nwhile os.getppid() == int(sys.argv[1]):\n for _ in range(1000000): pass"
 
 
 class Load:
@@ -19,7 +23,7 @@ class Load:
         self.more(processes)
 
     def more(self, processes: int) -> None:
-        self.busy += [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+        self.busy += [subprocess.Popen([sys.executable, "-c", COMPUTING, str(os.getpid())]) for _ in range(processes)]
 
     def __enter__(self) -> Self:
         return self

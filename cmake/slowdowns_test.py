@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `slowdowns.py` plants is there to be planted, and what it measured is told as it was."""
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -36,6 +39,16 @@ def test_the_table_tells_each_plant_and_counts_unchanged_builds_by_their_load() 
     assert "| a lock | toy | +7 % (+6 .. +8) | 1 | yes | 61 |" in text
     assert "| toy, four cases | 1 | 2 | 1 | 0 | 1 | 30 |" in text
     assert "| toy, four cases | 4 | 1 | 0 | 1 | 0 | 30 |" in text
+
+
+def test_a_load_ends_with_the_program_that_asked_for_it() -> None:
+    program = "import os, measured_tables; print(measured_tables.Load(1).busy[0].pid, flush=True); os._exit(0)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=Path(slowdowns.__file__).parent, text=True, check=True,
+                          stdout=subprocess.PIPE)
+    load, begin = Path("/proc") / done.stdout.strip(), time.monotonic()
+    while load.exists() and time.monotonic() - begin < 60:
+        time.sleep(0.05)
+    assert not load.exists()
 
 
 def test_what_was_measured_of_this_content_is_not_measured_again(tmp_path: Path) -> None:
