@@ -165,6 +165,46 @@ TEST_F(Beside, ALossBelowTheLimitIsComparedAndFound) {
   EXPECT_THAT(row().sentence, HasSubstr("confirmed: A/B of"));
 }
 
+// Of the processes of a build whose step takes 1 ms one says 1 s, another 2, up to 5.
+class BesideABound : public Beside {
+ protected:
+  void bound(double most_seconds) const {
+    std::string policy = plain_policy;
+    const std::string none = R"("rules": [])";
+    policy.replace(policy.find(none), none.size(),
+                   text(R"("rules": [{"match": "fake_suite/add/**", "variant": "optimized", )",
+                        R"("metric": "time_s", "gate": "block", "bound": {"max": )", most_seconds,
+                        R"(, "source": "a target"}}])"));
+    write_file(baselines_ / "policy" / "common.json", policy);
+  }
+};
+
+TEST_F(BesideABound, WhatProcessesDisagreeAboutIsHeldAgainstTheComparison) {
+  bound(4.5);
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  EXPECT_EQ(check().code, 4);
+  const Outcome outcome = confirm();
+  EXPECT_EQ(outcome.code, 0) << outcome.output << outcome.complaints;
+  EXPECT_EQ(row().standard, held_against::bound);
+  EXPECT_THAT(row().sentence,
+              AllOf(HasSubstr("1 of 5 processes is beyond it"), HasSubstr("not so: A/B of")));
+}
+
+TEST_F(BesideABound, AComparisonThatFindsALossFails) {
+  bound(4.9);
+  builds(1.06e-3);
+  ASSERT_EQ(measure().code, 0);
+  EXPECT_EQ(confirm().code, 1);
+}
+
+TEST_F(BesideABound, AValueBeyondItIsExcusedByNoComparison) {
+  bound(2.5);
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  EXPECT_EQ(confirm().code, 4);
+}
+
 TEST_F(Beside, CountsAreHeldAgainstWhatWasAccepted) {
   builds(1e-3);
   ASSERT_EQ(measure().code, 0);

@@ -104,8 +104,7 @@ class Confirming {
       for (Row* row : rows)
         if (!why.empty())
           note(*row, why);
-        else if (is_unchanged() && row->standard != held_against::beside &&
-                 !is_accepted_from_base(*row))
+        else if (is_unchanged() && !has_base_of_the_hour(*row) && !is_accepted_from_base(*row))
           note(*row,
                text(plan_.base.string(), " is built from the very content that was measured (",
                     readable(base_content_, ""), "), and the value was not accepted from ",
@@ -143,6 +142,11 @@ class Confirming {
   // A comparison of two builds of one content says nothing of a value that was lost before it.
   // Where it was accepted from that content, flags or an old hash may still set the builds apart.
   bool is_unchanged() const { return base_content_ == part_.results.run.content; }
+
+  bool has_base_of_the_hour(const Row& row) const {
+    return row.standard == held_against::beside ||
+           (row.standard == held_against::bound && part_.beside);
+  }
 
   bool is_accepted_from_base(const Row& row) const {
     return entry(row) && entry(row)->accepted.content == base_content_;
@@ -285,7 +289,7 @@ class Confirming {
         row.verdict = is_unchanged() ? verdict::environment : verdict::pass;
         row.sentence += "; not so: " + said;
         if (is_unchanged())
-          row.sentence += text(row.standard == held_against::beside
+          row.sentence += text(has_base_of_the_hour(row)
                                    ? ", and both builds are of one content ("
                                    : ", and the value was accepted from this very content (",
                                readable(base_content_, ""), "), so it is the machine or the tools");

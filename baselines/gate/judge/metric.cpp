@@ -98,6 +98,14 @@ bool MetricJudge::is_undecidable(const Context& context, const Row& row) const {
          row.verdict != verdict::suspect_fast;
 }
 
+// The value, whatever its processes say.
+bool MetricJudge::is_within_bounds(const Standard& standard, const Row& row) {
+  const double number = std::get<double>(*row.value);
+  return std::ranges::none_of(standard.bounds, [&](const Rule* rule) {
+    return rule->gate != Gate::off && violation(*rule->bound, number, row.unit);
+  });
+}
+
 JudgedMetric MetricJudge::judge_by(Standard standard, const CaseResult& result,
                                    const NamedMetric& metric,
                                    const std::vector<NamedMetric>& all) const {
@@ -132,6 +140,9 @@ JudgedMetric MetricJudge::judge_by(Standard standard, const CaseResult& result,
     return judged;
   }
   if (beyond) add_accepted(context, row);
+  // Beside the base a comparison tells whether the change moved what a busy machine cannot decide.
+  if (beyond && part_.beside && row.verdict == verdict::noisy && is_within_bounds(standard, row))
+    judged.screened = true;
   if (!row.blocking) {
     // A bound that only warns, or cannot tell, hides nothing that blocks.
     JudgedMetric relative = judged;

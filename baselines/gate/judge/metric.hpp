@@ -55,6 +55,7 @@ class MetricJudge {
   void judge_absent(const Standard& standard, const NamedMetric& metric, Row& row) const;
   std::string why_expected(const Standard& standard, const Row& row) const;
   bool is_undecidable(const Context& context, const Row& row) const;
+  static bool is_within_bounds(const Standard& standard, const Row& row);
   bool judge_absolute(const Standard& standard, const Measured& measured, Row& row) const;
   bool judge_bound(const Rule& rule, const Standard& standard, const Measured& measured,
                    Row& row) const;
