@@ -45,6 +45,7 @@ class Sampling {
       next.waited = waited() - before;
       const bool shared_after = shared();
       next.shared = std::exchange(shared_before, shared_after) || shared_after;
+      quiet_ += !next.disturbed();
       if (next.undisturbed()) {
         ++undisturbed_;
         sum_ += next.log;
@@ -65,11 +66,11 @@ class Sampling {
     // Half of them, of which a few suffice.
     const int wanted =
         std::max(std::min(done / 2, budget_.fewest_undisturbed), budget_.fewest_rounds);
-    if (undisturbed_ < std::min(wanted, done))
+    if (quiet_ < std::min(wanted, done))
       return done < budget_.patience * budget_.most_rounds &&
              spent < budget_.patience * budget_.seconds;
     return done < budget_.most_rounds && spent < budget_.seconds &&
-           !(spent > budget_.settled_seconds && settled());
+           !(spent > budget_.settled_seconds && undisturbed_ >= budget_.fewest_rounds && settled());
   }
   // Whether the mean of the logs is known well enough.
   bool settled() const {
@@ -90,8 +91,8 @@ class Sampling {
   const Others& others_;
   Clock::time_point start_ = Clock::now();
   std::vector<Round> rounds_ = {};
-  int undisturbed_ = 0;
-  double sum_ = 0, squares_ = 0;  // of the undisturbed ones
+  int quiet_ = 0, undisturbed_ = 0;  // what shared cores disturb prolongs nothing
+  double sum_ = 0, squares_ = 0;     // of the undisturbed ones
 };
 
 // Of the time of all rounds.
