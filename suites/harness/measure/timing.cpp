@@ -69,6 +69,8 @@ class Sampling {
     if (quiet_ < std::min(wanted, done))
       return done < budget_.patience * budget_.most_rounds &&
              spent < budget_.patience * budget_.seconds;
+    if (undisturbed_ < budget_.fewest_rounds && done > budget_.short_rounds)
+      return spent < budget_.patience_with_bursts * budget_.seconds;
     return done < budget_.most_rounds && spent < budget_.seconds &&
            !(spent > budget_.settled_seconds && undisturbed_ >= budget_.fewest_rounds && settled());
   }
@@ -91,8 +93,8 @@ class Sampling {
   const Others& others_;
   Clock::time_point start_ = Clock::now();
   std::vector<Round> rounds_ = {};
-  int quiet_ = 0, undisturbed_ = 0;  // what shared cores disturb prolongs nothing
-  double sum_ = 0, squares_ = 0;     // of the undisturbed ones
+  int quiet_ = 0, undisturbed_ = 0;
+  double sum_ = 0, squares_ = 0;  // of the undisturbed ones
 };
 
 // Of the time of all rounds.

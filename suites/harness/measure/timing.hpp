@@ -27,6 +27,10 @@ struct TimingBudget {
   // spent.
   int fewest_undisturbed = 10;
   double patience = 4;
+  // Cores are shared in bursts of up to 200 ms. Where none is undisturbed and more rounds than
+  // these fit in, so that they find a gap, until as many times as much was spent.
+  int short_rounds = 10;
+  double patience_with_bursts = 2;
 };
 
 // What others do to the threads of this process; none: nobody asks.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace holdfast {
@@ -120,6 +121,30 @@ TEST(Timing, TellsThatACoreWasSharedWhereNoOtherRoundsAreLeft) {
   EXPECT_EQ(alone.seconds.size(), 3u);
   EXPECT_EQ(alone.shared, 1);
   EXPECT_EQ(alone.waited, 0);
+}
+
+// Shared for the first 60 looks, beyond the budget of rounds that take 1 ms.
+std::size_t rounds_beside_a_burst(int short_rounds) {
+  const Timer millisecond = [](int) {
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+    return 1.;
+  };
+  std::vector<bool> now(60, true);
+  return time_alone(millisecond, 1,
+                    {.seconds = 0.03,
+                     .fewest_rounds = 3,
+                     .short_rounds = short_rounds,
+                     .patience_with_bursts = 100},
+                    beside(now))
+      .seconds.size();
+}
+
+TEST(Timing, WaitsForTheEndOfABurstOnASharedCoreWhereRoundsAreShort) {
+  EXPECT_EQ(rounds_beside_a_burst(10), 3u);
+}
+
+TEST(Timing, WaitsForNoEndOfABurstWhereRoundsAreLong) {
+  EXPECT_GT(rounds_beside_a_burst(1000), 3u);
 }
 
 TEST(Timing, EndsWhereMoreRoundsWouldTellNothing) {
