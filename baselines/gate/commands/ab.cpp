@@ -76,8 +76,7 @@ nlohmann::json to_json(const std::string& case_id, const Comparison& found, doub
   if (found.parallelism)
     made["parallelism"] = {{"log_ratio", found.parallelism->estimate},
                            {"lower", finite(found.parallelism->lower)},
-                           {"upper", finite(found.parallelism->upper)},
-                           {"quiet_units", found.quiet_units}};
+                           {"upper", finite(found.parallelism->upper)}};
   made["seconds"] = found.seconds;
   made["smallest_shown"] = finite(smallest_shown(found.shift, tolerance));
   return made;

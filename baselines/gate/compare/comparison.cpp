@@ -2,10 +2,12 @@
 #include "gate/compare/comparison.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <optional>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "gate/base/error.hpp"
@@ -59,25 +61,49 @@ struct Reading {
   double real = 0, cpu = 0;
 };
 
+// What a sample took, and how long its threads waited for a CPU, together; empty from a suite that
+// does not tell.
+struct Sample : Reading {
+  std::optional<double> waited = {};
+
+  // Threads that ran or waited for a CPU at once, in the mean.
+  double at_once() const { return (cpu + waited.value_or(0)) / real; }
+};
+
 // Samples of both builds.
 struct Samples {
-  std::vector<Reading> base = {}, head = {};
+  std::vector<Sample> base = {}, head = {};
 
-  // The second highest CPU time over real time: one sample may be the clocks' chance.
+  // The second highest of both: one sample may be the clocks' chance.
   double threads() const {
-    std::vector<double> shares;
+    std::vector<double> seen;
     for (const auto* side : {&base, &head})
-      for (const Reading& sample : *side) shares.push_back(sample.cpu / sample.real);
-    std::sort(shares.begin(), shares.end());
-    return shares.size() < 2 ? 1 : shares[shares.size() - 2];
+      for (const Sample& sample : *side) seen.push_back(sample.at_once());
+    std::sort(seen.begin(), seen.end());
+    return seen.size() < 2 ? 1 : seen[seen.size() - 2];
+  }
+
+  // ln(head / base) of the mean over all samples.
+  std::optional<double> at_once() const {
+    std::array<double, 2> means = {};
+    for (const auto& [side, mean] : {std::pair(&base, &means[0]), std::pair(&head, &means[1])}) {
+      double at_once = 0, real = 0;
+      for (const Sample& sample : *side) {
+        if (!sample.waited) return std::nullopt;
+        at_once += sample.at_once() * sample.real;
+        real += sample.real;
+      }
+      *mean = at_once / real;
+    }
+    return std::log(means[1] / means[0]);
   }
 
   // ln(head / base) of first quartiles.
   Reading log_ratio() const {
     const auto of = [&](double Reading::*clock) {
-      const auto quartile = [&](const std::vector<Reading>& samples) {
+      const auto quartile = [&](const std::vector<Sample>& samples) {
         std::vector<double> seconds;
-        for (const Reading& sample : samples) seconds.push_back(sample.*clock);
+        for (const Sample& sample : samples) seconds.push_back(sample.*clock);
         return first_quartile(std::move(seconds));
       };
       return std::log(quartile(head) / quartile(base));
@@ -116,14 +142,15 @@ class Holder {
   void set_batch(int batch) { (void)ask(text("batch ", batch)); }
 
   // Empty where the case has no such variant.
-  std::optional<Reading> sample(std::string_view variant) {
+  std::optional<Sample> sample(std::string_view variant) {
     const std::string line = ask(variant);
     if (line == "none") return std::nullopt;
-    Reading found;
-    if (!(std::istringstream(line) >> found.real >> found.cpu) || !(found.real > 0) ||
-        !(found.cpu > 0))
+    Sample found;
+    std::istringstream words(line);
+    if (!(words >> found.real >> found.cpu) || !(found.real > 0) || !(found.cpu > 0))
       throw BuildError(is_head_, Fault::incomplete,
                        text("suite answered '", line, "' when asked for a sample"));
+    if (double waited = 0; words >> waited) found.waited = waited;
     return found;
   }
 
@@ -213,6 +240,7 @@ UnitValue measure_unit(const Builds& builds, const std::string& case_id, const C
     unit.real = found.real;
     unit.cpu = found.cpu;
     unit.threads = samples.threads();
+    unit.at_once = samples.at_once();
     if (control) unit.control = pair.reference();
   }
   unit.others = others.share();

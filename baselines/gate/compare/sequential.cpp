@@ -17,7 +17,9 @@ constexpr double clear_load = 0.1;
 constexpr std::size_t control_units = 7;
 constexpr std::size_t units_per_control = 8;
 constexpr double control_alpha = 0.05;
-constexpr double more_than_one_thread = 1.2;  // CPU time over real time
+constexpr double more_than_one_thread = 1.2;  // at once, in the mean
+// How many threads work at once is blurred by the others that they wait for.
+constexpr double parallelism_tolerance = 0.1;
 
 // Whether the reference moved in the same direction, clearly by at least half as much, and what it
 // leaves of the shift is within the tolerance.
@@ -100,20 +102,20 @@ bool Sequence::has_several_threads() const {
                      [](const UnitValue& unit) { return unit.threads > more_than_one_thread; });
 }
 
-// A lock around all threads costs no CPU time: only units that had the machine to themselves tell
-// whether threads still work at once. What they do not tell is not decided.
+// Whatever others do, real time is CPU time and the time spent waiting for a CPU, over the threads
+// that do either at once: work that is no longer shared among threads costs no CPU time and lowers
+// their number. What nobody told is not decided.
 void Sequence::judge_parallelism(double alpha) {
-  std::vector<double> quiet;
+  std::vector<double> told;
   for (const UnitValue& unit : units_)
-    if (unit.others <= clear_load) quiet.push_back(unit.cpu - unit.real);
-  found_.quiet_units = quiet.size();
+    if (unit.at_once) told.push_back(*unit.at_once);
   found_.parallelism.reset();
-  if (!quiet.empty()) found_.parallelism = shift(quiet, alpha);
+  if (told.size() == units_.size()) found_.parallelism = shift(told, alpha);
   if (found_.decision != Paired::pass && found_.decision != Paired::improved) return;
-  const double most = std::log1p(plan_.tolerance);
-  if (found_.parallelism && found_.parallelism->upper < -most)
+  const double most = std::log1p(-parallelism_tolerance);
+  if (found_.parallelism && found_.parallelism->upper < most)
     found_.decision = Paired::regression;
-  else if (!found_.parallelism || !(found_.parallelism->lower > -most))
+  else if (!found_.parallelism || !(found_.parallelism->lower > most))
     found_.decision = Paired::undecided;
 }
 
@@ -167,11 +169,8 @@ std::string describe(const Comparison& comparison, double tolerance) {
     sentence += text(" by CPU time, because others had ", std::lround(100 * comparison.others),
                      " % of the machine (by real time ", shown(comparison.by_other_clock), ")");
   if (comparison.parallelism)
-    sentence += text(", CPU time over real time ", shown(comparison.parallelism->estimate), " (",
-                     interval(*comparison.parallelism), ") in ",
-                     plural(comparison.quiet_units, "quiet unit"));
-  else if (comparison.clock == Clock::cpu && comparison.decision == Paired::undecided)
-    sentence += ", and no unit was quiet enough to tell whether its threads still work at once";
+    sentence += text(", its threads at once ", shown(comparison.parallelism->estimate), " (",
+                     interval(*comparison.parallelism), ")");
   if (comparison.control) sentence += text(", the reference ", shown(comparison.control->estimate));
   if (comparison.decision == Paired::environment)
     sentence += " as well, so that it is in what both variants share";

@@ -18,7 +18,8 @@ struct UnitValue {
   double cpu = 0;      // by the processes' CPU time; on a GPU the same as `real`
   double seconds = 0;  // that it took, without its control
   double others = 0;   // the part of the machine's CPUs that other work had meanwhile
-  double threads = 1;  // CPU time over real time, where a step of either side came closest to it
+  double threads = 1;  // that ran or waited for a CPU at once, where a step had most of them
+  std::optional<double> at_once = {};  // ln(head / base) of such threads; empty where nobody told
   // Of the reference variant, which the change did not mean to touch.
   struct Control {
     double real = 0, cpu = 0, seconds = 0;
@@ -43,9 +44,9 @@ struct Comparison {
   std::optional<Shift> control = {};  // of the reference variant
   std::vector<double> units = {};     // ln(head / base), one per pair of processes
   std::vector<double> control_units = {};
-  // CPU time over real time, head against base, as quiet units show it; empty where they are few.
+  // ln(head / base) of the threads that ran or waited for a CPU at once; empty where no several
+  // threads were seen, or CPU time did not decide.
   std::optional<Shift> parallelism = {};
-  std::size_t quiet_units = 0;
   double seconds = 0;  // spent
   double others = 0;   // the median over the units
   std::optional<std::string> modes = {};

@@ -6,7 +6,9 @@
 
 #include "base/time.hpp"
 #include "harness/measure/account.hpp"
+#include "harness/measure/cpu_waits.hpp"
 #include "harness/measure/measure.hpp"
+#include "harness/measure/threads_apart.hpp"
 #include "harness/measure/timing.hpp"
 #include "runtime/base/error.hpp"
 
@@ -24,21 +26,28 @@ class Side {
       : subject_(account(steps, variant, device)),
         timer_(timer(*subject_.backend, *subject_.computation)) {
     verify(steps, subject_, device);
+    waits_.emplace();
     subject_.backend->ledger.enter(Ledger::Phase::steady, subject_.computation->permissions());
   }
 
   int suggested_batch() const { return batch_for(timer_, paired_sample_seconds); }
 
   std::string sample(int batch) const {
-    const double cpu = process_cpu_seconds();
+    if (subject_.backend->device) {
+      const double seconds = timer_(batch) / batch;
+      return text(seconds, ' ', seconds, " 0");
+    }
+    const ThreadsApart apart;
+    const double cpu = process_cpu_seconds(), waited = waits_->seconds();
     const double seconds = timer_(batch);
-    const double spent = subject_.backend->device ? seconds : process_cpu_seconds() - cpu;
-    return text(seconds / batch, ' ', spent / batch);
+    return text(seconds / batch, ' ', (process_cpu_seconds() - cpu) / batch, ' ',
+                (waits_->seconds() - waited) / batch);
   }
 
  private:
   Subject subject_;
   Timer timer_;
+  std::optional<CpuWaits> waits_ = {};  // of the threads that there are once it is warm
 };
 
 int batch_of(std::string_view digits) {

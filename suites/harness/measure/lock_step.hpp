@@ -4,9 +4,11 @@
 //
 // It says "ready <steps of a sample>" once the case is warm, then answers each line it reads:
 //   batch N      a sample of the optimized variant has N steps from here on: "ok"
-//   optimized    a sample of the optimized variant: "<seconds per step> <CPU seconds per step>"
+//   optimized    a sample of the optimized variant: "<seconds per step> <CPU seconds per step>
+//                <seconds per step for which its threads waited for a CPU, together>"
 //   reference    the same of the reference; "none" where the case has none
-// and ends with its input. On a GPU both numbers are the device's.
+// and ends with its input. Each thread of a sample has CPUs of its own. On a GPU the first two are
+// the device's, and nobody waits.
 #pragma once
 
 #include <istream>

@@ -70,12 +70,13 @@ TEST(LockStep, AnswersEachSampleWithSecondsPerStep) {
   const auto lines = answers(sum_case(true), "batch 50\noptimized\nreference\n");
   ASSERT_EQ(lines.size(), 4);
   EXPECT_EQ(lines[1], "ok");
-  double seconds = 0, cpu = 0, reference = 0;
-  std::istringstream(lines[2]) >> seconds >> cpu;
+  double seconds = 0, cpu = 0, waited = -1, reference = 0;
+  std::istringstream(lines[2]) >> seconds >> cpu >> waited;
   std::istringstream(lines[3]) >> reference;
   EXPECT_GT(seconds, 1e-6);  // 2000 square roots
   EXPECT_LT(seconds, 1e-2);
   EXPECT_GT(cpu, 0);
+  EXPECT_GE(waited, 0);
   EXPECT_GT(reference, 0);
 }
 
