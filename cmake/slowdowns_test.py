@@ -36,7 +36,7 @@ def test_the_table_tells_each_plant_and_counts_unchanged_builds_by_their_load() 
     found = [Comparison("a lock", 1, "toy", 0, 1, True, "+7 % (+6 .. +8)", 6.0, 61.2)]
     unchanged = [Comparison("", 0, "toy", load, code, False, "", 0.0, 30.0) for load, code in ((1, 0), (1, 4), (4, 1))]
     text = slowdowns.table(found, unchanged, "2026-01-02")
-    assert "| a lock | toy | +7 % (+6 .. +8) | 1 | yes | 61 |" in text
+    assert "| a lock | toy | 0 | +7 % (+6 .. +8) | 1 | yes | 61 |" in text
     assert "| toy, four cases | 1 | 2 | 1 | 0 | 1 | 30 |" in text
     assert "| toy, four cases | 4 | 1 | 0 | 1 | 0 | 30 |" in text
 
