@@ -14,6 +14,7 @@ forgets it.
 import argparse
 import contextlib
 import json
+import queue
 import re
 import shutil
 import subprocess
@@ -170,23 +171,28 @@ class Progress:
 class Task:
     plan: Plan
     suite: str
-    numbers: list[int]
+    number: int
 
 
 def carry_out_task(house: House, task: Task, progress: Progress) -> None:
-    for number in task.numbers:
-        progress.tell(task.plan, house.judge(task.plan, task.suite, number))
+    progress.tell(task.plan, house.judge(task.plan, task.suite, task.number))
 
 
 def at_once(house: House, load: int, tasks: list[Task], progress: Progress) -> None:
-    """Each is what computes beside the others; where one is through, a process that only computes takes its place."""
-    with Load(load - (len(tasks) - 1)) as busy, ThreadPoolExecutor(len(tasks)) as pool:
+    """Each is what computes beside the others; once none is left to begin, processes that only compute take their place."""
+    workers = min(load + 1, len(tasks))
+    left = queue.SimpleQueue()
+    for task in sorted(tasks, key=lambda one: one.number / one.plan.runs):  # of all kinds at any time
+        left.put(task)
+    with Load(load + 1 - workers) as busy, ThreadPoolExecutor(workers) as pool:
 
-        def carry_out_beside(task: Task) -> None:
-            carry_out_task(house, task, progress)
+        def work() -> None:
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    carry_out_task(house, left.get_nowait(), progress)
             busy.more(1)
 
-        for done in [pool.submit(carry_out_beside, task) for task in tasks]:
+        for done in [pool.submit(work) for _ in range(workers)]:
             done.result()
 
 
@@ -194,18 +200,11 @@ def carry_out(house: House, plans: list[Plan], suites: list[str]) -> None:
     here = {(device, suite): house.accept(device, suite) for device in dict.fromkeys(plan.device for plan in plans) for suite in suites}
     for device in dict.fromkeys(device for (device, _), present in here.items() if not present):
         print(f"this machine has no {device}: it has no rows", flush=True)
-    tasks = [Task(plan, suite, [number for number in range(1, plan.runs + 1) if not house.has(plan, suite, number)])
-             for plan in plans for suite in suites if here[plan.device, suite]]
-    tasks = [task for task in tasks if task.numbers]
-    progress = Progress(sum(len(task.numbers) for task in tasks))
+    tasks = [Task(plan, suite, number) for plan in plans for suite in suites if here[plan.device, suite]
+             for number in range(1, plan.runs + 1) if not house.has(plan, suite, number)]
+    progress = Progress(len(tasks))
     for load in dict.fromkeys(task.plan.load for task in tasks):
-        beside = [task for task in tasks if task.plan.load == load]
-        if 1 < len(beside) <= load + 1:
-            at_once(house, load, beside, progress)
-            continue
-        for task in beside:
-            with Load(load):
-                carry_out_task(house, task, progress)
+        at_once(house, load, [task for task in tasks if task.plan.load == load], progress)
 
 
 def table(runs: list[Run], content: str, date: str) -> str:
