@@ -41,6 +41,10 @@ double told(const CaseResult& result, const char* metric) {
   return found == result.metrics.end() ? 0 : found->second.number().value_or(0);
 }
 
+bool is_shared(const CaseResult& result) {
+  return told(result, shared_metric) > 0;
+}
+
 }  // namespace
 
 bool is_disturbed(const CaseResult& result) {
@@ -51,7 +55,7 @@ std::vector<bool> left_out(const CaseRecords& records) {
   std::vector<bool> disturbed, either;
   for (const CaseResult* record : records) {
     disturbed.push_back(is_disturbed(*record));
-    either.push_back(disturbed.back() || told(*record, shared_metric) > 0);
+    either.push_back(disturbed.back() || is_shared(*record));
   }
   return std::ranges::count(either, false) < enough ? disturbed : either;
 }
@@ -88,10 +92,17 @@ bool wants_another(const CaseRecords& records, const Effort& effort) {
   const auto count = static_cast<std::int64_t>(records.size());
   if (!is_timed(*records.front())) return count < std::min(effort.counted, effort.fewest);
   if (count < effort.fewest) return true;
-  if (count >= effort.most) return false;
-  const auto undisturbed = std::count_if(records.begin(), records.end(),
-                                         [](const auto* record) { return !is_disturbed(*record); });
-  return undisturbed < effort.fewest || widest_ratio(records).value_or(0) > effort.limit;
+  const auto fewer_than_wanted = [&](const auto& is_good) {
+    return std::count_if(records.begin(), records.end(), is_good) < effort.fewest;
+  };
+  const bool disturbed =
+      fewer_than_wanted([](const auto* record) { return !is_disturbed(*record); });
+  const bool shared = !disturbed && fewer_than_wanted([](const auto* record) {
+    return !is_disturbed(*record) && !is_shared(*record);
+  });
+  const bool wide = widest_ratio(records).value_or(0) > effort.limit;
+  if (count < effort.most) return disturbed || shared || wide;
+  return shared && wide && count < effort.most_shared;
 }
 
 }  // namespace holdfast::gate

@@ -28,7 +28,7 @@ struct Found {
   }
 };
 
-constexpr Effort effort = {.fewest = 5, .most = 10, .limit = 0.05};
+constexpr Effort effort = {.fewest = 5, .most = 10, .most_shared = 20, .limit = 0.05};
 
 bool wants(const Found& measured) {
   return wants_another(measured.records(), effort);
@@ -76,10 +76,33 @@ TEST(Schedule, ProcessesOnSharedCoresAreLeftOutWhereFiveOthersRemain) {
   Found wide({10, 10, 10, 10, 7});
   wide.results[4].metrics[shared_metric] = {.kind = "advisory", .value = 1};
   EXPECT_EQ(left_out(wide.records()), std::vector<bool>(5, false));
-  EXPECT_TRUE(wants(wide));
   wide.results.push_back(wide.results[0]);
   EXPECT_EQ(left_out(wide.records()), (std::vector<bool>{false, false, false, false, true, false}));
   EXPECT_FALSE(wants(wide));
+}
+
+// Of so many processes, all that found 7 on shared cores.
+Found beside_others(const std::vector<double>& speedups) {
+  Found found(speedups);
+  for (CaseResult& result : found.results)
+    if (result.metrics["speedup"].median == 7)
+      result.metrics[shared_metric] = {.kind = "advisory", .value = 1};
+  return found;
+}
+
+TEST(Schedule, FiveProcessesWithCoresOfTheirOwnAreLookedFor) {
+  EXPECT_TRUE(wants(beside_others({7, 7, 7, 7, 7})));
+  EXPECT_TRUE(wants(beside_others({10, 10, 10, 10, 7})));
+  EXPECT_FALSE(wants(beside_others({10, 10, 7, 10, 10, 7, 10})));
+}
+
+TEST(Schedule, NobodyLooksForThemForEver) {
+  EXPECT_FALSE(wants(beside_others(std::vector<double>(10, 7))));  // all agree
+  std::vector<double> speedups(10, 7);
+  speedups[3] = speedups[4] = 10;
+  EXPECT_TRUE(wants(beside_others(speedups)));
+  speedups.resize(20, 7);
+  EXPECT_FALSE(wants(beside_others(speedups)));
 }
 
 }  // namespace

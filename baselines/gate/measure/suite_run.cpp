@@ -100,7 +100,7 @@ class Runner {
 
   void run() {
     begin();
-    for (std::int64_t round = 1; round <= task_.effort.most; ++round) {
+    for (std::int64_t round = 1;; ++round) {
       const Ids wanted = round == 1 ? unmeasured() : undecided();
       if (wanted.empty() && round > 1) break;
       if (round > 1 && is_spent()) {
@@ -321,7 +321,7 @@ void run_in_turn(const SuiteTask& base, const SuiteTask& head, Progress& progres
   of_base.begin();
   of_head.begin();
   std::mt19937_64 random(std::random_device{}());
-  for (std::int64_t round = 1; round <= head.effort.most; ++round) {
+  for (std::int64_t round = 1;; ++round) {
     Ids ids = of_head.wanted(round);
     ids.merge(of_base.wanted(round));
     if (ids.empty()) break;
