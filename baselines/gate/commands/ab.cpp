@@ -15,6 +15,7 @@
 #include "gate/documents/selftest.hpp"
 #include "gate/measure/processes.hpp"
 #include "gate/measure/suite_process.hpp"
+#include "gate/measure/suite_run.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -162,7 +163,8 @@ int ab_verb(const Options& options) {
       .device = options.value_or("device", "host"),
       .unit_seconds = options.positive("unit").value_or(0.3),
       .decision = {.tolerance = options.positive("tolerance").value_or(2) / 100,
-                   .budget_seconds = options.positive("budget").value_or(60),
+                   .budget_seconds = stretched_budget(options.positive("budget").value_or(60),
+                                                      stretch_of_load()),
                    .clock = options.has("cpu-time")    ? Clock::cpu
                             : options.has("real-time") ? Clock::real
                                                        : Clock::by_load}};
@@ -225,7 +227,9 @@ Command ab_command() {
           .options = {{"device", "D", "host (default), cuda or cuda:N"},
                       {"tier", "T", "smoke, gate (default) or full"},
                       {"filter", "REGEX", "only cases whose id contains it"},
-                      {"budget", "SECONDS", "for each case (default 60)"},
+                      {"budget", "SECONDS",
+                       "for each case on a machine at rest (default 60); up to four times as many "
+                       "on a busy one"},
                       {"unit", "SECONDS", "of samples from each pair of processes (default 0.3)"},
                       {"tolerance", "PERCENT", "a slowdown that may pass (default 2)"},
                       {"cpu-time", "", "decide by CPU time (default: where others compute)"},

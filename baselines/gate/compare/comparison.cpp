@@ -25,6 +25,8 @@ using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t fewest_rounds = 5;
 constexpr int control_samples = 4;
+constexpr double sampled_part = 0.25;  // of the time until a pair is ready
+constexpr double most_stretch = 4;
 
 double since(Steady::time_point begin) {
   return std::chrono::duration<double>(Steady::now() - begin).count();
@@ -228,6 +230,14 @@ Builds::Builds(const Build& base, const Build& head)
   for (Build* build : {&base_, &head_}) build->environment["HOLDFAST_FFTW_WISDOM"] = wisdom;
 }
 
+double sampling_seconds(double least, double ready) {
+  return std::max(least, sampled_part * ready);
+}
+
+double stretched_budget(double at_rest, double stretch) {
+  return at_rest * std::clamp(stretch, 1.0, most_stretch);
+}
+
 UnitValue measure_unit(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
                        bool control, std::mt19937_64& random) {
   const auto begin = Steady::now();
@@ -235,7 +245,7 @@ UnitValue measure_unit(const Builds& builds, const std::string& case_id, const C
   UnitValue unit;
   {
     Pair pair(builds, case_id, plan, random);
-    const Samples samples = pair.optimized(plan.unit_seconds);
+    const Samples samples = pair.optimized(sampling_seconds(plan.unit_seconds, since(begin)));
     const Reading found = samples.log_ratio();
     unit.real = found.real;
     unit.cpu = found.cpu;

@@ -46,10 +46,18 @@ class BuildError : public Error {
 
 struct ComparisonPlan {
   std::string device = "host";
-  double unit_seconds = 0.3;  // that a pair of processes is asked for samples
+  double unit_seconds = 0.3;  // that a pair of processes is asked for samples, at least
   double answer_seconds = 120;
   SequencePlan decision = {};
 };
+
+// Seconds that a pair is asked for samples which was ready after so many: beside others that takes
+// long, and few samples of it would be wasted.
+double sampling_seconds(double least, double ready);
+
+// The budget of a machine at rest where everything takes `stretch` times as long: that many times,
+// four at most.
+double stretched_budget(double at_rest, double stretch);
 
 // Two fresh processes, one of each build, timed in turn; `control` asks for the reference variant
 // as well. Throws BuildError where a build cannot time the case.

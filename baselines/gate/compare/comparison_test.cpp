@@ -141,6 +141,17 @@ TEST_F(Comparing, ARefusalIsPassedOn) {
   EXPECT_EQ(fault_of("refuse"), Fault::bad_input);
 }
 
+TEST(Comparison, AsksAPairThatWasSlowToBeReadyForMoreSamples) {
+  EXPECT_EQ(sampling_seconds(0.3, 0.5), 0.3);
+  EXPECT_EQ(sampling_seconds(0.3, 4), 1);
+}
+
+TEST(Comparison, HasFourTimesItsBudgetOnABusyMachineAtMost) {
+  EXPECT_EQ(stretched_budget(60, 0.1), 60);
+  EXPECT_EQ(stretched_budget(60, 2.5), 150);
+  EXPECT_EQ(stretched_budget(60, 9), 240);
+}
+
 TEST(Conversation, SilenceEndsAfterItsTime) {
   Conversation with(
       {.program = "/bin/sh", .arguments = {"-c", "read line"}, .timeout_seconds = 0.05});

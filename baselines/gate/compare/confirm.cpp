@@ -14,6 +14,7 @@
 #include "gate/judge/metric.hpp"
 #include "gate/judge/screening.hpp"
 #include "gate/measure/suite_process.hpp"
+#include "gate/measure/suite_run.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -169,7 +170,9 @@ class Confirming {
         .device = device,
         .unit_seconds = plan_.unit_seconds,
         .decision = {
-            .tolerance = tolerance, .budget_seconds = plan_.budget_seconds, .clock = plan_.clock}};
+            .tolerance = tolerance,
+            .budget_seconds = stretched_budget(plan_.budget_seconds, stretch_of_load()),
+            .clock = plan_.clock}};
     try {
       if (!builds_) {
         base_list_ =
@@ -180,8 +183,8 @@ class Confirming {
       if (!times_case(*base_list_, device, case_id))
         throw Error(Fault::incomplete,
                     text((plan_.base / suite).string(), " does not time this case on ", device));
-      progress_.say(title, ": against ", plan_.base.string(), ", ", plan.decision.budget_seconds,
-                    " s at most");
+      progress_.say(title, ": against ", plan_.base.string(), ", ",
+                    std::lround(plan.decision.budget_seconds), " s at most");
       const Comparison found = compare(*builds_, case_id, plan, [&](const Comparison& so_far) {
         progress_.following(text(title, ": ", plural(so_far.units.size(), "unit"), ", ",
                                  std::lround(so_far.seconds), " s"));

@@ -121,7 +121,9 @@ Command check_command() {
            {"again", "DIR", "a second run of this build, which tells the same", true},
            {"confirm", "BUILD",
             "decide suspect times and ratios by timing that build and this one in turn"},
-           {"budget", "SECONDS", "of a confirmation, for each case (default 60)"},
+           {"budget", "SECONDS",
+            "of a confirmation, for each case on a machine at rest (default 60); up to four times "
+            "as many on a busy one"},
            common::only,
            common::device,
            {"expect", "SUITE:DEVICE", "results that must be there", true},
