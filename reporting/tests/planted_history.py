@@ -65,6 +65,8 @@ class Measured:
     values: Values
     compiler: str
     blocking: set[tuple[str, str, str]]
+    new: int = 0  # values that nothing is accepted for
+    caveats: list[str] | None = field(default_factory=list)  # None: written by an older build
 
     @property
     def sha(self) -> str:
@@ -234,11 +236,16 @@ class Writer:
             line["not_checked"] = ["1 case of the tier full not run (the run's tier is gate)"]
         self.env[run.suite] = env
         blocks = [[self.numbers[key]] * 2 for key in sorted(run.blocking)]
-        counts = {"PASS": len(run.values) - len(blocks)} | ({"REGRESSION": len(blocks)} if blocks else {})
+        counts = {
+            "PASS": len(run.values) - len(blocks) - run.new,
+            **({"REGRESSION": len(blocks)} if blocks else {}), **({"NEW": run.new} if run.new else {}),
+        }
         line["verdict"] = {
             "exit": 1 if blocks else 0, "counts": counts, "blocking": len(blocks), "most": "PASS",
             "others": {"REGRESSION": blocks} if blocks else {},
         }
+        if run.caveats is not None:
+            line["verdict"]["caveats"] = run.caveats
         line |= {"blocks": blocks} if blocks else {}
         line["values"] = self.changed(run)
         self.lines.append(dumped(line))

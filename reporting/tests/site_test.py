@@ -16,6 +16,8 @@ from planted_history import DRIFT_CASE, HOST, STEP_CASE, history, sha, write
 from site_place import REPOSITORY, Links, SitePlace, data_of, trend_of
 
 STEP_PAGE = "case/cubed_sphere_swe/rk4_step/n=48/f64.html"
+UNGATED = "140 of 160 times and ratios not gated here"
+GREEN, AMBER = '<path fill="#007a5a"', '<path fill="#8a6100"'
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +146,32 @@ def test_a_page_of_a_run_tells_environment_changes_and_what_was_not_checked(
 def test_the_badge_says_the_newest_verdict(place: SitePlace) -> None:
     badge = place.text("badge.svg")
     assert 'aria-label="holdfast: passed"' in badge
+    assert GREEN in badge and AMBER not in badge
+
+
+@pytest.mark.parametrize(
+    ("caveats", "said"),
+    [
+        ([UNGATED], f"passed; {UNGATED}"),
+        (None, "passed; 6 values held against nothing"),
+    ],
+    ids=["that the gate told", "of an older history"],
+)
+def test_what_was_held_against_nothing_makes_the_badge_amber(
+    tmp_path: Path, caveats: list[str] | None, said: str
+) -> None:
+    place = SitePlace(tmp_path, commits=4, cases=1)
+    for run in place.runs:
+        if run.number == 4:
+            run.caveats = caveats
+            run.new = 3 if run.device_class == HOST else 0
+    write(place.store, place.runs)
+    place.draw()
+    badge = place.text("badge.svg")
+    assert f'aria-label="holdfast: {said}"' in badge
+    assert AMBER in badge and GREEN not in badge
+    assert f"\u2248 {said}" in words(place.text("index.html"))
+    assert f"\u2248 {said}" in words(place.text(addresses.of_class(HOST)))
 
 
 def test_a_blocking_run_is_told_first_and_in_the_badge(tmp_path: Path) -> None:

@@ -138,6 +138,7 @@ HistoryVerdict verdict_of(Object& object) {
                          .blocking = object.take("blocking").integer()};
   for (const auto& [name, count] : object.take("counts").object().rest())
     verdict.counts[name] = count.integer();
+  if (const auto caveats = object.optional("caveats")) verdict.caveats = caveats->strings();
   return verdict;
 }
 
@@ -403,6 +404,7 @@ std::string HistorySegment::write(const HistoryRun& run, const HistoryMeanings& 
                        {"blocking", run.verdict->blocking},
                        {"most", most == verdicts.end() ? no_verdict : most->first},
                        {"others", others}};
+    if (run.verdict->caveats) line["verdict"]["caveats"] = *run.verdict->caveats;
   }
   return lines + line_of("run", ++runs_, line);
 }

@@ -74,6 +74,8 @@ struct HistoryVerdict {
   std::int64_t exit = 0;                            // of the whole results root
   std::map<std::string, std::int64_t> counts = {};  // of this suite on this class
   std::int64_t blocking = 0;
+  // Why exit 0 of the whole root is not "well". Unknown in what an older build wrote.
+  std::optional<std::vector<std::string>> caveats = {};
 };
 
 // One suite measured once on one device class.

@@ -9,6 +9,7 @@
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/selftest.hpp"
+#include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -105,6 +106,15 @@ std::vector<std::string> about(const std::string& suite, const std::set<std::str
   return kept;
 }
 
+// What makes a pass of the whole root less than well, but for values that other parts of it hold
+// against nothing.
+std::vector<std::string> caveats_of_part(const Verdict& verdict, bool all_held) {
+  std::vector<std::string> kept = verdict.caveats;
+  if (all_held)
+    std::erase_if(kept, [](const std::string& one) { return one.ends_with("not gated here"); });
+  return kept;
+}
+
 // What the gate said about this part.
 void judge(HistoryRun& run, const std::string& device_class, const Verdict& verdict) {
   std::map<HistorySeries, const Row*> rows;
@@ -120,6 +130,9 @@ void judge(HistoryRun& run, const std::string& device_class, const Verdict& verd
       point.verdict = row->second->verdict;
       point.blocks = row->second->blocking;
     }
+  const bool all_held = !judged.counts.contains(verdict::fresh) &&
+                        !judged.counts.contains(verdict::environment);
+  judged.caveats = caveats_of_part(verdict, all_held);
   run.verdict = judged;
 }
 

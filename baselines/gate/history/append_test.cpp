@@ -341,6 +341,48 @@ TEST_F(AppendingSelfTests, AreNoResultsToThoseWhoReadThoseAlone) {
   EXPECT_THAT(read_all_results(root_), SizeIs(1));
 }
 
+TEST_F(Appending, WhatAVerdictHeldAgainstNothingIsKeptWithItsPart) {
+  using Caveats = std::vector<std::string>;
+  const Caveats told = {"not all of the gate tier was measured",
+                        "140 of 160 times and ratios not gated here"};
+  const auto kept = [&](const char* verdict_of_row) {
+    const Results results = made_up({"host", 1, 1, false}, 0, 0);
+    const Row row{.case_id = results.cases.front().id,
+                  .device_class = "host",
+                  .variant = "optimized",
+                  .metric = "count_0",
+                  .verdict = verdict_of_row};
+    const Verdict verdict{.rows = {row}, .caveats = told};
+    return measured_run(results, {}, &verdict).run.verdict->caveats;
+  };
+  EXPECT_EQ(kept("NEW"), told);
+  EXPECT_EQ(kept("ENV"), told);
+  EXPECT_EQ(kept("PASS"), Caveats{told.front()});
+}
+
+TEST_F(Appending, CaveatsAreReadAsTheyWereWrittenAndOfAnOlderBuildNotAtAll) {
+  Store store(store_, Store::Use::writing);
+  HistoryWriter writer(store);
+  using Caveats = std::vector<std::string>;
+  const std::vector<std::optional<Caveats>> judged = {Caveats{"not all was measured"}, Caveats(),
+                                                      std::nullopt};
+  for (std::size_t run = 0; run < judged.size(); ++run) {
+    const Verdict verdict;
+    MeasuredRun made =
+        measured_run(made_up({"host", 1, 1, false}, 0, static_cast<int>(run)), {}, &verdict);
+    made.run.verdict->caveats = judged[run];
+    made.run.commit.order = writer.order_of(made.run.commit.name);
+    writer.add("host", made.run, made.meanings);
+  }
+  writer.publish();
+  std::vector<std::optional<Caveats>> kept;
+  const HistoryFile file = history_files(store).front();
+  for_each_run(file, [&](const HistoryRun& one, const HistoryMeanings&) {
+    kept.push_back(one.verdict->caveats);
+  });
+  EXPECT_EQ(kept, judged);
+}
+
 TEST_F(Appending, ACommitIsToldWithItsSubjectTimeParentAndBranch) {
   const fs::path repository = folder_.path() / "repository";
   fs::create_directories(repository);

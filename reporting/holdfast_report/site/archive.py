@@ -6,6 +6,8 @@ from functools import cached_property
 from itertools import pairwise
 from statistics import median
 
+from holdfast_report.units import plural
+
 Key = tuple[str, str, str, str]  # device class, case, variant, metric
 
 QUIET = ("PASS", "NEW", "ACCEPTED", "SKIPPED", "IMPROVED")
@@ -47,6 +49,7 @@ class Run:
     counts: dict[str, int] = field(default_factory=dict)  # verdicts
     blocking: int | None = None  # None where the history does not say
     not_checked: list[str] = field(default_factory=list)
+    caveats: list[str] | None = None  # why what passed is not well, where the history says it
 
     @property
     def print(self) -> str:
@@ -61,6 +64,14 @@ class Run:
             block = sum(count for name, count in self.counts.items() if name in ALARMS)
         loud = sum(count for name, count in self.counts.items() if name not in (*QUIET, "WAIVED"))
         return block, max(0, loud - block)
+
+    @property
+    def doubts(self) -> list[str]:
+        """The caveats; of an older history, which knows none, what it says of new values."""
+        if self.caveats is not None:
+            return self.caveats
+        fresh = self.counts.get("NEW", 0)
+        return [f"{plural(fresh, 'value')} held against nothing"] if fresh else []
 
 
 @dataclass

@@ -18,7 +18,6 @@ from holdfast_report.site import addresses
 from holdfast_report.site.archive import Archive, Run
 from holdfast_report.site.levels import Levels
 from holdfast_report.site.views import (
-    State,
     differences,
     moved,
     state_of,
@@ -84,23 +83,14 @@ class Renderer:
         )
 
 
-def together(runs: list[Run]) -> State:
-    """The verdicts of several classes as one."""
-    counts: dict[str, int] = {}
-    for run in runs:
-        for verdict, count in run.counts.items():
-            counts[verdict] = counts.get(verdict, 0) + count
-    blocking = sum(run.judged[0] for run in runs)
-    return state_of(counts, (blocking, sum(run.judged[1] for run in runs)))
-
-
 def badge(archive: Archive) -> str:
-    """The verdicts of the newest run of each class as a picture of two words."""
-    state = together([archive.runs_of(name)[-1] for name in archive.classes])
+    """The verdicts of the newest run of each class as a picture of a few words."""
+    state = state_of([archive.runs_of(name)[-1] for name in archive.classes])
     colour = {"good": "#007a5a", "bad": "#b83c08", "odd": "#8a6100"}[state.tone]
     width = 62 + 8 + round(6.4 * len(state.text)) + 8
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" '
+        f'viewBox="0 0 {width} 20" role="img" '
         f'aria-label="holdfast: {escape(state.text)}">'
         f'<path fill="#3c444c" d="M4 0h58v20H4a4 4 0 0 1-4-4V4a4 4 0 0 1 4-4z"/>'
         f'<path fill="{colour}" d="M62 0h{width - 66}a4 4 0 0 1 4 4v12a4 4 0 0 1-4 4H62z"/>'
@@ -126,7 +116,7 @@ def index(site: Site, renderer: Renderer) -> str:
                 "device_class": name,
                 "address": addresses.of_class(name),
                 "run_address": addresses.of_run(commit),
-                "state": state_of(run.counts, run.judged),
+                "state": state_of([run]),
                 "commit": commit,
                 "facts": [(label, fact) for label, fact in facts if fact],
                 "ci": run.ci,
@@ -190,7 +180,7 @@ def runs(site: Site, renderer: Renderer) -> str:
             {
                 "commit": commit,
                 "address": addresses.of_run(commit),
-                "state": together(archive.runs_at(at)),
+                "state": state_of(archive.runs_at(at)),
                 "changes": counted.get(at, 0),
             }
         )
@@ -225,7 +215,7 @@ def run_page(site: Site, renderer: Renderer, at: int) -> tuple[str, str]:
             {
                 "device_class": run.device_class,
                 "address": addresses.of_class(run.device_class),
-                "state": state_of(run.counts, run.judged),
+                "state": state_of([run]),
                 "counts": sorted(run.counts.items()),
                 "facts": facts_of(run),
                 "ci": run.ci,
@@ -273,7 +263,7 @@ def class_page(site: Site, renderer: Renderer, name: str) -> tuple[str, str]:
         address,
         ("filter.js",),
         device_class=name,
-        state=state_of(run.counts, run.judged),
+        state=state_of([run]),
         newest_commit=archive.commits[run.at],
         facts=facts_of(run),
         environments=surroundings(archive, name),

@@ -55,6 +55,7 @@ class Verdict(Loose):
     blocking: int
     most: str
     others: dict[str, Ranges]
+    caveats: list[str] | None = None
 
 
 class Run(Loose):
@@ -182,6 +183,8 @@ class Segment:
             for name, count in run.verdict.counts.items():
                 kept.counts[name] = kept.counts.get(name, 0) + count
             kept.blocking = (kept.blocking or 0) + run.verdict.blocking
+            if run.verdict.caveats is not None:
+                kept.caveats = list(dict.fromkeys([*(kept.caveats or []), *run.verdict.caveats]))
 
     def values(self, run: Run, number: int, where: str) -> None:
         held = self.held

@@ -19,15 +19,17 @@ class State:
     tone: str
 
 
-def state_of(counts: dict[str, int], judged: tuple[int, int]) -> State:
-    if not counts:
+def state_of(runs: Sequence[Run]) -> State:
+    """The verdicts of one class, or of several as one."""
+    if not any(run.counts for run in runs):
         return State("not judged", "?", "odd")
-    block, warn = judged
-    said = [f"{block} block"] if block else []
-    said += [f"{warn} warn"] if warn else []
+    block, warn = (sum(counted) for counted in zip(*(run.judged for run in runs), strict=True))
+    warned = f", {warn} warn" if warn else ""
     if block:
-        return State(", ".join(said), "\u2717", "bad")
-    return State(f"passed, {said[0]}", "\u2248", "odd") if said else State("passed", "\u2713", "good")
+        return State(f"{block} block{warned}", "\u2717", "bad")
+    doubts = dict.fromkeys(doubt for run in runs for doubt in run.doubts)
+    said = "; ".join([f"passed{warned}", *doubts])
+    return State(said, "\u2248", "odd") if warn or doubts else State(said, "\u2713", "good")
 
 
 @dataclass(frozen=True)
