@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """cmake/ci/compare.sh in a repository whose builds are the fake suite, at the step time that the tree says."""
 
+import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ add_custom_target(perf COMMAND sh -c "mkdir -p bin && cp $ENV{FAKE_SUITE_BINARY}
   && printf '{\\"content\\": \\"sha256:%s\\", \\"git\\": {\\"dirty\\": false, \\"sha\\": null}}' \\
      $(cat ${CMAKE_SOURCE_DIR}/step_seconds | sha256sum | cut -c 1-64) > bin/content.json" VERBATIM)
 """
+NO_REPORT = "compare: no report was drawn; the verdict stands above"
 POLICY = """{"schema": "holdfast-policy/1",
  "kinds": {"exact": {"gate": "block", "tolerance": 0}, "time": {"gate": "warn", "tolerance": 0.05},
            "advisory": {"gate": "off"}}, "metrics": {}, "rules": [], "waivers": []}"""
@@ -64,14 +67,16 @@ def tree(tmp_path: Path) -> Path:
     (tmp_path / "baselines/policy").mkdir(parents=True)
     (tmp_path / "baselines/policy/common.json").write_text(POLICY)
     (tmp_path / "CMakeLists.txt").write_text(CMAKE)
-    (tmp_path / ".gitignore").write_text("/build/\n")
+    (tmp_path / ".gitignore").write_text("/build/\n/.venv\n/reporting\n")
     git(tmp_path, "init", "--quiet", "--initial-branch=main")
     commit(tmp_path, "0.00100")
     commit(tmp_path, "0.001")
     return tmp_path
 
 
-def test_a_slower_branch_fails_and_is_held_against_the_merge_base(tree: Path) -> None:
+def test_a_slower_branch_fails_against_the_merge_base_and_its_report_is_drawn(tree: Path) -> None:
+    (tree / "reporting").symlink_to(ROOT / "reporting")
+    (tree / ".venv").symlink_to(sys.prefix)
     git(tree, "checkout", "--quiet", "-b", "topic")
     commit(tree, "0.00104")
     commit(tree, "0.0011")
@@ -80,6 +85,12 @@ def test_a_slower_branch_fails_and_is_held_against_the_merge_base(tree: Path) ->
     assert "A step of 0.001 s, the merge base with main" in found.stdout
     assert "REGRESSION  fake_suite/add/n:8/f64" in found.stdout
     assert "confirmed" in found.stdout
+    report = tree / "build/release/compare/report/index.html"
+    if all(importlib.util.find_spec(name) for name in ("jinja2", "matplotlib", "pydantic")):
+        assert NO_REPORT not in found.stderr, found.stderr
+        assert "Failed: a blocking regression (exit 1)" in report.read_text("utf-8")
+    else:
+        assert NO_REPORT in found.stderr and not report.exists()
 
 
 def test_a_changed_tree_on_main_is_held_against_head_and_passes_where_nothing_got_slower(tree: Path) -> None:
@@ -87,6 +98,7 @@ def test_a_changed_tree_on_main_is_held_against_head_and_passes_where_nothing_go
     found = compare(tree)
     assert found.returncode == 0, found.stdout + found.stderr
     assert "A step of 0.001 s, HEAD, which this tree changes" in found.stdout
+    assert NO_REPORT in found.stderr, "there is nothing that could draw it"
 
 
 def test_main_as_it_is_is_held_against_its_parent(tree: Path) -> None:
