@@ -2,10 +2,19 @@
 """What this page says nothing about, and why. A reader must be able to tell silence from a pass."""
 
 from collections import Counter
+from dataclasses import dataclass
 
-from holdfast_report.documents import Case
+from holdfast_report.cells import Table
+from holdfast_report.documents import Case, Row, Verdict
 from holdfast_report.root import Part, Root
-from holdfast_report.units import plural
+from holdfast_report.units import plural, share
+
+# By which standard a loss would have failed, as the gate says it.
+HELD = {
+    "accepted": "what was accepted",
+    "beside": "the base beside it",
+    "bound": "its bound",
+}
 
 
 def device_kind(device_name: str) -> str:
@@ -29,6 +38,23 @@ def absent_readings(cases: list[Case]) -> Counter[tuple[str, str]]:
         }
         lacking.update(missing)
     return lacking
+
+
+def uncounted(part: Part) -> list[str]:
+    """Which cases of a host have no count of instructions, by the reason in the suite's list."""
+    if part.listed is None or device_kind(part.results.env.device_name) != "host":
+        return []
+    measured = {case.id for case in part.measured}
+    by_reason: dict[str, list[str]] = {}
+    for case in part.listed.cases:
+        if case.uncounted and case.id in measured:
+            name = case.id.removeprefix(part.suite + "/")
+            by_reason.setdefault(case.uncounted, []).append(name)
+    return [
+        f"{part.title}: instructions not counted in {plural(len(names), 'case')}, "
+        f"because {reason}: {', '.join(names)}"
+        for reason, names in by_reason.items()
+    ]
 
 
 def gaps_of(part: Part) -> list[str]:
@@ -55,6 +81,7 @@ def gaps_of(part: Part) -> list[str]:
         gaps.append(f"{', '.join(ids)} on {part.device_class}: {status} ({reason})")
     for (metric, reason), count in sorted(absent_readings(part.measured).items()):
         gaps.append(f"{part.title}: {metric} in {plural(count, 'case')}: {reason}")
+    gaps.extend(uncounted(part))
     if part.listed:
         kind = device_kind(results.env.device_name)
         have = {case.id for case in results.cases}
@@ -115,3 +142,44 @@ def not_checked(root: Root, trends_absent: str | None) -> list[str]:
     if trends_absent:
         gaps.append(f"trends: {trends_absent}")
     return list(dict.fromkeys(gaps))
+
+
+@dataclass(frozen=True)
+class Losses:
+    """How large a loss of speed had to be to fail: in one sentence, and case by case."""
+
+    said: str
+    table: Table
+
+
+def smallest_losses(verdict: Verdict) -> Losses | None:
+    """The largest first; None where nothing was timed."""
+    best: dict[tuple[str, str], Row] = {}
+    for row in verdict.rows:
+        if row.kind in ("time", "ratio") and row.metric != "handover_s":
+            key = row.case, row.device_class
+            best[key] = min(best.get(key, row), row, key=loss_of)
+    if not best:
+        return None
+    rows = sorted(best.values(), key=loss_of, reverse=True)
+    told = [row.resolution.loss for row in rows if row.resolution]
+    silent = len(rows) - len(told)
+    span = " to ".join(dict.fromkeys(share(loss) for loss in (*told[-1:], *told[:1])))
+    said = [f"{span} in {plural(len(told), 'case')}"] if told else []
+    said += [f"no loss of speed would have failed in {plural(silent, 'case')}"] if silent else []
+    head = ("loss", "case", "held against")
+    several = len({row.device_class for row in rows}) > 1
+    table = Table(head, [loss_cells(row, several) for row in rows], len(head))
+    return Losses("; ".join(said), table)
+
+
+def loss_of(row: Row) -> float:
+    return row.resolution.loss if row.resolution else float("inf")
+
+
+def loss_cells(row: Row, with_class: bool) -> tuple[str, ...]:
+    case = f"{row.case} on {row.device_class}" if with_class else row.case
+    if row.resolution is None:
+        return "none", case, "nothing that gates"
+    by = row.resolution.by
+    return share(row.resolution.loss), case, f"{HELD.get(by, by)}, {row.metric}"

@@ -15,7 +15,7 @@ from holdfast_report import (
     tables,
 )
 from holdfast_report.case_rows import case_rows
-from holdfast_report.coverage import not_checked
+from holdfast_report.coverage import not_checked, smallest_losses
 from holdfast_report.folding import Folded
 from holdfast_report.history import Series
 from holdfast_report.root import Root
@@ -160,5 +160,6 @@ def render(
         suspects=suspects,
         profiles=profiles,
         environments=[(part.title, environment.facts_of(part)) for part in root.parts],
+        losses=smallest_losses(verdict) if verdict else None,
         gaps=not_checked(root, trends_absent),
     )

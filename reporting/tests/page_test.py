@@ -189,6 +189,52 @@ def test_metrics_without_a_value_are_listed_with_their_reason(workplace: Workpla
     assert "idle_fraction in 1 case: no CUPTI" in drawn(workplace).words
 
 
+def timed(case: str, loss: float | None, by: str = "beside", **changes: object) -> dict[str, object]:
+    held = {} if loss is None else {"resolution": {"loss": loss, "by": by}}
+    return builders.improved() | {"verdict": "PASS", "case": case} | held | changes
+
+
+def test_the_smallest_loss_that_would_have_failed_is_told_case_by_case(
+    workplace: Workplace,
+) -> None:
+    rows = [
+        timed("toy/sharp/f64", 0.24),
+        timed("toy/sharp/f64", 0.031, "accepted", metric="time_s", kind="time"),
+        timed("toy/blind/f64", 0.4, "bound"),
+        timed("toy/silent/f64", None),
+        timed("toy/silent/f64", None, metric="handover_s", kind="time"),
+    ]
+    workplace.judge(builders.verdict(0, rows))
+    words = drawn(workplace).words
+    assert "failed this run: 3.1 % to 40 % in 2 cases; no loss of speed would have failed in 1 case." in words
+    told = [
+        "none toy/silent/f64 nothing that gates",
+        "40 % toy/blind/f64 its bound, speedup",
+        "3.1 % toy/sharp/f64 what was accepted, time_s",
+    ]
+    assert " ".join(["loss case held against", *told]) in words
+    other = timed("toy/silent/f64", 0.5, device_class="host-x86_64-v3-2t")
+    workplace.judge(builders.verdict(0, [*rows, other]))
+    assert "50 % toy/silent/f64 on host-x86_64-v3-2t the base beside it" in drawn(workplace).words
+
+
+def test_a_run_that_timed_nothing_tells_no_smallest_loss(workplace: Workplace) -> None:
+    workplace.judge(builders.verdict(0, [builders.row("PASS")]))
+    assert "smallest loss" not in drawn(workplace).words
+
+
+def test_cases_without_a_count_of_instructions_are_told_by_reason(workplace: Workplace) -> None:
+    listed = builders.case_list()
+    listed["cases"][0]["uncounted"] = "its step takes too long"
+    listed["cases"][1]["uncounted"] = "nobody ran it"
+    for device_class in (HOST, DRY):
+        builders.put(workplace.results / device_class / "cubed_sphere_swe.list.json", listed)
+    words = drawn(workplace).words
+    told = "instructions not counted in 1 case, because its step takes too long: rk4_step/n:48/f64"
+    assert f"cubed_sphere_swe on {HOST}: {told}" in words
+    assert words.count("instructions not counted") == 1, "of what was run, and on the host"
+
+
 def test_a_speedup_below_its_bound_is_drawn_with_the_bound(workplace: Workplace) -> None:
     document = builders.host_results()
     document["cases"][0]["metrics"]["speedup"] = builders.sampled(
