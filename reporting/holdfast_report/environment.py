@@ -2,7 +2,19 @@
 """On what a part was measured."""
 
 from holdfast_report.root import Part
-from holdfast_report.units import digits, readable, short_hash
+from holdfast_report.units import digits, readable, share, short_hash
+
+
+def of_the_cpus(fraction: float | None) -> str | None:
+    return f"{share(fraction)} of the CPUs" if fraction is not None else None
+
+
+def gigahertz(hertz: float | None) -> str | None:
+    return f"{digits(hertz / 1e9)} GHz" if hertz is not None else None
+
+
+def count(number: int | None) -> str | None:
+    return f"{number:,}" if number is not None else None
 
 
 def facts_of(part: Part) -> list[tuple[str, str]]:
@@ -19,7 +31,7 @@ def facts_of(part: Part) -> list[tuple[str, str]]:
         "content": short_hash(run.content),
         "device": env.device_name
         + (f" ({device.name})" if device.name not in (None, env.device_name) else ""),
-        "multiprocessors": str(device.sms) if device.sms is not None else None,
+        "multiprocessors": count(device.sms),
         "device memory": readable(device.memory_bytes, "B") if device.memory_bytes else None,
         "driver": env.driver,
         "CUDA": env.cuda,
@@ -29,16 +41,27 @@ def facts_of(part: Part) -> list[tuple[str, str]]:
         "flags": short_hash(env.flags) if env.flags else None,
         "CPU": env.host.cpu,
         "processor": env.host.processor,
-        "threads": str(env.host.threads) if env.host.threads is not None else None,
+        "threads": count(env.host.threads),
         "instruction set": env.host.isa,
         "fingerprint": short_hash(env.fingerprint),
         "quality": "valid" if quality.valid else "INVALID: " + "; ".join(quality.reasons),
         "load": digits(quality.load) if quality.load is not None else None,
-        "clock": f"{digits(quality.sm_clock_hz / 1e9)} GHz" if quality.sm_clock_hz else None,
+        "others' share": of_the_cpus(quality.others_fraction),
+        "steal": of_the_cpus(quality.steal_fraction),
+        "memory stall": f"{share(quality.memory_stall_fraction)} of the time"
+        if quality.memory_stall_fraction is not None
+        else None,
+        "CPU clock": gigahertz(quality.cpu_clock_hz),
+        "SM clock": gigahertz(quality.sm_clock_hz),
+        "memory clock": gigahertz(quality.mem_clock_hz),
         "throttled": yes_no[quality.throttled],
         "temperature": f"{digits(quality.temperature_c)} \u00b0C"
         if quality.temperature_c is not None
         else None,
+        "ECC errors": f"{quality.ecc_errors:,} uncorrected"
+        if quality.ecc_errors is not None
+        else None,
+        "other processes": count(quality.other_processes),
         "device code from": run.sources,
     }
     return [(name, fact) for name, fact in facts.items() if fact]

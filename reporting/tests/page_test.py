@@ -235,6 +235,25 @@ def test_cases_without_a_count_of_instructions_are_told_by_reason(workplace: Wor
     assert words.count("instructions not counted") == 1, "of what was run, and on the host"
 
 
+def test_the_environment_tells_what_the_machine_did_meanwhile(workplace: Workplace) -> None:
+    document = builders.host_results()
+    document["quality"] |= {
+        "others_fraction": 0.12, "steal_fraction": 0.0, "memory_stall_fraction": 0.004,
+        "cpu_clock_hz": 2.6e9, "sm_clock_hz": 1.98e9, "mem_clock_hz": 2.619e9, "ecc_errors": 0,
+        "other_processes": 3,
+    }
+    workplace.measure(HOST, document)
+    words = drawn(workplace).words
+    for fact in (
+        "others' share 12 % of the CPUs", "steal 0 % of the CPUs", "memory stall 0.4 % of the time",
+        "CPU clock 2.60 GHz", "SM clock 1.98 GHz", "memory clock 2.62 GHz",
+        "ECC errors 0 uncorrected", "other processes 3",
+    ):
+        assert fact in words
+    for name in ("others' share", "memory stall", "memory clock", "ECC errors"):
+        assert words.count(name) == 1, "and of dry, where it is not known, nothing"
+
+
 def test_a_speedup_below_its_bound_is_drawn_with_the_bound(workplace: Workplace) -> None:
     document = builders.host_results()
     document["cases"][0]["metrics"]["speedup"] = builders.sampled(
