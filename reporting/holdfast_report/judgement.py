@@ -2,8 +2,11 @@
 """The verdict as the page tells it: a headline, and rows of one case and verdict together."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
+from holdfast_report.causes import by_metric, cause_of, failing
+from holdfast_report.causes import told as kernels_told
+from holdfast_report.cells import Table
 from holdfast_report.documents import Row, Verdict
 from holdfast_report.units import percent, readable
 
@@ -63,11 +66,14 @@ class Line:
     """One metric of a finding: what the gate says, and both numbers."""
 
     metric: str
+    verdict: str
     said: str
     before: str
     now: str
     change: str
     limit: str
+    case: str = field(compare=False)
+    variant: str = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,9 @@ class Finding:
     variant: str
     lines: list[Line]
     evidence: list[tuple[str, str]]
-    commands: list[str]
+    commands: list[str]  # of the first case
+    kernels: list[str] = field(default_factory=list)  # the cause, where they are it
+    rows: Table | None = None  # of all cases, where their numbers may differ
 
 
 def both(before: Row, unit: str) -> tuple[str, str]:
@@ -108,67 +116,94 @@ def line_of(row: Row) -> Line:
         limit = percent(row.limit) if row.baseline is not None else readable(row.limit, row.unit)
     return Line(
         metric=row.metric,
+        verdict=row.verdict,
         said=said_of(row),
         before=before,
         now=now,
         change=percent(row.change) if row.change is not None else "\u2013",
         limit=limit,
+        case=row.case,
+        variant=row.variant,
     )
 
 
-def findings(rows: list[Row]) -> list[Finding]:
-    """Rows of one case, device class, variant and verdict belong together; the worst come first."""
-    groups: dict[tuple[str, ...], list[Row]] = {}
+def findings(rows: Iterable[Row]) -> list[Finding]:
+    """The worst first. What one kernel did belongs together; of all else the rows of one case,
+    device class, variant and verdict."""
+    groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
-        groups.setdefault(
-            (row.verdict, row.case, row.device_class, row.variant, str(row.blocking)), []
-        ).append(row)
+        one = (row.verdict, row.case, row.device_class, row.variant, row.blocking)
+        groups.setdefault(cause_of(row) or one, []).append(row)
+    ranked = sorted((sorted(group, key=rank) for group in groups.values()), key=lambda g: rank(g[0]))
+    return told_once(finding_of(group) for group in ranked)
+
+
+def rank(row: Row) -> tuple[bool, int]:
     order = list(SYMBOLS)
-    ranked = sorted(
-        groups.values(),
-        key=lambda group: (
-            not group[0].blocking,
-            order.index(group[0].verdict) if group[0].verdict in order else len(order),
-        ),
+    return not row.blocking, order.index(row.verdict) if row.verdict in order else len(order)
+
+
+def finding_of(group: list[Row]) -> Finding:
+    head = group[0]
+    cause = cause_of(head)
+    cases = list(dict.fromkeys(row.case for row in group))
+    of_first = [row for row in group if (row.case, row.blocking) == (head.case, head.blocking)]
+    return Finding(
+        verdict=head.verdict,
+        blocking=head.blocking,
+        cases=cases,
+        device_class=head.device_class,
+        variant=cause[1] if cause else head.variant,
+        lines=[line_of(row) for row in (by_metric(group) if cause else group)],
+        evidence=list(dict.fromkeys(item for row in of_first for item in row.evidence.items())),
+        commands=list(dict.fromkeys(row.next for row in of_first if row.next)),
+        kernels=kernels_told(group) if cause else [],
+        rows=table_of(group) if len(cases) > 1 else None,
     )
-    return told_once(
-        Finding(
-            verdict=group[0].verdict,
-            blocking=group[0].blocking,
-            cases=[group[0].case],
-            device_class=group[0].device_class,
-            variant=group[0].variant,
-            lines=[line_of(row) for row in group],
-            evidence=list(dict.fromkeys(item for row in group for item in row.evidence.items())),
-            commands=list(dict.fromkeys(row.next for row in group if row.next)),
-        )
-        for group in ranked
-    )
+
+
+def table_of(rows: list[Row]) -> Table:
+    head = ("case", "metric", "verdict", "before", "now", "change")
+    lines = [line_of(row) for row in rows]
+    cells = [
+        (line.case, line.metric, line.verdict, line.before, line.now, line.change) for line in lines
+    ]
+    return Table(head, cells, text_columns=3)
 
 
 def told_once(found: Iterable[Finding]) -> list[Finding]:
-    """One crash takes all cases along: what is the same but for the case becomes one finding."""
-    merged: list[Finding] = []
+    """One crash takes all cases along: what is the same but for the case, and the commands that name
+    it, becomes one finding."""
+    merged: dict[tuple[object, ...], Finding] = {}
     for finding in found:
-        if merged and replace(finding, cases=merged[-1].cases) == merged[-1]:
-            merged[-1].cases.extend(finding.cases)
-        else:
-            merged.append(finding)
-    return merged
+        same = (
+            finding.verdict, finding.blocking, finding.device_class, finding.variant,
+            *finding.lines, *finding.evidence, *finding.kernels,
+        )
+        merged.setdefault(same, finding)
+        if merged[same] is not finding:
+            merged[same].cases.extend(finding.cases)
+    return list(merged.values())
 
 
 def failures(verdict: Verdict) -> list[Finding]:
-    return findings([row for row in verdict.rows if row.blocking])
+    return findings(failing(verdict.rows))
+
+
+def passing(verdict: Verdict) -> list[Row]:
+    """What no failure tells already."""
+    told = {id(row) for row in failing(verdict.rows)}
+    return [row for row in verdict.rows if id(row) not in told]
 
 
 def improvements(verdict: Verdict) -> list[Finding]:
-    return findings([row for row in verdict.rows if row.verdict == "IMPROVED" and not row.blocking])
+    return findings(row for row in passing(verdict) if row.verdict == "IMPROVED")
 
 
 def remarks(verdict: Verdict) -> list[Finding]:
     """What does not fail the build and is no plain pass either."""
-    told = ("PASS", "NEW", "IMPROVED", "SKIPPED")
-    return findings([row for row in verdict.rows if not row.blocking and row.verdict not in told])
+    plain = ("PASS", "NEW", "IMPROVED", "SKIPPED")
+    return findings(row for row in passing(verdict) if row.verdict not in plain)
 
 
 def counts(verdict: Verdict) -> list[tuple[str, int]]:

@@ -30,6 +30,8 @@ OPEN_TIMELINES = 6
 OPEN_SWEEPS = 6
 OPEN_PLACES = 3  # of one symptom
 OPEN_NOTES = 3
+OPEN_CASES = 3  # of one finding
+OPEN_KERNELS = 4
 
 
 def breakable(case: str) -> Markup:
@@ -96,6 +98,8 @@ def render(
         symptoms=detections.symptoms(detections.meant(verdict)) if verdict else [],
         slow_symptoms=detections.symptoms(detections.meant(verdict, slow=True)) if verdict else [],
         open_places=OPEN_PLACES,
+        open_cases=OPEN_CASES,
+        open_kernels=OPEN_KERNELS,
         open_notes=OPEN_NOTES,
         silence=detections.silence(verdict, len(optimized)) if verdict else None,
         trends_absent=trends_absent,

@@ -92,7 +92,7 @@ def since_in(
     values = {(row.device_class, row.case, row.variant, row.metric): row.value for row in rows}
 
     def since(finding: judgement.Finding, line: judgement.Line) -> Since | None:
-        key = finding.device_class, finding.cases[0], finding.variant, line.metric
+        key = finding.device_class, line.case, line.variant, line.metric
         value, one = values.get(key), known.get(key)
         if one is None or not one.change_points or not isinstance(value, float | int):
             return None

@@ -77,27 +77,6 @@ def test_a_failing_row_shows_sentence_both_numbers_evidence_and_next_command(
     assert row["next"] in words
 
 
-def test_what_is_the_same_for_many_cases_is_told_once(workplace: Workplace) -> None:
-    crashed = [
-        builders.row(
-            "MISSING",
-            case=case,
-            metric="",
-            blocking=True,
-            value=None,
-            baseline=None,
-            sentence=f"{case} on {builders.DRY}: the case crashed: it fell",
-            evidence={},
-            next="run it again",
-        )
-        for case in ("toy/a/f64", "toy/b/f64")
-    ]
-    workplace.judge(builders.verdict(3, crashed))
-    words = drawn(workplace).words
-    assert words.count("it fell") == 1
-    assert re.search(r"toy/ ?a/ ?f64 ?, ?toy/ ?b/ ?f64", words)
-
-
 def test_numbers_that_round_to_the_same_text_are_shown_in_full(workplace: Workplace) -> None:
     row = builders.row(
         "REGRESSION", metric="peak_bytes", unit="B", baseline=1_177_856, value=1_177_864

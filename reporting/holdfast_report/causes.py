@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rows of a verdict one changed kernel brought, as their evidence says."""
+
+from collections.abc import Iterable
+
+from holdfast_report.documents import Row
+
+Cause = tuple[str, str, str]  # device class, variant, kernel
+
+CODE = "code"  # the evidence: "stage<double>: registers 64 -> 96, ...; 4 other kernels identical"
+# What costs a kernel its speed, first; as the evidence and as the metrics call it.
+RESOURCES = ("registers", "spill bytes", "shared bytes", "local_bytes")
+METRICS = ("registers_max", "spill_bytes", "local_bytes")
+
+
+def first_change(row: Row) -> tuple[str, str]:
+    """The first kernel that the evidence names, and what changed in it."""
+    clause = row.evidence.get(CODE, "").partition(";")[0]
+    name, _, changes = clause.partition(": ")
+    return (name, changes) if " -> " in changes else ("", "")
+
+
+def cause_of(row: Row) -> Cause | None:
+    """Kernels of one name are one, whatever their template arguments; a case's own rows are of its
+    optimized variant, and what is accepted with the change stands apart."""
+    kernel = first_change(row)[0].partition("<")[0]
+    if not kernel or row.verdict == "ACCEPTED":
+        return None
+    return row.device_class, "optimized" if row.variant == "case" else row.variant, kernel
+
+
+def failing(rows: Iterable[Row]) -> list[Row]:
+    """What blocks, and whatever else its kernel did to the same case."""
+    rows = list(rows)
+    causes = {(row.case, cause_of(row)) for row in rows if row.blocking and cause_of(row)}
+    return [row for row in rows if row.blocking or (row.case, cause_of(row)) in causes]
+
+
+def told(rows: Iterable[Row]) -> list[str]:
+    """Each kernel with the resources that changed, else with what its evidence says first."""
+    kernels: dict[str, str] = {}
+    for row in rows:
+        name, changes = first_change(row)
+        if name and name not in kernels:
+            pieces = changes.split(", ")
+            costly = [piece for piece in pieces if piece.startswith(RESOURCES)]
+            kernels[name] = ", ".join(costly or pieces[:2]).replace("->", "\u2192")
+    return [f"{name}: {changes}" for name, changes in kernels.items()]
+
+
+def by_metric(rows: Iterable[Row]) -> list[Row]:
+    """Of each metric the first row: what blocks before what does not, resources before others."""
+    first: dict[tuple[str, str], Row] = {}
+    for row in sorted(rows, key=lambda row: not row.blocking):
+        first.setdefault((row.variant, row.metric), row)
+
+    def place(row: Row) -> tuple[bool, int]:
+        known = METRICS.index(row.metric) if row.metric in METRICS else len(METRICS)
+        return not row.blocking, known
+
+    return sorted(first.values(), key=place)
