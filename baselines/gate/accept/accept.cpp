@@ -8,6 +8,7 @@
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/measured_part.hpp"
+#include "gate/documents/unrequested.hpp"
 #include "gate/documents/verdict.hpp"
 #include "gate/judge/screening.hpp"
 #include "gate/judge/surroundings.hpp"
@@ -314,8 +315,9 @@ void refuse_blank(const CaseResult& result, const std::vector<std::string>& list
                   const std::string& device_class, const Policy& policy,
                   std::vector<Refusal>& found) {
   for (const NamedMetric& metric : named_metrics(result)) {
+    const std::string asking = policy.on_request(metric.name);
     if (metric.measured || std::find(listed.begin(), listed.end(), metric.name) == listed.end() ||
-        !policy.on_request(metric.name).empty() ||
+        (!asking.empty() && (metric.kind == "advisory" || is_unrequested(metric.reason, asking))) ||
         policy.absence(device_class, metric.name, metric.reason))
       continue;
     found.push_back(

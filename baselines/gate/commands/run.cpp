@@ -23,6 +23,7 @@
 #include "gate/documents/documents.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/selftest.hpp"
+#include "gate/documents/unrequested.hpp"
 #include "gate/measure/instruction_counts.hpp"
 #include "gate/measure/machine_load.hpp"
 #include "gate/measure/processes.hpp"
@@ -57,9 +58,9 @@ struct Plan {
   fs::path out = {};
   bool profile = false;                   // one more process, which profiles
   std::optional<fs::path> valgrind = {};  // one more process, which counts instructions
-  std::string uncounted = "this run was not asked for it";  // where there is no valgrind
-  std::vector<std::string> custom = {};                     // handed on to the suite
-  std::optional<fs::path> beside = {};                      // the folder of another build's suites
+  std::string uncounted = not_asked_for;  // where there is no valgrind
+  std::vector<std::string> custom = {};   // handed on to the suite
+  std::optional<fs::path> beside = {};    // the folder of another build's suites
 };
 
 // What each process of the run is told besides its device: which cases, with which options.

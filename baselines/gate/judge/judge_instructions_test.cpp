@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "gate/accept/accept.hpp"
+#include "gate/documents/unrequested.hpp"
 #include "gate/judge/part.hpp"
 #include "gate/testing/judged_rows.hpp"
 
@@ -27,9 +28,15 @@ struct Counted {
   void count(std::optional<double> instructions) {
     for (CaseResult& result : results.cases)
       for (auto& [variant, content] : result.variants)
-        content.metrics["instructions"] =
-            instructions ? toy::exact(*instructions)
-                         : Metric{.kind = "exact", .reason = "there is no such reading"};
+        content.metrics["instructions"] = instructions
+                                              ? toy::exact(*instructions)
+                                              : Metric{.kind = "exact", .reason = not_asked_for};
+  }
+  // Gone from all cases, for this reason.
+  void blank(const std::string& reason) {
+    for (CaseResult& result : results.cases)
+      for (auto& [variant, content] : result.variants)
+        content.metrics["instructions"] = {.kind = "exact", .reason = reason};
   }
   // The step's speedup, and its reference as much.
   void move_with_its_reference() {
@@ -88,7 +95,28 @@ TEST(Instructions, ThatNobodyAskedForAreToldAndNotMissing) {
   const PartVerdict verdict = now.against({});
   EXPECT_EQ(verdict.exit, 0);
   EXPECT_THAT(verdict.not_checked, testing::ElementsAre(HasSubstr("--count-instructions")));
+  EXPECT_EQ(verdict.unrequested.at("instructions"), 4u);
   for (const Row& one : verdict.rows) EXPECT_NE(one.verdict, "SKIPPED") << one.sentence;
+}
+
+TEST(Instructions, ThatAreBlankForAnyOtherReasonAreMissing) {
+  Counted now;
+  for (const char* reason : {"there is no such reading", "no reason given", "valgrind is slow",
+                             "was not asked for it", "needs valgrind"}) {
+    now.blank(reason);
+    const PartVerdict verdict = now.against({});
+    EXPECT_EQ(verdict.exit, 3) << reason;
+    EXPECT_EQ(row(verdict, "instructions").verdict, "MISSING");
+    EXPECT_THAT(row(verdict, "instructions").sentence,
+                AllOf(HasSubstr("has an accepted value"), HasSubstr(reason)));
+    EXPECT_FALSE(refusals(now.results, now.list, Counted::policy(), true).empty()) << reason;
+  }
+}
+
+TEST(Instructions, ThatNobodyAskedForAndNobodyAcceptedAreNoCaveat) {
+  Counted now;
+  now.count({});
+  EXPECT_TRUE(now.against(now).unrequested.empty());
 }
 
 TEST(Instructions, ThatNoEntryHasYetAreNew) {
@@ -117,13 +145,11 @@ TEST(Instructions, ThatOtherCasesHaveInWhatTheChangeAcceptsMustBeAcceptedToo) {
 
 TEST(Instructions, WithoutValgrindAreNotToBeAskedForWithIt) {
   Counted now;
-  for (CaseResult& result : now.results.cases)
-    for (auto& [variant, content] : result.variants)
-      content.metrics["instructions"] = {
-          .kind = "exact", .reason = "--count-instructions-if-possible needs valgrind; install it"};
-  EXPECT_THAT(now.against({}).not_checked,
-              testing::ElementsAre(
-                  AllOf(HasSubstr("needs valgrind; install it"), Not(HasSubstr("measure with")))));
+  now.blank(text("--count-instructions-if-possible", lacks_valgrind, "; install it"));
+  EXPECT_THAT(
+      now.against({}).not_checked,
+      testing::ElementsAre(AllOf(HasSubstr("needs valgrind, and there is none in PATH; install it"),
+                                 Not(HasSubstr("measure with")))));
 }
 
 TEST(Instructions, ThatOneCaseAloneLacksAreMissing) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gate/base/numbers.hpp"
+#include "gate/documents/unrequested.hpp"
 #include "gate/documents/verdict.hpp"
 #include "gate/judge/part_judge.hpp"
 
@@ -150,17 +151,23 @@ void PartJudge::count(const JudgedMetric& judged) {
 }
 
 // What is measured on request alone may be absent from a part as a whole, which is told, and not
-// from single cases of it.
+// from single cases of it; where it gates, because nobody asked for it and for no other reason.
 bool PartJudge::is_unrequested(const CaseResult& result, const NamedMetric& metric) {
   if (metric.measured) return false;
   const Standard standard =
       policy_.standard(result.id, part_.device_class(), metric.variant, metric.name, metric.kind);
   if (standard.on_request.empty()) return false;
-  if (measured_.contains(metric.name))
+  if (measured_.contains(metric.name)) {
     missing(result.id, metric.variant, metric.name, "was asked for and not measured",
             part_.run_again() + ' ' + standard.on_request);
-  else
-    unrequested_[metric.name] = {metric.reason, standard.on_request};
+    return true;
+  }
+  const bool gates = standard.gate != Gate::off || !standard.bounds.empty();
+  if (gates && !gate::is_unrequested(metric.reason, standard.on_request)) return false;
+  unrequested_[metric.name] = {metric.reason, standard.on_request};
+  const std::string key = entry_key(result.id, metric.variant, metric.name);
+  if (find_entry(part_.baseline, key) || find_entry(part_.proposed, key))
+    ++verdict_.unrequested[metric.name];
   return true;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct PartVerdict {
     std::size_t all = 0, unheld = 0;
   };
   Gating counts = {}, times = {};
+  // Accepted values that nobody asked for, by metric.
+  std::map<std::string, std::size_t> unrequested = {};
   int exit = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "base/machine.hpp"
 #include "gate/base/process.hpp"
 #include "gate/documents/build_folder.hpp"
+#include "gate/documents/unrequested.hpp"
 #include "gate/measure/suite_process.hpp"
 
 namespace holdfast::gate {
@@ -106,9 +107,8 @@ std::string what_ended(const Outcome& outcome, double timeout_seconds) {
 
 fs::path find_valgrind(const std::string& option) {
   if (const auto found = find_program("valgrind")) return *found;
-  throw Error(Fault::bad_input,
-              text(option, " needs valgrind, and there is none in PATH; install it: ",
-                   "./cmake/bootstrap.sh, or apt-get install valgrind"));
+  throw Error(Fault::bad_input, text(option, lacks_valgrind, "; install it: ",
+                                     "./cmake/bootstrap.sh, or apt-get install valgrind"));
 }
 
 Dumps read_dumps(const fs::path& folder) {

@@ -2,6 +2,7 @@
 #include "gate/commands/check/check.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "gate/base/numbers.hpp"
 #include "gate/base/process.hpp"
@@ -38,6 +39,15 @@ void tell_unheld(const PartVerdict::Gating& counts, const PartVerdict::Gating& t
   verdict.caveats.push_back(
       counts.unheld == 0 ? text(times.unheld, " of ", times.all, " times and ratios not gated here")
                          : text(unheld, " of ", counts.all + times.all, " values not gated here"));
+}
+
+// What nobody asked for did not do well either.
+using Unrequested = std::map<std::string, std::size_t>;
+
+void tell_unrequested(const Unrequested& unrequested, Verdict& verdict) {
+  for (const auto& [metric, values] : unrequested)
+    verdict.caveats.push_back(
+        text(plural(values, "accepted value"), " of ", metric, " not measured here"));
 }
 
 // The comparisons that a check may still make, shared by the parts that are to come.
@@ -87,6 +97,7 @@ Checked check(const CheckRequest& request) {
   Verdict& verdict = checked.verdict;
   std::size_t judged = 0;
   PartVerdict::Gating counts, times;
+  Unrequested unrequested;
   Allowance allowance{.left = state.policy().most_suspects(),
                       .parts = static_cast<std::size_t>(
                           std::count_if(root.parts.begin(), root.parts.end(), is_compared))};
@@ -113,6 +124,7 @@ Checked check(const CheckRequest& request) {
       add_caveat("not all of the gate tier was measured", verdict);
     add(found.counts, counts);
     add(found.times, times);
+    for (const auto& [metric, values] : found.unrequested) unrequested[metric] += values;
     verdict.rows.insert(verdict.rows.end(), std::make_move_iterator(found.rows.begin()),
                         std::make_move_iterator(found.rows.end()));
     append(verdict.notes, found.notes);
@@ -127,6 +139,7 @@ Checked check(const CheckRequest& request) {
   look_for_expected(request, root, verdict);
   tell_unmeasured(request, root, verdict);
   tell_unheld(counts, times, verdict);
+  tell_unrequested(unrequested, verdict);
   if (judged == 0 && verdict.exit == 0) {
     if (root.parts.empty()) throw nothing_there(request, root);
     verdict.exit = exit_code(Fault::no_device);
