@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -262,9 +263,23 @@ class Confirming {
               : " -> the machine may have a part in it");
     else
       row.evidence.erase("control");
+  // What this comparison could have shown, whatever screening hoped of one; a bound may tell less.
+  static void resolve(Row& row, const Comparison& found, double tolerance) {
+    const double shown = found.clock != Clock::by_load && std::isfinite(found.shift.lower)
+                             ? smallest_shown(found.shift, tolerance)
+                             : std::numeric_limits<double>::infinity();
+    if (row.resolved_by == held_against::bound && row.resolution && *row.resolution <= shown)
+      return;
+    row.resolution = std::isfinite(shown) ? std::optional(shown) : std::nullopt;
+    row.resolved_by = !row.resolution                          ? ""
+                      : row.standard == held_against::accepted ? held_against::accepted
+                                                               : held_against::beside;
+  }
+
     const std::string said = text("A/B of ", plural(found.units.size(), "unit"), ": ",
                                   interval(found.shift), " for the optimized variant");
     const Standard policy_says = standard(row);
+    if (blocks(standard(row))) resolve(row, found, tolerance);
     const bool gates = blocks(policy_says);
     switch (row.metric == "time_s" ? of_time(found) : found.decision) {
       case Paired::regression:

@@ -12,6 +12,13 @@
 
 namespace holdfast::gate {
 
+// The smallest loss that would have failed, as a share of the time, and by which standard; none
+// where the measurement decides nothing.
+struct Resolution {
+  std::optional<double> loss = {};
+  std::string by = {};
+};
+
 struct JudgedMetric {
   Row row;
   // A time or a ratio beyond its limit, whose reference does not speak against the machine as the
@@ -23,7 +30,8 @@ struct JudgedMetric {
   // How far it is beyond what would make it suspect, in units of that: what a comparison looks at
   // first. Below 1 nothing asks for one.
   double urgency = 0;
-  bool gates = false;  // beyond its limit it would be told, if anything is accepted
+  bool gates = false;     // beyond its limit it would be told, if anything is accepted
+  Resolution alone = {};  // where no comparison looks at it
 };
 
 class MetricJudge {
@@ -66,8 +74,11 @@ class MetricJudge {
   void decide(const Judgement& judgement, const Entry* accepted, const Context& context,
               JudgedMetric& judged) const;
   const Measured* beside(const Context& context) const;
-  void add_resolution(const Context& context, Row& row) const;
-  void judge_new(const Context& context, Row& row) const;
+  const Entry* entry_of(const Context& context) const;
+  Resolution resolution(const Context& context, bool confirmed) const;
+  void add_resolution(const Context& context, JudgedMetric& judged) const;
+  static bool is_of_no_process(const Context& context);
+  void judge_new(const Context& context, JudgedMetric& judged) const;
   Judgement judge_entry(const Context& context, const Entry& entry, const Entries& entries) const;
   bool is_worse(const Context& context, const Row& row) const;
   bool blocks(const Context& context, const Row& row) const;

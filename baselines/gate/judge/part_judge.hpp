@@ -49,6 +49,7 @@ class PartJudge {
   bool is_unrequested(const CaseResult& result, const NamedMetric& metric);
   void tell_unrequested();
   void tell_blind();
+  bool is_held(const Row& row) const;
   void call_warnings();
   void look_for_listed(const CaseResult& result, const ListedCase& listed,
                        const std::vector<std::string>& names);

@@ -70,16 +70,29 @@ std::string PartJudge::others() const {
   return names.empty() ? "" : text(" (accepted are those of ", names, ")");
 }
 
-// Ratios that gate, of which only a loss larger than this would have failed.
+// Ratios that gate, of which only a loss larger than this would have failed, or none at all.
 constexpr double blind_beyond = 0.15;
 
 void PartJudge::tell_blind() {
-  for (const Row& row : verdict_.rows)
-    if (row.kind == "ratio" && row.resolution.value_or(0) > blind_beyond)
-      verdict_.not_checked.push_back(text(row.case_id, " on ", row.device_class,
-                                          ": blind: only a loss of ",
-                                          percent(*row.resolution).substr(1), " of ", row.metric,
-                                          " would have failed (", words_of(row.resolved_by), ")"));
+  for (const Row& row : verdict_.rows) {
+    if (row.kind != "ratio" || (row.resolution && *row.resolution <= blind_beyond)) continue;
+    if (!row.resolution && !is_held(row)) continue;
+    verdict_.not_checked.push_back(
+        text(row.case_id, " on ", row.device_class, ": blind: ",
+             row.resolution ? text("only a loss of ", percent(*row.resolution).substr(1), " of ",
+                                   row.metric, " would have failed (", words_of(row.resolved_by))
+                            : text("no loss of ", row.metric,
+                                   " would have failed (too few processes, or too wide a limit"),
+             ")"));
+  }
+}
+
+// A value that gates, against another one.
+bool PartJudge::is_held(const Row& row) const {
+  if (row.standard != held_against::beside && row.standard != held_against::accepted) return false;
+  return row.variant != "reference" &&
+         policy_.standard(row.case_id, row.device_class, row.variant, row.metric, row.kind).gate ==
+             Gate::block;
 }
 
 void PartJudge::tell_unrequested() {

@@ -29,7 +29,7 @@ void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) c
   if (base)
     judge_accepted(*base, context, judged);
   else
-    judge_new(context, row);
+    judge_new(context, judged);
 }
 
 // What another build had in the same run, of a time or a ratio.
@@ -80,7 +80,7 @@ void MetricJudge::decide(const Judgement& judgement, const Entry* accepted, cons
   row.verdict = judgement.verdict;
   row.change = judgement.change;
   row.limit = judgement.limit;
-  add_resolution(context, row);
+  add_resolution(context, judged);
   if (judgement.verdict == verdict::pass) {
     say(row, text("is ", readable(*row.value, row.unit),
                   row.standard == held_against::beside ? ", as in the base beside it ("
@@ -111,25 +111,31 @@ void MetricJudge::decide(const Judgement& judgement, const Entry* accepted, cons
     excuse_changed_tools(standard, row);
 }
 
-// The smallest loss that would have failed: beyond what the row is held against, or beyond a bound
-// in every process. None where the measurement decides nothing.
-void MetricJudge::add_resolution(const Context& context, Row& row) const {
+void MetricJudge::add_resolution(const Context& context, JudgedMetric& judged) const {
+  Row& row = judged.row;
+  judged.alone = resolution(context, false);
+  const bool compared = confirmed_ && (row.metric == "time_s" || row.metric == "speedup");
+  const Resolution found = compared ? resolution(context, true) : judged.alone;
+  row.resolution = found.loss;
+  row.resolved_by = found.by;
+}
+
+// Beyond what the value is held against, or beyond a bound in every process.
+Resolution MetricJudge::resolution(const Context& context, bool confirmed) const {
+  Resolution found;
   const Standard& standard = context.standard;
   const bool gates = standard.gate == Gate::block ||
-                     (confirmed_ && standard.gate == Gate::warn && standard.set_by.empty());
+                     (confirmed && standard.gate == Gate::warn && standard.set_by.empty());
   const Measured& measured = context.measured;
-  if (!context.timed() || !gates || row.variant == "reference" ||
+  if (!context.timed() || !gates || context.metric.variant == "reference" ||
       measured.processes < enough_processes || !positive(measured.value))
-    return;
-  const bool confirmed = confirmed_ && (row.metric == "time_s" || row.metric == "speedup");
+    return found;
   const auto say_smaller = [&](double loss, const char* by) {
-    if (row.resolution && *row.resolution <= std::expm1(loss)) return;
-    row.resolution = std::expm1(loss);
-    row.resolved_by = by;
+    if (!found.loss || std::expm1(loss) < *found.loss) found = {std::expm1(loss), by};
   };
   if (const Measured* base = beside(context))
     say_smaller(resolution_beside(standard, measured, *base, confirmed), held_against::beside);
-  else if (const Entry* entry = find_entry(part_.baseline, context.key);
+  else if (const Entry* entry = entry_of(context);
            entry && positive(entry->value) &&
            screening_limit(standard.tolerance, *entry) <= widest_limit)
     say_smaller(resolution_screened(standard, measured, *entry, confirmed), held_against::accepted);
@@ -142,6 +148,13 @@ void MetricJudge::add_resolution(const Context& context, Row& row) const {
     if (standard.better == Better::lower && bound.max && *least > 0 && *least < *bound.max)
       say_smaller(std::log(*bound.max / *least), held_against::bound);
   }
+  return found;
+}
+
+// What was accepted of it before the change, else with it.
+const Entry* MetricJudge::entry_of(const Context& context) const {
+  const Entry* before = find_entry(part_.baseline, context.key);
+  return before ? before : find_entry(part_.proposed, context.key);
 }
 
 Judgement MetricJudge::judge_entry(const Context& context, const Entry& entry,
@@ -164,7 +177,14 @@ bool MetricJudge::blocks(const Context& context, const Row& row) const {
          (row.verdict != verdict::noisy || undecided_fails_);
 }
 
-void MetricJudge::judge_new(const Context& context, Row& row) const {
+// A number that no undisturbed process stands for is none to begin with.
+bool MetricJudge::is_of_no_process(const Context& context) {
+  return context.timed() && context.measured.processes == 0 &&
+         context.metric.name != handover_metric;
+}
+
+void MetricJudge::judge_new(const Context& context, JudgedMetric& judged) const {
+  Row& row = judged.row;
   const std::string now = text("is ", readable(*row.value, row.unit));
   if (const Entry* proposed = find_entry(part_.proposed, context.key)) {
     const Judgement judgement = judge_entry(context, *proposed, part_.proposed->entries);
@@ -175,6 +195,7 @@ void MetricJudge::judge_new(const Context& context, Row& row) const {
     row.limit = judgement.limit;
     row.verdict = agrees ? verdict::accepted : judgement.verdict;
     row.blocking = blocks(context, row);
+    add_resolution(context, judged);
     say(row, agrees ? text(now, ", accepted with this change: ", proposed->accepted.why)
                     : text(judgement.because, ", which is what this change accepts"));
     return;

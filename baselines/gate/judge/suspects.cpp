@@ -19,7 +19,7 @@ constexpr std::size_t fewest_to_compare = 3;  // before many suspects are put do
 }  // namespace
 
 void Suspects::note_next(const JudgedMetric& judged) {
-  if (judged.screened) screened_.push_back({verdict_.rows.size(), judged.urgency});
+  if (judged.screened) screened_.push_back({verdict_.rows.size(), judged.urgency, judged.alone});
   if (judged.suspect) suspects_.push_back({verdict_.rows.size(), judged.machine_possible});
 }
 
@@ -50,9 +50,9 @@ std::optional<std::string> Suspects::other_hardware(const CaseResult& result) co
 void Suspects::doubt_other_hardware() {
   std::map<std::string, const CaseResult*> cases;
   for (const CaseResult& result : part_.results.cases) cases[result.id] = &result;
-  for (const auto& [number, urgency] : screened_) {
-    Row& row = verdict_.rows[number];
-    if (!is_suspect(row) || asked_.contains(number)) continue;
+  for (const Screened& one : screened_) {
+    Row& row = verdict_.rows[one.row];
+    if (!is_suspect(row) || asked_.contains(one.row)) continue;
     const auto because = other_hardware(*cases.at(row.case_id));
     if (!because) continue;
     row.evidence["handover"] = *because;
@@ -84,7 +84,14 @@ void Suspects::ask(const SecondOpinion& second_opinion, std::size_t most) {
     asked_.insert(one.row);
     rows.push_back(&verdict_.rows[one.row]);
   }
-  if (!rows.empty()) second_opinion(rows, verdict_.notes);
+  if (rows.empty()) return;
+  second_opinion(rows, verdict_.notes);
+  for (const Screened& one : wanted) {
+    Row& row = verdict_.rows[one.row];
+    if (row.evidence.contains(confirmation_evidence)) continue;
+    row.resolution = one.alone.loss;  // nothing but screening has looked at it
+    row.resolved_by = one.alone.by;
+  }
 }
 
 // A machine that moved is no news to a paired comparison: one suspect that it confirms is enough

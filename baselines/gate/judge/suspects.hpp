@@ -43,6 +43,7 @@ class Suspects {
   struct Screened {
     std::size_t row;
     double urgency;
+    Resolution alone;
   };
   std::vector<Screened> screened_ = {};
   std::set<std::size_t> asked_ = {};  // rows with a second opinion
