@@ -117,7 +117,10 @@ struct Accepting {
     }
     const std::vector<const MeasuredRun*> of = usable(standard, key);
     if (of.empty()) {
-      refuse(text(key, " is noisy: its processes differ by ", spread(*metric.measured)));
+      refuse(metric.measured->processes == 0
+                 ? text(key, " is of no process that other work left undisturbed: measure again ",
+                        "on a quieter machine", counts_remain)
+                 : text(key, " is noisy: its processes differ by ", spread(*metric.measured)));
       return before ? std::optional(*before) : std::nullopt;
     }
     Entry made = before ? next_time(standard, *before, key, of) : founded(key, reason_of_new(), of);
@@ -329,8 +332,10 @@ void refuse_blank(const CaseResult& result, const std::vector<std::string>& list
 }  // namespace
 
 bool is_noisy(const Standard& standard, const Measured& measured) {
-  return standard.kind == "ratio" && standard.gate != Gate::off &&
-         measured.mad_between.value_or(0) > widest_spread * std::get<double>(measured.value);
+  if (!standard.timed() || standard.gate == Gate::off) return false;
+  return measured.processes == 0 ||
+         (standard.kind == "ratio" &&
+          measured.mad_between.value_or(0) > widest_spread * std::get<double>(measured.value));
 }
 
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
@@ -401,7 +406,8 @@ std::vector<Refusal> refusals(const Results& results, const List& list, const Po
       if (metric.measured->processes < enough_processes && !bootstrap)
         refuse(exit_code(Fault::undecided),
                text(name, " comes from ", metric.measured->processes, " of the ", enough_processes,
-                    " processes it needs (--bootstrap takes it all the same)"));
+                    " processes it needs",
+                    metric.measured->processes > 0 ? " (--bootstrap takes it all the same)" : ""));
     }
   }
   const std::string kind = device_kind(results.env.device_name);

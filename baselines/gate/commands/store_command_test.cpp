@@ -372,6 +372,18 @@ TEST_F(StoreCommand, FewerThanFiveProcessesNeedABootstrap) {
   EXPECT_EQ(accept({"--bootstrap"}), 0) << complaints_;
 }
 
+TEST_F(StoreCommand, ARatioOfNoUndisturbedProcessIsNotAcceptedByABootstrapEither) {
+  const auto disturbed = [](Results& now) {
+    for (CaseResult& result : now.cases)
+      result.metrics["speedup"] = {.kind = "ratio", .median = 102};
+  };
+  expect_complaint(refused(disturbed), 4, HasSubstr("comes from 0 of the 5 processes it needs"));
+  expect_complaint(accept({"--bootstrap"}), 4,
+                   HasSubstr("is of no process that other work left undisturbed"));
+  EXPECT_FALSE(std::filesystem::exists(baseline(toy::host())));
+  EXPECT_EQ(accept({"--counts-only"}), 0) << complaints_;
+}
+
 TEST_F(StoreCommand, RunsOfOneBuildAreAcceptedTogether) {
   const auto run_in = [&](const std::string& name, const std::function<void(Results&)>& edit) {
     Results run = toy::host();

@@ -37,10 +37,11 @@ std::string kernel_table(const std::vector<KernelRow>& kernels) {
 NamedMetric named(const std::string& variant, const std::string& name, const Metric& metric) {
   NamedMetric found{.variant = variant, .name = name, .kind = metric.kind};
   if (const auto number = metric.number())
-    found.measured = Measured{.value = *number,
-                              .mad_between = metric.mad_between,
-                              .processes = std::max<std::size_t>(metric.processes.size(), 1),
-                              .values = metric.processes};
+    found.measured =
+        Measured{.value = *number,
+                 .mad_between = metric.mad_between,
+                 .processes = std::max<std::size_t>(metric.processes.size(), metric.value ? 1 : 0),
+                 .values = metric.processes};
   else
     found.reason = metric.reason.value_or("no reason given");
   return found;

@@ -146,8 +146,10 @@ void PartJudge::count(const JudgedMetric& judged) {
   const bool timed = judged.row.kind == "time" || judged.row.kind == "ratio";
   PartVerdict::Gating& gating = timed ? verdict_.times : verdict_.counts;
   ++gating.all;
-  if (judged.row.verdict == verdict::fresh || (timed && !part_.results.quality.valid))
-    ++gating.unheld;
+  const bool nothing_to_hold =
+      judged.row.verdict == verdict::fresh ||
+      (judged.row.verdict == verdict::noisy && judged.row.standard.empty());
+  if (nothing_to_hold || (timed && !part_.results.quality.valid)) ++gating.unheld;
 }
 
 // What is measured on request alone may be absent from a part as a whole, which is told, and not

@@ -239,6 +239,102 @@ TEST(JudgePart, TimesOfAnInvalidMeasurementAreTheMachinesAndItsCountsAreJudged) 
   EXPECT_EQ(judge(part(now, toy::host())).exit, 1);
 }
 
+// A speedup that no process measured undisturbed.
+Results with_disturbed_speedup() {
+  Results now = toy::host();
+  for (CaseResult& result : now.cases)
+    result.metrics["speedup"] = {.kind = "ratio", .median = 102, .samples = 400};
+  return now;
+}
+
+TEST(JudgePart, ARatioOfNoUndisturbedProcessIsUndecidedAndNotNew) {
+  Part judged = part(with_disturbed_speedup(), toy::host());
+  const PartVerdict held = judge(judged);
+  EXPECT_EQ(held.exit, 4);
+  EXPECT_THAT(row(held, "speedup", "case").sentence, HasSubstr("measured in 0 of the 5 processes"));
+
+  judged.baseline.reset();
+  const PartVerdict verdict = judge(judged);
+  EXPECT_EQ(verdict.exit, 0) << "nothing is held against anything there";
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
+  EXPECT_THAT(row(verdict, "speedup", "case").sentence,
+              HasSubstr("nothing is accepted yet for this device class; other work disturbed every "
+                        "process of it"));
+  EXPECT_THAT(*row(verdict, "speedup", "case").next, HasSubstr("holdfast run"));
+  EXPECT_EQ(verdict.times.unheld, verdict.times.all);
+
+  judged = part(with_disturbed_speedup(), toy::host());
+  judged.baseline->entries.erase(entry_key(toy::step_id, case_variant, "speedup"));
+  EXPECT_EQ(row(judge(judged), "speedup", "case").verdict, "NOISY");
+  EXPECT_EQ(judge(judged).exit, 4);
+  EXPECT_EQ(judge_part(judged, policy(), false, false).exit, 3) << "undecided or not, it is lost";
+}
+
+// Of the step of the case alone, by its words.
+std::vector<std::string> told_blind(const PartVerdict& verdict) {
+  std::vector<std::string> found;
+  for (const std::string& line : verdict.not_checked)
+    if (line.starts_with(toy::step_id) && line.find("blind: ") != std::string::npos)
+      found.push_back(line);
+  return found;
+}
+
+TEST(JudgePart, ARatioThatCouldShowNoLossIsBlind) {
+  EXPECT_THAT(told_blind(judge(part(toy::host(), toy::host()))), IsEmpty());
+  Results few = toy::host();
+  toy::metric(few, "case", "speedup") = {
+      .kind = "ratio", .processes = {10, 10}, .median = 10, .mad_between = 0};
+  EXPECT_THAT(told_blind(judge(part(few, toy::host()))),
+              testing::ElementsAre(HasSubstr("blind: no loss of speedup would have failed")));
+
+  Part wide = part(toy::host(), toy::host());
+  wide.baseline->entries.at(entry_key(toy::step_id, case_variant, "speedup")).mad_between = 2;
+  EXPECT_THAT(told_blind(judge(wide)),
+              testing::ElementsAre(HasSubstr("blind: no loss of speedup would have failed")));
+
+  Results noisy = toy::host();
+  toy::metric(noisy, "case", "speedup") = {
+      .kind = "ratio", .processes = {7, 8, 10, 12, 13}, .median = 10, .mad_between = 2};
+  EXPECT_THAT(told_blind(judge(part(noisy, toy::host()))),
+              testing::ElementsAre(HasSubstr("blind: only a loss of ")));
+}
+
+TEST(JudgePart, ARatioThatGatesNothingIsNotBlind) {
+  Results few = toy::host();
+  toy::metric(few, "case", "speedup") = {
+      .kind = "ratio", .processes = {10, 10}, .median = 10, .mad_between = 0};
+  std::string warns = toy::policy_text;
+  warns.replace(warns.find(R"("ratio": {"gate": "block")"), 25, R"("ratio": {"gate": "warn" )");
+  EXPECT_THAT(told_blind(judge_part(part(few, toy::host()), policy(warns), false, true)),
+              IsEmpty());
+}
+
+// What the speedup's row tells after a second opinion that does so.
+Row after_opinion(const std::function<void(Row&)>& opinion) {
+  Results slower = toy::host();
+  toy::metric(slower, "case", "speedup") = toy::timed("ratio", 9.2);
+  const PartVerdict verdict =
+      judge_part(part(slower, toy::host()), policy(), false, true,
+                 [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
+                   for (Row* suspect : suspects) opinion(*suspect);
+                 });
+  return row(verdict, "speedup", "case");
+}
+
+TEST(JudgePart, ASuspectThatNoComparisonLookedAtResolvesNoMoreThanScreening) {
+  Results slower = toy::host();
+  toy::metric(slower, "case", "speedup") = toy::timed("ratio", 9.2);
+  const double screening =
+      row(judge(part(slower, toy::host())), "speedup", "case").resolution.value();
+  EXPECT_EQ(after_opinion([](Row&) {}).resolution, screening);
+  const Row compared = after_opinion([&](Row& suspect) {
+    EXPECT_LT(*suspect.resolution, screening);
+    suspect.evidence[confirmation_evidence] = "found";
+    suspect.resolution = 0.031;
+  });
+  EXPECT_EQ(compared.resolution, 0.031);
+}
+
 // What a second opinion is asked about, and the exit code that it leaves.
 std::pair<std::vector<std::string>, int> asked_about(const Part& judged) {
   std::vector<std::string> asked;

@@ -201,22 +201,25 @@ void MetricJudge::judge_new(const Context& context, JudgedMetric& judged) const 
     return;
   }
   row.verdict = verdict::fresh;
+  std::string because;
   if (!part_.baseline && !part_.proposed) {
-    say(row, now + "; nothing is accepted yet for this device class");
-    return;
+    because = "; nothing is accepted yet for this device class";
+  } else if (context.timed() && part_.has_other_processor()) {
+    because = "; nothing is accepted yet for the processor " + part_.results.env.processor;
+  } else {
+    row.next = part_.accept_command();
+    row.blocking = context.standard.on_request.empty() || is_stored(context.metric.name);
+    // Whatever its gate: what is stored for one is stored for all.
+    because = row.blocking ? " and has no entry in " + part_.baseline_path
+                           : "; nothing is accepted yet of this metric, which not every run "
+                             "measures";
   }
-  if (context.timed() && part_.has_other_processor()) {
-    say(row,
-        text(now, "; nothing is accepted yet for the processor ", part_.results.env.processor));
-    return;
+  if (is_of_no_process(context)) {
+    if (undecided_fails_ || !row.blocking) row.verdict = verdict::noisy;
+    row.next = part_.run_again();
+    because += "; other work disturbed every process of it, so it is no number to begin with";
   }
-  row.next = part_.accept_command();
-  if (!context.standard.on_request.empty() && !is_stored(context.metric.name)) {
-    say(row, now + "; nothing is accepted yet of this metric, which not every run measures");
-    return;
-  }
-  row.blocking = true;  // whatever its gate: what is stored for one is stored for all
-  say(row, text(now, " and has no entry in ", part_.baseline_path));
+  say(row, now + because);
 }
 
 // For any case, before the change or with it.
