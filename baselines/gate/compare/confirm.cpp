@@ -133,8 +133,8 @@ class Confirming {
 
   void note(Row& row, const std::string& why) {
     row.evidence["not confirmed"] = why;
-    notes_.push_back(text("not confirmed, so screening's ", row.verdict, " stands: ", row.case_id,
-                          ' ', row.metric, ": ", why));
+    notes_.push_back(text("not confirmed, so screening's ", told_verdict(row),
+                          " stands: ", row.case_id, ' ', row.metric, ": ", why));
   }
 
   const Entry* entry(const Row& row) const {
@@ -205,7 +205,7 @@ class Confirming {
   }
 
   static void keep_screening(Row& row) {
-    std::string screened = text(row.verdict, row.blocking ? " (blocking)" : "");
+    std::string screened = text(told_verdict(row), row.blocking ? " (blocking)" : "");
     if (const auto control = row.evidence.find("control"); control != row.evidence.end())
       screened += "; " + control->second;
     row.evidence["screening"] = screened;

@@ -29,6 +29,11 @@ const Entry* find_entry(const std::optional<Baseline>& baseline, const std::stri
   return at == baseline->entries.end() ? nullptr : &at->second;
 }
 
+std::string told_verdict(const Row& row) {
+  const bool beyond = row.verdict == verdict::regression || row.verdict == verdict::changed;
+  return beyond && !row.blocking ? verdict::warning : row.verdict;
+}
+
 void waive(const Standard& standard, Row& row) {
   if (!standard.waiver || !row.blocking) return;
   row.verdict = verdict::waived;

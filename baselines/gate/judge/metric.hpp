@@ -108,6 +108,9 @@ const Entry* find_entry(const std::optional<Baseline>& baseline, const std::stri
 // merge base's block is ACCEPTED where the change says why it loosens each of them.
 Row settled(const Standard& before, const Standard& own, Row by_before, Row by_own);
 
+// What its verdict is called: what is beyond a limit and blocks nothing is no regression.
+std::string told_verdict(const Row& row);
+
 // Makes a row that blocks WAIVED, where the policy excuses it until a date.
 void waive(const Standard& standard, Row& row);
 

@@ -173,11 +173,8 @@ bool PartJudge::is_unrequested(const CaseResult& result, const NamedMetric& metr
   return true;
 }
 
-// What is beyond a limit and blocks nothing is no regression.
 void PartJudge::call_warnings() {
-  for (Row& row : verdict_.rows)
-    if (!row.blocking && (row.verdict == verdict::regression || row.verdict == verdict::changed))
-      row.verdict = verdict::warning;
+  for (Row& row : verdict_.rows) row.verdict = told_verdict(row);
 }
 
 PartVerdict judge_part(const Part& part, const Policy& policy, bool require_baseline,
