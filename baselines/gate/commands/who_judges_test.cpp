@@ -232,6 +232,26 @@ TEST_F(WhoJudges, ANewCaseIsJudgedByTheChangesOwnRulesAndListed) {
                              HasSubstr("above the bound of 3 (ours)")));
 }
 
+TEST_F(WhoJudges, ANewMetricOfAKnownCaseIsJudgedByTheChangesOwnRulesAndListed) {
+  Results now = toy::dry();
+  List listed = toy::list();
+  listed.metrics["barriers"] = {"codegen"};
+  listed.metrics["seconds"] = {"advisory"};
+  for (ListedCase& one : listed.cases)
+    for (const char* metric : {"barriers", "seconds"}) one.devices.at("cuda-dry").push_back(metric);
+  for (CaseResult& result : now.cases)
+    for (auto& [name, variant] : result.variants) {
+      variant.metrics["barriers"] = toy::codegen(2);
+      variant.metrics["seconds"] = {.kind = "advisory", .value = 1};
+    }
+  store_as_listed(now, listed);
+  ASSERT_EQ(accept({"--why=barriers are counted"}), 0) << complaints_;
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("barriers, for 2 cases such as toy/step/n:64/f64 on "
+                                       "cuda-dry: none -> judged by this change's own rules"),
+                             Not(HasSubstr("seconds, for"))));
+}
+
 TEST_F(WhoJudges, ARenamedCaseIsHeldToTheRulesOfItsOldName) {
   Results now = toy::dry();
   List listed = toy::list();

@@ -11,6 +11,7 @@
 namespace holdfast::gate {
 namespace {
 
+constexpr const char* by_own_rules = "judged by this change's own rules";
 constexpr const char* variants[] = {"optimized", "reference", case_variant};
 
 const ListedCase* find_case(const std::vector<List>& lists, const std::string& id) {
@@ -46,6 +47,7 @@ class Table {
     compare_aliases();
     look_for_lost_values();
     list_new_cases();
+    list_new_metrics();
     std::stable_sort(rows_.begin(), rows_.end(), [](const RuleChange& a, const RuleChange& b) {
       return std::pair(!a.blocking, !a.loosens) < std::pair(!b.blocking, !b.loosens);
     });
@@ -278,7 +280,66 @@ class Table {
     for (const List& list : change_.lists)
       for (const ListedCase& listed : list.cases)
         if (tier_includes("gate", listed.tier) && !known.contains(listed.id))
-          add({.rule = listed.id, .before = "none", .after = "judged by this change's own rules"});
+          add({.rule = listed.id, .before = "none", .after = by_own_rules});
+  }
+
+  // What the merge base accepted on one kind of device.
+  struct Known {
+    std::string device_class;                                   // one of them
+    std::map<std::string, std::set<std::string>> metrics = {};  // by the case's present id
+  };
+
+  std::map<std::string, Known> known_by_kind() const {
+    std::map<std::string, Known> kinds;
+    for (const auto& [place, baseline] : base_.baselines) {
+      Known& known = kinds[kind_of_class(baseline.device_class)];
+      known.device_class = baseline.device_class;
+      const auto learn = [&](const Entries& entries) {
+        for (const auto& [key, entry] : entries)
+          known.metrics[present_name(base_, change_.aliases, key.substr(0, key.find('|')))].insert(
+              metric_of(key));
+      };
+      learn(baseline.entries);
+      for (const auto& [processor, entries] : baseline.processors) learn(entries);
+    }
+    return kinds;
+  }
+
+  static bool is_accepted_and_gates(const Policy& policy, const std::string& id,
+                                    const std::string& on, const std::string& metric) {
+    const auto meaning = policy.metrics().find(metric);
+    return meaning != policy.metrics().end() &&
+           std::any_of(std::begin(variants), std::end(variants), [&](const char* variant) {
+             const Standard standard =
+                 policy.standard(id, on, variant, metric, meaning->second.kind);
+             return standard.stored() && standard.gate != Gate::off;
+           });
+  }
+
+  // Of cases that the merge base knows there; what is new for many of them is one row.
+  void list_new_metrics() {
+    std::map<std::string, std::vector<std::string>> found;  // cases by metric
+    const std::map<std::string, Known> kinds = known_by_kind();
+    for (const List& list : change_.lists) {
+      const Policy policy = change_.policy.with(list.metrics);
+      for (const ListedCase& listed : list.cases)
+        for (const auto& [kind, metrics] : listed.devices) {
+          const auto there = kinds.find(kind);
+          if (there == kinds.end() || !tier_includes("gate", listed.tier)) continue;
+          const auto known = there->second.metrics.find(listed.id);
+          if (known == there->second.metrics.end()) continue;
+          for (const std::string& metric : metrics)
+            if (!known->second.contains(metric) &&
+                is_accepted_and_gates(policy, listed.id, there->second.device_class, metric))
+              found[metric].push_back(text(listed.id, " on ", kind));
+        }
+    }
+    for (const auto& [metric, cases] : found)
+      add({.rule = text(metric, ", for ",
+                        cases.size() == 1 ? "" : text(plural(cases.size(), "case"), " such as "),
+                        cases.front()),
+           .before = "none",
+           .after = by_own_rules});
   }
 };
 
