@@ -51,7 +51,7 @@ bool MetricJudge::judge_absolute(const Standard& standard, const Measured& measu
   return beyond;
 }
 
-// A count is beyond or not; of a time or a ratio each process has its say.
+// A count is beyond or not; of what the clock tells each process has its say.
 bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const Measured& measured,
                               Row& row) const {
   const double number = std::get<double>(measured.value);
@@ -65,7 +65,8 @@ bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const 
                                                                                  : rule.bound->max;
   row.standard = held_against::bound;
   row.evidence["rule"] = rule.place;
-  if (const auto busy = load_of(part_.results); busy && row.unit == "s" && !standard.timed())
+  if (const auto busy = load_of(part_.results);
+      busy && row.unit == "s" && !is_sampled(standard, measured))
     row.evidence["load"] = *busy;
   row.next = certain ? text("holdfast policy ", row.case_id, " --device-class=", row.device_class)
                      : part_.run_again();

@@ -98,7 +98,7 @@ JudgedMetric MetricJudge::judge(const CaseResult& result, const NamedMetric& met
 // same.
 bool MetricJudge::is_undecidable(const Context& context, const Row& row) const {
   const Standard& standard = context.standard;
-  return context.timed() && !part_.results.quality.valid &&
+  return is_sampled(standard, context.measured) && !part_.results.quality.valid &&
          (standard.gate != Gate::off || !standard.bounds.empty()) &&
          row.verdict != verdict::suspect_fast;
 }

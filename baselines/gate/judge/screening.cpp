@@ -272,13 +272,17 @@ Judgement judge(const Standard& standard, const Measured& measured, const Entry&
   return judge_exact(standard, measured, entry.value);
 }
 
+bool is_sampled(const Standard& standard, const Measured& measured) {
+  return standard.timed() || !measured.values.empty() || measured.processes == 0;
+}
+
 BoundVotes vote(const Standard& standard, const Bound& bound, const Measured& measured) {
   std::vector<double> values = measured.values;
-  if (!standard.timed() || values.empty()) values = {std::get<double>(measured.value)};
+  if (values.empty()) values = {std::get<double>(measured.value)};
   BoundVotes votes{.all = values.size()};
   for (const double value : values)
     votes.beyond += (bound.min && value < *bound.min) || (bound.max && value > *bound.max);
-  votes.enough = !standard.timed() || votes.all >= enough_processes;
+  votes.enough = !is_sampled(standard, measured) || votes.all >= enough_processes;
   votes.certain = votes.enough && votes.beyond == votes.all;
   return votes;
 }

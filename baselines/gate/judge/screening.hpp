@@ -56,7 +56,11 @@ Judgement judge(const Standard& standard, const Measured& measured, const Entry&
 // The sentence about a violated bound, which completes "<metric> ...".
 std::optional<std::string> violation(const Bound& bound, double value, const std::string& unit);
 
-// What the processes of a time or a ratio say of a bound; of anything else its one value.
+// Whether it takes its value from the clock, so that each undisturbed process has its own: a time,
+// a ratio, and a bound on what is made of times.
+bool is_sampled(const Standard& standard, const Measured& measured);
+
+// What the processes of such a metric say of a bound; of anything else its one value.
 struct BoundVotes {
   std::size_t all = 0;
   std::size_t beyond = 0;

@@ -146,6 +146,28 @@ TEST(Screening, AValueThatIsNotPositiveIsUndecided) {
   EXPECT_EQ(judge_screened(faster, five(0), entry(10)).verdict, "NOISY");
 }
 
+// Of what is made of times, as a bound says it: no time and no ratio by its kind.
+BoundVotes votes_of(const std::vector<double>& values, double most, std::size_t processes) {
+  const Standard standard{.kind = "bound"};
+  const Bound bound{.max = most, .source = "a target"};
+  return vote(
+      standard, bound,
+      {.value = values.empty() ? 3. : median(values), .processes = processes, .values = values});
+}
+
+TEST(Bounds, OnWhatIsMadeOfTimesEachProcessHasItsSay) {
+  const std::vector<double> five = {2.8, 2.9, 3, 3.1, 9};
+  EXPECT_TRUE(votes_of(five, 2.5, 5).certain);
+  const BoundVotes some = votes_of(five, 3.05, 5);
+  EXPECT_EQ(some.beyond, 2u);
+  EXPECT_FALSE(some.certain);
+  EXPECT_TRUE(votes_of(five, 10, 5).enough);
+  EXPECT_FALSE(votes_of({2.8, 2.9}, 2.5, 2).certain) << "two are too few";
+  EXPECT_FALSE(votes_of({2.8, 2.9}, 10, 2).enough);
+  EXPECT_FALSE(votes_of({}, 2.5, 0).certain) << "every process was disturbed";
+  EXPECT_TRUE(votes_of({}, 2.5, 1).certain) << "one value, which no clock told";
+}
+
 TEST(Bounds, TheBoundItselfIsAllowed) {
   EXPECT_FALSE(violation({.min = 3, .source = "spec"}, 3.0, "1"));
   EXPECT_FALSE(violation({.max = 4, .source = "spec"}, 4.0, "1"));

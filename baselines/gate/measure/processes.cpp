@@ -37,11 +37,11 @@ std::optional<std::size_t> first_that_differs(const std::vector<const Record*>& 
   return std::nullopt;
 }
 
-// `reason` receives the sentence about a metric that should be equal everywhere and is not.
+// `reason` receives the sentence about a metric that should be equal everywhere and is not; one
+// that is `clocked` keeps the value of each process.
 Metric merge_metric(const std::string& name, const std::vector<const Metric*>& metrics,
-                    std::optional<std::string>& reason) {
+                    bool clocked, std::optional<std::string>& reason) {
   Metric merged = *metrics.front();
-  const bool sampled = merged.kind == "time" || merged.kind == "ratio";
   if (merged.kind == "exact" || merged.kind == "codegen") {
     const auto other = first_that_differs(metrics, [](const Metric& a, const Metric& b) {
       return a.value == b.value && a.kind == b.kind;
@@ -57,7 +57,7 @@ Metric merge_metric(const std::string& name, const std::vector<const Metric*>& m
     if (metric->number()) numbers.push_back(*metric->number());
   if (numbers.empty()) return merged;  // the reason for having none stays
   merged.reason.reset();
-  if (!sampled) {
+  if (!clocked) {
     merged.value = median(numbers);
     return merged;
   }
@@ -93,28 +93,28 @@ std::set<std::string> common_names(std::string_view what, const std::vector<cons
 using LeftOut = std::vector<bool>;
 
 Metric merge_sampled(const std::string& name, const std::vector<const Metric*>& metrics,
-                     const LeftOut& out, std::optional<std::string>& reason) {
+                     bool clocked, const LeftOut& out, std::optional<std::string>& reason) {
   std::vector<const Metric*> quiet;
   for (std::size_t i = 0; i < metrics.size(); ++i)
     if (!out[i]) quiet.push_back(metrics[i]);
-  if (!quiet.empty()) return merge_metric(name, quiet, reason);
-  Metric merged = merge_metric(name, metrics, reason);
+  if (!quiet.empty()) return merge_metric(name, quiet, clocked, reason);
+  Metric merged = merge_metric(name, metrics, clocked, reason);
   merged.processes.clear();
   merged.mad_between.reset();
   return merged;
 }
 
 Metrics merge_metrics(const std::string& prefix, const std::vector<const Metrics*>& processes,
-                      const LeftOut& out, std::optional<std::string>& reason) {
+                      const LeftOut& out, std::optional<std::string>& reason,
+                      bool derived = false) {
   Metrics merged;
   for (const std::string& name : common_names(prefix, processes, reason)) {
     std::vector<const Metric*> metrics;
     for (const Metrics* process : processes) metrics.push_back(&process->at(name));
-    const std::string& kind = metrics.front()->kind;
-    const bool sampled =
-        kind == "time" || kind == "ratio" || name == waited_metric || name == shared_metric;
-    merged[name] = sampled ? merge_sampled(prefix + name, metrics, out, reason)
-                           : merge_metric(prefix + name, metrics, reason);
+    const bool clocked = is_clocked(name, *metrics.front(), derived);
+    const bool sampled = clocked || name == waited_metric || name == shared_metric;
+    merged[name] = sampled ? merge_sampled(prefix + name, metrics, clocked, out, reason)
+                           : merge_metric(prefix + name, metrics, clocked, reason);
   }
   return merged;
 }
@@ -167,7 +167,7 @@ CaseResult merge_case(const std::vector<const CaseResult*>& processes) {
     merged.variants[name] = merge_variant(name, records, out, reason);
   }
   merged.metrics = merge_metrics("", metrics, out, reason);
-  merged.derived = merge_metrics("", derived, out, reason);
+  merged.derived = merge_metrics("", derived, out, reason, true);
   if (reason && merged.status == "ok") {
     merged.status = case_failed;
     merged.reason = reason;

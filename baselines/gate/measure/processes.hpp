@@ -12,10 +12,10 @@
 namespace holdfast::gate {
 
 // `processes` are results of one suite on one device, each of one process and of some of its cases,
-// and not empty. Time and ratio metrics keep one number per process that measured the case
-// undisturbed; exact and codegen metrics, identities and the names of all of these must agree, else
-// the case is `failed` with a reason that names the metric and both values; other metrics take the
-// median. Of check errors the worst counts.
+// and not empty. Metrics that take their value from the clock keep one number per process that
+// measured the case undisturbed; exact and codegen metrics, identities and the names of all of
+// these must agree, else the case is `failed` with a reason that names the metric and both values;
+// other metrics take the median. Of check errors the worst counts.
 Results merge(const std::vector<Results>& processes);
 
 // Gives every case of `expected` that `results` lacks an empty row with this status and reason.

@@ -166,6 +166,28 @@ TEST(Merge, TimesOfWaitingThreadsAloneAreNoProcesss) {
   EXPECT_EQ(metric(merged, "launches").value, 4);
 }
 
+// A case with a bound on one reading over another, one on seconds and one on what no clock tells.
+Results bounded(double value, double waited = 0) {
+  Results results = waiting(1, waited);
+  const Metric bound{.kind = "bound", .value = value};
+  results.cases[0].derived["grad_over_forward"] = bound;
+  for (const char* name : {"save_max_s", "rss_cv"}) results.cases[0].metrics[name] = bound;
+  return results;
+}
+
+TEST(Merge, BoundsOnWhatIsMadeOfTimesKeepOneNumberPerProcess) {
+  const CaseResult merged = only_case(merge({bounded(3), bounded(1), bounded(9, 0.5), bounded(5)}));
+  for (const Metric& kept :
+       {merged.derived.at("grad_over_forward"), merged.metrics.at("save_max_s")}) {
+    EXPECT_THAT(kept.processes, ElementsAre(3, 1, 5)) << "the third was disturbed";
+    EXPECT_EQ(kept.median, 3);
+    EXPECT_EQ(kept.value, std::nullopt);
+    EXPECT_EQ(kept.kind, "bound");
+  }
+  EXPECT_EQ(merged.metrics.at("rss_cv").value, 4);
+  EXPECT_TRUE(merged.metrics.at("rss_cv").processes.empty());
+}
+
 TEST(Merge, TimesOnSharedCoresAreLeftOutWhereFiveOthersRemain) {
   std::vector<Results> processes(6, waiting(1, 0));
   processes[2] = waiting(7, 0);

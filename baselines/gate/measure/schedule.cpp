@@ -20,13 +20,12 @@ constexpr std::array quantiles = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.3
 // Visits the metrics that take their value from the clock.
 void each_timed(const CaseResult& result,
                 const std::function<void(const std::string& key, const Metric&)>& visit) {
-  const auto of = [&](const std::string& whose, const Metrics& metrics) {
+  const auto of = [&](const std::string& whose, const Metrics& metrics, bool derived = false) {
     for (const auto& [name, metric] : metrics)
-      if ((metric.kind == "time" || metric.kind == "ratio") && metric.number())
-        visit(whose + name, metric);
+      if (is_clocked(name, metric, derived) && metric.number()) visit(whose + name, metric);
   };
   of("", result.metrics);
-  of("", result.derived);
+  of("", result.derived, true);
   for (const auto& [name, variant] : result.variants) of(name + ' ', variant.metrics);
 }
 
@@ -46,6 +45,11 @@ bool is_shared(const CaseResult& result) {
 }
 
 }  // namespace
+
+bool is_clocked(const std::string& name, const Metric& metric, bool derived) {
+  return metric.kind == "time" || metric.kind == "ratio" ||
+         (metric.kind == "bound" && (derived || name.ends_with("_s")));
+}
 
 bool is_disturbed(const CaseResult& result) {
   return told(result, waited_metric) > disturbed_share;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "gate/documents/documents.hpp"
@@ -12,6 +13,10 @@ namespace holdfast::gate {
 
 // Of one case, what the processes that measured it reported, in their order.
 using CaseRecords = std::vector<const CaseResult*>;
+
+// Whether a metric takes its value from the clock: a time, a ratio of times, and a bound on seconds
+// or, where it is `derived`, on one reading over another of the same run.
+bool is_clocked(const std::string& name, const Metric& metric, bool derived);
 
 // Whether its threads waited for a CPU while it was timed: of two sides that use the machine
 // differently the ratio is then the machine's.
