@@ -3,6 +3,7 @@
 // change is held against where nothing about times was ever accepted.
 #include <gmock/gmock.h>
 
+#include "gate/commands/check/allowance.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/verdict.hpp"
 #include "gate/testing/fake_build.hpp"
@@ -158,6 +159,34 @@ TEST_F(Beside, TheDoctorTellsTheSmallestLossThatWouldHaveFailed) {
               HasSubstr("2 cases of 2: no loss of speed fails here"));
 }
 
+TEST_F(Beside, OfMoreSuspectsThanThePolicyHasComparedTheRestIsTold) {
+  std::string policy = plain_policy;
+  policy.insert(policy.find(R"("kinds")"), R"("most_suspects": 1, )");
+  write_file(baselines_ / "policy" / "common.json", policy);
+  builds(1.06e-3);
+  ASSERT_EQ(measure().code, 0);
+  const Outcome outcome = confirm();
+  EXPECT_EQ(outcome.code, 1) << outcome.output << outcome.complaints;
+  EXPECT_THAT(outcome.output, HasSubstr("not compared: 1 value of fake_suite on "));
+  std::size_t compared = 0;
+  for (const Row& one : read_verdict(results_ / "verdict.json").rows)
+    if (one.metric == "time_s") {
+      const bool looked_at = one.evidence.contains(confirmation_evidence);
+      compared += looked_at;
+      EXPECT_EQ(one.verdict, looked_at ? verdict::regression : verdict::noisy);
+      EXPECT_EQ(one.resolution.has_value(), looked_at) << "a time alone fails nothing";
+    }
+  EXPECT_EQ(compared, 1u);
+}
+
+TEST(Shares, AreAlikeAndWhatOneDoesNotWantTheOthersHave) {
+  using testing::ElementsAre;
+  EXPECT_THAT(shares(12, {40, 0, 0, 0, 0}), ElementsAre(12, 0, 0, 0, 0));
+  EXPECT_THAT(shares(12, {0, 1, 40, 2, 40}), ElementsAre(0, 1, 5, 2, 4));
+  EXPECT_THAT(shares(12, {1, 2, 3}), ElementsAre(1, 2, 3));
+  EXPECT_THAT(shares(0, {1}), ElementsAre(0));
+}
+
 TEST_F(Beside, ALossBelowTheLimitIsComparedAndFound) {
   builds(1.04e-3);
   ASSERT_EQ(measure().code, 0);
@@ -219,6 +248,25 @@ TEST_F(Beside, CountsAreHeldAgainstWhatWasAccepted) {
   EXPECT_EQ(row("time_s").standard, held_against::beside);
   ASSERT_EQ(check().code, 0);
   EXPECT_EQ(row("time_s").standard, held_against::accepted);
+}
+
+TEST_F(Beside, WhatWasAcceptedRemainsForTheDistanceFromItsAnchor) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  ASSERT_EQ(
+      holdfast("ok", {"baseline", "accept", results_.string(),
+                      "--lists=" + (head_ / "bin").string(), "--baselines=" + baselines_.string()})
+          .code,
+      0);
+  build(base_, 1e-2, "ba5e");
+  build(head_, 1e-2, "4ead");
+  ASSERT_EQ(measure().code, 0);
+  EXPECT_EQ(confirm().code, 0);
+  EXPECT_EQ(row().standard, held_against::beside);
+  EXPECT_EQ(row().verdict, verdict::drift);
+  EXPECT_THAT(row().sentence,
+              AllOf(HasSubstr("has drifted from its first accepted value, 3 s, to 30 s"),
+                    HasSubstr("in the base beside it it is 30 s")));
 }
 
 TEST_F(Beside, ASideOfAnotherRunIsRefused) {

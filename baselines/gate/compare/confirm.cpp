@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "gate/base/numbers.hpp"
@@ -67,6 +68,28 @@ bool blocks(const Standard& standard) {
          (standard.gate == Gate::warn && standard.kind == "time" && standard.set_by.empty());
 }
 
+// By case and tolerance: what one metric's rule allows must not excuse another metric.
+using Comparisons = std::map<std::pair<std::string, double>, std::vector<Row*>>;
+
+// Why a row cannot be compared, whatever its part; empty where it can.
+std::string no_subject(const Row& row) {
+  if (row.variant == "reference")
+    return "the reference variant is the control of a comparison, not its subject";
+  return is_of_a_step(row.metric) ? ""
+                                  : "a comparison times steps, which is not what this metric tells";
+}
+
+Standard standard_of(const Row& row, const Part& part, const Policy& policy) {
+  return policy.standard(row.case_id, part.device_class(), row.variant, row.metric, row.kind);
+}
+
+std::pair<std::string, double> comparison_of(const Row& row, const Part& part,
+                                             const Policy& policy) {
+  const Standard said = standard_of(row, part, policy);
+  return {row.case_id,
+          said.own_tolerance ? std::max(default_tolerance, said.tolerance) : default_tolerance};
+}
+
 class Confirming {
  public:
   Confirming(const ConfirmPlan& plan, const Part& part, const Policy& policy,
@@ -78,15 +101,12 @@ class Confirming {
         progress_(part.results.suite) {}
 
   std::size_t run(const std::vector<Row*>& suspects) {
-    // By case and tolerance: what one metric's rule allows must not excuse another metric.
-    std::map<std::pair<std::string, double>, std::vector<Row*>> comparisons;
+    Comparisons comparisons;
     std::size_t left_out = 0;
     for (Row* row : suspects) {
-      if (row->variant == "reference")
-        note(*row, "the reference variant is the control of a comparison, not its subject");
-      else if (!is_of_a_step(row->metric))
-        note(*row, "a comparison times steps, which is not what this metric tells");
-      else if (const std::pair key(row->case_id, tolerance(*row));
+      if (const std::string why = no_subject(*row); !why.empty())
+        note(*row, why);
+      else if (const auto key = comparison_of(*row, part_, policy_);
                comparisons.contains(key) || comparisons.size() < plan_.most_comparisons)
         comparisons[key].push_back(row);
       else
@@ -154,14 +174,7 @@ class Confirming {
     return entry(row) && entry(row)->accepted.content == base_content_;
   }
 
-  Standard standard(const Row& row) const {
-    return policy_.standard(row.case_id, part_.device_class(), row.variant, row.metric, row.kind);
-  }
-
-  double tolerance(const Row& row) const {
-    const Standard said = standard(row);
-    return said.own_tolerance ? std::max(default_tolerance, said.tolerance) : default_tolerance;
-  }
+  Standard standard(const Row& row) const { return standard_of(row, part_, policy_); }
 
   void compare_case(const std::string& title, const std::string& case_id, double tolerance,
                     const std::vector<Row*>& rows) {
@@ -250,19 +263,6 @@ class Confirming {
     waive(policy_says, row);
   }
 
-  void decide(Row& row, const Comparison& found, double tolerance) {
-    keep_screening(row);
-    row.evidence[confirmation_evidence] = describe(found, tolerance);
-    if (found.control)
-      row.evidence["control"] = text(
-          "reference variant ", percent(std::expm1(found.control->estimate)), " in the same pairs",
-          found.decision == Paired::environment  ? " -> it moved as much"
-          : found.decision != Paired::regression ? ""
-          : 2 * found.control->estimate < found.shift.estimate
-              ? " -> not the machine"
-              : " -> the machine may have a part in it");
-    else
-      row.evidence.erase("control");
   // What this comparison could have shown, whatever screening hoped of one; a bound may tell less.
   static void resolve(Row& row, const Comparison& found, double tolerance) {
     const double shown = found.clock != Clock::by_load && std::isfinite(found.shift.lower)
@@ -276,10 +276,23 @@ class Confirming {
                                                                : held_against::beside;
   }
 
+  void decide(Row& row, const Comparison& found, double tolerance) {
+    keep_screening(row);
+    row.evidence[confirmation_evidence] = describe(found, tolerance);
+    if (blocks(standard(row))) resolve(row, found, tolerance);
+    if (found.control)
+      row.evidence["control"] = text(
+          "reference variant ", percent(std::expm1(found.control->estimate)), " in the same pairs",
+          found.decision == Paired::environment  ? " -> it moved as much"
+          : found.decision != Paired::regression ? ""
+          : 2 * found.control->estimate < found.shift.estimate
+              ? " -> not the machine"
+              : " -> the machine may have a part in it");
+    else
+      row.evidence.erase("control");
     const std::string said = text("A/B of ", plural(found.units.size(), "unit"), ": ",
                                   interval(found.shift), " for the optimized variant");
     const Standard policy_says = standard(row);
-    if (blocks(standard(row))) resolve(row, found, tolerance);
     const bool gates = blocks(policy_says);
     switch (row.metric == "time_s" ? of_time(found) : found.decision) {
       case Paired::regression:
@@ -324,6 +337,15 @@ class Confirming {
 };
 
 }  // namespace
+
+std::size_t count_comparisons(const Part& part, const Policy& policy,
+                              const std::vector<Row*>& suspects) {
+  const Policy known = policy.with(part.metrics());
+  std::set<std::pair<std::string, double>> found;
+  for (const Row* row : suspects)
+    if (no_subject(*row).empty()) found.insert(comparison_of(*row, part, known));
+  return found.size();
+}
 
 std::size_t confirm(const ConfirmPlan& plan, const Part& part, const Policy& policy,
                     const std::vector<Row*>& suspects, std::vector<std::string>& notes) {

@@ -24,6 +24,10 @@ struct ConfirmPlan {
   std::size_t most_comparisons = 1000;
 };
 
+// How many comparisons it takes to decide these rows.
+std::size_t count_comparisons(const Part& part, const Policy& policy,
+                              const std::vector<Row*>& suspects);
+
 // Decides rows of times and ratios that screening suspects: each keeps what screening said and
 // tells what the comparison found. Where a case cannot be compared a note says why, and screening's
 // verdict stands; so it does of what comes after the most comparisons. How many there were.

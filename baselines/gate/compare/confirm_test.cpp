@@ -201,6 +201,46 @@ TEST_F(Confirming, ASpentBudgetLeavesItUndecided) {
   EXPECT_FALSE(after(suspect()).blocking);
 }
 
+// Screening hoped for 5 %.
+TEST_F(Confirming, ARowResolvesWhatItsComparisonCouldHaveShown) {
+  builds(1.1e-3);
+  Row hopeful = suspect();
+  hopeful.standard = held_against::accepted;
+  hopeful.resolution = 0.05;
+  hopeful.resolved_by = held_against::accepted;
+  const Row exact = after(hopeful);
+  EXPECT_NEAR(exact.resolution.value(), 0.02, 1e-3) << "every pair says the same";
+  EXPECT_EQ(exact.resolved_by, held_against::accepted);
+  plan_.budget_seconds = 1e-6;
+  const Row undecided = after(hopeful);
+  EXPECT_EQ(undecided.verdict, verdict::noisy);
+  EXPECT_EQ(undecided.resolution, std::nullopt) << "a single pair bounds nothing";
+}
+
+TEST_F(Confirming, AWarningIsNeverToldAsARegression) {
+  builds(1.1e-3);
+  fs::remove(plan_.base / "fake_suite");
+  const Row left = after(suspect("time_s"));
+  EXPECT_FALSE(left.blocking);
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("screening's WARN stands: ")));
+  builds(1.1e-3);
+  EXPECT_EQ(after(suspect("time_s")).evidence.at("screening"), "WARN; screening's control");
+}
+
+TEST_F(Confirming, WhatIsBeyondTheMostComparisonsIsToldAndKeepsScreeningsWord) {
+  builds(1.1e-3);
+  plan_.most_comparisons = 1;
+  Row first = suspect(), second = suspect("speedup", "fake_suite/scale/n:8/f64");
+  const Policy policy = toy::policy(policy_);
+  EXPECT_EQ(count_comparisons(part(), policy, {&first, &second}), 2u);
+  EXPECT_EQ(confirm(plan_, part(), policy, {&first, &second}, notes_), 1u);
+  EXPECT_THAT(first.evidence, Contains(Key("A/B")));
+  EXPECT_THAT(second.evidence, Not(Contains(Key("A/B"))));
+  EXPECT_EQ(second.verdict, verdict::regression);
+  EXPECT_TRUE(second.blocking);
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("not compared: 1 value of fake_suite on ")));
+}
+
 TEST_F(Confirming, ATimeThatOnlyWarnsBlocksOnceItIsConfirmed) {
   builds(1.1e-3);
   EXPECT_TRUE(after(suspect("time_s")).blocking);

@@ -6,6 +6,7 @@
 
 #include "gate/base/numbers.hpp"
 #include "gate/base/process.hpp"
+#include "gate/commands/check/allowance.hpp"
 #include "gate/commands/check/check_measured.hpp"
 #include "gate/commands/check/check_state.hpp"
 #include "gate/commands/check/proposal.hpp"
@@ -50,12 +51,6 @@ void tell_unrequested(const Unrequested& unrequested, Verdict& verdict) {
         text(plural(values, "accepted value"), " of ", metric, " not measured here"));
 }
 
-// The comparisons that a check may still make, shared by the parts that are to come.
-struct Allowance {
-  std::size_t left = 0;
-  std::size_t parts = 0;
-};
-
 // Empty where nothing is to be confirmed.
 std::optional<ConfirmPlan> confirm_plan(const CheckRequest& request) {
   if (!request.confirm) return std::nullopt;
@@ -66,23 +61,49 @@ std::optional<ConfirmPlan> confirm_plan(const CheckRequest& request) {
                      .undecided_fails = request.undecided_fails};
 }
 
+// Not where the device executes nothing, so that its counts are exact.
 bool is_compared(const MeasuredPart& part) {
   return !part.no_device() && device_kind(part.results.env.device_name) != "cuda-dry";
 }
 
-// Empty as well where the device executes nothing, so that its counts are exact.
+Part loaded(const CheckRequest& request, const CheckState& state,
+            const std::optional<ConfirmPlan>& plan, const MeasuredPart& measured) {
+  Part part{
+      .results = measured.results, .list = measured.list, .directory = request.directory.string()};
+  state.load(part);
+  if (plan)
+    part.beside = read_beside(request.directory, part.results, plan->base / part.results.suite);
+  return part;
+}
+
+// How many comparisons each part may make of those that the policy allows a check. Each counted row
+// is called confirmed, because of a part that is asked in vain the rest is not looked at.
+std::vector<std::size_t> shares_of(const CheckRequest& request, const Root& root,
+                                   const CheckState& state,
+                                   const std::optional<ConfirmPlan>& plan) {
+  std::vector<std::size_t> wanted(root.parts.size(), 0);
+  for (std::size_t i = 0; plan && i < wanted.size(); ++i) {
+    if (!is_compared(root.parts[i])) continue;
+    const Part part = loaded(request, state, plan, root.parts[i]);
+    const SecondOpinion count = [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
+      wanted[i] += count_comparisons(part, state.policy(), suspects);
+      for (Row* suspect : suspects) suspect->verdict = verdict::regression;
+    };
+    (void)judge_part(part, state.policy(), request.require_baseline, request.undecided_fails,
+                     count);
+  }
+  return shares(state.policy().most_suspects(), wanted);
+}
+
+// Empty where nothing is compared. A part may be asked more than once; `left` are the comparisons
+// that it may make.
 SecondOpinion second_opinion(const std::optional<ConfirmPlan>& plan, const Part& part,
-                             const Policy& policy, Allowance& allowance) {
+                             const Policy& policy, std::size_t& left) {
   if (!plan || device_kind(part.results.env.device_name) == "cuda-dry") return {};
-  const std::size_t mine = (allowance.left + allowance.parts - 1) / allowance.parts;
-  --allowance.parts;
-  return [&plan, &part, &policy, &allowance, left = mine](const std::vector<Row*>& suspects,
-                                                          std::vector<std::string>& notes) mutable {
+  return [&](const std::vector<Row*>& suspects, std::vector<std::string>& notes) {
     ConfirmPlan now = *plan;
     now.most_comparisons = left;
-    const std::size_t made = confirm(now, part, policy, suspects, notes);
-    left -= made;
-    allowance.left -= made;
+    left -= confirm(now, part, policy, suspects, notes);
   };
 }
 
@@ -98,11 +119,11 @@ Checked check(const CheckRequest& request) {
   std::size_t judged = 0;
   PartVerdict::Gating counts, times;
   Unrequested unrequested;
-  Allowance allowance{.left = state.policy().most_suspects(),
-                      .parts = static_cast<std::size_t>(
-                          std::count_if(root.parts.begin(), root.parts.end(), is_compared))};
-  for (const MeasuredPart& measured : root.parts) {
-    refuse_other_content(request, measured, verdict);
+  for (const MeasuredPart& measured : root.parts) refuse_other_content(request, measured, verdict);
+  const std::vector<std::size_t> allowed = shares_of(request, root, state, plan);
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < root.parts.size(); ++i) {
+    const MeasuredPart& measured = root.parts[i];
     const std::string name = text(measured.results.suite, " on ", measured.results.env.device_name);
     if (measured.no_device()) {
       verdict.not_checked.push_back(text(name, ": no such device (",
@@ -110,15 +131,11 @@ Checked check(const CheckRequest& request) {
       continue;
     }
     ++judged;
-    Part part{.results = measured.results,
-              .list = measured.list,
-              .directory = request.directory.string()};
-    state.load(part);
-    if (plan)
-      part.beside = read_beside(request.directory, part.results, plan->base / part.results.suite);
+    const Part part = loaded(request, state, plan, measured);
+    left += allowed[i];  // beside what the parts before it did not need
     PartVerdict found =
         judge_part(part, state.policy(), request.require_baseline, request.undecided_fails,
-                   second_opinion(plan, part, state.policy(), allowance));
+                   second_opinion(plan, part, state.policy(), left));
     checked.patch += proposed_patch(request, state, part, found);
     if (!shortcoming(part.results).empty())
       add_caveat("not all of the gate tier was measured", verdict);
