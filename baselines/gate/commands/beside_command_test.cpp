@@ -112,6 +112,21 @@ TEST_F(Beside, ABaseThatFallsLeavesTheHeadItsResults) {
   EXPECT_FALSE(fs::exists(side_));
 }
 
+TEST_F(Beside, ABaseThatWasMeasuredInVainIsNothingToBeHeldAgainst) {
+  builds(1.5e-3);
+  ASSERT_EQ(measure("shared_as_base").code, 0);
+  EXPECT_FALSE(read_results(side_).quality.valid);
+  EXPECT_TRUE(read_results(kept_ / "fake_suite.json").quality.valid);
+  const Outcome outcome = confirm();
+  EXPECT_EQ(outcome.code, 0) << outcome.output << outcome.complaints;
+  EXPECT_EQ(row().verdict, verdict::environment);
+  EXPECT_EQ(row("launches").verdict, verdict::fresh);
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("in the base beside it is invalid (other processes computed"),
+                    HasSubstr("4 of 4 values not gated here"), HasSubstr("--beside=BUILD")));
+  EXPECT_EQ(check({"--confirm=" + base_.string(), "--require-baseline"}).code, 3);
+}
+
 TEST_F(Beside, ARunAloneLeavesNoSideOfAnOlderOne) {
   builds(1e-3);
   ASSERT_EQ(measure().code, 0);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <random>
 #include <set>
@@ -204,8 +205,9 @@ void run_beside(const fs::path& base, SuiteTask head, const Plan& plan, Progress
 // The base's side of the run that `head` tells, <device class>/base/<suite>.json, and what it was
 // measured from; an older one, or one that lost all its cases, does not stay.
 std::optional<std::string> keep_base(const std::optional<fs::path>& binary, const SuiteRun& run,
-                                     const Results& head, const fs::path& folder,
-                                     Progress& progress) {
+                                     const Results& head,
+                                     const std::function<void(Quality&)>& add_machine,
+                                     const fs::path& folder, Progress& progress) {
   const fs::path file = base_side(folder, head.suite);
   const fs::path list = list_path(file.parent_path(), head.suite);
   for (const fs::path& old : {file, list}) {
@@ -229,7 +231,7 @@ std::optional<std::string> keep_base(const std::optional<fs::path>& binary, cons
   results.run.custom = custom;
   results.partial = head.partial;
   results.list_hash = sha256(list_bytes);
-  results.quality = head.quality;
+  add_machine(results.quality);
   std::error_code problem;
   fs::create_directories(file.parent_path(), problem);
   write_file(list, list_bytes);
@@ -310,15 +312,18 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   described.custom = run.processes.empty() ? plan.custom : results.run.custom;
   described.processes = std::max(described.processes, run.most_processes);
   results.run = described;
-  results.quality.load = load;
-  if (device_kind(plan.device) != "cuda-dry") machine.describe(results.quality, others.share());
+  const auto add_machine = [&](Quality& quality) {
+    quality.load = load;
+    if (device_kind(plan.device) != "cuda-dry") machine.describe(quality, others.share());
+  };
+  add_machine(results.quality);
 
   const fs::path folder = plan.out / results.env.device_class;
   std::error_code problem;
   fs::create_directories(folder, problem);  // write_file() says why, should this fail
   write_file(list_path(folder, suite), list_bytes);
-  results.run.beside =
-      keep_base(interrupted ? std::nullopt : base, sides.base, results, folder, progress);
+  results.run.beside = keep_base(interrupted ? std::nullopt : base, sides.base, results,
+                                 add_machine, folder, progress);
   // Self-tests and profiles belong to the run that they stand beside.
   withdraw(self_test_path(folder, suite));
   const fs::path profiles = profiles_folder(plan.out, results.env.device_class, suite);

@@ -69,7 +69,7 @@ std::optional<Beside> read_beside(const fs::path& root, const Results& head,
                      text("the base's side was measured from other content than ", binary.string(),
                           " is built from"),
                      head);
-  Beside beside{.content = base.run.content};
+  Beside beside{.content = base.run.content, .quality = base.quality};
   for (const CaseResult& result : base.cases) {
     if (result.status != "ok" || is_wrong(result, base.env.device_name)) continue;
     for (const NamedMetric& metric : named_metrics(result))

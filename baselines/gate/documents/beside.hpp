@@ -27,6 +27,7 @@ std::filesystem::path base_folder(std::string_view option, const std::filesystem
 struct Beside {
   std::map<std::string, Measured> values = {};
   std::string content = {};
+  Quality quality = {};  // an invalid one is nothing to be held against
 
   const Measured* find(const std::string& key) const {
     const auto at = values.find(key);

@@ -101,7 +101,7 @@ std::string Part::name() const {
 
 std::string Part::run_again() const {
   return text("holdfast run ", results.suite, " --device=", results.env.device_name,
-              " --out=", directory);
+              results.run.beside ? " --beside=BUILD" : "", " --out=", directory);
 }
 
 std::string Part::explain_command(const std::string& case_id) const {

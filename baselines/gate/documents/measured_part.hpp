@@ -46,6 +46,8 @@ struct Part {
   // otherwise is a change, to be accepted.
   Meanings metrics() const;
   std::vector<ChangedMeaning> changed_meanings() const;
+  // Whether what is beside it was measured in vain.
+  bool has_invalid_base() const { return beside && !beside->quality.valid; }
   // A host on whose processor no time and no ratio is accepted yet, before the change or with it.
   bool has_other_processor() const;
   std::string name() const;       // "toy on cuda-dry-sm_90"

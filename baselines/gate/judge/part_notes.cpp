@@ -6,6 +6,15 @@
 #include "gate/judge/part_judge.hpp"
 
 namespace holdfast::gate {
+namespace {
+
+std::string joined(const std::vector<std::string>& reasons) {
+  std::string all;
+  for (const std::string& reason : reasons) all += (all.empty() ? "" : "; ") + reason;
+  return all;
+}
+
+}  // namespace
 
 void PartJudge::describe(bool require_baseline) {
   const Results& results = part_.results;
@@ -38,13 +47,13 @@ void PartJudge::describe(bool require_baseline) {
   if (results.quality.throttled.value_or(false))
     verdict_.notes.push_back(text(part_.name(), " was measured on a throttled device: its times ",
                                   "are worth little; run it again: ", part_.run_again()));
-  if (results.quality.valid) return;
-  std::string reasons;
-  for (const std::string& reason : results.quality.reasons)
-    reasons += (reasons.empty() ? "" : "; ") + reason;
+  if (results.quality.valid && !part_.has_invalid_base()) return;
+  const std::string whose = results.quality.valid ? " in the base beside it" : "";
   verdict_.notes.push_back(
-      text("the measurement of ", part_.name(), " is invalid (", reasons,
-           "): its times and ratios are not gated; run it again: ", part_.run_again()));
+      text("the measurement of ", part_.name(), whose, " is invalid (",
+           joined(whose.empty() ? results.quality.reasons : part_.beside->quality.reasons),
+           "): its times and ratios are not gated", whose.empty() ? "" : " against that",
+           "; run it again: ", part_.run_again()));
   if (require_baseline)
     verdict_.exit = worse_exit_code(verdict_.exit, exit_code(Fault::incomplete));
 }

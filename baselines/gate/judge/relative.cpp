@@ -43,6 +43,13 @@ void MetricJudge::judge_beside(const Measured& base, const Context& context,
   Row& row = judged.row;
   row.standard = held_against::beside;
   row.baseline = base.value;
+  if (part_.has_invalid_base()) {
+    row.verdict = verdict::environment;
+    row.next = part_.run_again();
+    say(row, text("is ", readable(*row.value, row.unit), ", and ", readable(base.value, row.unit),
+                  " in the base beside it, an invalid measurement, which decides nothing"));
+    return;
+  }
   judged.screened = positive(context.measured.value) && positive(base.value);
   Judgement judgement = gate::judge_beside(context.standard, context.measured, base);
   const Entry* accepted = find_entry(part_.baseline, context.key);
