@@ -262,7 +262,9 @@ function(holdfast_finish)
   set_tests_properties(perf.complete PROPERTIES FIXTURES_REQUIRED perf LABELS perf DEPENDS "${checks}" TIMEOUT 60)
 
   # perf.clean is the fixture's set-up: a verdict never mixes this run with an older one.
-  add_test(NAME perf.clean COMMAND sh -c "rm -rf '${results}' && mkdir -p '${results}'")
+  # How long each case took stays: the limit of the next run follows from it.
+  add_test(NAME perf.clean
+           COMMAND sh -c "mkdir -p '${results}' && find '${results}' -mindepth 1 -maxdepth 1 ! -name .history -exec rm -rf {} +")
   set_tests_properties(perf.clean PROPERTIES FIXTURES_SETUP perf LABELS perf)
 
   # Each judged run becomes a point of the local trend, failed ones too.

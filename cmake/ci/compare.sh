@@ -74,7 +74,9 @@ for list in "$build"/bin/*.list.json; do suites+=("$(basename "$list" .list.json
 devices=(host)
 if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then devices+=(cuda); fi
 results=$build/compare/results
-rm -rf "$results"
+# How long each case took stays: the limit of the next run follows from it.
+mkdir -p "$results"
+find "$results" -mindepth 1 -maxdepth 1 ! -name .history -exec rm -rf {} +
 for device in "${devices[@]}"; do
   "$holdfast" run "${suites[@]}" --device="$device" --bin-dir="$build/bin" --beside="$tree/build/release" \
     --out="$results" "$@"

@@ -185,7 +185,7 @@ SuiteTask task_of_base(SuiteTask task, const fs::path& binary, const Plan& plan)
       common.push_back(listed);
   task.cases = common;
   task.folder /= "base";
-  task.history.clear();
+  task.history += ".base";
   task.label = " of the base";
   return task;
 }

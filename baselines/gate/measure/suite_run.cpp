@@ -9,7 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "base/machine.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/measure/processes.hpp"
 
@@ -223,11 +222,9 @@ class Runner {
 
   // Seconds that a case may take, or what comes before the first one.
   double limit_of(const std::string& id) const {
-    const auto known = known_seconds_.find(id);
-    const double seconds = known == known_seconds_.end()
-                               ? task_.timeout_seconds
-                               : std::max(times_as_long * known->second, least_limit_seconds);
-    return seconds * stretch_of_load();
+    const auto at = known_seconds_.find(id);
+    const auto known = at == known_seconds_.end() ? std::optional<double>() : at->second;
+    return limit_of_case(known, task_.timeout_seconds, stretch_of_load());
   }
 
   Outcome start_process(const Ids& ids, std::int64_t round) {
@@ -365,8 +362,12 @@ Results merged(const SuiteRun& run, const std::vector<ListedCase>& cases, Result
   return results;
 }
 
-double stretch_of_load() {
-  return std::max(1.0, load_average().value_or(0) / usable_cpus());
+double stretch_of_load(std::optional<double> load, int cpus) {
+  return std::max(1.0, load.value_or(0) / cpus);
+}
+
+double limit_of_case(std::optional<double> seconds, double otherwise, double stretch) {
+  return stretch * (seconds ? std::max(times_as_long * *seconds, least_limit_seconds) : otherwise);
 }
 
 }  // namespace holdfast::gate

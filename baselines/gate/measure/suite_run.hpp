@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/machine.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/measure/machine_load.hpp"
 #include "gate/measure/schedule.hpp"
@@ -60,6 +61,10 @@ void run_in_turn(const SuiteTask& base, const SuiteTask& head, Progress& progres
 Results merged(const SuiteRun& run, const std::vector<ListedCase>& cases, Results nothing);
 
 // How much longer the tasks that this machine has make a case take; 1 on a machine at rest.
-double stretch_of_load();
+double stretch_of_load(std::optional<double> load = load_average(), int cpus = usable_cpus());
+
+// Of a case: ten times as long as it took the last time, and a minute at least; `otherwise` where
+// nobody has timed it.
+double limit_of_case(std::optional<double> seconds, double otherwise, double stretch);
 
 }  // namespace holdfast::gate

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace holdfast::gate {
 namespace {
@@ -44,6 +45,29 @@ TEST_F(SuiteRuns, TheSecondsOfEachCaseAreKept) {
   (void)run();
   const std::string lines = read_file(task_.history);
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2) << lines;
+}
+
+TEST(LimitOfACase, IsTenTimesItsHistoryAndAMinuteAtLeast) {
+  EXPECT_EQ(limit_of_case(20, 300, 1), 200);
+  EXPECT_EQ(limit_of_case(0.5, 300, 1), 60);
+  EXPECT_EQ(limit_of_case({}, 300, 1), 300) << "nobody has timed it";
+}
+
+TEST(LimitOfACase, IsStretchedByWhatElseTheMachineHasToDo) {
+  EXPECT_EQ(stretch_of_load(16, 2), 8);
+  EXPECT_EQ(stretch_of_load(0.5, 2), 1);
+  EXPECT_EQ(stretch_of_load({}, 2), 1);
+  EXPECT_EQ(limit_of_case(0.5, 300, stretch_of_load(16, 2)), 480);
+}
+
+TEST_F(SuiteRuns, ACaseThatWasTimedHasMoreThanTheLimitOfOneThatWasNot) {
+  write_file(task_.history, "0.1 fake_suite/add/n:8/f64\n");
+  task_.timeout_seconds = 1;
+  task_.effort = {.fewest = 1, .most = 1};
+  ::setenv("FAKE_SUITE", "slow_in_case", 1);
+  const SuiteRun done = run();
+  ::unsetenv("FAKE_SUITE");
+  EXPECT_TRUE(done.lost.empty());
 }
 
 TEST_F(SuiteRuns, WhatIsLostSaysWhyInTheListsOrder) {

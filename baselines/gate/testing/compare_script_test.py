@@ -101,6 +101,17 @@ def test_a_changed_tree_on_main_is_held_against_head_and_passes_where_nothing_go
     assert NO_REPORT in found.stderr, "there is nothing that could draw it"
 
 
+def test_the_limits_of_cases_follow_from_the_comparison_before(tree: Path) -> None:
+    results = tree / "build/release/compare/results"
+    (results / "host-older-1t").mkdir(parents=True)
+    (results / ".history").mkdir()
+    (results / ".history/fake_suite.host").write_text("7 fake_suite/of_before/n:8/f64\n")
+    assert compare(tree).returncode == 0
+    assert not (results / "host-older-1t").exists()
+    assert "7 fake_suite/of_before/n:8/f64" in (results / ".history/fake_suite.host").read_text()
+    assert "fake_suite/add/n:8/f64" in (results / ".history/fake_suite.host.base").read_text()
+
+
 def test_main_as_it_is_is_held_against_its_parent(tree: Path) -> None:
     found = compare(tree)
     assert found.returncode == 0, found.stdout + found.stderr

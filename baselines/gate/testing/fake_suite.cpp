@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -60,6 +61,13 @@ std::string last_words() {
 void crash() {
   std::signal(SIGSEGV, SIG_DFL);
   std::raise(SIGSEGV);
+}
+
+void spend(double seconds) {
+  const std::chrono::duration<double> time(seconds);
+  for (const auto begin = std::chrono::steady_clock::now();
+       std::chrono::steady_clock::now() - begin < time;)
+    continue;
 }
 
 // What stands beside these words goes wrong in one case: in the first "crash_in_case",
@@ -133,6 +141,7 @@ int measure(const std::string& path, const std::string& behaviour, int process,
     if (id == cases[0]) {
       if (is(behaviour, "crash_in_case", process)) crash();
       if (is(behaviour, "hang_in_case", process)) ::pause();
+      if (behaviour == "slow_in_case") spend(1.2);
     }
     if (id == cases[1] && is(behaviour, "stop_in_case", process)) {
       ::kill(::getppid(), SIGTERM);
