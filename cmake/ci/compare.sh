@@ -78,8 +78,10 @@ results=$build/compare/results
 mkdir -p "$results"
 find "$results" -mindepth 1 -maxdepth 1 ! -name .history -exec rm -rf {} +
 for device in "${devices[@]}"; do
+  counting=()
+  if [ "$device" = host ]; then counting=(--count-instructions-if-possible); fi
   "$holdfast" run "${suites[@]}" --device="$device" --bin-dir="$build/bin" --beside="$tree/build/release" \
-    --out="$results" "$@"
+    "${counting[@]}" --out="$results" "$@"
 done
 status=0
 "$holdfast" check "$results" --confirm="$tree/build/release" --lists="$build/bin" --baselines=baselines || status=$?

@@ -112,6 +112,15 @@ def test_the_limits_of_cases_follow_from_the_comparison_before(tree: Path) -> No
     assert "fake_suite/add/n:8/f64" in (results / ".history/fake_suite.host.base").read_text()
 
 
+def test_instructions_are_counted_where_that_is_possible(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    valgrind = tmp_path_factory.mktemp("bin") / "valgrind"
+    valgrind.write_text("#!/bin/sh\n")
+    valgrind.chmod(0o755)
+    found = compare(tree, PATH=f"{valgrind.parent}:{os.environ['PATH']}")
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "counted instructions in" in found.stderr
+
+
 def test_main_as_it_is_is_held_against_its_parent(tree: Path) -> None:
     found = compare(tree)
     assert found.returncode == 0, found.stdout + found.stderr
