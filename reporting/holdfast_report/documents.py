@@ -275,6 +275,7 @@ class Fingerprint(Record):
     nvjitlink: str | None
     driver: str | None
     compiler: str | None
+    nvdisasm: str | None = None  # absent in older baselines
 
 
 class Baseline(Record):

@@ -198,7 +198,8 @@ Fingerprint fingerprint(const Environment& environment) {
   return {.nvrtc = environment.nvrtc,
           .nvjitlink = environment.nvjitlink,
           .driver = environment.driver,
-          .compiler = environment.compiler};
+          .compiler = environment.compiler,
+          .nvdisasm = environment.nvdisasm};
 }
 
 bool is_timed(const Entry& entry) {
@@ -261,6 +262,8 @@ Baseline parse_baseline(const Document& document) {
                           .nvjitlink = print.take("nvjitlink").string_or_null(),
                           .driver = print.take("driver").string_or_null(),
                           .compiler = print.take("compiler").string_or_null()};
+  if (const auto nvdisasm = print.optional("nvdisasm"))
+    baseline.fingerprint.nvdisasm = nvdisasm->string_or_null();
   print.close();
   const Reader entries = object.take("entries");
   baseline.entries = parse_entries(entries, host ? Times::elsewhere : Times::here, acceptances);
@@ -293,16 +296,18 @@ Baseline read_baseline(const std::filesystem::path& path) {
 
 std::string baseline_text(const Baseline& baseline) {
   const Fingerprint& print = baseline.fingerprint;
+  nlohmann::json versions = {{"nvrtc", nullable(print.nvrtc)},
+                             {"nvjitlink", nullable(print.nvjitlink)},
+                             {"driver", nullable(print.driver)},
+                             {"compiler", nullable(print.compiler)}};
+  if (print.nvdisasm) versions["nvdisasm"] = *print.nvdisasm;
   Origins origins;
   const auto of_entry = [&](const Entry& entry) { return canonical_line(to_json(entry, origins)); };
   const auto of_entries = [&](const Entries& entries) { return lines(entries, of_entry); };
   std::map<std::string, std::string> members = {
       {"device_class", canonical_line(baseline.device_class)},
       {"entries", of_entries(baseline.entries)},
-      {"fingerprint", canonical_line({{"nvrtc", nullable(print.nvrtc)},
-                                      {"nvjitlink", nullable(print.nvjitlink)},
-                                      {"driver", nullable(print.driver)},
-                                      {"compiler", nullable(print.compiler)}})},
+      {"fingerprint", canonical_line(versions)},
       {"metrics", lines(baseline.metrics,
                         [](const Meaning& meaning) { return canonical_line(to_json(meaning)); })},
       {"schema", canonical_line("holdfast-baseline/2")}};

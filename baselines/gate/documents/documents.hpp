@@ -228,6 +228,7 @@ struct Fingerprint {
   std::optional<std::string> nvjitlink = {};
   std::optional<std::string> driver = {};
   std::optional<std::string> compiler = {};
+  std::optional<std::string> nvdisasm = {};  // older baselines do not tell it
   bool operator==(const Fingerprint&) const = default;
 };
 Fingerprint fingerprint(const Environment& environment);

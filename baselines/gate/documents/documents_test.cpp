@@ -79,6 +79,17 @@ TEST(Documents, ABaselineHasOneEntryPerLineAndSurvivesARoundTrip) {
   EXPECT_THAT(once, HasSubstr("\n\"toy/a|optimized|identity\": {\"by\": \""));
 }
 
+TEST(Documents, ABaselineTellsTheDisassemblerWhereItIsKnown) {
+  Environment environment;
+  EXPECT_THAT(
+      baseline_text({.device_class = "cuda-dry-sm_90", .fingerprint = fingerprint(environment)}),
+      testing::Not(HasSubstr("nvdisasm")));
+  environment.nvdisasm = "13.2.51";
+  const std::string told =
+      baseline_text({.device_class = "cuda-dry-sm_90", .fingerprint = fingerprint(environment)});
+  EXPECT_EQ(parse_baseline(Document("b.json", told)).fingerprint.nvdisasm, "13.2.51");
+}
+
 // As holdfast-baseline/1 had it: each entry says itself where it comes from.
 constexpr const char* baseline_of_old = R"({"device_class": "host", "entries": {
 "toy/a|optimized|identity": {"accepted": {"content": "c", "previous": "sha256:b", "runs": ["r"], "utc": "u", "why": "w"}, "value": "sha256:a"},

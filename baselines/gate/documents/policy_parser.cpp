@@ -33,9 +33,10 @@ double parse_tolerance(const Reader& reader) {
 std::vector<std::string> parse_versions(const Reader& reader) {
   for (const Reader& item : reader.items()) {
     const std::string& name = item.string();
-    if (name != "nvrtc" && name != "nvjitlink" && name != "driver" && name != "compiler")
-      throw item.wrong(
-          text("'same' holds nvrtc, nvjitlink, driver or compiler, and not '", name, "'"));
+    if (name != "nvrtc" && name != "nvjitlink" && name != "nvdisasm" && name != "driver" &&
+        name != "compiler")
+      throw item.wrong(text(
+          "'same' holds nvrtc, nvjitlink, nvdisasm, driver or compiler, and not '", name, "'"));
   }
   return reader.strings();
 }

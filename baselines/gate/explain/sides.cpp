@@ -44,10 +44,10 @@ Side measured_side(const Results& results, const CaseResult& result,
   const Environment& env = results.env;
   for (const auto& [name, value] :
        {std::pair("driver", env.driver), std::pair("nvrtc", env.nvrtc),
-        std::pair("nvjitlink", env.nvjitlink), std::pair("compiler", env.compiler),
-        std::pair("flags", env.flags), std::pair("cpu", env.cpu),
-        std::pair("processor", std::optional(env.processor)), std::pair("isa", env.isa),
-        std::pair("device", env.device.name)})
+        std::pair("nvjitlink", env.nvjitlink), std::pair("nvdisasm", env.nvdisasm),
+        std::pair("compiler", env.compiler), std::pair("flags", env.flags),
+        std::pair("cpu", env.cpu), std::pair("processor", std::optional(env.processor)),
+        std::pair("isa", env.isa), std::pair("device", env.device.name)})
     put(side.environment, name, value);
   for (const Profile& profile : profiles)
     if (profile.case_id == result.id) side.profiles[profile.variant] = profile;
@@ -81,6 +81,7 @@ Side baseline_side(const Baseline& baseline, const std::string& case_id) {
   }
   put(side.environment, "nvrtc", baseline.fingerprint.nvrtc);
   put(side.environment, "nvjitlink", baseline.fingerprint.nvjitlink);
+  put(side.environment, "nvdisasm", baseline.fingerprint.nvdisasm);
   put(side.environment, "driver", baseline.fingerprint.driver);
   put(side.environment, "compiler", baseline.fingerprint.compiler);
   return side;

@@ -100,17 +100,20 @@ bool MetricJudge::is_other_patch_level(const Standard& standard) const {
 // changed.
 void MetricJudge::excuse_changed_tools(const Standard& standard, Row& row) const {
   using Member = std::optional<std::string> Fingerprint::*;
-  constexpr std::array<std::pair<const char*, Member>, 4> members = {
+  constexpr std::array<std::pair<const char*, Member>, 5> members = {
       {{"nvrtc", &Fingerprint::nvrtc},
        {"nvjitlink", &Fingerprint::nvjitlink},
        {"driver", &Fingerprint::driver},
-       {"compiler", &Fingerprint::compiler}}};
+       {"compiler", &Fingerprint::compiler},
+       {"nvdisasm", &Fingerprint::nvdisasm}}};
   const Fingerprint now = fingerprint(part_.results.env);
   const Fingerprint& before = part_.baseline->fingerprint;
   for (const std::string& name : standard.same) {
     for (const auto& [known, member] : members) {
       if (name != known || before.*member == now.*member) continue;
       if (name == "compiler" && is_other_patch_level(standard)) continue;
+      // Older results and baselines do not tell it, which excuses nothing.
+      if (name == "nvdisasm" && (!before.nvdisasm || !now.nvdisasm)) continue;
       row.verdict = verdict::environment;
       row.blocking = false;
       row.sentence += text("; environment changed: ", name, " ", (before.*member).value_or("none"),

@@ -373,6 +373,25 @@ TEST(JudgePart, AReferenceWithoutATimeIsNoControl) {
   EXPECT_EQ(row(judge(judged), "speedup", "case").verdict, "REGRESSION");
 }
 
+TEST(JudgePart, WhatIsCountedInMachineCodeIsOfOneDisassembler) {
+  std::string counting = toy::policy_text;
+  counting.replace(counting.find("\"metrics\": {"), 12,
+                   R"("metrics": {"registers_max": {"same": ["nvrtc", "nvdisasm"]}, )");
+  const auto judged = [&](const char* before, const char* now) {
+    Results then = toy::dry(), more = toy::dry();
+    if (before) then.env.nvdisasm = before;
+    if (now) more.env.nvdisasm = now;
+    toy::metric(more, "optimized", "registers_max").value = 1000;
+    return row(judge_part(part(more, then), policy(counting), false, true), "registers_max");
+  };
+  EXPECT_EQ(judged("13.2.51", "13.2.51").verdict, "REGRESSION");
+  const Row other = judged("13.2.51", "13.3.9");
+  EXPECT_EQ(other.verdict, "ENV");
+  EXPECT_THAT(other.sentence, HasSubstr("environment changed: nvdisasm 13.2.51 -> 13.3.9"));
+  EXPECT_EQ(judged(nullptr, "13.3.9").verdict, "REGRESSION") << "accepted before it was told";
+  EXPECT_EQ(judged("13.2.51", nullptr).verdict, "REGRESSION") << "measured before it was told";
+}
+
 // A dry run whose registers and launches, 44 in sum, have bounds of their own, and the waivers.
 PartVerdict bounded(const std::string& rules, const std::string& waivers = "") {
   std::string with_rules = toy::policy_text;
