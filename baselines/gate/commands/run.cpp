@@ -275,7 +275,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
     progress.say("is measured already on ", plan.device);
     return;
   }
-  MachineWatch machine;
+  MachineWatch machine("/", unfinished.folder() / "machine");
   const SuiteTask task{.binary = binary,
                        .device = plan.device,
                        .arguments = tier_and_custom(plan),
@@ -313,7 +313,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   described.processes = std::max(described.processes, run.most_processes);
   results.run = described;
   const auto add_machine = [&](Quality& quality) {
-    quality.load = load;
+    if (load) quality.load = std::max(*load, quality.load.value_or(0));
     if (device_kind(plan.device) != "cuda-dry") machine.describe(quality, others.share());
   };
   add_machine(results.quality);

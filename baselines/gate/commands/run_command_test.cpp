@@ -135,6 +135,11 @@ TEST_F(RunCommand, ACaseThatHangsIsLostAndNoOther) {
   EXPECT_EQ(results().cases.at(1).status, "ok");
 }
 
+TEST_F(RunCommand, TheHighestLoadOfTheRunIsTold) {
+  EXPECT_EQ(run("busy").code, 0);
+  EXPECT_EQ(results().quality.load, 99);
+}
+
 TEST_F(RunCommand, WhatABrokenDeviceLeavesIsMeasuredByAnotherProcess) {
   EXPECT_EQ(run("sticky", {"--processes=1"}).code, 0);
   EXPECT_EQ(results().cases.at(0).status, "failed");
@@ -145,6 +150,7 @@ TEST_F(RunCommand, WhatWasFinishedWhenItIsStoppedStaysAndIsGoneOnFrom) {
   const Outcome stopped = run("stop_in_case");
   EXPECT_EQ(stopped.signal, SIGTERM) << stopped.complaints;
   EXPECT_THAT(stopped.complaints, HasSubstr("--resume goes on"));
+  EXPECT_TRUE(fs::exists(results_ / ".unfinished" / "fake_suite.host" / "machine"));
   EXPECT_EQ(results().cases.at(0).status, "ok");
   EXPECT_EQ(results().cases.at(1).status, "missing");
   EXPECT_THAT(*results().cases.at(1).reason, HasSubstr("--resume"));

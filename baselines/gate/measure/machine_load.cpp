@@ -8,8 +8,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
+
+#include "gate/base/json.hpp"
+#include "gate/base/numbers.hpp"
+#include "gate/base/written_file.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -76,10 +81,37 @@ std::optional<double> clock_hz(const std::filesystem::path& root) {
   return sum / count;
 }
 
-std::optional<double> share(const std::optional<double>& before, const std::optional<double>& now,
-                            double whole) {
-  if (!before || !now || !(whole > 0)) return std::nullopt;
-  return std::clamp((*now - *before) / whole, 0.0, 1.0);
+std::optional<double> share(const std::optional<double>& part, const std::optional<double>& whole) {
+  if (!part || !whole || !(*whole > 0)) return std::nullopt;
+  return std::clamp(*part / *whole, 0.0, 1.0);
+}
+
+// What was there already, and what a number grew by since.
+std::optional<double> grown(const std::optional<double>& already,
+                            const std::optional<double>& first, const std::optional<double>& last) {
+  if (!first || !last) return already;
+  return already.value_or(0) + *last - *first;
+}
+
+constexpr std::optional<double> MachineShare::*members_of_share[] = {
+    &MachineShare::steal_ticks, &MachineShare::all_ticks, &MachineShare::memory_stall_seconds,
+    &MachineShare::seconds, &MachineShare::cpu_clock_hz};
+
+std::string written(const MachineShare& share) {
+  nlohmann::json numbers = nlohmann::json::array();
+  for (const auto member : members_of_share) numbers.push_back(nullable(share.*member));
+  return canonical_line(numbers) + '\n';
+}
+
+// A file that was cut short tells nothing.
+MachineShare read_share(const std::filesystem::path& path) {
+  MachineShare share;
+  std::ifstream in(path);
+  const nlohmann::json numbers = nlohmann::json::parse(in, nullptr, false);
+  if (!numbers.is_array() || numbers.size() != std::size(members_of_share)) return share;
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (numbers[i].is_number()) share.*members_of_share[i] = numbers[i].get<double>();
+  return share;
 }
 
 void refuse_beyond(Quality& quality, const std::optional<double>& value, double most,
@@ -120,25 +152,44 @@ MachineState machine_state(const std::filesystem::path& root) {
   return state;
 }
 
-MachineWatch::MachineWatch(std::filesystem::path root)
-    : root_(std::move(root)), begin_(Clock::now()), first_(machine_state(root_)), last_(first_) {
-  least_clock_hz_ = first_.cpu_clock_hz;
+MachineWatch::MachineWatch(std::filesystem::path root, std::filesystem::path kept)
+    : root_(std::move(root)),
+      kept_(std::move(kept)),
+      before_(read_share(kept_)),
+      begin_(Clock::now()),
+      first_(machine_state(root_)),
+      last_(first_) {
+  least_clock_hz_ = before_.cpu_clock_hz;
+  keep_least_clock();
 }
 
-void MachineWatch::look() {
-  last_ = machine_state(root_);
+void MachineWatch::keep_least_clock() {
   if (last_.cpu_clock_hz)
     least_clock_hz_ = std::min(least_clock_hz_.value_or(*last_.cpu_clock_hz), *last_.cpu_clock_hz);
 }
 
-void MachineWatch::describe(Quality& quality, std::optional<double> others) const {
+void MachineWatch::look() {
+  last_ = machine_state(root_);
+  keep_least_clock();
+  if (!kept_.empty()) write_file(kept_, written(until_now()));
+}
+
+MachineShare MachineWatch::until_now() const {
   const double elapsed = std::chrono::duration<double>(Clock::now() - begin_).count();
+  return {.steal_ticks = grown(before_.steal_ticks, first_.steal_ticks, last_.steal_ticks),
+          .all_ticks = grown(before_.all_ticks, first_.all_ticks, last_.all_ticks),
+          .memory_stall_seconds = grown(before_.memory_stall_seconds, first_.memory_stall_seconds,
+                                        last_.memory_stall_seconds),
+          .seconds = before_.seconds.value_or(0) + elapsed,
+          .cpu_clock_hz = least_clock_hz_};
+}
+
+void MachineWatch::describe(Quality& quality, std::optional<double> others) const {
+  const MachineShare seen = until_now();
   quality.others_fraction = others;
-  quality.steal_fraction = share(first_.steal_ticks, last_.steal_ticks,
-                                 last_.all_ticks.value_or(0) - first_.all_ticks.value_or(0));
-  quality.memory_stall_fraction =
-      share(first_.memory_stall_seconds, last_.memory_stall_seconds, elapsed);
-  quality.cpu_clock_hz = least_clock_hz_;
+  quality.steal_fraction = share(seen.steal_ticks, seen.all_ticks);
+  quality.memory_stall_fraction = share(seen.memory_stall_seconds, seen.seconds);
+  quality.cpu_clock_hz = seen.cpu_clock_hz;
   refuse_beyond(quality, quality.steal_fraction, most_steal, "the hypervisor kept the CPUs for");
   refuse_beyond(quality, quality.memory_stall_fraction, most_memory_stall,
                 "something waited for memory in");

@@ -38,17 +38,28 @@ struct MachineState {
 };
 MachineState machine_state(const std::filesystem::path& root = "/");
 
+// What adds up over the parts of a run, and the least clock; empty where nobody tells.
+struct MachineShare {
+  std::optional<double> steal_ticks = {}, all_ticks = {}, memory_stall_seconds = {};
+  std::optional<double> seconds = {}, cpu_clock_hz = {};
+};
+
 // Over a run: from its construction on, and whenever it looks.
 class MachineWatch {
  public:
-  explicit MachineWatch(std::filesystem::path root = "/");
+  // `kept` receives what is seen, so that the run that goes on from there adds to it.
+  explicit MachineWatch(std::filesystem::path root = "/", std::filesystem::path kept = {});
   void look();
   // Fills in what was seen, and calls the measurement invalid where nothing that is timed can be
   // trusted: `others` is the share of the CPUs that other work had.
   void describe(Quality& quality, std::optional<double> others) const;
 
  private:
-  std::filesystem::path root_;
+  void keep_least_clock();
+  MachineShare until_now() const;
+
+  std::filesystem::path root_, kept_;
+  MachineShare before_;  // of the parts before this one
   std::chrono::steady_clock::time_point begin_;
   MachineState first_, last_;
   std::optional<double> least_clock_hz_ = {};

@@ -66,6 +66,32 @@ TEST_F(SyntheticMachine, ARunOfWhichTheHypervisorKeptMuchIsInvalid) {
       << quality.reasons.at(0);
 }
 
+TEST_F(SyntheticMachine, WhatTheHypervisorKeptBeforeAStopCountsWhereARunGoesOn) {
+  const std::filesystem::path kept = folder_.path() / "kept";
+  tell_ticks(0, 0, 0);
+  MachineWatch stopped(folder_.path(), kept);
+  tell_ticks(50, 0, 50);
+  stopped.look();
+  MachineWatch resumed(folder_.path(), kept);
+  tell_ticks(150, 0, 50);
+  resumed.look();
+  Quality quality;
+  resumed.describe(quality, {});
+  EXPECT_DOUBLE_EQ(*quality.steal_fraction, 0.25);
+  EXPECT_FALSE(quality.valid);
+}
+
+TEST_F(SyntheticMachine, WhatIsKeptOfAStoppedRunMayBeCutShort) {
+  tell("kept", "[1, 2");
+  tell_ticks(0, 0, 0);
+  MachineWatch watch(folder_.path(), folder_.path() / "kept");
+  tell_ticks(90, 0, 10);
+  watch.look();
+  Quality quality;
+  watch.describe(quality, {});
+  EXPECT_DOUBLE_EQ(*quality.steal_fraction, 0.1);
+}
+
 TEST_F(SyntheticMachine, WaitingForMemoryIsToldAndSpoilsTheRun) {
   tell("proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1000000\nfull x\n");
   MachineWatch watch(folder_.path());

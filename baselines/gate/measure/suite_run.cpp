@@ -264,6 +264,7 @@ class Runner {
     try {
       outcome = run_task(task);
     } catch (const Interrupted&) {
+      if (task_.machine) task_.machine->look();
       take_interrupted();
       throw;
     }
