@@ -2,17 +2,20 @@
 #include "gate/measure/instruction_counts.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <future>
 #include <set>
+#include <utility>
 
 #include "base/machine.hpp"
 #include "gate/base/process.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/unrequested.hpp"
 #include "gate/measure/suite_process.hpp"
+#include "gate/measure/suite_run.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -27,6 +30,7 @@ constexpr const char* totals = "totals: ";
 // What an allocator finds differs from step to step.
 constexpr double steady_within = 1e-3, allocators_work = 500;
 constexpr std::size_t fewest_dumps = 3, most_dumps = 100;
+constexpr double part_of_a_case = 1. / 3;  // of the time for all of them: one that takes more hangs
 
 struct Dump {
   std::string key;  // "<case id>|<variant>"
@@ -54,7 +58,7 @@ std::optional<Dump> read_dump(const fs::path& file) {
 // One thread makes the counts repeat, and so does a heap without a history: small blocks come back
 // from where they went, and every larger one is mapped by itself. A libgomp that finds its setting
 // does not start the process again, which valgrind would not follow.
-Outcome run_counting(const Counting& counting, const Ids& ids, const fs::path& folder) {
+Task counting_task(const Counting& counting, const Ids& ids, const fs::path& folder) {
   Task task{.program = counting.valgrind,
             .arguments = {"--tool=callgrind", "--quiet", "--instr-atstart=no",
                           "--callgrind-out-file=" + (folder / dump_name).string(),
@@ -64,13 +68,11 @@ Outcome run_counting(const Counting& counting, const Ids& ids, const fs::path& f
                             {"GLIBC_TUNABLES",
                              "glibc.malloc.mmap_threshold=1024:glibc.malloc.mmap_max=60000:"
                              "glibc.malloc.mxfast=0:glibc.malloc.tcache_count=65535"},
-                            {"HOLDFAST_PADDING", ""}},
-            .timeout_seconds = counting.timeout_seconds,
-            .on_line = counting.on_line};
+                            {"HOLDFAST_PADDING", ""}}};
   if (!counting.answers.empty()) task.environment["HOLDFAST_ANSWERS"] = counting.answers.string();
   task.arguments.insert(task.arguments.end(), counting.arguments.begin(), counting.arguments.end());
   task.arguments.push_back("--filter=" + filter_of(ids));
-  return run_task(task);
+  return task;
 }
 
 // The cases that promise a count, in turn by one process and the other, where there are CPUs for
@@ -87,12 +89,6 @@ std::vector<Ids> shares(const Results& results) {
   return shares;
 }
 
-struct Counted {
-  Ids ids;
-  Outcome outcome;
-  Dumps dumps;
-};
-
 // Why the process as a whole did not come to its end; empty where single cases failed at most.
 std::string what_ended(const Outcome& outcome, double timeout_seconds) {
   if (outcome.ending == Ending::exited &&
@@ -102,6 +98,72 @@ std::string what_ended(const Outcome& outcome, double timeout_seconds) {
   return text("the counting process ", describe(outcome, timeout_seconds),
               words.empty() ? "" : "; its last words: ", words);
 }
+
+// Of one share, in as many processes as it takes: what ends one costs the case that it had begun.
+class Share {
+ public:
+  Share(const Counting& counting, std::string suite, Ids ids)
+      : counting_(counting), suite_(std::move(suite)), left_(std::move(ids)) {}
+
+  void run() {
+    while (!left_.empty()) {
+      current_.clear();
+      const Outcome outcome = run_process();
+      // Before the first case it is no case's own.
+      if (!began_) pass_on_refusals(outcome, suite_);
+      const std::string why = what_ended(outcome, std::round(limit_));
+      if (why.empty()) return;
+      complaints.push_back(text(current_, current_.empty() ? "" : ": ", why));
+      if (current_.empty() || since_begin() >= counting_.timeout_seconds) {
+        for (const std::string& id : left_) ended[id] = why;
+        return;
+      }
+      ended[current_] = why;
+      left_.erase(current_);
+    }
+  }
+
+  Dumps dumps = {};
+  std::map<std::string, std::string> ended = {};  // why nobody counted them, by case
+  std::vector<std::string> complaints = {};
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  double since_begin() const {
+    return std::chrono::duration<double>(Clock::now() - begin_).count();
+  }
+
+  Outcome run_process() {
+    const TemporaryFolder folder("count");
+    Task task = counting_task(counting_, left_, folder.path());
+    const double start = since_begin();
+    const double most = counting_.timeout_seconds - start;
+    task.timeout_seconds = limit_ = most;
+    task.on_line = [&](std::string_view line) {
+      if (counting_.on_line) counting_.on_line(line);
+      const std::string id = announced(line, left_);
+      if (id.empty()) return;
+      left_.erase(std::exchange(current_, id));  // the one before has come to its end
+      began_ = true;
+      const double spent = since_begin() - start;
+      limit_ =
+          std::min(part_of_a_case * counting_.timeout_seconds * stretch_of_load(), most - spent);
+      task.timeout_seconds = spent + limit_;
+    };
+    const Outcome outcome = run_task(task);
+    dumps.merge(read_dumps(folder.path()));
+    return outcome;
+  }
+
+  const Counting& counting_;
+  const std::string suite_;
+  Ids left_;
+  std::string current_ = {};
+  bool began_ = false;
+  double limit_ = 0;
+  const Clock::time_point begin_ = Clock::now();
+};
 
 }  // namespace
 
@@ -158,24 +220,21 @@ Results without_counts(Results results) {
 }
 
 std::vector<std::string> count_instructions(const Counting& counting, Results& results) {
-  std::vector<std::future<Counted>> processes;
+  std::vector<std::future<Share>> counting_shares;
   for (const Ids& ids : shares(results))
-    processes.push_back(std::async(std::launch::async, [&counting, ids] {
-      const TemporaryFolder folder("count");
-      const Outcome outcome = run_counting(counting, ids, folder.path());
-      return Counted{ids, outcome, read_dumps(folder.path())};
+    counting_shares.push_back(std::async(std::launch::async, [&, ids] {
+      Share share(counting, results.suite, ids);
+      share.run();
+      return share;
     }));
   Dumps dumps;
-  std::map<std::string, std::string> ended;  // why nobody counted them, by case
+  std::map<std::string, std::string> ended;
   std::vector<std::string> complaints;
-  for (auto& process : processes) {
-    Counted counted = process.get();
-    pass_on_refusals(counted.outcome, results.suite);
-    dumps.merge(counted.dumps);
-    const std::string why = what_ended(counted.outcome, counting.timeout_seconds);
-    if (why.empty()) continue;
-    complaints.push_back(why);
-    for (const std::string& id : counted.ids) ended[id] = why;
+  for (auto& counted : counting_shares) {
+    Share share = counted.get();
+    dumps.merge(share.dumps);
+    ended.merge(share.ended);
+    complaints.insert(complaints.end(), share.complaints.begin(), share.complaints.end());
   }
   for (CaseResult& result : results.cases) {
     for (auto& [variant, content] : result.variants) {

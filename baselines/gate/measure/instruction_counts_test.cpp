@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "base/machine.hpp"
 #include "gate/documents/build_folder.hpp"
@@ -76,6 +77,65 @@ TEST(InstructionCounts, DumpsAreReadByTheirNames) {
   const Dumps dumps = read_dumps(folder.path());
   ASSERT_EQ(dumps.size(), 1u);
   EXPECT_THAT(dumps.at("toy/a/f64|optimized"), testing::ElementsAre(10, 20, 10));
+}
+
+// A valgrind that leaves the dumps of each case, 100 instructions a step, but for toy/bad: what it
+// does there is `bad`.
+class CountingProcesses : public testing::Test {
+ protected:
+  TemporaryFolder folder_{"counting"};
+  std::vector<std::string> complaints_ = {};
+
+  Results count(const std::string& bad) {
+    const fs::path valgrind = folder_.path() / "valgrind";
+    write_file(valgrind, text(R"(#!/bin/sh
+for word; do
+  case $word in
+    --callgrind-out-file=*) out=${word#*=} ;;
+    --filter=*) ids=$(echo "${word#*=}" | tr -d '^()$' | tr '|' ' ') ;;
+  esac
+done
+for id in $ids; do
+  echo "[1/1] $id" >&2
+  [ $id != toy/bad ] || { echo "about to fall" >&2; )",
+                              bad, R"(; }
+  for step in 0:100 1:200 2:100; do
+    printf 'desc: Trigger: Client Request: %s|optimized|%s\ntotals: %s\n' \
+      $id ${step%:*} ${step#*:} > $out.$(echo $id | tr / .).${step%:*}
+  done
+done
+)"));
+    fs::permissions(valgrind, fs::perms::owner_all);
+    Results results{.suite = "toy"};
+    for (const char* id : {"toy/a", "toy/b", "toy/bad", "toy/c", "toy/d", "toy/e"}) {
+      results.cases.push_back({.id = id});
+      results.cases.back().variants["optimized"].metrics[instructions_metric] = {.kind = "exact"};
+    }
+    complaints_ =
+        count_instructions({.valgrind = valgrind, .binary = "toy", .timeout_seconds = 60}, results);
+    return results;
+  }
+  static std::set<std::string> uncounted(const Results& results) {
+    std::set<std::string> ids;
+    for (const CaseResult& result : results.cases)
+      if (!result.variants.at("optimized").metrics.contains(instructions_metric))
+        ids.insert(result.id);
+    return ids;
+  }
+};
+
+TEST_F(CountingProcesses, ACaseThatEndsOneCostsNoOther) {
+  for (const char* bad : {"kill -9 $$", "exit 2", "exit 77"}) {
+    EXPECT_THAT(uncounted(count(bad)), testing::ElementsAre("toy/bad")) << bad;
+    ASSERT_EQ(complaints_.size(), 1u) << bad;
+    EXPECT_THAT(complaints_[0],
+                AllOf(HasSubstr("toy/bad: the counting process "), HasSubstr("about to fall")));
+  }
+}
+
+TEST_F(CountingProcesses, AllAreCountedWhereNoneIsBad) {
+  EXPECT_THAT(uncounted(count("true")), testing::IsEmpty());
+  EXPECT_TRUE(complaints_.empty());
 }
 
 // Times of one short process decide nothing here, so the policy leaves them alone.

@@ -23,6 +23,13 @@ std::string sentence_of(const Outcome& outcome, const std::string& suite) {
 
 }  // namespace
 
+std::string announced(std::string_view line, const std::set<std::string>& asked) {
+  const std::size_t end = line.find("] ");
+  if (!line.starts_with('[') || end == line.npos) return "";
+  const std::string id(line.substr(end + 2));
+  return asked.contains(id) ? id : "";
+}
+
 void pass_on_refusals(const Outcome& outcome, const std::string& suite) {
   if (outcome.ending != Ending::exited) return;
   for (const Fault fault : {Fault::bad_input, Fault::no_device})

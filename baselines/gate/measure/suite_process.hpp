@@ -51,6 +51,9 @@ class Progress {
   bool shown_ = false;
 };
 
+// The case of `asked` that a line announces, "[3/22] id": a suite says so before it begins one.
+std::string announced(std::string_view line, const std::set<std::string>& asked);
+
 // Throws the suite's own sentence where it said that it cannot do what it was asked (exit 2) or has
 // no such device (77), as opposed to what goes wrong in a case.
 void pass_on_refusals(const Outcome& outcome, const std::string& suite);

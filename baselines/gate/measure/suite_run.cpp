@@ -45,14 +45,6 @@ Results read_process(const fs::path& path) {
                 : parse_results(strict);
 }
 
-// "[3/22] id": a suite says so before it begins a case.
-std::string announced(std::string_view line, const Ids& asked) {
-  const std::size_t end = line.find("] ");
-  if (!line.starts_with('[') || end == line.npos) return "";
-  const std::string id(line.substr(end + 2));
-  return asked.contains(id) ? id : "";
-}
-
 // Seconds of each case, a line each.
 std::map<std::string, double> read_history(const fs::path& file) {
   std::map<std::string, double> seconds;
