@@ -135,6 +135,20 @@ TEST_F(RunCommand, ACaseThatHangsIsLostAndNoOther) {
   EXPECT_EQ(results().cases.at(1).status, "ok");
 }
 
+TEST_F(RunCommand, ACaseThatRefusesIsLostAndNoOther) {
+  for (const std::string behaviour : {"refuse_in_case", "refuse_in_case_later"}) {
+    EXPECT_EQ(run(behaviour).code, 0) << behaviour;
+    EXPECT_EQ(results().cases.at(0).status, "crashed");
+    EXPECT_THAT(*results().cases.at(0).reason, HasSubstr("the case's table is not there"));
+    EXPECT_EQ(results().cases.at(1).status, "ok");
+  }
+}
+
+TEST_F(RunCommand, ACalibrationThatCrashesCostsNoCase) {
+  EXPECT_EQ(run("crash_in_calibration").code, 0);
+  for (const CaseResult& result : results().cases) EXPECT_EQ(result.status, "ok");
+}
+
 TEST_F(RunCommand, TheHighestLoadOfTheRunIsTold) {
   EXPECT_EQ(run("busy").code, 0);
   EXPECT_EQ(results().quality.load, 99);

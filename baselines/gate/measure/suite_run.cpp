@@ -248,6 +248,7 @@ class Runner {
       if (id.empty()) return;
       note(since(begin));
       current_ = id;
+      began_ = true;
       limit_ = limit_of(id);
       task.timeout_seconds = began + limit_;
     };
@@ -260,7 +261,8 @@ class Runner {
       take_interrupted();
       throw;
     }
-    pass_on_refusals(outcome, suite_);
+    // Behind the first case it is that case's own.
+    if (!began_) pass_on_refusals(outcome, suite_);
     if (task_.machine) task_.machine->look();
     if (outcome.ending == Ending::exited) note(since(begin));
     return outcome;
@@ -297,6 +299,7 @@ class Runner {
   std::size_t files_ = 0;
   std::string current_ = {};  // the case that the last process began last
   double limit_ = 0;          // and how long it may take
+  bool began_ = false;        // any of the processes has come to a case
   bool ceilings_ = true;
 };
 

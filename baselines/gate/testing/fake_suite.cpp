@@ -71,8 +71,8 @@ void spend(double seconds) {
 }
 
 // What stands beside these words goes wrong in one case: in the first "crash_in_case",
-// "hang_in_case" and "sticky" (the device), in the second "stop_in_case" (somebody stops `holdfast
-// run`); with "_later" behind it in the second process.
+// "hang_in_case", "refuse_in_case" and "sticky" (the device), in the second "stop_in_case"
+// (somebody stops `holdfast run`); with "_later" behind it in the second process.
 bool is(const std::string& behaviour, const std::string& trouble, int process) {
   return behaviour == trouble || (behaviour == trouble + "_later" && process == 2);
 }
@@ -142,6 +142,10 @@ int measure(const std::string& path, const std::string& behaviour, int process,
       if (is(behaviour, "crash_in_case", process)) crash();
       if (is(behaviour, "hang_in_case", process)) ::pause();
       if (behaviour == "slow_in_case") spend(1.2);
+      if (is(behaviour, "refuse_in_case", process)) {
+        std::cerr << "fake_suite: the case's table is not there; fetch it\n";
+        return 2;
+      }
     }
     if (id == cases[1] && is(behaviour, "stop_in_case", process)) {
       ::kill(::getppid(), SIGTERM);
@@ -306,6 +310,7 @@ int main(int argc, char** argv) {
     std::cerr << last_words();
     crash();
   }
+  if (behaviour == "crash_in_calibration" && !std::getenv("HOLDFAST_CEILINGS")) crash();
   if (behaviour == "silent") return 0;
   if (behaviour == "unpadded" && !std::getenv("HOLDFAST_PADDING")) return 3;
   if (behaviour == "invalid") {
