@@ -40,6 +40,7 @@ struct Outcome {
 // thrown by what waits, so that temporary folders go; main() then ends by the same signal.
 struct Interrupted {
   int signal = 0;
+  std::string left = "what was running leaves no file";
 };
 void catch_interruptions();
 void throw_if_interrupted();

@@ -334,8 +334,8 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   };
   if (interrupted) {
     keep(results);
-    progress.warn("what was finished is kept in ", folder.string(),
-                  "; the same command with --resume goes on");
+    interrupted->left = text("what was finished is kept in ", folder.string(),
+                             "; the same command with --resume goes on");
     throw *interrupted;
   }
   if (plan.valgrind && !run.processes.empty()) {
