@@ -42,6 +42,7 @@ class Plan:
 WHOLE = (
     Plan("cuda-dry:sm_90", 16, 20),
     Plan("host", 0, 10),
+    Plan("host", 1, 10, few=True),
     Plan("host", 4, 10, few=True),
     Plan("host", 16, 10, few=True),
 )
@@ -55,9 +56,19 @@ class Run:
     suite: str
     number: int
     exit: int  # of `run` where that failed, else of `check`
-    undecided: int  # values
+    undecided: int  # values, whether they block or only warn
     blocking: list[str]  # what blocked
     seconds: float
+    # Held against something: all times and ratios, the ratios among them, and how many of those were left undecided. Rows
+    # of a journal that was begun before these were counted have none.
+    judged: int | None = None
+    ratios: int | None = None
+    undecided_ratios: int | None = None
+
+
+def judged_rows(verdict: dict) -> list[dict]:
+    """Times and ratios that were held against something, or would have been."""
+    return [row for row in verdict["rows"] if row["kind"] in ("time", "ratio") and (row.get("standard") or row["verdict"] == "NOISY")]
 
 
 def fail(sentence: str, code: int = 2) -> None:
@@ -70,6 +81,10 @@ def few_cases(listed: Path, device: str) -> list[str]:
     cases = [one for one in json.loads(listed.read_text("utf-8"))["cases"] if device.split(":")[0] in one["devices"]]
     gate = [one["id"] for one in cases if one["tier"] == "gate"]
     return [one["id"] for one in cases if one["tier"] == "smoke"] + gate[:: max(1, len(gate) // 4)][:4]
+
+
+def count_noisy(rows: list[dict]) -> int:
+    return sum(row["verdict"] == "NOISY" for row in rows)
 
 
 class House:
@@ -134,15 +149,16 @@ class House:
         results = self.out / "results" / f"{plan.device}-{plan.load}-{suite}-{number}"
         begin = time.monotonic()
         done = self.measure(plan, suite, results)
-        undecided, blocking = 0, []
+        blocking, judged = [], []
         if done.returncode == 0:
             done = self.holdfast("check", str(results), *self.stores())
             with contextlib.suppress(OSError):
                 verdict = json.loads((results / "verdict.json").read_text("utf-8"))
-                undecided = verdict["counts"].get("NOISY", 0)
+                judged = judged_rows(verdict)
                 blocking = [f"{row['verdict']} {row['case']} {row['metric']}" for row in verdict["rows"] if row["blocking"]]
-        run = Run(plan.device, plan.load, plan.few, suite, number, done.returncode, undecided, blocking,
-                  round(time.monotonic() - begin, 1))
+        ratios = [row for row in judged if row["kind"] == "ratio"]
+        run = Run(plan.device, plan.load, plan.few, suite, number, done.returncode, count_noisy(judged), blocking,
+                  round(time.monotonic() - begin, 1), len(judged), len(ratios), count_noisy(ratios))
         self.journal.add(run)
         if run.exit == 0:
             shutil.rmtree(results, ignore_errors=True)
@@ -155,6 +171,12 @@ class House:
                    for run in self.journal.rows)
 
 
+def share(undecided: list[int | None], judged: list[int | None]) -> str:
+    """"3 of 120"; without the second number where not every run told it."""
+    count = sum(one or 0 for one in undecided)
+    return f"{count}" if None in judged else f"{count} of {sum(one or 0 for one in judged)}"
+
+
 class Progress:
     def __init__(self, total: int) -> None:
         self.total, self.count, self.begin, self.lock = total, 0, time.monotonic(), threading.Lock()
@@ -164,7 +186,7 @@ class Progress:
             self.count += 1
             left = (time.monotonic() - self.begin) / self.count * (self.total - self.count)
             print(f"[{self.count}/{self.total}] {plan.device} load {plan.load} {run.suite} {run.number}: exit {run.exit}, "
-                  f"{run.undecided} undecided, {run.seconds:.0f} s; about {left / 60:.0f} min left", flush=True)
+                  f"{share([run.undecided], [run.judged])} undecided, {run.seconds:.0f} s; about {left / 60:.0f} min left", flush=True)
 
 
 @dataclass(frozen=True)
@@ -207,16 +229,23 @@ def carry_out(house: House, plans: list[Plan], suites: list[str]) -> None:
         at_once(house, load, [task for task in tasks if task.plan.load == load], progress)
 
 
+def all_counted(runs: list[Run]) -> bool:
+    return all(run.ratios is not None for run in runs)
+
+
 def table(runs: list[Run], content: str, date: str) -> str:
-    rows = ["| device | processes beside it | cases | suite | runs | exit 0 | 1 | 2 | 3 | 4 | undecided values | seconds of a run |",
-            "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    rows = ["| device | processes beside it | cases | suite | runs | exit 0 | 1 | 2 | 3 | 4 | undecided times and ratios "
+            "| undecided ratios | seconds of a run |",
+            "|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
     keys = sorted({(run.device, run.load, run.few, run.suite) for run in runs})
     for device, load, few, suite in keys:
         these = [run for run in runs if (run.device, run.load, run.few, run.suite) == (device, load, few, suite)]
         exits = [str(sum(run.exit == code for run in these)) for code in EXITS]
         median = sorted(run.seconds for run in these)[len(these) // 2]
         cells = [device, str(load), "smoke, four of gate" if few else "gate", suite, str(len(these)), *exits,
-                 str(sum(run.undecided for run in these)), f"{median:.0f}"]
+                 share([run.undecided for run in these], [run.judged for run in these]),
+                 share([run.undecided_ratios for run in these], [run.ratios for run in these]) if all_counted(these) else "-",
+                 f"{median:.0f}"]
         rows.append("| " + " | ".join(cells) + " |")
     made = f"Made by `cmake --build build/release --target unchanged-runs` on {date}, of {content[:19]}."
     return "\n".join([made, "", *rows])
@@ -258,8 +287,11 @@ def main() -> None:
     finally:
         write_table(given.readme, "unchanged-runs", table(done, house.journal.content, time.strftime("%Y-%m-%d")))
     bad = sum(run.exit in (1, 2, 3) for run in done)
-    undecided = sum(run.exit == 4 and run.load == 0 for run in done)
-    print(f"{len(done)} runs of unchanged code: {bad} that ended in 1, 2 or 3; {undecided} undecided at load 0")
+    quiet = [run for run in done if run.load == 0]
+    undecided = sum(run.exit == 4 for run in quiet)  # what only warns fails nobody's change
+    print(f"{len(done)} runs of unchanged code: {bad} that ended in 1, 2 or 3; at load 0 {undecided} of {len(quiet)} that ended "
+          f"in 4, and {share([run.undecided for run in quiet], [run.judged for run in quiet])} times and ratios undecided, "
+          "warnings among them")
     sys.exit(1 if bad or undecided else 0)
 
 

@@ -15,11 +15,22 @@ echo "$*" >> "{place}/asked"
 case $1 in
   run) sleep 0.{pause}; case "$*" in *toy*) for a; do case $a in --out=*) mkdir -p "${{a#--out=}}";; esac; done ;; esac ;;
   baseline) [ -e "{place}/refuses" ] && rm "{place}/refuses" && exit 2 ;;
-  check) echo '{{"counts": {{"PASS": 3, "NOISY": 2}}, "rows": [{{"verdict": "NOISY", "case": "toy/a", "metric": "speedup", "blocking": true}}]}}' \
-    > "$2/verdict.json"; exit $(cat "{place}/check_exit") ;;
+  check) cp "{place}/verdict.json" "$2/verdict.json"; exit $(cat "{place}/check_exit") ;;
 esac
 exit 0
 """
+# An undecided ratio that blocks, an undecided time that only warns, two that were decided, and what was held against nothing.
+VERDICT = {
+    "counts": {"PASS": 4, "NOISY": 3},
+    "rows": [
+        {"verdict": "NOISY", "case": "toy/a", "metric": "speedup", "kind": "ratio", "blocking": True, "standard": "accepted"},
+        {"verdict": "PASS", "case": "toy/b", "metric": "speedup", "kind": "ratio", "blocking": False, "standard": "accepted"},
+        {"verdict": "NOISY", "case": "toy/a", "metric": "time_s", "kind": "time", "blocking": False},
+        {"verdict": "PASS", "case": "toy/b", "metric": "time_s", "kind": "time", "blocking": False, "standard": "bound"},
+        {"verdict": "PASS", "case": "toy/b", "metric": "setup_s", "kind": "time", "blocking": False},
+        {"verdict": "PASS", "case": "toy/b", "metric": "launches", "kind": "exact", "blocking": False, "standard": "accepted"},
+    ],
+}
 CASES = [("toy/smoke/n:8/f64", "smoke")] + [(f"toy/case.{i}/n:8/f64", "gate") for i in range(9)] + [("toy/big", "full")]
 
 
@@ -33,6 +44,7 @@ def place(tmp_path: Path) -> Path:
     listed = [{"id": name, "tier": tier, "devices": {"host": {}}} for name, tier in CASES]
     (binaries / "toy.list.json").write_text(json.dumps({"cases": listed}), "utf-8")
     (tmp_path / "check_exit").write_text("0", "utf-8")
+    (tmp_path / "verdict.json").write_text(json.dumps(VERDICT), "utf-8")
     (tmp_path / "README.md").write_text(
         "before\n<!-- unchanged-runs: begin -->\nold\n<!-- unchanged-runs: end -->\nafter\n", "utf-8")
     return tmp_path
@@ -52,9 +64,9 @@ def test_the_table_counts_exits_and_undecided_values_and_the_rest_of_the_page_st
     assert done.returncode == 0, done.stderr
     text = (place / "README.md").read_text("utf-8")
     assert text.startswith("before\n<!-- unchanged-runs: begin -->\n") and text.endswith("<!-- unchanged-runs: end -->\nafter\n")
-    assert "| host | 0 | gate | toy | 2 | 2 | 0 | 0 | 0 | 0 | 4 | 0 |" in text
+    assert "| host | 0 | gate | toy | 2 | 2 | 0 | 0 | 0 | 0 | 4 of 8 | 2 of 4 | 0 |" in text
     assert "old" not in text
-    assert "[2/2] host load 0 toy 2: exit 0, 2 undecided" in done.stdout
+    assert "[2/2] host load 0 toy 2: exit 0, 2 of 4 undecided" in done.stdout
 
 
 def test_what_was_too_noisy_to_accept_is_measured_again_and_accepted_with_the_run_before(place: Path) -> None:
@@ -84,6 +96,34 @@ def test_an_unchanged_suite_that_does_not_pass_is_told_and_kept(place: Path, cod
     done = make(place, "--device=host", "--loads=0", "--runs=1")
     assert done.returncode == ends
     assert (place / "build/unchanged/results/host-0-toy-1/verdict.json").is_file()
+
+
+def test_what_only_warns_is_counted_and_what_blocks_decides(place: Path) -> None:
+    done = make(place, "--device=host", "--loads=0", "--runs=2")
+    assert done.returncode == 0
+    assert "0 of 2 that ended in 4, and 4 of 8 times and ratios undecided" in done.stdout
+    (place / "check_exit").write_text("4", "utf-8")
+    done = make(place, "--device=host", "--loads=0", "--runs=3")
+    assert done.returncode == 1
+    assert "1 of 3 that ended in 4, and 6 of 12 times and ratios undecided" in done.stdout
+
+
+def test_rows_of_a_journal_from_before_the_total_was_counted_are_told_without_it(place: Path) -> None:
+    make(place, "--device=host", "--loads=0", "--runs=1")
+    journal = place / "build/unchanged/runs.jsonl"
+    line = json.loads(journal.read_text("utf-8"))
+    for name in ("judged", "ratios", "undecided_ratios"):
+        del line["row"][name]
+    journal.write_text(json.dumps(line) + "\n", "utf-8")
+    done = make(place, "--device=host", "--loads=0", "--runs=2")
+    assert done.returncode == 0, done.stderr
+    assert "| host | 0 | gate | toy | 2 | 2 | 0 | 0 | 0 | 0 | 4 | - | 0 |" in (place / "README.md").read_text("utf-8")
+
+
+def test_the_whole_table_has_the_loads_that_are_promised(place: Path) -> None:
+    done = make(place, "--device=host", "--runs=1")
+    assert done.returncode == 0, done.stderr
+    assert all(f"host load {load} toy 1" in done.stdout for load in (0, 1, 4, 16))
 
 
 def test_undecided_on_a_busy_machine_is_no_failure(place: Path) -> None:
