@@ -12,6 +12,11 @@ constexpr const char* local_array =
     "  for (int k = 0; k < 32; ++k) planted[k] = h[k];\n"
     "  if (n < 0) dv1[0] = planted[-n % 32];\n";
 
+// Room for five blocks on a multiprocessor.
+constexpr const char* much_shared_memory =
+    "  __shared__ T planted[5120];\n  planted[threadIdx.x] = v1[threadIdx.x];\n"
+    "  if (n < 0) divergence[0] = planted[-n % 5120];\n";
+
 constexpr const char* bytes_one_by_one =
     "  const auto* planted = reinterpret_cast<const volatile unsigned char*>(field);\n"
     "#pragma unroll\n"
@@ -25,13 +30,15 @@ const std::vector<KernelPlant> shallow_water = {
      .after = sixteen_registers("h"),
      .of_case = "project/n:48/f64",
      .metric = "registers_max",
-     .cause = "project<double>: "},
+     .kernel = "project<double>",
+     .cause = "registers 32 -> "},
     {.name = "local array",
      .file = "optimized_parts.cuh",
      .where = "void gradient(const T* h, T* dv1, T* dv2, int n, T slope) {\n",
      .after = local_array,
      .of_case = "gradient/n:48/comp:both/f64",
      .metric = "local_bytes",
+     .kernel = "gradient<double>",
      .cause = "local_bytes 0 -> 256"},
     {.name = "two barriers",
      .file = "optimized_parts.cuh",
@@ -39,6 +46,7 @@ const std::vector<KernelPlant> shallow_water = {
      .after = "  __syncthreads();\n  sum[0] = T(0);\n  __syncthreads();\n",
      .of_case = "divergence/n:48/f64",
      .metric = "barriers",
+     .kernel = "divergence<double>",
      .cause = "barrier 0 -> 2"},
     {.name = "shared memory",
      .file = "optimized_parts.cuh",
@@ -47,13 +55,23 @@ const std::vector<KernelPlant> shallow_water = {
                "  if (n < 0) up1[0] = planted[-n % 2048];\n",
      .of_case = "contravariant/n:48/f64",
      .metric = "block_shared_bytes",
-     .cause = "contravariant<double>: "},
+     .kernel = "contravariant<double>",
+     .cause = "shared bytes 9344 -> "},
+    {.name = "lower occupancy",
+     .file = "optimized_parts.cuh",
+     .where = "const int* meets, T* divergence, int n, T strength) {\n",
+     .after = much_shared_memory,
+     .of_case = "sat/n:48/f64",
+     .metric = "occupancy",
+     .kernel = "penalise<double>",
+     .cause = "occupancy 0.5 -> "},
     {.name = "narrow accesses",
      .file = "optimized_parts.cuh",
      .where = "  const bool along_x1 = direction == 1;\n",
      .after = bytes_one_by_one,
      .of_case = "operator_apply/n:48/op:dvc/dir:1/f64",
      .metric = "access_bytes",
+     .kernel = "apply_operator<double>",
      .cause = "global_load_1 0 -> 8"},
     {.name = "double in single",
      .file = "optimized.cu",
@@ -61,6 +79,7 @@ const std::vector<KernelPlant> shallow_water = {
      .before = "  if (sizeof(T) == 4 && n < 0) out[0] = T(fma(double(z[0]), 1.1, double(z[1])));\n",
      .of_case = "rk4_step/n:48/f32",
      .metric = "f64_instructions",
+     .kernel = "stage<float>",
      .cause = "f64 "},
 };
 
