@@ -126,6 +126,20 @@ TEST_F(WhoJudges, ATighterRuleHoldsAtOnce) {
   EXPECT_THAT(output_, HasSubstr("is 4, above the bound of 3"));
 }
 
+// Nothing of such a metric is accepted, and no rule need be about it.
+TEST_F(WhoJudges, WhatNoHardwareAllowsTheMergeBaseSays) {
+  Results now = toy::dry();
+  List listed = toy::list();
+  for (ListedCase& one : listed.cases) one.devices.at("cuda-dry").push_back("floor_fraction");
+  for (CaseResult& result : now.cases)
+    result.variants["optimized"].metrics["floor_fraction"] = {.kind = "advisory", .value = 1.5};
+  policy(R"("impossible_above": 1.1)", R"("impossible_above": 9)");
+  store_as_listed(now, listed);
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, AllOf(HasSubstr("impossible above of floor_fraction"),
+                             HasSubstr("faster than the hardware allows")));
+}
+
 TEST_F(WhoJudges, AWaiverIsAcceptedAndShown) {
   policy(
       no_waivers,
