@@ -30,7 +30,7 @@ TEST_F(PlantedDry, OneMoreAllocationFailsTheBuild) {
 }
 
 TEST_F(PlantedDry, AProgramCompiledInEveryStepFailsTheBuild) {
-  expect_found("recompile", 1, regression + "compile_steady +rose from 0 to 1");
+  expect_found("recompile", 1, regression + "compile_steady +rose from 0 programs to 1 program");
 }
 
 TEST_F(PlantedDry, AProgramCompiledWithoutPermissionIsSaidToBe) {
@@ -58,7 +58,7 @@ TEST_F(PlantedDry, DynamicSharedMemoryThatNobodyNeedsFailsTheBuild) {
   const Said said = judge("dynamic");
   EXPECT_EQ(said.exit, 1) << said.words;
   EXPECT_THAT(said.words, ContainsRegex("block_shared_bytes +rose from 0 B to 4096 B"));
-  EXPECT_THAT(said.words, ContainsRegex("smooth: dynamic_shared_bytes 0 -> 4096"));
+  EXPECT_THAT(said.words, ContainsRegex("smooth: dynamic_shared_bytes 0 B -> 4096 B"));
 }
 
 TEST_F(PlantedDry, ACrashIsIncomplete) {

@@ -401,7 +401,7 @@ std::vector<Refusal> refusals(const Results& results, const List& list, const Po
       const std::string name = text(result.id, " ", metric.variant, ": ", metric.name);
       if (standard.impossible_above && value && *value > *standard.impossible_above)
         refuse(exit_code(Fault::regression),
-               text(name, " is ", *value, ", which no hardware allows"));
+               text(name, " is ", readable(*value, standard.unit), ", which no hardware allows"));
       if (standard.kind != "ratio" || standard.gate == Gate::off || !value || counts_only) continue;
       if (metric.measured->processes < enough_processes && !bootstrap)
         refuse(exit_code(Fault::undecided),

@@ -31,6 +31,16 @@ std::string seconds(double value, int digits) {
   return with_digits(value * 1e9, digits) + " ns";
 }
 
+// "3.2 GB/s", "40 k/s" of the unit 1/s.
+std::string rate(double value, const std::string& unit, int digits) {
+  constexpr std::pair<double, const char*> prefixes[] = {
+      {1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
+  const std::string shown = unit.starts_with('1') ? unit.substr(1) : unit;
+  for (const auto& [size, prefix] : prefixes)
+    if (std::abs(value) >= size) return with_digits(value / size, digits) + ' ' + prefix + shown;
+  return with_digits(value, digits) + ' ' + shown;
+}
+
 // Exact up to where a prefix makes it shorter.
 std::string bytes(double value, int digits) {
   const double size = std::abs(value);
@@ -45,8 +55,11 @@ std::string in_digits(const Value& value, const std::string& unit, int digits) {
   const double number = std::get<double>(value);
   if (unit == "s") return seconds(number, digits);
   if (unit == "B") return bytes(number, digits);
+  if (unit.ends_with("/s")) return rate(number, unit, digits);
   const bool whole = std::abs(number) < 1e15 && number == std::floor(number);
-  return whole ? printed("%.0f", number) : with_digits(number, digits);
+  const std::string told = whole ? printed("%.0f", number) : with_digits(number, digits);
+  if (unit.empty() || unit == "1") return told;
+  return told + ' ' + (number == 1 && unit.ends_with('s') ? unit.substr(0, unit.size() - 1) : unit);
 }
 
 constexpr int usual_digits = 4, all_digits = 17;
@@ -58,7 +71,8 @@ std::string percent(double fraction) {
 }
 
 std::string unit_of_name(const std::string& metric) {
-  if (metric.ends_with("_per_s")) return "";
+  if (metric.ends_with("bytes_per_s")) return "B/s";
+  if (metric.ends_with("_per_s")) return "1/s";
   if (metric.ends_with("_s")) return "s";
   return metric.ends_with("_bytes") || metric.find("_bytes_") != std::string::npos ? "B" : "";
 }

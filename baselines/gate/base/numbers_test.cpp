@@ -18,6 +18,23 @@ TEST(Readable, SecondsAndBytesAreScaled) {
   EXPECT_EQ(readable("sha256:0123456789abcdef", "1"), "sha256:01234567");
 }
 
+TEST(Readable, RatesAndNamedUnitsAreTold) {
+  EXPECT_EQ(readable(1.9e10, "B/s"), "19 GB/s");
+  EXPECT_EQ(readable(40250.0, "1/s"), "40.25 k/s");
+  EXPECT_EQ(readable(12.0, "1/s"), "12 /s");
+  EXPECT_EQ(readable(0.0, "programs"), "0 programs");
+  EXPECT_EQ(readable(1.0, "programs"), "1 program");
+  EXPECT_EQ(readable("sha256:0123456789abcdef", "plans"), "sha256:01234567");
+}
+
+TEST(Readable, AMetricsNameTellsItsUnit) {
+  EXPECT_EQ(unit_of_name("memory_bytes_per_s"), "B/s");
+  EXPECT_EQ(unit_of_name("tokens_per_s"), "1/s");
+  EXPECT_EQ(unit_of_name("time_s"), "s");
+  EXPECT_EQ(unit_of_name("host_rss_bytes_peak"), "B");
+  EXPECT_EQ(unit_of_name("launches"), "");
+}
+
 TEST(Readable, TwoValuesThatDifferLookDifferent) {
   const auto told = [](double before, double now, const char* unit) {
     const auto [first, second] = told_apart(before, now, unit);

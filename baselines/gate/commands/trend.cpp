@@ -18,18 +18,19 @@ std::string short_commit(const std::string& commit) {
 
 void print(const TrendSeries& series) {
   const HistoryLine& name = series.name();
+  const std::string unit = unit_of_name(name.metric);
   const HistoryLine& last = *series.points.back().line;
   std::cout << name.device_class << "  " << name.case_id << "  " << name.variant << "  "
             << name.metric << '\n'
             << "  " << plural(series.points.size(), "point") << ", commits " << name.order << " to "
-            << last.order << ", now " << readable(last.value, "") << '\n';
+            << last.order << ", now " << readable(last.value, unit) << '\n';
   for (const TrendChange& change : series.changes)
     std::cout << "  change at commit " << change.line->order << " ("
-              << short_commit(change.line->commit) << "): " << readable(change.before, "") << " -> "
-              << readable(change.after, "") << "  " << percent(change.change) << '\n';
+              << short_commit(change.line->commit) << "): " << readable(change.before, unit)
+              << " -> " << readable(change.after, unit) << "  " << percent(change.change) << '\n';
   if (series.drift)
-    std::cout << "  DRIFT  " << readable(series.drift->anchor, "") << " -> "
-              << readable(series.drift->median, "") << "  " << percent(series.drift->change)
+    std::cout << "  DRIFT  " << readable(series.drift->anchor, unit) << " -> "
+              << readable(series.drift->median, unit) << "  " << percent(series.drift->change)
               << " since the anchor, limit " << percent(largest_drift) << '\n';
 }
 

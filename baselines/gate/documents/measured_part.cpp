@@ -2,6 +2,7 @@
 #include "gate/documents/measured_part.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "gate/documents/verdict.hpp"
 
@@ -32,6 +33,20 @@ std::string kernel_table(const std::vector<KernelRow>& kernels) {
                 hash.substr(hash.find(':') + 1).substr(0, 8));
   }
   return out;
+}
+
+std::optional<double> number_of(const std::string& cell) {
+  char* end = nullptr;
+  const double value = std::strtod(cell.c_str(), &end);
+  return end == cell.c_str() || *end != '\0' ? std::nullopt : std::optional(value);
+}
+
+// Two cells of the kernel table, which holds numbers without their unit.
+std::string from_to(const std::string& before, const std::string& now, const std::string& unit) {
+  const auto old_number = number_of(before), new_number = number_of(now);
+  if (unit.empty() || !old_number || !new_number) return text(before, " -> ", now);
+  const auto [first, second] = told_apart(*old_number, *new_number, unit);
+  return text(first, " -> ", second);
 }
 
 NamedMetric named(const std::string& variant, const std::string& name, const Metric& metric) {
@@ -195,12 +210,14 @@ std::vector<std::string> evidence_changes(const KernelEvidence& before, const Ke
   };
   for (const auto& [name, value] : all)
     if (of(before, name) != of(now, name))
-      changes.push_back(text(name, " ", of(before, name), " -> ", of(now, name)));
+      changes.push_back(
+          text(name, " ", from_to(of(before, name), of(now, name), unit_of_name(name))));
   return changes;
 }
 
 std::string compare_kernels(const std::string& before, const std::string& now) {
-  constexpr std::array<const char*, 3> names = {"registers", "spill bytes", "shared bytes"};
+  constexpr std::array<std::pair<const char*, const char*>, 3> names = {
+      {{"registers", ""}, {"spills", "B"}, {"shared", "B"}}};
   const auto old_kernels = parse_kernel_table(before);
   const auto new_kernels = parse_kernel_table(now);
   std::string out;
@@ -223,8 +240,8 @@ std::string compare_kernels(const std::string& before, const std::string& now) {
       std::string clause = name + ":";
       for (std::size_t i = 0; i < names.size(); ++i)
         if (old->second.resources[i] != facts.resources[i])
-          clause += text(clause.back() == ':' ? " " : ", ", names[i], " ", old->second.resources[i],
-                         " -> ", facts.resources[i]);
+          clause += text(clause.back() == ':' ? " " : ", ", names[i].first, " ",
+                         from_to(old->second.resources[i], facts.resources[i], names[i].second));
       for (const std::string& change : changes)
         clause += text(clause.back() == ':' ? " " : ", ", change);
       if (old->second.cubin != facts.cubin) clause += ", cubin changed";

@@ -69,6 +69,13 @@ std::string tools_changed(const Evidence& c) {
   return out;
 }
 
+// "48 B of it instead of 0 B"
+std::string instead_of(std::int64_t before, std::int64_t now, const std::string& unit,
+                       const std::string& of_it = "") {
+  const auto [old, young] = told_apart(static_cast<double>(before), static_cast<double>(now), unit);
+  return text(young, of_it, " instead of ", old);
+}
+
 // What a kernel needs more of than before, and what that does; empty where nothing rose.
 std::string resources_rose(const KernelChange& change) {
   const KernelSide& before = *change.before;
@@ -81,13 +88,13 @@ std::string resources_rose(const KernelChange& change) {
   if (!registers && !spills && !shared) return "";
   std::string sentence = change.kernel;
   if (registers)
-    sentence += text(" uses ", *now.registers, " registers instead of ", *before.registers);
+    sentence += text(" uses ", instead_of(*before.registers, *now.registers, "", " registers"));
   if (spills)
-    sentence += text(registers ? " and spills " : " spills ", *now.spill_bytes,
-                     " bytes instead of ", *before.spill_bytes);
+    sentence += text(registers ? " and spills " : " spills ",
+                     instead_of(*before.spill_bytes, *now.spill_bytes, "B"));
   if (shared)
-    sentence += text(registers || spills ? ", with " : " holds ", *now.shared_bytes,
-                     " bytes of shared memory instead of ", *before.shared_bytes);
+    sentence += text(registers || spills ? ", with " : " holds ",
+                     instead_of(*before.shared_bytes, *now.shared_bytes, "B", " of shared memory"));
   if (now.launches == 0) return sentence + ", and is not launched in this case";
   return sentence + (spills ? ": spilled values go through memory in every thread"
                             : ": fewer blocks may fit on a multiprocessor");

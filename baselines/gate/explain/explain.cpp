@@ -16,10 +16,6 @@ namespace {
 constexpr std::size_t most_kernels = 8;
 constexpr std::size_t most_names = 4;
 
-std::string shown(const std::optional<std::int64_t>& value) {
-  return value ? text(*value) : "-";
-}
-
 std::vector<std::string> variants_of(const Evidence& evidence) {
   std::vector<std::string> names;
   for (const auto& [name, variant] : evidence.result.variants) names.push_back(name);
@@ -57,13 +53,16 @@ std::string kernel_line(const KernelChange& change) {
   if (!change.before) return change.kernel + " is new";
   if (!change.now) return change.kernel + " is gone";
   std::string line = change.kernel + ":";
-  const auto compare = [&](const char* name, const auto& before, const auto& now) {
-    if (before && now && *before != *now)
-      line += text(line.back() == ':' ? " " : ", ", name, " ", shown(before), " -> ", shown(now));
+  const auto compare = [&](const char* name, const char* unit, const auto& before,
+                           const auto& now) {
+    if (!before || !now || *before == *now) return;
+    const auto [old, young] =
+        told_apart(static_cast<double>(*before), static_cast<double>(*now), unit);
+    line += text(line.back() == ':' ? " " : ", ", name, " ", old, " -> ", young);
   };
-  compare("registers", change.before->registers, change.now->registers);
-  compare("spill bytes", change.before->spill_bytes, change.now->spill_bytes);
-  compare("shared bytes", change.before->shared_bytes, change.now->shared_bytes);
+  compare("registers", "", change.before->registers, change.now->registers);
+  compare("spills", "B", change.before->spill_bytes, change.now->spill_bytes);
+  compare("shared", "B", change.before->shared_bytes, change.now->shared_bytes);
   for (const std::string& words : evidence_changes(change.before->evidence, change.now->evidence))
     line += text(line.back() == ':' ? " " : ", ", words);
   if (change.before->cubin != change.now->cubin)
@@ -268,7 +267,8 @@ Rung ceilings_rung(const Evidence& evidence) {
   }
   std::string known;
   for (const auto& [name, value] : evidence.ceilings)
-    if (value) known += text(known.empty() ? "" : ", ", name, " ", readable(*value, ""));
+    if (value)
+      known += text(known.empty() ? "" : ", ", name, " ", readable(*value, unit_of_name(name)));
   if (!known.empty()) rung.lines.push_back("measured on this machine: " + known);
   if (rung.lines.empty()) rung.lines.push_back("no floor and no ceiling is known here");
   return rung;

@@ -89,16 +89,27 @@ TEST(Explain, PutsMoreRegistersAndSpillsDownToTheKernel) {
   optimized(now).kernels[0].spill_bytes = 48;
   optimized(now).kernels[0].cubin = "sha256:3c";
   slow_down(now, 1.5, 1);
-  EXPECT_THAT(first_cause(now),
-              HasSubstr("stage uses 96 registers instead of 40 and spills 48 bytes "
-                        "instead of 0: spilled values go through memory"));
+  EXPECT_THAT(first_cause(now), HasSubstr("stage uses 96 registers instead of 40 and spills 48 B "
+                                          "instead of 0 B: spilled values go through memory"));
   const auto rungs = ladder(evidence(measured(), now));
   EXPECT_THAT(
       rung(rungs, "code").lines,
       AllOf(Contains("optimized  the compiled code is not the same"),
-            Contains(HasSubstr("stage: registers 40 -> 96, spill bytes 0 -> 48, cubin changed")),
+            Contains(HasSubstr("stage: registers 40 -> 96, spills 0 B -> 48 B, cubin changed")),
             Contains(HasSubstr("1 other kernel identical")),
             Contains("reference  the compiled code is identical")));
+}
+
+TEST(Explain, TellsBytesWithTheirUnit) {
+  Results before = measured(), now = measured();
+  before.ceilings["memory_bytes_per_s"] = now.ceilings["memory_bytes_per_s"] = 1.9e10;
+  optimized(now).kernels[0].shared_bytes = 26624;
+  Evidence made = evidence(before, now);
+  made.ceilings = now.ceilings;
+  EXPECT_THAT(rung(ladder(made), "code").lines,
+              Contains(HasSubstr("stage: shared 1024 B -> 26.62 kB")));
+  EXPECT_THAT(rung(ladder(made), "ceilings").lines,
+              Contains(HasSubstr("memory_bytes_per_s 19 GB/s")));
 }
 
 TEST(Explain, TellsAKernelLastThatTheCaseDoesNotLaunch) {

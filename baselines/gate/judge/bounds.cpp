@@ -35,7 +35,8 @@ bool MetricJudge::judge_absolute(const Standard& standard, const Measured& measu
     row.blocking = true;
     row.limit = standard.impossible_above;
     row.next = part_.run_again();
-    say(row, text("is ", readable(*number, row.unit), ", above ", *standard.impossible_above,
+    say(row, text("is ", readable(*number, row.unit), ", above ",
+                  readable(*standard.impossible_above, row.unit),
                   ": faster than the hardware allows, so the work or the clock is wrong"));
     return true;
   }

@@ -55,7 +55,9 @@ void PartJudge::look_for_lost(const std::string& key, const Entry& entry) {
   const std::string& tier = part_.results.tier;
   if (is_listed && tier_includes("gate", listed->tier) && !tier_includes(tier, listed->tier))
     return;  // a run of a tier before
-  const std::string accepted = text("has an accepted value, ", readable(entry.value, ""), ", and ");
+  const std::string unit = unit_of(part_.list.metrics, metric);
+  const std::string accepted =
+      text("has an accepted value, ", readable(entry.value, unit), ", and ");
   if (const Removal* gone = policy_.removal(case_id, part_.device_class(), variant, metric)) {
     Row row = judge_.new_row(case_id, variant, metric);
     row.verdict = verdict::accepted;

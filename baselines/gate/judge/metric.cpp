@@ -16,9 +16,9 @@ namespace {
 void refuse_negative(const Standard& standard, const Row& row) {
   const auto* number = std::get_if<double>(&*row.value);
   if (!number || *number >= 0 || (standard.kind == "advisory" && standard.unit == "1")) return;
-  throw Error(Fault::bad_input,
-              text(row.case_id, ' ', row.variant, " on ", row.device_class, ": ", row.metric,
-                   " is ", *number, ", which cannot be negative; run the suite again"));
+  throw Error(Fault::bad_input, text(row.case_id, ' ', row.variant, " on ", row.device_class, ": ",
+                                     row.metric, " is ", readable(*number, row.unit),
+                                     ", which cannot be negative; run the suite again"));
 }
 
 }  // namespace

@@ -435,6 +435,15 @@ TEST(JudgePart, ARegressionIsToBeExplainedAndOfAFilteredRunNothingIsToBeAccepted
               HasSubstr("holdfast baseline accept"));
   now.partial = true;
   EXPECT_THAT(*row(judge(part(now, toy::dry())), "peak_bytes").next, HasSubstr("holdfast run toy"));
+TEST(JudgePart, ALostValueIsToldWithItsUnit) {
+  Results now = toy::dry();
+  now.cases[0].variants["optimized"].metrics.erase("peak_bytes");
+  Part judged = part(now, toy::dry());
+  for (ListedCase& listed : judged.list.cases) std::erase(listed.devices["cuda-dry"], "peak_bytes");
+  EXPECT_THAT(row(judge(judged), "peak_bytes").sentence,
+              HasSubstr("has an accepted value, 1.178 MB, and"));
+}
+
 }
 
 TEST(JudgePart, OfTwoBoundsOnASumTheOneThatBlocksIsTold) {
@@ -565,7 +574,7 @@ TEST(ChangedMeanings, OfOtherMetricsAreNoNews) {
 TEST(KernelTables, NameWhatChangedAndCountTheRest) {
   EXPECT_EQ(compare_kernels("a<f64, 4> 64/0/1024 1a; b 20/0/0 2b",
                             "a<f64, 4> 96/48/1024 3c; b 20/0/0 2b"),
-            "a<f64, 4>: registers 64 -> 96, spill bytes 0 -> 48, cubin changed; 1 other kernel "
+            "a<f64, 4>: registers 64 -> 96, spills 0 B -> 48 B, cubin changed; 1 other kernel "
             "identical");
   EXPECT_EQ(compare_kernels("a 1/0/0 x", "b 1/0/0 x"), "kernel b is new; kernel a is gone");
 }
