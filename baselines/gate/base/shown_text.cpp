@@ -101,6 +101,16 @@ std::string shown_text(std::string_view content) {
   return out;
 }
 
+std::string shell_word(std::string_view content) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
+  if (!content.empty() && content.find_first_not_of(plain) == std::string_view::npos)
+    return std::string(content);
+  std::string out = "'";
+  for (const char letter : content) out += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return out + "'";
+}
+
 std::string_view beginning(std::string_view content, std::size_t most) {
   if (content.size() <= most) return content;
   while (most > 0 && (static_cast<unsigned char>(content[most]) & 0xc0U) == 0x80U) --most;

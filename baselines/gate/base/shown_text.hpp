@@ -13,6 +13,9 @@ namespace holdfast::gate {
 // anywhere in a line, as "##\[".
 std::string shown_text(std::string_view content);
 
+// One word of a shell's command line, quoted where it has to be.
+std::string shell_word(std::string_view content);
+
 // At most so many bytes of it, cut between two letters.
 std::string_view beginning(std::string_view content, std::size_t most);
 

@@ -39,5 +39,12 @@ TEST(Beginning, IsCutBetweenLetters) {
   EXPECT_EQ(beginning("ab", 4), "ab");
 }
 
+TEST(ShellWord, IsQuotedWhereItHasToBe) {
+  EXPECT_EQ(shell_word("build/release/results-1"), "build/release/results-1");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 }  // namespace
 }  // namespace holdfast::gate

@@ -8,6 +8,7 @@
 #include "gate/documents/verdict.hpp"
 #include "gate/testing/fake_build.hpp"
 #include "gate/testing/fake_suite_command.hpp"
+#include "gate/testing/typed_command.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -64,6 +65,14 @@ class Beside : public FakeSuiteCommand {
                                 more));
   }
   Outcome confirm() const { return check({"--confirm=" + base_.string(), "--budget=20"}); }
+  void bound_of_launches() const {
+    std::string policy = plain_policy;
+    const std::string none = R"("rules": [])";
+    policy.replace(policy.find(none), none.size(),
+                   R"("rules": [{"match": "fake_suite/add/**", "metric": "launches",
+                                 "bound": {"max": 1, "source": "a target"}}])");
+    write_file(baselines_ / "policy" / "common.json", policy);
+  }
   Row row(const std::string& metric = "time_s") const {
     for (const Row& row : read_verdict(results_ / "verdict.json").rows)
       if (row.metric == metric) return row;
@@ -158,6 +167,28 @@ TEST_F(Beside, AnUnchangedBuildPassesAndItsTimesAreHeld) {
   EXPECT_EQ(row("launches").verdict, verdict::fresh);
   EXPECT_THAT(outcome.output, AllOf(HasSubstr("2 of 4 values not gated here"),
                                     HasSubstr("held against: 2 the base beside it")));
+}
+
+// The build, the base and the stores that the caller gave.
+TEST_F(Beside, WhatIsProposedMeasuresBothSidesAnew) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  bound_of_launches();
+  ASSERT_EQ(check({"--confirm=" + base_.string()}).code, 1);
+  const std::string told = toy::proposed(row("launches").next.value_or(""), "holdfast policy");
+  const Outcome policy = toy::typed(told);
+  EXPECT_EQ(policy.code, 0) << told << policy.complaints;
+  const fs::path list = kept_ / "fake_suite.json";
+  Results lost = read_results(list);
+  lost.cases[0].status = "crashed";
+  lost.cases[0].reason = "it fell";
+  write_file(list, canonical(to_json(lost)));
+  ASSERT_EQ(check({"--confirm=" + base_.string()}).code, 3);
+  const std::string again = toy::proposed(row("").next.value_or(""), "holdfast run");
+  const Outcome outcome = toy::typed(again);
+  EXPECT_EQ(outcome.code, 0) << again << outcome.complaints;
+  EXPECT_TRUE(fs::exists(side_)) << again;
+  EXPECT_EQ(read_results(list).cases[0].status, "ok");
 }
 
 TEST_F(Beside, TheDoctorTellsTheSmallestLossThatWouldHaveFailed) {

@@ -10,6 +10,7 @@
 #include "gate/documents/baseline_files.hpp"
 #include "gate/documents/case_name.hpp"
 #include "gate/documents/results_root.hpp"
+#include "gate/documents/verdict.hpp"
 #include "gate/explain/detectors.hpp"
 #include "gate/explain/explain.hpp"
 
@@ -24,6 +25,12 @@ const CaseResult* find_result(const Results& results, const std::string& id) {
   return at == results.cases.end() ? nullptr : &*at;
 }
 
+std::size_t count_present(const std::vector<StoredResults>& all) {
+  return static_cast<std::size_t>(std::count_if(
+      all.begin(), all.end(),
+      [](const StoredResults& stored) { return stored.results.status != "no_device"; }));
+}
+
 std::vector<std::string> all_ids(const std::vector<StoredResults>& all) {
   std::set<std::string> ids;
   for (const StoredResults& stored : all)
@@ -34,19 +41,27 @@ std::vector<std::string> all_ids(const std::vector<StoredResults>& all) {
 struct Judged {
   std::vector<Row> rows = {};
   std::vector<std::string> notes = {};
+  std::set<std::string> acceptable = {};  // as Checked has it
   bool about_all = false;  // the notes are of the judging itself, not of single parts
 };
 
-// The verdict on the folder as it is now; where it cannot be judged here (another build's, no
-// policy), as it was when it was judged.
-Judged judge(const Options& options, const fs::path& directory) {
-  CheckRequest request{.directory = directory};
+CheckRequest request_of(const Options& options) {
+  CheckRequest request{.directory = options.operands()[1], .asks_what_may_be_accepted = true};
   request.baselines = options.value_or("baselines", "baselines");
   request.policy = options.value_or("policy", "");
   if (const auto lists = options.value("lists")) request.root.lists = *lists;
+  return request;
+}
+
+// The verdict on the folder as it is now; where it cannot be judged here (another build's, no
+// policy), as it was when it was judged.
+Judged judge(const CheckRequest& request) {
+  const fs::path& directory = request.directory;
   try {
-    Verdict verdict = check(request).verdict;
-    return {.rows = std::move(verdict.rows), .notes = std::move(verdict.notes)};
+    Checked checked = check(request);
+    return {.rows = std::move(checked.verdict.rows),
+            .notes = std::move(checked.verdict.notes),
+            .acceptable = std::move(checked.acceptable)};
   } catch (const Error& error) {
     const fs::path kept = directory / "verdict.json";
     if (!fs::exists(kept))
@@ -79,14 +94,32 @@ std::optional<Side> side_of(const fs::path& folder, const std::vector<StoredResu
                        read_root_profiles(folder, results.env.device_class, results.suite));
 }
 
-Evidence compare_case(const Options& options, const fs::path& directory, const Results& results,
+// What the gate says of the case. Where it sends its reader here, what follows is to accept.
+void add_rows(const Judged& judged, const Part& part, Evidence& made) {
+  for (const Row& row : judged.rows) {
+    if (row.case_id != made.case_id || row.device_class != made.device_class) continue;
+    made.rows.push_back(row);
+    const bool timed = row.kind == "time" || row.kind == "ratio";
+    if (row.next && row.next->starts_with("holdfast explain"))
+      made.rows.back().next =
+          part.accept_command(timed && row.verdict == verdict::drift ? " --new-anchor" : "");
+  }
+}
+
+Evidence compare_case(const Options& options, const CheckRequest& request, const Part& part,
                       const CaseResult& result, const Judged& judged) {
+  const fs::path& directory = request.directory;
+  const Results& results = part.results;
   const std::string& device_class = results.env.device_class;
   const std::vector<Profile> profiles = read_root_profiles(directory, device_class, results.suite);
   Evidence made{.case_id = result.id,
                 .device_class = device_class,
                 .device_name = results.env.device_name,
-                .directory = directory.string(),
+                .run_again = part.run_again() + " --profile",
+                .profile = text("holdfast profile ", results.suite, ' ', result.id,
+                                " --device=", results.env.device_name, request.given().measuring(),
+                                " --out=profile"),
+                .accept = part.accept_command(),
                 .now = measured_side(results, result, profiles),
                 .result = result,
                 .quality = results.quality,
@@ -94,14 +127,7 @@ Evidence compare_case(const Options& options, const fs::path& directory, const R
   for (const std::string& note : judged.notes)
     if (judged.about_all || note.find(results.suite + " on " + device_class) != std::string::npos)
       made.notes.push_back(note);
-  // Where the gate sends its reader here, what follows is to accept.
-  const Part part{.results = results, .list = {}, .directory = directory.string()};
-  for (const Row& row : judged.rows) {
-    if (row.case_id != result.id || row.device_class != device_class) continue;
-    made.rows.push_back(row);
-    if (row.next == part.explain_command(row.case_id))
-      made.rows.back().next = part.accept_command();
-  }
+  add_rows(judged, part, made);
   for (Detection& seen : examine(results, profiles))
     if (seen.case_id == result.id) made.findings.push_back(std::move(seen));
   if (const auto other = options.value("against")) {
@@ -109,7 +135,7 @@ Evidence compare_case(const Options& options, const fs::path& directory, const R
     made.before = side_of(*other, read_all_results(*other), device_class, result.id);
     return made;
   }
-  const fs::path baselines = options.value_or("baselines", "baselines");
+  const fs::path& baselines = request.baselines;
   const std::string place = baseline_file(device_class, results.suite);
   made.against = text("the baseline ", (baselines / place).string());
   if (auto baseline = read_baseline_if_any(Store(baselines, Store::Use::reading), place)) {
@@ -143,23 +169,32 @@ void print(const Evidence& evidence) {
     if (commands.insert(cause.next).second) next += text("next           ", cause.next, "\n");
   }
   for (const Row& row : evidence.rows)
-    if (row.blocking && row.next && commands.insert(*row.next).second)
+    if ((row.blocking || row.verdict == verdict::drift) && row.next &&
+        commands.insert(*row.next).second)
       next += text("or             ", *row.next, "\n");
   std::cout << next;
 }
 
 int explain(const Options& options) {
-  const fs::path directory = options.operands()[1];
+  const CheckRequest request = request_of(options);
+  const fs::path& directory = request.directory;
   const std::vector<StoredResults> all = read_all_results(directory);
   const std::string id = resolve_case(options.operands()[0], all_ids(all), directory.string());
-  const Judged judged = options.has("against") ? Judged{} : judge(options, directory);
+  const Judged judged = options.has("against") ? Judged{} : judge(request);
   std::size_t shown = 0;
   for (const StoredResults& stored : all) {
     const CaseResult* result = find_result(stored.results, id);
     const auto device = options.value("device");
     if (!result || (device && stored.results.env.device_name != *device)) continue;
     if (shown++ > 0) std::cout << "\n";
-    print(compare_case(options, directory, stored.results, *result, judged));
+    const std::string place = baseline_file(stored.results.env.device_class, stored.results.suite);
+    const Part part{.results = stored.results,
+                    .list = {},
+                    .directory = directory.string(),
+                    .given = request.given(),
+                    .is_alone = count_present(all) == 1,
+                    .may_be_accepted = [&] { return judged.acceptable.contains(place); }};
+    print(compare_case(options, request, part, *result, judged));
   }
   if (shown == 0)
     throw Error(Fault::bad_input, text(directory.string(), " has no results of ", id,

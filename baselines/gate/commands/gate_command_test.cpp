@@ -4,12 +4,15 @@
 
 #include "gate/measure/gpu_driver.hpp"
 #include "gate/testing/gate_command.hpp"
+#include "gate/testing/typed_command.hpp"
 
 namespace holdfast::gate {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 TEST_F(GateCommand, TheSameMeasurementPasses) {
   accepted(toy::dry());
@@ -38,6 +41,56 @@ TEST_F(GateCommand, SixteenMoreRegistersNameTheKernel) {
       check(), 1,
       AllOf(HasSubstr("registers_max rose from 40 to 56 (+40 %)"),
             HasSubstr("stage: registers 40 -> 56, cubin changed; 1 other kernel identical")));
+}
+
+// What the gate proposes about fewer bytes of a run that was left so.
+class Proposes : public GateCommand {
+ protected:
+  std::string about_better() {
+    check();
+    for (const Row& row : verdict().rows)
+      if (row.verdict == "IMPROVED") return row.next.value_or("");
+    return output_;
+  }
+  std::string after(const Results& results, const std::function<void(Results&)>& spoil = {}) {
+    measured_anew(results, [&](Results& now) {
+      toy::metric(now, "optimized", "peak_bytes") = toy::exact(4000);
+      if (spoil) spoil(now);
+    });
+    return about_better();
+  }
+};
+
+TEST_F(Proposes, ACommandThatAcceptsWithTheCallersStores) {
+  const std::string command = after(toy::dry());
+  EXPECT_THAT(command, StartsWith("holdfast baseline accept"));
+  const Outcome outcome = toy::typed(command);
+  EXPECT_EQ(outcome.code, 0) << command << outcome.complaints;
+  expect_output(check(), 0, HasSubstr("16 PASS"));
+}
+
+TEST_F(Proposes, ToAcceptNothingThatWouldBeRefused) {
+  const std::string run = "holdfast run toy --device=";
+  EXPECT_THAT(after(toy::dry(), [](Results& now) { now.partial = true; }), StartsWith(run));
+  EXPECT_THAT(after(toy::dry(), [](Results& now) { now.run.sources = "/somewhere"; }),
+              StartsWith(run));
+  EXPECT_THAT(after(toy::dry(), [](Results& now) { now.tier = "smoke"; }),
+              AllOf(StartsWith(run), Not(HasSubstr("--tier"))));
+  std::filesystem::remove_all(results_ / toy::dry().env.device_class);
+  const auto in_three_processes = [](Results& now) {
+    for (CaseResult& result : now.cases)
+      result.metrics["speedup"] = {.kind = "ratio", .processes = {10, 10, 10}, .median = 10};
+  };
+  EXPECT_THAT(after(toy::host(), in_three_processes), StartsWith(run));
+}
+
+TEST_F(Proposes, ToAcceptAPartAloneWhereAnotherWouldBeRefused) {
+  accepted(toy::host());
+  (void)after(toy::dry());
+  store(toy::host(), [](Results& now) { now.partial = true; });
+  const std::string command = about_better();
+  const Outcome outcome = toy::typed(command);
+  EXPECT_EQ(outcome.code, 0) << command << outcome.complaints;
 }
 
 TEST_F(GateCommand, AnotherCompilerExcusesRegisters) {

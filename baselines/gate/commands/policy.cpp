@@ -13,11 +13,11 @@ namespace holdfast::gate {
 namespace {
 
 // A case of a suite that this build does not have may be known elsewhere; others must be listed.
-void refuse_unknown(const std::string& case_id) {
+void refuse_unknown(const std::string& case_id, const std::filesystem::path& lists) {
   const std::string suite(suite_of(case_id));
   if (suite.empty() || suite == case_id)
     throw Error(Fault::bad_input, text("'", case_id, "' is no case id; holdfast list shows them"));
-  const std::filesystem::path list = list_path(binary_folder(), suite);
+  const std::filesystem::path list = list_path(lists, suite);
   if (!std::filesystem::exists(list)) return;
   std::vector<std::string> ids;
   for (const ListedCase& listed : read_list(list).cases) ids.push_back(listed.id);
@@ -29,9 +29,9 @@ void refuse_unknown(const std::string& case_id) {
 }
 
 // As the suite's list says in this build; where it has none, as they were accepted.
-Meanings metrics_of(const std::string& suite, const std::filesystem::path& baselines,
-                    const std::string& device_class) {
-  const std::filesystem::path list = list_path(binary_folder(), suite);
+Meanings metrics_of(const std::string& suite, const std::filesystem::path& lists,
+                    const std::filesystem::path& baselines, const std::string& device_class) {
+  const std::filesystem::path list = list_path(lists, suite);
   if (std::filesystem::exists(list)) return read_list(list).metrics;
   const std::string place = baseline_file(device_class, suite);
   if (const auto accepted = read_baseline_if_any(Store(baselines, Store::Use::reading), place))
@@ -44,11 +44,12 @@ Meanings metrics_of(const std::string& suite, const std::filesystem::path& basel
 int policy_verb(const Options& options) {
   const std::filesystem::path baselines = options.value_or("baselines", "baselines");
   const std::string& case_id = options.operands().front();
-  refuse_unknown(case_id);
+  const std::filesystem::path lists = options.value_or("lists", binary_folder().string());
+  refuse_unknown(case_id, lists);
   const std::string device_class = options.value_or("device-class", "cuda-dry-sm_90");
   const Policy policy =
       read_policy(baselines, options)
-          .with(metrics_of(std::string(suite_of(case_id)), baselines, device_class));
+          .with(metrics_of(std::string(suite_of(case_id)), lists, baselines, device_class));
   std::cout << case_id << " on " << device_class << "\n";
   for (const auto& [metric, meaning] : policy.metrics()) {
     const std::vector<std::string> variants =
@@ -88,6 +89,7 @@ Command policy_command() {
       .most_operands = 1,
       .options = {common::baselines,
                   common::policy,
+                  common::lists,
                   {"device-class", "CLASS", "for that class (default: cuda-dry-sm_90)"}},
       .examples =
           "  holdfast policy cubed_sphere_swe/rk4_step/n:48/f64 --device-class=host-x86_64-v4-2t\n",

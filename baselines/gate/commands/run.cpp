@@ -22,6 +22,7 @@
 #include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/documents.hpp"
+#include "gate/documents/measured_part.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/selftest.hpp"
 #include "gate/documents/unrequested.hpp"
@@ -40,7 +41,8 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t host_processes = 5;
 constexpr std::int64_t most_host_processes = 8;  // of a ratio that five do not decide
-constexpr std::int64_t counted_processes = 2;    // where nothing is timed
+static_assert(2 * most_host_processes == most_unasked_processes);
+constexpr std::int64_t counted_processes = 2;  // where nothing is timed
 constexpr std::int64_t host_budget_seconds = 120, no_budget = 0;
 constexpr double host_limit = 0.05, gpu_limit = 0.03;  // of a ratio
 constexpr std::int64_t dry_processes = 1;              // what a dry run says repeats exactly

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "gate/testing/gate_command.hpp"
+#include "gate/testing/typed_command.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -251,7 +252,20 @@ TEST_F(Anchored, ThePolicyMayLetDriftBlock) {
   ASSERT_EQ(accept_speedup(10, 20), 0);
   ASSERT_EQ(accept_speedup(9, 21, {"--why=safer"}), 0);
   spoil(common_policy_, R"("ratio": {)", R"("ratio": {"drift": "block", )");
-  expect_output(check(), 1, AllOf(HasSubstr("DRIFT"), HasSubstr("--new-anchor")));
+  expect_output(check(), 1, AllOf(HasSubstr("DRIFT"), Not(HasSubstr("--new-anchor"))));
+}
+
+TEST_F(Anchored, DriftIsExplainedBeforeItsNewAnchorIsAccepted) {
+  ASSERT_EQ(accept_speedup(10, 20), 0);
+  ASSERT_EQ(accept_speedup(9, 21, {"--why=safer"}), 0);
+  ASSERT_EQ(check(), 0);
+  const Outcome explained = toy::typed(toy::proposed(output_, "holdfast explain"));
+  EXPECT_EQ(explained.code, 0) << explained.complaints;
+  const std::string accepting = toy::proposed(explained.output, "holdfast baseline accept");
+  EXPECT_THAT(accepting, HasSubstr(" --new-anchor"));
+  const Outcome accepted = toy::typed(accepting);
+  EXPECT_EQ(accepted.code, 0) << accepting << accepted.complaints;
+  EXPECT_EQ(anchor(), 9);
 }
 
 TEST_F(Anchored, AReleaseMeasuresDriftAnew) {

@@ -258,7 +258,7 @@ class Confirming {
     if (!because) return;
     row.verdict = verdict::drift;
     row.blocking = policy_says.drift_blocks && policy_says.gate == Gate::block;
-    row.next = since_base ? part_.accept_command() + " --new-anchor" : part_.run_again();
+    row.next = since_base ? part_.explain_command(row.case_id) : part_.run_again();
     row.sentence += "; but it " + *because;
     waive(policy_says, row);
   }

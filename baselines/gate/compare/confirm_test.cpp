@@ -162,7 +162,7 @@ TEST_F(Confirming, ALittleLossFromADriftedValueIsDrift) {
   const Row row = after(suspect());
   EXPECT_EQ(row.verdict, verdict::drift);
   EXPECT_THAT(row.sentence, HasSubstr("first accepted value, 12, to 9.99"));
-  EXPECT_THAT(*row.next, HasSubstr("--new-anchor"));
+  EXPECT_THAT(*row.next, HasSubstr("holdfast explain fake_suite/add/n:8/f64"));
 }
 
 TEST_F(Confirming, TheSlowMeasurementOfTheAcceptedContentIsTheMachine) {

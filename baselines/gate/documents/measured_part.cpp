@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "gate/base/shown_text.hpp"
 #include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
@@ -47,6 +48,22 @@ std::string from_to(const std::string& before, const std::string& now, const std
   if (unit.empty() || !old_number || !new_number) return text(before, " -> ", now);
   const auto [first, second] = told_apart(*old_number, *new_number, unit);
   return text(first, " -> ", second);
+}
+
+std::string given_option(const char* name, const std::optional<std::filesystem::path>& value) {
+  return value ? text(" --", name, "=", shell_word(value->string())) : "";
+}
+
+// Of the tier that `tier` says, "" or " --tier=full".
+std::string measure_command(const Part& part, const std::string& tier) {
+  const Results& results = part.results;
+  const bool dry = device_kind(results.env.device_name) == "cuda-dry";
+  const std::int64_t processes = results.run.processes;
+  return text(
+      "holdfast run ", results.suite, " --device=", results.env.device_name, tier,
+      processes > (dry ? 1 : most_unasked_processes) ? text(" --processes=", processes) : "",
+      part.given.measuring(), results.run.beside && !part.given.base ? " --beside=BUILD" : "",
+      " --out=", shell_word(part.directory));
 }
 
 NamedMetric named(const std::string& variant, const std::string& name, const Metric& metric) {
@@ -114,19 +131,29 @@ std::string Part::name() const {
   return text(results.suite, " on ", device_class());
 }
 
+std::string Given::judging() const {
+  return given_option("baselines", baselines) + given_option("policy", policy) +
+         given_option("lists", lists);
+}
+std::string Given::measuring() const {
+  return given_option("bin-dir", lists) + given_option("beside", base);
+}
+
 std::string Part::run_again() const {
-  return text("holdfast run ", results.suite, " --device=", results.env.device_name,
-              results.run.beside ? " --beside=BUILD" : "", " --out=", directory);
+  return measure_command(*this, results.tier == "gate" ? "" : " --tier=" + results.tier);
 }
 
 std::string Part::explain_command(const std::string& case_id) const {
-  return text("holdfast explain ", case_id, ' ', directory, " --device=", results.env.device_name);
+  return text("holdfast explain ", case_id, ' ', shell_word(directory),
+              " --device=", results.env.device_name, given.judging());
 }
 
-// Of what no one could accept, the command that measures it anew.
-std::string Part::accept_command() const {
-  if (results.partial || !results.quality.valid) return run_again();
-  return text("holdfast baseline accept ", directory, " --why=\"...\"");
+std::string Part::accept_command(const std::string& more) const {
+  if (may_be_accepted && !may_be_accepted()) return measure_command(*this, "");
+  return text(
+      "holdfast baseline accept ", shell_word(directory),
+      is_alone ? "" : text(" --only=", results.suite, " --device=", results.env.device_name),
+      given.judging(), more, " --why=\"...\"");
 }
 
 const NamedMetric* find_measured(const std::vector<NamedMetric>& all, const std::string& variant,

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,6 +26,15 @@ struct ChangedMeaning {
   bool in_this_change = false;  // which accepts it as it is listed
 };
 
+// What the caller of a command gave that is not the default, for the commands that it proposes.
+struct Given {
+  std::optional<std::filesystem::path> baselines = {}, policy = {}, lists = {};
+  std::optional<std::filesystem::path> base = {};  // the build that a run has beside it
+
+  std::string judging() const;    // " --baselines=B --policy=P --lists=L"
+  std::string measuring() const;  // " --bin-dir=L --beside=BUILD"
+};
+
 struct Part {
   Results results;
   List list;
@@ -38,7 +49,11 @@ struct Part {
   std::set<std::string> reasoned = {};
   // Why the baseline's file ought to be there, where it is not: git's index has it, or a link.
   std::string lost_baseline = {};
-  std::string directory = {};      // the results root, for the commands that sentences propose
+  std::string directory = {};  // the results root, for the commands that sentences propose
+  Given given = {};            // for them as well
+  bool is_alone = true;        // in that root
+  // Whether `holdfast baseline accept` takes it, with a reason; empty: it does.
+  std::function<bool()> may_be_accepted = {};
   std::string baseline_path = {};  // for sentences
 
   const std::string& device_class() const { return results.env.device_class; }
@@ -53,8 +68,13 @@ struct Part {
   std::string name() const;       // "toy on cuda-dry-sm_90"
   std::string run_again() const;  // the command that measures this part
   std::string explain_command(const std::string& case_id) const;
-  std::string accept_command() const;  // the command that accepts it
+  // The command that accepts it, with `more` options; of what would be refused, the one that
+  // measures what can be.
+  std::string accept_command(const std::string& more = "") const;
 };
+
+// Of a case, where nobody asks for more.
+inline constexpr std::int64_t most_unasked_processes = 16;
 
 inline constexpr const char* case_variant =
     "case";  // the variant of metrics of the case as a whole

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "gate/base/numbers.hpp"
-#include "gate/documents/case_name.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict.hpp"
 #include "gate/explain/explain.hpp"
@@ -26,15 +25,6 @@ const std::vector<std::string_view> count_names = {
     "h2d_bytes_warm", "d2h_bytes",      "syncs",         "plans",          "plans_warm",
     "compile_warm",   "compile_steady", "peak_bytes",    "peak_bytes_warm"};
 
-std::string profile_command_for(const Evidence& c) {
-  return text("holdfast profile ", suite_of(c.case_id), " ", c.case_id, " --device=", c.device_name,
-              " --out=profile");
-}
-
-std::string run_again(const Evidence& c) {
-  return text("holdfast run ", suite_of(c.case_id), " --device=", c.device_name,
-              " --profile --out=", c.directory);
-}
 
 // Whether the gate has judged the case and found nothing against it.
 bool is_judged_well(const Evidence& c) {
@@ -53,11 +43,11 @@ void add_status(const Evidence& c, std::vector<Cause>& found) {
                               ? text("its error is ", *result.check.error, " and may be at most ",
                                      *result.check.limit)
                               : result.reason.value_or("no reason was given")),
-                     run_again(c)});
+                     c.run_again});
   else if (result.status != "ok")
     found.push_back({text("the case gave no result (", result.status,
                           "): ", result.reason.value_or("no reason was given")),
-                     run_again(c)});
+                     c.run_again});
 }
 
 // "Other tools" where they explain other machine code, else nothing.
@@ -108,7 +98,7 @@ void add_resources(const Evidence& c, std::vector<Cause>& found) {
     std::string sentence = resources_rose(change);
     if (sentence.empty()) continue;
     if (!tools.empty()) sentence += text("; other tools compiled it (", tools, ")");
-    (change.now->launches == 0 ? beside : found).push_back({sentence, profile_command_for(c)});
+    (change.now->launches == 0 ? beside : found).push_back({sentence, c.profile});
   }
   found.insert(found.end(), beside.begin(), beside.end());
 }
@@ -140,7 +130,7 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
             text("; ", kernel.kernel, " ", *kernel.before->launches, " -> ", *kernel.now->launches);
     if (same_code(c, "optimized").value_or(false))
       sentence += "; the kernels are the same, so it is the host's control flow";
-    found.push_back({sentence, profile_command_for(c)});
+    found.push_back({sentence, c.profile});
   }
 }
 
@@ -182,11 +172,11 @@ void add_time(const Evidence& c, std::vector<Cause>& found) {
       slower - moved <= tolerance && same.value_or(true)) {
     found.push_back({text("the machine, not the code: ", code, "the reference variant moved by ",
                           percent(std::expm1(moved)), " as well (", step, ")"),
-                     run_again(c)});
+                     c.run_again});
   } else if (time && slower <= tolerance) {
     found.push_back({text("the reference became faster, not the optimized variant slower: ",
                           control ? control->words() : speedup->words()),
-                     run_again(c)});
+                     c.run_again});
   } else if (same && !*same) {
     std::string kernels;
     for (const KernelChange& change : kernel_changes(c))
@@ -196,7 +186,7 @@ void add_time(const Evidence& c, std::vector<Cause>& found) {
         {text("other machine code", kernels.empty() ? "" : " in " + kernels, ": ", step,
               control ? text(", and the reference moved by ", percent(std::expm1(moved))) : "",
               slowest_kernel(c, "optimized")),
-         profile_command_for(c)});
+         c.profile});
   } else {
     found.push_back(
         {text(step,
@@ -208,7 +198,7 @@ void add_time(const Evidence& c, std::vector<Cause>& found) {
               : control ? ": the code of this variant, by what the control did not share"
                         : ": the code of this variant, or the machine",
               slowest_kernel(c, "optimized")),
-         profile_command_for(c)});
+         c.profile});
   }
 }
 
@@ -220,7 +210,7 @@ void add_other_code(const Evidence& c, std::vector<Cause>& found) {
         {tools.empty()
              ? text("other machine code in the ", variant, " variant, with no loss of its own")
              : text("the tools, not our code: ", tools, " compiled other machine code"),
-         text("holdfast baseline accept ", c.directory, " --why=\"...\"")});
+         c.accept});
     return;
   }
 }
@@ -313,13 +303,12 @@ std::vector<Cause> causes(const Evidence& c) {
   // What fails the gate goes before other machine code, which may have done no harm.
   for (const Row& row : c.rows)
     if (row.blocking && row.metric != "identity")
-      return {{row.sentence, row.next.value_or(profile_command_for(c))}};
+      return {{row.sentence, row.next.value_or(c.profile)}};
   add_other_code(c, found);
   if (!found.empty()) return found;
   if (!c.before)
-    return {{text("nothing is known from before: ", c.against, " has no such case"),
-             text("holdfast baseline accept ", c.directory)}};
-  return {{text("nothing got worse against ", c.against), profile_command_for(c)}};
+    return {{text("nothing is known from before: ", c.against, " has no such case"), c.accept}};
+  return {{text("nothing got worse against ", c.against), c.profile}};
 }
 
 }  // namespace holdfast::gate

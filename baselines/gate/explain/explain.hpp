@@ -41,7 +41,9 @@ struct Evidence {
   std::string case_id = {};
   std::string device_class = {};
   std::string device_name = {};
-  std::string directory = {};       // of the measurement, for commands
+  // Commands: that measures the case again, that profiles it, and that accepts it or measures what
+  // can be accepted.
+  std::string run_again = {}, profile = {}, accept = {};
   std::string against = {};         // what the other side is: "the baseline", a folder
   std::optional<Side> before = {};  // empty: there is nothing to compare with
   Side now = {};

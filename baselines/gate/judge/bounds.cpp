@@ -69,7 +69,8 @@ bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const 
   if (const auto busy = load_of(part_.results);
       busy && row.unit == "s" && !is_sampled(standard, measured))
     row.evidence["load"] = *busy;
-  row.next = certain ? text("holdfast policy ", row.case_id, " --device-class=", row.device_class)
+  row.next = certain ? text("holdfast policy ", row.case_id, " --device-class=", row.device_class,
+                            part_.given.judging())
                      : part_.run_again();
   if (!broken) broken = text("is ", readable(number, row.unit), ", within its bound");
   if (!certain)

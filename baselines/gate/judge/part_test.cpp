@@ -12,6 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::StartsWith;
 using testing::ThrowsMessage;
 
 using toy::policy;
@@ -433,8 +434,37 @@ TEST(JudgePart, ARegressionIsToBeExplainedAndOfAFilteredRunNothingIsToBeAccepted
   toy::metric(now, "optimized", "peak_bytes") = toy::exact(1e6);
   EXPECT_THAT(*row(judge(part(now, toy::dry())), "peak_bytes").next,
               HasSubstr("holdfast baseline accept"));
-  now.partial = true;
-  EXPECT_THAT(*row(judge(part(now, toy::dry())), "peak_bytes").next, HasSubstr("holdfast run toy"));
+  Part refused = part(now, toy::dry());
+  refused.may_be_accepted = [] { return false; };
+  EXPECT_THAT(*row(judge(refused), "peak_bytes").next, StartsWith("holdfast run toy"));
+}
+
+TEST(Proposed, CommandsKeepWhatTheCallerGave) {
+  Part made = part(toy::dry(), toy::dry());
+  made.given = {.baselines = "b", .policy = "p q", .lists = "old/bin", .base = "old"};
+  made.is_alone = false;
+  made.results.tier = "full";
+  made.results.run.processes = 3;
+  EXPECT_EQ(made.run_again(),
+            "holdfast run toy --device=cuda-dry:sm_90 --tier=full --processes=3 --bin-dir=old/bin "
+            "--beside=old --out=results");
+  EXPECT_EQ(made.explain_command(toy::step_id),
+            "holdfast explain toy/step/n:64/f64 results --device=cuda-dry:sm_90 --baselines=b "
+            "--policy='p q' --lists=old/bin");
+  EXPECT_EQ(made.accept_command(" --new-anchor"),
+            "holdfast baseline accept results --only=toy --device=cuda-dry:sm_90 --baselines=b "
+            "--policy='p q' --lists=old/bin --new-anchor --why=\"...\"");
+}
+
+TEST(Proposed, ForAPartThatWouldBeRefusedIsARunOfTheGateTier) {
+  Part made = part(toy::dry(), toy::dry());
+  made.results.tier = "smoke";
+  made.may_be_accepted = [] { return false; };
+  EXPECT_EQ(made.accept_command(" --new-anchor"),
+            "holdfast run toy --device=cuda-dry:sm_90 --out=results");
+  EXPECT_THAT(made.run_again(), HasSubstr("--tier=smoke"));
+}
+
 TEST(JudgePart, ALostValueIsToldWithItsUnit) {
   Results now = toy::dry();
   now.cases[0].variants["optimized"].metrics.erase("peak_bytes");

@@ -107,10 +107,8 @@ void MetricJudge::decide(const Judgement& judgement, const Entry* accepted, cons
   row.next = row.verdict == verdict::noisy      ? part_.run_again()
              : row.verdict == verdict::improved ? part_.accept_command()
                                                 : part_.explain_command(row.case_id);
-  if (row.verdict == verdict::drift && context.timed()) {
+  if (row.verdict == verdict::drift && context.timed())
     row.blocking = standard.drift_blocks && standard.gate == Gate::block;
-    row.next = part_.accept_command() + " --new-anchor";
-  }
   add_code_evidence(context, row);
   if (context.timed() && judgement.suspect())
     judge_control(context, judgement, judged);

@@ -12,6 +12,7 @@
 #include "gate/commands/check/proposal.hpp"
 #include "gate/compare/confirm.hpp"
 #include "gate/documents/aliases.hpp"
+#include "gate/documents/baseline_files.hpp"
 #include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/verdict.hpp"
@@ -61,15 +62,24 @@ std::optional<ConfirmPlan> confirm_plan(const CheckRequest& request) {
                      .undecided_fails = request.undecided_fails};
 }
 
+std::size_t count_present(const Root& root) {
+  return static_cast<std::size_t>(
+      std::count_if(root.parts.begin(), root.parts.end(),
+                    [](const MeasuredPart& part) { return !part.no_device(); }));
+}
+
 // Not where the device executes nothing, so that its counts are exact.
 bool is_compared(const MeasuredPart& part) {
   return !part.no_device() && device_kind(part.results.env.device_name) != "cuda-dry";
 }
 
-Part loaded(const CheckRequest& request, const CheckState& state,
+Part loaded(const CheckRequest& request, const Root& root, const CheckState& state,
             const std::optional<ConfirmPlan>& plan, const MeasuredPart& measured) {
-  Part part{
-      .results = measured.results, .list = measured.list, .directory = request.directory.string()};
+  Part part{.results = measured.results,
+            .list = measured.list,
+            .directory = request.directory.string(),
+            .given = request.given(),
+            .is_alone = count_present(root) == 1};
   state.load(part);
   if (plan)
     part.beside = read_beside(request.directory, part.results, plan->base / part.results.suite);
@@ -84,7 +94,7 @@ std::vector<std::size_t> shares_of(const CheckRequest& request, const Root& root
   std::vector<std::size_t> wanted(root.parts.size(), 0);
   for (std::size_t i = 0; plan && i < wanted.size(); ++i) {
     if (!is_compared(root.parts[i])) continue;
-    const Part part = loaded(request, state, plan, root.parts[i]);
+    const Part part = loaded(request, root, state, plan, root.parts[i]);
     const SecondOpinion count = [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
       wanted[i] += count_comparisons(part, state.policy(), suspects);
       for (Row* suspect : suspects) suspect->verdict = verdict::regression;
@@ -109,6 +119,13 @@ SecondOpinion second_opinion(const std::optional<ConfirmPlan>& plan, const Part&
 
 }  // namespace
 
+Given CheckRequest::given() const {
+  Given given{.lists = root.lists, .base = confirm};
+  if (baselines != CheckRequest().baselines) given.baselines = baselines;
+  if (!policy.empty()) given.policy = policy;
+  return given;
+}
+
 Checked check(const CheckRequest& request) {
   const std::optional<ConfirmPlan> plan = confirm_plan(request);
   const Root root = read_root(request.directory, request.root);
@@ -131,12 +148,15 @@ Checked check(const CheckRequest& request) {
       continue;
     }
     ++judged;
-    const Part part = loaded(request, state, plan, measured);
+    Part part = loaded(request, root, state, plan, measured);
+    part.may_be_accepted = acceptance(request, state, part);
     left += allowed[i];  // beside what the parts before it did not need
     PartVerdict found =
         judge_part(part, state.policy(), request.require_baseline, request.undecided_fails,
                    second_opinion(plan, part, state.policy(), left));
     checked.patch += proposed_patch(request, state, part, found);
+    if (request.asks_what_may_be_accepted && part.may_be_accepted())
+      checked.acceptable.insert(baseline_file(part.device_class(), part.results.suite));
     if (!shortcoming(part.results).empty())
       add_caveat("not all of the gate tier was measured", verdict);
     add(found.counts, counts);

@@ -4,10 +4,12 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "gate/documents/documents.hpp"
+#include "gate/documents/measured_part.hpp"
 #include "gate/documents/results_root.hpp"
 
 namespace holdfast::gate {
@@ -27,13 +29,18 @@ struct CheckRequest {
   bool any_content = false;  // results of another content than the lists' build are looked at
   std::vector<std::string> expect = {};  // SUITE:DEVICE parts that must be there
   std::string today = {};                // YYYY-MM-DD; by default the clock's
+  bool asks_what_may_be_accepted = false;
 
   bool whole() const { return !root.only && !root.device; }
+  Given given() const;
 };
 
 struct Checked {
   Verdict verdict = {};
   std::string patch = {};  // what accepting the measurement would change in the baselines
+  // Of the parts that `baseline accept` takes as they are, the places of their baselines; only
+  // where the request asks.
+  std::set<std::string> acceptable = {};
 };
 
 Checked check(const CheckRequest& request);

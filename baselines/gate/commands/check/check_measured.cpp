@@ -6,6 +6,7 @@
 
 #include "gate/base/numbers.hpp"
 #include "gate/base/options.hpp"
+#include "gate/base/shown_text.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict.hpp"
@@ -27,6 +28,12 @@ std::optional<std::string> content_of_build(const fs::path& folder, const std::s
   return provenance(folder / suite).content;
 }
 
+std::string measure_command(const CheckRequest& request, const std::string& suite,
+                            const std::string& device) {
+  return text("holdfast run ", suite, " --device=", device, request.given().measuring(),
+              " --out=", shell_word(request.directory.string()));
+}
+
 }  // namespace
 
 std::string shortcoming(const Results& results) {
@@ -39,6 +46,11 @@ std::string shortcoming(const Results& results) {
 void add_caveat(const std::string& caveat, Verdict& verdict) {
   auto& all = verdict.caveats;
   if (std::find(all.begin(), all.end(), caveat) == all.end()) all.push_back(caveat);
+}
+
+bool is_of_build(const CheckRequest& request, const Results& results) {
+  return content_of_build(request.root.lists.value_or(binary_folder()), results.suite) ==
+         results.run.content;
 }
 
 void refuse_other_content(const CheckRequest& request, const MeasuredPart& part, Verdict& verdict) {
@@ -54,9 +66,9 @@ void refuse_other_content(const CheckRequest& request, const MeasuredPart& part,
                    content_file(folder).string(), " is not there, or not what a build writes");
   if (!request.any_content)
     throw Error(Fault::incomplete,
-                text(part.file.string(), ": ", why, "; measure again: holdfast run ",
-                     part.results.suite, " --device=", part.results.env.device_name,
-                     " --out=", request.directory.string(), ", or look at it with --any-content"));
+                text(part.file.string(), ": ", why, "; measure again: ",
+                     measure_command(request, part.results.suite, part.results.env.device_name),
+                     ", or look at it with --any-content"));
   verdict.notes.push_back(text(part.file.string(), ": ", why));
   add_caveat("of another content than the build", verdict);
 }
@@ -99,8 +111,7 @@ void look_for_expected(const CheckRequest& request, const Root& root, Verdict& v
     row.verdict = verdict::missing;
     row.blocking = true;
     row.sentence = text(suite, " on ", device, ": expected, and ", why);
-    row.next =
-        text("holdfast run ", suite, " --device=", device, " --out=", request.directory.string());
+    row.next = measure_command(request, suite, device);
     verdict.rows.push_back(std::move(row));
     verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::incomplete));
   }
@@ -129,8 +140,8 @@ Error nothing_there(const CheckRequest& request, const Root& root) {
     if (const GpuDriver driver = ask_gpu_driver(); !driver.problem.empty())
       return Error(Fault::no_device, text(what, ", and no such device: ", driver.problem));
   return Error(Fault::incomplete,
-               text(what, "; measure first: holdfast run ", request.root.only.value_or("SUITE"),
-                    " --device=", device, " --out=", request.directory.string()));
+               text(what, "; measure first: ",
+                    measure_command(request, request.root.only.value_or("SUITE"), device)));
 }
 
 }  // namespace holdfast::gate

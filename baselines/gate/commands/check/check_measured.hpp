@@ -13,6 +13,8 @@ std::string shortcoming(const Results& results);
 // Once each.
 void add_caveat(const std::string& caveat, Verdict& verdict);
 
+bool is_of_build(const CheckRequest& request, const Results& results);
+
 // The results are of the build whose lists they are held against, or say nothing about it.
 void refuse_other_content(const CheckRequest& request, const MeasuredPart& part, Verdict& verdict);
 

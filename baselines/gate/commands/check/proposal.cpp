@@ -6,6 +6,7 @@
 #include "gate/base/git.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/base/patch.hpp"
+#include "gate/commands/check/check_measured.hpp"
 #include "gate/documents/baseline_files.hpp"
 #include "gate/documents/verdict.hpp"
 
@@ -20,13 +21,31 @@ std::string patch_to(const CheckRequest& request, const CheckState& state, const
                       state.bytes_of(relative), baseline_text(proposed));
 }
 
+// Of the working copy, whichever judges.
+const std::optional<Baseline>& accepted_here(const CheckRequest& request, const Part& part) {
+  return request.baseline_ref ? part.proposed : part.baseline;
+}
+
 }  // namespace
+
+std::function<bool()> acceptance(const CheckRequest& request, const CheckState& state,
+                                 const Part& part) {
+  return [&request, &state, &part, known = std::optional<bool>()]() mutable {
+    if (known) return *known;
+    const Policy policy = state.own_policy().with(part.list.metrics);
+    known =
+        is_of_build(request, part.results) &&
+        refusals(part.results, part.list, policy, false).empty() &&
+        accept(part.results, accepted_here(request, part), policy, {.why = "one"}).refusals.empty();
+    return *known;
+  };
+}
 
 std::string proposed_patch(const CheckRequest& request, const CheckState& state, const Part& part,
                            PartVerdict& found) {
   const Policy policy = state.own_policy().with(part.list.metrics);
   if (!refusals(part.results, part.list, policy, false).empty()) return "";
-  const std::optional<Baseline>& existing = request.baseline_ref ? part.proposed : part.baseline;
+  const std::optional<Baseline>& existing = accepted_here(request, part);
   if (found.exit != 0) {
     const Acceptable accepted =
         accept(part.results, existing, policy, {.why = "proposed by holdfast check; say why"});

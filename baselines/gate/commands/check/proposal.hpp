@@ -2,6 +2,7 @@
 // What a check proposes as the next baseline: proposed-baseline.patch.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "gate/commands/check/check.hpp"
@@ -9,6 +10,11 @@
 #include "gate/judge/part.hpp"
 
 namespace holdfast::gate {
+
+// Whether `baseline accept` would take the part, given a reason; decided when it is first asked.
+// What it refers to must outlive it.
+std::function<bool()> acceptance(const CheckRequest& request, const CheckState& state,
+                                 const Part& part);
 
 // Where the part fails, all that accepting it would change; else what became better for good, which
 // the rows and notes of `found` tell. Empty where the measurement could not be accepted.
