@@ -15,6 +15,7 @@ namespace holdfast::gate {
 namespace {
 
 constexpr std::size_t open_rows = 20;  // the rest is folded away
+constexpr std::size_t open_kernels = 8, most_named_cases = 50;
 
 // Lines as long as there is room; `reserve` bytes stay for what must still be said.
 class Page {
@@ -45,7 +46,8 @@ std::string fold(const std::string& title) {
   return text("\n<details><summary>", title, "</summary>\n");
 }
 
-std::string table_row(const Row& row) {
+// A row of the table; `more` is what stands behind its case.
+std::string table_row(const Row& row, const std::string& more = "") {
   const auto value = [&](const std::optional<Value>& held) {
     return held ? markdown_text(readable(*held, row.unit)) : "-";
   };
@@ -53,41 +55,75 @@ std::string table_row(const Row& row) {
                             : row.baseline ? percent(*row.limit)
                                            : markdown_text(readable(*row.limit, row.unit));
   return text("| ", row.verdict, row.blocking ? " (blocking)" : "", " | ",
-              markdown_code(row.case_id), " | ", markdown_code(row.device_class), " | ",
-              markdown_code(row.variant), " | ", markdown_code(row.metric), " | ",
-              value(row.baseline), " | ", value(row.value), " | ",
+              markdown_code(row.case_id), more.empty() ? "" : ' ' + more, " | ",
+              markdown_code(row.device_class), " | ", markdown_code(row.variant), " | ",
+              markdown_code(row.metric), " | ", value(row.baseline), " | ", value(row.value), " | ",
               row.change ? percent(*row.change) : "-", " | ", limit, " | ",
               row.standard.empty() ? "-" : words_of(row.standard).substr(8), " |\n");
 }
 
-void add_rows(const std::vector<const Row*>& rows, Page& page) {
+// A row, and what its case stands for.
+struct Listed {
+  const Row* row = nullptr;
+  std::string more = {};
+};
+
+void add_rows(const std::vector<Listed>& rows, Page& page) {
   if (rows.empty()) return;
   page.add(table_head);
   const std::size_t open = std::min(open_rows, rows.size());
-  for (std::size_t i = 0; i < open; ++i) page.add(table_row(*rows[i]), room_for_an_end);
+  for (std::size_t i = 0; i < open; ++i)
+    page.add(table_row(*rows[i].row, rows[i].more), room_for_an_end);
   if (open == rows.size()) return;
   if (!page.add(fold(text("and ", plural(rows.size() - open, "other row"))), 2 * room_for_an_end))
     return;
   page.add(table_head, room_for_an_end);
   std::size_t shown = open;
-  while (shown < rows.size() && page.add(table_row(*rows[shown]), room_for_an_end)) ++shown;
+  while (shown < rows.size() &&
+         page.add(table_row(*rows[shown].row, rows[shown].more), room_for_an_end))
+    ++shown;
   if (shown < rows.size())
     page.add(text("\n", plural(rows.size() - shown, "row"), " more in verdict.json\n"));
   page.add(end_of_fold);
 }
 
+std::string evidence_line(const std::string& name, const std::string& words) {
+  return text("- ", markdown_text(name), ": ", markdown_text(words), "\n");
+}
+
 // Why a row fails, and what to do: for the rows that stand open above.
-void add_reasons(const std::vector<const Row*>& rows, Page& page) {
+void add_reasons(const std::vector<Listed>& rows, Page& page) {
   std::size_t told = 0;
-  for (const Row* row : rows) {
+  for (const auto& [row, more] : rows) {
     if (!row->blocking || told == open_rows) break;
     std::string said = text("\n**", row->verdict, "** ", markdown_text(row->sentence), "\n");
-    for (const auto& [name, line] : row->evidence)
-      said += text("- ", markdown_text(name), ": ", markdown_text(line), "\n");
+    for (const auto& [name, line] : row->evidence) said += evidence_line(name, line);
     if (row->next) said += text("- next: ", markdown_code(*row->next, Within::text), "\n");
     if (!page.add(said, room_for_an_end)) break;
     ++told;
   }
+}
+
+// A kernel that makes cases fail: the cause, each metric once, the cases. False where there is no
+// room for it.
+bool add_kernel(const ToldGroup& group, Page& page) {
+  std::string said = text("\n**", group.head->verdict, "** (blocking) ", markdown_text(group.code),
+                          "\n", table_head);
+  for (const Row* row : group.metrics) said += table_row(*row);
+  if (!group.other_cases.empty()) {
+    said += fold(more_cases(group));
+    const std::size_t named = std::min(most_named_cases, group.other_cases.size());
+    for (std::size_t i = 0; i < named; ++i)
+      said += text("\n- ", markdown_code(group.other_cases[i], Within::text));
+    if (named < group.other_cases.size())
+      said += text("\n- and ", group.other_cases.size() - named, " more, in verdict.json");
+    said += text('\n', end_of_fold);
+  }
+  said += '\n';
+  for (const auto& [name, words] : group.evidence()) said += evidence_line(name, words);
+  for (const std::string& command : group.commands())
+    said += text("- next: ", markdown_code(command, Within::text), "\n");
+  return page.add(said, room_for_an_end);
 }
 
 void add_accepted(const std::vector<const Row*>& rows, Page& page) {
@@ -109,6 +145,35 @@ void add_accepted(const std::vector<const Row*>& rows, Page& page) {
              value(row->baseline), " | ", value(row->value), " | ", markdown_text(reason), " |\n"),
         room_for_an_end);
   }
+}
+
+// In their order: a kernel that makes cases fail by itself, what stands between two of them in a
+// table.
+void add_groups(const std::vector<ToldGroup>& groups, Page& page) {
+  std::vector<Listed> rows;
+  std::vector<const Row*> accepted;
+  std::size_t kernels = 0;
+  const auto add_table = [&] {
+    add_rows(rows, page);
+    add_reasons(rows, page);
+    rows.clear();
+  };
+  for (const ToldGroup& group : groups) {
+    if (group.blocks() && !group.code.empty() && kernels < open_kernels) {
+      add_table();
+      if (add_kernel(group, page)) {
+        ++kernels;
+        continue;
+      }
+    }
+    for (const Row* row : group.metrics)
+      if (row->verdict == verdict::accepted)
+        accepted.push_back(row);
+      else
+        rows.push_back({row, more_cases(group)});
+  }
+  add_table();
+  add_accepted(accepted, page);
 }
 
 // What the change does to what judges it.
@@ -155,10 +220,6 @@ std::string markdown(const Verdict& verdict, std::size_t most_bytes) {
       quoted += text(quoted.empty() ? "\n> " : "\\\n> ", markdown_text(line));
     page.add(quoted + "\n", most_bytes - most_bytes / 4);
   }
-  std::vector<const Row*> rows;
-  std::vector<const Row*> accepted;
-  for (const Row* row : worst_rows(verdict))
-    (row->verdict == verdict::accepted ? accepted : rows).push_back(row);
   // What is not checked must not be the part that found no room.
   Page unchecked(most_bytes / 8);
   add_unchecked(verdict.not_checked, unchecked);
@@ -168,9 +229,7 @@ std::string markdown(const Verdict& verdict, std::size_t most_bytes) {
   const std::string told = changes.take();
   if (page.left() > told.size() + last.size()) page.add(told);
   Page body(page.left() - last.size());
-  add_rows(rows, body);
-  add_reasons(rows, body);
-  add_accepted(accepted, body);
+  add_groups(told_groups(verdict, false), body);
   if (!verdict.findings.empty())
     body.add(text("\nWhat the detectors saw (never a reason to fail):\n\n",
                   markdown_block(describe(verdict.findings, {.at_most = most_findings}))));

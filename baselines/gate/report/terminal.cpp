@@ -36,63 +36,48 @@ std::string line(const std::string& name, const std::string& words) {
   return text("  ", name.empty() ? "" : padded(name, 14), words, '\n');
 }
 
-std::map<std::string, std::string> evidence_of(const RowGroup& group) {
-  std::map<std::string, std::string> evidence;
-  for (const Row* row : group.rows)
-    for (const auto& [name, words] : row->evidence) evidence.try_emplace(name, words);
-  return evidence;
-}
-
-// What happened, and what tells why.
-std::string findings_of(const RowGroup& group) {
-  std::string out;
-  for (const Row* row : group.rows) out += line(row->metric, tail(*row));
-  for (const auto& [name, words] : evidence_of(group)) out += line(name, words);
+// What happened, and what tells why: of a kernel the cause, then each metric once, then the cases.
+std::string findings_of(const ToldGroup& group) {
+  const Row& head = *group.head;
+  std::string out = group.code.empty() ? "" : line("code", group.code);
+  for (const Row* row : group.metrics) {
+    const bool differs = row->verdict != head.verdict || row->blocking != head.blocking;
+    out += line(
+        row->metric,
+        text(differs ? text(row->verdict, row->blocking ? " (blocking): " : ": ") : "", tail(*row),
+             row->case_id == head.case_id ? "" : text(" (in ", row->case_id, ")")));
+  }
+  for (const auto& [name, words] : group.evidence()) out += line(name, words);
+  if (!group.other_cases.empty())
+    out += line("cases",
+                text(more_cases(group), "; numbers are those of the first, verdict.json has each"));
   return out;
 }
 
-std::string commands_of(const RowGroup& group) {
-  std::set<std::string> commands;
-  for (const Row* row : group.rows)
-    if (row->next) commands.insert(*row->next);
+std::string commands_of(const ToldGroup& group) {
   std::string out;
-  for (const std::string& command : commands) out += line("next", command);
+  for (const std::string& command : group.commands()) out += line("next", command);
   return out;
 }
 
-// Its metrics and the kernel that changed, the first that the evidence names; else all that it
-// says.
-std::string cause_of(const RowGroup& group) {
-  const auto evidence = evidence_of(group);
-  const auto code = evidence.find("code");
-  if (code == evidence.end() || code->second.find("->") == std::string::npos)
-    return findings_of(group);
-  std::string cause = code->second.substr(0, code->second.find(';'));
-  for (const Row* row : group.rows) cause += '|' + row->metric;
-  return cause;
-}
-
-// One cause often takes many cases along (a crash, a kernel that is compiled anew): what is to be
-// said of all of them is said once, below their headings, with the numbers of the first.
+// What is to be said of many cases in the same words (a crash) is said once, below their headings.
 struct Told {
   std::vector<const Row*> heads = {};
   std::string findings = {}, commands = {};
-  bool differ = false;  // the numbers of the others
 };
 
-std::vector<Told> told_once(const std::vector<RowGroup>& found) {
+std::vector<Told> told_once(const std::vector<ToldGroup>& found) {
   std::vector<Told> all;
   std::map<std::string, std::size_t> places;
-  for (const RowGroup& group : found) {
+  for (const ToldGroup& group : found) {
     const Row& head = *group.head;
+    const std::string findings = findings_of(group);
     const auto [place, is_new] =
         places.try_emplace(text(head.verdict, '|', head.blocking, '|', head.device_class, '|',
-                                head.variant, '|', cause_of(group)),
+                                head.variant, '|', findings),
                            all.size());
-    if (is_new) all.push_back({.findings = findings_of(group), .commands = commands_of(group)});
-    Told& told = all[place->second];
-    told.heads.push_back(group.head);
-    told.differ = told.differ || findings_of(group) != told.findings;
+    if (is_new) all.push_back({.findings = findings, .commands = commands_of(group)});
+    all[place->second].heads.push_back(group.head);
   }
   return all;
 }
@@ -176,14 +161,9 @@ std::string summary(const Verdict& verdict) {
 }
 
 void print(const Verdict& verdict, const Printing& printing, std::ostream& out) {
-  for (const Told& told : told_once(row_groups(verdict, printing.quiet))) {
+  for (const Told& told : told_once(told_groups(verdict, printing.quiet))) {
     for (const Row* head : told.heads) print_heading(*head, printing.color, out);
-    out << told.findings;
-    if (told.differ)
-      out << line("cases", text(told.heads.size(),
-                                "; numbers are those of the first, verdict.json "
-                                "has each"));
-    out << told.commands;
+    out << told.findings << told.commands;
   }
   print_changes(verdict, printing, out);
   if (!printing.quiet && !verdict.findings.empty())

@@ -3,11 +3,57 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
 
+#include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
+namespace {
+
+constexpr const char* code_evidence = "code";
+
+// "stage" of the evidence "stage<double>: registers 64 -> 96, ...; 4 other kernels identical";
+// empty where it does not begin with a kernel that changed.
+std::string changed_kernel(const Row& row) {
+  const auto code = row.evidence.find(code_evidence);
+  if (code == row.evidence.end() || row.verdict == verdict::accepted) return "";
+  const std::string first = code->second.substr(0, code->second.find(';'));
+  const std::size_t colon = first.find(": ");
+  if (colon == std::string::npos || first.find(" -> ", colon) == std::string::npos) return "";
+  return first.substr(0, std::min(colon, first.find('<')));
+}
+
+// A case's own rows are of its optimized variant.
+std::string kernel_of_case(const Row& row, const std::string& kernel) {
+  return text(row.device_class, '|', row.variant == case_variant ? "optimized" : row.variant, '|',
+              kernel);
+}
+
+void take_row(const Row& row, ToldGroup& group) {
+  const auto same = [&](const Row* one) {
+    return one->variant == row.variant && one->metric == row.metric;
+  };
+  if (std::none_of(group.metrics.begin(), group.metrics.end(), same)) group.metrics.push_back(&row);
+  auto& others = group.other_cases;
+  if (row.case_id != group.head->case_id &&
+      std::find(others.begin(), others.end(), row.case_id) == others.end())
+    others.push_back(row.case_id);
+}
+
+// What a kernel made worse in one case, and better in another, are two things to tell.
+std::set<std::string> failing_kernels(const std::vector<RowGroup>& groups) {
+  std::set<std::string> failing;
+  for (const RowGroup& group : groups)
+    for (const Row* row : group.rows)
+      if (row->blocking)
+        failing.insert(text(row->case_id, '|', kernel_of_case(*row, changed_kernel(*row))));
+  return failing;
+}
+
+}  // namespace
 
 const char* meaning(int exit) {
   switch (exit) {
@@ -67,6 +113,55 @@ std::vector<RowGroup> row_groups(const Verdict& verdict, bool blocking_only) {
     return order(a) < order(b);
   });
   return found;
+}
+
+std::vector<ToldGroup> told_groups(const Verdict& verdict, bool blocking_only) {
+  const std::vector<RowGroup> groups = row_groups(verdict, blocking_only);
+  const std::set<std::string> failing = failing_kernels(groups);
+  std::vector<ToldGroup> told;
+  std::map<std::string, std::size_t> places;
+  for (const RowGroup& group : groups) {
+    std::optional<std::size_t> plain;
+    for (const Row* row : group.rows) {
+      const std::string kernel = changed_kernel(*row);
+      if (kernel.empty()) {
+        if (!plain) {
+          plain = told.size();
+          told.push_back({.head = row});
+        }
+        told[*plain].metrics.push_back(row);
+        continue;
+      }
+      const std::string name = kernel_of_case(*row, kernel);
+      const bool fails = failing.contains(text(row->case_id, '|', name));
+      const auto [place, is_new] = places.try_emplace(text(fails, '|', name), told.size());
+      if (is_new) told.push_back({.head = row, .code = row->evidence.at(code_evidence)});
+      take_row(*row, told[place->second]);
+    }
+  }
+  return told;
+}
+
+std::map<std::string, std::string> ToldGroup::evidence() const {
+  std::map<std::string, std::string> all;
+  for (const Row* row : metrics)
+    if (row->case_id == head->case_id)
+      for (const auto& [name, words] : row->evidence)
+        if (code.empty() || name != code_evidence) all.try_emplace(name, words);
+  return all;
+}
+
+std::set<std::string> ToldGroup::commands() const {
+  std::set<std::string> all;
+  for (const Row* row : metrics)
+    if (row->case_id == head->case_id && row->next) all.insert(*row->next);
+  return all;
+}
+
+std::string more_cases(const ToldGroup& group) {
+  return group.other_cases.empty() ? ""
+                                   : text("and ", group.other_cases.size(), " more case",
+                                          group.other_cases.size() == 1 ? "" : "s");
 }
 
 std::vector<const Row*> worst_rows(const Verdict& verdict) {

@@ -3,6 +3,8 @@
 // how bad it is.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,5 +30,25 @@ struct RowGroup {
 // Without what passes, or is new and blocks nothing; worst first. They point into `verdict`.
 std::vector<RowGroup> row_groups(const Verdict& verdict, bool blocking_only);
 std::vector<const Row*> worst_rows(const Verdict& verdict);
+
+// What is told together: what one changed kernel did, to however many cases; else rows of one
+// verdict on one variant of a case.
+struct ToldGroup {
+  const Row* head = nullptr;                  // the worst
+  std::string code = {};                      // of the head's case, where a kernel is the cause
+  std::vector<const Row*> metrics = {};       // of a kernel the worst row of each, blocking first
+  std::vector<std::string> other_cases = {};  // of a kernel
+
+  bool blocks() const { return head->blocking; }
+  std::map<std::string, std::string> evidence() const;  // of the head's case, but for the code
+  std::set<std::string> commands() const;               // that the head's case proposes
+};
+
+// As row_groups() orders them. Kernels of one name are one, whatever their template arguments; what
+// is accepted with the change stands apart.
+std::vector<ToldGroup> told_groups(const Verdict& verdict, bool blocking_only);
+
+// "and 9 more cases"; empty for none.
+std::string more_cases(const ToldGroup& group);
 
 }  // namespace holdfast::gate
