@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 
 #include "gate/base/numbers.hpp"
@@ -20,11 +21,18 @@ constexpr double host_time_tolerance = 0.05;
 constexpr double time_tolerance = 0.03;
 constexpr double control_share = 0.5;
 
-const std::vector<std::string_view> count_names = {
-    "launches",       "launches_warm",  "library_calls", "graph_nodes",    "h2d_bytes",
-    "h2d_bytes_warm", "d2h_bytes",      "syncs",         "plans",          "plans_warm",
-    "compile_warm",   "compile_steady", "peak_bytes",    "peak_bytes_warm"};
-
+const std::vector<std::string_view> count_names = {"launches",      "launches_warm",
+                                                   "host_launches", "scatter_launches",
+                                                   "library_calls", "graph_nodes",
+                                                   "h2d_bytes",     "h2d_bytes_warm",
+                                                   "d2h_bytes",     "syncs",
+                                                   "plans",         "plans_warm",
+                                                   "compile_warm",  "compile_steady",
+                                                   "peak_bytes",    "peak_bytes_warm",
+                                                   "local_bytes",   "block_shared_bytes",
+                                                   "barriers",      "f64_instructions",
+                                                   "access_bytes",  "spill_bytes",
+                                                   "instructions",  "tensor_instructions"};
 
 // Whether the gate has judged the case and found nothing against it.
 bool is_judged_well(const Evidence& c) {
@@ -103,6 +111,76 @@ void add_resources(const Evidence& c, std::vector<Cause>& found) {
   found.insert(found.end(), beside.begin(), beside.end());
 }
 
+double number_of_class(const KernelEvidence& kernel, const std::string& name) {
+  const auto at = kernel.find(name);
+  return at == kernel.end() ? 0 : std::strtod(at->second.c_str(), nullptr);
+}
+
+// Bytes of a load or store of global and shared memory: "global_load_16" moves 16.
+double bytes_of_an_access(const KernelEvidence& kernel) {
+  double bytes = 0, count = 0;
+  for (const auto& [name, number] : kernel) {
+    if (!name.starts_with("global_") && !name.starts_with("shared_")) continue;
+    const double moves = std::strtod(number.c_str(), nullptr);
+    bytes += moves * std::strtod(name.c_str() + name.rfind('_') + 1, nullptr);
+    count += moves;
+  }
+  return count > 0 ? bytes / count : 0;
+}
+
+bool is_single(const std::string& case_id) {
+  return case_id.ends_with("/f32") || case_id.find("/f32/") != std::string::npos;
+}
+
+// What the machine code of a kernel does that costs more than before, by class of instruction.
+struct CodeClass {
+  const char* name;  // in the evidence; null: the width of an access
+  Better better;
+  const char* unit;
+  const char* verb;
+  const char* noun;
+  const char* effect;
+  bool single = false;  // of a case in single precision
+};
+constexpr CodeClass code_classes[] = {
+    {"local_bytes", Better::lower, "B", " keeps ", " of each thread in local memory",
+     "arrays that are indexed at run time go through memory"},
+    {"dynamic_shared_bytes", Better::lower, "B", " asks for ", " of dynamic shared memory",
+     "fewer blocks may fit on a multiprocessor"},
+    {"barrier", Better::lower, "", " holds ", " barriers",
+     "the threads of a block wait for each other more often"},
+    {"f64", Better::lower, "", " holds ", " instructions in f64",
+     "double precision in a kernel of single precision", true},
+    {"tensor", Better::higher, "", " holds ", " tensor instructions",
+     "products go through slower units"},
+    {nullptr, Better::higher, "B", " moves ", " in a load or store",
+     "narrower accesses take more of them"},
+    {"occupancy", Better::higher, "", " has an occupancy of ", "",
+     "less other work hides what a warp waits for"}};
+
+void add_code_classes(const Evidence& c, std::vector<Cause>& found) {
+  const std::string tools = tools_changed(c);
+  for (const KernelChange& change : kernel_changes(c)) {
+    if (!change.before || !change.now || change.variant == "reference") continue;
+    const KernelEvidence &before = change.before->evidence, &now = change.now->evidence;
+    if (before.empty() || now.empty()) continue;
+    for (const CodeClass& one : code_classes) {
+      if (one.single && !is_single(c.case_id)) continue;
+      const auto of = [&](const KernelEvidence& side) {
+        return one.name ? number_of_class(side, one.name) : bytes_of_an_access(side);
+      };
+      const double old = of(before), young = of(now);
+      const bool moves_nothing = !one.name && young == 0;
+      if (moves_nothing || (one.better == Better::lower ? young <= old : young >= old)) continue;
+      const auto [was, is] = told_apart(old, young, one.unit);
+      found.push_back(
+          {text(change.kernel, one.verb, is, one.noun, " instead of ", was, ": ", one.effect,
+                tools.empty() ? "" : text("; other tools compiled it (", tools, ")")),
+           c.profile});
+    }
+  }
+}
+
 void add_counts(const Evidence& c, std::vector<Cause>& found) {
   struct Meaning {
     const char* metric;
@@ -110,6 +188,7 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
   };
   constexpr Meaning meanings[] = {
       {"launches", "a step makes more launches"},
+      {"host_launches", "the host makes more launches itself, outside graphs"},
       {"library_calls", "a step makes more library calls"},
       {"h2d_bytes", "a step copies more to the device"},
       {"d2h_bytes", "a step copies more back to the host"},
@@ -118,9 +197,13 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
       {"plans", "plans are made after warm-up"},
       {"peak_bytes", "more memory is held at the peak"},
       {"compile_warm", "more programs are compiled before the first step"}};
+  const auto launches = change_of(c, "optimized", "launches");
+  const bool more_launches = launches && launches->now > launches->before;
   for (const Meaning& meaning : meanings) {
     const auto change = change_of(c, "optimized", meaning.metric);
     if (!change || change->now <= change->before) continue;
+    // One more launch outside a graph is the host's as well, and told once.
+    if (std::string_view(meaning.metric) == "host_launches" && more_launches) continue;
     std::string sentence = text(meaning.words, ": ", change->words());
     for (const KernelChange& kernel : kernel_changes(c))
       if (std::string_view(meaning.metric) == "launches" && kernel.variant == "optimized" &&
@@ -297,6 +380,7 @@ std::vector<Cause> causes(const Evidence& c) {
   add_status(c, found);
   if (!found.empty()) return found;
   add_resources(c, found);
+  add_code_classes(c, found);
   add_counts(c, found);
   add_time(c, found);
   if (!found.empty()) return found;

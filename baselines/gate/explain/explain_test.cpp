@@ -100,6 +100,74 @@ TEST(Explain, PutsMoreRegistersAndSpillsDownToTheKernel) {
             Contains("reference  the compiled code is identical")));
 }
 
+// Of a kernel whose machine code does something else than before.
+std::vector<std::string> causes_of_code(const std::string& name, double before, double now,
+                                        const std::string& case_id = toy::step_id) {
+  Results old = measured(), young = measured();
+  for (Results* side : {&old, &young}) {
+    side->cases[0].id = case_id;
+    optimized(*side).kernels[0].evidence = {{"blocks", 16}, {"global_load_8", 4}};
+  }
+  optimized(young).identity = "sha256:cc";
+  optimized(young).kernels[0].cubin = "sha256:3c";
+  optimized(old).kernels[0].evidence[name] = before;
+  optimized(young).kernels[0].evidence[name] = now;
+  std::vector<std::string> sentences;
+  for (const Cause& cause : causes(evidence(old, young))) sentences.push_back(cause.sentence);
+  return sentences;
+}
+
+TEST(Explain, NamesTheKernelThatKeepsMoreInLocalMemory) {
+  EXPECT_THAT(causes_of_code("local_bytes", 0, 256),
+              ElementsAre(StartsWith("stage keeps 256 B of each thread in local memory instead of "
+                                     "0 B: arrays that are indexed")));
+}
+
+TEST(Explain, NamesTheKernelThatAsksForMoreDynamicSharedMemory) {
+  EXPECT_THAT(causes_of_code("dynamic_shared_bytes", 1024, 20480),
+              ElementsAre(StartsWith("stage asks for 20.48 kB of dynamic shared memory instead of "
+                                     "1024 B: fewer blocks")));
+}
+
+TEST(Explain, NamesTheKernelWithMoreBarriers) {
+  EXPECT_THAT(causes_of_code("barrier", 0, 2),
+              ElementsAre(StartsWith("stage holds 2 barriers instead of 0: the threads")));
+}
+
+TEST(Explain, NamesDoublePrecisionInAKernelOfSinglePrecision) {
+  EXPECT_THAT(causes_of_code("f64", 0, 12, "toy/step/n:64/f32"),
+              ElementsAre(StartsWith("stage holds 12 instructions in f64 instead of 0: double")));
+  EXPECT_THAT(causes_of_code("f64", 100, 112), ElementsAre(StartsWith("other machine code")));
+}
+
+TEST(Explain, NamesTheKernelThatLostItsTensorInstructions) {
+  EXPECT_THAT(causes_of_code("tensor", 32, 0),
+              ElementsAre(StartsWith("stage holds 0 tensor instructions instead of 32: products")));
+  EXPECT_THAT(causes_of_code("tensor", 0, 32), ElementsAre(StartsWith("other machine code")));
+}
+
+TEST(Explain, NamesTheKernelWhoseAccessesBecameNarrower) {
+  EXPECT_THAT(causes_of_code("global_load_1", 0, 12),
+              ElementsAre(StartsWith("stage moves 2.75 B in a load or store instead of 8 B: ")));
+}
+
+TEST(Explain, NamesTheKernelThatFillsLessOfTheDevice) {
+  EXPECT_THAT(causes_of_code("occupancy", 0.5, 0.25),
+              ElementsAre(StartsWith("stage has an occupancy of 0.25 instead of 0.5: less")));
+}
+
+TEST(Explain, PutsALostGraphDownToTheHostsLaunches) {
+  Results before = measured(), now = measured();
+  optimized(before).metrics["host_launches"] = toy::exact(1);
+  optimized(now).metrics["host_launches"] = toy::exact(400);
+  const Evidence made = evidence(before, now);
+  EXPECT_THAT(causes(made).front().sentence,
+              AllOf(StartsWith("the host makes more launches itself, outside graphs: "
+                               "host_launches 1 -> 400"),
+                    HasSubstr("the host's control flow")));
+  EXPECT_THAT(rung(ladder(made), "counts").lines, Contains(HasSubstr("host_launches 1 -> 400")));
+}
+
 TEST(Explain, TellsBytesWithTheirUnit) {
   Results before = measured(), now = measured();
   before.ceilings["memory_bytes_per_s"] = now.ceilings["memory_bytes_per_s"] = 1.9e10;
