@@ -101,6 +101,7 @@ class Host(Record):
     cpu: str | None
     processor: str = "unknown"  # vendor, family, model
     threads: int | None
+    cpus: int | None = None  # of the machine; absent in older results
     isa: str | None
 
 

@@ -91,7 +91,7 @@ def results(device_class: str, device_name: str, cases: list[dict[str, Any]]) ->
             "nvrtc": None if on_host else "13.0.88", "nvjitlink": None if on_host else "13.0.88",
             "compiler": "g++ 12.2.0", "flags": hashed("f"),
             "host": {
-                "cpu": "some x86-64 processor", "processor": PROCESSOR, "threads": 2,
+                "cpu": "some x86-64 processor", "processor": PROCESSOR, "threads": 2, "cpus": 2,
                 "isa": "x86-64-v4",
             },
             "fingerprint": hashed("e"),

@@ -314,6 +314,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   described.custom = run.processes.empty() ? plan.custom : results.run.custom;
   described.processes = std::max(described.processes, run.most_processes);
   results.run = described;
+  results.env.cpus = ::sysconf(_SC_NPROCESSORS_ONLN);
   const auto add_machine = [&](Quality& quality) {
     if (load) quality.load = std::max(*load, quality.load.value_or(0));
     if (device_kind(plan.device) != "cuda-dry") machine.describe(quality, others.share());

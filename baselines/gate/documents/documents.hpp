@@ -132,6 +132,7 @@ struct Environment {
   std::optional<std::string> cpu = {};  // as it is sold: "AMD EPYC"
   std::string processor = "unknown";    // vendor, family, model: "AuthenticAMD-26-2"
   std::optional<std::int64_t> threads = {};
+  std::optional<std::int64_t> cpus = {};  // of the machine; optional key
   std::optional<std::string> isa = {};
   std::string fingerprint;
 };

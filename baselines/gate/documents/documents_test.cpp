@@ -38,6 +38,7 @@ TEST(Documents, OptionalKeysOfResultsSurviveARoundTrip) {
   results.run.custom = {"--size=384"};
   results.cases.front().derived["gradient_over_forward"] = {.kind = "advisory", .value = 2.5};
   results.cases.front().metrics["top"] = {.kind = "advisory", .reason = "no permission"};
+  results.env.cpus = 64;  // older results do not tell it
   results.ceilings = {{"memory_bytes_per_s", 1.9e10}, {"l2_bytes_per_s", std::nullopt}};
   results.quality = {
       .valid = false, .reasons = {"load"}, .load = 3.5, .throttled = true, .other_processes = 2};

@@ -231,6 +231,7 @@ Environment parse_environment(const Reader& reader) {
   Object device = object.take("device").object();
   Object host = object.take("host").object();
   const auto processor = host.optional("processor");  // older results have none
+  const auto cpus = host.optional("cpus");
   const auto nvdisasm = object.optional("nvdisasm");
   Environment environment{.device_class = name_of(object.take("device_class")),
                           .device_name = object.take("device_name").string(),
@@ -248,6 +249,7 @@ Environment parse_environment(const Reader& reader) {
                           .cpu = host.take("cpu").string_or_null(),
                           .processor = processor ? processor->string() : "unknown",
                           .threads = integer_or_null(host.take("threads")),
+                          .cpus = cpus ? integer_or_null(*cpus) : std::nullopt,
                           .isa = host.take("isa").string_or_null(),
                           .fingerprint = object.take("fingerprint").string()};
   device.close();
@@ -257,6 +259,11 @@ Environment parse_environment(const Reader& reader) {
 }
 
 nlohmann::json to_json(const Environment& env) {
+  nlohmann::json host = {{"cpu", nullable(env.cpu)},
+                         {"processor", env.processor},
+                         {"threads", nullable(env.threads)},
+                         {"isa", nullable(env.isa)}};
+  if (env.cpus) host["cpus"] = *env.cpus;
   return {{"device_class", env.device_class},
           {"device_name", env.device_name},
           {"device",
@@ -271,11 +278,7 @@ nlohmann::json to_json(const Environment& env) {
           {"nvdisasm", nullable(env.nvdisasm)},
           {"compiler", nullable(env.compiler)},
           {"flags", nullable(env.flags)},
-          {"host",
-           {{"cpu", nullable(env.cpu)},
-            {"processor", env.processor},
-            {"threads", nullable(env.threads)},
-            {"isa", nullable(env.isa)}}},
+          {"host", host},
           {"fingerprint", env.fingerprint}};
 }
 

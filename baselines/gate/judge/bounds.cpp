@@ -13,13 +13,14 @@
 namespace holdfast::gate {
 namespace {
 
-// "27 on 2 threads ..."; empty where the machine had less to do than the suite has threads.
+// "27 on 2 CPUs ..."; empty where the machine had no more to do than it has CPUs.
 std::optional<std::string> load_of(const Results& results) {
   const double load = results.quality.load.value_or(0);
-  const auto threads = results.env.threads.value_or(1);
-  if (load <= static_cast<double>(threads)) return std::nullopt;
-  return text(std::round(10 * load) / 10, " on ", threads,
-              " threads when it was measured: seconds say little there");
+  // Older results do not tell it.
+  const auto cpus = results.env.cpus.value_or(results.env.threads.value_or(1));
+  if (load <= static_cast<double>(cpus)) return std::nullopt;
+  return text(std::round(10 * load) / 10, " on ", plural(static_cast<std::size_t>(cpus), "CPU"),
+              " when it was measured: seconds say little there");
 }
 
 }  // namespace

@@ -408,10 +408,14 @@ std::string at_most(double most, const std::string& gate,
               R"(, "source": "a toy's"}})");
 }
 
-TEST(JudgePart, SecondsBeyondABoundSayHowBusyTheMachineWas) {
+std::string bounded_compile() {
   std::string with_rule = toy::policy_text;
   with_rule.replace(with_rule.find("\"rules\": ["), 10,
                     "\"rules\": [" + at_most(5, "block", "compile_s") + ",");
+  return with_rule;
+}
+
+TEST(JudgePart, SecondsBeyondABoundSayHowBusyTheMachineWas) {
   for (const double load : {27., 1.}) {
     Results now = toy::dry();
     now.quality.load = load;
@@ -419,7 +423,7 @@ TEST(JudgePart, SecondsBeyondABoundSayHowBusyTheMachineWas) {
     toy::metric(now, "optimized", "compile_s") = {.kind = "advisory", .value = 9};
     Part judged = part(now, toy::dry());
     judged.list.metrics["compile_s"] = {"advisory", Better::lower, "s"};
-    const PartVerdict found = judge_part(judged, policy(with_rule), false, true);
+    const PartVerdict found = judge_part(judged, policy(bounded_compile()), false, true);
     const Row& told = row(found, "compile_s");
     EXPECT_EQ(told.verdict, "REGRESSION");
     EXPECT_EQ(told.evidence.contains("load"), load > 2);
@@ -474,6 +478,22 @@ TEST(JudgePart, ALostValueIsToldWithItsUnit) {
               HasSubstr("has an accepted value, 1.178 MB, and"));
 }
 
+TEST(JudgePart, ALoadIsHeldAgainstTheMachinesProcessors) {
+  for (const auto& [cpus, busy] : {std::pair<std::int64_t, bool>(64, false), {2, true}}) {
+    Results now = toy::dry();
+    now.quality.load = 3;
+    now.env.threads = 2;
+    now.env.cpus = cpus;
+    toy::metric(now, "optimized", "compile_s") = {.kind = "advisory", .value = 9};
+    Part judged = part(now, toy::dry());
+    judged.list.metrics["compile_s"] = {"advisory", Better::lower, "s"};
+    const Row told = row(judge_part(judged, policy(bounded_compile()), false, true), "compile_s");
+    ASSERT_EQ(told.verdict, "REGRESSION");
+    EXPECT_EQ(told.evidence.contains("load"), busy) << cpus;
+    if (busy) {
+      EXPECT_THAT(told.evidence.at("load"), StartsWith("3 on 2 CPUs when it was measured"));
+    }
+  }
 }
 
 TEST(JudgePart, OfTwoBoundsOnASumTheOneThatBlocksIsTold) {
