@@ -30,7 +30,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
 // What every command has besides its own options; a row of the same name of its own goes before.
 constexpr OptionRow common_rows[] = {
     {"quiet", "", "no progress, and nothing that the answer can do without"},
-    {"color", "WHEN", "auto (default; NO_COLOR says never), always or never"}};
+    {"color", "WHEN",
+     "auto (default; NO_COLOR says never), always or never; check alone prints colors"}};
 
 std::vector<OptionRow> with_common_rows(std::vector<OptionRow> options) {
   for (const OptionRow& common : common_rows) {
