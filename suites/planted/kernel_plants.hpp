@@ -80,8 +80,9 @@ inline void expect_row(const std::string& workload, const KernelPlant& plant,
   ADD_FAILURE() << "no row of " << plant.metric << " in " << plant.of_case;
 }
 
-// All plants of a workload stand in kernels of their own, and are compiled together. Accepts a suite
-// as it is built, plants, and measures each plant's case alone: each ends in exit 1, with its cause.
+// All plants of a workload stand in kernels of their own, and are compiled together. Accepts a
+// suite as it is built, plants, and measures each plant's case alone: each ends in exit 1, with its
+// cause.
 inline void expect_found(const std::string& workload, const std::vector<KernelPlant>& plants) {
   const auto folder = fresh_folder("planted_kernels_" + workload);
   const Gate gate(workload, "cuda-dry:sm_90", folder);
