@@ -17,7 +17,7 @@ namespace {
 using Result = std::vector<double>;
 using Clock = std::chrono::steady_clock;
 
-constexpr int most_steps = 40;
+constexpr int most_steps = 40, all_steps = most_steps + 1;
 
 // As they were timed.
 void take(Subject& subject, int count) {
@@ -40,7 +40,7 @@ class Verification {
     std::mt19937 draw(limits_.seed);
     const int drawn = static_cast<int>(draw() % most_steps) + 1;
     done.seed = limits_.seed;
-    auto fault = steps_.chained ? chained(drawn) : apart(drawn);
+    auto fault = steps_.chained ? chained(drawn) : apart();
     for (Subject* subject : {&optimized_, reference_})
       if (subject) subject->computation->start_again(0);
     done.steps = made_;
@@ -95,8 +95,7 @@ class Verification {
   // From the start, each time as far as the oracle can be asked cheaply, or with the reference as
   // far as was drawn; until a step of any period up to twenty has been looked at twice.
   std::optional<std::string> chained(int drawn) {
-    const int all = most_steps + 1;
-    for (int next = drawn; made_ < all; next = all - made_) {
+    for (int next = drawn; made_ < all_steps; next = all_steps - made_) {
       const int count = reference_ ? affordable(next) : std::max(steps_.warm_up, 1);
       const Result ours = from_the_start(optimized_, count);
       made_ += count;
@@ -116,8 +115,8 @@ class Verification {
     return subject.computation->result();
   }
 
-  // Steps that stand alone: inputs take turns, the first one last.
-  std::optional<std::string> apart(int drawn) {
+  // Steps that stand alone, as many as `chained` takes: inputs take turns, the first one last.
+  std::optional<std::string> apart() {
     const Result expected = steps_.oracle.expected(steps_.warm_up);
     const int inputs = reference_ || steps_.oracle.other ? steps_.inputs : 1;
     Result theirs;
@@ -126,7 +125,7 @@ class Verification {
       if (auto fault = beside_oracle(*reference_, once(*reference_, 0), expected)) return fault;
     }
     const int least = std::max(inputs, 2);
-    for (int i = 0; i < std::max(drawn, least) && (i < least || in_time()); ++i) {
+    for (int i = 0; i < all_steps && (i < least || in_time()); ++i) {
       const int input = (i + 1) % inputs;
       const Result ours = once(optimized_, input);
       ++made_;

@@ -16,9 +16,9 @@ struct AgainLimits {
   std::uint32_t seed = 0;  // what the number of steps is drawn from
 };
 
-// Takes 1 to 40 steps, fewer where they are slow and two at least where inputs take turns, and as
-// many again as make 41. The results are held to the other variant's where that is measured, else
-// to the oracle, never to the same variant's. Throws Error{broken_rule} where a step counts
+// Takes 1 to 40 steps, and as many again as make 41; one by one where they stand alone; fewer where
+// they are slow. The results are held to the other variant's where that is measured, else to the
+// oracle, never to the same variant's. Throws Error{broken_rule} where a step counts
 // something else than it did when it was accounted. Returns a sentence for what is wrong.
 std::optional<std::string> verify_again(const Steps& steps, Subject* reference, Subject& optimized,
                                         const AgainLimits& limits, Again& done);

@@ -106,6 +106,13 @@ TEST(Again, AVariantThatSkipsEveryTenthStepIsFoundWhateverIsDrawn) {
     }
 }
 
+TEST(Again, AnAnswerFromMemoryInEveryTenthStepIsFoundWhateverIsDrawn) {
+  const auto every_tenth = [](int call) { return call > 5 && call % 10 == 0; };
+  for (std::uint32_t seed = 0; seed < 20; ++seed)
+    for (const Case& one : {fresh_case(every_tenth), alone(fresh_case(every_tenth))})
+      ASSERT_TRUE(look(one, ample, seed).fault) << seed;
+}
+
 TEST(Again, AStepThatDoesNothingEverySecondTimeIsFound) {
   EXPECT_TRUE(look(skipping([](int call) { return call > 5 && call % 2 == 0; })).fault);
 }
