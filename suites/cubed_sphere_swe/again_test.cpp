@@ -84,6 +84,30 @@ INSTANTIATE_TEST_SUITE_P(Of, EachStepped,
                            return id.substr(17, id.find('/', 17) - 17);
                          });
 
+// Beyond the first step after a start, which the oracle is asked for anyway.
+TEST(Loop, ThatDoesNothingFartherFromAStartIsFoundWithoutAReference) {
+  struct Tiring : Skipping {
+    explicit Tiring(std::unique_ptr<Computation> inner)
+        : Skipping(std::move(inner), [this](int) { return ++since_start > 1; }) {}
+    void start_again(int input) override {
+      since_start = 0;
+      Skipping::start_again(input);
+    }
+    int since_start = 0;
+  };
+  Row row = small(families::loop);
+  row.options.steps = 3;
+  Case one = case_of(row);
+  ASSERT_FALSE(one.reference);
+  one.derived.clear();
+  auto& steps = std::get<Steps>(one.recipe);
+  steps.invariant = {};  // which finds it too, after a timed section
+  steps.make = [made = steps.make](Backend& backend, Variant variant) {
+    return std::make_unique<Tiring>(made(backend, variant));
+  };
+  EXPECT_THAT(measured(one).reason, HasSubstr("verified again after the timed section"));
+}
+
 TEST(Tendency, ThatDoesNothingInEverySecondStepIsFoundOnceItIsVerifiedAgain) {
   const Measurement found =
       measured(skipping(small(families::rhs), [](int call) { return call % 2 == 0; }));

@@ -48,6 +48,9 @@ struct Oracle {
   std::string name = {};
   double limit = 0;
   std::function<std::vector<double>(int steps)> expected = {};  // after so many step()s
+  // Optional, of steps that are chained: for how many `expected` answers cheaply and within the
+  // limit, where that is more than the warm-up takes. Asked where no reference is measured.
+  int most_steps = 0;
   std::vector<std::size_t> parts = {};  // lengths of the result's fields; empty: one field
   // Optional; with it `expected` may be what is known of the result, in any form.
   Distance distance = {};

@@ -92,11 +92,18 @@ class Verification {
     return subject.computation->result();
   }
 
-  // From the start, each time as far as the oracle can be asked cheaply, or with the reference as
-  // far as was drawn; until a step of any period up to twenty has been looked at twice.
+  // How far the oracle is asked without a reference: for what it told before, and then, where it
+  // knows more, for what was drawn.
+  int known(int drawn) const {
+    const int warm_up = std::max(steps_.warm_up, 1), most = steps_.oracle.most_steps;
+    return made_ == 0 || most <= warm_up ? warm_up : std::min(affordable(drawn), most);
+  }
+
+  // From the start, as far as was drawn, or as the oracle knows where it is asked; until a step of
+  // any period up to twenty has been looked at twice.
   std::optional<std::string> chained(int drawn) {
     for (int next = drawn; made_ < all_steps; next = all_steps - made_) {
-      const int count = reference_ ? affordable(next) : std::max(steps_.warm_up, 1);
+      const int count = reference_ ? affordable(next) : known(drawn);
       const Result ours = from_the_start(optimized_, count);
       made_ += count;
       const auto fault = reference_

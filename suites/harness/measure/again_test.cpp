@@ -113,6 +113,43 @@ TEST(Again, AnAnswerFromMemoryInEveryTenthStepIsFoundWhateverIsDrawn) {
       ASSERT_TRUE(look(one, ample, seed).fault) << seed;
 }
 
+// Whether the reference is measured, or the oracle asked for more than the warm-up.
+TEST(Again, AStepThatDoesNothingFarFromAStartIsFound) {
+  struct Tiring : Toy {
+    using Toy::Toy;
+    void step() override {
+      if (++since_start_ <= 3) Toy::step();
+    }
+    void start_again(int input) override {
+      since_start_ = 0;
+      Toy::start_again(input);
+    }
+    int since_start_ = 0;
+  };
+  Case one = toy_case();
+  steps_of(one).make = [](Backend& backend, Variant variant) -> std::unique_ptr<Computation> {
+    if (variant == Variant::reference) return std::make_unique<Toy>(backend);
+    return std::make_unique<Tiring>(backend);
+  };
+  EXPECT_TRUE(look(one).fault);
+  EXPECT_FALSE(look(alone(one)).fault);  // an oracle that says nothing is asked for the warm-up
+  steps_of(one).oracle.most_steps = 40;
+  EXPECT_THAT(look(alone(one)).fault.value_or(""), HasSubstr("oracle: "));
+}
+
+TEST(Again, AnOracleIsAskedForNoMoreThanItKnows) {
+  int most = 0;  // of six that are drawn
+  Case one = alone(toy_case());
+  Oracle& oracle = steps_of(one).oracle;
+  oracle.most_steps = 4;
+  oracle.expected = [&, expected = oracle.expected](int steps) {
+    most = std::max(most, steps);
+    return expected(steps);
+  };
+  EXPECT_EQ(look(one).fault, std::nullopt);
+  EXPECT_EQ(most, 4);
+}
+
 TEST(Again, AStepThatDoesNothingEverySecondTimeIsFound) {
   EXPECT_TRUE(look(skipping([](int call) { return call > 5 && call % 2 == 0; })).fault);
 }
