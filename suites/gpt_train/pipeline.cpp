@@ -20,7 +20,7 @@ namespace {
 // Many short samples: the least of them is what nobody else had a part in.
 constexpr int steps_of_a_sample = 4, samples = 32;
 
-double limit_of_step(const Row& row) {
+double limit_of_batches(const Row& row) {
   return oracle_of(as(families::train_step, row)).limit;
 }
 
@@ -70,7 +70,7 @@ class Pipeline {
         expected += value;
       }
     const bool right = told("fetch_checksum") == double(expected & 0xffffffff);
-    session_.check("a checksum of all rounds", right ? 0 : 1, limit_of_step(row_));
+    session_.check("a checksum of all rounds", right ? 0 : 1, limit_of_batches(row_));
   }
   double told(const std::string& name) {
     for (const NamedReading& reading : training_->readings())
@@ -202,6 +202,6 @@ const Family<Row> families::data_pipeline = {
           return all;
         },
     .protocol = fetch_and_train,
-    .limit = limit_of_step};
+    .limit = limit_of_batches};
 
 }  // namespace holdfast::gpt_train

@@ -75,6 +75,16 @@ TEST(PlantedTrainingOnHost, AStepThatIsSkippedWhileItIsTimedIsWrong) {
   EXPECT_THAT(said.words, HasSubstr("a step must do the same whether it is timed or not"));
 }
 
+// Nothing of attention is counted on a host: its result alone tells.
+TEST(PlantedTrainingOnHost, AnAttentionThatIdlesWhileItIsTimedIsWrong) {
+  const Said said = judged_on_host("idles");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words, ContainsRegex("WRONG +" + attention));
+  EXPECT_THAT(said.words,
+              HasSubstr("verified again after the timed section, the optimized variant is no "
+                        "result: it holds what is no number"));
+}
+
 TEST(PlantedDeviceCode, OfTheTrainingIsFoundByItsCause) {
   expect_found("gpt_train", {{.name = "registers",
                               .file = "attention.cu",

@@ -22,6 +22,7 @@ class DeviceSteps : public Computation {
     step_ = 0;
     feed_.forget();
     prepare();
+    model_.spoil_result(backend_);
     feed_.begin();
   }
 
@@ -51,7 +52,8 @@ class DeviceSteps : public Computation {
 
  protected:
   DeviceSteps(Backend& backend, const Problem& problem)
-      : device_(*backend.device),
+      : backend_(backend),
+        device_(*backend.device),
         problem_(problem),
         feed_(backend, problem.options),
         model_(backend, problem, feed_),
@@ -69,6 +71,7 @@ class DeviceSteps : public Computation {
     layout_bytes_ = model_.layout_bytes() - before;
   }
 
+  Backend& backend_;
   Device& device_;
   Problem problem_;
   Feed feed_;

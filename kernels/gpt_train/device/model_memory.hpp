@@ -8,6 +8,7 @@
 
 #include "gpt_train/device/places.hpp"
 #include "runtime/backend/buffer.hpp"
+#include "runtime/backend/spoil.hpp"
 
 namespace holdfast::gpt_train {
 
@@ -45,6 +46,19 @@ class ModelMemory {
         rows(at(places.d_qkv), da + 2 * dk, first, width, to);
     if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
       rows(at(places.dx), d, 0, d, to);
+  }
+  // What tell() takes of memory that stages share, as long as no step has written it.
+  void spoil_result(Backend& backend) const {
+    const auto spoilt = [&](Bf16* rows, int width) {
+      spoil(backend, rows, static_cast<std::size_t>(s_.tokens() * width) * sizeof(Bf16));
+    };
+    const int da = s_.query_width(), d = s_.width;
+    if (problem_.unit == Unit::layer_forward) spoilt(at(places.x) + s_.tokens() * d, d);
+    if (problem_.unit == Unit::attention_forward) spoilt(at(places.o), da);
+    if (problem_.unit == Unit::attention_backward)
+      spoilt(at(places.d_qkv), da + 2 * s_.key_width());
+    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
+      spoilt(at(places.dx), d);
   }
 
  private:

@@ -15,6 +15,7 @@
 #include "gpt_train/host/update.hpp"
 #include "gpt_train/problem/problem.hpp"
 #include "gpt_train/stepped/inputs.hpp"
+#include "runtime/backend/spoil.hpp"
 #include "runtime/count/scope.hpp"
 
 namespace holdfast::gpt_train::HOLDFAST_ISA {
@@ -202,6 +203,15 @@ class Fused {
     if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
       add(at_.dx.data(), n_ * s_.width);
     gradients_.tell(to);
+  }
+  // What tell() takes of memory that stages share, as long as no step has written it.
+  void spoil_result(Backend& backend) {
+    const auto spoilt = [&](T* rows, int width) { spoil(backend, rows, n_ * width * sizeof(T)); };
+    if (problem_.unit == Unit::layer_forward) spoilt(at_.x.data() + n_ * s_.width, s_.width);
+    if (problem_.unit == Unit::attention_forward) spoilt(at_.o.data(), s_.query_width());
+    if (problem_.unit == Unit::attention_backward) spoilt(at_.d_qkv.data(), qkv_width_);
+    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
+      spoilt(at_.dx.data(), s_.width);
   }
 
  private:

@@ -16,6 +16,7 @@
 #include "gpt_train/reference/device_norm.hpp"
 #include "gpt_train/reference/device_update.hpp"
 #include "gpt_train/reference/plain_attention.hpp"
+#include "runtime/backend/spoil.hpp"
 #include "runtime/count/scope.hpp"
 
 namespace holdfast::gpt_train {
@@ -160,6 +161,21 @@ class DevicePlain {
     if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
       tell(at_.dx, d, to);
     if (has_gradients()) tensors_.tell_gradients(to);
+  }
+  // What tell() takes of memory that stages share, as long as no step has written it.
+  void spoil_result(Backend& backend) {
+    const auto spoilt = [&](Bf16* rows, int width) {
+      spoil(backend, rows, static_cast<std::size_t>(n_ * width) * sizeof(Bf16));
+    };
+    if (problem_.unit == Unit::layer_forward) spoilt(stream(1), s_.width);
+    if (problem_.unit == Unit::attention_forward) spoilt(attention_->o(), s_.query_width());
+    if (problem_.unit == Unit::attention_backward) {
+      spoilt(attention_->d_q(), s_.query_width());
+      spoilt(attention_->d_k(), s_.key_width());
+      spoilt(attention_->d_v(), s_.key_width());
+    }
+    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
+      spoilt(at_.dx, s_.width);
   }
 
  private:

@@ -49,6 +49,10 @@ TEST(DeviceReference, TrainsAsTheOracleDoes) {
         << optimizer_words.of(optimizer);
 }
 
+TEST(DeviceReference, HoldsNoResultThatNoStepHasWritten) {
+  expect_written_by_each_step(*emulated(), Variant::reference, of(narrow));
+}
+
 TEST(DeviceReference, HoldsWhatItsFormulaSays) {
   for (const Model model : {Model::tiny, Model::small, Model::llama3_150m, Model::gpt2_124m})
     for (const Optimizer optimizer : optimizers)

@@ -15,6 +15,7 @@
 #include "gpt_train/reference/plain_square.hpp"
 #include "gpt_train/reference/plain_update.hpp"
 #include "gpt_train/stepped/inputs.hpp"
+#include "runtime/backend/spoil.hpp"
 #include "runtime/count/scope.hpp"
 
 namespace holdfast::gpt_train::HOLDFAST_ISA {
@@ -161,6 +162,19 @@ class Plain {
     if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
       add(at_.dx, n_ * s_.width);
     gradients_.tell(to);
+  }
+  // What tell() takes of memory that stages share, as long as no step has written it.
+  void spoil_result(Backend& backend) {
+    const auto spoilt = [&](T* rows, int width) { spoil(backend, rows, n_ * width * sizeof(T)); };
+    if (problem_.unit == Unit::layer_forward) spoilt(stream(1), s_.width);
+    if (problem_.unit == Unit::attention_forward) spoilt(square_.o(), s_.query_width());
+    if (problem_.unit == Unit::attention_backward) {
+      spoilt(square_.dq(), s_.query_width());
+      spoilt(square_.dk(), s_.key_width());
+      spoilt(square_.dv(), s_.key_width());
+    }
+    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
+      spoilt(at_.dx, s_.width);
   }
 
  private:

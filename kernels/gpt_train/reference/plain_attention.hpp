@@ -22,10 +22,10 @@ class PlainAttention {
   Bf16* q() const { return q_; }
   Bf16* k() const { return k_; }
   Bf16* v() const { return v_; }
-  const Bf16* o() const { return o_; }  // [n, Da]
-  const Bf16* d_q() const { return d_q_; }
-  const Bf16* d_k() const { return d_k_; }
-  const Bf16* d_v() const { return d_v_; }
+  Bf16* o() const { return o_; }  // [n, Da]
+  Bf16* d_q() const { return d_q_; }
+  Bf16* d_k() const { return d_k_; }
+  Bf16* d_v() const { return d_v_; }
 
   // cosines, sines: [T, K / 2]; segments: [B, T].
   void forward(const Bf16* cosines, const Bf16* sines, const int* segments);

@@ -37,10 +37,10 @@ class PlainSquare {
   T* q() const { return q_; }
   T* k() const { return k_; }
   T* v() const { return v_; }
-  const T* o() const { return o_; }
-  const T* dq() const { return dq_; }
-  const T* dk() const { return dk_; }
-  const T* dv() const { return dv_; }
+  T* o() const { return o_; }
+  T* dq() const { return dq_; }
+  T* dk() const { return dk_; }
+  T* dv() const { return dv_; }
 
   // segments: [n].
   void forward(const int* segments) {

@@ -38,7 +38,8 @@ template <class Model>
 class Steps : public Computation {
  public:
   Steps(Backend& backend, Problem problem)
-      : problem_(std::move(problem)),
+      : backend_(backend),
+        problem_(std::move(problem)),
         model_(backend, problem_),
         batches_(problem_.options, trains_ahead(problem_)),
         layer_names_(layer_names(problem_.options.shape.layers)) {
@@ -63,6 +64,7 @@ class Steps : public Computation {
       model_.attention_forward();
       model_.take_incoming(incoming(problem_.options.shape, problem_.options.shape.query_width()));
     }
+    model_.spoil_result(backend_);
     batches_.begin_again();
   }
 
@@ -116,6 +118,7 @@ class Steps : public Computation {
     model_.update(rates_of(problem_.options, step_++));
   }
 
+  Backend& backend_;
   Problem problem_;
   Model model_;
   Batches batches_;

@@ -167,6 +167,12 @@ TEST(GptDevice, BeginsAgainWhereItBegan) {
   EXPECT_EQ(computation->result(), first);
 }
 
+TEST(GptDevice, HoldsNoResultThatNoStepHasWritten) {
+  Options options = of(Model::tiny, Optimizer::adamw, true);
+  options.shape = narrow;
+  expect_written_by_each_step(*emulated(), Variant::optimized, options);
+}
+
 // The loss of step 1 is known when its slot is asked for again, two steps later.
 TEST(GptDevice, ALossThatIsNoNumberStopsTheTrainingWithItsStep) {
   Options options = of(Model::tiny);

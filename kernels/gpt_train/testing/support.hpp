@@ -2,6 +2,8 @@
 // For tests: what the variants make of a problem, and what the oracle does.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -24,6 +26,30 @@ inline std::vector<double> after(Variant variant, Unit unit, const Options& opti
 inline double distance(Unit unit, const Options& options, const std::vector<double>& found,
                        const std::vector<double>& expected) {
   return oracle::distance(fields_of(unit, options), found, expected);
+}
+
+// Units of which something that is told lies in memory that stages share.
+inline constexpr Unit shared_results[] = {Unit::layer_forward, Unit::layer_backward,
+                                          Unit::attention_forward, Unit::attention_backward,
+                                          Unit::lm_head};
+
+// As long as no step has written it, that is no number; and a step writes all of it.
+inline void expect_written_by_each_step(Backend& backend, Variant variant, const Options& options) {
+  for (const Unit unit : shared_results) {
+    const auto computation = make(unit, backend, variant, options);
+    computation->step();
+    const std::vector<double> first = computation->result();
+    computation->start_again(0);
+    const std::vector<double> begun = computation->result();
+    const bool beside_gradients = unit == Unit::layer_backward || unit == Unit::lm_head;
+    const auto spoilt = static_cast<std::size_t>(
+        std::count_if(begun.begin(), begun.end(), [](double value) { return std::isnan(value); }));
+    EXPECT_EQ(spoilt,
+              beside_gradients ? options.shape.tokens() * options.shape.width : first.size())
+        << static_cast<int>(unit);
+    computation->step();
+    EXPECT_EQ(computation->result(), first) << static_cast<int>(unit);
+  }
 }
 
 }  // namespace holdfast::gpt_train

@@ -115,6 +115,12 @@ TEST(GptVariants, BeginAgainWhereTheyBegan) {
   }
 }
 
+TEST(GptVariants, HoldNoResultThatNoStepHasWritten) {
+  const auto backend = open_backend("host");
+  for (const Options& options : {golden::micro, odd})
+    for (const Variant variant : variants) expect_written_by_each_step(*backend, variant, options);
+}
+
 TEST(GptVariants, PeakIsTheFormula) {
   for (const Options& base : {golden::micro, odd, Options{}})
     for (const Optimizer optimizer : {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale})

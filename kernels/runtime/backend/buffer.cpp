@@ -55,20 +55,28 @@ void release(Backend& backend, void* memory, std::size_t bytes, std::string_view
 
 std::size_t spoil(Backend& backend, std::string_view site) {
   if (!backend.executes()) return 0;
-  constexpr std::size_t block = 1 << 20;  // of a large result no copy is made
-  const std::vector<unsigned char> ones(backend.device ? block : 0, 0xff);
   std::size_t spoilt = 0;
-  const Counts counted = backend.ledger.counts;
   for (const auto& [memory, holding] : backend.holdings) {
     if (holding.site != site) continue;
-    auto* const begin = static_cast<unsigned char*>(memory);
-    if (!backend.device) std::memset(begin, 0xff, holding.bytes);
-    for (std::size_t at = 0; backend.device && at < holding.bytes; at += ones.size())
-      backend.device->upload(begin + at, ones.data(), std::min(ones.size(), holding.bytes - at));
+    spoil(backend, memory, holding.bytes);
     spoilt += holding.bytes;
   }
-  backend.ledger.counts = counted;
   return spoilt;
+}
+
+void spoil(Backend& backend, void* memory, std::size_t bytes) {
+  if (!backend.executes() || bytes == 0) return;
+  auto* const begin = static_cast<unsigned char*>(memory);
+  if (!backend.device) {
+    std::memset(begin, 0xff, bytes);
+    return;
+  }
+  constexpr std::size_t block = 1 << 20;  // of a large result no copy is made
+  const std::vector<unsigned char> ones(std::min(block, bytes), 0xff);
+  const Counts counted = backend.ledger.counts;
+  for (std::size_t at = 0; at < bytes; at += ones.size())
+    backend.device->upload(begin + at, ones.data(), std::min(ones.size(), bytes - at));
+  backend.ledger.counts = counted;
 }
 
 }  // namespace holdfast

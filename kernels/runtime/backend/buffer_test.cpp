@@ -67,6 +67,12 @@ TEST_F(HostBuffer, SpoiltHoldsNoNumberAndNothingElseIsTouched) {
   EXPECT_THAT(model.to_host(), ElementsAre(1, 2));
 }
 
+TEST_F(HostBuffer, APartIsSpoiltAndTheRestIsNot) {
+  Buffer<float> state(*backend, std::vector<float>{1, 2, 3, 4}, "state");
+  spoil(*backend, state.data() + 1, 2 * sizeof(float));
+  EXPECT_THAT(state.to_host(), ElementsAre(1, testing::IsNan(), testing::IsNan(), 4));
+}
+
 TEST_F(HostBuffer, SpoiltIsOnlyWhatLivesOnThisBackend) {
   { const Buffer<double> gone(*backend, 3, "out"); }
   const auto other = open_backend("host");

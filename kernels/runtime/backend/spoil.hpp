@@ -13,4 +13,7 @@ namespace holdfast {
 // nothing to overwrite.
 std::size_t spoil(Backend& backend, std::string_view site);
 
+// The same of so many bytes of a buffer.
+void spoil(Backend& backend, void* memory, std::size_t bytes);
+
 }  // namespace holdfast
