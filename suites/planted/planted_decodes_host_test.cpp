@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A regression planted into a decode of clusterless_kde, and the real commands that must notice and
+// name the cause.
+#include "planted/gate.hpp"
+
+namespace holdfast::planted {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+// What is wrong needs no baseline.
+Said judged_on_host(const std::string& plant) {
+  const auto folder = fresh_folder("planted_decodes_host");
+  const Gate gate(PLANTED_DECODES_BINARY, "host", folder, policy_without_rules(folder / "policy"));
+  expect_well(gate.measure("HOLDFAST_PLANT=" + plant, "results", "--processes=1"));
+  return gate.check("results");
+}
+
+TEST(PlantedDecodesOnHost, AreRightAsBuilt) {
+  EXPECT_THAT(judged_on_host("").words, Not(HasSubstr("WRONG")));
+}
+
+TEST(PlantedDecodesOnHost, AStepThatAnswersFromMemoryWhileItIsTimedIsWrong) {
+  const Said said = judged_on_host("remembers");
+  EXPECT_EQ(said.exit, 1) << said.words;
+  EXPECT_THAT(said.words,
+              ContainsRegex("WRONG +planted_decodes/decode/size:small/data:profile/f32"));
+  EXPECT_THAT(
+      said.words,
+      ContainsRegex("verified again after the timed section, the optimized variant is wrong "
+                    "by .*: a step must do all of its work whenever it is called"));
+}
+
+}  // namespace
+}  // namespace holdfast::planted
