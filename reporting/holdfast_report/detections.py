@@ -23,6 +23,7 @@ class Place:
 class Symptom:
     detector: str
     fix: str
+    expected: str | None  # why its cases show it on purpose, so that nothing is to be fixed
     cases: int
     places: list[Place]
 
@@ -51,18 +52,29 @@ def places(found: Sequence[Detected]) -> list[Place]:
 
 def symptoms(found: Sequence[Detected]) -> list[Symptom]:
     """In the gate's order, which is the worst first."""
-    groups: dict[tuple[str, str], list[Detected]] = {}
+    groups: dict[tuple[str, str, str | None], list[Detected]] = {}
     for one in found:
-        groups.setdefault((one.detector, one.fix), []).append(one)
+        groups.setdefault((one.detector, one.fix, one.expected), []).append(one)
     return [
-        Symptom(detector.replace("_", " "), fix, len({one.case for one in group}), places(group))
-        for (detector, fix), group in groups.items()
+        Symptom(
+            detector.replace("_", " "), fix, why, len({one.case for one in group}), places(group)
+        )
+        for (detector, fix, why), group in groups.items()
     ]
 
 
 def meant(verdict: Verdict, slow: bool = False) -> list[Detected]:
     """Findings to act on, or those of the reference variants, which are slow on purpose."""
-    return [one for one in verdict.findings or [] if (one.variant == "reference") is slow]
+    return [
+        one
+        for one in verdict.findings or []
+        if (one.variant == "reference") is slow and one.expected is None
+    ]
+
+
+def expected(verdict: Verdict) -> list[Detected]:
+    """Findings that their cases show on purpose."""
+    return [one for one in verdict.findings or [] if one.expected is not None]
 
 
 def silence(verdict: Verdict, profiles: int) -> str | None:
@@ -72,9 +84,10 @@ def silence(verdict: Verdict, profiles: int) -> str | None:
         return "This verdict was written without detectors; judge again to run them."
     if meant(verdict):
         return None
+    but = ", but for what is expected" if expected(verdict) else ""
     if not profiles:
         return (
-            "No detector fired on the results. There were no profiles: idle gaps, transfers and "
-            "single operations were not looked at."
+            f"No detector fired on the results{but}. There were no profiles: idle gaps, transfers "
+            "and single operations were not looked at."
         )
-    return f"No detector fired on {plural(profiles, 'profile')} of optimized variants."
+    return f"No detector fired on {plural(profiles, 'profile')} of optimized variants{but}."

@@ -166,6 +166,14 @@ class ListedDevice(Record):
     metrics: list[str]
 
 
+class ExpectedFinding(Record):
+    """What a detector sees in a case on purpose."""
+
+    finding: str
+    why: str
+    devices: list[str]  # kinds
+
+
 class ListedCase(Record):
     id: str
     tier: str
@@ -173,6 +181,7 @@ class ListedCase(Record):
     devices: dict[str, ListedDevice]
     limit: Number | None = None  # of the error of its result
     uncounted: str | None = None  # why its instructions are not counted on a host
+    expected: list[ExpectedFinding] = []
 
 
 class CaseList(Record):
@@ -224,6 +233,7 @@ class Detected(Record):
     threshold: Number
     fix: str
     source: str  # profile or result
+    expected: str | None = None  # why its case shows it on purpose
 
 
 class RuleChange(Record):

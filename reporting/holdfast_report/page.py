@@ -97,6 +97,7 @@ def render(
         remarks=judgement.remarks(verdict) if verdict else [],
         symptoms=detections.symptoms(detections.meant(verdict)) if verdict else [],
         slow_symptoms=detections.symptoms(detections.meant(verdict, slow=True)) if verdict else [],
+        expected_symptoms=detections.symptoms(detections.expected(verdict)) if verdict else [],
         open_places=OPEN_PLACES,
         open_cases=OPEN_CASES,
         open_kernels=OPEN_KERNELS,

@@ -2,7 +2,7 @@
 """Symptoms, how they are told, and what is said where there are none."""
 
 import builders
-from holdfast_report.detections import meant, silence, symptoms
+from holdfast_report.detections import expected, meant, silence, symptoms
 from holdfast_report.documents import Detected, Verdict
 from holdfast_report.profile_views import suspects
 from profile_builders import GPU, finding
@@ -60,6 +60,20 @@ def test_a_reference_is_slow_on_purpose_and_ends_no_silence() -> None:
     assert meant(slow) == []
     assert len(meant(slow, slow=True)) == 1
     assert suspects(slow) == {}
+
+
+def test_what_a_case_shows_on_purpose_is_nothing_to_act_on() -> None:
+    quiet = verdict(findings=[finding(expected="it waits on purpose")])
+    assert meant(quiet) == []
+    assert suspects(quiet) == {}
+    assert len(expected(quiet)) == 1
+    said = "No detector fired on 1 profile of optimized variants, but for what is expected."
+    assert silence(quiet, 1) == said
+
+
+def test_an_expected_finding_shares_no_symptom_with_one_that_is_not() -> None:
+    found = symptoms(detected(finding(case="a"), finding(case="b", expected="on purpose")))
+    assert [symptom.expected for symptom in found] == [None, "on purpose"]
 
 
 def test_a_metric_of_the_case_as_a_whole_points_at_both_variants() -> None:

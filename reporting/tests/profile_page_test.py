@@ -47,6 +47,18 @@ def test_what_reference_variants_show_is_folded_away(workplace: Workplace) -> No
     assert words.index("No detector fired") < words.index(slow["sentence"])
 
 
+def test_a_green_page_has_no_amber_card_for_what_its_cases_show_on_purpose(
+    workplace: Workplace,
+) -> None:
+    shown = profile_builders.finding(expected="the host reads the mass on purpose")
+    workplace.judge(builders.verdict(0, []) | {"findings": [shown]})
+    page = drawn(workplace)
+    assert "1 symptom that cases show on purpose" in page.words
+    assert "expected the host reads the mass on purpose" in page.words
+    assert shown["fix"] not in page.words
+    assert "finding odd" not in unfolded(workplace.page())
+
+
 def test_silence_of_the_detectors_is_stated(workplace: Workplace) -> None:
     profile_builders.put(workplace, profile_builders.dry())
     workplace.judge(builders.verdict(0, []))

@@ -8,6 +8,7 @@
 #include "gate/commands/common_options.hpp"
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/baseline_files.hpp"
+#include "gate/documents/build_folder.hpp"
 #include "gate/documents/case_name.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/verdict.hpp"
@@ -94,6 +95,12 @@ std::optional<Side> side_of(const fs::path& folder, const std::vector<StoredResu
                        read_root_profiles(folder, results.env.device_class, results.suite));
 }
 
+// What was measured against stands beside the results, unless they are older or alone.
+List list_beside(const StoredResults& stored) {
+  const fs::path file = list_path(stored.file.parent_path(), stored.results.suite);
+  return fs::exists(file) ? read_list(file) : List{};
+}
+
 // What the gate says of the case. Where it sends its reader here, what follows is to accept.
 void add_rows(const Judged& judged, const Part& part, Evidence& made) {
   for (const Row& row : judged.rows) {
@@ -128,7 +135,7 @@ Evidence compare_case(const Options& options, const CheckRequest& request, const
     if (judged.about_all || note.find(results.suite + " on " + device_class) != std::string::npos)
       made.notes.push_back(note);
   add_rows(judged, part, made);
-  for (Detection& seen : examine(results, profiles))
+  for (Detection& seen : examine(results, profiles, part.list))
     if (seen.case_id == result.id) made.findings.push_back(std::move(seen));
   if (const auto other = options.value("against")) {
     made.against = *other;
@@ -189,7 +196,7 @@ int explain(const Options& options) {
     if (shown++ > 0) std::cout << "\n";
     const std::string place = baseline_file(stored.results.env.device_class, stored.results.suite);
     const Part part{.results = stored.results,
-                    .list = {},
+                    .list = list_beside(stored),
                     .directory = directory.string(),
                     .given = request.given(),
                     .is_alone = count_present(all) == 1,

@@ -26,6 +26,16 @@ class Findings : public GateCommand {
   int explain(const std::string& word, const std::vector<std::string>& more = {}) {
     return holdfast(toy::joined({"explain", word, results_.string()}, stores(), more));
   }
+  // Stores `results` as measured against a list that says of its first case what it shows.
+  void store_expecting(Results results, const char* finding) const {
+    List list = toy::list();
+    list.cases[0].expected = {
+        {.finding = finding, .why = "it is there to show it", .devices = {"cuda-dry"}}};
+    results.list_hash = sha256(canonical(to_json(list)));
+    store(results);
+    for (const auto& folder : {lists_, results_ / "cuda-dry-sm_90"})
+      write_file(folder / "toy.list.json", canonical(to_json(list)));
+  }
   // Another results root with the toy suite's results in it.
   std::filesystem::path store_elsewhere(const Results& results) const {
     store_in(folder_.path() / "before", results);
@@ -49,6 +59,32 @@ TEST_F(Findings, AreToldAndStoredAndChangeNoExitCode) {
   EXPECT_EQ(verdict().findings[0].source, "profile");
   EXPECT_EQ(verdict().findings[0].device_class, "cuda-dry-sm_90");
   EXPECT_THAT(read_file(results_ / "verdict.md"), HasSubstr("syncs_in_the_loop"));
+}
+
+TEST_F(Findings, ThatACaseShowsOnPurposeAreToldAsExpectedWithTheirReason) {
+  accepted(toy::dry());
+  store_expecting(toy::dry(), "syncs_in_the_loop");
+  toy::store_profile(results_, syncing());
+  const std::string line =
+      "as expected of toy/step/n:64/f64 on cuda-dry-sm_90: syncs_in_the_loop (it is there to show "
+      "it)\n";
+  expect_output(check(), 0, AllOf(HasSubstr(line), Not(HasSubstr("take no value back"))));
+  EXPECT_EQ(verdict().findings.at(0).detector, "syncs_in_the_loop");
+  EXPECT_EQ(verdict().findings[0].expected, "it is there to show it");
+  EXPECT_THAT(read_file(results_ / "verdict.md"), HasSubstr("as expected of toy/step"));
+  EXPECT_THAT(verdict().notes, testing::Each(Not(HasSubstr("on purpose"))));
+  expect_output(check({"--quiet"}), 0, Not(HasSubstr("as expected")));
+  expect_output(
+      explain(toy::step_id), 0,
+      AllOf(HasSubstr("expected: it is there to show it"), Not(HasSubstr("take no value back"))));
+}
+
+TEST_F(Findings, ThatAreExpectedAndGoneAreANoteThatFailsNothing) {
+  accepted(toy::dry());
+  store_expecting(toy::dry(), "syncs_in_the_loop");
+  expect_output(check(), 0,
+                HasSubstr("note: toy/step/n:64/f64 on cuda-dry-sm_90 is listed as showing "
+                          "syncs_in_the_loop on purpose, and no longer does"));
 }
 
 TEST_F(Findings, ComeFromResultsWhereThereIsNoProfile) {

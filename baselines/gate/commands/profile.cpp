@@ -78,7 +78,7 @@ std::string files_of(const fs::path& out, const Profile& profile) {
   return text("\nfiles\n", files);
 }
 
-void show(const Profile& profile, const fs::path& out, const Options& options) {
+void show(const Profile& profile, const List& list, const fs::path& out, const Options& options) {
   if (options.has("trace")) {
     std::cout << (out / profile.trace.value_or(
                             text(slug(profile.case_id), ".", profile.variant, ".trace.json")))
@@ -86,15 +86,16 @@ void show(const Profile& profile, const fs::path& out, const Options& options) {
               << "\n";
     return;
   }
-  const std::vector<Detection> findings = examine(Sighting{.case_id = profile.case_id,
-                                                           .variant = profile.variant,
-                                                           .device_class = profile.device_class,
-                                                           .profile = &profile});
+  std::vector<Detection> findings = examine(Sighting{.case_id = profile.case_id,
+                                                     .variant = profile.variant,
+                                                     .device_class = profile.device_class,
+                                                     .profile = &profile});
+  mark_expected(list, profile.device, findings);
   const std::string told =
       describe(findings, {.at_most = findings.size(), .references = true, .places = false});
   std::cout << (printing().quiet ? describe_briefly(profile) : describe(profile))
             << "\nwhat to look for\n"
-            << (told.empty() ? "nothing stands out\n" : told);
+            << (told.empty() ? "nothing stands out\n" : told) << describe_expected(findings);
   if (!printing().quiet) std::cout << files_of(out, profile);
 }
 
@@ -133,7 +134,7 @@ int profile(const Options& options) {
     const fs::path file = out / profile_name(id, variant);
     if (!fs::exists(file)) continue;
     if (shown++ > 0) std::cout << "\n";
-    show(read_profile(file), out, options);
+    show(read_profile(file), list, out, options);
   }
   const std::string words = last_lines(outcome.complaints, 1);
   const bool failed =

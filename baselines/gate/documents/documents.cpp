@@ -77,16 +77,19 @@ Detection parse_finding(const Reader& reader) {
                     .threshold = object.take("threshold").number(),
                     .fix = object.take("fix").string(),
                     .source = object.take("source").one_of({"profile", "result"})};
+  if (const auto why = object.optional("expected")) finding.expected = why->string();
   object.close();
   return finding;
 }
 
 nlohmann::json to_json(const Detection& finding) {
-  return {{"case", finding.case_id},        {"device_class", finding.device_class},
-          {"variant", finding.variant},     {"detector", finding.detector},
-          {"sentence", finding.sentence},   {"value", finding.value},
-          {"threshold", finding.threshold}, {"fix", finding.fix},
-          {"source", finding.source}};
+  nlohmann::json json = {{"case", finding.case_id},        {"device_class", finding.device_class},
+                         {"variant", finding.variant},     {"detector", finding.detector},
+                         {"sentence", finding.sentence},   {"value", finding.value},
+                         {"threshold", finding.threshold}, {"fix", finding.fix},
+                         {"source", finding.source}};
+  if (finding.expected) json["expected"] = *finding.expected;
+  return json;
 }
 
 const std::vector<std::string_view> directions = {"lower", "higher", "same"};
@@ -103,6 +106,25 @@ void refuse_unknown(const Reader& where, const std::vector<std::string>& names,
   for (const std::string& name : names)
     if (!metrics.contains(name))
       throw where.wrong(text("'", name, "' is not among the 'metrics' of this list"));
+}
+
+std::string filled(const Reader& reader) {
+  if (reader.string().empty()) throw reader.wrong("an expected finding has a name and a reason");
+  return reader.string();
+}
+
+ExpectedFinding parse_expected(const Reader& reader) {
+  Object object = reader.object();
+  ExpectedFinding expected{.finding = filled(object.take("finding")),
+                           .why = filled(object.take("why"))};
+  for (const Reader& device : object.take("devices").items())
+    expected.devices.push_back(device.one_of({"host", "cuda", "cuda-dry"}));
+  object.close();
+  return expected;
+}
+
+nlohmann::json to_json(const ExpectedFinding& expected) {
+  return {{"finding", expected.finding}, {"why", expected.why}, {"devices", expected.devices}};
 }
 
 RuleChange parse_change(const Reader& reader) {
@@ -180,6 +202,8 @@ List parse_list(const Document& document) {
     listed.reference = row.take("reference").boolean();
     if (const auto limit = row.optional("limit")) listed.limit = parse_limit(*limit);
     if (const auto why = row.optional("uncounted")) listed.uncounted = why->string();
+    if (const auto expected = row.optional("expected"))
+      for (const Reader& each : expected->items()) listed.expected.push_back(parse_expected(each));
     for (const auto& [kind, reader] : row.take("devices").object().rest()) {
       Object device = reader.object();
       const Reader metrics = device.take("metrics");
@@ -209,6 +233,8 @@ nlohmann::json to_json(const List& list) {
                           {"devices", devices}};
     if (listed.limit) row["limit"] = *listed.limit;
     if (listed.uncounted) row["uncounted"] = *listed.uncounted;
+    for (const ExpectedFinding& expected : listed.expected)
+      row["expected"].push_back(to_json(expected));
     cases.push_back(std::move(row));
   }
   nlohmann::json metrics = nlohmann::json::object();

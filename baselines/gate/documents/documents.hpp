@@ -172,6 +172,13 @@ nlohmann::json to_json(const Results& results);
 
 // ---- holdfast-list/2: what a suite promises to measure ----
 
+// A finding of a detector that a case shows on purpose, in every run on these kinds of devices.
+struct ExpectedFinding {
+  std::string finding;
+  std::string why;
+  std::vector<std::string> devices = {};
+};
+
 struct ListedCase {
   std::string id;
   std::string tier;
@@ -181,6 +188,7 @@ struct ListedCase {
   // Why its instructions are not counted on a host; empty where they are, or it does not gate
   // there.
   std::optional<std::string> uncounted = {};
+  std::vector<ExpectedFinding> expected = {};
 };
 
 struct List {
@@ -316,6 +324,7 @@ struct Detection {
   double threshold = 0;
   std::string fix;
   std::string source;  // profile or result: where the numbers come from
+  std::optional<std::string> expected = {};  // why its case shows it on purpose
 };
 
 // What the change that is judged does to a rule that judges it, to an alias or to a case.

@@ -31,6 +31,17 @@ double severity(const Detection& finding) {
   return std::min(farthest, std::abs(std::log(finding.value / finding.threshold)));
 }
 
+bool is_for(const ExpectedFinding& expected, const std::string& device) {
+  const std::string kind = device_kind(device);
+  return std::find(expected.devices.begin(), expected.devices.end(), kind) !=
+         expected.devices.end();
+}
+
+bool is_detector(const std::string& name) {
+  return std::any_of(detectors().begin(), detectors().end(),
+                     [&](const Detector& detector) { return detector.name == name; });
+}
+
 }  // namespace
 
 double Sighting::inner_steps() const {
@@ -137,7 +148,8 @@ std::vector<Detection> examine(const Sighting& seen) {
   return findings;
 }
 
-std::vector<Detection> examine(const Results& results, const std::vector<Profile>& profiles) {
+std::vector<Detection> examine(const Results& results, const std::vector<Profile>& profiles,
+                               const List& list) {
   std::vector<Detection> findings;
   for (const CaseResult& result : results.cases) {
     for (const auto& [variant, numbers] : result.variants) {
@@ -154,14 +166,49 @@ std::vector<Detection> examine(const Results& results, const std::vector<Profile
       for (Detection& found : examine(seen)) findings.push_back(std::move(found));
     }
   }
+  mark_expected(list, results.env.device_name, findings);
   sort_by_severity(findings);
   return findings;
 }
 
+void mark_expected(const List& list, const std::string& device, std::vector<Detection>& findings) {
+  for (const ListedCase& listed : list.cases)
+    for (const ExpectedFinding& expected : listed.expected)
+      for (Detection& finding : findings)
+        if (finding.case_id == listed.id && finding.detector == expected.finding &&
+            finding.variant != "reference" && is_for(expected, device))
+          finding.expected = expected.why;
+}
+
+std::vector<std::string> unseen(const Results& results, const List& list,
+                                const std::vector<Detection>& found) {
+  std::vector<std::string> sentences;
+  for (const ListedCase& listed : list.cases) {
+    if (std::none_of(results.cases.begin(), results.cases.end(), [&](const CaseResult& result) {
+          return result.id == listed.id && result.status == "ok";
+        }))
+      continue;
+    for (const ExpectedFinding& expected : listed.expected) {
+      const bool seen = std::any_of(found.begin(), found.end(), [&](const Detection& one) {
+        return one.expected && one.case_id == listed.id && one.detector == expected.finding;
+      });
+      if (seen || !is_for(expected, results.env.device_name)) continue;
+      sentences.push_back(text(listed.id, " on ", results.env.device_class,
+                               " is listed as showing ", expected.finding, " on purpose, ",
+                               is_detector(expected.finding)
+                                   ? "and no longer does; drop it from the case's expected findings"
+                                   : "which no detector is called; correct the name"));
+    }
+  }
+  return sentences;
+}
+
 void sort_by_severity(std::vector<Detection>& findings) {
   std::stable_sort(findings.begin(), findings.end(), [](const Detection& a, const Detection& b) {
-    return std::tuple(a.variant == "reference", -severity(a)) <
-           std::tuple(b.variant == "reference", -severity(b));
+    const auto rank = [](const Detection& one) {
+      return std::tuple(one.variant == "reference", one.expected.has_value(), -severity(one));
+    };
+    return rank(a) < rank(b);
   });
 }
 

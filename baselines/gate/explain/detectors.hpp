@@ -48,11 +48,20 @@ const std::vector<Detector>& detectors();
 // What the detectors see, in the table's order.
 std::vector<Detection> examine(const Sighting& seen);
 
-// Of all variants of a run's cases, with their profiles where there are any.
-std::vector<Detection> examine(const Results& results, const std::vector<Profile>& profiles);
+// Of all variants of a run's cases, with their profiles where there are any; what the list says
+// that they show on purpose is marked as expected.
+std::vector<Detection> examine(const Results& results, const std::vector<Profile>& profiles,
+                               const List& list = {});
 
-// The worst first: by how far beyond its threshold, optimized variants before references, which do
-// on purpose what the detectors warn of.
+void mark_expected(const List& list, const std::string& device, std::vector<Detection>& findings);
+
+// A sentence for each finding that a measured case is said to show, and that is not among all that
+// was found.
+std::vector<std::string> unseen(const Results& results, const List& list,
+                                const std::vector<Detection>& found);
+
+// The worst first: by how far beyond its threshold, what is expected and references, which do on
+// purpose what the detectors warn of, behind all others.
 void sort_by_severity(std::vector<Detection>& findings);
 
 }  // namespace holdfast::gate

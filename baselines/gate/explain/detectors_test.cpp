@@ -416,6 +416,48 @@ TEST(Detectors, TellTheWorstFirstAndReferencesLast) {
   EXPECT_EQ(examine(results, {}).back().variant, "reference");
 }
 
+// The toy's list, whose first case shows on purpose that the host waits in its loop.
+List expecting(const std::string& finding, const std::vector<std::string>& devices) {
+  List list = toy::list();
+  list.cases[0].expected = {{.finding = finding, .why = "it shows it", .devices = devices}};
+  return list;
+}
+
+Results waiting() {
+  Results results = gpu_results();
+  for (CaseResult& result : results.cases) optimized(result)["syncs"] = toy::exact(1);
+  return results;
+}
+
+TEST(ExpectedFindings, AreThoseThatACaseIsListedWithAndStandBehindTheOthers) {
+  const auto found = examine(waiting(), {}, expecting("syncs_in_the_loop", {"cuda"}));
+  ASSERT_THAT(names(found), ElementsAre("syncs_in_the_loop", "syncs_in_the_loop"));
+  EXPECT_EQ(found[0].case_id, toy::sum_id);
+  EXPECT_EQ(found[0].expected, std::nullopt);
+  EXPECT_EQ(found[1].case_id, toy::step_id);
+  EXPECT_EQ(found[1].expected, "it shows it");
+  for (const Detection& one :
+       examine(waiting(), {}, expecting("syncs_in_the_loop", {"cuda-dry", "host"})))
+    EXPECT_EQ(one.expected, std::nullopt) << one.case_id;
+}
+
+TEST(ExpectedFindings, ThatNoDetectorSeesAnyMoreAreTold) {
+  const auto told = [](const Results& results, const List& list) {
+    return unseen(results, list, examine(results, {}, list));
+  };
+  const List list = expecting("syncs_in_the_loop", {"cuda"});
+  EXPECT_THAT(told(waiting(), list), IsEmpty());
+  EXPECT_THAT(told(gpu_results(), list),
+              ElementsAre(AllOf(HasSubstr(toy::step_id), HasSubstr("nvidia-h200"),
+                                HasSubstr("showing syncs_in_the_loop on purpose, and no longer"))));
+  EXPECT_THAT(told(gpu_results(), expecting("syncs_in_the_loop", {"cuda-dry"})), IsEmpty());
+  EXPECT_THAT(told(waiting(), expecting("sync", {"cuda"})),
+              ElementsAre(HasSubstr("which no detector is called")));
+  Results unmeasured = gpu_results();
+  unmeasured.cases[0].status = "failed";
+  EXPECT_THAT(told(unmeasured, list), IsEmpty());
+}
+
 TEST(Detectors, TellManyBytesBeforeFewWhereNoneShouldBe) {
   std::vector<Detection> found(4);
   found[0].value = 8;  // bytes, of which there should be none

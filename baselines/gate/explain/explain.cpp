@@ -278,7 +278,8 @@ Rung detectors_rung(const Evidence& evidence) {
   Rung rung{.name = "detectors"};
   for (const Detection& found : evidence.findings) {
     rung.lines.push_back(text(found.variant, "  ", found.detector, ": ", found.sentence));
-    rung.lines.push_back(text("           fix: ", found.fix));
+    rung.lines.push_back(found.expected ? text("           expected: ", *found.expected)
+                                        : text("           fix: ", found.fix));
   }
   if (rung.lines.empty()) rung.lines.push_back("none of them saw anything");
   return rung;

@@ -230,9 +230,10 @@ std::string markdown(const Verdict& verdict, std::size_t most_bytes) {
   if (page.left() > told.size() + last.size()) page.add(told);
   Page body(page.left() - last.size());
   add_groups(told_groups(verdict, false), body);
-  if (!verdict.findings.empty())
-    body.add(text("\nWhat the detectors saw (never a reason to fail):\n\n",
-                  markdown_block(describe(verdict.findings, {.at_most = most_findings}))));
+  if (const std::string seen = describe(verdict.findings, {.at_most = most_findings}) +
+                               describe_expected(verdict.findings);
+      !seen.empty())
+    body.add(text("\nWhat the detectors saw (never a reason to fail):\n\n", markdown_block(seen)));
   page.add(body.take());
   page.add(last);
   return page.take();

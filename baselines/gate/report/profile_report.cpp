@@ -212,6 +212,7 @@ std::string describe(const std::vector<Detection>& findings, const FindingsShown
   std::map<std::string, std::size_t> known;
   std::size_t references = 0;
   for (const Detection& finding : findings) {
+    if (finding.expected) continue;
     if (finding.variant == "reference" && !shown.references) {
       ++references;
       continue;
@@ -234,6 +235,15 @@ std::string describe(const std::vector<Detection>& findings, const FindingsShown
   if (references > 0)
     out += text(plural(references, "finding"),
                 " in reference variants, which are slow on purpose, in verdict.json\n");
+  return out;
+}
+
+std::string describe_expected(const std::vector<Detection>& findings) {
+  std::string out;
+  for (const Detection& finding : findings)
+    if (finding.expected)
+      out += text("as expected of ", finding.case_id, " on ", finding.device_class, ": ",
+                  finding.detector, " (", *finding.expected, ")\n");
   return out;
 }
 

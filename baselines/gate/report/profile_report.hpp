@@ -26,4 +26,7 @@ struct FindingsShown {
 };
 std::string describe(const std::vector<Detection>& findings, const FindingsShown& shown);
 
+// A line for each finding that is expected, with its reason; describe() leaves those out.
+std::string describe_expected(const std::vector<Detection>& findings);
+
 }  // namespace holdfast::gate

@@ -128,6 +128,12 @@ void print_changes(const Verdict& verdict, const Printing& printing, std::ostrea
   if (told > most_changes) out << "  and more, in verdict.json\n";
 }
 
+void print_findings(const Verdict& verdict, std::ostream& out) {
+  const std::string told = describe(verdict.findings, {.at_most = most_findings});
+  if (!told.empty()) out << "what the detectors saw (never a reason to fail):\n" << told;
+  out << describe_expected(verdict.findings);
+}
+
 }  // namespace
 
 std::string ctest_measurements(const Verdict& verdict) {
@@ -166,9 +172,7 @@ void print(const Verdict& verdict, const Printing& printing, std::ostream& out) 
     out << told.findings << told.commands;
   }
   print_changes(verdict, printing, out);
-  if (!printing.quiet && !verdict.findings.empty())
-    out << "what the detectors saw (never a reason to fail):\n"
-        << describe(verdict.findings, {.at_most = most_findings});
+  if (!printing.quiet) print_findings(verdict, out);
   for (const std::string& note : verdict.notes) out << "note: " << note << "\n";
   if (!printing.quiet)
     for (const std::string& line : verdict.not_checked) out << "not checked: " << line << "\n";

@@ -193,7 +193,11 @@ std::vector<std::string> results_seeds() {
 }
 
 std::vector<std::string> list_seeds() {
-  return {toy::list_text()};
+  List expecting = toy::list();
+  expecting.cases[0].uncounted = "its step takes too long";
+  expecting.cases[0].expected = {
+      {.finding = "idle_gaps", .why = "it idles on purpose", .devices = {"cuda", "cuda-dry"}}};
+  return {toy::list_text(), as_json(expecting)};
 }
 
 std::vector<std::string> verdict_seeds() {
@@ -221,6 +225,8 @@ std::vector<std::string> verdict_seeds() {
                     .threshold = 0.2,
                     .fix = "overlap",
                     .source = "profile"}};
+  made.findings.push_back(made.findings.front());
+  made.findings.back().expected = "it idles on purpose";
   return {as_json(made)};
 }
 

@@ -73,6 +73,15 @@ bool is_compared(const MeasuredPart& part) {
   return !part.no_device() && device_kind(part.results.env.device_name) != "cuda-dry";
 }
 
+void look_for_symptoms(const CheckRequest& request, const Part& part, Verdict& verdict) {
+  std::vector<Detection> found = examine(
+      part.results, read_root_profiles(request.directory, part.device_class(), part.results.suite),
+      part.list);
+  append(verdict.notes, unseen(part.results, part.list, found));
+  verdict.findings.insert(verdict.findings.end(), std::make_move_iterator(found.begin()),
+                          std::make_move_iterator(found.end()));
+}
+
 Part loaded(const CheckRequest& request, const Root& root, const CheckState& state,
             const std::optional<ConfirmPlan>& plan, const MeasuredPart& measured) {
   Part part{.results = measured.results,
@@ -166,10 +175,7 @@ Checked check(const CheckRequest& request) {
                         std::make_move_iterator(found.rows.end()));
     append(verdict.notes, found.notes);
     append(verdict.not_checked, found.not_checked);
-    for (Detection& seen :
-         examine(part.results,
-                 read_root_profiles(request.directory, part.device_class(), part.results.suite)))
-      verdict.findings.push_back(std::move(seen));
+    look_for_symptoms(request, part, verdict);
     verdict.exit = worse_exit_code(verdict.exit, found.exit);
   }
   state.tell(verdict);
