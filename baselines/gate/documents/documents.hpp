@@ -41,8 +41,8 @@ std::string unit_of(const Meanings& metrics, const std::string& metric);
 // ---- holdfast-results/1: one suite on one device ----
 
 // One metric of one variant, or of the case as a whole. Exact and codegen metrics have a value;
-// time and ratio metrics have one number per process and their median. A null value with a reason
-// is a metric the device could not give.
+// what the clock tells (times, ratios, bounds on what is made of times) has one number per process
+// and their median. A null value with a reason is a metric the device could not give.
 struct Metric {
   std::string kind = {};
   std::optional<double> value = {};

@@ -45,6 +45,16 @@ TEST(Documents, OptionalKeysOfResultsSurviveARoundTrip) {
   expect_round_trip(results, parse_results);
 }
 
+TEST(Documents, NoMetricHasNumbersOfMoreProcessesThanTheRun) {
+  const Metric six{.kind = "bound", .processes = {1, 2, 3, 4, 5, 6}, .median = 3.5};
+  Results results = toy::host();
+  results.cases.front().derived["grad_over_forward"] = six;
+  EXPECT_THAT(complaint(results, "", ""), HasSubstr("numbers of 6 processes, and the run had 5"));
+  results = toy::host();
+  results.cases.front().metrics["save_max_s"] = six;
+  EXPECT_THAT(complaint(results, "", ""), HasSubstr("numbers of 6 processes, and the run had 5"));
+}
+
 TEST(Documents, ListsAndVerdictsSurviveARoundTrip) {
   expect_round_trip(toy::list(), parse_list);
   Verdict verdict{.exit = 1, .counts = {{"PASS", 2}}, .notes = {"n"}, .not_checked = {"c"}};

@@ -351,7 +351,8 @@ Results parse_results(const Document& document) {
     const CaseResult& result = results.cases.back();
     for (const auto& [name, variant] : result.variants)
       check_processes(variant.metrics, result, results.run.processes, reader);
-    check_processes(result.metrics, result, results.run.processes, reader);
+    for (const Metrics* metrics : {&result.metrics, &result.derived})
+      check_processes(*metrics, result, results.run.processes, reader);
   }
   object.close();
   return results;

@@ -182,6 +182,8 @@ void mark_expected(const List& list, const std::string& device, std::vector<Dete
 
 std::vector<std::string> unseen(const Results& results, const List& list,
                                 const std::vector<Detection>& found) {
+  std::vector<Detection> all = examine(results, {}, list);
+  all.insert(all.end(), found.begin(), found.end());
   std::vector<std::string> sentences;
   for (const ListedCase& listed : list.cases) {
     if (std::none_of(results.cases.begin(), results.cases.end(), [&](const CaseResult& result) {
@@ -189,7 +191,7 @@ std::vector<std::string> unseen(const Results& results, const List& list,
         }))
       continue;
     for (const ExpectedFinding& expected : listed.expected) {
-      const bool seen = std::any_of(found.begin(), found.end(), [&](const Detection& one) {
+      const bool seen = std::any_of(all.begin(), all.end(), [&](const Detection& one) {
         return one.expected && one.case_id == listed.id && one.detector == expected.finding;
       });
       if (seen || !is_for(expected, results.env.device_name)) continue;

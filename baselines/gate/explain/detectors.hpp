@@ -55,8 +55,8 @@ std::vector<Detection> examine(const Results& results, const std::vector<Profile
 
 void mark_expected(const List& list, const std::string& device, std::vector<Detection>& findings);
 
-// A sentence for each finding that a measured case is said to show, and that is not among all that
-// was found.
+// A sentence for each finding that a measured case is said to show, and that is neither among all
+// that was found nor seen without profiles, which some detectors leave to others.
 std::vector<std::string> unseen(const Results& results, const List& list,
                                 const std::vector<Detection>& found);
 

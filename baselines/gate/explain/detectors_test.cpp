@@ -453,6 +453,13 @@ TEST(ExpectedFindings, ThatNoDetectorSeesAnyMoreAreTold) {
   EXPECT_THAT(told(gpu_results(), expecting("syncs_in_the_loop", {"cuda-dry"})), IsEmpty());
   EXPECT_THAT(told(waiting(), expecting("sync", {"cuda"})),
               ElementsAre(HasSubstr("which no detector is called")));
+  // Of launches a profile says more, and the detector that counts them is silent then.
+  Results launching = gpu_results();
+  optimized(launching.cases[0])["launches"] = toy::exact(888);
+  const List many = expecting("many_launches", {"cuda"});
+  const std::vector<Profile> profiles = {toy::parsed(toy::gpu_profile())};
+  EXPECT_THAT(names(examine(launching, profiles, many)), IsEmpty());
+  EXPECT_THAT(unseen(launching, many, examine(launching, profiles, many)), IsEmpty());
   Results unmeasured = gpu_results();
   unmeasured.cases[0].status = "failed";
   EXPECT_THAT(told(unmeasured, list), IsEmpty());
