@@ -95,7 +95,8 @@ std::map<std::string, InstructionCounts> parsed(const std::string& all) {
   return kernels;
 }
 
-std::map<std::string, InstructionCounts> disassembled(const std::string& cubin) {
+std::map<std::string, InstructionCounts> disassembled(const std::string& cubin,
+                                                      const Disassembler& disassembler) {
   std::string pattern = (fs::temp_directory_path() / "holdfast-cubin-XXXXXX").string();
   const int file = ::mkstemp(pattern.data());
   if (file < 0)
@@ -103,13 +104,12 @@ std::map<std::string, InstructionCounts> disassembled(const std::string& cubin) 
                                      fs::temp_directory_path().string(), " to disassemble it"));
   ::close(file);
   std::ofstream(pattern, std::ios::binary) << cubin;
-  const auto printed =
-      printed_by(text(in_quotes(pinned_disassembler().path), " --print-code --no-dataflow ",
-                      in_quotes(pattern), " 2> /dev/null"));
+  const auto printed = printed_by(text(in_quotes(disassembler.path), " --print-code --no-dataflow ",
+                                       in_quotes(pattern), " 2> /dev/null"));
   ::unlink(pattern.c_str());
   if (!printed)
-    throw Error(Fault::compile, text("failed to disassemble a cubin: ", pinned_disassembler().path,
-                                     " (", pinned_disassembler().version, ") cannot read it"));
+    throw Error(Fault::compile, text("failed to disassemble a cubin: ", disassembler.path, " (",
+                                     disassembler.version, ") cannot read it"));
   return read_disassembly(*printed);
 }
 
@@ -117,7 +117,7 @@ std::map<std::string, InstructionCounts> disassembled(const std::string& cubin) 
 
 const Disassembler& pinned_disassembler() {
   static const Disassembler chosen = [] {
-    Disassembler found{.absent = "this machine has no nvdisasm"};
+    Disassembler found{.version = HOLDFAST_NVDISASM, .absent = "this machine has no nvdisasm"};
     for (const std::string& path : found_disassemblers()) {
       const std::string version = version_of(path);
       if (version == HOLDFAST_NVDISASM) return Disassembler{.path = path, .version = version};
@@ -130,17 +130,17 @@ const Disassembler& pinned_disassembler() {
   return chosen;
 }
 
-std::map<std::string, InstructionCounts> machine_code(const std::string& cubin,
-                                                      const std::string& cubin_hash) {
-  if (pinned_disassembler().path.empty()) return {};
+std::optional<std::map<std::string, InstructionCounts>> machine_code(
+    const std::string& cubin, const std::string& cubin_hash, const Disassembler& disassembler) {
   static std::mutex mutex;
   static std::map<std::string, std::map<std::string, InstructionCounts>> known;
   const std::lock_guard lock(mutex);
   if (const auto found = known.find(cubin_hash); found != known.end()) return found->second;
   const std::string key =
-      sha256_digits(text(counted_as, '\n', pinned_disassembler().version, '\n', cubin_hash));
+      sha256_digits(text(counted_as, '\n', disassembler.version, '\n', cubin_hash));
   const auto kept = cached_text(key);
-  auto kernels = kept ? parsed(*kept) : disassembled(cubin);
+  if (!kept && disassembler.path.empty()) return std::nullopt;
+  auto kernels = kept ? parsed(*kept) : disassembled(cubin, disassembler);
   if (!kept) cache_text(key, written(kernels));
   return known[cubin_hash] = std::move(kernels);
 }

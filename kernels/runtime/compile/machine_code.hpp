@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,16 +29,17 @@ Accesses accesses(const InstructionCounts& code);
 std::map<std::string, InstructionCounts> read_disassembly(std::string_view printed);
 
 // nvdisasm: of the wheel that `bootstrap.sh --cuda` installs, of PATH or of the toolkit's usual
-// place, in the version that is pinned, since counts are compared. Else `absent` says why there is
-// none, and the path is empty.
+// place, in the version that is pinned, since counts are compared. Where there is none the path is
+// empty and `absent` says why; the version is that of the counts in the cache all the same.
 struct Disassembler {
   std::string path = {}, version = {}, absent = {};
 };
 const Disassembler& pinned_disassembler();
 
-// Of all kernels of a cubin; from the cache where it was read before. Empty without disassembler.
-// Throws Error{compile} where that fails.
-std::map<std::string, InstructionCounts> machine_code(const std::string& cubin,
-                                                      const std::string& cubin_hash);
+// Of all kernels of a cubin; from the cache where it was read before, on another machine too. Empty
+// where it was not and there is no disassembler. Throws Error{compile} where that fails.
+std::optional<std::map<std::string, InstructionCounts>> machine_code(
+    const std::string& cubin, const std::string& cubin_hash,
+    const Disassembler& disassembler = pinned_disassembler());
 
 }  // namespace holdfast

@@ -2,10 +2,13 @@
 #include "runtime/compile/machine_code.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "runtime/compile/nvrtc.hpp"
 
 namespace holdfast {
@@ -98,9 +101,42 @@ class MachineCode : public testing::Test {
     return artifact;
   }
   static InstructionCounts code_of(const Artifact& artifact) {
-    return machine_code(artifact.cubin, sha256(artifact.cubin)).at(artifact.entries[0].name);
+    return machine_code(artifact.cubin, sha256(artifact.cubin))->at(artifact.entries[0].name);
   }
 };
+
+class CacheOfItsOwn {
+ public:
+  CacheOfItsOwn() {
+    if (const char* set = std::getenv(name)) before_ = set;
+    ::setenv(name, folder_.c_str(), 1);
+  }
+  ~CacheOfItsOwn() {
+    ::setenv(name, before_.c_str(), 1);
+    std::filesystem::remove_all(folder_);
+  }
+
+ private:
+  static constexpr const char* name = "HOLDFAST_CACHE_DIR";
+  const std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / text("machine-code-", ::getpid());
+  std::string before_ = {};
+};
+
+// What one process counted and kept, another reads that has no disassembler.
+TEST_F(MachineCode, IsKnownWithoutDisassemblerWhereTheCacheHasIt) {
+  const CacheOfItsOwn cache;
+  const Artifact artifact = compiled("__global__ void sample(double* x) { x[7] *= 3.25; }");
+  const std::string hash = sha256(artifact.cubin);
+  const Disassembler none{.version = pinned_disassembler().version, .absent = "there is none"};
+  EXPECT_FALSE(machine_code(artifact.cubin, hash, none).has_value());
+  EXPECT_EXIT(std::exit(count(code_of(artifact), "f64") == 1 ? 0 : 1), testing::ExitedWithCode(0),
+              "");
+  const auto kept = machine_code(artifact.cubin, hash, none);
+  ASSERT_TRUE(kept.has_value());
+  EXPECT_EQ(count(kept->at(artifact.entries[0].name), "f64"), 1);
+  EXPECT_FALSE(machine_code("another", sha256("another"), none).has_value());
+}
 
 TEST_F(MachineCode, OfARealKernelIsWhatItsSourceSays) {
   const InstructionCounts code = code_of(compiled(

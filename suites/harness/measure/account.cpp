@@ -86,8 +86,9 @@ std::map<std::string, InstructionCounts> machine_code_of(const Compiled& program
   const bool used = std::any_of(program.functions.begin(), program.functions.end(),
                                 [](const Function& function) { return function.launches > 0; });
   if (!used) return {};
-  if (pinned_disassembler().path.empty()) measured.no_code = pinned_disassembler().absent;
-  return machine_code(program.cubin, program.cubin_hash);
+  const auto code = machine_code(program.cubin, program.cubin_hash);
+  if (!code) measured.no_code = pinned_disassembler().absent;
+  return code.value_or(std::map<std::string, InstructionCounts>());
 }
 
 // Kernels that steps never launch are part of the program's identity all the same.
