@@ -3,9 +3,15 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
+#include <optional>
+#include <string_view>
+#include <type_traits>
 
 #include "harness/ceilings/ceilings.hpp"
 #include "runtime/backend/backend.hpp"
+#include "runtime/base/error.hpp"
+#include "runtime/base/log.hpp"
 
 namespace holdfast {
 
@@ -24,7 +30,20 @@ struct DeviceEffort {
 
 inline constexpr int fewest_samples = 3;  // of a ceiling, however long they take
 
-// About half a second. Throws Error{device} when a calibration computes something wrong.
+// What one calibration finds. One that fails, or computes something wrong, costs its own ceiling
+// and a line in the log.
+template <class Find>
+std::optional<std::invoke_result_t<Find>> if_it_succeeds(std::string_view what, const Find& find) {
+  try {
+    return find();
+  } catch (const std::exception& error) {
+    log(LogLevel::warn, text("the ceiling of ", what,
+                             " is not known, because calibrating it failed: ", error.what()));
+    return std::nullopt;
+  }
+}
+
+// About half a second.
 Ceilings calibrate_host();
 Ceilings calibrate_device(Backend& backend, const DeviceEffort& effort = {});
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "calibration/calibration.hpp"
 #include "harness/ceilings/calibrate.hpp"
@@ -31,45 +33,60 @@ class Measuring {
     const auto calibration = calibration::make_verified(backend_, size);
     return calibration->work().*amount / least_seconds(*calibration);
   }
+  std::optional<double> rate_of(const char* what, const Size& size, double Work::*amount) {
+    return if_it_succeeds(what, [&] { return rate(size, amount); });
+  }
 
   // Of one more launch, node or barrier: what a step costs besides drops out of the difference.
   // Empty where the noise is larger.
-  std::optional<double> seconds_per_phase(Kind kind) {
-    const auto few = calibration::make_verified(backend_, {.kind = kind, .repeats = effort_.few});
-    const auto many = calibration::make_verified(backend_, {.kind = kind, .repeats = effort_.many});
-    const double seconds = least_seconds(*many) - least_seconds(*few);
-    if (seconds <= 0) return std::nullopt;
-    return seconds / (effort_.many - effort_.few);
+  std::optional<double> seconds_per_phase(const char* what, Kind kind) {
+    const auto find = [&]() -> std::optional<double> {
+      const auto few = calibration::make_verified(backend_, {.kind = kind, .repeats = effort_.few});
+      const auto many =
+          calibration::make_verified(backend_, {.kind = kind, .repeats = effort_.many});
+      const double seconds = least_seconds(*many) - least_seconds(*few);
+      if (seconds <= 0) return std::nullopt;
+      return seconds / (effort_.many - effort_.few);
+    };
+    return if_it_succeeds(what, find).value_or(std::nullopt);
   }
 
-  Ceilings::Level level(const char* name, double capacity, std::size_t bytes, int passes) {
+  std::optional<Ceilings::Level> level(const char* name, double capacity, std::size_t bytes,
+                                       int passes) {
     const auto moved = [&](Kind kind) {
       return rate({.kind = kind, .footprint_bytes = bytes, .repeats = passes}, &Work::bytes);
     };
-    return {.name = name,
-            .capacity_bytes = capacity,
-            .footprint_bytes = static_cast<double>(bytes),
-            .bytes_per_second = std::max(moved(Kind::copy), moved(Kind::read))};
+    const auto fastest =
+        if_it_succeeds(name, [&] { return std::max(moved(Kind::copy), moved(Kind::read)); });
+    if (!fastest) return std::nullopt;
+    return Ceilings::Level{.name = name,
+                           .capacity_bytes = capacity,
+                           .footprint_bytes = static_cast<double>(bytes),
+                           .bytes_per_second = *fastest};
   }
 
   Ceilings::Peak peak(Precision precision) {
-    const auto of = [&](Kind kind, double Work::*amount, int repeats) {
-      return rate({.kind = kind, .precision = precision, .edge = effort_.edge, .repeats = repeats},
-                  amount);
+    const auto of = [&](const char* what, Kind kind, double Work::*amount, int repeats) {
+      return rate_of(
+          what, {.kind = kind, .precision = precision, .edge = effort_.edge, .repeats = repeats},
+          amount);
     };
     const bool split = precision == Precision::f32 && multiplies_bf16();
-    return {.flop_per_second = of(Kind::multiply_add, &Work::flops, effort_.multiply_adds),
-            .gemm_flop_per_second = of(Kind::matrix_product, &Work::flops, 1),
-            .split_flop_per_second = split ? std::optional(of(Kind::split_products, &Work::flops,
-                                                              effort_.split_products))
+    return {.flop_per_second =
+                of("multiply-adds", Kind::multiply_add, &Work::flops, effort_.multiply_adds),
+            .gemm_flop_per_second = of("matrix products", Kind::matrix_product, &Work::flops, 1),
+            .split_flop_per_second = split ? of("split products", Kind::split_products,
+                                                &Work::flops, effort_.split_products)
                                            : std::nullopt,
-            .specials_per_second = of(Kind::exponentials, &Work::specials, effort_.exponentials)};
+            .specials_per_second =
+                of("exponentials", Kind::exponentials, &Work::specials, effort_.exponentials)};
   }
 
   Ceilings::Peak bf16_peak() {
     if (!multiplies_bf16()) return {};
     return {
-        .gemm_flop_per_second = rate(
+        .gemm_flop_per_second = rate_of(
+            "products in bf16",
             {.kind = Kind::matrix_product, .precision = Precision::bf16, .edge = effort_.bf16_edge},
             &Work::flops)};
   }
@@ -98,21 +115,24 @@ Ceilings calibrate_device(Backend& backend, const DeviceEffort& effort) {
   const std::size_t beyond = memory_footprint(device, effort);
 
   Ceilings ceilings;
-  ceilings.levels = {measuring.level("l2", static_cast<double>(l2), within, effort.passes),
-                     measuring.level("memory", 0, beyond, 1)};
-  ceilings.memory_copy_bytes_per_second =
-      measuring.rate({.kind = Kind::memory_copy, .footprint_bytes = beyond}, &Work::bytes);
-  // Nothing moves memory faster than the faster of the two.
-  ceilings.levels.back().bytes_per_second =
-      std::max(ceilings.levels.back().bytes_per_second, *ceilings.memory_copy_bytes_per_second);
-  ceilings.h2d_bytes_per_second =
-      measuring.rate({.kind = Kind::upload, .footprint_bytes = effort.upload_bytes}, &Work::bytes);
+  if (auto found = measuring.level("l2", static_cast<double>(l2), within, effort.passes))
+    ceilings.levels.push_back(std::move(*found));
+  ceilings.memory_copy_bytes_per_second = measuring.rate_of(
+      "copies", {.kind = Kind::memory_copy, .footprint_bytes = beyond}, &Work::bytes);
+  if (auto found = measuring.level("memory", 0, beyond, 1)) {
+    // Nothing moves memory faster than the faster of the two.
+    found->bytes_per_second =
+        std::max(found->bytes_per_second, ceilings.memory_copy_bytes_per_second.value_or(0));
+    ceilings.levels.push_back(std::move(*found));
+  }
+  ceilings.h2d_bytes_per_second = measuring.rate_of(
+      "uploads", {.kind = Kind::upload, .footprint_bytes = effort.upload_bytes}, &Work::bytes);
   ceilings.f64 = measuring.peak(Precision::f64);
   ceilings.f32 = measuring.peak(Precision::f32);
   ceilings.bf16 = measuring.bf16_peak();
-  ceilings.launch_seconds = measuring.seconds_per_phase(Kind::launches);
-  ceilings.graph_node_seconds = measuring.seconds_per_phase(Kind::graph_nodes);
-  ceilings.grid_barrier_seconds = measuring.seconds_per_phase(Kind::barriers);
+  ceilings.launch_seconds = measuring.seconds_per_phase("launches", Kind::launches);
+  ceilings.graph_node_seconds = measuring.seconds_per_phase("graph nodes", Kind::graph_nodes);
+  ceilings.grid_barrier_seconds = measuring.seconds_per_phase("grid barriers", Kind::barriers);
   return ceilings;
 }
 

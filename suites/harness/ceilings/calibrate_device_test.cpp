@@ -54,6 +54,18 @@ TEST_F(DeviceCeilings, GiveAFloorToPhases) {
   EXPECT_GT(floor.seconds, 0);
 }
 
+TEST_F(DeviceCeilings, OfWhatFailsAreUnknownAndNoOther) {
+  DeviceEffort too_much = little;
+  too_much.upload_bytes = std::size_t{1} << 50;
+  const auto found = calibrate_device(*backend, too_much).named();
+  EXPECT_FALSE(found.at("h2d_bytes_per_s").has_value());
+  for (const auto& [name, value] : ceilings.named()) {
+    if (name == "h2d_bytes_per_s") continue;
+    EXPECT_EQ(found.at(name).has_value(), value.has_value()) << name;
+  }
+  EXPECT_EQ(backend->ledger.live_bytes, 0);
+}
+
 TEST_F(DeviceCeilings, LeaveNothingBehind) {
   EXPECT_EQ(backend->ledger.live_bytes, 0);
 }

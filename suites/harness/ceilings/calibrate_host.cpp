@@ -5,6 +5,8 @@
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
@@ -88,30 +90,37 @@ Ceilings::Level level(const Backends& backends, std::string name, double capacit
 std::vector<Ceilings::Level> levels(const Backends& backends) {
   const int threads = static_cast<int>(backends.size());
   std::vector<Ceilings::Level> levels;
+  const auto add = [&](const std::string& name, double capacity, std::size_t thread_bytes,
+                       bool beyond_caches) {
+    if (auto found = if_it_succeeds(
+            name, [&] { return level(backends, name, capacity, thread_bytes, beyond_caches); }))
+      levels.push_back(std::move(*found));
+  };
   std::size_t last_cache = 0;
   for (const Cache& cache : calibration::host_caches()) {
     // Half of what a thread can have of it.
     const std::size_t capacity = cache.team_bytes(threads);
-    levels.push_back(level(backends, text("l", cache.level), static_cast<double>(capacity),
-                           capacity / backends.size() / 2, false));
+    add(text("l", cache.level), static_cast<double>(capacity), capacity / backends.size() / 2,
+        false);
     last_cache = capacity;
   }
   constexpr std::size_t least = 128 * MiB, most = 512 * MiB;
   std::size_t beyond = std::clamp(4 * last_cache, least, most);
   if (const auto limit = host_limits().memory_bytes)
     beyond = std::min(beyond, static_cast<std::size_t>(*limit) / 4);
-  levels.push_back(level(backends, "memory", 0, beyond / backends.size(), true));
+  add("memory", 0, beyond / backends.size(), true);
   return levels;
 }
 
 Ceilings::Peak peak(const Backends& backends, Precision precision) {
-  const auto rate = [&](Kind kind, double Work::*amount, int repeats) {
-    return team_rate(
-        backends, {.kind = kind, .precision = precision, .edge = edge, .repeats = repeats}, amount);
+  const auto rate = [&](const char* what, Kind kind, double Work::*amount, int repeats) {
+    const Size share{.kind = kind, .precision = precision, .edge = edge, .repeats = repeats};
+    return if_it_succeeds(what, [&] { return team_rate(backends, share, amount); });
   };
-  return {.flop_per_second = rate(Kind::multiply_add, &Work::flops, multiply_adds),
-          .gemm_flop_per_second = rate(Kind::matrix_product, &Work::flops, 1),
-          .specials_per_second = rate(Kind::exponentials, &Work::specials, exponentials)};
+  return {.flop_per_second = rate("multiply-adds", Kind::multiply_add, &Work::flops, multiply_adds),
+          .gemm_flop_per_second = rate("matrix products", Kind::matrix_product, &Work::flops, 1),
+          .specials_per_second =
+              rate("exponentials", Kind::exponentials, &Work::specials, exponentials)};
 }
 
 // The team itself is what is measured, so the clock is everybody's. On a busy machine few samples
@@ -142,7 +151,9 @@ Ceilings calibrate_host() {
   return {.levels = levels(backends),
           .f64 = peak(backends, Precision::f64),
           .f32 = peak(backends, Precision::f32),
-          .barrier_seconds = fork_join_seconds(*backends.front())};
+          .barrier_seconds = if_it_succeeds("a barrier", [&] {
+                               return fork_join_seconds(*backends.front());
+                             }).value_or(std::nullopt)};
 }
 
 }  // namespace holdfast
