@@ -87,6 +87,22 @@ std::vector<Derived> derived_of_loop(const Row& row) {
   return derived;
 }
 
+// Loops that the host launches or reads back from in every step are there to show what that costs.
+std::vector<ExpectedFinding> expected_of_loop(const Row& row) {
+  constexpr int many_steps = 100;  // whose launches are many, four or five in each
+  std::vector<ExpectedFinding> expected;
+  if (row.options.launch == Launch::host && row.options.steps >= many_steps)
+    expected.push_back({.finding = "many_launches",
+                        .why = "it shows what launching each step costs; launch:graph does not"});
+  if (row.options.diagnostics != Diagnostics::host) return expected;
+  expected.push_back({.finding = "transfers_in_the_loop",
+                      .why = "it shows what reading the mass back in every step costs; "
+                             "diag:device is how to watch it"});
+  expected.push_back(
+      {.finding = "syncs_in_the_loop", .why = "the host waits for the mass that it reads back"});
+  return expected;
+}
+
 // The share of a dense operator's entries that are zero.
 double dense_waste(const Row& row) {
   const auto matrix = dense(row.component.op, row.n);
@@ -173,6 +189,7 @@ const Family<Row> families::loop = {
           return std::vector<MetricDeclaration>{
               {.name = "mass_drift", .kind = "bound", .devices = executing}};
         },
+    .expected = expected_of_loop,
     .make = [](const Row& row, Backend& backend,
                Variant variant) { return make_loop(backend, variant, {row.n}, row.options); },
     .work = [](const Row& row) { return loop_work({row.n}, row.options); },

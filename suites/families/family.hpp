@@ -28,6 +28,7 @@ struct Family {
   bool (*reference)(const Row&) = nullptr;      // whether that is measured too; none: it is
   Kinds (*unreferenced)(const Row&) = nullptr;  // too slow for it; optional
   std::vector<MetricDeclaration> (*metrics)(const Row&) = nullptr;  // optional
+  std::vector<ExpectedFinding> (*expected)(const Row&) = nullptr;   // optional
 
   // Of a case that is stepped. With `more` its steps are told what else they need.
   std::unique_ptr<Computation> (*make)(const Row&, Backend&, Variant) = nullptr;
@@ -127,6 +128,7 @@ Case case_of(const Row& row) {
               .counted = row.counted};
   if (family.unreferenced) one.unreferenced = family.unreferenced(row);
   if (family.metrics) one.metrics = family.metrics(row);
+  if (family.expected) one.expected = family.expected(row);
   if (family.limit) one.limit = family.limit(row);
   if (family.protocol) {
     one.recipe = Protocol([row](Session& session) { row.family->protocol(row, session); });

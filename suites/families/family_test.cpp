@@ -45,6 +45,9 @@ const Family<Row> looking = {
     .devices = [](const Row&) { return executing; },
     .reference = never,
     .metrics = [](const Row&) -> std::vector<MetricDeclaration> { return {{.name = "looked"}}; },
+    .expected = [](const Row&) -> std::vector<ExpectedFinding> {
+      return {{.finding = "idle_gaps", .why = "it looks, and does nothing else"}};
+    },
     .protocol =
         [](const Row& row, Session& session) {
           session.read("looked", row.n);
@@ -70,6 +73,7 @@ TEST(Family, MakesAStepsCaseOfItsFunctions) {
 TEST(Family, WithAProtocolMakesACaseOfIt) {
   const Case one = case_of(as(looking, Row{.family = &counting, .n = 7}));
   EXPECT_FALSE(one.reference);
+  EXPECT_EQ(one.expected.at(0).finding, "idle_gaps");
   EXPECT_EQ(measure(one, "host", {}).optimized.readings.at("looked"), 7);
 }
 

@@ -4,6 +4,7 @@
 // whose decode brings new spikes to the device in each step.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "gate/base/process.hpp"
@@ -76,6 +77,33 @@ TEST_F(RealProfile, ShowsManyTinyKernelsAndScattersInTheReference) {
 TEST_F(RealProfile, ShowsNothingInTheOptimizedVariant) {
   ASSERT_EQ(step_->outcome.code, 0) << step_->outcome.complaints;
   EXPECT_THAT(step_->seen("optimized"), IsEmpty());
+}
+
+// The host reads the mass back in every step of this loop, and waits for it.
+TEST(RealLoop, ThatReadsBackOnPurposeIsExpectedToAndNothingStandsOut) {
+  const Profiled profiled(CUBED_SPHERE_SWE_BINARY,
+                          "cubed_sphere_swe/loop/n:48/steps:100/launch:host/diag:host/f64");
+  ASSERT_EQ(profiled.outcome.code, 0) << profiled.outcome.complaints;
+  EXPECT_THAT(profiled.seen("optimized"),
+              testing::ElementsAre("transfers_in_the_loop", "syncs_in_the_loop"));
+  EXPECT_THAT(profiled.outcome.output,
+              AllOf(HasSubstr("what to look for\nnothing stands out\nas expected of"),
+                    HasSubstr(": transfers_in_the_loop (it shows what reading"),
+                    HasSubstr(": syncs_in_the_loop (the host waits for the mass")));
+}
+
+TEST(RealLists, ExpectFindingsByTheNamesOfDetectors) {
+  std::size_t expected = 0;
+  for (const List& list :
+       lists_of_build(std::filesystem::path(CUBED_SPHERE_SWE_BINARY).parent_path()))
+    for (const ListedCase& listed : list.cases)
+      for (const ExpectedFinding& each : listed.expected) {
+        ++expected;
+        EXPECT_TRUE(std::any_of(detectors().begin(), detectors().end(),
+                                [&](const Detector& one) { return one.name == each.finding; }))
+            << listed.id << ": " << each.finding;
+      }
+  EXPECT_GT(expected, 0u);
 }
 
 TEST(RealDecode, IsNotBlamedForTheSpikesThatItMustBring) {

@@ -208,6 +208,9 @@ json list_json(const std::string& suite, const std::vector<Case>& cases) {
     if (one.limit) row["limit"] = *one.limit;
     if (one.tier <= Tier::gate && one.runs_on("host") && !(steps && one.counted))
       row["uncounted"] = steps ? one.uncounted : "it is not one repeated step";
+    for (const ExpectedFinding& expected : one.expected)
+      row["expected"].push_back(
+          {{"finding", expected.finding}, {"why", expected.why}, {"devices", expected.devices}});
     rows.push_back(std::move(row));
   }
   constexpr const char* directions[] = {"lower", "higher", "same"};

@@ -43,6 +43,18 @@ TEST(Lists, ObeyTheirSchema) {
   validate(list_json("toy", {toy_case()}), root, root, "");
 }
 
+TEST(Lists, TellWhatACaseShowsOnPurpose) {
+  Case one = toy_case();
+  one.expected = {{.finding = "syncs_in_the_loop", .why = "it waits on purpose"}};
+  const json list = list_json("toy", {one, toy_case()});
+  const json root = schema("list.schema.json");
+  validate(list, root, root, "");
+  EXPECT_EQ(list["cases"][0]["expected"],
+            json::parse(R"([{"finding": "syncs_in_the_loop", "why": "it waits on purpose",
+                             "devices": ["cuda", "cuda-dry"]}])"));
+  EXPECT_FALSE(list["cases"][1].contains("expected"));
+}
+
 TEST(Results, HoldWhatTheListPromises) {
   const Case one = toy_case();
   const json measured = report_of(one)["cases"][0];
