@@ -146,9 +146,16 @@ template <class Row>
 std::vector<Case> cases_of(const std::vector<Row>& rows) {
   std::vector<Case> all;
   std::set<std::string> ids;
+  std::set<const Family<Row>*> counted;
   for (const Row& row : rows)
-    if (!devices_of(row).empty() && ids.insert(row.family->id(row)).second)
-      all.push_back(case_of(row));
+    if (row.counted && row.tier <= Tier::gate) counted.insert(row.family);
+  for (const Row& row : rows) {
+    if (devices_of(row).empty() || !ids.insert(row.family->id(row)).second) continue;
+    all.push_back(case_of(row));
+    if (counted.contains(row.family))
+      all.back().uncounted =
+          "another case of its family is counted, in the half minute that a suite has for that";
+  }
   return all;
 }
 

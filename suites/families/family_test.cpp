@@ -11,6 +11,7 @@ namespace holdfast {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 struct Row {
@@ -92,6 +93,16 @@ TEST(Cases, AreOfRowsThatSomeDeviceRunsAndTheFirstOfEachName) {
   EXPECT_EQ(cases[0].id, "toy/count/n:2/f64");
   EXPECT_TRUE(std::holds_alternative<Steps>(cases[0].recipe));
   EXPECT_EQ(cases[1].id, "toy/count/n:1/f64");
+}
+
+TEST(Cases, BesideACountedOneOfTheirFamilySayThatItStandsForThem) {
+  const std::vector<Case> cases = cases_of<Row>({{.family = &counting, .n = 2, .counted = true},
+                                                 {.family = &counting, .n = 3},
+                                                 {.family = &looking, .n = 4}});
+  ASSERT_EQ(cases.size(), 3u);
+  EXPECT_EQ(cases[0].why_uncounted(), std::nullopt);
+  EXPECT_THAT(cases[1].why_uncounted().value_or(""), HasSubstr("another case of its family"));
+  EXPECT_EQ(cases[2].uncounted, Case().uncounted);
 }
 
 TEST(Known, IsMadeOnceForEachKey) {

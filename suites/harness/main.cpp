@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
+#include <map>
 #include <utility>
 
 #include "base/id_filter.hpp"
@@ -58,14 +59,21 @@ int exit_code(const std::vector<Measured>& measured) {
 }
 
 void print_for_people(const std::vector<Case>& cases) {
+  std::map<std::string, std::size_t> uncounted;  // cases by why their instructions are not
   for (const Case& one : cases) {
+    const auto why = one.why_uncounted();
+    if (why) ++uncounted[*why];
     std::string line(name(one.tier));
     line.resize(7, ' ');
     line += one.id;
     for (const std::string& device : one.devices)
       line += (device == one.devices.front() ? "  [" : ", ") + device;
-    std::cout << line << "]" << (one.reference ? "" : "  no reference") << "\n";
+    std::cout << line << "]" << (one.reference ? "" : "  no reference")
+              << (why ? "  not counted" : "") << "\n";
   }
+  for (const auto& [why, count] : uncounted)
+    std::cout << "not counted: the instructions of " << plural(count, "case") << ": " << why
+              << "\n";
 }
 
 // The cases of this device and tier; `filter` narrows them, with a leading '-' to those that do not

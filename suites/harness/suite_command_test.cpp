@@ -88,6 +88,13 @@ TEST_F(SuiteCommand, TheListForPeopleHasALinePerCase) {
   EXPECT_THAT(suite("--list").words, HasSubstr("smoke  cubed_sphere_swe/rhs/n:24/f64"));
 }
 
+TEST_F(SuiteCommand, TheListForPeopleTellsWhatIsNotCountedAndWhy) {
+  const std::string words = suite("--list").words;
+  EXPECT_THAT(words, HasSubstr("/rhs/n:24/f64  [host, cuda, cuda-dry]\n"));
+  EXPECT_THAT(words, HasSubstr("/rhs/n:96/f64  [host, cuda, cuda-dry]  not counted\n"));
+  EXPECT_THAT(words, HasSubstr("\nnot counted: the instructions of 1 case: it is not one"));
+}
+
 // One case of the smallest tier, measured once for all that is asked about it.
 class OneCase : public testing::Test {
  protected:

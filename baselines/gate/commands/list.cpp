@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <iostream>
+#include <map>
 
 #include "gate/base/numbers.hpp"
 #include "gate/commands/commands.hpp"
@@ -45,15 +46,21 @@ void print(const List& list) {
   std::size_t width = 0;
   for (const ListedCase& listed : list.cases) width = std::max(width, listed.id.size());
   std::cout << list.suite << ": " << plural(list.cases.size(), "case") << "\n";
+  std::map<std::string, std::size_t> uncounted;  // cases by why their instructions are not
   for (const ListedCase& listed : list.cases) {
+    if (listed.uncounted) ++uncounted[*listed.uncounted];
     std::string devices;
     for (const auto& [kind, metrics] : listed.devices)
       devices += (devices.empty() ? "" : ", ") + kind;
     std::string tier = listed.tier;
     tier.resize(6, ' ');
     std::cout << "  " << listed.id << std::string(width - listed.id.size() + 2, ' ') << tier
-              << devices << (listed.reference ? ", against a reference" : "") << '\n';
+              << devices << (listed.reference ? ", against a reference" : "")
+              << (listed.uncounted ? ", not counted" : "") << '\n';
   }
+  for (const auto& [why, count] : uncounted)
+    std::cout << "  not counted: the instructions of " << plural(count, "case") << ": " << why
+              << '\n';
 }
 
 int list(const Options& options) {

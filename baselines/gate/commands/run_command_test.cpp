@@ -325,6 +325,20 @@ TEST_F(ListCommand, ShowsCasesWithTierAndDevices) {
   EXPECT_EQ(list({}).output, "toy: 1 case\n  toy/a/f64  gate  host, against a reference\n");
 }
 
+TEST_F(ListCommand, TellsWhichCasesAreNotCountedAndEachReasonOnce) {
+  const std::string uncounted =
+      R"("tier": "gate", "reference": false, "devices": {"host": {"metrics": []}}, "uncounted": )";
+  std::ofstream(folder_.path() / "toy.list.json")
+      << R"({"schema": "holdfast-list/2", "suite": "toy", "metrics": {}, "cases": [)"
+      << R"({"id": "toy/a/f64", )" << uncounted << R"("it is slow"}, )"
+      << R"({"id": "toy/b/f64", )" << uncounted << R"("it is slow"}, )"
+      << R"({"id": "toy/c/f64", )" << uncounted << R"("it has no step"}]})";
+  EXPECT_THAT(list({}).output,
+              AllOf(HasSubstr("  toy/b/f64  gate  host, not counted\n"),
+                    EndsWith("  not counted: the instructions of 1 case: it has no step\n"
+                             "  not counted: the instructions of 2 cases: it is slow\n")));
+}
+
 TEST_F(ListCommand, GivesTheListsAsJson) {
   const Document document("output", list({"--json"}).output);
   Object object = open_schema(document, "holdfast-lists/1");

@@ -65,4 +65,10 @@ bool Case::has(const Derived& metric, std::string_view device) const {
          (metric.against == Variant::optimized || has_reference(device));
 }
 
+std::optional<std::string> Case::why_uncounted() const {
+  const bool stepped = std::holds_alternative<Steps>(recipe);
+  if (tier > Tier::gate || !runs_on("host") || (stepped && counted)) return std::nullopt;
+  return stepped ? uncounted : "it is not one repeated step";
+}
+
 }  // namespace holdfast

@@ -49,6 +49,15 @@ TEST(References, AreLeftOutOnTheDevicesThatAreTooSlowForThem) {
   EXPECT_FALSE((Case{.reference = false}).has_reference("cuda"));
 }
 
+TEST(Counting, IsExplainedWhereACaseThatGatesOnAHostDoesWithoutIt) {
+  const Case stepped = {.recipe = Steps{}, .uncounted = "it is slow"};
+  EXPECT_EQ(stepped.why_uncounted(), "it is slow");
+  EXPECT_EQ((Case{.recipe = Protocol()}).why_uncounted(), "it is not one repeated step");
+  EXPECT_EQ((Case{.recipe = Steps{}, .counted = true}).why_uncounted(), std::nullopt);
+  EXPECT_EQ((Case{.tier = Tier::full}).why_uncounted(), std::nullopt);
+  EXPECT_EQ((Case{.devices = {"cuda"}}).why_uncounted(), std::nullopt);
+}
+
 TEST(Declarations, ExistOnTheirKindsOfDevices) {
   const MetricDeclaration declared = {.name = "mass_drift", .devices = {"host", "cuda"}};
   EXPECT_TRUE(declared.exists_on("cuda:1"));
