@@ -76,6 +76,7 @@ Tricks worse_counts(const Honest& honest);
 Tricks wrong_results(const Honest& honest);
 Tricks disputed_bounds(const Honest& honest);
 Tricks impossible_speeds(const Honest& honest);
+Tricks unrequested_values(const Honest& honest);
 Tricks results_that_lack(const Honest& honest);
 
 // Rules, names and files that would let them pass.

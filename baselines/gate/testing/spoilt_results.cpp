@@ -312,6 +312,26 @@ Tricks impossible_speeds(const Honest& honest) {
   return tricks;
 }
 
+// What is measured on request alone, and blank: for want of the request, which is told, or for
+// another reason, which is none.
+Tricks unrequested_values(const Honest& honest) {
+  Tricks tricks;
+  const auto blank = [&](const std::string& why, bool told) {
+    Results now = honest.host;
+    for (CaseResult& result : now.cases)
+      for (auto& [name, variant] : result.variants)
+        variant.metrics["instructions"] = {.kind = "exact", .reason = why};
+    Trick trick = of("on request, blank: " + why, host_file, now, "instructions");
+    if (told) trick.told = "instructions";
+    add_both(tricks, std::move(trick));
+  };
+  blank("this run was not asked for it", true);
+  blank("--count-instructions needs valgrind, and there is none in PATH", true);
+  for (const char* why : {"no permission", "not available here", "no", "--profile", "-", " "})
+    blank(why, false);
+  return tricks;
+}
+
 // Not there, not whole, or not what was asked for.
 Tricks results_that_lack(const Honest& honest) {
   Tricks tricks;
