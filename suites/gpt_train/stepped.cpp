@@ -41,8 +41,9 @@ std::vector<NamedReading> held_by_device(const Verified& found) {
   return {{"logit_bytes", logits == sites.end() ? 0 : double(logits->second)}};
 }
 
-// The bytes that are held, by formula.
+// The bytes that are held, by formula. Steps that stand alone know the batches of two.
 void estimated(const Row& row, Steps& steps) {
+  steps.inputs = steps.chained ? 1 : 2;
   steps.estimate_bytes = [=](const Backend&, Variant variant) {
     return formula_peak_bytes(variant, unit_of(row), row.options);
   };

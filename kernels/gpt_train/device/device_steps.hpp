@@ -18,10 +18,11 @@ namespace holdfast::gpt_train {
 template <class Model>
 class DeviceSteps : public Computation {
  public:
-  void start_again(int) override {
+  // Of what does not train, input number s is the batch of step s.
+  void start_again(int input) override {
     step_ = 0;
     feed_.forget();
-    prepare();
+    prepare(input);
     model_.spoil_result(backend_);
     feed_.begin();
   }
@@ -80,10 +81,10 @@ class DeviceSteps : public Computation {
 
  private:
   // All but the first batch of a training.
-  void prepare() {
+  void prepare(int input) {
     model_.draw();
     if (problem_.unit == Unit::update) return;
-    feed_.send(0);
+    feed_.send(input);
     feed_.done();
     if (problem_.has_layers()) return;
     model_.draw_stream();

@@ -9,9 +9,6 @@
 namespace holdfast::gpt_train {
 namespace {
 
-constexpr Unit parts[] = {Unit::forward,        Unit::forward_backward,  Unit::layer_forward,
-                          Unit::layer_backward, Unit::attention_forward, Unit::attention_backward,
-                          Unit::lm_head};
 constexpr Optimizer optimizers[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
 
 // Few numbers, for a thread has two of them and is a fiber here. Keys are narrower than queries,
@@ -51,6 +48,10 @@ TEST(DeviceReference, TrainsAsTheOracleDoes) {
 
 TEST(DeviceReference, HoldsNoResultThatNoStepHasWritten) {
   expect_written_by_each_step(*emulated(), Variant::reference, of(narrow));
+}
+
+TEST(DeviceReference, TakesAnotherInputAsTheOptimizedVariantDoes) {
+  expect_another_input(*emulated(), of(narrow), 8e-2);
 }
 
 TEST(DeviceReference, HoldsWhatItsFormulaSays) {

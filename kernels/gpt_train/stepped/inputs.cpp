@@ -5,10 +5,10 @@
 
 namespace holdfast::gpt_train {
 
-Projected projected(const Options& options) {
+Projected projected(const Options& options, std::int64_t step) {
   const Shape& s = options.shape;
   const std::vector<Tensor> tensors = tensors_of(Unit::attention_forward, s);  // g1, Wq, Wk, Wv
-  std::vector<double> y = first_stream(options);
+  std::vector<double> y = first_stream(options, step);
   const std::vector<double> g = drawn(tensors[0], options.start);
   for (std::size_t row = 0; row < y.size(); row += s.width) {
     double squares = 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What isolated stages begin from, the same for every variant; f64, before rounding.
+// What isolated stages begin from, the same for every variant, of the batch of a step; f64, before
+// rounding.
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "gpt_train/data/data.hpp"
@@ -10,10 +12,10 @@
 namespace holdfast::gpt_train {
 
 // x = E[tok]: [n, d], without the table of all tokens.
-inline std::vector<double> first_stream(const Options& options) {
+inline std::vector<double> first_stream(const Options& options, std::int64_t step) {
   const Shape& s = options.shape;
   const Tensor embedding = tensors_of(s).front();
-  const Batch batch = batch_of(options, 0);
+  const Batch batch = batch_of(options, step);
   const double sigma = options.start == Start::bench ? embedding.sigma : embedding.upstream_sigma;
   std::vector<double> x;
   for (const int token : batch.tokens)
@@ -34,6 +36,6 @@ inline std::vector<double> incoming(const Shape& s, int width) {
 struct Projected {
   std::vector<double> q = {}, k = {}, v = {};
 };
-Projected projected(const Options& options);
+Projected projected(const Options& options, std::int64_t step);
 
 }  // namespace holdfast::gpt_train

@@ -46,16 +46,17 @@ class Steps : public Computation {
     start_again(0);
   }
 
-  void start_again(int) override {
+  // Of what does not train, input number s is the batch of step s.
+  void start_again(int input) override {
     step_ = 0;
     batches_.halt();
     if (problem_.has_attention())
-      model_.take(projected(problem_.options));
+      model_.take(projected(problem_.options, input));
     else
       model_.draw();
     if (problem_.has_layer() || problem_.unit == Unit::lm_head)
-      model_.take(first_stream(problem_.options));
-    if (problem_.unit != Unit::update) take_batch(0);
+      model_.take(first_stream(problem_.options, input));
+    if (problem_.unit != Unit::update) take_batch(input);
     if (problem_.unit == Unit::layer_backward) {
       model_.layer_forward(0);
       model_.take_incoming(incoming(problem_.options.shape, problem_.options.shape.width));

@@ -52,4 +52,29 @@ inline void expect_written_by_each_step(Backend& backend, Variant variant, const
   }
 }
 
+// Units whose steps stand alone.
+inline constexpr Unit parts[] = {
+    Unit::forward,           Unit::forward_backward,   Unit::layer_forward, Unit::layer_backward,
+    Unit::attention_forward, Unit::attention_backward, Unit::lm_head};
+
+// Input number 1 is another one, the same for both variants, and number 0 is what it was.
+inline void expect_another_input(Backend& backend, const Options& options, double limit) {
+  for (const Unit unit : parts) {
+    std::vector<double> others[2];
+    for (const Variant variant : {Variant::reference, Variant::optimized}) {
+      const auto computation = make(unit, backend, variant, options);
+      const auto of = [&](int input) {
+        computation->start_again(input);
+        computation->step();
+        return computation->result();
+      };
+      const std::vector<double> first = of(0);
+      others[variant == Variant::optimized] = of(1);
+      EXPECT_GT(distance(unit, options, others[variant == Variant::optimized], first), 0.1);
+      EXPECT_EQ(of(0), first) << static_cast<int>(unit);
+    }
+    EXPECT_LT(distance(unit, options, others[1], others[0]), limit) << static_cast<int>(unit);
+  }
+}
+
 }  // namespace holdfast::gpt_train

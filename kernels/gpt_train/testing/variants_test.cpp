@@ -121,6 +121,12 @@ TEST(GptVariants, HoldNoResultThatNoStepHasWritten) {
     for (const Variant variant : variants) expect_written_by_each_step(*backend, variant, options);
 }
 
+TEST(GptVariants, TakeAnotherInput) {
+  const auto backend = open_backend("host");
+  for (const Options& options : {golden::micro, odd})
+    expect_another_input(*backend, options, 1e-10);
+}
+
 TEST(GptVariants, PeakIsTheFormula) {
   for (const Options& base : {golden::micro, odd, Options{}})
     for (const Optimizer optimizer : {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale})
