@@ -24,7 +24,7 @@ std::string named_walk(const char* family, const Row& row,
   return id(std::string("galaxy_shear/") + family, axes, name(o.precision));
 }
 
-std::unique_ptr<Computation> made(const Row& row, Backend& backend, Variant variant) {
+std::unique_ptr<Computation> walk_of(const Row& row, Backend& backend, Variant variant) {
   return make(unit_of(row), backend, variant, row.options);
 }
 
@@ -80,7 +80,7 @@ Invariant walk_goes_on(const Row& row) {
   };
 }
 
-void estimated(const Row& row, Steps& steps) {
+void estimate_walk(const Row& row, Steps& steps) {
   steps.estimate_bytes = [=](const Backend& backend, Variant variant) {
     return formula_peak_bytes(backend, variant, unit_of(row), row.options);
   };
@@ -91,7 +91,7 @@ std::vector<MetricDeclaration> gradients_of(const Row& row) {
 }
 
 // The time of one of its gradients over that of a step of a fit, which is one and Adam.
-std::vector<Derived> beside_step(const Row& row) {
+std::vector<Derived> beside_fit_step(const Row& row) {
   Derived ratio =
       over("gradient_over_step", as(families::svi_step, row), Derived::Form::case_over_other);
   ratio.kind = "bound";
@@ -107,12 +107,12 @@ constexpr Family<Row> walk(std::string (*id)(const Row&)) {
   return {.id = id,
           .reference = never,
           .metrics = gradients_of,
-          .make = made,
+          .make = walk_of,
           .work = [](const Row& row) { return work_of(unit_of(row), row.options); },
           .oracle = walk_oracle,
           .invariant = walk_goes_on,
-          .more = estimated,
-          .derived = beside_step,
+          .more = estimate_walk,
+          .derived = beside_fit_step,
           .rates = gradients_a_second};
 }
 
