@@ -55,6 +55,12 @@ TEST_F(GalaxyShearOnHost, TablesOpticsAsTheOracleDoes) {
   for (const Variant variant : variants) expect_table(*backend, variant);
 }
 
+TEST_F(GalaxyShearOnHost, BeginsAgainWithAnotherInput) {
+  for (const Variant variant : variants)
+    for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward})
+      expect_turns(*backend, variant, unit);
+}
+
 TEST_F(GalaxyShearOnHost, DrawsLatentsFromTheirPriors) {
   for (const Variant variant : variants)
     for (const int latents : {4, 8}) expect_drawn(*backend, variant, latents);

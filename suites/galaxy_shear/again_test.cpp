@@ -48,5 +48,19 @@ INSTANTIATE_TEST_SUITE_P(Of, EachStepped,
                                          &families::psf_table),
                          family_name);
 
+using EachOfTwoInputs = EachStepped;
+
+TEST_P(EachOfTwoInputs, IsWrongWhereItAnswersEverySecondCallFromMemory) {
+  for (const bool beside_reference : {true, false})
+    for (const int odd : {0, 1})
+      EXPECT_TRUE(found<Remembering>(
+          *GetParam(), [=](int call) { return call > 9 && call % 2 == odd; }, beside_reference));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, EachOfTwoInputs,
+                         testing::Values(&families::render, &families::render_grad,
+                                         &families::forward),
+                         family_name);
+
 }  // namespace
 }  // namespace holdfast::galaxy_shear

@@ -2,6 +2,7 @@
 #include "galaxy_shear/oracles.hpp"
 
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "families/known.hpp"
 #include "galaxy_shear/data/data.hpp"
 #include "galaxy_shear/oracle/oracle.hpp"
+#include "harness/measure/correctness.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast::galaxy_shear {
@@ -35,25 +37,27 @@ const oracle::Fit& fit_of(const Row& row, int b, int steps) {
   });
 }
 
-Values images(const Row& row) {
+// Of the row's galaxies, or of as many behind them, input 1.
+Values images(const Row& row, int input) {
   const Scene scene = scene_of(row.options);
   Values all;
-  for (int b = 0; b < row.options.batch; ++b) {
+  for (int b = input * row.options.batch; b < (input + 1) * row.options.batch; ++b) {
     const Values image = oracle::image(scene, truth_of(scene, b));
     all.insert(all.end(), image.begin(), image.end());
   }
   return all;
 }
 
-Values products(const Row& row) {
+Values products(const Row& row, int input) {
   const Scene scene = scene_of(row.options);
   const Values ones(std::size_t(row.options.image) * row.options.image, 1);
+  const int first = input * row.options.batch, last = first + row.options.batch;
   Values all;
-  for (int b = 0; b < row.options.batch; ++b) {
+  for (int b = first; b < last; ++b) {
     const Values image = oracle::image(scene, truth_of(scene, b));
     all.push_back(std::accumulate(image.begin(), image.end(), 0.));
   }
-  for (int b = 0; b < row.options.batch; ++b)
+  for (int b = first; b < last; ++b)
     for (const double value : oracle::vjp(scene, truth_of(scene, b), ones)) all.push_back(value);
   return all;
 }
@@ -101,9 +105,10 @@ double distance_of_fits(const Row& row, double limit, const Values& result) {
   return worst;
 }
 
-Values losses(const Row& row) {
+Values losses(const Row& row, int input) {
   const Scene scene = scene_of(row.options);
-  const Values data = data_of(scene, Noise::philox, row.options.batch);
+  const int batch = row.options.batch;
+  const Values data = data_of(scene, Noise::philox, batch, input * batch);
   const auto pixels = std::ptrdiff_t(row.options.image) * row.options.image;
   Values latents, found;
   for (int b = 0; b < row.options.batch; ++b) {
@@ -134,6 +139,17 @@ double limit_of(const Row& row) {
   }
 }
 
+// Of images, products or losses, and so of another input, which is asked for once and kept.
+using OfInput = Values(const Row& row, int input);
+void know(Oracle& known, const Row& row, OfInput* of) {
+  known.expected = [=](int) { return of(row, 0); };
+  known.other = [=, limit = known, kept = std::make_shared<Values>()](const Values& result,
+                                                                      int input) {
+    if (kept->empty()) *kept = of(row, input);
+    return error_of(limit, result, *kept);
+  };
+}
+
 }  // namespace
 
 Oracle oracle_of(const Row& row) {
@@ -148,10 +164,10 @@ Oracle oracle_of(const Row& row) {
                   }};
   switch (unit_of(row)) {
     case Unit::render:
-      known.expected = [=](int) { return images(row); };
+      know(known, row, images);
       break;
     case Unit::render_grad:
-      known.expected = [=](int) { return products(row); };
+      know(known, row, products);
       break;
     case Unit::psf_table:
       known.expected = [=](int) { return oracle::response(scene_of(row.options)); };
@@ -159,7 +175,7 @@ Oracle oracle_of(const Row& row) {
       known.golden = {};
       break;
     case Unit::forward:
-      known.expected = [=](int) { return losses(row); };
+      know(known, row, losses);
       break;
     case Unit::map:
       known.parts = {};

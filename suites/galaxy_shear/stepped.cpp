@@ -36,16 +36,22 @@ void draws(const Row& row, Steps& steps) {
   steps.rewritten = [](const Backend&, Variant variant) -> std::vector<std::string> {
     return {variant == Variant::reference ? "result: image" : "result"};
   };
+  steps.inputs = 2;
 }
 void multiplies(const Row& row, Steps& steps) {
   estimated(row, steps);
   steps.rewritten = [](const Backend&, Variant) -> std::vector<std::string> {
     return {"result: sums", "result: gradients"};
   };
+  steps.inputs = 2;
 }
 void fits(const Row& row, Steps& steps) {
   estimated(row, steps);
   steps.rewritten = [](const Backend&, Variant) -> std::vector<std::string> { return {"result"}; };
+}
+void compares(const Row& row, Steps& steps) {
+  fits(row, steps);
+  steps.inputs = 2;
 }
 
 // A batch in f32 beside what it would hold in f64, whose own case is held to the formula.
@@ -165,7 +171,7 @@ const Family<Row> families::forward = {
     .oracle = oracle_of,
     .invariant = [](const Row&) { return repeats_itself(); },
     .chained = never,
-    .more = fits,
+    .more = compares,
     .derived = beside_image};
 
 // Three steps are more than the depth of any pipeline that could hide a stale buffer.

@@ -60,15 +60,28 @@ std::vector<double> scene_data_of(const Scene& scene, Noise noise, int objects) 
   return data;
 }
 
-std::vector<double> data_of(const Scene& scene, Noise noise, int batch) {
+std::vector<double> data_of(const Scene& scene, Noise noise, int batch, int first) {
   std::vector<double> data;
-  for (int b = 0; b < batch; ++b) {
+  for (int b = first; b < first + batch; ++b) {
     const std::vector<double>& clean = drawn(scene, truth_of(scene, b));
     const std::vector<double> error = noise_of(noise, scene.image, b);
     for (std::size_t p = 0; p < clean.size(); ++p)
       data.push_back(clean[p] + scene.noise * error[p]);
   }
   return data;
+}
+
+std::vector<double> truths_of(const Problem& problem, int input) {
+  if (input == 0) return problem.truths;
+  std::vector<double> truths;
+  for (int b = 0; b < problem.batch; ++b)
+    for (const double value : truth_of(problem.scene, problem.batch + b)) truths.push_back(value);
+  return truths;
+}
+
+std::vector<double> data_of(const Problem& problem, int input) {
+  if (input == 0) return problem.data;
+  return data_of(problem.scene, Noise::philox, problem.batch, problem.batch);
 }
 
 }  // namespace holdfast::galaxy_shear

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "galaxy_shear/problem/problem.hpp"
 #include "galaxy_shear/problem/scene.hpp"
 
 namespace holdfast::galaxy_shear {
@@ -17,7 +18,12 @@ std::vector<double> noise_of(Noise noise, int image, int b);
 // [S, S]: several galaxies in one image.
 std::vector<double> scene_data_of(const Scene& scene, Noise noise, int objects);
 
-// [batch, S, S]. Stamps are drawn once per process and scene.
-std::vector<double> data_of(const Scene& scene, Noise noise, int batch);
+// [batch, S, S], of realisations from `first` on. Stamps are drawn once per process and scene.
+std::vector<double> data_of(const Scene& scene, Noise noise, int batch, int first = 0);
+
+// For those who begin again: a problem's own truths or data, input 0, or, input 1, those of as many
+// realisations behind its own.
+std::vector<double> truths_of(const Problem& problem, int input);
+std::vector<double> data_of(const Problem& problem, int input);
 
 }  // namespace holdfast::galaxy_shear

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "galaxy_shear/data/data.hpp"
 #include "galaxy_shear/device/on_device.hpp"
 #include "galaxy_shear/problem/results.hpp"
 
@@ -25,7 +26,10 @@ class Forward final : public OnDevice<T, ForwardKernel<T>> {
     Base::launch("forward", Base::kernels_.forward, data_.data(), states_.data(), losses_.data(),
                  problem_.sample);
   }
-  void start_again(int) override { states_.upload(first_states(problem_)); }
+  void start_again(int input) override {
+    states_.upload(first_states(problem_));
+    data_.upload(cast<T>(data_of(problem_, input)));
+  }
   std::vector<double> result() override {
     return told(problem_, states_.to_host(), losses_.to_host());
   }

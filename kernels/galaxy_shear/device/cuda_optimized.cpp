@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "galaxy_shear/data/data.hpp"
 #include "galaxy_shear/device/cuda_fits.hpp"
 #include "galaxy_shear/device/on_device.hpp"
 #include "galaxy_shear/device/scene.hpp"
@@ -25,6 +26,7 @@ class Render final : public OnDevice<T, RenderKernel<T>> {
   void step() override {
     Base::launch("render", Base::kernels_.render, truths_.data(), images_.data());
   }
+  void start_again(int input) override { truths_.upload(truths_of(Base::problem_, input)); }
   std::vector<double> result() override {
     const std::vector<T> images = images_.to_host();
     return {images.begin(), images.end()};
@@ -50,6 +52,7 @@ class RenderGrad final : public OnDevice<T, RenderGradKernel<T>> {
     Base::launch("render_grad", Base::kernels_.render_grad, truths_.data(), cotangent_.data(),
                  sums_.data(), gradients_.data());
   }
+  void start_again(int input) override { truths_.upload(truths_of(Base::problem_, input)); }
   std::vector<double> result() override { return summed_up(sums_.to_host(), gradients_.to_host()); }
 
  private:

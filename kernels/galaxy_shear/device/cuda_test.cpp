@@ -51,6 +51,13 @@ INSTANTIATE_TEST_SUITE_P(Nightly, EmulatedStamp,
                                          Crossing{64, 33, Psf::gaussian, Precision::f32},
                                          Crossing{128, 48, Psf::moffat, Precision::f64}));
 
+TEST(EmulatedGalaxyShear, BeginsAgainWithAnotherInput) {
+  for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward}) {
+    for (const Variant variant : variants) expect_turns(*emulated(variant), variant, unit);
+    expect_turns(*emulated(Variant::optimized), Variant::optimized, unit, true);
+  }
+}
+
 TEST(NightlyEmulatedGalaxyShear, StampsSplitOverBlocksMeetTheOracle) {
   const auto backend = emulated(Variant::optimized);
   expect_oracle(*backend, Variant::optimized, scene_of_size(16, 7, Psf::moffat, 4), Precision::f32,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "galaxy_shear/data/data.hpp"
 #include "galaxy_shear/device/on_device.hpp"
 #include "galaxy_shear/device/split_kernels.hpp"
 #include "galaxy_shear/problem/results.hpp"
@@ -65,8 +66,10 @@ class Split final : public Computation {
         device_.download(now_.data(), out_->data() + t * now_.size(), now_.size() * sizeof(double));
     }
   }
-  void start_again(int) override {
+  void start_again(int input) override {
+    if (truths_) truths_->upload(truths_of(problem_, input));
     if (states_) states_->upload(first_states(problem_));
+    if (problem_.unit == Unit::forward) given_->upload(cast<T>(data_of(problem_, input)));
   }
   std::vector<double> result() override {
     if (problem_.unit == Unit::render_grad)

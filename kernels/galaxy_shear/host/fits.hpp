@@ -2,6 +2,7 @@
 // On the host: what compares a galaxy's image with its data. Compiled per instruction set.
 #pragma once
 
+#include "galaxy_shear/data/data.hpp"
 #include "galaxy_shear/host/on_host.hpp"
 #include "galaxy_shear/problem/results.hpp"
 
@@ -18,6 +19,8 @@ class Compared : public OnHost<T> {
         data_(backend, readable<T>(Base::problem_.data), "inputs") {}
 
  protected:
+  void compare_with(int input) { data_.upload(readable<T>(data_of(Base::problem_, input))); }
+
   template <bool descends>
   double compared(Lone<T>& galaxy, int b, const Point& point, double* gradient) const {
     galaxy.place(Base::model_, point.z);
@@ -65,7 +68,10 @@ class Fit final : public Compared<T> {
         losses_.data()[t * problem_.batch + b] = advanced(galaxy, b, state);
     });
   }
-  void start_again(int) override { states_.upload(first_states(problem_)); }
+  void start_again(int input) override {
+    states_.upload(first_states(problem_));
+    if (problem_.unit == Unit::forward) Base::compare_with(input);
+  }
   std::vector<double> result() override {
     return told(problem_, states_.to_host(), losses_.to_host());
   }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "galaxy_shear/data/data.hpp"
 #include "galaxy_shear/host/fits.hpp"
 #include "galaxy_shear/host/on_host.hpp"
 #include "galaxy_shear/host/psf_table.hpp"
@@ -25,6 +26,7 @@ class Truths : public OnHost<T> {
  public:
   Truths(Backend& backend, Problem problem)
       : Base(backend, std::move(problem)), truths_(backend, Base::problem_.truths, "inputs") {}
+  void start_again(int input) override { truths_.upload(truths_of(Base::problem_, input)); }
 
  protected:
   const double* truth(int b) const { return truths_.data() + b * parameters; }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "computation.hpp"
+#include "galaxy_shear/data/data.hpp"
 #include "galaxy_shear/problem/results.hpp"
 #include "galaxy_shear/reference/eager_graph.hpp"
 #include "runtime/backend/buffer.hpp"
@@ -69,8 +70,10 @@ class EagerReference final : public Computation {
     }
   }
 
-  void start_again(int) override {
+  void start_again(int input) override {
+    if (truths_) truths_->upload(truths_of(problem_, input));
     if (states_) restart();
+    if (problem_.unit == Unit::forward) data_->upload(cast(data_of(problem_, input)));
   }
   std::vector<double> result() override {
     if (problem_.unit == Unit::render_grad)

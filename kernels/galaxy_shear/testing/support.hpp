@@ -2,10 +2,14 @@
 // For tests: problems of the published scenes, and what variants make of them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "galaxy_shear/data/data.hpp"
 #include "galaxy_shear/data/golden.hpp"
 #include "galaxy_shear/galaxy_shear.hpp"
 
@@ -63,6 +67,25 @@ inline Problem alone(Problem problem, int b) {
   part(problem.data);
   problem.batch = 1;
   return problem;
+}
+
+// Once it begins again with another input, as who is built with that; and then as it began.
+inline void expect_turns(Backend& backend, Variant variant, Unit unit, bool split = false) {
+  Problem problem = batch_of(
+      unit,
+      {.fft = 16, .image = 7, .batch = 3, .psf = Psf::moffat, .precision = Precision::f32});
+  problem.split = split;
+  Problem other = problem;
+  other.truths = truths_of(problem, 1);
+  other.data = data_of(problem, 1);
+  const auto computation = make(backend, variant, problem);
+  const auto first = after(backend, variant, problem), second = after(backend, variant, other);
+  EXPECT_NE(first, second);
+  for (const auto& [input, expected] : {std::pair{1, second}, {0, first}}) {
+    computation->start_again(input);
+    computation->step();
+    EXPECT_EQ(computation->result(), expected) << input;
+  }
 }
 
 }  // namespace holdfast::galaxy_shear
