@@ -2,41 +2,24 @@
 // Work that is left out once a case was checked and timed is found when it is verified again.
 #include <gmock/gmock.h>
 
-#include <functional>
 #include <utility>
 
+#include "cubed_sphere_swe/problem/words.hpp"
 #include "cubed_sphere_swe/row.hpp"
 #include "harness/measure/measure.hpp"
+#include "harness/testing/lazy.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
 
 using testing::HasSubstr;
 
-// Leaves out the steps that it is told to, counted from the first.
-class Skipping : public Computation {
- public:
-  Skipping(std::unique_ptr<Computation> inner, std::function<bool(int call)> skips)
-      : inner_(std::move(inner)), skips_(std::move(skips)) {}
-  void step() override {
-    if (!skips_(++calls_)) inner_->step();
-  }
-  std::vector<double> result() override { return inner_->result(); }
-  std::vector<NamedReading> readings() override { return inner_->readings(); }
-  void start_again(int input) override { inner_->start_again(input); }
-
- private:
-  std::unique_ptr<Computation> inner_;
-  std::function<bool(int call)> skips_;
-  int calls_ = 0;
-};
-
 Measurement measured(const Case& one) {
   return measure(one, "host",
                  {.budget = {.seconds = 0, .fewest_rounds = 1, .most_rounds = 1}, .seed = 1});
 }
 
-Case skipping(const Row& row, const std::function<bool(int call)>& skips) {
+Case skipping(const Row& row, const Calls& skips) {
   Case one = case_of(row);
   one.derived.clear();
   auto& steps = std::get<Steps>(one.recipe);
@@ -113,6 +96,37 @@ TEST(Tendency, ThatDoesNothingInEverySecondStepIsFoundOnceItIsVerifiedAgain) {
       measured(skipping(small(families::rhs), [](int call) { return call % 2 == 0; }));
   EXPECT_THAT(found.reason, HasSubstr("verified again after the timed section"));
 }
+
+using Kind = Component::Kind;
+
+struct EachComponent : testing::TestWithParam<Component> {
+  static std::optional<std::string> found(const Calls& remembers, bool beside_reference) {
+    Row row = small(families::component);
+    row.component = GetParam();
+    return found_again<Remembering>(steps_of(row), remembers, beside_reference);
+  }
+};
+
+TEST_P(EachComponent, IsRightWithInputsByTurns) {
+  for (const bool beside_reference : {true, false})
+    EXPECT_EQ(found([](int) { return false; }, beside_reference), std::nullopt);
+}
+
+TEST_P(EachComponent, IsWrongWhereItAnswersEverySecondCallFromMemory) {
+  for (const bool beside_reference : {true, false})
+    for (const int odd : {0, 1})
+      EXPECT_TRUE(found([=](int call) { return call > 9 && call % 2 == odd; }, beside_reference));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, EachComponent,
+                         testing::Values(Component{.kind = Kind::operator_apply},
+                                         Component{.kind = Kind::project},
+                                         Component{.kind = Kind::gradient},
+                                         Component{.kind = Kind::contravariant},
+                                         Component{.kind = Kind::divergence}),
+                         [](const auto& one) {
+                           return std::string(component_words.of(one.param.kind));
+                         });
 
 }  // namespace
 }  // namespace holdfast::cubed_sphere_swe

@@ -135,10 +135,16 @@ void of_two_starts(const Row&, Steps& steps) {
   };
 }
 
-// Penalties are added to what is there; all others write their result anew.
+// Penalties are added to what is there; all others write their result anew, but for a device's
+// optimized projection, which is made in place and begins again with what it projects.
 void writes_its_result(const Row& row, Steps& steps) {
   if (row.component.kind == Kind::sat) return;
-  steps.rewritten = [](const Backend&, Variant) { return std::vector<std::string>{"result"}; };
+  of_two_starts(row, steps);
+  steps.rewritten = [kind = row.component.kind](const Backend& backend, Variant variant) {
+    const bool in_place =
+        kind == Kind::project && backend.device && variant == Variant::optimized;
+    return in_place ? std::vector<std::string>{} : std::vector<std::string>{"result"};
+  };
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "cubed_sphere_swe/problem/operators.hpp"
 #include "cubed_sphere_swe/problem/sphere.hpp"
 #include "cubed_sphere_swe/testing/support.hpp"
+#include "cubed_sphere_swe/testing/turns.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
@@ -65,6 +66,12 @@ TEST_P(EmulatedPart, SinglePrecisionStaysCloseToDouble) {
   const double apart = largest_difference(after(1, variant, problem), in_double);
   EXPECT_LT(apart, 2e-6 * largest(in_double));
   EXPECT_GT(apart, 1e-12 * largest(in_double));  // else it was not single precision
+}
+
+TEST_P(EmulatedPart, BeginsAgainWithTwiceItsInputs) {
+  if (component.kind == Kind::sat) GTEST_SKIP() << "its steps are chained";
+  const auto backend = emulated(variant);
+  expect_turns(*make(*backend, variant, random_part(component, 9)));
 }
 
 class EmulatedPartPair : public testing::TestWithParam<Part> {};

@@ -56,7 +56,7 @@ class OptimizedPart final : public Computation {
 
   void step() override { launch_(); }
   std::vector<double> result() override { return arrays_.result(); }
-  void start_again(int) override { arrays_.start_again(); }
+  void start_again(int input) override { arrays_.start_again(input); }
 
  private:
   using Launches = std::function<void()>;
@@ -114,7 +114,7 @@ class OptimizedPart final : public Computation {
 
   Launches contravariant(const State& start, MetricSign q12) {
     const T *v1 = arrays_.in(start.v1), *v2 = arrays_.in(start.v2),
-            *metric = arrays_.in(raising_metric(n_, q12), "metric");
+            *metric = arrays_.table(raising_metric(n_, q12), "metric");
     T *up1 = arrays_.out(velocity_count(n_)), *up2 = arrays_.out(velocity_count(n_));
     return [=, this] {
       const Scope scope("contravariant");
@@ -133,7 +133,7 @@ class OptimizedPart final : public Computation {
 
   Launches penalise(const State& start, const ComponentInputs& inputs) {
     const T *v1 = arrays_.in(start.v1), *v2 = arrays_.in(start.v2), *u1 = arrays_.in(inputs.u1),
-            *u2 = arrays_.in(inputs.u2), *tangents = arrays_.in(axis(n_).tan_vertices, "border");
+            *u2 = arrays_.in(inputs.u2), *tangents = arrays_.table(axis(n_).tan_vertices, "border");
     T* sum = arrays_.out(inputs.divergence);
     const std::int32_t* meets =
         neighbours_.emplace_back(backend_, meeting_sides(), "neighbours").data();

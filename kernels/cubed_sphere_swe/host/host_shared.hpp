@@ -13,6 +13,7 @@
 #include "cubed_sphere_swe/host/host_panels.hpp"
 #include "cubed_sphere_swe/problem/problem.hpp"
 #include "cubed_sphere_swe/problem/stages.hpp"
+#include "cubed_sphere_swe/problem/turns.hpp"
 #include "cubed_sphere_swe/problem/words.hpp"
 #include "cubed_sphere_swe/problem/work.hpp"
 #include "host/schedule.hpp"
@@ -65,6 +66,10 @@ class ByRows : public Shared {
     for (const Field<T>& field : out_) append(all, field.data(), field.size());
     return all;
   }
+  void start_again(int input) override {
+    const double factor = turns_.to(input);
+    for (Field<T>& field : in_) multiply(field, factor);
+  }
 
  protected:
   ByRows(Backend& backend, const Problem& problem, int scratch_rows)
@@ -91,6 +96,7 @@ class ByRows : public Shared {
  private:
   std::size_t scratch_values_;
   std::vector<Field<T>> scratch_ = {};
+  Turns turns_ = {};
 };
 
 }  // namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA

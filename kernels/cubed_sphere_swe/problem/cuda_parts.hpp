@@ -8,6 +8,7 @@
 
 #include "computation.hpp"
 #include "cubed_sphere_swe/problem/problem.hpp"
+#include "cubed_sphere_swe/problem/turns.hpp"
 #include "runtime/backend/buffer.hpp"
 
 namespace holdfast::cubed_sphere_swe {
@@ -23,17 +24,25 @@ class PartArrays {
  public:
   explicit PartArrays(Backend& backend) : backend_(backend) {}
 
-  const T* in(const std::vector<double>& values, const char* site = "inputs") {
-    return keep(in_, values, site);
+  const T* in(const std::vector<double>& values) { return keep(in_, values, "inputs"); }
+  const T* table(const std::vector<double>& values, const char* site) {
+    return keep(tables_, values, site);
   }
   T* out(std::size_t count) { return out_.emplace_back(backend_, count, "result").data(); }
   T* out(const std::vector<double>& start) {
     start_.assign(start.begin(), start.end());
     return keep(out_, start, "result");
   }
-  // A result that began with values begins with them again.
-  void start_again() {
-    if (!start_.empty()) out_[0].upload(start_);
+  // A result that began with values begins with them again, or with those of this input.
+  void start_again(int input) {
+    const double factor = turns_.to(input);
+    const auto turn = [=](Buffer<T>& buffer, std::vector<T> values) {
+      multiply(values, factor);
+      buffer.upload(values);
+      return values;
+    };
+    for (Buffer<T>& buffer : in_) turn(buffer, buffer.to_host());
+    if (!start_.empty()) start_ = turn(out_[0], start_);
   }
 
   std::vector<double> result() const {
@@ -51,8 +60,9 @@ class PartArrays {
   }
 
   Backend& backend_;
-  std::vector<Buffer<T>> in_ = {}, out_ = {};
+  std::vector<Buffer<T>> in_ = {}, tables_ = {}, out_ = {};
   std::vector<T> start_ = {};
+  Turns turns_ = {};
 };
 
 // Whether an operator's result is a field of heights; else it takes one.

@@ -43,7 +43,7 @@ class ReferencePart final : public Computation {
 
   void step() override { launch_(); }
   std::vector<double> result() override { return arrays_.result(); }
-  void start_again(int) override { arrays_.start_again(); }
+  void start_again(int input) override { arrays_.start_again(input); }
 
  private:
   using Launches = std::function<void()>;

@@ -4,6 +4,7 @@
 
 #include "cubed_sphere_swe/problem/component_inputs.hpp"
 #include "cubed_sphere_swe/problem/host_components.hpp"
+#include "cubed_sphere_swe/problem/turns.hpp"
 #include "cubed_sphere_swe/reference/host_dense.hpp"
 #include "runtime/count/scope.hpp"
 
@@ -20,7 +21,16 @@ class Outputs : public Computation {
   }
 
  protected:
+  template <class... Inputs>
+  void turn(int number, Inputs&... inputs) {
+    const double factor = turns_.to(number);
+    (multiply(inputs, factor), ...);
+  }
+
   std::vector<Buffer<T>> out_ = {};
+
+ private:
+  Turns turns_ = {};
 };
 
 template <class T>
@@ -37,6 +47,7 @@ class OperatorApply final : public Outputs<T> {
                                                                        : velocity_count(problem.n),
                             "result");
   }
+  void start_again(int input) override { this->turn(input, in_); }
   void step() override {
     const Scope scope("operator_apply");
     if (direction_ == 1)
@@ -65,6 +76,7 @@ class Project final : public Outputs<T> {
       : n_(problem.n), h_(table<T>(backend, problem.start.h, "inputs")) {
     this->out_.emplace_back(backend, height_count(n_), "result");
   }
+  void start_again(int input) override { this->turn(input, h_); }
   void step() override {
     const Scope scope("project");
     project_one_by_one(n_, h_.data(), this->out_[0].data());
@@ -85,6 +97,7 @@ class Gradient final : public Outputs<T> {
     for (int k = 0; k < problem.component.components; ++k)
       this->out_.emplace_back(backend, velocity_count(problem.n), "result");
   }
+  void start_again(int input) override { this->turn(input, hp_); }
   void step() override {
     const Scope scope("gradient");
     dvc_.along_x1(products_, hp_.data(), this->out_[0].data(), -gravity);
@@ -111,6 +124,7 @@ class Contravariant final : public Outputs<T> {
     for (int k = 0; k < 2; ++k)
       this->out_.emplace_back(backend, velocity_count(problem.n), "result");
   }
+  void start_again(int input) override { this->turn(input, v1_, v2_); }
   void step() override {
     const Scope scope("contravariant");
     raise_index_(products_, pcv_, pvc_, v1_.data(), v2_.data(), this->out_[0].data(),
@@ -130,6 +144,7 @@ class Divergence final : public Outputs<T> {
   Divergence(Backend& backend, const Problem& problem)
       : Divergence(backend, problem.n,
                    component_inputs(problem.n, problem.options.q12, problem.start)) {}
+  void start_again(int input) override { this->turn(input, u1_, u2_); }
   void step() override {
     const Scope scope("divergence");
     dcv_.along_x1(products_, u1_.data(), this->out_[0].data());

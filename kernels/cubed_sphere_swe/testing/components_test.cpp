@@ -11,6 +11,7 @@
 #include "cubed_sphere_swe/problem/sphere.hpp"
 #include "cubed_sphere_swe/problem/words.hpp"
 #include "cubed_sphere_swe/testing/support.hpp"
+#include "cubed_sphere_swe/testing/turns.hpp"
 #include "cubed_sphere_swe/variants.hpp"
 #include "runtime/base/error.hpp"
 
@@ -112,6 +113,13 @@ TEST_P(HostComponents, EveryStepMakesTheSameOfTheSameInputs) {
   if (GetParam().kind == Kind::sat) GTEST_SKIP() << "each step adds the penalty once more";
   for (const Variant variant : {Variant::reference, Variant::optimized})
     EXPECT_EQ(after(variant, 13, {}, 3), after(variant, 13));
+}
+
+TEST_P(HostComponents, BeginsAgainWithTwiceItsInputs) {
+  if (GetParam().kind == Kind::sat) GTEST_SKIP() << "its steps are chained";
+  for (const Variant variant : {Variant::reference, Variant::optimized})
+    for (const Precision precision : {Precision::f64, Precision::f32})
+      expect_turns(*make_component(*backend, variant, {13}, GetParam(), {.precision = precision}));
 }
 
 TEST_P(HostComponents, ASteadyStepAllocatesNothing) {

@@ -24,6 +24,7 @@ class Skipping : public Computation {
     if (!skips_(++calls_)) inner_->step();
   }
   std::vector<double> result() override { return inner_->result(); }
+  std::vector<NamedReading> readings() override { return inner_->readings(); }
   void start_again(int input) override { inner_->start_again(input); }
 
  private:
@@ -44,6 +45,7 @@ class Remembering : public Computation {
     kept_ = inner_->result();
   }
   std::vector<double> result() override { return from_memory_ ? kept_ : inner_->result(); }
+  std::vector<NamedReading> readings() override { return inner_->readings(); }
   void start_again(int input) override { inner_->start_again(input); }
 
  private:
