@@ -8,14 +8,15 @@
 #include "runtime/base/error.hpp"
 #include "xpcs_fit/oracle/distance.hpp"
 #include "xpcs_fit/oracle/golden.hpp"
+#include "xpcs_fit/problem/starts.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {
 
 using Values = std::vector<double>;
 
-Values exact(Unit unit, const Problem& problem) {
-  const Values& start = problem.input->box.start;
+Values exact(Unit unit, const Problem& problem, int input) {
+  const Values start = start_of(problem, input);
   if (unit == Unit::g2) return oracle::model(problem, start);
   if (unit == Unit::normal_equations)
     return oracle::in_a_row(oracle::normal_equations(problem, start));
@@ -54,6 +55,13 @@ double golden_error(Unit unit, const Options& options, Backend& backend, Variant
   return worst;
 }
 
+const Values& known_of(Unit unit, const Row& row, int input) {
+  static Known<std::string, Values> known;
+  return known.of(text(row.family->id(row), " ", size_of(row).angles, " ", size_of(row).frames, " ",
+                       row.seed, " ", input),
+                  [&] { return exact(unit, problem_of(row, true), input); });
+}
+
 bool has_golden(const Options& options) {
   return options.mode == Mode::laminar && options.scaling == Scaling::shared &&
          options.loss == Loss::linear && options.weights == Weights::unit;
@@ -64,16 +72,19 @@ bool has_golden(const Options& options) {
 Oracle oracle_of(Unit unit, const Row& row) {
   Oracle oracle = {.name = "the plain formulation, point by point",
                    .limit = limit(unit, row.options.precision),
-                   .expected =
-                       [=](int) {
-                         static Known<std::string, Values> known;
-                         return known.of(text(row.family->id(row), " ", size_of(row).angles, " ",
-                                              size_of(row).frames, " ", row.seed),
-                                         [&] { return exact(unit, problem_of(row, true)); });
-                       },
+                   .expected = [=](int) { return known_of(unit, row, 0); },
                    .distance = unit == Unit::normal_equations
                                    ? Oracle::Distance(oracle::distance)
                                    : Oracle::Distance(residual_distance)};
+  // Either may lie as far from the truth.
+  oracle.between = [distance = oracle.distance](const Values& ours, const Values& theirs) {
+    return distance(ours, theirs) / 2;
+  };
+  // Of larger ones it would take too long where no reference is beside.
+  if (row.size <= NamedSize::s0)
+    oracle.other = [=, distance = oracle.distance](const Values& result, int input) {
+      return distance(result, known_of(unit, row, input));
+    };
   if (has_golden(row.options)) {
     oracle.name += ", and published values";
     oracle.golden = [=](Backend& backend, Variant variant) {

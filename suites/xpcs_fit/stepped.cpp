@@ -8,10 +8,12 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// Each step writes its result anew; from size s on what depends on frames alone is small.
+// Each step writes its result anew, at one of two starts; from size s on what depends on frames
+// alone is small.
 template <Unit unit>
 void add_to(const Row& row, Steps& steps) {
   steps.rewritten = [](const Backend&, Variant) { return std::vector<std::string>{"result"}; };
+  steps.inputs = 2;
   if (row.size >= NamedSize::s)
     steps.estimate_bytes = [=](const Backend& backend, Variant variant) {
       return estimate_bytes(unit, backend, variant, size_of(row), row.options);

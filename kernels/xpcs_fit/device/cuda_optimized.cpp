@@ -5,6 +5,7 @@
 
 #include "xpcs_fit/data/held.hpp"
 #include "xpcs_fit/device/pass.hpp"
+#include "xpcs_fit/problem/starts.hpp"
 #include "xpcs_fit/variants.hpp"
 
 namespace holdfast::xpcs_fit {
@@ -15,6 +16,7 @@ class Values final : public Computation {
  public:
   Values(Unit unit, Backend& backend, const Problem& problem)
       : unit_(unit),
+        problem_(problem),
         points_{.pairs = problem.input->size.plane(), .angle_pitch = problem.input->size.plane()},
         blocks_(resident_blocks(backend, points_.pairs, 16)),
         parameter_count_(static_cast<int>(problem.input->box.start.size())),
@@ -38,6 +40,7 @@ class Values final : public Computation {
                        out_.data(), partial_.data());
     frames_.reduce(partial_.data(), 1, static_cast<int>(blocks_), 1, cost_.data());
   }
+  void start_again(int input) override { parameters_.upload(start_of(problem_, input)); }
 
   std::vector<double> result() override {
     const std::vector<T> values = out_.to_host();
@@ -48,6 +51,7 @@ class Values final : public Computation {
 
  private:
   Unit unit_;
+  Problem problem_;
   Points<T> points_;
   unsigned blocks_;
   int parameter_count_;
@@ -63,7 +67,8 @@ class Normal final : public Computation {
  public:
   Normal(Backend& backend, const Problem& problem)
       : problem_(problem),
-        parameters_(backend, problem.input->box.start, "parameters"),
+        start_(start_of(problem, 0)),
+        parameters_(backend, start_, "parameters"),
         data_(held_data<T>(backend, problem)),
         weights_(held_weights<T>(backend, problem)),
         pass_(backend, problem),
@@ -75,16 +80,20 @@ class Normal final : public Computation {
   void step() override {
     pass_.enqueue(points_, parameters_.data(), static_cast<int>(parameters_.size()));
   }
+  void start_again(int input) override {
+    start_ = start_of(problem_, input);
+    parameters_.upload(start_);
+  }
   std::vector<double> result() override {
     const std::vector<double> sums = pass_.sums().to_host();
     std::vector<double> out(normal_count(static_cast<int>(parameters_.size())));
-    assemble(problem_.options, problem_.input->size.angles, sums, problem_.input->box.start,
-             out.data());
+    assemble(problem_.options, problem_.input->size.angles, sums, start_, out.data());
     return out;
   }
 
  private:
   Problem problem_;
+  std::vector<double> start_;
   Buffer<double> parameters_;
   Buffer<T> data_, weights_;
   DevicePass<T> pass_;

@@ -9,6 +9,7 @@
 
 #include "xpcs_fit/host/pass.hpp"
 #include "xpcs_fit/problem/fit.hpp"
+#include "xpcs_fit/problem/starts.hpp"
 #include "xpcs_fit/variants.hpp"
 
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {
@@ -20,6 +21,7 @@ class Values final : public Computation {
  public:
   Values(Backend& backend, const Problem& problem)
       : problem_(problem),
+        start_(start_of(problem, 0)),
         size_(problem.input->size),
         threads_(threads_for(problem)),
         blocks_(block_count(size_.frames)),
@@ -29,8 +31,8 @@ class Values final : public Computation {
         costs_(backend, residual ? blocks_ : 0, "partial sums") {}
 
   void step() override {
-    frames_.set(local(problem_.options, size_.angles, 0, problem_.input->box.start).data());
-    angles_ = angles_at<T>(problem_, problem_.input->box.start);
+    frames_.set(local(problem_.options, size_.angles, 0, start_).data());
+    angles_ = angles_at<T>(problem_, start_);
     if (problem_.options.mode == Mode::at_rest)
       evaluate<Mode::at_rest>();
     else
@@ -38,6 +40,7 @@ class Values final : public Computation {
     cost_ = 0;
     for (std::size_t block = 0; block < costs_.size(); ++block) cost_ += costs_.data()[block] / 2;
   }
+  void start_again(int input) override { start_ = start_of(problem_, input); }
   std::vector<double> result() override {
     const std::vector<T> values = out_.to_host();
     std::vector<double> all(values.begin(), values.end());
@@ -124,6 +127,7 @@ class Values final : public Computation {
   }
 
   Problem problem_;
+  std::vector<double> start_;
   Size size_;
   int threads_, blocks_;
   ScaledFrames<T> frames_;
@@ -165,15 +169,18 @@ template <class T>
 class Normal final : public Computation {
  public:
   Normal(Backend& backend, const Problem& problem)
-      : start_(problem.input->box.start),
+      : problem_(problem),
+        start_(start_of(problem, 0)),
         resident_(backend, problem),
         out_(backend, normal_count(parameter_count(problem.options, problem.input->size.angles)),
              "result") {}
 
   void step() override { resident_(start_, out_.data()); }
+  void start_again(int input) override { start_ = start_of(problem_, input); }
   std::vector<double> result() override { return out_.to_host(); }
 
  private:
+  Problem problem_;
   std::vector<double> start_;
   Resident<T> resident_;
   Buffer<double> out_;

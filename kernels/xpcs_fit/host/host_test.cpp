@@ -56,6 +56,14 @@ TEST(XpcsHost, ComputesTheResidualAndItsCost) {
   }
 }
 
+TEST(XpcsHost, BeginsAgainAtAnotherStart) {
+  const auto backend = open_backend("host");
+  for (const Unit unit : {Unit::g2, Unit::residual, Unit::normal_equations})
+    for (const Variant variant : variants)
+      for (const Scaling scaling : {Scaling::shared, Scaling::per_angle})
+        expect_turns(unit, *backend, variant, problem(odd, {.scaling = scaling}));
+}
+
 class XpcsNormal : public testing::TestWithParam<Options> {};
 INSTANTIATE_TEST_SUITE_P(Forms, XpcsNormal,
                          testing::Values(Options{}, Options{.mode = Mode::at_rest},

@@ -8,6 +8,7 @@
 
 #include "xpcs_fit/data/held.hpp"
 #include "xpcs_fit/problem/fit.hpp"
+#include "xpcs_fit/problem/starts.hpp"
 #include "xpcs_fit/reference/cuda_parts.hpp"
 
 namespace holdfast::xpcs_fit {
@@ -37,6 +38,8 @@ class Plain final : public Computation {
       evaluate();
     } while (!fit_.take(sums().data()));
   }
+  // Of a fit, which begins anew in each step, there is one.
+  void start_again(int input) override { planes_.set(start_of(problem_, input)); }
 
   std::vector<double> result() override {
     if (unit_ == Unit::g2) return as_double(part_.model().to_host());

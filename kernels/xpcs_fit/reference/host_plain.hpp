@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "xpcs_fit/problem/fit.hpp"
+#include "xpcs_fit/problem/starts.hpp"
 #include "xpcs_fit/reference/host_parts.hpp"
 #include "xpcs_fit/variants.hpp"
 
@@ -18,6 +19,7 @@ class Plain final : public Computation {
   Plain(Unit unit, Backend& backend, const Problem& problem)
       : unit_(unit),
         problem_(problem),
+        start_(start_of(problem, 0)),
         fit_(problem, unit == Unit::fit ? accounted_passes : 0),
         blas_(backend),
         planes_(backend, problem),
@@ -29,11 +31,13 @@ class Plain final : public Computation {
         sums_(backend, normal() ? normal_count(fit_.state().p) : 1, normal() ? "result" : "sums") {}
 
   void step() override {
-    if (!is_fit(unit_)) return evaluate(problem_.input->box.start);
+    if (!is_fit(unit_)) return evaluate(start_);
     fit_.restart();
     do evaluate(fit_.trial());
     while (!fit_.take(sums_.data()));
   }
+  // Of a fit, which begins anew in each step, there is one.
+  void start_again(int input) override { start_ = start_of(problem_, input); }
 
   std::vector<double> result() override {
     if (is_fit(unit_)) return fit_result(fit_.state(), freedom(problem_));
@@ -65,6 +69,7 @@ class Plain final : public Computation {
 
   Unit unit_;
   Problem problem_;
+  std::vector<double> start_;
   HostFit fit_;
   Blas blas_;
   PlainPlanes<T> planes_;

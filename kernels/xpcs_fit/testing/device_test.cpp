@@ -52,6 +52,15 @@ TEST(XpcsDevice, ComputesTheResidualAndItsCost) {
             1e-11);
 }
 
+TEST(XpcsDevice, BeginsAgainAtAnotherStart) {
+  const Problem one = problem(emulated_size, {});
+  const auto ours = emulated_optimized(), theirs = emulated_reference(one.options);
+  for (const Unit unit : {Unit::g2, Unit::residual, Unit::normal_equations}) {
+    expect_turns(unit, *ours, Variant::optimized, one);
+    expect_turns(unit, *theirs, Variant::reference, one);
+  }
+}
+
 constexpr Options forms[] = {
     {},
     {.mode = Mode::at_rest},

@@ -2,8 +2,17 @@
 // For tests: a problem of a size, in a form.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "testing/differences.hpp"
 #include "xpcs_fit/data/data.hpp"
 #include "xpcs_fit/problem/problem.hpp"
+#include "xpcs_fit/problem/starts.hpp"
+#include "xpcs_fit/xpcs_fit.hpp"
 
 namespace holdfast::xpcs_fit {
 
@@ -17,6 +26,27 @@ inline Problem problem(Size size, Options options, Physics physics, double noise
 }
 inline Problem problem(Size size, Options options, double noise = 0.01) {
   return problem(size, options, default_physics(size), noise);
+}
+
+// Once it begins again from another start, as who is built with that; and then as it began.
+inline void expect_turns(Unit unit, Backend& backend, Variant variant, const Problem& one) {
+  auto input = std::make_shared<Input>(*one.input);
+  input->box.start = start_of(one, 1);
+  const auto computed = [](Computation& computation) {
+    computation.step();
+    return computation.result();
+  };
+  const auto first = computed(*make(unit, backend, variant, one)),
+             second = computed(*make(unit, backend, variant, {input, one.options}));
+  EXPECT_NE(first, second);
+  const auto computation = make(unit, backend, variant, one);
+  for (const auto& [number, expected] : {std::pair{1, second}, {0, first}}) {
+    computation->start_again(number);
+    // Threads of the reference add their parts up as they come.
+    EXPECT_LE(largest_difference(computed(*computation), expected),
+              1e-13 * largest_difference(expected, std::vector<double>(expected.size())))
+        << number;
+  }
 }
 
 }  // namespace holdfast::xpcs_fit
