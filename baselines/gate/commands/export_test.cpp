@@ -220,6 +220,19 @@ TEST_F(GateCommand, AHistoryIsExportedAsTablesOfOtava) {
                    HasSubstr("needs --out=DIR"));
 }
 
+TEST_F(GateCommand, ATrendIsToldInTheMetricsUnit) {
+  const std::string history = (folder_.path() / "history").string();
+  store(toy::host(), "optimized", "peak_bytes", toy::exact(169086208));
+  ASSERT_EQ(holdfast({"history", "append", results_.string(), "--store=" + history}), 0)
+      << complaints_;
+  const auto trend = [&](const std::string& metric) {
+    return holdfast({"trend", "--store=" + history, "--case=toy/step/**", "--metric=" + metric,
+                     "--baselines=" + baselines_.string()});
+  };
+  expect_output(trend("peak_bytes"), 0, HasSubstr(", now 169.1 MB\n"));
+  expect_output(trend("time_s"), 0, HasSubstr(", now 600 us\n"));
+}
+
 TEST_F(GateCommand, ExportPrintsTheVerdictAsJUnit) {
   store(toy::host());
   expect_complaint(holdfast({"export", results_.string(), "--format=junit"}), 2,
