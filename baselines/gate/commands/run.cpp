@@ -312,7 +312,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   results.list_hash = sha256(list_bytes);
   // Of the options handed on, the suite knows which make the run a custom one.
   described.custom = run.processes.empty() ? plan.custom : results.run.custom;
-  described.processes = std::max(described.processes, run.most_processes);
+  described.processes = std::max(described.processes, run.most_processes());
   results.run = described;
   results.env.cpus = ::sysconf(_SC_NPROCESSORS_ONLN);
   const auto add_machine = [&](Quality& quality) {

@@ -69,12 +69,7 @@ class Runner {
 
   // The steps of run(), for a caller that has two.
   void begin() { take_up(); }
-  void finish() {
-    for (const ListedCase& listed : task_.cases)
-      run_.most_processes =
-          std::max(run_.most_processes, static_cast<std::int64_t>(records(listed.id).size()));
-    keep_history();
-  }
+  void finish() { keep_history(); }
   Ids wanted(std::int64_t round) const { return round == 1 ? unmeasured() : undecided(); }
   bool may_begin(std::int64_t round) const { return round == 1 || !is_spent(); }
   void tell_spent(const Ids& ids) { tell_undecided(ids); }
@@ -336,6 +331,14 @@ void run_in_turn(const SuiteTask& base, const SuiteTask& head, Progress& progres
   }
   of_base.finish();
   of_head.finish();
+}
+
+std::int64_t SuiteRun::most_processes() const {
+  std::map<std::string, std::int64_t> measured;
+  std::int64_t most = 1;
+  for (const Results& results : processes)
+    for (const CaseResult& result : results.cases) most = std::max(most, ++measured[result.id]);
+  return most;
 }
 
 Results merged(const SuiteRun& run, const std::vector<ListedCase>& cases, Results nothing) {

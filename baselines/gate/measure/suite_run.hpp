@@ -41,7 +41,8 @@ struct Lost {
 struct SuiteRun {
   std::vector<Results> processes = {};
   std::map<std::string, Lost> lost = {};  // by case id
-  std::int64_t most_processes = 1;        // of any case
+
+  std::int64_t most_processes() const;  // of any case, one at least
 };
 
 // Takes up what an interrupted run has left in the folder. Throws Interrupted; what was finished is

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <vector>
 
 namespace holdfast::gate {
 namespace {
@@ -31,14 +32,23 @@ class SuiteRuns : public testing::Test {
 };
 
 TEST_F(SuiteRuns, EachCaseHasTheFewestProcessesAtLeast) {
-  EXPECT_EQ(run().most_processes, 3);
+  EXPECT_EQ(run().most_processes(), 3);
 }
 
 TEST_F(SuiteRuns, NoProcessBeginsAfterTheBudgetButTheFirst) {
   task_.budget_seconds = 1e-9;
   const SuiteRun done = run();
-  EXPECT_EQ(done.most_processes, 1);
+  EXPECT_EQ(done.most_processes(), 1);
   EXPECT_TRUE(done.lost.empty());
+}
+
+TEST_F(SuiteRuns, WhereverOneIsStoppedItHadAsManyProcessesAsItsMostMeasuredCase) {
+  SuiteRun stopped;
+  for (const auto& ids : {std::vector{"a", "b"}, {"a"}, {"a"}}) {
+    Results& one = stopped.processes.emplace_back();
+    for (const char* id : ids) one.cases.emplace_back().id = id;
+  }
+  EXPECT_EQ(stopped.most_processes(), 3);
 }
 
 TEST_F(SuiteRuns, TheSecondsOfEachCaseAreKept) {
