@@ -22,9 +22,16 @@ class CoreShare {
   // Looks, for some 30 us: whether one of the cores is shared, by the best that was seen so far.
   bool shared();
 
+  // What a case found: whether it had to do without rounds on free cores. After a few such cases
+  // in a row nobody waits for the end of a burst any more.
+  void note(bool never_free) { in_vain_ = never_free ? in_vain_ + 1 : 0; }
+  bool lasting() const { return in_vain_ >= few; }
+
  private:
+  static constexpr int few = 3;
   std::function<std::vector<double>()> probe_;
   std::vector<double> seen_ = {};  // sorted
+  int in_vain_ = 0;
 };
 
 // The process's own, which has looked around for a while when it is first asked for.

@@ -22,11 +22,11 @@ struct Cores {
   }
 };
 
-TEST(CoreShare, ACoreThatIsCrowdedByATenthMoreThanTheBestIsShared) {
+TEST(CoreShare, ACoreThatIsCrowdedByAQuarterMoreThanTheBestIsShared) {
   Cores cores{.now = {0.47, 0.47}};
   CoreShare share = cores.share();
   EXPECT_FALSE(share.shared());
-  cores.now = {0.48, 0.49};
+  cores.now = {0.52, 0.57};  // steps of a tenth
   EXPECT_FALSE(share.shared());
   cores.now = {0.47, 0.70};
   EXPECT_TRUE(share.shared());
@@ -50,6 +50,17 @@ TEST(CoreShare, AnInterruptedMultiplicationIsNoBetterCore) {
   EXPECT_FALSE(share.shared());
   cores.now = {0.47};
   EXPECT_FALSE(share.shared());
+}
+
+TEST(CoreShare, ThatEndsInNoneOfThreeCasesLastsUntilOneFindsFreeCores) {
+  CoreShare share = Cores{}.share();
+  share.note(true);
+  share.note(true);
+  EXPECT_FALSE(share.lasting());
+  share.note(true);
+  EXPECT_TRUE(share.lasting());
+  share.note(false);
+  EXPECT_FALSE(share.lasting());
 }
 
 TEST(CoreShare, EveryThreadOfTheTeamLooks) {

@@ -43,7 +43,8 @@ Others others_of(const Backend& backend) {
   if (backend.device) return {};
   CoreShare& cores = core_share();
   return {.waited = [waits = std::make_shared<CpuWaits>()] { return waits->seconds(); },
-          .share = [&cores] { return cores.shared(); }};
+          .share = [&cores] { return cores.shared(); },
+          .lasts = cores.lasting()};
 }
 
 // Of what is timed for one case the worst counts.
@@ -55,6 +56,7 @@ void note_others(const Backend& backend, const Timed& timed, Measurement& measur
   };
   worst(measurement.waited_fraction, timed.waited);
   worst(measurement.shared_fraction, timed.shared);
+  core_share().note(timed.shared > 0);
 }
 
 void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* reference,

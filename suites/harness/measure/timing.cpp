@@ -46,7 +46,7 @@ class Sampling {
       const bool shared_after = shared();
       next.shared = std::exchange(shared_before, shared_after) || shared_after;
       quiet_ += !next.disturbed();
-      if (next.undisturbed()) {
+      if (next.undisturbed() || (others_.lasts && !next.disturbed())) {
         ++undisturbed_;
         sum_ += next.log;
         squares_ += next.log * next.log;
@@ -93,7 +93,7 @@ class Sampling {
   const Others& others_;
   Clock::time_point start_ = Clock::now();
   std::vector<Round> rounds_ = {};
-  int quiet_ = 0, undisturbed_ = 0;
+  int quiet_ = 0, undisturbed_ = 0;  // the latter as far as one can be had
   double sum_ = 0, squares_ = 0;  // of the undisturbed ones
 };
 

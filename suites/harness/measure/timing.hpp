@@ -37,6 +37,7 @@ struct TimingBudget {
 struct Others {
   std::function<double()> waited = {};  // seconds for which the threads wanted a CPU so far
   std::function<bool()> share = {};     // whether a core of theirs is shared right now
+  bool lasts = false;                   // sharing: nobody waits for its end
 };
 
 // A round is disturbed where its threads waited for more than this share of it: threads that wait

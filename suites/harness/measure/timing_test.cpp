@@ -124,18 +124,20 @@ TEST(Timing, TellsThatACoreWasSharedWhereNoOtherRoundsAreLeft) {
 }
 
 // Shared for the first 60 looks, beyond the budget of rounds that take 1 ms.
-std::size_t rounds_beside_a_burst(int short_rounds) {
+std::size_t rounds_beside_a_burst(int short_rounds, bool lasts = false) {
   const Timer millisecond = [](int) {
     std::this_thread::sleep_for(std::chrono::microseconds(500));
     return 1.;
   };
   std::vector<bool> now(60, true);
+  Others others = beside(now);
+  others.lasts = lasts;
   return time_alone(millisecond, 1,
                     {.seconds = 0.03,
                      .fewest_rounds = 3,
                      .short_rounds = short_rounds,
                      .patience_with_bursts = 100},
-                    beside(now))
+                    others)
       .seconds.size();
 }
 
@@ -145,6 +147,10 @@ TEST(Timing, WaitsForTheEndOfABurstOnASharedCoreWhereRoundsAreShort) {
 
 TEST(Timing, WaitsForNoEndOfABurstWhereRoundsAreLong) {
   EXPECT_GT(rounds_beside_a_burst(1000), 3u);
+}
+
+TEST(Timing, WaitsForNoEndOfSharingThatLasts) {
+  EXPECT_GT(rounds_beside_a_burst(10, true), 3u);
 }
 
 TEST(Timing, EndsWhereMoreRoundsWouldTellNothing) {
