@@ -134,6 +134,14 @@ std::string latents(const Row& row) {
   return std::to_string(row.options.latents);
 }
 
+// A fit that the host launches reads back the loss of each step, as a progress bar asks for it.
+std::vector<ExpectedFinding> looks_at_each_step(const Row& row) {
+  if (row.options.launch != Launch::host) return {};
+  return {{.finding = "transfers_in_the_loop",
+           .why = "it shows what reading the loss back in every step costs; launch:graph does not"},
+          {.finding = "syncs_in_the_loop", .why = "the host waits for the loss that it reads back"}};
+}
+
 }  // namespace
 
 const Family<Row> families::render = {
@@ -230,6 +238,7 @@ const Family<Row> families::map = {
     .unreferenced =
         [](const Row& row) { return row.options.steps == 20 ? Kinds{} : Kinds{"host"}; },
     .metrics = with_path,
+    .expected = looks_at_each_step,
     .make = made,
     .work = [](const Row& row) { return work_of(Unit::map, row.options); },
     .oracle = oracle_of,

@@ -201,6 +201,7 @@ const Family<Row> families::data_pipeline = {
             all.push_back({.name = bytes, .kind = "exact", .devices = gpu});
           return all;
         },
+    .expected = tells_its_loss,
     .protocol = fetch_and_train,
     .limit = limit_of_batches};
 

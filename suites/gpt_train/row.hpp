@@ -43,6 +43,12 @@ inline Kinds kinds_of(const Row& row) {
   return is_for_device(row) ? gpu : Kinds{"host"};
 }
 
+// Who trains looks at each step.
+inline std::vector<ExpectedFinding> tells_its_loss(const Row&) {
+  return {{.finding = "transfers_in_the_loop",
+           .why = "a training step tells its loss, in 16 B that nobody waits for"}};
+}
+
 // "gpt_train/<family>/model:tiny/../f32"; axes before and after the model's.
 std::string named(const std::string& family, const Row& row,
                   const std::vector<holdfast::Axis>& before = {},

@@ -189,6 +189,7 @@ const Family<Row> families::train_step = {
     // That of tiny is beside the step that the host launches.
     .reference = [](const Row& row) { return !is_graph(row) || row.model != Model::tiny; },
     .metrics = of_device,
+    .expected = tells_its_loss,
     .make = made,
     .work = least,
     .oracle = oracle_of,

@@ -51,6 +51,11 @@ const Family<Row> families::chunk_gather = surrounding<Pattern::chunks>(
     {.id = [](const Row& row) { return counted("chunk_gather", "chunks", row); }});
 
 const Family<Row> families::round_trip = surrounding<Pattern::round_trip>(
-    {.id = [](const Row& row) { return counted("roundtrip", "iterations", row); }});
+    {.id = [](const Row& row) { return counted("roundtrip", "iterations", row); },
+     .expected = [](const Row&) -> std::vector<ExpectedFinding> {
+       return {{.finding = "transfers_in_the_loop",
+                .why = "it shows what bringing a fit's points and taking them back costs"},
+               {.finding = "syncs_in_the_loop", .why = "the host waits for what it takes back"}};
+     }});
 
 }  // namespace holdfast::xpcs_fit
