@@ -90,13 +90,16 @@ std::set<std::string> common_names(std::string_view what, const std::vector<cons
 
 // Of each process whether what the clock said of the case counts: only where there are no others,
 // and then as the value of no process at all, so that nothing is decided by it.
-using LeftOut = std::vector<bool>;
+struct Clocks {
+  std::vector<bool> left_out = {};
+  bool executed = false;
+};
 
 Metric merge_sampled(const std::string& name, const std::vector<const Metric*>& metrics,
-                     bool clocked, const LeftOut& out, std::optional<std::string>& reason) {
+                     bool clocked, const Clocks& clocks, std::optional<std::string>& reason) {
   std::vector<const Metric*> quiet;
   for (std::size_t i = 0; i < metrics.size(); ++i)
-    if (!out[i]) quiet.push_back(metrics[i]);
+    if (!clocks.left_out[i]) quiet.push_back(metrics[i]);
   if (!quiet.empty()) return merge_metric(name, quiet, clocked, reason);
   Metric merged = merge_metric(name, metrics, clocked, reason);
   merged.processes.clear();
@@ -105,22 +108,22 @@ Metric merge_sampled(const std::string& name, const std::vector<const Metric*>& 
 }
 
 Metrics merge_metrics(const std::string& prefix, const std::vector<const Metrics*>& processes,
-                      const LeftOut& out, std::optional<std::string>& reason,
+                      const Clocks& clocks, std::optional<std::string>& reason,
                       bool derived = false) {
   Metrics merged;
   for (const std::string& name : common_names(prefix, processes, reason)) {
     std::vector<const Metric*> metrics;
     for (const Metrics* process : processes) metrics.push_back(&process->at(name));
-    const bool clocked = is_clocked(name, *metrics.front(), derived);
+    const bool clocked = is_clocked(name, *metrics.front(), clocks.executed, derived);
     const bool sampled = clocked || name == waited_metric || name == shared_metric;
-    merged[name] = sampled ? merge_sampled(prefix + name, metrics, clocked, out, reason)
+    merged[name] = sampled ? merge_sampled(prefix + name, metrics, clocked, clocks, reason)
                            : merge_metric(prefix + name, metrics, clocked, reason);
   }
   return merged;
 }
 
 Variant merge_variant(const std::string& name, const std::vector<const Variant*>& processes,
-                      const LeftOut& out, std::optional<std::string>& reason) {
+                      const Clocks& clocks, std::optional<std::string>& reason) {
   Variant merged = *processes.front();
   const auto other = first_that_differs(
       processes, [](const Variant& a, const Variant& b) { return a.identity == b.identity; });
@@ -130,7 +133,7 @@ Variant merge_variant(const std::string& name, const std::vector<const Variant*>
                   "; it must be the same in every process");
   std::vector<const Metrics*> metrics;
   for (const Variant* process : processes) metrics.push_back(&process->metrics);
-  merged.metrics = merge_metrics(name + ' ', metrics, out, reason);
+  merged.metrics = merge_metrics(name + ' ', metrics, clocks, reason);
   return merged;
 }
 
@@ -154,7 +157,7 @@ CaseResult merge_case(const std::vector<const CaseResult*>& processes) {
   std::vector<const std::map<std::string, Variant>*> variants;
   std::vector<const Metrics*> metrics;
   std::vector<const Metrics*> derived;
-  const LeftOut out = left_out(processes);
+  const Clocks clocks{.left_out = left_out(processes), .executed = processes.front()->executed};
   for (const CaseResult* result : processes) {
     variants.push_back(&result->variants);
     metrics.push_back(&result->metrics);
@@ -164,10 +167,10 @@ CaseResult merge_case(const std::vector<const CaseResult*>& processes) {
   for (const std::string& name : common_names("variant ", variants, reason)) {
     std::vector<const Variant*> records;
     for (const auto* process : variants) records.push_back(&process->at(name));
-    merged.variants[name] = merge_variant(name, records, out, reason);
+    merged.variants[name] = merge_variant(name, records, clocks, reason);
   }
-  merged.metrics = merge_metrics("", metrics, out, reason);
-  merged.derived = merge_metrics("", derived, out, reason, true);
+  merged.metrics = merge_metrics("", metrics, clocks, reason);
+  merged.derived = merge_metrics("", derived, clocks, reason, true);
   if (reason && merged.status == "ok") {
     merged.status = case_failed;
     merged.reason = reason;

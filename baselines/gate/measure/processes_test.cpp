@@ -188,6 +188,14 @@ TEST(Merge, BoundsOnWhatIsMadeOfTimesKeepOneNumberPerProcess) {
   EXPECT_TRUE(merged.metrics.at("rss_cv").processes.empty());
 }
 
+TEST(Merge, OfADeviceThatExecutesNothingSecondsAreOfOneCompiler) {
+  Results dry = bounded(3);
+  dry.cases[0].executed = false;
+  const Metric kept = only_case(merge({dry})).metrics.at("save_max_s");
+  EXPECT_EQ(kept.value, 3);
+  EXPECT_TRUE(kept.processes.empty());
+}
+
 TEST(Merge, TimesOnSharedCoresAreLeftOutWhereFiveOthersRemain) {
   std::vector<Results> processes(6, waiting(1, 0));
   processes[2] = waiting(7, 0);

@@ -22,7 +22,8 @@ void each_timed(const CaseResult& result,
                 const std::function<void(const std::string& key, const Metric&)>& visit) {
   const auto of = [&](const std::string& whose, const Metrics& metrics, bool derived = false) {
     for (const auto& [name, metric] : metrics)
-      if (is_clocked(name, metric, derived) && metric.number()) visit(whose + name, metric);
+      if (is_clocked(name, metric, result.executed, derived) && metric.number())
+        visit(whose + name, metric);
   };
   of("", result.metrics);
   of("", result.derived, true);
@@ -46,9 +47,9 @@ bool is_shared(const CaseResult& result) {
 
 }  // namespace
 
-bool is_clocked(const std::string& name, const Metric& metric, bool derived) {
+bool is_clocked(const std::string& name, const Metric& metric, bool executed, bool derived) {
   return metric.kind == "time" || metric.kind == "ratio" ||
-         (metric.kind == "bound" && (derived || name.ends_with("_s")));
+         (metric.kind == "bound" && executed && (derived || name.ends_with("_s")));
 }
 
 bool is_disturbed(const CaseResult& result) {

@@ -15,8 +15,9 @@ namespace holdfast::gate {
 using CaseRecords = std::vector<const CaseResult*>;
 
 // Whether a metric takes its value from the clock: a time, a ratio of times, and a bound on seconds
-// or, where it is `derived`, on one reading over another of the same run.
-bool is_clocked(const std::string& name, const Metric& metric, bool derived);
+// or, where it is `derived`, on one reading over another of the same run. Where nothing is executed
+// seconds are those of one compiler.
+bool is_clocked(const std::string& name, const Metric& metric, bool executed, bool derived);
 
 // Whether its threads waited for a CPU while it was timed: of two sides that use the machine
 // differently the ratio is then the machine's.
