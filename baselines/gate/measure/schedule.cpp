@@ -97,14 +97,15 @@ bool wants_another(const CaseRecords& records, const Effort& effort) {
   const auto count = static_cast<std::int64_t>(records.size());
   if (!is_timed(*records.front())) return count < std::min(effort.counted, effort.fewest);
   if (count < effort.fewest) return true;
-  const auto fewer_than_wanted = [&](const auto& is_good) {
-    return std::count_if(records.begin(), records.end(), is_good) < effort.fewest;
+  const auto good = [&](const auto& is_good) {
+    return std::count_if(records.begin(), records.end(), is_good);
   };
   const bool disturbed =
-      fewer_than_wanted([](const auto* record) { return !is_disturbed(*record); });
-  const bool shared = !disturbed && fewer_than_wanted([](const auto* record) {
-    return !is_disturbed(*record) && !is_shared(*record);
-  });
+      good([](const auto* record) { return !is_disturbed(*record); }) < effort.fewest;
+  const auto alone =
+      good([](const auto* record) { return !is_disturbed(*record) && !is_shared(*record); });
+  // Where no process had cores of its own, the next one will not either.
+  const bool shared = !disturbed && alone > 0 && alone < effort.fewest;
   const bool wide = widest_ratio(records).value_or(0) > effort.limit;
   if (count < effort.most) return disturbed || shared || wide;
   return shared && wide && count < effort.most_shared;

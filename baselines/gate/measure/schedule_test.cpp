@@ -91,9 +91,13 @@ Found beside_others(const std::vector<double>& speedups) {
 }
 
 TEST(Schedule, FiveProcessesWithCoresOfTheirOwnAreLookedFor) {
-  EXPECT_TRUE(wants(beside_others({7, 7, 7, 7, 7})));
   EXPECT_TRUE(wants(beside_others({10, 10, 10, 10, 7})));
+  EXPECT_TRUE(wants(beside_others({7, 7, 7, 7, 10})));
   EXPECT_FALSE(wants(beside_others({10, 10, 7, 10, 10, 7, 10})));
+}
+
+TEST(Schedule, WhereNoneOfFiveHadCoresOfItsOwnNoneIsLookedFor) {
+  EXPECT_FALSE(wants(beside_others({7, 7, 7, 7, 7})));
 }
 
 TEST(Schedule, NobodyLooksForThemForEver) {
