@@ -234,8 +234,8 @@ def all_counted(runs: list[Run]) -> bool:
 
 
 def table(runs: list[Run], content: str, date: str) -> str:
-    rows = ["| device | processes beside it | cases | suite | runs | exit 0 | 1 | 2 | 3 | 4 | undecided times and ratios "
-            "| undecided ratios | seconds of a run |",
+    rows = [("| device | processes beside it | cases | suite | runs | exit 0 | 1 | 2 | 3 | 4 | undecided times and ratios "
+             "| undecided ratios | seconds of a run |"),
             "|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
     keys = sorted({(run.device, run.load, run.few, run.suite) for run in runs})
     for device, load, few, suite in keys:

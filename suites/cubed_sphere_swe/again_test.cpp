@@ -118,15 +118,12 @@ TEST_P(EachComponent, IsWrongWhereItAnswersEverySecondCallFromMemory) {
       EXPECT_TRUE(found([=](int call) { return call > 9 && call % 2 == odd; }, beside_reference));
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, EachComponent,
-                         testing::Values(Component{.kind = Kind::operator_apply},
-                                         Component{.kind = Kind::project},
-                                         Component{.kind = Kind::gradient},
-                                         Component{.kind = Kind::contravariant},
-                                         Component{.kind = Kind::divergence}),
-                         [](const auto& one) {
-                           return std::string(component_words.of(one.param.kind));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Of, EachComponent,
+    testing::Values(Component{.kind = Kind::operator_apply}, Component{.kind = Kind::project},
+                    Component{.kind = Kind::gradient}, Component{.kind = Kind::contravariant},
+                    Component{.kind = Kind::divergence}),
+    [](const auto& one) { return std::string(component_words.of(one.param.kind)); });
 
 }  // namespace
 }  // namespace holdfast::cubed_sphere_swe

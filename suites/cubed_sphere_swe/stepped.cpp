@@ -141,8 +141,7 @@ void writes_its_result(const Row& row, Steps& steps) {
   if (row.component.kind == Kind::sat) return;
   of_two_starts(row, steps);
   steps.rewritten = [kind = row.component.kind](const Backend& backend, Variant variant) {
-    const bool in_place =
-        kind == Kind::project && backend.device && variant == Variant::optimized;
+    const bool in_place = kind == Kind::project && backend.device && variant == Variant::optimized;
     return in_place ? std::vector<std::string>{} : std::vector<std::string>{"result"};
   };
 }

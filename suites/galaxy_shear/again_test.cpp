@@ -19,14 +19,15 @@ struct EachStepped : testing::TestWithParam<const Family<Row>*> {};
 
 TEST_P(EachStepped, IsRightFromTheStartAgain) {
   for (const bool beside_reference : {true, false})
-    EXPECT_EQ(found<Skipping>(*GetParam(), [](int) { return false; }, beside_reference),
+    EXPECT_EQ(found<Skipping>(
+                  *GetParam(), [](int) { return false; }, beside_reference),
               std::nullopt);
 }
 
 TEST_P(EachStepped, IsWrongWhereEverySecondStepDoesNothing) {
   for (const int odd : {0, 1})
-    EXPECT_TRUE(found<Skipping>(*GetParam(),
-                                [=](int call) { return call > 1 && call % 2 == odd; }));
+    EXPECT_TRUE(
+        found<Skipping>(*GetParam(), [=](int call) { return call > 1 && call % 2 == odd; }));
 }
 
 TEST_P(EachStepped, IsWrongWhereEveryTenthStepDoesNothing) {

@@ -137,9 +137,10 @@ std::string latents(const Row& row) {
 // A fit that the host launches reads back the loss of each step, as a progress bar asks for it.
 std::vector<ExpectedFinding> looks_at_each_step(const Row& row) {
   if (row.options.launch != Launch::host) return {};
-  return {{.finding = "transfers_in_the_loop",
-           .why = "it shows what reading the loss back in every step costs; launch:graph does not"},
-          {.finding = "syncs_in_the_loop", .why = "the host waits for the loss that it reads back"}};
+  return {
+      {.finding = "transfers_in_the_loop",
+       .why = "it shows what reading the loss back in every step costs; launch:graph does not"},
+      {.finding = "syncs_in_the_loop", .why = "the host waits for the loss that it reads back"}};
 }
 
 }  // namespace

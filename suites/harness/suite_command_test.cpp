@@ -138,8 +138,8 @@ TEST_F(SuiteCommand, InLockStepItAnswersOneCaseALineAtATime) {
   const Said said = run("printf 'batch 2\\noptimized\\nreference\\n' | " CUBED_SPHERE_SWE_BINARY
                         " --lock-step --filter='^cubed_sphere_swe/rhs/n:24/f64$'");
   EXPECT_EQ(said.exit, 0) << said.words;
-  EXPECT_THAT(said.words, testing::MatchesRegex(
-                              "ready [0-9]+\nok\n([0-9.e-]+ [0-9.e-]+ [0-9.e-]+\n){2}"));
+  EXPECT_THAT(said.words,
+              testing::MatchesRegex("ready [0-9]+\nok\n([0-9.e-]+ [0-9.e-]+ [0-9.e-]+\n){2}"));
 }
 
 TEST_F(SuiteCommand, TheLockStepNeedsExactlyOneCase) {

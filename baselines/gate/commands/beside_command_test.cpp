@@ -130,10 +130,10 @@ TEST_F(Beside, ABaseThatWasMeasuredInVainIsNothingToBeHeldAgainst) {
   EXPECT_EQ(outcome.code, 0) << outcome.output << outcome.complaints;
   EXPECT_EQ(row().verdict, verdict::environment);
   EXPECT_EQ(row("launches").verdict, verdict::fresh);
-  EXPECT_THAT(outcome.output,
-              AllOf(HasSubstr("in the base beside it is invalid (other processes computed"),
-                    HasSubstr("4 of 4 values not gated here"),
-                    HasSubstr("--beside=" + base_.string())));
+  EXPECT_THAT(
+      outcome.output,
+      AllOf(HasSubstr("in the base beside it is invalid (other processes computed"),
+            HasSubstr("4 of 4 values not gated here"), HasSubstr("--beside=" + base_.string())));
   EXPECT_EQ(check({"--confirm=" + base_.string(), "--require-baseline"}).code, 3);
 }
 

@@ -183,10 +183,9 @@ class Confirming {
     const ComparisonPlan plan{
         .device = device,
         .unit_seconds = plan_.unit_seconds,
-        .decision = {
-            .tolerance = tolerance,
-            .budget_seconds = stretched_budget(plan_.budget_seconds, stretch_of_load()),
-            .clock = plan_.clock}};
+        .decision = {.tolerance = tolerance,
+                     .budget_seconds = stretched_budget(plan_.budget_seconds, stretch_of_load()),
+                     .clock = plan_.clock}};
     try {
       if (!builds_) {
         base_list_ =

@@ -323,7 +323,7 @@ struct Detection {
   double value = 0;
   double threshold = 0;
   std::string fix;
-  std::string source;  // profile or result: where the numbers come from
+  std::string source;                        // profile or result: where the numbers come from
   std::optional<std::string> expected = {};  // why its case shows it on purpose
 };
 

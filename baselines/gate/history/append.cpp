@@ -130,8 +130,8 @@ void judge(HistoryRun& run, const std::string& device_class, const Verdict& verd
       point.verdict = row->second->verdict;
       point.blocks = row->second->blocking;
     }
-  const bool all_held = !judged.counts.contains(verdict::fresh) &&
-                        !judged.counts.contains(verdict::environment);
+  const bool all_held =
+      !judged.counts.contains(verdict::fresh) && !judged.counts.contains(verdict::environment);
   judged.caveats = caveats_of_part(verdict, all_held);
   run.verdict = judged;
 }

@@ -151,8 +151,7 @@ void PartJudge::count(const JudgedMetric& judged) {
       (judged.row.verdict == verdict::noisy && judged.row.standard.empty());
   const bool beside_in_vain =
       judged.row.standard == held_against::beside && part_.has_invalid_base();
-  if (nothing_to_hold || beside_in_vain || (timed && !part_.results.quality.valid))
-    ++gating.unheld;
+  if (nothing_to_hold || beside_in_vain || (timed && !part_.results.quality.valid)) ++gating.unheld;
 }
 
 // What is measured on request alone may be absent from a part as a whole, which is told, and not

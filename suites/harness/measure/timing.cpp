@@ -94,7 +94,7 @@ class Sampling {
   Clock::time_point start_ = Clock::now();
   std::vector<Round> rounds_ = {};
   int quiet_ = 0, undisturbed_ = 0;  // the latter as far as one can be had
-  double sum_ = 0, squares_ = 0;  // of the undisturbed ones
+  double sum_ = 0, squares_ = 0;     // of the undisturbed ones
 };
 
 // Of the time of all rounds.
