@@ -22,7 +22,7 @@ class CoreShare {
   // Looks, for some 30 us: whether one of the cores is shared, by the best that was seen so far.
   bool shared();
 
-  // What a case found: whether it had to do without rounds on free cores. After a few such cases
+  // What was timed: whether it had to do without rounds on free cores. After a few such findings
   // in a row nobody waits for the end of a burst any more.
   void note(bool never_free) { in_vain_ = never_free ? in_vain_ + 1 : 0; }
   bool lasting() const { return in_vain_ >= few; }
