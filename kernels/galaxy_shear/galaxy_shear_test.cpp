@@ -57,7 +57,7 @@ TEST_F(GalaxyShearOnHost, TablesOpticsAsTheOracleDoes) {
 
 TEST_F(GalaxyShearOnHost, BeginsAgainWithAnotherInput) {
   for (const Variant variant : variants)
-    for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward})
+    for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward, Unit::map})
       expect_turns(*backend, variant, unit);
 }
 

@@ -60,7 +60,7 @@ TEST_P(EachOfTwoInputs, IsWrongWhereItAnswersEverySecondCallFromMemory) {
 
 INSTANTIATE_TEST_SUITE_P(Of, EachOfTwoInputs,
                          testing::Values(&families::render, &families::render_grad,
-                                         &families::forward),
+                                         &families::forward, &families::map),
                          family_name);
 
 }  // namespace

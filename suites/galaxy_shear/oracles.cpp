@@ -77,23 +77,23 @@ Values chained(const Row& row, int steps) {
 
 // How far the farthest galaxy of a whole fit is from its truth, 1 where it is as far as it may be:
 // 1e-4 of a shear, 2e-4 pixels of a place, several times the posterior's width.
-double off_truth(const Row& row, const Values& result) {
+double off_truth(const Row& row, const Values& result, int first) {
   const Scene scene = scene_of(row.options);
   double worst = 0;
   for (int b = 0; b < row.options.batch; ++b) {
     const auto from = result.begin() + b * scene.latent_count();
     const Parameters z = oracle::constrained(scene, Values(from, from + scene.latent_count()));
-    const Parameters truth = truth_of(scene, b);
+    const Parameters truth = truth_of(scene, first + b);
     for (const int k : {g1, g2}) worst = larger(worst, (z[k] - truth[k]) / 1e-4);
     for (const int k : {x, y}) worst = larger(worst, (z[k] - truth[k]) / 2e-4);
   }
   return worst;
 }
 
-// Of whole fits: galaxy 0 by its path, the others by where they end.
-double distance_of_fits(const Row& row, double limit, const Values& result) {
+// Of whole fits: their first galaxy by its path, the others by where they end.
+double distance_of_fits(const Row& row, double limit, const Values& result, int input) {
   const int latents = row.options.latents, batch = row.options.batch, steps = row.options.steps;
-  const oracle::Fit& fit = fit_of(row, 0, steps);
+  const oracle::Fit& fit = fit_of(row, input * batch, steps);
   const std::span all(result);
   if (result.size() != std::size_t(batch) * (latents + steps + 1)) return INFINITY;
   double worst = larger(relative(all.first(latents), fit.u),
@@ -101,7 +101,7 @@ double distance_of_fits(const Row& row, double limit, const Values& result) {
   for (const double status : all.last(batch)) worst = larger(worst, status);
   // Only the benchmark's long fits have come to rest.
   if (batch > 1 && latents == 4 && steps >= 200)
-    worst = larger(worst, limit * off_truth(row, result));
+    worst = larger(worst, limit * off_truth(row, result, input * batch));
   return worst;
 }
 
@@ -181,7 +181,10 @@ Oracle oracle_of(const Row& row) {
       known.parts = {};
       known.expected = [](int) { return Values(); };
       known.distance = [=](const Values& result, const Values&) {
-        return distance_of_fits(row, limit, result);
+        return distance_of_fits(row, limit, result, 0);
+      };
+      known.other = [=](const Values& result, int input) {
+        return distance_of_fits(row, limit, result, input);
       };
       break;
     default:

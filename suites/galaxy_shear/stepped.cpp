@@ -45,12 +45,12 @@ void multiplies(const Row& row, Steps& steps) {
   };
   steps.inputs = 2;
 }
-void fits(const Row& row, Steps& steps) {
+void tabulates(const Row& row, Steps& steps) {
   estimated(row, steps);
   steps.rewritten = [](const Backend&, Variant) -> std::vector<std::string> { return {"result"}; };
 }
 void compares(const Row& row, Steps& steps) {
-  fits(row, steps);
+  tabulates(row, steps);
   steps.inputs = 2;
 }
 
@@ -245,7 +245,7 @@ const Family<Row> families::map = {
     .oracle = oracle_of,
     .invariant = [](const Row&) { return repeats_itself(); },
     .chained = never,
-    .more = fits,
+    .more = compares,
     .derived = beside_step,
     .rates =
         [](const Row& row) {
@@ -265,6 +265,6 @@ const Family<Row> families::psf_table = {
     .oracle = oracle_of,
     .invariant = [](const Row&) { return repeats_itself(); },
     .chained = never,
-    .more = fits};
+    .more = tabulates};
 
 }  // namespace holdfast::galaxy_shear

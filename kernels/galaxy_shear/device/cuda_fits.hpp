@@ -74,7 +74,10 @@ class Fit final : public OnDevice<T, FitKernel<T>> {
       device_.download(now_.data(), losses_.data() + t * now_.size(), now_.size() * sizeof(double));
     }
   }
-  void start_again(int) override { states_.upload(first_states(problem_)); }
+  void start_again(int input) override {
+    states_.upload(first_states(problem_));
+    data_.upload(cast<T>(data_of(problem_, input)));
+  }
   std::vector<double> result() override {
     return told(problem_, states_.to_host(), losses_.to_host());
   }

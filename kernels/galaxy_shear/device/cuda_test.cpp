@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Nightly, EmulatedStamp,
                                          Crossing{128, 48, Psf::moffat, Precision::f64}));
 
 TEST(EmulatedGalaxyShear, BeginsAgainWithAnotherInput) {
-  for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward}) {
+  for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward, Unit::map}) {
     for (const Variant variant : variants) expect_turns(*emulated(variant), variant, unit);
     expect_turns(*emulated(Variant::optimized), Variant::optimized, unit, true);
   }

@@ -69,7 +69,7 @@ class Split final : public Computation {
   void start_again(int input) override {
     if (truths_) truths_->upload(truths_of(problem_, input));
     if (states_) states_->upload(first_states(problem_));
-    if (problem_.unit == Unit::forward) given_->upload(cast<T>(data_of(problem_, input)));
+    if (problem_.fits()) given_->upload(cast<T>(data_of(problem_, input)));
   }
   std::vector<double> result() override {
     if (problem_.unit == Unit::render_grad)

@@ -70,7 +70,7 @@ class Fit final : public Compared<T> {
   }
   void start_again(int input) override {
     states_.upload(first_states(problem_));
-    if (problem_.unit == Unit::forward) Base::compare_with(input);
+    Base::compare_with(input);
   }
   std::vector<double> result() override {
     return told(problem_, states_.to_host(), losses_.to_host());

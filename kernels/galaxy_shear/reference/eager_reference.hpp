@@ -73,7 +73,7 @@ class EagerReference final : public Computation {
   void start_again(int input) override {
     if (truths_) truths_->upload(truths_of(problem_, input));
     if (states_) restart();
-    if (problem_.unit == Unit::forward) data_->upload(cast(data_of(problem_, input)));
+    if (data_) data_->upload(cast(data_of(problem_, input)));
   }
   std::vector<double> result() override {
     if (problem_.unit == Unit::render_grad)

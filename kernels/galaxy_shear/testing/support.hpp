@@ -71,8 +71,12 @@ inline Problem alone(Problem problem, int b) {
 
 // Once it begins again with another input, as who is built with that; and then as it began.
 inline void expect_turns(Backend& backend, Variant variant, Unit unit, bool split = false) {
-  Problem problem = batch_of(
-      unit, {.fft = 16, .image = 7, .batch = 3, .psf = Psf::moffat, .precision = Precision::f32});
+  Problem problem = batch_of(unit, {.fft = 16,
+                                    .image = 7,
+                                    .batch = 3,
+                                    .psf = Psf::moffat,
+                                    .steps = 2,
+                                    .precision = Precision::f32});
   problem.split = split;
   Problem other = problem;
   other.truths = truths_of(problem, 1);
