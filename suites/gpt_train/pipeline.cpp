@@ -17,8 +17,25 @@
 namespace holdfast::gpt_train {
 namespace {
 
-// Many short samples: the least of them is what nobody else had a part in.
-constexpr int steps_of_a_sample = 4, samples = 32;
+constexpr int steps_of_a_sample = 4;
+
+// The least of many short samples is what nobody else had a part in. It is known where as many in a
+// row found none that is less by half a percent.
+class Least {
+ public:
+  bool is_known() const { return samples_ >= most || in_vain_ >= enough; }
+  void note(double seconds) {
+    in_vain_ = seconds < 0.995 * seconds_ ? 0 : in_vain_ + 1;
+    seconds_ = std::min(seconds_, seconds);
+    ++samples_;
+  }
+  double seconds() const { return seconds_; }
+
+ private:
+  static constexpr int most = 32, enough = 8;
+  double seconds_ = INFINITY;
+  int samples_ = 0, in_vain_ = 0;
+};
 
 double limit_of_batches(const Row& row) {
   return oracle_of(as(families::train_step, row)).limit;
@@ -52,13 +69,13 @@ class Pipeline {
   }
   // The same as if nobody else used the machine: of a host what its one thread computes.
   double undisturbed_seconds() {
-    double least = INFINITY;
-    for (int k = 0; k < samples; ++k) {
+    Least least;
+    while (!least.is_known()) {
       const double begun = thread_cpu_seconds(), waited = seconds();
       const double computed = (thread_cpu_seconds() - begun) / steps_of_a_sample;
-      least = std::min(least, backend_.device ? waited : computed);
+      least.note(backend_.device ? waited : computed);
     }
-    return least;
+    return least.seconds();
   }
   // Whether each of the steps so far has fetched what it should, to the last round.
   void check_rounds() {
@@ -142,16 +159,18 @@ void side_by_side(const Row& row, Session& session, double compute, double fetch
   ahead.check();
   if (session.executes()) {
     // In turn; what others take of the machine only adds, so that the least counts.
-    double apart = INFINITY, beside = INFINITY, all = 0;
+    Least apart, beside;
+    double all = 0;
     const double waited = ahead.told("data_wait_s");
-    for (int k = 0; k < samples; ++k) {
-      apart = std::min(apart, series.seconds());
+    while (!apart.is_known() || !beside.is_known()) {
+      apart.note(series.seconds());
       const double step = ahead.seconds();
-      beside = std::min(beside, step);
+      beside.note(step);
       all += step * steps_of_a_sample;
     }
-    session.read("step_s", beside);
-    session.read("overlap_efficiency", (apart - beside) / std::min(fetch, compute));
+    session.read("step_s", beside.seconds());
+    session.read("overlap_efficiency",
+                 (apart.seconds() - beside.seconds()) / std::min(fetch, compute));
     session.read("data_wait_fraction", (ahead.told("data_wait_s") - waited) / all);
     ahead.check_rounds();
   }

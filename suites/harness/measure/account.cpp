@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -18,19 +19,27 @@ using Clock = std::chrono::steady_clock;
 
 // Of steps in a row, by which what remembers an unchanged input is found: eight, or as many as half
 // a second holds where a step is slow. All steps that are timed are counted, too.
-std::vector<Counts> count_steps(Backend& backend, Computation& computation) {
+struct CountedSteps {
+  std::vector<Counts> counts = {};
+  double least_seconds = std::numeric_limits<double>::infinity();
+};
+CountedSteps count_steps(Backend& backend, Computation& computation) {
   constexpr std::size_t most = 8, fewest = 3;
   constexpr double enough = 0.5;  // seconds of this thread, whatever else the machine does
   const Ledger& ledger = backend.ledger;
-  std::vector<Counts> counted;
+  CountedSteps counted;
   const SteadyPhase steady(backend, computation);
   const double start = thread_cpu_seconds();
-  while (counted.size() < most) {
-    if (backend.executes() && counted.size() >= fewest && thread_cpu_seconds() - start > enough)
+  while (counted.counts.size() < most) {
+    if (backend.executes() && counted.counts.size() >= fewest &&
+        thread_cpu_seconds() - start > enough)
       break;
     const Counts before = ledger.counts;
+    const auto begun = Clock::now();
     computation.step();
-    counted.push_back(ledger.counts - before);
+    const std::chrono::duration<double> taken = Clock::now() - begun;
+    counted.least_seconds = std::min(counted.least_seconds, taken.count());
+    counted.counts.push_back(ledger.counts - before);
   }
   return counted;
 }
@@ -128,7 +137,7 @@ void read_programs(const Backend& backend, const std::map<const Function*, std::
 }  // namespace
 
 Counts steady_step(Backend& backend, Computation& computation) {
-  return per_step(count_steps(backend, computation));
+  return per_step(count_steps(backend, computation).counts);
 }
 
 void check_counts(const Subject& subject, const Counts& made, std::int64_t steps) {
@@ -212,10 +221,11 @@ Subject account(const Steps& steps, Variant variant, const std::string& device) 
   VariantMeasurement& measured = subject.measured;
   std::map<const Function*, std::int64_t> launches;
   if (backend.compiler) launches = launches_so_far(backend);
-  const std::vector<Counts> counted = count_steps(backend, *subject.computation);
-  measured.step = per_step(counted);
+  const CountedSteps counted = count_steps(backend, *subject.computation);
+  subject.step_seconds = counted.least_seconds;
+  measured.step = per_step(counted.counts);
   if (backend.compiler)
-    read_programs(backend, launches, static_cast<int>(counted.size()), measured);
+    read_programs(backend, launches, static_cast<int>(counted.counts.size()), measured);
   measured.peak_bytes = backend.ledger.peak_bytes;
   if (steps.estimate_bytes) measured.estimated_bytes = steps.estimate_bytes(backend, variant);
   if (steps.upload_bytes) measured.least_upload_bytes = steps.upload_bytes(variant);

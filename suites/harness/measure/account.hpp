@@ -17,6 +17,7 @@ struct Subject {
   std::vector<double> warm_result = {};  // after warm-up, before the accounted steps
   Counts before_timing = {};
   std::int64_t timed_steps = 0;
+  double step_seconds = 0;  // the least of those that were accounted
 };
 
 // Builds on a fresh backend and warms up, accounting what that takes.

@@ -276,15 +276,15 @@ double steps_taken(const std::function<bool(int step)>& slow) {
   return last / 10;
 }
 
-// Warm-up, accounting, one that is looked at, three rounds of two samples of one.
-constexpr int steps_one_at_a_time = 2 + 8 + 1 + 3 * 2;
+// Warm-up, accounting, three rounds of two samples of one.
+constexpr int steps_one_at_a_time = 2 + 8 + 3 * 2;
 
 TEST(Measure, AStepThatTakesFarLongerThanASampleIsNotProbedForItsBatch) {
   EXPECT_EQ(steps_taken([](int) { return true; }), steps_one_at_a_time);
 }
 
-TEST(Measure, AStepThatWasInterruptedOnceInTheWarmUpIsProbedForItsBatch) {
-  EXPECT_GT(steps_taken([](int step) { return step == 2; }), steps_one_at_a_time);
+TEST(Measure, AStepThatWasInterruptedBeforeItIsTimedIsProbedForItsBatch) {
+  EXPECT_GT(steps_taken([](int step) { return step < 6; }), steps_one_at_a_time);
 }
 
 // Forgets its result, of which it reads the first value.

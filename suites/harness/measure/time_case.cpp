@@ -26,16 +26,19 @@ Timer counting_timer(Subject& subject) {
   };
 }
 
-// One step where those of the warm-up took far longer than a sample must, and one more does so too,
-// which nobody interrupted: a longer probe would tell nothing more.
+// Where those steps that were accounted took far longer than a sample must, a probe would tell
+// nothing more.
 int batch(const Steps& steps, const Timer& timer, const Subject& subject) {
   if (steps.batch > 0) return steps.batch;
   const double wanted = sample_seconds(steps, *subject.backend);
-  const VariantMeasurement& measured = subject.measured;
-  const double warm = measured.warm_up_seconds - measured.first_call_seconds;
-  const bool slow = steps.warm_up > 1 && warm > 20 * wanted * (steps.warm_up - 1);
-  if (slow && timer(1) > 20 * wanted) return 1;
-  return batch_for(timer, wanted);
+  return subject.step_seconds > 20 * wanted ? 1 : batch_for(timer, wanted);
+}
+
+// Of a step that is known to take `once`, so many that a sample is as long as `wanted`.
+int batch_beside(const Timer& timer, double once, double wanted) {
+  constexpr int few = 4;  // beyond them the first step is no measure
+  const auto steps = static_cast<int>(std::lround(wanted / once));
+  return steps <= few ? std::max(steps, 1) : batch_for(timer, wanted);
 }
 
 // Of the threads that the variants have by now. A GPU's samples are timed by its own events.
@@ -101,9 +104,11 @@ void time_derived(const Steps& steps, const Derived& derived, const std::string&
   (void)theirs(1);
   const SteadyPhase steady(*subject.backend, *subject.computation);
   // A step of one may be many of the other's: samples of unlike length meet unlike interruptions.
-  const double sample = std::max({sample_seconds(steps, *other.backend), ours(1), theirs(1)});
-  const int our_batch = steps.batch > 0 ? steps.batch : batch_for(ours, sample);
-  const auto rounds = time_in_turn(ours, our_batch, theirs, batch_for(theirs, sample),
+  const double our_step = ours(1), their_step = theirs(1);
+  const double sample = std::max({sample_seconds(steps, *other.backend), our_step, their_step});
+  const int our_batch = steps.batch > 0 ? steps.batch : batch_beside(ours, our_step, sample);
+  const int their_batch = batch_beside(theirs, their_step, sample);
+  const auto rounds = time_in_turn(ours, our_batch, theirs, their_batch,
                                    {.seconds = options.budget.seconds / 3,
                                     .fewest_rounds = options.budget.fewest_rounds,
                                     .most_rounds = options.budget.most_rounds},

@@ -28,6 +28,20 @@ struct Round {
   bool undisturbed() const { return !disturbed() && !shared; }
 };
 
+// The samples of one side in one round.
+struct Sampled {
+  const Timer& timer;
+  int batch;
+  double seconds = 0;
+  int count = 0;
+
+  void take() {
+    seconds += timer(batch);
+    ++count;
+  }
+  double mean() const { return seconds / (count * batch); }
+};
+
 // Takes rounds until they suffice.
 class Sampling {
  public:
@@ -145,11 +159,20 @@ int batch_for(const Timer& timer, double seconds) {
 
 Rounds time_in_turn(const Timer& a, int batch_a, const Timer& b, int batch_b,
                     const TimingBudget& budget, const Others& others) {
+  bool a_first = true;
   const auto taken = Sampling(budget, others).run([&] {
-    double seconds_a = a(batch_a);
-    const double seconds_b = b(batch_b) + b(batch_b);
-    seconds_a += a(batch_a);
-    Round round{.a = seconds_a / (2.0 * batch_a), .b = seconds_b / (2.0 * batch_b)};
+    Sampled of_a{a, batch_a}, of_b{b, batch_b};
+    Sampled &first = a_first ? of_a : of_b, &second = a_first ? of_b : of_a;
+    const auto start = Clock::now();
+    first.take();
+    second.take();
+    if (since(start) < 2 * budget.long_sample_seconds) {
+      second.take();
+      first.take();
+    } else {
+      a_first = !a_first;
+    }
+    Round round{.a = of_a.mean(), .b = of_b.mean()};
     round.log = std::log(round.b / round.a);
     return round;
   });
@@ -164,8 +187,11 @@ Rounds time_in_turn(const Timer& a, int batch_a, const Timer& b, int batch_b,
 
 Alone time_alone(const Timer& timer, int batch, const TimingBudget& budget, const Others& others) {
   const auto taken = Sampling(budget, others).run([&] {
-    const double seconds = (timer(batch) + timer(batch)) / (2.0 * batch);
-    return Round{.a = seconds, .log = std::log(seconds)};
+    Sampled sampled{timer, batch};
+    const auto start = Clock::now();
+    sampled.take();
+    if (since(start) < budget.long_sample_seconds) sampled.take();
+    return Round{.a = sampled.mean(), .log = std::log(sampled.mean())};
   });
   Alone alone{.waited = waited_share(taken), .shared = shared_share(taken)};
   for (const Round& round : taken) alone.seconds.push_back(round.a);

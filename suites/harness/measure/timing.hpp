@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timing of one computation, or of two in turn. Two are timed in ABBA rounds within one process, so
-// that whatever the machine does meanwhile happens to both.
+// Timing of one computation, or of two in turn. Two are timed in ABBA rounds within one process, or
+// where samples are long in AB and BA rounds, so that whatever the machine does meanwhile happens
+// to both.
 #pragma once
 
 #include <functional>
@@ -20,6 +21,9 @@ struct TimingBudget {
   double seconds = 0.3;
   int fewest_rounds = 3;
   int most_rounds = 400;
+  // Samples of this length are taken once a round and not twice: there are few rounds of them, and
+  // whatever interrupts them is short. Rounds of two sides then begin with either in turn.
+  double long_sample_seconds = 0.1;
   // What a tolerance of some percent never sees: rounds end where their mean is known so well,
   // after a while that is long against whatever interrupts them.
   double settled_error = 0.002, settled_seconds = 0.1;
@@ -48,7 +52,7 @@ inline constexpr double disturbed_share = 0.02;
 // and on a GPU long enough that the cost of an event is lost in it.
 int batch_for(const Timer& timer, double seconds);
 
-// Seconds per step: one value per round in each, the mean of the round's two samples. Disturbed
+// Seconds per step: one value per round in each, the mean of the round's samples. Disturbed
 // rounds are left out where enough are not, and of the others those that begin or end on a shared
 // core: both sides of a round are slowed by that, but not alike.
 struct Rounds {

@@ -28,6 +28,24 @@ TEST(Timing, InterleavesTwoSidesAsABBA) {
   EXPECT_EQ(order, "abbaabba");
 }
 
+TEST(Timing, TakesLongSamplesOnceARoundWithEitherSideFirstInTurn) {
+  std::string order;
+  const auto sleeping = [&](char who) {
+    return [&order, who](int) {
+      order += who;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      return 1.;
+    };
+  };
+  TimingBudget budget = two_rounds;
+  budget.long_sample_seconds = 1e-3;
+  time_in_turn(sleeping('a'), 1, sleeping('b'), 1, budget);
+  EXPECT_EQ(order, "abba");
+  order.clear();
+  time_alone(sleeping('a'), 1, budget);
+  EXPECT_EQ(order, "aa");
+}
+
 TEST(Timing, GivesSecondsPerStepWhateverTheBatch) {
   std::string order;
   const Rounds rounds =
