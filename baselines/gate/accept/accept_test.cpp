@@ -168,6 +168,20 @@ TEST(Acceptance, OfSeveralRunsThoseWithTheThreadsCloseTogetherFoundAnEntry) {
   EXPECT_THAT(speedup_in(together(runs)).medians, ElementsAre(10, 10.2));
 }
 
+TEST(Acceptance, OfSeveralRunsThoseOnCoresOfTheirOwnFoundAnEntry) {
+  std::vector<Results> runs = with_speedups({6, 10, 10.2});
+  runs[0].cases.front().metrics[shared_metric] = {.kind = "advisory", .value = 1};
+  EXPECT_THAT(speedup_in(together(runs)).medians, ElementsAre(10, 10.2));
+}
+
+TEST(Acceptance, OnSharedCoresNoSpeedupIsKnownToAFewPercent) {
+  std::vector<Results> runs = with_speedups({10});
+  runs[0].cases.front().metrics[shared_metric] = {.kind = "advisory", .value = 1};
+  const Entry entry = speedup_in(together(runs));
+  EXPECT_EQ(entry.value, Value(10.0));
+  EXPECT_GE(*entry.mad_between, 0.5);
+}
+
 TEST(Acceptance, RunsThatDifferInACountFoundNothing) {
   Results other = with_launches(5);
   other.run.id = "2026-11-22-1";

@@ -164,6 +164,11 @@ const NamedMetric* find_measured(const std::vector<NamedMetric>& all, const std:
   return at == all.end() ? nullptr : &*at;
 }
 
+bool had_shared_cores(const CaseResult& result) {
+  const auto found = result.metrics.find(shared_metric);
+  return found != result.metrics.end() && found->second.number().value_or(0) > 0;
+}
+
 std::vector<NamedMetric> named_metrics(const CaseResult& result) {
   std::vector<NamedMetric> all;
   for (const auto& [variant, content] : result.variants) {

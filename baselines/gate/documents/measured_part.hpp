@@ -86,6 +86,11 @@ inline constexpr const char* kernels_metric =
 inline constexpr const char* handover_metric = "handover_s";
 inline constexpr double further_apart = 1.5;
 
+// The share of a case's samples that somebody slowed from a core's other half, where too few
+// processes had cores of their own to do without those that had not.
+inline constexpr const char* shared_metric = "shared_fraction";
+bool had_shared_cores(const CaseResult& result);
+
 // A metric of a case with the variant that it belongs to. Identity and the kernel table are among
 // them.
 struct NamedMetric {

@@ -137,6 +137,26 @@ TEST(JudgePart, ThreadsThatStandFurtherApartExcuseNoCount) {
   EXPECT_EQ(judge(part(now, with_handover(50e-9, 10))).exit, 1);
 }
 
+// A case with this speedup, of whose cores others had their share.
+Results on_shared_cores(double speedup) {
+  Results results = with_handover(50e-9, speedup);
+  results.cases.front().metrics[shared_metric] = {.kind = "advisory", .value = 1};
+  return results;
+}
+
+TEST(JudgePart, SharedCoresLeaveALossUndecidedThatTheyCanExplain) {
+  const Results before = with_handover(50e-9, 10);
+  const PartVerdict verdict = judge(part(on_shared_cores(7), before));
+  EXPECT_EQ(verdict.exit, 4);
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
+  EXPECT_THAT(row(verdict, "speedup", "case").evidence.at("cores"), HasSubstr("-> the machine"));
+  EXPECT_EQ(judge(part(with_handover(50e-9, 7), before)).exit, 1);
+}
+
+TEST(JudgePart, SharedCoresExcuseNoLossThatIsMoreThanTheyTake) {
+  EXPECT_EQ(judge(part(on_shared_cores(4.9), with_handover(50e-9, 10))).exit, 1);
+}
+
 TEST(JudgePart, AReferenceThatMovedDoesNotExcuseChangedCode) {
   Results before = toy::host();
   for (CaseResult& result : before.cases) result.variants["optimized"].identity = "sha256:aa";

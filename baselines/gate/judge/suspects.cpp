@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/verdict.hpp"
@@ -15,6 +16,8 @@ namespace {
 // machine, not the code.
 constexpr std::size_t fewest_for_a_third = 4;
 constexpr std::size_t fewest_to_compare = 3;  // before many suspects are put down to the machine
+// As a log: what shares a core leaves it half of its units.
+constexpr double most_by_sharing = std::numbers::ln2;
 
 }  // namespace
 
@@ -27,7 +30,7 @@ void Suspects::decide(const SecondOpinion& second_opinion) {
   for (const char* kind : {"ratio", "time"})
     if (has_environment_moved(kind, second_opinion)) break;
   if (second_opinion) ask(second_opinion, screened_.size());
-  doubt_other_hardware();
+  doubt_the_machine();
 }
 
 // "a hand-over between its threads took 51 ns and takes 350 ns"; empty where it moved too little.
@@ -46,20 +49,29 @@ std::optional<std::string> Suspects::other_hardware(const CaseResult& result) co
               readable(now, "s"), " -> the machine");
 }
 
-// Of what no paired comparison has looked at nothing is decided.
-void Suspects::doubt_other_hardware() {
+// Nothing is decided: code that became slower may hide behind it.
+void Suspects::doubt(Row& row, const char* evidence, const std::string& because) const {
+  row.evidence[evidence] = because;
+  row.evidence.erase("control");  // which moved less than threads that wait for each other
+  row.verdict = verdict::noisy;
+  row.next = part_.run_again();
+  row.blocking = row.blocking && undecided_fails_;
+}
+
+// What no paired comparison has looked at. Beside a base of the same hour shared cores hit both.
+void Suspects::doubt_the_machine() {
   std::map<std::string, const CaseResult*> cases;
   for (const CaseResult& result : part_.results.cases) cases[result.id] = &result;
   for (const Screened& one : screened_) {
     Row& row = verdict_.rows[one.row];
     if (!is_suspect(row) || asked_.contains(one.row)) continue;
-    const auto because = other_hardware(*cases.at(row.case_id));
-    if (!because) continue;
-    row.evidence["handover"] = *because;
-    row.evidence.erase("control");  // which moved less than threads that wait for each other
-    row.verdict = verdict::noisy;   // code that became slower may hide behind it
-    row.next = part_.run_again();
-    row.blocking = row.blocking && undecided_fails_;
+    const CaseResult& result = *cases.at(row.case_id);
+    if (const auto because = other_hardware(result)) doubt(row, "handover", *because);
+    if (row.standard == held_against::accepted && had_shared_cores(result) &&
+        std::abs(std::log1p(row.change.value_or(0))) < most_by_sharing)
+      doubt(row, "cores",
+            "others computed on the other halves of its cores, which can make it as much slower "
+            "-> the machine");
   }
 }
 

@@ -25,7 +25,8 @@ class Suspects {
 
  private:
   std::optional<std::string> other_hardware(const CaseResult& result) const;
-  void doubt_other_hardware();
+  void doubt(Row& row, const char* evidence, const std::string& because) const;
+  void doubt_the_machine();
   static bool is_suspect(const Row& row);
   void ask(const SecondOpinion& second_opinion, std::size_t most);
   bool is_confirmed_in_part(const SecondOpinion& second_opinion);

@@ -41,10 +41,6 @@ double told(const CaseResult& result, const char* metric) {
   return found == result.metrics.end() ? 0 : found->second.number().value_or(0);
 }
 
-bool is_shared(const CaseResult& result) {
-  return told(result, shared_metric) > 0;
-}
-
 }  // namespace
 
 bool is_clocked(const std::string& name, const Metric& metric, bool executed, bool derived) {
@@ -60,7 +56,7 @@ std::vector<bool> left_out(const CaseRecords& records) {
   std::vector<bool> disturbed, either;
   for (const CaseResult* record : records) {
     disturbed.push_back(is_disturbed(*record));
-    either.push_back(disturbed.back() || is_shared(*record));
+    either.push_back(disturbed.back() || had_shared_cores(*record));
   }
   return std::ranges::count(either, false) < enough ? disturbed : either;
 }
@@ -103,7 +99,7 @@ bool wants_another(const CaseRecords& records, const Effort& effort) {
   const bool disturbed =
       good([](const auto* record) { return !is_disturbed(*record); }) < effort.fewest;
   const auto alone =
-      good([](const auto* record) { return !is_disturbed(*record) && !is_shared(*record); });
+      good([](const auto* record) { return !is_disturbed(*record) && !had_shared_cores(*record); });
   // Where no process had cores of its own, the next one will not either.
   const bool shared = !disturbed && alone > 0 && alone < effort.fewest;
   const bool wide = widest_ratio(records).value_or(0) > effort.limit;

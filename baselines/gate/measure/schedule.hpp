@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gate/documents/documents.hpp"
+#include "gate/documents/measured_part.hpp"
 
 namespace holdfast::gate {
 
@@ -23,10 +24,6 @@ bool is_clocked(const std::string& name, const Metric& metric, bool executed, bo
 // differently the ratio is then the machine's.
 inline constexpr const char* waited_metric = "waited_fraction";
 bool is_disturbed(const CaseResult& result);
-
-// The share of its samples that somebody slowed from a core's other half, where no others were
-// left.
-inline constexpr const char* shared_metric = "shared_fraction";
 
 // Of each whether what the clock said of it is left out: disturbed ones, and those on shared cores
 // where five others remain.

@@ -14,7 +14,8 @@ namespace {
 
 using testing::HasSubstr;
 
-const MeasureOptions quick = {.budget = {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3}};
+const MeasureOptions quick = {
+    .budget = {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3, .patience = 1}};
 
 auto rewrites(const std::vector<std::string>& sites) {
   return [=](const Backend&, Variant) { return sites; };

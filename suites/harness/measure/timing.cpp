@@ -82,7 +82,7 @@ class Sampling {
         std::max(std::min(done / 2, budget_.fewest_undisturbed), budget_.fewest_rounds);
     if (quiet_ < std::min(wanted, done))
       return done < budget_.patience * budget_.most_rounds &&
-             spent < budget_.patience * budget_.seconds;
+             (done < 2 * budget_.fewest_rounds || spent < budget_.patience * budget_.seconds);
     if (undisturbed_ < budget_.fewest_rounds && done > budget_.short_rounds)
       return spent < budget_.patience_with_bursts * budget_.seconds;
     return done < budget_.most_rounds && spent < budget_.seconds &&

@@ -28,7 +28,7 @@ struct TimingBudget {
   // after a while that is long against whatever interrupts them.
   double settled_error = 0.002, settled_seconds = 0.1;
   // Where most rounds are disturbed, until there are so many others or so many times as much was
-  // spent.
+  // spent, on twice the fewest rounds at least.
   int fewest_undisturbed = 10;
   double patience = 4;
   // Cores are shared in bursts of up to 200 ms. Where none is undisturbed and more rounds than

@@ -109,6 +109,15 @@ TEST(Timing, TellsHowLongThreadsWaitedWhereNoRoundWasUndisturbed) {
   EXPECT_GT(alone.waited, disturbed_share);
 }
 
+TEST(Timing, ReplacesLongRoundsInWhichThreadsWaitedForACpu) {
+  Machine machine{.waited = {0, 1, 0, 0}};
+  const Timer one = [](int) { return 1.; };
+  const Alone alone =
+      time_alone(one, 1, {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3}, machine.others());
+  EXPECT_EQ(alone.seconds.size(), 3u);
+  EXPECT_EQ(alone.waited, 0);
+}
+
 // Looks at a core before the first round and after each: shared as `now` says.
 Others beside(const std::vector<bool>& now) {
   return {
