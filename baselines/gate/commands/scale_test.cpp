@@ -26,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int fleet_cases = 500;
+constexpr int suite_cases = 80;  // 1 600 metrics, as the largest suite has on a device
 constexpr int metrics_per_case = 20;
 constexpr int kept_runs = 20;
 constexpr int recorded_runs = 1000;
@@ -35,6 +36,7 @@ constexpr int newest_runs = 45;     // more than a check looks at
 // The processor's time, which other work on the machine does not stretch as it does the clock's.
 constexpr double most_cpu_seconds = 5;  // three times what it took, for slower machines
 constexpr double most_bytes = 300e6;
+constexpr double most_cpu_seconds_of_a_suite = 0.5;  // twice what it took
 
 struct Usage {
   int code = -1;
@@ -184,14 +186,13 @@ class FleetCheck : public Scale {
       "--lists=" + lists_.string(), "--store=" + (folder_.path() / "history").string()};
 
   // As after `runs` calls of `baseline accept`; more than 20 change what is kept no more.
-  void accept_runs(int runs) {
+  void accept_runs(int runs, int cases) {
     const Policy policy =
-        Policy::read(common_policy_.parent_path(), today_utc()).with(list_of(fleet_cases).metrics);
+        Policy::read(common_policy_.parent_path(), today_utc()).with(list_of(cases).metrics);
     std::optional<Baseline> kept;
     for (int number = 0; number < runs; ++number)
-      kept =
-          gate::accept(run_of(fleet_cases, number), kept, policy, {.why = "as measured"}).baseline;
-    EXPECT_EQ(count_entries(*kept), fleet_cases * metrics_per_case);
+      kept = gate::accept(run_of(cases, number), kept, policy, {.why = "as measured"}).baseline;
+    EXPECT_EQ(count_entries(*kept), cases * metrics_per_case);
     EXPECT_EQ(kept->processors.at(toy::processor).at(case_id(0) + "|case|speedup").medians.size(),
               kept_runs);
     const fs::path path = baseline(run_of(1, 0));
@@ -201,7 +202,7 @@ class FleetCheck : public Scale {
 };
 
 TEST_F(FleetCheck, OfTenThousandMetricsTakesSecondsAndLittleMemory) {
-  accept_runs(kept_runs + 2);
+  accept_runs(kept_runs + 2, fleet_cases);
   record_runs(fleet_cases, recorded_runs - newest_runs);
   Results now = run_of(fleet_cases, recorded_runs);
   put(now, fleet_cases);
@@ -229,6 +230,16 @@ TEST_F(FleetCheck, OfTenThousandMetricsTakesSecondsAndLittleMemory) {
   const Usage worse = measured(check_);
   EXPECT_EQ(worse.code, 1);
   expect_within_limits("check of 10 000 metrics of which 4 000 fail", worse);
+}
+
+TEST_F(FleetCheck, OfOneSuiteTakesNobodysPatience) {
+  accept_runs(kept_runs, suite_cases);
+  put(run_of(suite_cases, recorded_runs), suite_cases);
+  check_.pop_back();  // no store
+  const Usage usage = measured(check_);
+  EXPECT_EQ(usage.code, 0) << read_file(folder_.path() / "output").substr(0, 2000);
+  expect_within_limits("check of 1 600 metrics that pass", usage);
+  EXPECT_LT(usage.cpu_s, most_cpu_seconds_of_a_suite);
 }
 
 TEST_F(FleetHistory, OfAThousandRunsIsAppendedToAndReadQuickly) {

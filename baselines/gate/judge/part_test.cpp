@@ -153,6 +153,20 @@ TEST(JudgePart, SharedCoresLeaveALossUndecidedThatTheyCanExplain) {
   EXPECT_EQ(judge(part(with_handover(50e-9, 7), before)).exit, 1);
 }
 
+TEST(JudgePart, SharedCoresAreNamedWhereProcessesDisagreeAboutABound) {
+  Results now = on_shared_cores(10);
+  toy::metric(now, "case", "speedup").processes = {2, 10, 10, 10, 10};
+  std::string rules = toy::policy_text;
+  const std::string launches =
+      R"("variant": "optimized", "metric": "launches", "bound": {"max": 64)";
+  rules.replace(rules.find(launches), launches.size(),
+                R"("metric": "speedup", "bound": {"min": 5)");
+  const PartVerdict verdict =
+      judge_part(part(now, with_handover(50e-9, 10)), policy(rules), false, true);
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
+  EXPECT_TRUE(row(verdict, "speedup", "case").evidence.contains("cores"));
+}
+
 TEST(JudgePart, SharedCoresExcuseNoLossThatIsMoreThanTheyTake) {
   EXPECT_EQ(judge(part(on_shared_cores(4.9), with_handover(50e-9, 10))).exit, 1);
 }

@@ -18,6 +18,10 @@ constexpr std::size_t fewest_for_a_third = 4;
 constexpr std::size_t fewest_to_compare = 3;  // before many suspects are put down to the machine
 // As a log: what shares a core leaves it half of its units.
 constexpr double most_by_sharing = std::numbers::ln2;
+constexpr const char* cores_evidence = "cores";
+constexpr const char* shared_cores =
+    "others computed on the other halves of its cores, which can make it as much slower -> the "
+    "machine";
 
 }  // namespace
 
@@ -69,10 +73,14 @@ void Suspects::doubt_the_machine() {
     if (const auto because = other_hardware(result)) doubt(row, "handover", *because);
     if (row.standard == held_against::accepted && had_shared_cores(result) &&
         std::abs(std::log1p(row.change.value_or(0))) < most_by_sharing)
-      doubt(row, "cores",
-            "others computed on the other halves of its cores, which can make it as much slower "
-            "-> the machine");
+      doubt(row, cores_evidence, shared_cores);
   }
+  // Bounds among them, about which the processes disagree.
+  for (Row& row : verdict_.rows)
+    if (row.verdict == verdict::noisy && row.standard != held_against::beside &&
+        !row.evidence.contains(confirmation_evidence) && cases.contains(row.case_id) &&
+        had_shared_cores(*cases.at(row.case_id)))
+      row.evidence[cores_evidence] = shared_cores;
 }
 
 bool Suspects::is_suspect(const Row& row) {
