@@ -56,7 +56,8 @@ struct Plan {
   std::optional<std::string> filter = {};
   Effort effort = {};
   double budget_seconds = 0;
-  double timeout_seconds = 0;  // of a case that no run has timed
+  std::int64_t whatever_it_takes = 1;  // processes that the budget never denies
+  double timeout_seconds = 0;          // of a case that no run has timed
   bool resume = false;
   fs::path out = {};
   bool profile = false;                   // one more process, which profiles
@@ -285,6 +286,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
                        .cases = expected,
                        .effort = plan.effort,
                        .budget_seconds = plan.budget_seconds,
+                       .whatever_it_takes = plan.whatever_it_takes,
                        .timeout_seconds = plan.timeout_seconds,
                        .folder = unfinished.folder(),
                        .history = unfinished.history(),
@@ -402,6 +404,8 @@ int run_suites(const Options& options) {
   const std::int64_t budget =
       options.integer("budget").value_or(asked ? no_budget : host_budget_seconds);
   plan.budget_seconds = static_cast<double>(budget);
+  // Fewer decide nothing, and who named no seconds wants a decision.
+  if (!options.has("budget")) plan.whatever_it_takes = processes;
   plan.resume = options.has("resume");
   const std::int64_t timeout = options.integer("timeout").value_or(run_timeout_seconds);
   for (const auto& [name, value] :
@@ -462,7 +466,8 @@ Command run_command() {
                    "class>/base/"},
                   {"budget", "SECONDS",
                    "that a suite takes on a machine at rest: no process begins after it "
-                   "(default 120; without limit where --processes is given)"},
+                   "(default 120, for those beyond the fifth; without limit where --processes is "
+                   "given)"},
                   {"timeout", "SECONDS",
                    "given to a case (default 300) until one run has timed it; then ten times as "
                    "long as it took, and 60 at least"},

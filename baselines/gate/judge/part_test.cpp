@@ -15,56 +15,11 @@ using testing::SizeIs;
 using testing::StartsWith;
 using testing::ThrowsMessage;
 
+using toy::judge;
+using toy::part;
 using toy::policy;
 using toy::row;
-
-Baseline baseline_of(const Results& results) {
-  return seen_on(toy::processor,
-                 accept(results, std::nullopt, policy(), {.why = "first"}).baseline);
-}
-
-Part part(const Results& now, const Results& before) {
-  return {
-      .results = now, .list = toy::list(), .baseline = baseline_of(before), .directory = "results"};
-}
-
-PartVerdict judge(const Part& judged) {
-  return judge_part(judged, policy(), false, true);
-}
-
-std::vector<std::string> verdicts(const PartVerdict& verdict, const std::string& wanted) {
-  std::vector<std::string> found;
-  for (const Row& one : verdict.rows)
-    if (one.verdict == wanted) found.push_back(one.case_id + ' ' + one.metric);
-  return found;
-}
-
-// A host suite of `count` cases that are alike.
-struct Many {
-  Results results = toy::host();
-  List list = toy::list();
-  explicit Many(int count) {
-    const CaseResult model = results.cases.front();
-    const ListedCase listed = list.cases.front();
-    results.cases.clear();
-    list.cases.clear();
-    for (int i = 0; i < count; ++i) {
-      results.cases.push_back(model);
-      list.cases.push_back(listed);
-      results.cases.back().id = list.cases.back().id = text("toy/step/n:", 100 + i, "/f64");
-    }
-  }
-  // With so many speedups that fell by a half, and references that moved as much.
-  Part slower(int suspects, bool references_moved = true) {
-    const Baseline before = baseline_of(results);
-    for (int i = 0; i < suspects; ++i) {
-      results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
-      if (references_moved)
-        results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
-    }
-    return {.results = results, .list = list, .baseline = before};
-  }
-};
+using toy::verdicts;
 
 TEST(JudgePart, WhatIsAsAcceptedPasses) {
   const PartVerdict verdict = judge(part(toy::dry(), toy::dry()));
@@ -78,138 +33,6 @@ TEST(JudgePart, AnotherIdentityIsToldAndDoesNotBlock) {
   const PartVerdict verdict = judge(part(now, toy::dry()));
   EXPECT_EQ(verdict.exit, 0);
   EXPECT_EQ(row(verdict, "identity").verdict, "DRIFT");
-}
-
-// Identical code whose reference moved as much as its speedup.
-PartVerdict moved_machine() {
-  Results before = toy::host();
-  for (CaseResult& result : before.cases) result.variants["optimized"].identity = "sha256:aa";
-  Results now = before;
-  toy::metric(now, "case", "speedup") = toy::timed("ratio", 8);
-  toy::metric(now, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
-  return judge(part(now, before));
-}
-
-TEST(JudgePart, IdenticalCodeAndAReferenceThatMovedAsMuchAreTheMachine) {
-  const PartVerdict verdict = moved_machine();
-  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "ENV");
-  EXPECT_EQ(verdict.exit, 0);
-}
-
-TEST(JudgePart, WhatTheMachineDidIsMeasuredAgainAndNotAccepted) {
-  EXPECT_THAT(*row(moved_machine(), "speedup", "case").next, HasSubstr("holdfast run"));
-}
-
-// A case whose speedup fell by a half, with the time of a hand-over between its threads.
-Results with_handover(double seconds, double speedup) {
-  Results results = toy::host();
-  for (CaseResult& result : results.cases) result.metrics["handover_s"] = toy::timed("time", 50e-9);
-  toy::metric(results, "case", "handover_s") = toy::timed("time", seconds);
-  toy::metric(results, "case", "speedup") = toy::timed("ratio", speedup);
-  return results;
-}
-
-TEST(JudgePart, ThreadsThatStandFurtherApartLeaveATimeUndecided) {
-  const Part apart = part(with_handover(350e-9, 5), with_handover(50e-9, 10));
-  EXPECT_EQ(judge_part(apart, policy(), false, false).exit, 0) << "where undecided only warns";
-  const PartVerdict verdict = judge(apart);
-  EXPECT_EQ(verdict.exit, 4);
-  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
-  EXPECT_THAT(row(verdict, "speedup", "case").evidence.at("handover"),
-              HasSubstr("took 50 ns and takes 350 ns -> the machine"));
-  EXPECT_EQ(row(verdict, "handover_s", "case").verdict, "ENV");
-}
-
-TEST(JudgePart, ThreadsThatStandAsCloseExcuseNothing) {
-  EXPECT_EQ(judge(part(with_handover(60e-9, 5), with_handover(50e-9, 10))).exit, 1);
-  EXPECT_EQ(judge(part(with_handover(50e-9, 5), with_handover(350e-9, 10))).exit, 1);
-}
-
-TEST(JudgePart, AHandoverThatIsAcceptedAsATextTellsNothing) {
-  Part judged = part(with_handover(350e-9, 5), with_handover(50e-9, 10));
-  judged.baseline->entries.at(entry_key(toy::step_id, case_variant, "handover_s")).value = "x";
-  EXPECT_EQ(row(judge(judged), "speedup", "case").verdict, "REGRESSION");
-}
-
-TEST(JudgePart, ThreadsThatStandFurtherApartExcuseNoCount) {
-  Results now = with_handover(350e-9, 10);
-  toy::metric(now, "optimized", "peak_bytes") = toy::exact(8192);
-  EXPECT_EQ(judge(part(now, with_handover(50e-9, 10))).exit, 1);
-}
-
-// A case with this speedup, of whose cores others had their share.
-Results on_shared_cores(double speedup) {
-  Results results = with_handover(50e-9, speedup);
-  results.cases.front().metrics[shared_metric] = {.kind = "advisory", .value = 1};
-  return results;
-}
-
-TEST(JudgePart, SharedCoresLeaveALossUndecidedThatTheyCanExplain) {
-  const Results before = with_handover(50e-9, 10);
-  const PartVerdict verdict = judge(part(on_shared_cores(7), before));
-  EXPECT_EQ(verdict.exit, 4);
-  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
-  EXPECT_THAT(row(verdict, "speedup", "case").evidence.at("cores"), HasSubstr("-> the machine"));
-  EXPECT_EQ(judge(part(with_handover(50e-9, 7), before)).exit, 1);
-}
-
-TEST(JudgePart, SharedCoresAreNamedWhereProcessesDisagreeAboutABound) {
-  Results now = on_shared_cores(10);
-  toy::metric(now, "case", "speedup").processes = {2, 10, 10, 10, 10};
-  std::string rules = toy::policy_text;
-  const std::string launches =
-      R"("variant": "optimized", "metric": "launches", "bound": {"max": 64)";
-  rules.replace(rules.find(launches), launches.size(),
-                R"("metric": "speedup", "bound": {"min": 5)");
-  const PartVerdict verdict =
-      judge_part(part(now, with_handover(50e-9, 10)), policy(rules), false, true);
-  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
-  EXPECT_TRUE(row(verdict, "speedup", "case").evidence.contains("cores"));
-}
-
-TEST(JudgePart, SharedCoresExcuseNoLossThatIsMoreThanTheyTake) {
-  EXPECT_EQ(judge(part(on_shared_cores(4.9), with_handover(50e-9, 10))).exit, 1);
-}
-
-TEST(JudgePart, AReferenceThatMovedDoesNotExcuseChangedCode) {
-  Results before = toy::host();
-  for (CaseResult& result : before.cases) result.variants["optimized"].identity = "sha256:aa";
-  Results now = before;
-  now.cases.front().variants["optimized"].identity = "sha256:cc";
-  toy::metric(now, "case", "speedup") = toy::timed("ratio", 8);
-  toy::metric(now, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
-  EXPECT_EQ(judge(part(now, before)).exit, 1);
-}
-
-TEST(JudgePart, ManySuspectsWhoseReferencesMovedAreTheEnvironment) {
-  const PartVerdict verdict = judge(Many(6).slower(4));
-  EXPECT_EQ(verdict.exit, 0);
-  EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved: 4 of 6 cases")));
-}
-
-TEST(JudgePart, ManySuspectsWhoseReferencesStayedAreRegressions) {
-  const PartVerdict verdict = judge(Many(6).slower(4, false));
-  EXPECT_EQ(verdict.exit, 1);
-  EXPECT_THAT(verdict.notes, IsEmpty());
-}
-
-TEST(JudgePart, ThreeSuspectsAreNotYetTheEnvironment) {
-  EXPECT_EQ(judge(Many(6).slower(3)).exit, 1);
-}
-
-TEST(JudgePart, TimesThatMovedEverywhereDoNotExcuseASpeedupThatFellAlone) {
-  Many many(6);
-  const Baseline before = baseline_of(many.results);
-  for (CaseResult& result : many.results.cases) {
-    result.variants["reference"].metrics["time_s"] = toy::timed("time", 6e-3 * 1.2);
-    result.variants["optimized"].metrics["time_s"] = toy::timed("time", 6e-4 * 1.2);
-  }
-  many.results.cases.front().metrics["speedup"] = toy::timed("ratio", 5);
-  const PartVerdict verdict =
-      judge({.results = many.results, .list = many.list, .baseline = before});
-  EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved: 6 of 6 cases")));
-  EXPECT_THAT(verdicts(verdict, "REGRESSION"), testing::ElementsAre("toy/step/n:100/f64 speedup"));
-  EXPECT_EQ(verdict.exit, 1);
 }
 
 TEST(JudgePart, ACaseThatOnlyTheBaselineHasIsMissing) {
@@ -342,58 +165,6 @@ TEST(JudgePart, ARatioThatGatesNothingIsNotBlind) {
   warns.replace(warns.find(R"("ratio": {"gate": "block")"), 25, R"("ratio": {"gate": "warn" )");
   EXPECT_THAT(told_blind(judge_part(part(few, toy::host()), policy(warns), false, true)),
               IsEmpty());
-}
-
-// What the speedup's row tells after a second opinion that does so.
-Row after_opinion(const std::function<void(Row&)>& opinion) {
-  Results slower = toy::host();
-  toy::metric(slower, "case", "speedup") = toy::timed("ratio", 9.2);
-  const PartVerdict verdict =
-      judge_part(part(slower, toy::host()), policy(), false, true,
-                 [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
-                   for (Row* suspect : suspects) opinion(*suspect);
-                 });
-  return row(verdict, "speedup", "case");
-}
-
-TEST(JudgePart, ASuspectThatNoComparisonLookedAtResolvesNoMoreThanScreening) {
-  Results slower = toy::host();
-  toy::metric(slower, "case", "speedup") = toy::timed("ratio", 9.2);
-  const double screening =
-      row(judge(part(slower, toy::host())), "speedup", "case").resolution.value();
-  EXPECT_EQ(after_opinion([](Row&) {}).resolution, screening);
-  const Row compared = after_opinion([&](Row& suspect) {
-    EXPECT_LT(*suspect.resolution, screening);
-    suspect.evidence[confirmation_evidence] = "found";
-    suspect.resolution = 0.031;
-  });
-  EXPECT_EQ(compared.resolution, 0.031);
-}
-
-// What a second opinion is asked about, and the exit code that it leaves.
-std::pair<std::vector<std::string>, int> asked_about(const Part& judged) {
-  std::vector<std::string> asked;
-  const PartVerdict verdict =
-      judge_part(judged, policy(), false, true,
-                 [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
-                   for (const Row* suspect : suspects) asked.push_back(suspect->metric);
-                 });
-  return {asked, verdict.exit};
-}
-
-TEST(JudgePart, OnlyWhatHasPositiveNumbersOnBothSidesCanBeConfirmed) {
-  Results slower = toy::host();
-  toy::metric(slower, "case", "speedup") = toy::timed("ratio", 5);
-  EXPECT_EQ(asked_about(part(slower, toy::host())),
-            std::pair(std::vector<std::string>{"speedup"}, 1));
-  Results nothing = toy::host();
-  toy::metric(nothing, "case", "speedup") = toy::timed("ratio", 0);
-  EXPECT_EQ(asked_about(part(nothing, toy::host())), std::pair(std::vector<std::string>{}, 4));
-  for (const Value& accepted : {Value(0.), Value("sha256:aa")}) {
-    Part judged = part(toy::host(), toy::host());
-    judged.baseline->entries.at(entry_key(toy::step_id, case_variant, "speedup")).value = accepted;
-    EXPECT_EQ(asked_about(judged), std::pair(std::vector<std::string>{}, 4));
-  }
 }
 
 TEST(JudgePart, AReferenceWithoutATimeIsNoControl) {
@@ -588,21 +359,6 @@ TEST(JudgePart, ABaselineThatAChangeCarriesHoldsNothingThatIsNotMeasured) {
   EXPECT_EQ(judge(judged).exit, 3);
   std::swap(judged.baseline, judged.proposed);
   EXPECT_EQ(judge(judged).exit, 3) << "that the change takes it out excuses nothing";
-}
-
-TEST(JudgePart, ThePolicySaysHowManySuspectsAreTheMachine) {
-  const Part judged = Many(20).slower(5);
-  EXPECT_EQ(judge(judged).exit, 1);
-  std::string fewer = toy::policy_text;
-  fewer.insert(fewer.find("\"rules\""), "\"most_suspects\": 4, ");
-  const PartVerdict verdict = judge_part(judged, policy(fewer), false, true);
-  EXPECT_EQ(verdict.exit, 0);
-  EXPECT_THAT(verdict.notes, testing::ElementsAre(HasSubstr("the environment moved: 5 of 20")));
-}
-
-TEST(JudgePart, ThirteenSuspectsAreTheMachineByDefault) {
-  EXPECT_EQ(judge(Many(60).slower(12)).exit, 1);
-  EXPECT_EQ(judge(Many(60).slower(13)).exit, 0);
 }
 
 // What the list calls launches after they were accepted as exact ones.

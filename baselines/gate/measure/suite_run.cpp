@@ -71,7 +71,9 @@ class Runner {
   void begin() { take_up(); }
   void finish() { keep_history(); }
   Ids wanted(std::int64_t round) const { return round == 1 ? unmeasured() : undecided(); }
-  bool may_begin(std::int64_t round) const { return round == 1 || !is_spent(); }
+  bool may_begin(std::int64_t round) const {
+    return round <= task_.whatever_it_takes || !is_spent();
+  }
   void tell_spent(const Ids& ids) { tell_undecided(ids); }
   // Those of the cases that fewer than `round` processes have measured.
   void measure_behind(const Ids& ids, std::int64_t round) {
@@ -89,7 +91,7 @@ class Runner {
     for (std::int64_t round = 1;; ++round) {
       const Ids wanted = round == 1 ? unmeasured() : undecided();
       if (wanted.empty() && round > 1) break;
-      if (round > 1 && is_spent()) {
+      if (!may_begin(round)) {
         tell_undecided(wanted);
         break;
       }

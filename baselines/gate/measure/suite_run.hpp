@@ -24,8 +24,10 @@ struct SuiteTask {
   std::optional<std::string> filter = {};
   std::vector<ListedCase> cases = {};  // that the tier has and the filter leaves
   Effort effort = {};
-  double budget_seconds = 0;   // on a machine at rest, no process begins after it; 0: no limit
-  double timeout_seconds = 0;  // of a case that nobody has timed before
+  // On a machine at rest; beyond the first ones no process begins after it. 0: no limit.
+  double budget_seconds = 0;
+  std::int64_t whatever_it_takes = 1;  // processes of a case that the budget never denies
+  double timeout_seconds = 0;          // of a case that nobody has timed before
   std::filesystem::path folder = {};   // keeps what the processes write and share
   std::filesystem::path history = {};  // seconds of each case, of the last run
   MachineWatch* machine = nullptr;     // looks after each process

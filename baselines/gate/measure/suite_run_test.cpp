@@ -42,6 +42,13 @@ TEST_F(SuiteRuns, NoProcessBeginsAfterTheBudgetButTheFirst) {
   EXPECT_TRUE(done.lost.empty());
 }
 
+TEST_F(SuiteRuns, NoBudgetDeniesTheProcessesThatADecisionNeeds) {
+  task_.budget_seconds = 1e-9;
+  task_.effort.most = 8;
+  task_.whatever_it_takes = task_.effort.fewest;
+  EXPECT_EQ(run().most_processes(), 3);
+}
+
 TEST_F(SuiteRuns, WhereverOneIsStoppedItHadAsManyProcessesAsItsMostMeasuredCase) {
   SuiteRun stopped;
   for (const auto& ids : {std::vector{"a", "b"}, {"a"}, {"a"}}) {
