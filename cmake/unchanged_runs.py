@@ -89,7 +89,7 @@ def count_noisy(rows: list[dict]) -> int:
 
 def is_on_shared_cores(row: dict) -> bool:
     """Undecided, because a hypervisor gave the other halves of the cores to somebody: a load that was not asked for."""
-    return row["verdict"] == "NOISY" and "cores" in row["evidence"]
+    return row["verdict"] == "NOISY" and "cores" in row.get("evidence", {})
 
 
 class House:

@@ -101,23 +101,23 @@ def test_an_unchanged_suite_that_does_not_pass_is_told_and_kept(place: Path, cod
 def test_what_only_warns_is_counted_and_what_blocks_decides(place: Path) -> None:
     done = make(place, "--device=host", "--loads=0", "--runs=2")
     assert done.returncode == 0
-    assert "0 of 2 that ended in 4, and 4 of 8 times and ratios undecided" in done.stdout
+    assert "0 of 2 that ended in 4, 0 of them on cores of their own, and 4 of 8 times and ratios undecided" in done.stdout
     (place / "check_exit").write_text("4", "utf-8")
     done = make(place, "--device=host", "--loads=0", "--runs=3")
     assert done.returncode == 1
-    assert "1 of 3 that ended in 4, and 6 of 12 times and ratios undecided" in done.stdout
+    assert "1 of 3 that ended in 4, 1 of them on cores of their own, and 6 of 12 times and ratios undecided" in done.stdout
 
 
-def test_rows_of_a_journal_from_before_the_total_was_counted_are_told_without_it(place: Path) -> None:
-    make(place, "--device=host", "--loads=0", "--runs=1")
-    journal = place / "build/unchanged/runs.jsonl"
-    line = json.loads(journal.read_text("utf-8"))
-    for name in ("judged", "ratios", "undecided_ratios"):
-        del line["row"][name]
-    journal.write_text(json.dumps(line) + "\n", "utf-8")
-    done = make(place, "--device=host", "--loads=0", "--runs=2")
+def test_what_others_on_the_same_cores_left_undecided_is_told_and_is_no_load_0(place: Path) -> None:
+    shared = json.loads(json.dumps(VERDICT))
+    for row in shared["rows"]:
+        row["evidence"] = {"cores": "others computed"} if row["verdict"] == "NOISY" else {}
+    (place / "verdict.json").write_text(json.dumps(shared), "utf-8")
+    (place / "check_exit").write_text("4", "utf-8")
+    done = make(place, "--device=host", "--loads=0", "--runs=1")
     assert done.returncode == 0, done.stderr
-    assert "| host | 0 | gate | toy | 2 | 2 | 0 | 0 | 0 | 0 | 4 | - | 0 |" in (place / "README.md").read_text("utf-8")
+    assert "1 of 1 that ended in 4, 0 of them on cores of their own" in done.stdout
+    assert "| 2 of 4, 2 of them on shared cores | 1 of 2 |" in (place / "README.md").read_text("utf-8")
 
 
 def test_the_whole_table_has_the_loads_that_are_promised(place: Path) -> None:
