@@ -75,6 +75,7 @@ std::vector<Written> listed_files(const List& list, Results dry, Results host);
 Tricks worse_counts(const Honest& honest);
 Tricks wrong_results(const Honest& honest);
 Tricks disputed_bounds(const Honest& honest);
+Tricks losses_on_shared_cores(const Honest& honest);
 Tricks impossible_speeds(const Honest& honest);
 Tricks unrequested_values(const Honest& honest);
 Tricks results_that_lack(const Honest& honest);

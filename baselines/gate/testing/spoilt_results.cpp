@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The toy with many metrics, and results of it that must not pass without a word.
+#include "gate/documents/measured_part.hpp"
 #include "gate/testing/silent_pass.hpp"
 
 namespace holdfast::gate::toy {
@@ -278,6 +279,22 @@ Tricks disputed_bounds(const Honest& honest) {
                                    one.metric, " of ", bad),
                               host_file, now, one.metric));
         }
+  return tricks;
+}
+
+// A loss beside the word that others shared the cores.
+Tricks losses_on_shared_cores(const Honest& honest) {
+  Tricks tricks;
+  for (const double share : {1e-9, 0.1, 0.5, 1., 2., 1e17})
+    for (const double speedup : {9.4, 9.1, 8.9, 8., 5.1, 4.9, 1.}) {
+      Results now = honest.host;
+      CaseResult& result = now.cases.front();
+      result.metrics["speedup"] = of_processes("ratio", std::vector<double>(5, speedup));
+      result.metrics[shared_metric] = {.kind = "advisory", .value = share};
+      add_both(tricks,
+               of(text("shared cores, a share of ", share, " beside a speedup of ", speedup),
+                  host_file, now, "speedup"));
+    }
   return tricks;
 }
 
