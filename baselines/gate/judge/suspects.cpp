@@ -8,6 +8,7 @@
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/verdict.hpp"
+#include "gate/judge/screening.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -20,8 +21,16 @@ constexpr std::size_t fewest_to_compare = 3;  // before many suspects are put do
 constexpr double most_by_sharing = std::numbers::ln2;
 constexpr const char* cores_evidence = "cores";
 constexpr const char* shared_cores =
-    "others computed on the other halves of its cores, which can make it as much slower -> the "
-    "machine";
+    "others computed on the other halves of its cores, which bends times and ratios by up to a "
+    "half -> the machine";
+
+// Whether sharing is what leaves the row undecided, and not that too few processes count at all.
+bool is_bent_by_sharing(const CaseResult& result, const Row& row) {
+  if (!had_shared_cores(result) || row.standard == held_against::beside) return false;
+  const std::vector<NamedMetric> all = named_metrics(result);
+  const NamedMetric* metric = find_measured(all, row.variant, row.metric);
+  return metric && metric->measured->processes >= enough_processes;
+}
 
 }  // namespace
 
@@ -71,15 +80,14 @@ void Suspects::doubt_the_machine() {
     if (!is_suspect(row) || asked_.contains(one.row)) continue;
     const CaseResult& result = *cases.at(row.case_id);
     if (const auto because = other_hardware(result)) doubt(row, "handover", *because);
-    if (row.standard == held_against::accepted && had_shared_cores(result) &&
+    if (row.standard == held_against::accepted && is_bent_by_sharing(result, row) &&
         std::abs(std::log1p(row.change.value_or(0))) < most_by_sharing)
       doubt(row, cores_evidence, shared_cores);
   }
   // Bounds among them, about which the processes disagree.
   for (Row& row : verdict_.rows)
-    if (row.verdict == verdict::noisy && row.standard != held_against::beside &&
-        !row.evidence.contains(confirmation_evidence) && cases.contains(row.case_id) &&
-        had_shared_cores(*cases.at(row.case_id)))
+    if (row.verdict == verdict::noisy && !row.evidence.contains(confirmation_evidence) &&
+        cases.contains(row.case_id) && is_bent_by_sharing(*cases.at(row.case_id), row))
       row.evidence[cores_evidence] = shared_cores;
 }
 

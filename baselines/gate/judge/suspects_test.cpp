@@ -132,6 +132,14 @@ TEST(Suspects, SharedCoresAreNamedWhereProcessesDisagreeAboutABound) {
   EXPECT_TRUE(row(verdict, "speedup", "case").evidence.contains("cores"));
 }
 
+TEST(Suspects, SharedCoresAreNotNamedWhereTooFewProcessesCount) {
+  Results now = on_shared_cores(9);
+  toy::metric(now, "case", "speedup").processes = {9, 9, 9};
+  const PartVerdict verdict = judge(part(now, with_handover(50e-9, 10)));
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
+  EXPECT_FALSE(row(verdict, "speedup", "case").evidence.contains("cores"));
+}
+
 TEST(Suspects, SharedCoresExcuseNoLossThatIsMoreThanTheyTake) {
   EXPECT_EQ(judge(part(on_shared_cores(4.9), with_handover(50e-9, 10))).exit, 1);
 }

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which changes make what was measured stale, in a small tree, with git and without."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("content.cmake")
+TREE = ["kernels/heat/optimized.cu", "kernels/heat/README.md", "suites/heat/cases.cpp", "suites/heat/cases_test.cpp",
+        "suites/side_by_side/heat.py", "cmake/Holdfast.cmake", "cmake/table.py", "CMakeLists.txt", "CMakePresets.json", "README.md"]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in TREE:
+        file = tmp_path / "tree" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(name, "utf-8")
+    subprocess.run(["git", "init", "--quiet", tmp_path / "tree"], check=True)
+    return tmp_path / "tree"
+
+
+def content(tree: Path) -> str:
+    output = tree.parent / "content.json"
+    subprocess.run(["cmake", f"-DSOURCE={tree}", f"-DOUTPUT={output}", "-P", SCRIPT], check=True)
+    return json.loads(output.read_text("utf-8"))["content"]
+
+
+@pytest.mark.parametrize("name", ["kernels/heat/optimized.cu", "suites/heat/cases.cpp", "suites/side_by_side/heat.py",
+                                  "cmake/Holdfast.cmake", "CMakeLists.txt", "CMakePresets.json"])
+def test_what_is_measured_is_content(tree: Path, name: str) -> None:
+    before = content(tree)
+    (tree / name).write_text("other", "utf-8")
+    assert content(tree) != before
+
+
+@pytest.mark.parametrize("name", ["README.md", "kernels/heat/README.md", "suites/heat/cases_test.cpp", "cmake/table.py"])
+def test_pages_tests_and_tools_are_none(tree: Path, name: str) -> None:
+    before = content(tree)
+    (tree / name).write_text("other", "utf-8")
+    assert content(tree) == before
+
+
+def test_a_file_that_was_renamed_is_other_content(tree: Path) -> None:
+    before = content(tree)
+    (tree / "suites/heat/cases.cpp").rename(tree / "suites/heat/case_list.cpp")
+    assert content(tree) != before
+
+
+def test_an_unpacked_archive_has_the_content_of_its_commit(tree: Path) -> None:
+    before = content(tree)
+    shutil.rmtree(tree / ".git")
+    assert content(tree) == before
