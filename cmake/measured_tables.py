@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `unchanged_runs.py` and `slowdowns.py` share: processes that compute beside what is measured, what was measured before a
-program was stopped, and the table that a page holds of it between two comments, `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
+program was stopped, and the table that a page holds of it between two comments, `<!-- NAME: begin -->` and `<!-- NAME: end -->`:
+each row says of when, which processor and which content it is, and stays until it is measured anew."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Generic, Self, TypeVar
@@ -40,21 +43,34 @@ def content_of(build: Path) -> str:
     return json.loads((build / "bin/content.json").read_text("utf-8"))["content"]
 
 
+def processor() -> str:
+    """This machine's, as baselines name it: `AuthenticAMD-26-2`."""
+    told = Path("/proc/cpuinfo").read_text("utf-8").split("\n\n")[0]
+    first = dict(re.split(r"\s*: ?", line, maxsplit=1) for line in told.splitlines())
+    return "-".join(first.get(name, "unknown") for name in ("vendor_id", "cpu family", "model"))
+
+
+def provenance(content: str) -> str:
+    """What a row says of where it comes from."""
+    return f"{time.strftime('%Y-%m-%d')}, {processor()}, {content.removeprefix('sha256:')[:12]}"
+
+
 Row = TypeVar("Row")  # a dataclass
 
 
 class Journal(Generic[Row]):
-    """What was measured of one content, a line of JSON each."""
+    """What was measured of one content on this processor, a line of JSON each."""
 
     def __init__(self, path: Path, content: str, kind: type[Row]) -> None:
         self.path, self.content, self.one_at_a_time = path, content, threading.Lock()
         lines = path.read_text("utf-8").splitlines() if path.is_file() else []
         kept = [json.loads(line) for line in lines if line]
-        self.rows = [kind(**one["row"]) for one in kept if one["content"] == content]
+        self.origin = {"content": content, "processor": processor()}
+        self.rows = [kind(**one["row"]) for one in kept if {**one, "row": None} == {**self.origin, "row": None}]
 
     def add(self, row: Row) -> None:
         with self.one_at_a_time, self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"content": self.content, "row": asdict(row)}) + "\n")
+            file.write(json.dumps({**self.origin, "row": asdict(row)}) + "\n")
             self.rows.append(row)
 
 
@@ -66,6 +82,22 @@ def place_of_table(page: Path, name: str) -> tuple[str, str]:
         print(f"{name}: {page} needs one line {begin} and after it one line {end}", file=sys.stderr)
         sys.exit(2)
     return text[: text.index(begin) + len(begin)], text[text.index(end):]
+
+
+def cells_of(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
+def beside_earlier(page: Path, name: str, head: str, rows: list[str], key: int) -> list[str]:
+    """The rows of the table with this head, those that the page had of it before among them: a row replaces the one with the
+    same first cells, `key` of them."""
+    before, after = place_of_table(page, name)
+    block = page.read_text("utf-8")[len(before): -len(after)]
+    begin = block.find(head + "\n")
+    earlier = block[begin:].split("\n\n")[0].strip().splitlines()[2:] if begin >= 0 else []
+    all_rows = {tuple(cells_of(row)[:key]): row for row in earlier}
+    all_rows.update({tuple(cells_of(row)[:key]): row for row in rows})
+    return list(all_rows.values())
 
 
 def write_table(page: Path, name: str, table: str) -> None:

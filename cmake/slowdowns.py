@@ -23,10 +23,11 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from measured_tables import Journal, Load, content_of, place_of_table, write_table
+from measured_tables import Journal, Load, beside_earlier, content_of, place_of_table, provenance, write_table
 from scratch_tree import House, Plant, copy_tree
 
 ROOT = Path(__file__).resolve().parents[1]
+NAME = "slowdowns"  # of the tables in the page
 SWE, KDE = "cubed_sphere_swe", "clusterless_kde"
 # The first is that whose time is told.
 CASES = {
@@ -127,20 +128,33 @@ def compare(house: House, what: str, number: int, suite: str, load: int) -> Comp
     return Comparison(what, number, suite, load, done.returncode, named, change, least, seconds)
 
 
-def table(found: list[Comparison], unchanged: list[Comparison], date: str) -> str:
-    rows = ["| planted | suite | processes that compute | time of the first case, in lock step | exit | named | seconds |",
-            "|---|---|---|---|---|---|---|"]
-    rows += [f"| {one.what} | {one.suite} | {one.load} | {one.change} | {one.exit} | {'yes' if one.named else 'no'} "
-             f"| {one.seconds:.0f} |" for one in found]
-    if unchanged:
-        rows += ["", "| unchanged, beside itself | processes that compute | comparisons | exit 0 | 1 | 4 | seconds |",
-                 "|---|---|---|---|---|---|---|"]
+PLANTED_HEAD = ("| planted | suite | processes that compute | time of the first case, in lock step | exit | named | seconds "
+                "| measured |")
+UNCHANGED_HEAD = "| unchanged, beside itself | processes that compute | comparisons | exit 0 | 1 | 4 | seconds | measured |"
+
+
+def planted_rows(found: list[Comparison], origin: str) -> list[str]:
+    return [f"| {one.what} | {one.suite} | {one.load} | {one.change} | {one.exit} | {'yes' if one.named else 'no'} "
+            f"| {one.seconds:.0f} | {origin} |" for one in found]
+
+
+def unchanged_rows(unchanged: list[Comparison], origin: str) -> list[str]:
+    rows = []
     for suite, load in sorted({(one.suite, one.load) for one in unchanged}):
         these = [one for one in unchanged if (one.suite, one.load) == (suite, load)]
         exits = " | ".join(str(sum(one.exit == code for one in these)) for code in (0, 1, 4))
         median = sorted(one.seconds for one in these)[len(these) // 2]
-        rows.append(f"| {suite}, four cases | {load} | {len(these)} | {exits} | {median:.0f} |")
-    return "\n".join([f"Made by `cmake --build build/release --target slowdowns` on {date}.", "", *rows])
+        rows.append(f"| {suite}, four cases | {load} | {len(these)} | {exits} | {median:.0f} | {origin} |")
+    return rows
+
+
+def write_rows(page: Path, found: list[Comparison], unchanged: list[Comparison], content: str) -> None:
+    origin = provenance(content)
+    lines = ["Made by `cmake --build build/release --target slowdowns`."]
+    for head, rows, key in ((PLANTED_HEAD, planted_rows(found, origin), 3), (UNCHANGED_HEAD, unchanged_rows(unchanged, origin), 2)):
+        if all_rows := beside_earlier(page, NAME, head, rows, key):
+            lines += ["", head, "|" + "---|" * (head.count("|") - 1), *all_rows]
+    write_table(page, NAME, "\n".join(lines))
 
 
 def prepare(root: Path, like: Path) -> House:
@@ -169,7 +183,7 @@ def main() -> None:
         plants = [plant for plant in PLANTS if re.search(given.only, plant.what)]
     except re.error as error:
         parser.error(f"--only={given.only} is no regular expression: {error}")
-    place_of_table(given.readme, "slowdowns")  # before an hour of measuring
+    place_of_table(given.readme, NAME)  # before an hour of measuring
     house = prepare(ROOT, given.build.resolve())
     if given.again:
         (given.build / "slowdowns.jsonl").unlink(missing_ok=True)
@@ -187,7 +201,7 @@ def main() -> None:
             print(f"[{number + 1}/{given.unchanged}] unchanged {asdict(journal.rows[-1])}", flush=True)
     found = [one for one in journal.rows if one.what]
     unchanged = [one for one in journal.rows if not one.what]
-    write_table(given.readme, "slowdowns", table(found, unchanged, time.strftime("%Y-%m-%d")))
+    write_rows(given.readme, found, unchanged, journal.content)
     missed = [one.what for one in found if one.least >= GOES_TO_FIND and not (one.exit == 1 and one.named)]
     alarms, open_ones = (sum(one.exit == code for one in unchanged) for code in (1, 4))
     print(f"{len(found)} slowdowns, {len(missed)} of {GOES_TO_FIND} % or more not found: {'; '.join(missed) or 'none'}; of "

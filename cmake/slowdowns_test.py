@@ -6,9 +6,10 @@ import sys
 import time
 from pathlib import Path
 
+import measured_tables
 import pytest
 import slowdowns
-from measured_tables import Journal
+from measured_tables import Journal, provenance
 from slowdowns import Comparison
 
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
@@ -32,13 +33,38 @@ def test_an_interval_is_read_as_the_gate_prints_it() -> None:
     assert slowdowns.interval("+10 % (unbounded .. unbounded), 1 unit") == ("", 0)
 
 
-def test_the_table_tells_each_plant_and_counts_unchanged_builds_by_their_load() -> None:
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    (tmp_path / "page.md").write_text("<!-- slowdowns: begin -->\n<!-- slowdowns: end -->\n", "utf-8")
+    return tmp_path / "page.md"
+
+
+def test_the_table_tells_each_plant_and_counts_unchanged_builds_by_their_load(page: Path) -> None:
     found = [Comparison("a lock", 1, "toy", 0, 1, True, "+7 % (+6 .. +8)", 6.0, 61.2)]
     unchanged = [Comparison("", 0, "toy", load, code, False, "", 0.0, 30.0) for load, code in ((1, 0), (1, 4), (4, 1))]
-    text = slowdowns.table(found, unchanged, "2026-01-02")
-    assert "| a lock | toy | 0 | +7 % (+6 .. +8) | 1 | yes | 61 |" in text
-    assert "| toy, four cases | 1 | 2 | 1 | 0 | 1 | 30 |" in text
-    assert "| toy, four cases | 4 | 1 | 0 | 1 | 0 | 30 |" in text
+    slowdowns.write_rows(page, found, unchanged, "sha256:0123456789abcdef")
+    text = page.read_text("utf-8")
+    origin = provenance("sha256:0123456789abcdef")
+    assert f"| a lock | toy | 0 | +7 % (+6 .. +8) | 1 | yes | 61 | {origin} |" in text
+    assert f"| toy, four cases | 1 | 2 | 1 | 0 | 1 | 30 | {origin} |" in text
+    assert f"| toy, four cases | 4 | 1 | 0 | 1 | 0 | 30 | {origin} |" in text
+
+
+def test_rows_stay_until_they_are_measured_anew_and_say_of_which_content_they_are(page: Path) -> None:
+    lock, tile = (Comparison(what, 1, "toy", 0, 1, True, "+7 % (+6 .. +8)", 6.0, 61.2) for what in ("a lock", "a tile"))
+    unchanged = [Comparison("", 0, "toy", 1, 0, False, "", 0.0, 30.0)]
+    slowdowns.write_rows(page, [lock, tile], unchanged, "sha256:0123")
+    slowdowns.write_rows(page, [tile], [], "sha256:4567")
+    rows = [row for row in page.read_text("utf-8").splitlines() if "| toy" in row]
+    assert [row.rsplit(", ", 1)[1] for row in rows] == ["0123 |", "4567 |", "0123 |"]
+    assert [row.split(" |")[0] for row in rows] == ["| a lock", "| a tile", "| toy, four cases"]
+
+
+def test_what_was_measured_on_another_processor_is_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = Comparison("a lock", 1, "toy", 0, 1, True, "+7 % (+6 .. +8)", 6.0, 61.2)
+    Journal(tmp_path / "rows.jsonl", "sha256:a", Comparison).add(row)
+    monkeypatch.setattr(measured_tables, "processor", lambda: "OtherVendor-1-1")
+    assert Journal(tmp_path / "rows.jsonl", "sha256:a", Comparison).rows == []
 
 
 def test_a_load_ends_with_the_program_that_asked_for_it() -> None:

@@ -4,8 +4,8 @@ says of code that did not change.
 
 Each suite is measured and accepted once on the quiet machine, then measured and judged again and again beside so many others
 that compute: other runs, at the same time, and processes that do nothing else. The exits stand in a table of
-baselines/README.md. What was measured of this build is kept in BUILD/unchanged, so that a run that was stopped goes on; --again
-forgets it.
+baselines/README.md, where rows of what is not measured now stay. What was measured of this build is kept in BUILD/unchanged, so
+that a run that was stopped goes on; --again forgets it.
 
   python3 cmake/unchanged_runs.py build/release                                    the whole table: hours on two cores
   python3 cmake/unchanged_runs.py build/release --device=host --loads=0,4 --runs=3 --suites=galaxy_shear
@@ -25,10 +25,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from measured_tables import Journal, Load, content_of, place_of_table, write_table
+from measured_tables import Journal, Load, beside_earlier, cells_of, content_of, place_of_table, processor, provenance, write_table
 
 ROOT = Path(__file__).resolve().parents[1]
 EXITS = (0, 1, 2, 3, 4)
+NAME = "unchanged-runs"  # of the table in the page
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class House:
             shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True, exist_ok=True)
         self.journal = Journal(out / "runs.jsonl", content_of(build), Run)
-        self.baselines = out / "baselines" / self.journal.content.removeprefix("sha256:")[:12]
+        self.baselines = out / "baselines" / f"{self.journal.content.removeprefix('sha256:')[:12]}-{processor()}"
 
     def suites(self) -> list[str]:
         return sorted(path.name.removesuffix(".list.json") for path in (self.build / "bin").glob("*.list.json"))
@@ -237,21 +238,33 @@ def carry_out(house: House, plans: list[Plan], suites: list[str]) -> None:
         at_once(house, load, [task for task in tasks if task.plan.load == load], progress)
 
 
-def table(runs: list[Run], content: str, date: str) -> str:
-    rows = [("| device | processes beside it | cases | suite | runs | exit 0 | 1 | 2 | 3 | 4 | undecided times and ratios "
-             "| undecided ratios | seconds of a run |"),
-            "|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
-    keys = sorted({(run.device, run.load, run.few, run.suite) for run in runs})
-    for device, load, few, suite in keys:
+HEAD = ("| device | processes beside it | cases | suite | runs | exit 0 | 1 | 2 | 3 | 4 | undecided times and ratios "
+        "| undecided ratios | seconds of a run | measured |")
+
+
+def rows_of_table(runs: list[Run], origin: str) -> list[str]:
+    rows = []
+    for device, load, few, suite in sorted({(run.device, run.load, run.few, run.suite) for run in runs}):
         these = [run for run in runs if (run.device, run.load, run.few, run.suite) == (device, load, few, suite)]
         exits = [str(sum(run.exit == code for run in these)) for code in EXITS]
         median = sorted(run.seconds for run in these)[len(these) // 2]
         cells = [device, str(load), "smoke, four of gate" if few else "gate", suite, str(len(these)), *exits,
                  undecided(these), f"{sum(run.undecided_ratios for run in these)} of {sum(run.ratios for run in these)}",
-                 f"{median:.0f}"]
+                 f"{median:.0f}", origin]
         rows.append("| " + " | ".join(cells) + " |")
-    made = f"Made by `cmake --build build/release --target unchanged-runs` on {date}, of {content[:19]}."
-    return "\n".join([made, "", *rows])
+    return rows
+
+
+def order_of_row(row: str) -> tuple[str, int, str, str]:
+    device, load, cases, suite = cells_of(row)[:4]
+    return device, int(load), cases, suite
+
+
+def write_rows(page: Path, runs: list[Run], content: str) -> None:
+    rows = beside_earlier(page, NAME, HEAD, rows_of_table(runs, provenance(content)), key=4)
+    lines = ["Made by `cmake --build build/release --target unchanged-runs`.", "", HEAD, "|" + "---|" * len(cells_of(HEAD)),
+             *sorted(rows, key=order_of_row)]
+    write_table(page, NAME, "\n".join(lines))
 
 
 def main() -> None:
@@ -283,12 +296,12 @@ def main() -> None:
     for suite in suites:
         if suite not in house.suites():
             fail(f"--suites: this build has no suite '{suite}'; it has {', '.join(house.suites())}")
-    place_of_table(given.readme, "unchanged-runs")  # before hours of measuring
+    place_of_table(given.readme, NAME)  # before hours of measuring
     done = house.journal.rows
     try:
         carry_out(house, plans, suites)
     finally:
-        write_table(given.readme, "unchanged-runs", table(done, house.journal.content, time.strftime("%Y-%m-%d")))
+        write_rows(given.readme, done, house.journal.content)
     bad = sum(run.exit in (1, 2, 3) for run in done)
     quiet = [run for run in done if run.load == 0]
     # What only warns fails nobody's change, and what others did on the same cores is no load 0.

@@ -64,9 +64,20 @@ def test_the_table_counts_exits_and_undecided_values_and_the_rest_of_the_page_st
     assert done.returncode == 0, done.stderr
     text = (place / "README.md").read_text("utf-8")
     assert text.startswith("before\n<!-- unchanged-runs: begin -->\n") and text.endswith("<!-- unchanged-runs: end -->\nafter\n")
-    assert "| host | 0 | gate | toy | 2 | 2 | 0 | 0 | 0 | 0 | 4 of 8 | 2 of 4 | 0 |" in text
+    assert "| host | 0 | gate | toy | 2 | 2 | 0 | 0 | 0 | 0 | 4 of 8 | 2 of 4 | 0 | 20" in text
+    assert text.count(", 0123456789ab |") == 1
     assert "old" not in text
     assert "[2/2] host load 0 toy 2: exit 0, 2 of 4 undecided" in done.stdout
+
+
+def test_rows_of_what_is_not_measured_now_stay(place: Path) -> None:
+    make(place, "--device=host", "--loads=16,0", "--runs=1")
+    (place / "build/bin/content.json").write_text('{"content": "sha256:fedcba"}', "utf-8")
+    make(place, "--device=host", "--loads=1,0", "--runs=2")
+    rows = [row for row in (place / "README.md").read_text("utf-8").splitlines() if "| toy |" in row]
+    assert [row.split(" | ")[1] for row in rows] == ["0", "1", "16"]
+    assert [row.rsplit(", ", 1)[1] for row in rows] == ["fedcba |", "fedcba |", "0123456789ab |"]
+    assert [row.split("| toy | ")[1][0] for row in rows] == ["2", "2", "1"]
 
 
 def test_what_was_too_noisy_to_accept_is_measured_again_and_accepted_with_the_run_before(place: Path) -> None:
