@@ -96,15 +96,16 @@ bool wants_another(const CaseRecords& records, const Effort& effort) {
   const auto good = [&](const auto& is_good) {
     return std::count_if(records.begin(), records.end(), is_good);
   };
-  const bool disturbed =
-      good([](const auto* record) { return !is_disturbed(*record); }) < effort.fewest;
+  const auto undisturbed = good([](const auto* record) { return !is_disturbed(*record); });
+  const bool disturbed = undisturbed < effort.fewest;
   const auto alone =
       good([](const auto* record) { return !is_disturbed(*record) && !had_shared_cores(*record); });
   // Where no process had cores of its own, the next one will not either.
   const bool shared = !disturbed && alone > 0 && alone < effort.fewest;
   const bool wide = widest_ratio(records).value_or(0) > effort.limit;
   if (count < effort.most) return disturbed || shared || wide;
-  return shared && wide && count < effort.most_shared;
+  // Where none of these was undisturbed, the next ones will not be either.
+  return ((disturbed && undisturbed > 0) || (shared && wide)) && count < effort.at_most;
 }
 
 }  // namespace holdfast::gate

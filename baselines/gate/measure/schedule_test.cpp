@@ -28,7 +28,7 @@ struct Found {
   }
 };
 
-constexpr Effort effort = {.fewest = 5, .most = 10, .most_shared = 20, .limit = 0.05};
+constexpr Effort effort = {.fewest = 5, .most = 10, .at_most = 20, .limit = 0.05};
 
 bool wants(const Found& measured) {
   return wants_another(measured.records(), effort);
@@ -70,6 +70,25 @@ TEST(Schedule, WhatFailedIsNotMeasuredAgain) {
 TEST(Schedule, ADisturbedProcessTakesNobodysPlace) {
   EXPECT_TRUE(wants(Found({10, 10, 10, 10, 10}, "ratio", 0.5)));
   EXPECT_FALSE(is_disturbed(Found({10}, "ratio", 0.01).results[0]));
+}
+
+// The first `undisturbed` of so many.
+Found often_disturbed(std::size_t processes, std::size_t undisturbed) {
+  Found found(std::vector<double>(processes, 10), "ratio", 0.5);
+  for (std::size_t i = 0; i < undisturbed; ++i)
+    found.results[i].metrics[waited_metric] = {.kind = "advisory", .value = 0};
+  return found;
+}
+
+TEST(Schedule, ACaseOfWhichSomeProcessesWereDisturbedHasMoreUntilFiveWereNot) {
+  EXPECT_TRUE(wants(often_disturbed(10, 4)));
+  EXPECT_FALSE(wants(often_disturbed(11, 5)));
+  EXPECT_FALSE(wants(often_disturbed(20, 4)));
+}
+
+TEST(Schedule, WhereAllOfTheMostWereDisturbedNoneIsLookedForBeyond) {
+  EXPECT_TRUE(wants(often_disturbed(9, 0)));
+  EXPECT_FALSE(wants(often_disturbed(10, 0)));
 }
 
 TEST(Schedule, ProcessesOnSharedCoresAreLeftOutWhereFiveOthersRemain) {

@@ -5,24 +5,31 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 namespace holdfast {
 namespace {
 
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 
 constexpr double time_slice = 4e-3;
+// A virtual machine's CPU takes 16 us to be had again, each time.
+constexpr double own_wait = 30e-6, most_own_waits = 0.1;
 
-// The second number of a schedstat: nanoseconds in which the thread could run and did not.
-double waited_seconds(int schedstat) {
+// The second and third numbers of a schedstat: nanoseconds in which the thread could run and did
+// not, and how often it began to.
+Waits read_waits(int schedstat) {
   std::array<char, 96> line = {};
-  if (::pread(schedstat, line.data(), line.size() - 1, 0) <= 0) return 0;
-  char* second = nullptr;
+  if (::pread(schedstat, line.data(), line.size() - 1, 0) <= 0) return {};
+  char *second = nullptr, *third = nullptr;
   (void)std::strtoull(line.data(), &second, 10);
-  return 1e-9 * static_cast<double>(std::strtoull(second, nullptr, 10));
+  const auto waited = std::strtoull(second, &third, 10);
+  return {.seconds = 1e-9 * static_cast<double>(waited), .times = std::strtoll(third, nullptr, 10)};
 }
 
 double interrupted_seconds() {
@@ -33,19 +40,40 @@ double interrupted_seconds() {
 
 }  // namespace
 
+double by_others(const Waits& waits, double elapsed) {
+  const double own =
+      std::min(own_wait * static_cast<double>(waits.times), most_own_waits * elapsed);
+  return std::max(waits.seconds - own, 0.0);
+}
+
 CpuWaits::CpuWaits() {
   std::error_code absent;
   for (const auto& thread : fs::directory_iterator("/proc/self/task", absent)) {
     Descriptor file(::open((thread.path() / "schedstat").c_str(), O_RDONLY | O_CLOEXEC));
     if (*file >= 0) threads_.push_back(std::move(file));
   }
+  asked_ = so_far();
+  when_ = Clock::now();
 }
 
-double CpuWaits::seconds() const {
-  if (threads_.empty()) return interrupted_seconds();
-  double sum = 0;
-  for (const Descriptor& thread : threads_) sum += waited_seconds(*thread);
+Waits CpuWaits::so_far() const {
+  if (threads_.empty()) return {.seconds = interrupted_seconds()};
+  Waits sum;
+  for (const Descriptor& thread : threads_) {
+    const Waits own = read_waits(*thread);
+    sum.seconds += own.seconds;
+    sum.times += own.times;
+  }
   return sum;
+}
+
+double CpuWaits::by_others() {
+  const Waits now = so_far(), before = std::exchange(asked_, now);
+  const auto begun = std::exchange(when_, Clock::now());
+  others_ += holdfast::by_others(
+      {.seconds = now.seconds - before.seconds, .times = now.times - before.times},
+      std::chrono::duration<double>(when_ - begun).count());
+  return others_;
 }
 
 }  // namespace holdfast

@@ -71,9 +71,9 @@ struct Ratio {
 Ratio measured() {
   const Timer once = timed(1), often = timed(60);
   (void)once(1), (void)often(1);
-  const CpuWaits waits;
+  CpuWaits waits;
   const Rounds rounds = time_in_turn(once, 1, often, 1, {.seconds = 0.2},
-                                     {.waited = [&] { return waits.seconds(); }});
+                                     {.waited = [&] { return waits.by_others(); }});
   return {std::exp(trimmed_mean(rounds.log_ratios)), rounds.waited > disturbed_share};
 }
 
@@ -101,12 +101,12 @@ TEST(Interference, ThreadsThatTakeTurnsOnTheirProcessorsAreDisturbed) {
   const Competitors competitors(16);
   const Timer once = timed(1);
   (void)once(1);
-  const CpuWaits waits;
+  CpuWaits waits;
   const auto start = std::chrono::steady_clock::now();
   double waited = 0, spent = 0;
   while (spent < 0.5) {
     (void)once(1);
-    waited = waits.seconds();
+    waited = waits.by_others();
     spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   EXPECT_GT(waited, disturbed_share * spent);

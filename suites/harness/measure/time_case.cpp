@@ -45,7 +45,7 @@ int batch_beside(const Timer& timer, double once, double wanted) {
 Others others_of(const Backend& backend) {
   if (backend.device) return {};
   CoreShare& cores = core_share();
-  return {.waited = [waits = std::make_shared<CpuWaits>()] { return waits->seconds(); },
+  return {.waited = [waits = std::make_shared<CpuWaits>()] { return waits->by_others(); },
           .share = [&cores] { return cores.shared(); },
           .lasts = cores.lasting()};
 }
