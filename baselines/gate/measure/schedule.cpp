@@ -13,6 +13,9 @@ namespace {
 
 constexpr double disturbed_share = 0.02;  // of the time of the samples
 constexpr int enough = 5;                 // processes, to decide anything
+// Seconds: a hand-over that waits for the scheduler tells nothing of how far processors stand
+// apart.
+constexpr double on_one_processor = 10e-6;
 
 // Of Student's distribution, 97.5 %, by degrees of freedom from one on.
 constexpr std::array quantiles = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
@@ -41,6 +44,29 @@ double told(const CaseResult& result, const char* metric) {
   return found == result.metrics.end() ? 0 : found->second.number().value_or(0);
 }
 
+// What the machine did to a process.
+struct Bend {
+  bool disturbed = false, shared = false, apart = false;
+
+  static bool any(const Bend& one) { return one.disturbed || one.shared || one.apart; }
+  static bool but_for_sharing(const Bend& one) { return one.disturbed || one.apart; }
+};
+
+std::vector<Bend> bends_of(const CaseRecords& records) {
+  double closest = on_one_processor;
+  for (const CaseResult* record : records)
+    if (const double handover = told(*record, handover_metric); handover > 0)
+      closest = std::min(closest, handover);
+  std::vector<Bend> bends;
+  for (const CaseResult* record : records) {
+    const double handover = told(*record, handover_metric);
+    bends.push_back({.disturbed = is_disturbed(*record),
+                     .shared = had_shared_cores(*record),
+                     .apart = handover > further_apart * closest && handover < on_one_processor});
+  }
+  return bends;
+}
+
 }  // namespace
 
 bool is_clocked(const std::string& name, const Metric& metric, bool executed, bool derived) {
@@ -53,12 +79,16 @@ bool is_disturbed(const CaseResult& result) {
 }
 
 std::vector<bool> left_out(const CaseRecords& records) {
-  std::vector<bool> disturbed, either;
-  for (const CaseResult* record : records) {
-    disturbed.push_back(is_disturbed(*record));
-    either.push_back(disturbed.back() || had_shared_cores(*record));
-  }
-  return std::ranges::count(either, false) < enough ? disturbed : either;
+  const std::vector<Bend> bends = bends_of(records);
+  const auto those = [&](const auto& is_out) {
+    std::vector<bool> out;
+    for (const Bend& bend : bends) out.push_back(is_out(bend));
+    return out;
+  };
+  const auto disturbed = those([](const Bend& bend) { return bend.disturbed; });
+  for (const auto& out : {those(&Bend::any), those(&Bend::but_for_sharing)})
+    if (std::ranges::count(out, false) >= enough) return out;
+  return disturbed;
 }
 
 std::optional<double> half_width(const std::vector<double>& values) {
@@ -93,19 +123,16 @@ bool wants_another(const CaseRecords& records, const Effort& effort) {
   const auto count = static_cast<std::int64_t>(records.size());
   if (!is_timed(*records.front())) return count < std::min(effort.counted, effort.fewest);
   if (count < effort.fewest) return true;
-  const auto good = [&](const auto& is_good) {
-    return std::count_if(records.begin(), records.end(), is_good);
-  };
-  const auto undisturbed = good([](const auto* record) { return !is_disturbed(*record); });
+  const std::vector<Bend> bends = bends_of(records);
+  const auto undisturbed = std::ranges::count(bends, false, &Bend::disturbed);
   const bool disturbed = undisturbed < effort.fewest;
-  const auto alone =
-      good([](const auto* record) { return !is_disturbed(*record) && !had_shared_cores(*record); });
-  // Where no process had cores of its own, the next one will not either.
-  const bool shared = !disturbed && alone > 0 && alone < effort.fewest;
+  const auto straight = std::ranges::count_if(bends, std::not_fn(&Bend::any));
+  // Where no process had close cores of its own, the next one will not either.
+  const bool bent = !disturbed && straight > 0 && straight < effort.fewest;
   const bool wide = widest_ratio(records).value_or(0) > effort.limit;
-  if (count < effort.most) return disturbed || shared || wide;
+  if (count < effort.most) return disturbed || bent || wide;
   // Where none of these was undisturbed, the next ones will not be either.
-  return ((disturbed && undisturbed > 0) || (shared && wide)) && count < effort.at_most;
+  return ((disturbed && undisturbed > 0) || (bent && wide)) && count < effort.at_most;
 }
 
 }  // namespace holdfast::gate

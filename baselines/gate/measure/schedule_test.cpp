@@ -119,6 +119,41 @@ TEST(Schedule, WhereNoneOfFiveHadCoresOfItsOwnNoneIsLookedFor) {
   EXPECT_FALSE(wants(beside_others({7, 7, 7, 7, 7})));
 }
 
+// Of one process the two processors stood apart.
+Found once_apart(double handover_seconds) {
+  Found found({10, 10, 10, 10, 7});
+  for (CaseResult& result : found.results)
+    result.metrics[handover_metric] = {.kind = "time", .processes = {73e-9}, .median = 73e-9};
+  found.results[4].metrics[handover_metric] = {
+      .kind = "time", .processes = {handover_seconds}, .median = handover_seconds};
+  return found;
+}
+
+TEST(Schedule, AProcessWhoseProcessorsStoodApartIsLeftOutWhereFiveOthersRemain) {
+  Found found = once_apart(318e-9);
+  EXPECT_EQ(left_out(found.records()), std::vector<bool>(5, false));
+  EXPECT_TRUE(wants(found));
+  found.results.push_back(found.results[0]);
+  EXPECT_EQ(left_out(found.records()),
+            (std::vector<bool>{false, false, false, false, true, false}));
+  EXPECT_FALSE(wants(found));
+}
+
+TEST(Schedule, WhereAllShareCoresOneThatStoodApartIsStillLeftOut) {
+  Found found = once_apart(318e-9);
+  found.results.push_back(found.results[0]);
+  for (CaseResult& result : found.results)
+    result.metrics[shared_metric] = {.kind = "advisory", .value = 1};
+  EXPECT_EQ(left_out(found.records()),
+            (std::vector<bool>{false, false, false, false, true, false}));
+}
+
+TEST(Schedule, AHandOverThatWaitedForTheSchedulerTellsNothing) {
+  Found found = once_apart(479e-6);
+  found.results.push_back(found.results[0]);
+  EXPECT_EQ(left_out(found.records()), std::vector<bool>(6, false));
+}
+
 TEST(Schedule, NobodyLooksForThemForEver) {
   EXPECT_FALSE(wants(beside_others(std::vector<double>(10, 7))));  // all agree
   std::vector<double> speedups(10, 7);
