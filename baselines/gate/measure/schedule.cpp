@@ -46,23 +46,34 @@ double told(const CaseResult& result, const char* metric) {
 
 // What the machine did to a process.
 struct Bend {
-  bool disturbed = false, shared = false, apart = false;
+  bool disturbed = false, shared = false, elsewhere = false;
 
-  static bool any(const Bend& one) { return one.disturbed || one.shared || one.apart; }
-  static bool but_for_sharing(const Bend& one) { return one.disturbed || one.apart; }
+  static bool any(const Bend& one) { return one.disturbed || one.shared || one.elsewhere; }
+  static bool but_for_sharing(const Bend& one) { return one.disturbed || one.elsewhere; }
 };
 
-std::vector<Bend> bends_of(const CaseRecords& records) {
-  double closest = on_one_processor;
+// How far apart the processors stood in most processes; 0 where none tells.
+double usual_handover(const CaseRecords& records) {
+  std::vector<double> found;
   for (const CaseResult* record : records)
-    if (const double handover = told(*record, handover_metric); handover > 0)
-      closest = std::min(closest, handover);
+    if (const double one = told(*record, handover_metric); one > 0 && one < on_one_processor)
+      found.push_back(one);
+  if (found.empty()) return 0;
+  const auto middle = found.begin() + std::ssize(found) / 2 - (std::ssize(found) % 2 == 0 ? 1 : 0);
+  std::ranges::nth_element(found, middle);
+  return *middle;
+}
+
+std::vector<Bend> bends_of(const CaseRecords& records) {
+  const double usual = usual_handover(records);
   std::vector<Bend> bends;
   for (const CaseResult* record : records) {
     const double handover = told(*record, handover_metric);
+    const bool tells = usual > 0 && handover > 0 && handover < on_one_processor;
     bends.push_back({.disturbed = is_disturbed(*record),
                      .shared = had_shared_cores(*record),
-                     .apart = handover > further_apart * closest && handover < on_one_processor});
+                     .elsewhere = tells && (handover > further_apart * usual ||
+                                            handover * further_apart < usual)});
   }
   return bends;
 }
@@ -127,7 +138,7 @@ bool wants_another(const CaseRecords& records, const Effort& effort) {
   const auto undisturbed = std::ranges::count(bends, false, &Bend::disturbed);
   const bool disturbed = undisturbed < effort.fewest;
   const auto straight = std::ranges::count_if(bends, std::not_fn(&Bend::any));
-  // Where no process had close cores of its own, the next one will not either.
+  // Where no process had cores of its own, the next one will not either.
   const bool bent = !disturbed && straight > 0 && straight < effort.fewest;
   const bool wide = widest_ratio(records).value_or(0) > effort.limit;
   if (count < effort.most) return disturbed || bent || wide;

@@ -26,7 +26,8 @@ inline constexpr const char* waited_metric = "waited_fraction";
 bool is_disturbed(const CaseResult& result);
 
 // Of each whether what the clock said of it is left out: disturbed ones, and where five others
-// remain those whose processors stood further apart than in another, and those on shared cores.
+// remain those whose processors stood further apart or closer than in most (in two halves of one
+// core), and those on shared cores.
 std::vector<bool> left_out(const CaseRecords& records);
 
 // Half of the 95 % interval of the mean of the logs; empty for fewer than two values.
@@ -35,7 +36,7 @@ std::optional<double> half_width(const std::vector<double>& values);
 struct Effort {
   std::int64_t fewest = 1;   // undisturbed processes of a case in which anything is timed
   std::int64_t most = 1;     // processes of one whose ratios are not known within the limit, or of
-                             // which too few were undisturbed, close, on cores of their own
+                             // which too few were undisturbed, on usual cores of their own
   std::int64_t at_most = 1;  // where too few of these were undisturbed, though some, or where both
                              // of the above hold
   std::int64_t counted = 2;  // of a case that has nothing but counts

@@ -139,6 +139,13 @@ TEST(Schedule, AProcessWhoseProcessorsStoodApartIsLeftOutWhereFiveOthersRemain) 
   EXPECT_FALSE(wants(found));
 }
 
+TEST(Schedule, AProcessWhoseThreadsHadOneCoreIsLeftOutAndNotAllOthers) {
+  Found found = once_apart(35e-9);
+  found.results.push_back(found.results[0]);
+  EXPECT_EQ(left_out(found.records()),
+            (std::vector<bool>{false, false, false, false, true, false}));
+}
+
 TEST(Schedule, WhereAllShareCoresOneThatStoodApartIsStillLeftOut) {
   Found found = once_apart(318e-9);
   found.results.push_back(found.results[0]);
