@@ -398,7 +398,7 @@ int run_suites(const Options& options) {
   const bool asked = dry || options.has("processes");
   plan.effort = {.fewest = processes,
                  .most = asked ? processes : most_host_processes,
-                 .at_most = asked ? processes : 2 * most_host_processes,
+                 .most_bent = asked ? processes : 2 * most_host_processes,
                  .counted = asked ? processes : counted_processes,
                  .limit = std::log1p(device_kind(plan.device) == "cuda" ? gpu_limit : host_limit)};
   const std::int64_t budget =

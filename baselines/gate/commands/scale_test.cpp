@@ -37,8 +37,7 @@ constexpr int newest_runs = 45;     // more than a check looks at
 // The processor's time, which other work on the machine does not stretch as it does the clock's.
 constexpr double most_cpu_seconds = 5;  // three times what it took, for slower machines
 constexpr double most_bytes = 300e6;
-constexpr double most_cpu_seconds_of_a_suite =
-    0.5;  // twice what it took at least, of several tries
+constexpr double most_cpu_seconds_of_a_suite = 0.5;  // twice the least that it took
 
 struct Usage {
   int code = -1;

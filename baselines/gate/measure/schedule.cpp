@@ -59,7 +59,7 @@ double usual_handover(const CaseRecords& records) {
     if (const double one = told(*record, handover_metric); one > 0 && one < on_one_processor)
       found.push_back(one);
   if (found.empty()) return 0;
-  const auto middle = found.begin() + std::ssize(found) / 2 - (std::ssize(found) % 2 == 0 ? 1 : 0);
+  const auto middle = found.begin() + (std::ssize(found) - 1) / 2;
   std::ranges::nth_element(found, middle);
   return *middle;
 }
@@ -143,7 +143,7 @@ bool wants_another(const CaseRecords& records, const Effort& effort) {
   const bool wide = widest_ratio(records).value_or(0) > effort.limit;
   if (count < effort.most) return disturbed || bent || wide;
   // Where none of these was undisturbed, the next ones will not be either.
-  return ((disturbed && undisturbed > 0) || (bent && wide)) && count < effort.at_most;
+  return ((disturbed && undisturbed > 0) || (bent && wide)) && count < effort.most_bent;
 }
 
 }  // namespace holdfast::gate

@@ -34,11 +34,11 @@ std::vector<bool> left_out(const CaseRecords& records);
 std::optional<double> half_width(const std::vector<double>& values);
 
 struct Effort {
-  std::int64_t fewest = 1;   // undisturbed processes of a case in which anything is timed
-  std::int64_t most = 1;     // processes of one whose ratios are not known within the limit, or of
-                             // which too few were undisturbed, on usual cores of their own
-  std::int64_t at_most = 1;  // where too few of these were undisturbed, though some, or where both
-                             // of the above hold
+  std::int64_t fewest = 1;  // undisturbed processes of a case in which anything is timed
+  std::int64_t most = 1;    // processes of one whose ratios are not known within the limit, or of
+                            // which too few were undisturbed, on usual cores of their own
+  std::int64_t most_bent = 1;  // where too few of these were undisturbed, though some, or where
+                               // both of the above hold
   std::int64_t counted = 2;  // of a case that has nothing but counts
   double limit = 0.05;       // as a log
 };

@@ -28,7 +28,7 @@ struct Found {
   }
 };
 
-constexpr Effort effort = {.fewest = 5, .most = 10, .at_most = 20, .limit = 0.05};
+constexpr Effort effort = {.fewest = 5, .most = 10, .most_bent = 20, .limit = 0.05};
 
 bool wants(const Found& measured) {
   return wants_another(measured.records(), effort);
