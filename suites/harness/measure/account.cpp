@@ -17,12 +17,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of steps in a row, by which what remembers an unchanged input is found: eight, or as many as half
-// a second holds where a step is slow. All steps that are timed are counted, too.
 struct CountedSteps {
   std::vector<Counts> counts = {};
   double least_seconds = std::numeric_limits<double>::infinity();
 };
+
+// Steps in a row, by which what remembers an unchanged input is found: eight, or as many as half
+// a second holds where a step is slow. All steps that are timed are counted, too.
 CountedSteps count_steps(Backend& backend, Computation& computation) {
   constexpr std::size_t most = 8, fewest = 3;
   constexpr double enough = 0.5;  // seconds of this thread, whatever else the machine does

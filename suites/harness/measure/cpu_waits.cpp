@@ -40,7 +40,8 @@ double interrupted_seconds() {
 
 }  // namespace
 
-double by_others(const Waits& waits, double elapsed) {
+double by_others(const Waits& waits, double elapsed, bool others_ran) {
+  if (others_ran) return waits.seconds;
   const double own =
       std::min(own_wait * static_cast<double>(waits.times), most_own_waits * elapsed);
   return std::max(waits.seconds - own, 0.0);
@@ -72,7 +73,7 @@ double CpuWaits::by_others() {
   const auto begun = std::exchange(when_, Clock::now());
   others_ += holdfast::by_others(
       {.seconds = now.seconds - before.seconds, .times = now.times - before.times},
-      std::chrono::duration<double>(when_ - begun).count());
+      std::chrono::duration<double>(when_ - begun).count(), others_work_.ran());
   return others_;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "harness/measure/other_work.hpp"
 
 namespace holdfast {
 
@@ -20,8 +21,9 @@ struct Waits {
 // What of these waits in `elapsed` seconds other work explains. A CPU that was idle, or that a
 // thread yielded with nobody else there, is had again after some microseconds: a library that
 // yields while it waits for its own threads waits so thousands of times a second, but never for a
-// tenth of the time.
-double by_others(const Waits& waits, double elapsed);
+// tenth of the time. Beside others who ran, threads that sleep while they wait for each other wait
+// as briefly and as often, and then it is for them.
+double by_others(const Waits& waits, double elapsed, bool others_ran);
 
 class CpuWaits {
  public:
@@ -37,6 +39,7 @@ class CpuWaits {
   Waits so_far() const;
 
   std::vector<Descriptor> threads_ = {};
+  OtherWork others_work_ = {};
   Waits asked_ = {};
   std::chrono::steady_clock::time_point when_ = {};  // it was asked last
   double others_ = 0;

@@ -67,19 +67,25 @@ class Sampling {
       }
       rounds_.push_back(next);
     }
-    leave_out([](const Round& one) { return one.disturbed(); });
-    leave_out([](const Round& one) { return one.shared; });
+    const int enough = fewest_to_stand_for(static_cast<int>(rounds_.size()));
+    leave_out([](const Round& one) { return one.disturbed(); }, enough);
+    leave_out([](const Round& one) { return one.shared; }, budget_.fewest_rounds);
     return std::move(rounds_);
   }
 
  private:
+  // Of so many rounds those that are not disturbed stand for a quiet machine. Fewer are moments of
+  // their own: a CPU that others keep awake, say, wakes threads sooner than an idle one.
+  int fewest_to_stand_for(int rounds) const {
+    return std::max(budget_.fewest_rounds, rounds / budget_.rounds_per_undisturbed);
+  }
   bool another() const {
     const int done = static_cast<int>(rounds_.size());
     if (done < budget_.fewest_rounds) return true;
     const double spent = since(start_);
     // Half of them, of which a few suffice.
     const int wanted =
-        std::max(std::min(done / 2, budget_.fewest_undisturbed), budget_.fewest_rounds);
+        std::max(std::min(done / 2, budget_.fewest_undisturbed), fewest_to_stand_for(done));
     if (quiet_ < std::min(wanted, done))
       return done < budget_.patience * budget_.most_rounds &&
              (done < 2 * budget_.fewest_rounds || spent < budget_.patience * budget_.seconds);
@@ -98,9 +104,9 @@ class Sampling {
   bool shared() const { return others_.share && others_.share(); }
   // Where enough others remain.
   template <class Which>
-  void leave_out(const Which& which) {
+  void leave_out(const Which& which, int enough) {
     const auto bad = std::ranges::count_if(rounds_, which);
-    if (std::ssize(rounds_) - bad >= budget_.fewest_rounds) std::erase_if(rounds_, which);
+    if (std::ssize(rounds_) - bad >= enough) std::erase_if(rounds_, which);
   }
 
   const TimingBudget& budget_;

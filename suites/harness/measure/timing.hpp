@@ -30,6 +30,7 @@ struct TimingBudget {
   // Where most rounds are disturbed, until there are so many others or so many times as much was
   // spent, on twice the fewest rounds at least.
   int fewest_undisturbed = 10;
+  int rounds_per_undisturbed = 20;  // at most, or all of them count as disturbed
   double patience = 4;
   // Cores are shared in bursts of up to 200 ms. Where none is undisturbed and more rounds than
   // these fit in, so that they find a gap, until as many times as much was spent.

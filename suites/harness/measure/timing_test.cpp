@@ -109,6 +109,20 @@ TEST(Timing, TellsHowLongThreadsWaitedWhereNoRoundWasUndisturbed) {
   EXPECT_GT(alone.waited, disturbed_share);
 }
 
+// Of a hundred rounds the first ones are undisturbed.
+double waited_where_undisturbed(std::size_t first) {
+  Machine machine{.waited = std::vector<double>(100, 1)};
+  std::fill_n(machine.waited.begin(), first, 0);
+  const Timer one = [](int) { return 1.; };
+  return time_alone(one, 1, {.seconds = 60, .most_rounds = 100, .patience = 1}, machine.others())
+      .waited;
+}
+
+TEST(Timing, TheFewUndisturbedRoundsOfAHundredAreNoQuietMachine) {
+  EXPECT_EQ(waited_where_undisturbed(5), 0);
+  EXPECT_GT(waited_where_undisturbed(4), disturbed_share);
+}
+
 TEST(Timing, ReplacesLongRoundsInWhichThreadsWaitedForACpu) {
   Machine machine{.waited = {0, 1, 0, 0}};
   const Timer one = [](int) { return 1.; };
