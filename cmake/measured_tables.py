@@ -3,6 +3,7 @@
 program was stopped, and the table that a page holds of it between two comments, `<!-- NAME: begin -->` and `<!-- NAME: end -->`:
 each row says of when, which processor and which content it is, and stays until it is measured anew."""
 
+import hashlib
 import json
 import os
 import re
@@ -43,6 +44,11 @@ def content_of(build: Path) -> str:
     return json.loads((build / "bin/content.json").read_text("utf-8"))["content"]
 
 
+def gate_of(build: Path) -> str:
+    """The hash of the program that measures and judges; it has no part in the content."""
+    return "sha256:" + hashlib.sha256((build / "bin/holdfast").read_bytes()).hexdigest()
+
+
 def processor() -> str:
     """This machine's, as baselines name it: `AuthenticAMD-26-2`."""
     told = Path("/proc/cpuinfo").read_text("utf-8").split("\n\n")[0]
@@ -59,13 +65,14 @@ Row = TypeVar("Row")  # a dataclass
 
 
 class Journal(Generic[Row]):
-    """What was measured of one content on this processor, a line of JSON each."""
+    """What one gate measured of one content on this processor, a line of JSON each."""
 
-    def __init__(self, path: Path, content: str, kind: type[Row]) -> None:
+    def __init__(self, path: Path, content: str, gate: str, kind: type[Row]) -> None:
         self.path, self.content, self.one_at_a_time = path, content, threading.Lock()
         lines = path.read_text("utf-8").splitlines() if path.is_file() else []
         kept = [json.loads(line) for line in lines if line]
-        self.origin = {"content": content, "processor": processor()}
+        self.origin = {"content": content, "gate": gate, "processor": processor()}
+        self.name = "-".join(one.removeprefix("sha256:")[:12] for one in (content, gate)) + f"-{processor()}"
         self.rows = [kind(**one["row"]) for one in kept if {**one, "row": None} == {**self.origin, "row": None}]
 
     def add(self, row: Row) -> None:

@@ -23,7 +23,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from measured_tables import Journal, Load, beside_earlier, content_of, place_of_table, provenance, write_table
+from measured_tables import Journal, Load, beside_earlier, content_of, gate_of, place_of_table, provenance, write_table
 from scratch_tree import House, Plant, copy_tree
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -187,7 +187,7 @@ def main() -> None:
     house = prepare(ROOT, given.build.resolve())
     if given.again:
         (given.build / "slowdowns.jsonl").unlink(missing_ok=True)
-    journal = Journal(given.build / "slowdowns.jsonl", content_of(base_of(house)), Comparison)
+    journal = Journal(given.build / "slowdowns.jsonl", content_of(base_of(house)), gate_of(base_of(house)), Comparison)
     tasks = [(plant, 0) for plant in plants] + [(plant, BUSY) for plant in plants if "lock" in plant.what.split()]
     for number, (plant, load) in enumerate(tasks, 1):
         if not any((one.what, one.load) == (plant.what, load) for one in journal.rows):

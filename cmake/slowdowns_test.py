@@ -62,9 +62,9 @@ def test_rows_stay_until_they_are_measured_anew_and_say_of_which_content_they_ar
 
 def test_what_was_measured_on_another_processor_is_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     row = Comparison("a lock", 1, "toy", 0, 1, True, "+7 % (+6 .. +8)", 6.0, 61.2)
-    Journal(tmp_path / "rows.jsonl", "sha256:a", Comparison).add(row)
+    Journal(tmp_path / "rows.jsonl", "sha256:a", "sha256:g", Comparison).add(row)
     monkeypatch.setattr(measured_tables, "processor", lambda: "OtherVendor-1-1")
-    assert Journal(tmp_path / "rows.jsonl", "sha256:a", Comparison).rows == []
+    assert Journal(tmp_path / "rows.jsonl", "sha256:a", "sha256:g", Comparison).rows == []
 
 
 def test_a_load_ends_with_the_program_that_asked_for_it() -> None:
@@ -77,8 +77,9 @@ def test_a_load_ends_with_the_program_that_asked_for_it() -> None:
     assert not load.exists()
 
 
-def test_what_was_measured_of_this_content_is_not_measured_again(tmp_path: Path) -> None:
+def test_what_one_gate_measured_of_this_content_is_not_measured_again(tmp_path: Path) -> None:
     row = Comparison("a lock", 1, "toy", 0, 1, True, "+7 % (+6 .. +8)", 6.0, 61.2)
-    Journal(tmp_path / "rows.jsonl", "sha256:a", Comparison).add(row)
-    assert Journal(tmp_path / "rows.jsonl", "sha256:a", Comparison).rows == [row]
-    assert Journal(tmp_path / "rows.jsonl", "sha256:b", Comparison).rows == []
+    Journal(tmp_path / "rows.jsonl", "sha256:a", "sha256:g", Comparison).add(row)
+    assert Journal(tmp_path / "rows.jsonl", "sha256:a", "sha256:g", Comparison).rows == [row]
+    assert Journal(tmp_path / "rows.jsonl", "sha256:b", "sha256:g", Comparison).rows == []
+    assert Journal(tmp_path / "rows.jsonl", "sha256:a", "sha256:h", Comparison).rows == []

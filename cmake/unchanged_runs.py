@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from measured_tables import Journal, Load, beside_earlier, cells_of, content_of, place_of_table, processor, provenance, write_table
+from measured_tables import Journal, Load, beside_earlier, cells_of, content_of, gate_of, place_of_table, provenance, write_table
 
 ROOT = Path(__file__).resolve().parents[1]
 EXITS = (0, 1, 2, 3, 4)
@@ -103,8 +103,8 @@ class House:
         if again:
             shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True, exist_ok=True)
-        self.journal = Journal(out / "runs.jsonl", content_of(build), Run)
-        self.baselines = out / "baselines" / f"{self.journal.content.removeprefix('sha256:')[:12]}-{processor()}"
+        self.journal = Journal(out / "runs.jsonl", content_of(build), gate_of(build), Run)
+        self.baselines = out / "baselines" / self.journal.name
 
     def suites(self) -> list[str]:
         return sorted(path.name.removesuffix(".list.json") for path in (self.build / "bin").glob("*.list.json"))

@@ -98,6 +98,10 @@ def test_what_was_measured_is_not_measured_again_until_the_build_is_another(plac
     make(place, "--device=host", "--loads=0", "--runs=1")
     assert len(asked(place, "check")) == 4
     assert len(asked(place, "baseline accept")) == 2
+    (place / "build/bin/holdfast").write_text(HOLDFAST.format(place=place, pause=0) + "# another gate\n", "utf-8")
+    make(place, "--device=host", "--loads=0", "--runs=1")
+    assert len(asked(place, "check")) == 5
+    assert len(asked(place, "baseline accept")) == 3
     assert "| toy | 1 | 1 |" in (place / "README.md").read_text("utf-8")
 
 
