@@ -137,7 +137,7 @@ Variant merge_variant(const std::string& name, const std::vector<const Variant*>
   return merged;
 }
 
-CaseResult merge_case(const std::vector<const CaseResult*>& processes) {
+CaseResult merge_case(const CaseRecords& processes, double usual_handover) {
   CaseResult merged = *processes.front();
   const auto bad = std::find_if(processes.begin(), processes.end(),
                                 [](const CaseResult* result) { return result->status != "ok"; });
@@ -157,7 +157,8 @@ CaseResult merge_case(const std::vector<const CaseResult*>& processes) {
   std::vector<const std::map<std::string, Variant>*> variants;
   std::vector<const Metrics*> metrics;
   std::vector<const Metrics*> derived;
-  const Clocks clocks{.left_out = left_out(processes), .executed = processes.front()->executed};
+  const Clocks clocks{.left_out = left_out(processes, usual_handover),
+                      .executed = processes.front()->executed};
   for (const CaseResult* result : processes) {
     variants.push_back(&result->variants);
     metrics.push_back(&result->metrics);
@@ -237,16 +238,12 @@ Results merge(const std::vector<Results>& processes) {
     ceiling = name.ends_with("_per_s") ? *best.second : *best.first;
   }
   merged.cases.clear();
+  const double usual = usual_handover(processes);
   std::set<std::string> seen;
   for (const Results& first : processes)
-    for (const CaseResult& one : first.cases) {
-      if (!seen.insert(one.id).second) continue;
-      std::vector<const CaseResult*> records;
-      for (const Results& process : processes)
-        for (const CaseResult& result : process.cases)
-          if (result.id == one.id) records.push_back(&result);
-      merged.cases.push_back(merge_case(records));
-    }
+    for (const CaseResult& one : first.cases)
+      if (seen.insert(one.id).second)
+        merged.cases.push_back(merge_case(records_of(one.id, processes), usual));
   for (const Results& process : processes) merged.partial = merged.partial || process.partial;
   return merged;
 }

@@ -52,28 +52,19 @@ struct Bend {
   static bool but_for_sharing(const Bend& one) { return one.disturbed || one.elsewhere; }
 };
 
-// How far apart the processors stood in most processes; 0 where none tells.
-double usual_handover(const CaseRecords& records) {
-  std::vector<double> found;
-  for (const CaseResult* record : records)
-    if (const double one = told(*record, handover_metric); one > 0 && one < on_one_processor)
-      found.push_back(one);
-  if (found.empty()) return 0;
-  const auto middle = found.begin() + (std::ssize(found) - 1) / 2;
-  std::ranges::nth_element(found, middle);
-  return *middle;
+bool tells(double handover) {
+  return handover > 0 && handover < on_one_processor;
 }
 
-std::vector<Bend> bends_of(const CaseRecords& records) {
-  const double usual = usual_handover(records);
+std::vector<Bend> bends_of(const CaseRecords& records, double usual) {
   std::vector<Bend> bends;
   for (const CaseResult* record : records) {
     const double handover = told(*record, handover_metric);
-    const bool tells = usual > 0 && handover > 0 && handover < on_one_processor;
-    bends.push_back({.disturbed = is_disturbed(*record),
-                     .shared = had_shared_cores(*record),
-                     .elsewhere = tells && (handover > further_apart * usual ||
-                                            handover * further_apart < usual)});
+    bends.push_back(
+        {.disturbed = is_disturbed(*record),
+         .shared = had_shared_cores(*record),
+         .elsewhere = usual > 0 && tells(handover) &&
+                      (handover > further_apart * usual || handover * further_apart < usual)});
   }
   return bends;
 }
@@ -89,8 +80,27 @@ bool is_disturbed(const CaseResult& result) {
   return told(result, waited_metric) > disturbed_share;
 }
 
-std::vector<bool> left_out(const CaseRecords& records) {
-  const std::vector<Bend> bends = bends_of(records);
+CaseRecords records_of(const std::string& id, const std::vector<Results>& processes) {
+  CaseRecords found;
+  for (const Results& process : processes)
+    for (const CaseResult& result : process.cases)
+      if (result.id == id) found.push_back(&result);
+  return found;
+}
+
+double usual_handover(const std::vector<Results>& processes) {
+  std::vector<double> found;
+  for (const Results& process : processes)
+    for (const CaseResult& result : process.cases)
+      if (const double one = told(result, handover_metric); tells(one)) found.push_back(one);
+  if (found.empty()) return 0;
+  const auto middle = found.begin() + (std::ssize(found) - 1) / 2;
+  std::ranges::nth_element(found, middle);
+  return *middle;
+}
+
+std::vector<bool> left_out(const CaseRecords& records, double usual_handover) {
+  const std::vector<Bend> bends = bends_of(records, usual_handover);
   const auto those = [&](const auto& is_out) {
     std::vector<bool> out;
     for (const Bend& bend : bends) out.push_back(is_out(bend));
@@ -112,9 +122,9 @@ std::optional<double> half_width(const std::vector<double>& values) {
   return quantile * std::sqrt(squares / (count - 1) / count);
 }
 
-std::optional<double> widest_ratio(const CaseRecords& records) {
+std::optional<double> widest_ratio(const CaseRecords& records, double usual_handover) {
   std::map<std::string, std::vector<double>> ratios;
-  const std::vector<bool> out = left_out(records);
+  const std::vector<bool> out = left_out(records, usual_handover);
   for (std::size_t i = 0; i < records.size(); ++i)
     if (!out[i])
       each_timed(*records[i], [&](const std::string& key, const Metric& metric) {
@@ -126,7 +136,7 @@ std::optional<double> widest_ratio(const CaseRecords& records) {
   return widest;
 }
 
-bool wants_another(const CaseRecords& records, const Effort& effort) {
+bool wants_another(const CaseRecords& records, double usual_handover, const Effort& effort) {
   if (records.empty()) return true;
   const bool well = std::all_of(records.begin(), records.end(),
                                 [](const CaseResult* record) { return record->status == "ok"; });
@@ -134,16 +144,21 @@ bool wants_another(const CaseRecords& records, const Effort& effort) {
   const auto count = static_cast<std::int64_t>(records.size());
   if (!is_timed(*records.front())) return count < std::min(effort.counted, effort.fewest);
   if (count < effort.fewest) return true;
-  const std::vector<Bend> bends = bends_of(records);
+  const std::vector<Bend> bends = bends_of(records, usual_handover);
   const auto undisturbed = std::ranges::count(bends, false, &Bend::disturbed);
   const bool disturbed = undisturbed < effort.fewest;
   const auto straight = std::ranges::count_if(bends, std::not_fn(&Bend::any));
   // Where no process had cores of its own, the next one will not either.
   const bool bent = !disturbed && straight > 0 && straight < effort.fewest;
-  const bool wide = widest_ratio(records).value_or(0) > effort.limit;
-  if (count < effort.most) return disturbed || bent || wide;
+  // That they agree tells nothing where they all stood elsewhere.
+  const bool elsewhere =
+      !disturbed &&
+      std::ranges::count_if(bends, std::not_fn(&Bend::but_for_sharing)) < effort.fewest;
+  const bool wide = widest_ratio(records, usual_handover).value_or(0) > effort.limit;
+  if (count < effort.most) return disturbed || bent || elsewhere || wide;
   // Where none of these was undisturbed, the next ones will not be either.
-  return ((disturbed && undisturbed > 0) || (bent && wide)) && count < effort.most_bent;
+  const bool worth_more = (disturbed && undisturbed > 0) || elsewhere || (bent && wide);
+  return worth_more && count < effort.most_bent;
 }
 
 }  // namespace holdfast::gate

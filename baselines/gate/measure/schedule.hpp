@@ -14,6 +14,7 @@ namespace holdfast::gate {
 
 // Of one case, what the processes that measured it reported, in their order.
 using CaseRecords = std::vector<const CaseResult*>;
+CaseRecords records_of(const std::string& id, const std::vector<Results>& processes);
 
 // Whether a metric takes its value from the clock: a time, a ratio of times, and a bound on seconds
 // or, where it is `derived`, on one reading over another of the same run. Where nothing is executed
@@ -25,10 +26,14 @@ bool is_clocked(const std::string& name, const Metric& metric, bool executed, bo
 inline constexpr const char* waited_metric = "waited_fraction";
 bool is_disturbed(const CaseResult& result);
 
+// Seconds of a hand-over between threads in most cases of these: how far apart the processors
+// usually stood. 0 where none tells.
+double usual_handover(const std::vector<Results>& processes);
+
 // Of each whether what the clock said of it is left out: disturbed ones, and where five others
-// remain those whose processors stood further apart or closer than in most (in two halves of one
+// remain those whose processors stood further apart or closer than usual (in two halves of one
 // core), and those on shared cores.
-std::vector<bool> left_out(const CaseRecords& records);
+std::vector<bool> left_out(const CaseRecords& records, double usual_handover);
 
 // Half of the 95 % interval of the mean of the logs; empty for fewer than two values.
 std::optional<double> half_width(const std::vector<double>& values);
@@ -37,16 +42,16 @@ struct Effort {
   std::int64_t fewest = 1;  // undisturbed processes of a case in which anything is timed
   std::int64_t most = 1;    // processes of one whose ratios are not known within the limit, or of
                             // which too few were undisturbed, on usual cores of their own
-  std::int64_t most_bent = 1;  // where too few of these were undisturbed, though some, or where
-                               // both of the above hold
-  std::int64_t counted = 2;  // of a case that has nothing but counts
-  double limit = 0.05;       // as a log
+  std::int64_t most_bent = 1;  // where too few of these were undisturbed, though some, or stood as
+                               // usual, or where both of the above hold
+  std::int64_t counted = 2;    // of a case that has nothing but counts
+  double limit = 0.05;         // as a log
 };
 
 // The widest interval of its ratios; empty where it has none, or one process of them.
-std::optional<double> widest_ratio(const CaseRecords& records);
+std::optional<double> widest_ratio(const CaseRecords& records, double usual_handover);
 
 // Whether a further process is to measure the case.
-bool wants_another(const CaseRecords& records, const Effort& effort);
+bool wants_another(const CaseRecords& records, double usual_handover, const Effort& effort);
 
 }  // namespace holdfast::gate

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace holdfast::gate {
@@ -28,10 +29,11 @@ struct Found {
   }
 };
 
+constexpr double usual = 73e-9;  // seconds of a hand-over
 constexpr Effort effort = {.fewest = 5, .most = 10, .most_bent = 20, .limit = 0.05};
 
 bool wants(const Found& measured) {
-  return wants_another(measured.records(), effort);
+  return wants_another(measured.records(), usual, effort);
 }
 
 TEST(Schedule, TheIntervalIsStudents) {
@@ -94,9 +96,10 @@ TEST(Schedule, WhereAllOfTheMostWereDisturbedNoneIsLookedForBeyond) {
 TEST(Schedule, ProcessesOnSharedCoresAreLeftOutWhereFiveOthersRemain) {
   Found wide({10, 10, 10, 10, 7});
   wide.results[4].metrics[shared_metric] = {.kind = "advisory", .value = 1};
-  EXPECT_EQ(left_out(wide.records()), std::vector<bool>(5, false));
+  EXPECT_EQ(left_out(wide.records(), usual), std::vector<bool>(5, false));
   wide.results.push_back(wide.results[0]);
-  EXPECT_EQ(left_out(wide.records()), (std::vector<bool>{false, false, false, false, true, false}));
+  EXPECT_EQ(left_out(wide.records(), usual),
+            (std::vector<bool>{false, false, false, false, true, false}));
   EXPECT_FALSE(wants(wide));
 }
 
@@ -123,7 +126,7 @@ TEST(Schedule, WhereNoneOfFiveHadCoresOfItsOwnNoneIsLookedFor) {
 Found once_apart(double handover_seconds) {
   Found found({10, 10, 10, 10, 7});
   for (CaseResult& result : found.results)
-    result.metrics[handover_metric] = {.kind = "time", .processes = {73e-9}, .median = 73e-9};
+    result.metrics[handover_metric] = {.kind = "time", .processes = {usual}, .median = usual};
   found.results[4].metrics[handover_metric] = {
       .kind = "time", .processes = {handover_seconds}, .median = handover_seconds};
   return found;
@@ -131,18 +134,42 @@ Found once_apart(double handover_seconds) {
 
 TEST(Schedule, AProcessWhoseProcessorsStoodApartIsLeftOutWhereFiveOthersRemain) {
   Found found = once_apart(318e-9);
-  EXPECT_EQ(left_out(found.records()), std::vector<bool>(5, false));
+  EXPECT_EQ(left_out(found.records(), usual), std::vector<bool>(5, false));
   EXPECT_TRUE(wants(found));
   found.results.push_back(found.results[0]);
-  EXPECT_EQ(left_out(found.records()),
+  EXPECT_EQ(left_out(found.records(), usual),
             (std::vector<bool>{false, false, false, false, true, false}));
   EXPECT_FALSE(wants(found));
+}
+
+TEST(Schedule, WhereAllStoodApartFromOtherCasesThoseThatDidNotAreLookedForThoughTheyAgree) {
+  Found found = once_apart(318e-9);
+  found.results.assign(9, found.results[4]);
+  EXPECT_EQ(left_out(found.records(), usual), std::vector<bool>(9, false));
+  EXPECT_TRUE(wants(found));
+  found.results.resize(15, once_apart(usual).results[0]);
+  EXPECT_EQ(std::ranges::count(left_out(found.records(), usual), true), 9);
+  EXPECT_FALSE(wants(found));
+  found.results.assign(20, found.results[0]);
+  EXPECT_FALSE(wants(found));
+}
+
+TEST(Schedule, AHandOverOfMostCasesIsTheUsualOne) {
+  std::vector<Results> processes(3);
+  for (Results& process : processes)
+    for (const double seconds : {72e-9, 318e-9, 70e-9, 479e-6}) {
+      CaseResult result;
+      result.metrics[handover_metric] = {.kind = "time", .processes = {seconds}, .median = seconds};
+      process.cases.push_back(result);
+    }
+  EXPECT_EQ(usual_handover(processes), 72e-9);
+  EXPECT_EQ(usual_handover({}), 0);
 }
 
 TEST(Schedule, AProcessWhoseThreadsHadOneCoreIsLeftOutAndNotAllOthers) {
   Found found = once_apart(35e-9);
   found.results.push_back(found.results[0]);
-  EXPECT_EQ(left_out(found.records()),
+  EXPECT_EQ(left_out(found.records(), usual),
             (std::vector<bool>{false, false, false, false, true, false}));
 }
 
@@ -151,14 +178,14 @@ TEST(Schedule, WhereAllShareCoresOneThatStoodApartIsStillLeftOut) {
   found.results.push_back(found.results[0]);
   for (CaseResult& result : found.results)
     result.metrics[shared_metric] = {.kind = "advisory", .value = 1};
-  EXPECT_EQ(left_out(found.records()),
+  EXPECT_EQ(left_out(found.records(), usual),
             (std::vector<bool>{false, false, false, false, true, false}));
 }
 
 TEST(Schedule, AHandOverThatWaitedForTheSchedulerTellsNothing) {
   Found found = once_apart(479e-6);
   found.results.push_back(found.results[0]);
-  EXPECT_EQ(left_out(found.records()), std::vector<bool>(6, false));
+  EXPECT_EQ(left_out(found.records(), usual), std::vector<bool>(6, false));
 }
 
 TEST(Schedule, NobodyLooksForThemForEver) {

@@ -101,13 +101,7 @@ class Runner {
   }
 
  private:
-  CaseRecords records(const std::string& id) const {
-    CaseRecords found;
-    for (const Results& results : run_.processes)
-      for (const CaseResult& result : results.cases)
-        if (result.id == id) found.push_back(&result);
-    return found;
-  }
+  CaseRecords records(const std::string& id) const { return records_of(id, run_.processes); }
   template <class Wants>
   Ids those(const Wants& wants) const {
     Ids ids;
@@ -119,7 +113,9 @@ class Runner {
     return those([&](const std::string& id) { return records(id).empty(); });
   }
   Ids undecided() const {
-    return those([&](const std::string& id) { return wants_another(records(id), task_.effort); });
+    const double usual = usual_handover(run_.processes);
+    return those(
+        [&](const std::string& id) { return wants_another(records(id), usual, task_.effort); });
   }
   bool is_spent() const {
     return task_.budget_seconds > 0 && since(start_) > task_.budget_seconds * stretch_of_load();
