@@ -169,6 +169,20 @@ def prepare(root: Path, like: Path) -> House:
     return house
 
 
+def carry_out(house: House, journal: Journal[Comparison], plants: list[Plant], unchanged: int) -> None:
+    tasks = [(plant, 0) for plant in plants] + [(plant, BUSY) for plant in plants if "lock" in plant.what.split()]
+    for number, (plant, load) in enumerate(tasks, 1):
+        if not any((one.what, one.load) == (plant.what, load) for one in journal.rows):
+            with house.planted(plant):
+                journal.add(compare(house, plant.what, number, plant.suite, load))
+            print(f"[{number}/{len(tasks)}] {asdict(journal.rows[-1])}", flush=True)
+    house.build_targets("holdfast", SWE, KDE)
+    for number in range(unchanged):
+        if not any((one.what, one.number) == ("", number) for one in journal.rows):
+            journal.add(compare(house, "", number, (SWE, KDE)[number % 2], LOADS[number // 2 % len(LOADS)]))
+            print(f"[{number + 1}/{unchanged}] unchanged {asdict(journal.rows[-1])}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path)
@@ -188,20 +202,12 @@ def main() -> None:
     if given.again:
         (given.build / "slowdowns.jsonl").unlink(missing_ok=True)
     journal = Journal(given.build / "slowdowns.jsonl", content_of(base_of(house)), gate_of(base_of(house)), Comparison)
-    tasks = [(plant, 0) for plant in plants] + [(plant, BUSY) for plant in plants if "lock" in plant.what.split()]
-    for number, (plant, load) in enumerate(tasks, 1):
-        if not any((one.what, one.load) == (plant.what, load) for one in journal.rows):
-            with house.planted(plant):
-                journal.add(compare(house, plant.what, number, plant.suite, load))
-            print(f"[{number}/{len(tasks)}] {asdict(journal.rows[-1])}", flush=True)
-    house.build_targets("holdfast", SWE, KDE)
-    for number in range(given.unchanged):
-        if not any((one.what, one.number) == ("", number) for one in journal.rows):
-            journal.add(compare(house, "", number, (SWE, KDE)[number % 2], LOADS[number // 2 % len(LOADS)]))
-            print(f"[{number + 1}/{given.unchanged}] unchanged {asdict(journal.rows[-1])}", flush=True)
-    found = [one for one in journal.rows if one.what]
-    unchanged = [one for one in journal.rows if not one.what]
-    write_rows(given.readme, found, unchanged, journal.content)
+    try:
+        carry_out(house, journal, plants, given.unchanged)
+    finally:
+        found = [one for one in journal.rows if one.what]
+        unchanged = [one for one in journal.rows if not one.what]
+        write_rows(given.readme, found, unchanged, journal.content)
     missed = [one.what for one in found if one.least >= GOES_TO_FIND and not (one.exit == 1 and one.named)]
     alarms, open_ones = (sum(one.exit == code for one in unchanged) for code in (1, 4))
     print(f"{len(found)} slowdowns, {len(missed)} of {GOES_TO_FIND} % or more not found: {'; '.join(missed) or 'none'}; of "
