@@ -93,6 +93,15 @@ Processor processor() {
   return parse_processor(cpuinfo);
 }
 
+std::optional<CpuTicks> parse_cpu_ticks(std::istream& stat) {
+  std::string cpu;
+  double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
+  if (!(stat >> cpu >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal))
+    return std::nullopt;
+  return CpuTicks{
+      .computed = user + nice + system + irq + softirq, .idle = idle + iowait, .stolen = steal};
+}
+
 std::optional<double> load_average() {
   double load = 0;
   if (::getloadavg(&load, 1) != 1) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine's CPU is called, and how much of it a process uses.
+// What this machine's CPU is called, how much of it a process uses, and what all of them did.
 #pragma once
 
 #include <charconv>
@@ -70,6 +70,14 @@ struct Processor {
 };
 Processor parse_processor(std::istream& cpuinfo);
 Processor processor();
+
+// What all CPUs together did since the machine began, in ticks (sysconf(_SC_CLK_TCK) a second), as
+// the first line of /proc/stat has it: "cpu  user nice system idle iowait irq softirq steal ...".
+struct CpuTicks {
+  double computed = 0, idle = 0;  // the latter with waiting for a disk
+  double stolen = 0;              // kept by the hypervisor
+};
+std::optional<CpuTicks> parse_cpu_ticks(std::istream& stat);
 
 // The mean number of tasks that ran or waited in the last minute; empty where nothing tells.
 std::optional<double> load_average();

@@ -95,6 +95,20 @@ TEST(Processors, ThatDoNotTellTheirModelAreUnknown) {
   EXPECT_EQ(parse_processor(nothing).name, std::nullopt);
 }
 
+TEST(CpuTicks, AreThoseOfAllCpusTogether) {
+  std::istringstream in("cpu  1 20 300 4000 50000 600000 7000000 80000000 0 0\ncpu0 1 2 3\n");
+  const auto ticks = parse_cpu_ticks(in);
+  ASSERT_TRUE(ticks.has_value());
+  EXPECT_EQ(ticks->computed, 1 + 20 + 300 + 600000 + 7000000);
+  EXPECT_EQ(ticks->idle, 4000 + 50000);
+  EXPECT_EQ(ticks->stolen, 80000000);
+}
+
+TEST(CpuTicks, OfAnotherFileAreUnknown) {
+  std::istringstream in("cpu  1 20 300\n");
+  EXPECT_FALSE(parse_cpu_ticks(in).has_value());
+}
+
 TEST(LoadAverage, IsNoNegativeNumber) {
   EXPECT_GE(load_average().value_or(0), 0);
 }

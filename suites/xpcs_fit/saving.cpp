@@ -12,7 +12,7 @@
 #include <string>
 
 #include "families/invariants.hpp"
-#include "harness/measure/host_memory.hpp"
+#include "harness/machine/host_memory.hpp"
 #include "harness/measure/session.hpp"
 #include "runtime/base/error.hpp"
 #include "xpcs_fit/fit_oracles.hpp"

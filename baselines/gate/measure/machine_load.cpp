@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "base/machine.hpp"
 #include "gate/base/json.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/base/written_file.hpp"
@@ -23,9 +24,9 @@ using Clock = std::chrono::steady_clock;
 
 std::optional<double> busy_seconds() {
   std::ifstream stat("/proc/stat");
-  const auto ticks = busy_ticks(stat);
+  const auto ticks = parse_cpu_ticks(stat);
   if (!ticks) return std::nullopt;
-  return *ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return (ticks->computed + ticks->stolen) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 double cpu_seconds(int whose) {
@@ -39,20 +40,6 @@ double cpu_seconds(int whose) {
 
 double our_seconds() {
   return cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN);
-}
-
-struct Ticks {
-  double busy = 0, steal = 0, all = 0;
-};
-
-// Its first line: user nice system idle iowait irq softirq steal.
-std::optional<Ticks> parse_ticks(std::istream& stat) {
-  std::string cpu;
-  double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
-  if (!(stat >> cpu >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal))
-    return std::nullopt;
-  const double busy = user + nice + system + irq + softirq + steal;
-  return Ticks{.busy = busy, .steal = steal, .all = busy + idle + iowait};
 }
 
 // "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345", in microseconds.
@@ -124,11 +111,6 @@ void refuse_beyond(Quality& quality, const std::optional<double>& value, double 
 
 }  // namespace
 
-std::optional<double> busy_ticks(std::istream& stat) {
-  const auto ticks = parse_ticks(stat);
-  return ticks ? std::optional(ticks->busy) : std::nullopt;
-}
-
 OthersWatch::OthersWatch() : begin_(Clock::now()), busy_(busy_seconds()), ours_(our_seconds()) {}
 
 double OthersWatch::share() const {
@@ -142,10 +124,9 @@ double OthersWatch::share() const {
 MachineState machine_state(const std::filesystem::path& root) {
   MachineState state;
   std::ifstream stat(root / "proc/stat"), pressure(root / "proc/pressure/memory");
-  if (const auto ticks = parse_ticks(stat)) {
-    state.busy_ticks = ticks->busy;
-    state.steal_ticks = ticks->steal;
-    state.all_ticks = ticks->all;
+  if (const auto ticks = parse_cpu_ticks(stat)) {
+    state.steal_ticks = ticks->stolen;
+    state.all_ticks = ticks->computed + ticks->idle + ticks->stolen;
   }
   state.memory_stall_seconds = stall_seconds(pressure);
   state.cpu_clock_hz = clock_hz(root);

@@ -4,16 +4,11 @@
 
 #include <chrono>
 #include <filesystem>
-#include <istream>
 #include <optional>
 
 #include "gate/documents/documents.hpp"
 
 namespace holdfast::gate {
-
-// Ticks that the CPUs did not idle or wait for a disk, from what /proc/stat holds; empty where it
-// holds something else.
-std::optional<double> busy_ticks(std::istream& stat);
 
 // Watches from its construction on.
 class OthersWatch {
@@ -32,7 +27,7 @@ class OthersWatch {
 // What the kernel tells of the machine, read from the files below `root`; a number that it does not
 // tell is empty.
 struct MachineState {
-  std::optional<double> busy_ticks = {}, steal_ticks = {}, all_ticks = {};
+  std::optional<double> steal_ticks = {}, all_ticks = {};
   std::optional<double> memory_stall_seconds = {};  // in which something waited for memory
   std::optional<double> cpu_clock_hz = {};          // the mean of the CPUs
 };

@@ -5,22 +5,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "gate/base/process.hpp"
 
 namespace holdfast::gate {
 namespace {
-
-TEST(BusyTicks, AreAllButIdlingAndWaiting) {
-  std::istringstream in("cpu  1 20 300 4000 50000 600000 7000000 80000000 0 0\ncpu0 1 2 3\n");
-  EXPECT_EQ(busy_ticks(in), 1 + 20 + 300 + 600000 + 7000000 + 80000000);
-}
-
-TEST(BusyTicks, OfAnotherFileAreUnknown) {
-  std::istringstream in("cpu  1 20 300\n");
-  EXPECT_FALSE(busy_ticks(in).has_value());
-}
 
 TEST(OthersWatch, TellsAPartOfTheMachine) {
   const OthersWatch watch;

@@ -13,7 +13,7 @@
 #include <iostream>
 #include <vector>
 
-#include "harness/measure/cpu_waits.hpp"
+#include "harness/machine/cpu_waits.hpp"
 #include "harness/measure/timing.hpp"
 
 namespace holdfast {

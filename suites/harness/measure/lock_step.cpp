@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "base/time.hpp"
+#include "harness/machine/cpu_waits.hpp"
+#include "harness/machine/threads_apart.hpp"
 #include "harness/measure/account.hpp"
-#include "harness/measure/cpu_waits.hpp"
 #include "harness/measure/measure.hpp"
-#include "harness/measure/threads_apart.hpp"
 #include "harness/measure/timing.hpp"
 #include "runtime/base/error.hpp"
 

@@ -11,8 +11,8 @@
 
 #include "harness/case/case.hpp"
 #include "harness/ceilings/ceilings.hpp"
+#include "harness/machine/host_memory.hpp"
 #include "harness/measure/correctness.hpp"
-#include "harness/measure/host_memory.hpp"
 #include "harness/measure/timing.hpp"
 #include "runtime/compile/machine_code.hpp"
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <memory>
 
-#include "harness/measure/core_share.hpp"
-#include "harness/measure/cpu_waits.hpp"
-#include "harness/measure/handover.hpp"
+#include "harness/machine/core_share.hpp"
+#include "harness/machine/cpu_waits.hpp"
+#include "harness/machine/handover.hpp"
 
 namespace holdfast {
 namespace {

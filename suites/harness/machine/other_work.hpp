@@ -9,24 +9,20 @@
 
 namespace holdfast {
 
-// What all CPUs spent on others than a process that took `own` seconds, by the first line of
-// /proc/stat: "cpu  user nice system idle iowait irq softirq ...", in ticks. Infinite where it says
-// nothing.
-double seconds_of_others(const std::string& stat, double own);
-
 // Whether CPUs that spent `seconds` of `elapsed` on others can hold threads up: more than a tick of
 // the kernel's clock and than a machine always does in the background.
 bool holds_threads_up(double seconds, double elapsed);
 
 class OtherWork {
  public:
-  OtherWork();
+  // Of what the kernel tells there of all CPUs.
+  explicit OtherWork(const std::string& stat = "/proc/stat");
   // In the last tenth of a second that has passed, so much that it holds threads up; true before
   // one has, and where the kernel does not tell.
   bool ran();
 
  private:
-  double seconds() const;
+  double seconds() const;  // that all CPUs spent on others; infinite where nothing is told
 
   Descriptor stat_;
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();  // a tenth

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/measure/core_share.hpp"
+#include "harness/machine/core_share.hpp"
 
 #include <omp.h>
 

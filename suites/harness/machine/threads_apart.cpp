@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/measure/threads_apart.hpp"
+#include "harness/machine/threads_apart.hpp"
 
 #include <omp.h>
 

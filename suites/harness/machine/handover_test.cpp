@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/measure/handover.hpp"
+#include "harness/machine/handover.hpp"
 
 #include <gtest/gtest.h>
 

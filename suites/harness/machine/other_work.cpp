@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/measure/other_work.hpp"
+#include "harness/machine/other_work.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,26 +9,17 @@
 #include <sstream>
 #include <utility>
 
+#include "base/machine.hpp"
 #include "base/time.hpp"
 
 namespace holdfast {
-
-double seconds_of_others(const std::string& stat, double own) {
-  std::istringstream line(stat);
-  std::string cpu;
-  double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0;
-  if (!(line >> cpu >> user >> nice >> system >> idle >> iowait >> irq >> softirq))
-    return std::numeric_limits<double>::infinity();
-  const auto per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  return (user + nice + system + irq + softirq) / per_second - own;
-}
 
 bool holds_threads_up(double seconds, double elapsed) {
   constexpr double share = 0.2, tick = 0.01;
   return !(seconds <= share * elapsed + tick);
 }
 
-OtherWork::OtherWork() : stat_(::open("/proc/stat", O_RDONLY | O_CLOEXEC)) {
+OtherWork::OtherWork(const std::string& stat) : stat_(::open(stat.c_str(), O_RDONLY | O_CLOEXEC)) {
   begun_seconds_ = seconds();
 }
 
@@ -44,7 +35,10 @@ bool OtherWork::ran() {
 double OtherWork::seconds() const {
   std::array<char, 256> line = {};
   (void)::pread(*stat_, line.data(), line.size() - 1, 0);
-  return seconds_of_others(line.data(), process_cpu_seconds());
+  std::istringstream first(line.data());
+  const auto ticks = parse_cpu_ticks(first);
+  if (!ticks) return std::numeric_limits<double>::infinity();
+  return ticks->computed / static_cast<double>(::sysconf(_SC_CLK_TCK)) - process_cpu_seconds();
 }
 
 }  // namespace holdfast

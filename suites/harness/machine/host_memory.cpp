@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/measure/host_memory.hpp"
+#include "harness/machine/host_memory.hpp"
 
 #include <algorithm>
 #include <fstream>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/files.hpp"
-#include "harness/measure/other_work.hpp"
+#include "harness/machine/other_work.hpp"
 
 namespace holdfast {
 
@@ -39,7 +39,7 @@ class CpuWaits {
   Waits so_far() const;
 
   std::vector<Descriptor> threads_ = {};
-  OtherWork others_work_ = {};
+  OtherWork others_work_ = OtherWork();
   Waits asked_ = {};
   std::chrono::steady_clock::time_point when_ = {};  // it was asked last
   double others_ = 0;

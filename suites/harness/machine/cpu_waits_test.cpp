@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/measure/cpu_waits.hpp"
+#include "harness/machine/cpu_waits.hpp"
 
 #include <gtest/gtest.h>
 
