@@ -57,6 +57,9 @@ for name in CMAKE_CXX_COMPILER CMAKE_CXX_FLAGS HOLDFAST_UNITY; do
   value=$(cached "$name")
   if [ -n "$value" ]; then configured+=("-D$name=$value"); fi
 done
+# Libraries are where this tree found them: the base has no .venv with CUDA's wheels.
+while IFS= read -r found; do configured+=("-D$found"); done < <(
+  sed -nE 's/^(HOLDFAST_[A-Z_]+):(FILE)?PATH=/\1=/p' "$build/CMakeCache.txt" 2>/dev/null)
 generator=$(cached CMAKE_GENERATOR)
 fails() {
   tail -n 20 "$log" >&2

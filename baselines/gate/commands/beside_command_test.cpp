@@ -3,6 +3,10 @@
 // change is held against where nothing about times was ever accepted.
 #include <gmock/gmock.h>
 
+#include <csignal>
+#include <set>
+#include <sstream>
+
 #include "gate/commands/check/allowance.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/verdict.hpp"
@@ -95,21 +99,38 @@ TEST_F(Beside, BothSidesAreKept) {
   EXPECT_THAT(times(head), testing::ElementsAre(2, 4, 6, 8, 10));
 }
 
-TEST_F(Beside, ProcessesRunInPairsFromPathsOfOneLength) {
+TEST_F(Beside, ProcessesRunInPairsFromPathsOfOneLengthAndEitherBuildBeginsSome) {
   builds(2e-3);
   const fs::path log = folder_.path() / "log";
   ::setenv("FAKE_LOG", log.c_str(), 1);
-  const int code = measure().code;
+  const int code = measure("ok", {"--processes=30"}).code;
   ::unsetenv("FAKE_LOG");
   ASSERT_EQ(code, 0);
   std::istringstream lines(read_file(log));
-  for (int pair = 0; pair < 5; ++pair) {
+  std::set<std::string> began;
+  for (int pair = 0; pair < 30; ++pair) {
     std::string one, other;
     std::getline(lines, one);
     std::getline(lines, other);
     EXPECT_NE(one, other);
     EXPECT_EQ(one.size(), other.size());
+    began.insert(one);
   }
+  EXPECT_EQ(began.size(), 2u);
+}
+
+TEST_F(Beside, ARunThatWasStoppedGoesOnWithBothSides) {
+  builds(2e-3);
+  EXPECT_EQ(measure("stop_in_case").signal, SIGTERM);
+  EXPECT_FALSE(fs::exists(side_)) << "of half a run";
+  const Outcome resumed = measure("ok", {"--resume"});
+  EXPECT_EQ(resumed.code, 0) << resumed.complaints;
+  EXPECT_THAT(resumed.complaints, HasSubstr("goes on with what an interrupted run left"));
+  for (const fs::path& file : {kept_ / "fake_suite.json", side_})
+    for (const CaseResult& one : read_results(file).cases) {
+      EXPECT_EQ(one.status, "ok") << file << one.reason.value_or("");
+      EXPECT_THAT(one.variants.at("optimized").metrics.at("time_s").processes, testing::SizeIs(5));
+    }
 }
 
 TEST_F(Beside, ABaseThatFallsLeavesTheHeadItsResults) {

@@ -129,6 +129,15 @@ TEST_F(RunCommand, ACaseThatCrashesInALaterProcessIsLostToo) {
   EXPECT_EQ(results().cases.at(1).status, "ok");
 }
 
+TEST_F(RunCommand, WhatAProcessDoesBehindItsLastCaseIsThatCases) {
+  for (const std::string behaviour : {"crash_at_exit", "crash_at_exit_later"}) {
+    EXPECT_EQ(run(behaviour).code, 0) << behaviour;
+    EXPECT_EQ(results().cases.at(0).status, "ok");
+    EXPECT_EQ(results().cases.at(1).status, "crashed");
+    EXPECT_THAT(*results().cases.at(1).reason, HasSubstr("was killed by signal 11"));
+  }
+}
+
 TEST_F(RunCommand, ACaseThatHangsIsLostAndNoOther) {
   EXPECT_EQ(run("hang_in_case", {"--timeout=1", "--processes=1"}).code, 0);
   EXPECT_EQ(results().cases.at(0).status, "timeout");

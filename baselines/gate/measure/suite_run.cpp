@@ -166,16 +166,18 @@ class Runner {
       const std::string name = numbered(round);
       progress_.say(name, " on ", task_.device, ": ", plural(before - ids.size(), "case"), " in ",
                     tenths(outcome.seconds), " s", problem.empty() ? "" : "; it ", problem);
-      if (ids.empty()) return;
+      if (ids.empty()) {
+        // What it does behind its last case is that case's: else it would cost nobody anything.
+        if (!problem.empty() && !told_by_a_case(outcome))
+          lose({current_}, lost_by(outcome, name, problem));
+        return;
+      }
       if (problem.empty()) {
         lose(ids,
              {"missing", "the suite ended well and did not report this case in every process"});
         return;
       }
-      if (const std::string words = last_lines(outcome.complaints, 3); !words.empty())
-        problem += text("; its last words: ", words);
-      const Lost lost{outcome.ending == Ending::timed_out ? "timeout" : "crashed",
-                      text(name, ' ', problem)};
+      const Lost lost = lost_by(outcome, name, problem);
       if (ids.contains(current_)) {
         lose({current_}, lost);
         ids.erase(current_);
@@ -196,6 +198,17 @@ class Runner {
 
   void lose(const Ids& ids, const Lost& lost) {
     for (const std::string& id : ids) run_.lost[id] = lost;
+  }
+
+  static Lost lost_by(const Outcome& outcome, const std::string& name, const std::string& problem) {
+    const std::string words = last_lines(outcome.complaints, 3);
+    return {outcome.ending == Ending::timed_out ? "timeout" : "crashed",
+            text(name, ' ', problem, words.empty() ? "" : "; its last words: ", words)};
+  }
+
+  // A suite that a case broke off has reported it as failed.
+  static bool told_by_a_case(const Outcome& outcome) {
+    return outcome.ending == Ending::exited && outcome.code == exit_code(Fault::incomplete);
   }
 
   std::string problem_of(const Outcome& outcome) const {

@@ -17,6 +17,7 @@ FAKE_SUITE = os.environ["FAKE_SUITE_BINARY"]
 CMAKE = """
 cmake_minimum_required(VERSION 3.25)
 project(toy LANGUAGES NONE)
+find_path(HOLDFAST_WHEELS wheels HINTS ${PROJECT_SOURCE_DIR}/.venv NO_DEFAULT_PATH)
 file(READ step_seconds seconds)
 add_custom_target(perf COMMAND sh -c "mkdir -p bin && cp $ENV{FAKE_SUITE_BINARY} bin/fake_suite \\
   && printf '\\\\nstep_seconds=%s' ${seconds} >> bin/fake_suite && bin/fake_suite --list=json > bin/fake_suite.list.json \\
@@ -99,6 +100,12 @@ def test_a_changed_tree_on_main_is_held_against_head_and_passes_where_nothing_go
     assert found.returncode == 0, found.stdout + found.stderr
     assert "A step of 0.001 s, HEAD, which this tree changes" in found.stdout
     assert NO_REPORT in found.stderr, "there is nothing that could draw it"
+
+
+def test_the_base_is_built_with_the_libraries_that_this_tree_found(tree: Path) -> None:
+    (tree / ".venv/wheels").mkdir(parents=True)
+    assert compare(tree).returncode == 0
+    assert f"HOLDFAST_WHEELS:PATH={tree}/.venv" in (tree / "build/release/base/build/release/CMakeCache.txt").read_text()
 
 
 def test_the_limits_of_cases_follow_from_the_comparison_before(tree: Path) -> None:

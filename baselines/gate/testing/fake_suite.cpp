@@ -72,7 +72,8 @@ void spend(double seconds) {
 
 // What stands beside these words goes wrong in one case: in the first "crash_in_case",
 // "hang_in_case", "refuse_in_case" and "sticky" (the device), in the second "stop_in_case"
-// (somebody stops `holdfast run`); with "_later" behind it in the second process.
+// (somebody stops `holdfast run`), and behind both "crash_at_exit"; with "_later" behind it in the
+// second process.
 bool is(const std::string& behaviour, const std::string& trouble, int process) {
   return behaviour == trouble || (behaviour == trouble + "_later" && process == 2);
 }
@@ -155,6 +156,7 @@ int measure(const std::string& path, const std::string& behaviour, int process,
     write_results(path, behaviour, process, done);
     if (id == cases[0] && is(behaviour, "sticky", process)) return 3;
   }
+  if (is(behaviour, "crash_at_exit", process)) crash();
   return behaviour == "wrong" ? 1 : 0;
 }
 

@@ -43,6 +43,10 @@ TEST(GpuWatch, ASharedGpuIsInvalid) {
   EXPECT_THAT(seen.reasons, ElementsAre(HasSubstr("other processes computed on the GPU")));
 }
 
+TEST(GpuWatch, MoreProcessesThanItHasRoomForAreCountedAllTheSame) {
+  EXPECT_EQ(quality("crowded").other_processes, 99);
+}
+
 TEST(GpuWatch, ErrorsOfItsMemoryCountFromTheFirstSampleOn) {
   const RunQuality seen = quality("faulty");
   EXPECT_GE(*seen.ecc_errors, 1);

@@ -28,6 +28,7 @@ struct Process {  // nvmlProcessInfo_t of version 2 and 3
   unsigned gpu_instance = 0, compute_instance = 0;
 };
 constexpr unsigned most_processes = 64;
+constexpr Status insufficient_size = 7;               // there are more, and their number is told
 constexpr int uncorrected = 1, volatile_counter = 0;  // nvmlMemoryErrorType_t, nvmlEccCounterType_t
 // Of nvmlClocksThrottleReasons: a power cap, slowdowns by hardware and heat, a power brake.
 constexpr unsigned long long slowed_down = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
@@ -88,15 +89,21 @@ class Nvml final : public GpuSensors {
     if (throttle_ && throttle_(gpu_, &bits) == 0) sample.throttled = (bits & slowed_down) != 0;
     if (ecc_ && ecc_(gpu_, uncorrected, volatile_counter, &bits) == 0)
       sample.ecc_errors = static_cast<double>(bits);
-    // One of them is this process, which in a container has another number here.
-    Process all[most_processes];
-    value = most_processes;
-    if (processes_ && processes_(gpu_, &value, all) == 0)
-      sample.other_processes = value > 0 ? value - 1 : 0;
+    sample.other_processes = other_processes();
     return sample;
   }
 
  private:
+  // But for one, which is this process, and in a container has another number here.
+  std::optional<double> other_processes() const {
+    if (!processes_) return std::nullopt;
+    Process all[most_processes];
+    unsigned count = most_processes;
+    const Status told = processes_(gpu_, &count, all);
+    if (told != 0 && told != insufficient_size) return std::nullopt;
+    return count > 0 ? count - 1 : 0;
+  }
+
   template <class Function>
   void find(Function& function, const char* name) {
     function = reinterpret_cast<Function>(::dlsym(library_.get(), name));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For tests: a library with NVML's functions and one GPU, which does not tell its temperature.
-// FAKE_GPU=throttled, shared or faulty says what is wrong with it.
+// FAKE_GPU=throttled, shared, crowded (more than fit in what the caller has room for) or faulty
+// says what is wrong with it.
 #include <cstdlib>
 #include <string_view>
 
@@ -74,6 +75,10 @@ int nvmlDeviceGetTotalEccErrors(void*, int, int, unsigned long long* errors) {
   return 0;
 }
 int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, RunningProcess* all) {
+  if (is("crowded")) {
+    *count = 100;
+    return 7;
+  }
   *count = is("shared") ? 2 : 1;
   all[0] = {4242, 1 << 20, 0, 0};
   if (is("shared")) all[1] = {4711, 1 << 30, 0, 0};
