@@ -11,6 +11,7 @@
 
 #include "base/files.hpp"
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 
 namespace holdfast {
 namespace {
