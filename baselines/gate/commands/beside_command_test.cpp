@@ -121,7 +121,7 @@ TEST_F(Beside, ProcessesRunInPairsFromPathsOfOneLengthAndEitherBuildBeginsSome) 
 
 TEST_F(Beside, ARunThatWasStoppedGoesOnWithBothSides) {
   builds(2e-3);
-  EXPECT_EQ(measure("stop_in_case").signal, SIGTERM);
+  EXPECT_EQ(measure("stop_in_case_later").signal, SIGTERM);
   EXPECT_FALSE(fs::exists(side_)) << "of half a run";
   const Outcome resumed = measure("ok", {"--resume"});
   EXPECT_EQ(resumed.code, 0) << resumed.complaints;

@@ -323,7 +323,7 @@ void run_in_turn(const SuiteTask& base, const SuiteTask& head, Progress& progres
   for (std::int64_t round = 1;; ++round) {
     Ids ids = of_head.wanted(round);
     ids.merge(of_base.wanted(round));
-    if (ids.empty()) break;
+    if (ids.empty() && round > 1) break;
     if (!of_head.may_begin(round)) {
       of_head.tell_spent(ids);
       break;
