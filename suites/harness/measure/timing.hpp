@@ -16,14 +16,15 @@ namespace holdfast {
 using Timer = std::function<double(int steps)>;
 Timer timer(Backend& backend, Computation& computation);
 
-// Rounds begin until one of these is reached, but never fewer than the fewest.
+// Rounds begin until one of these is reached, but never fewer than the fewest. Processes differ by
+// more than what is left of the noise then: twice the seconds bring their spread down by an eighth.
 struct TimingBudget {
-  double seconds = 0.3;
+  double seconds = 0.15;
   int fewest_rounds = 3;
   int most_rounds = 400;
   // Samples of this length are taken once a round and not twice: there are few rounds of them, and
   // whatever interrupts them is short. Rounds of two sides then begin with either in turn.
-  double long_sample_seconds = 0.1;
+  double long_sample_seconds = 0.03;
   // What a tolerance of some percent never sees: rounds end where their mean is known so well,
   // after a while that is long against whatever interrupts them.
   double settled_error = 0.002, settled_seconds = 0.1;
