@@ -15,11 +15,14 @@ target_compile_options(
   holdfast_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion
                               $<IF:$<AND:$<BOOL:${HOLDFAST_UNITY}>,$<CXX_COMPILER_ID:GNU>>,-Wshadow=local,-Wshadow>)
 
-# ccache where it is installed; a build without it is the same build.
+# ccache where it is installed; a build without it is the same build. Another copy of the tree takes what this one has
+# compiled, from wherever it stands.
 find_program(HOLDFAST_CCACHE ccache)
 mark_as_advanced(HOLDFAST_CCACHE)
 if(HOLDFAST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${HOLDFAST_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+      CCACHE_NOHASHDIR=1 CCACHE_ABSSTDERR=1 ${HOLDFAST_CCACHE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     add_compile_options(-fpch-preprocess)
   endif()

@@ -43,7 +43,7 @@ constexpr std::int64_t host_processes = 5;
 constexpr std::int64_t most_host_processes = 8;  // of a ratio that five do not decide
 static_assert(2 * most_host_processes == most_unasked_processes);
 constexpr std::int64_t counted_processes = 2;  // where nothing is timed
-constexpr std::int64_t host_budget_seconds = 90, no_budget = 0;
+constexpr std::int64_t host_budget_seconds = 120, no_budget = 0;
 constexpr double host_limit = 0.05, gpu_limit = 0.03;  // of a ratio
 constexpr std::int64_t dry_processes = 1;              // what a dry run says repeats exactly
 constexpr std::int64_t run_timeout_seconds = 300;
@@ -466,7 +466,7 @@ Command run_command() {
                    "class>/base/"},
                   {"budget", "SECONDS",
                    "that a suite takes on a machine at rest: no process begins after it "
-                   "(default 90, for those beyond the fifth; without limit where --processes is "
+                   "(default 120, for those beyond the fifth; without limit where --processes is "
                    "given)"},
                   {"timeout", "SECONDS",
                    "given to a case (default 300) until one run has timed it; then ten times as "

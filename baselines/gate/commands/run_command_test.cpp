@@ -190,6 +190,17 @@ TEST_F(RunCommand, WhatWasFinishedWhenItIsStoppedStaysAndIsGoneOnFrom) {
               HasSubstr("is measured already"));
 }
 
+TEST_F(RunCommand, WhatWasFinishedWhenItIsKilledIsGoneOnFrom) {
+  EXPECT_EQ(run("kill_in_case_later").signal, SIGKILL);
+  const Outcome resumed = run("ok", {"--processes=2", "--resume"});
+  EXPECT_EQ(resumed.code, 0);
+  EXPECT_THAT(resumed.complaints, HasSubstr("goes on with what an interrupted run left: 2 result"));
+  for (const CaseResult& result : results().cases) {
+    EXPECT_EQ(result.status, "ok");
+    EXPECT_THAT(result.variants.at("optimized").metrics.at("time_s").processes, SizeIs(2));
+  }
+}
+
 TEST_F(RunCommand, WhatIsLeftOfAnotherRunIsNotGoneOnFrom) {
   run("stop_in_case");
   const Outcome other = run("ok", {"--processes=2", "--resume", "--filter=scale"});

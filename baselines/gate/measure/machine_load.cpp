@@ -52,20 +52,19 @@ std::optional<double> stall_seconds(std::istream& pressure) {
 
 // The governor's own files, in kHz; else what the kernel lists of its processors, in MHz.
 std::optional<double> clock_hz(const std::filesystem::path& root) {
-  double sum = 0;
-  int count = 0;
+  double fastest = 0;
   std::error_code absent;
   for (const auto& cpu :
        std::filesystem::directory_iterator(root / "sys/devices/system/cpu", absent)) {
     std::ifstream file(cpu.path() / "cpufreq/scaling_cur_freq");
-    if (double kilohertz = 0; file >> kilohertz) sum += 1e3 * kilohertz, ++count;
+    if (double kilohertz = 0; file >> kilohertz) fastest = std::max(fastest, 1e3 * kilohertz);
   }
   std::ifstream cpuinfo(root / "proc/cpuinfo");
-  for (std::string line; count == 0 && std::getline(cpuinfo, line);)
+  const bool untold = fastest == 0;
+  for (std::string line; untold && std::getline(cpuinfo, line);)
     if (line.starts_with("cpu MHz"))
-      return 1e6 * std::strtod(line.c_str() + line.find(':') + 1, nullptr);
-  if (count == 0) return std::nullopt;
-  return sum / count;
+      fastest = std::max(fastest, 1e6 * std::strtod(line.c_str() + line.find(':') + 1, nullptr));
+  return fastest > 0 ? std::optional(fastest) : std::nullopt;
 }
 
 std::optional<double> share(const std::optional<double>& part, const std::optional<double>& whole) {

@@ -29,7 +29,7 @@ class OthersWatch {
 struct MachineState {
   std::optional<double> steal_ticks = {}, all_ticks = {};
   std::optional<double> memory_stall_seconds = {};  // in which something waited for memory
-  std::optional<double> cpu_clock_hz = {};          // the mean of the CPUs
+  std::optional<double> cpu_clock_hz = {};          // the fastest CPU's: idle ones go slower
 };
 MachineState machine_state(const std::filesystem::path& root = "/");
 

@@ -144,6 +144,13 @@ def test_a_base_can_be_named_and_one_that_is_none_is_bad_input(tree: Path) -> No
     assert "HOLDFAST_BASE=nowhere is no commit" in missing.stderr
 
 
+def test_what_an_undecided_comparison_is_can_be_said(tree: Path) -> None:
+    assert compare(tree, HOLDFAST_UNDECIDED="warn").returncode == 0
+    nonsense = compare(tree, HOLDFAST_UNDECIDED="perhaps")
+    assert nonsense.returncode == 2
+    assert "--undecided=perhaps" in nonsense.stderr
+
+
 def test_a_base_that_does_not_build_is_told_with_its_last_words(tree: Path) -> None:
     (tree / "CMakeLists.txt").write_text("project(broken LANGUAGES NONE)\nmessage(FATAL_ERROR \"no such thing\")\n")
     git(tree, "commit", "--quiet", "--all", "--message", "Broken")

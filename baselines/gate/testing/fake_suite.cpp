@@ -72,8 +72,8 @@ void spend(double seconds) {
 
 // What stands beside these words goes wrong in one case: in the first "crash_in_case",
 // "hang_in_case", "refuse_in_case" and "sticky" (the device), in the second "stop_in_case"
-// (somebody stops `holdfast run`), and behind both "crash_at_exit"; with "_later" behind it in the
-// second process.
+// (somebody stops `holdfast run`) and "kill_in_case" (or kills it), and behind both
+// "crash_at_exit"; with "_later" behind it in the second process.
 bool is(const std::string& behaviour, const std::string& trouble, int process) {
   return behaviour == trouble || (behaviour == trouble + "_later" && process == 2);
 }
@@ -151,6 +151,10 @@ int measure(const std::string& path, const std::string& behaviour, int process,
     if (id == cases[1] && is(behaviour, "stop_in_case", process)) {
       ::kill(::getppid(), SIGTERM);
       ::pause();
+    }
+    if (id == cases[1] && is(behaviour, "kill_in_case", process)) {
+      ::kill(::getppid(), SIGKILL);
+      return 0;
     }
     done.push_back(id);
     write_results(path, behaviour, process, done);
