@@ -23,7 +23,8 @@ struct Setting {
   bool documents = false;
   Optimizer optimizer = Optimizer::adamw;
   Launch launch = Launch::host;
-  bool ahead = false;  // of fetching
+  bool ahead = false;    // of fetching
+  bool counted = false;  // its instructions, on a host
 };
 
 void add(Rows& rows, const Family<Row>& family, const Tiers& tiers, Model model,
@@ -36,10 +37,12 @@ void add(Rows& rows, const Family<Row>& family, const Tiers& tiers, Model model,
                          .fetching = {.ahead = setting.ahead}}};
   if (tiers.host) {
     row.tier = *tiers.host;
+    row.counted = setting.counted;
     rows.push_back(row);
   }
   if (!tiers.device) return;
   row.tier = *tiers.device;
+  row.counted = false;
   row.options.precision = Precision::bf16;
   row.options.launch = setting.launch;
   rows.push_back(row);
@@ -47,7 +50,8 @@ void add(Rows& rows, const Family<Row>& family, const Tiers& tiers, Model model,
 
 constexpr Model of_devices[] = {Model::llama3_150m, Model::gpt2_124m};
 
-// One forward and backward pass, whole and in its parts. Micro is small enough to be counted.
+// One forward and backward pass, whole and in its parts. Micro and attention are small enough to be
+// counted.
 void add_passes(Rows& rows) {
   using namespace families;
   add(rows, forward_backward, {.host = Tier::gate}, Model::micro, {.documents = true});
@@ -66,7 +70,8 @@ void add_passes(Rows& rows) {
   add(rows, layer_backward, gate, Model::tiny);
   for (const Family<Row>* part : {&attention_forward, &attention_backward}) {
     for (const bool documents : {false, true})
-      add(rows, *part, documents ? gate : full, Model::tiny, {.documents = documents});
+      add(rows, *part, documents ? gate : full, Model::tiny,
+          {.documents = documents, .counted = documents});
     for (const Model model : of_devices) add(rows, *part, device_full, model);
   }
   add(rows, lm_head, gate, Model::tiny);

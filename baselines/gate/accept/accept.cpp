@@ -306,9 +306,13 @@ struct Accepting {
   }
 };
 
-// What is not measured any more goes, also where another processor's runs measured it.
-void drop_lost_entries(const Baseline& view, Acceptable& accepted) {
-  const Entries& kept = accepted.baseline.entries;
+using Keys = std::set<std::string>;
+
+// What is not measured any more goes, also where another processor's runs measured it; not what is
+// measured and passed over.
+void drop_lost_entries(const Baseline& view, const Keys& passed_over, Acceptable& accepted) {
+  Keys kept = passed_over;
+  for (const auto& [key, entry] : accepted.baseline.entries) kept.insert(key);
   const auto lost = [&](const Entries& entries, const std::string& whose) {
     for (const auto& [key, entry] : entries)
       if (!kept.contains(key))
@@ -365,18 +369,22 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
   std::vector<MeasuredRun> runs = {MeasuredRun(results)};
   for (const Results& other : options.again) runs.emplace_back(other);
   const Accepting accepting{runs, view, policy, options, accepted};
+  Keys passed_over;
   for (const CaseResult& result : results.cases) {
     if (!is_gated(result)) continue;
     for (const NamedMetric& metric : named_metrics(result)) {
       const std::string key = entry_key(result.id, metric.variant, metric.name);
       const auto entry = accepting.entry(result, metric, key);
-      if (!entry) continue;
+      if (!entry) {
+        if (metric.measured && options.counts_only) passed_over.insert(key);
+        continue;
+      }
       accepted.baseline.entries[key] = *entry;
       if (options.anchor == Anchor::here && entry->anchor)
         accepted.baseline.entries[key].anchor = std::get<double>(entry->value);
     }
   }
-  if (view) drop_lost_entries(*view, accepted);
+  if (view) drop_lost_entries(*view, passed_over, accepted);
   if (view) note_meanings(view->metrics, policy.metrics(), accepted);
   keep_metrics(accepted.baseline, policy.metrics());
   accepted.baseline = stored_from(results.env.processor, std::move(accepted.baseline));

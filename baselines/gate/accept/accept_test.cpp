@@ -88,6 +88,17 @@ TEST(Acceptance, TakingCountsAloneLeavesTimesAsTheyWereAccepted) {
   EXPECT_EQ(made.baseline.entries.at("toy/step/n:64/f64|optimized|peak_bytes").value, Value(4000.));
 }
 
+TEST(Acceptance, TakingCountsAloneLeavesTimesOfOtherProcessorsAsTheyWereAccepted) {
+  const Baseline before = accept(with_speedup(10), std::nullopt, policy()).baseline;
+  Results other = of_a_busy_machine();
+  other.env.processor = "GenuineIntel-6-207";
+  const Acceptable made =
+      accept(other, before, policy(), {.why = "less memory", .counts_only = true});
+  EXPECT_EQ(seen_on(toy::processor, made.baseline).entries.at(speedup_key).value, Value(10.));
+  EXPECT_FALSE(has_times(seen_on(other.env.processor, made.baseline)));
+  for (const Change& change : made.changes) EXPECT_TRUE(change.after) << change.key;
+}
+
 TEST(Acceptance, FiveRunsEndTheBootstrap) {
   const std::vector<Results> runs(5, with_speedup(10));
   EXPECT_FALSE(after(runs).entries.at(speedup_key).bootstrap);
