@@ -37,6 +37,12 @@ class RunCommand : public FakeSuiteCommand {
       if (entry.path().filename() == "fake_suite.json") return read_results(entry.path());
     throw Error(Fault::bad_input, "no result file");
   }
+  void expect_each_from_two_processes() {
+    for (const CaseResult& result : results().cases) {
+      EXPECT_EQ(result.status, "ok");
+      EXPECT_THAT(result.variants.at("optimized").metrics.at("time_s").processes, SizeIs(2));
+    }
+  }
   std::size_t files() {
     std::size_t count = 0;
     for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
@@ -181,10 +187,7 @@ TEST_F(RunCommand, WhatWasFinishedWhenItIsStoppedStaysAndIsGoneOnFrom) {
   const Outcome resumed = run("ok", {"--processes=2", "--resume"});
   EXPECT_EQ(resumed.code, 0);
   EXPECT_THAT(resumed.complaints, HasSubstr("goes on with what an interrupted run left"));
-  for (const CaseResult& result : results().cases) {
-    EXPECT_EQ(result.status, "ok");
-    EXPECT_THAT(result.variants.at("optimized").metrics.at("time_s").processes, SizeIs(2));
-  }
+  expect_each_from_two_processes();
   EXPECT_FALSE(fs::exists(results_ / ".unfinished"));
   EXPECT_THAT(run("crash", {"--processes=2", "--resume"}).complaints,
               HasSubstr("is measured already"));
@@ -195,10 +198,7 @@ TEST_F(RunCommand, WhatWasFinishedWhenItIsKilledIsGoneOnFrom) {
   const Outcome resumed = run("ok", {"--processes=2", "--resume"});
   EXPECT_EQ(resumed.code, 0);
   EXPECT_THAT(resumed.complaints, HasSubstr("goes on with what an interrupted run left: 2 result"));
-  for (const CaseResult& result : results().cases) {
-    EXPECT_EQ(result.status, "ok");
-    EXPECT_THAT(result.variants.at("optimized").metrics.at("time_s").processes, SizeIs(2));
-  }
+  expect_each_from_two_processes();
 }
 
 TEST_F(RunCommand, WhatIsLeftOfAnotherRunIsNotGoneOnFrom) {

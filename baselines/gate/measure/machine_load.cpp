@@ -140,17 +140,15 @@ MachineWatch::MachineWatch(std::filesystem::path root, std::filesystem::path kep
       first_(machine_state(root_)),
       last_(first_) {
   least_clock_hz_ = before_.cpu_clock_hz;
-  keep_least_clock();
 }
 
-void MachineWatch::keep_least_clock() {
-  if (last_.cpu_clock_hz)
-    least_clock_hz_ = std::min(least_clock_hz_.value_or(*last_.cpu_clock_hz), *last_.cpu_clock_hz);
+void MachineWatch::look_at_clock() {
+  if (const auto now = machine_state(root_).cpu_clock_hz)
+    least_clock_hz_ = std::min(least_clock_hz_.value_or(*now), *now);
 }
 
 void MachineWatch::look() {
   last_ = machine_state(root_);
-  keep_least_clock();
   if (!kept_.empty()) write_file(kept_, written(until_now()));
 }
 

@@ -44,13 +44,13 @@ class MachineWatch {
  public:
   // `kept` receives what is seen, so that the run that goes on from there adds to it.
   explicit MachineWatch(std::filesystem::path root = "/", std::filesystem::path kept = {});
-  void look();
+  void look();           // between processes
+  void look_at_clock();  // while one computes: CPUs at rest go slower
   // Fills in what was seen, and calls the measurement invalid where nothing that is timed can be
   // trusted: `others` is the share of the CPUs that other work had.
   void describe(Quality& quality, std::optional<double> others) const;
 
  private:
-  void keep_least_clock();
   MachineShare until_now() const;
 
   std::filesystem::path root_, kept_;

@@ -252,7 +252,7 @@ class Runner {
       progress_.following(line);
       const std::string id = announced(line, ids);
       if (id.empty()) return;
-      if (task_.machine) task_.machine->look();
+      if (task_.machine) task_.machine->look_at_clock();
       note(since(begin));
       current_ = id;
       began_ = true;

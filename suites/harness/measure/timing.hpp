@@ -17,7 +17,7 @@ using Timer = std::function<double(int steps)>;
 Timer timer(Backend& backend, Computation& computation);
 
 // Rounds begin until one of these is reached, but never fewer than the fewest. Processes differ by
-// more than what is left of the noise then: twice the seconds bring their spread down by an eighth.
+// more than what is left of the noise then (baselines/README.md tells what was measured).
 struct TimingBudget {
   double seconds = 0.15;
   int fewest_rounds = 3;
