@@ -2,6 +2,7 @@
 #include "base/machine.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,13 @@ std::string widest_isa() {
   if (__builtin_cpu_supports("x86-64-v2")) return "x86-64-v2";
 #endif
   return "x86-64";
+}
+
+bool grants_real_time() {
+  const sched_param usual = {}, lowest = {.sched_priority = ::sched_get_priority_min(SCHED_RR)};
+  if (::sched_setscheduler(0, SCHED_RR, &lowest) != 0) return false;
+  (void)::sched_setscheduler(0, SCHED_OTHER, &usual);
+  return true;
 }
 
 }  // namespace
@@ -65,6 +73,17 @@ HostThreads host_threads(int cpus) {
     break;
   }
   return threads;
+}
+
+Precedence precedence() {
+  const char* setting = std::getenv("HOLDFAST_PRECEDENCE");
+  const std::string_view declined = setting ? setting : "";
+  if (declined == "none") return {};
+  if (!declined.empty())
+    return {.complaint =
+                text("HOLDFAST_PRECEDENCE is '", declined, "': set it to none or unset it")};
+  if (::sched_getscheduler(0) != SCHED_OTHER || ::getpriority(PRIO_PROCESS, 0) > 0) return {};
+  return {.granted = grants_real_time()};
 }
 
 std::string host_class(std::string_view isa, int threads) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine's CPU is called, how much of it a process uses, and what all of them did.
+// What this machine's CPU is called, how much of it a process uses and may have before others, and
+// what all of them did.
 #pragma once
 
 #include <charconv>
@@ -56,6 +57,16 @@ struct HostThreads {
   std::string complaint = {};
 };
 HostThreads host_threads(int cpus = usable_cpus());
+
+// Whether the threads of this process may go before those of all others, by real-time scheduling:
+// where the system grants it (CAP_SYS_NICE, or `ulimit -r`), HOLDFAST_PRECEDENCE=none does not
+// decline it, and nobody began the process with a policy or a niceness of its own. A setting that
+// means nothing is passed over, and complained of.
+struct Precedence {
+  bool granted = false;
+  std::string complaint = {};
+};
+Precedence precedence();
 
 // "host-x86_64-v4-2t": where what is counted may be compared, and the name of a folder of
 // baselines. Without arguments, that of the suites that start here.

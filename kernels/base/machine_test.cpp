@@ -2,6 +2,9 @@
 #include "base/machine.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <map>
 #include <sstream>
@@ -9,7 +12,7 @@
 namespace holdfast {
 namespace {
 
-// Sets variables for as long as it lives, and takes away all others that say how many threads.
+// Sets variables for as long as it lives, and takes away all others of its kind.
 class With {
  public:
   using Settings = std::map<std::string, std::string>;
@@ -25,6 +28,7 @@ class With {
   static void clear() {
     unsetenv("HOLDFAST_NUM_THREADS");
     unsetenv("SLURM_CPUS_PER_TASK");
+    unsetenv("HOLDFAST_PRECEDENCE");
   }
 };
 
@@ -59,6 +63,34 @@ TEST(PositiveSetting, ReadsTheNumberOfItsType) {
   EXPECT_EQ(positive_setting<double>("HOLDFAST_NUM_THREADS").value, 1.5);
   EXPECT_EQ(positive_setting<int>("HOLDFAST_NUM_THREADS").value, std::nullopt);
   EXPECT_EQ(positive_setting<int>("SLURM_CPUS_PER_TASK").complaint, "");
+}
+
+TEST(Precedence, IsDeclinedByItsSettingOrByANicenessOfTheProcess) {
+  {
+    const With none(With::Settings{{"HOLDFAST_PRECEDENCE", "none"}});
+    EXPECT_FALSE(precedence().granted);
+    EXPECT_EQ(precedence().complaint, "");
+  }
+  const With unset(With::Settings{});
+  const pid_t child = ::fork();
+  if (child == 0) {
+    (void)!::nice(5);
+    ::_exit(precedence().granted ? 1 : 0);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Precedence, AsksWithoutTakingAny) {
+  const With unset(With::Settings{});
+  (void)precedence();
+  EXPECT_EQ(::sched_getscheduler(0), SCHED_OTHER);
+}
+
+TEST(Precedence, ASettingThatMeansNothingIsComplainedOf) {
+  const With wrong(With::Settings{{"HOLDFAST_PRECEDENCE", "always"}});
+  EXPECT_EQ(precedence().complaint, "HOLDFAST_PRECEDENCE is 'always': set it to none or unset it");
 }
 
 TEST(HostClass, NamesInstructionSetAndThreads) {

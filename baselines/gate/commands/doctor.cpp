@@ -96,6 +96,16 @@ Finding load() {
           "wait until other work is done: it widens every time that is measured"};
 }
 
+Finding precedence_of_suites() {
+  const Precedence found = precedence();
+  if (!found.complaint.empty())
+    return {"precedence", Health::absent, found.complaint, "unset HOLDFAST_PRECEDENCE"};
+  if (found.granted)
+    return {"precedence", Health::ok, "other programs wait while a suite measures"};
+  return {"precedence", Health::noisy, "none: other programs take turns with what a suite measures",
+          "real-time scheduling: ulimit -r 1 (limits.conf), or a container's --cap-add=SYS_NICE"};
+}
+
 Finding governor() {
   const std::string name = first_word_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   if (name.empty())
@@ -193,7 +203,8 @@ int doctor(const Options& options) {
     return 0;
   }
   const GpuDriver gpu = ask_gpu_driver();
-  std::vector<Finding> findings = {cpu(), threads(), memory(), load(), governor(), driver(gpu)};
+  std::vector<Finding> findings = {cpu(),      threads(),  memory(), load(), precedence_of_suites(),
+                                   governor(), driver(gpu)};
   const auto opens = [](const fs::path& file) { return ::access(file.c_str(), R_OK | W_OK) == 0; };
   if (const auto denied = gpu_permission("/dev", opens)) findings.push_back(*denied);
   bool dry = true;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/machine.hpp"
 #include "base/testing/sanitizer.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/testing/fake_suite_command.hpp"
@@ -18,6 +19,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
@@ -165,6 +167,18 @@ TEST_F(RunCommand, ACalibrationThatCrashesCostsNoCase) {
 TEST_F(RunCommand, TheHighestLoadOfTheRunIsTold) {
   EXPECT_EQ(run("busy").code, 0);
   EXPECT_EQ(results().quality.load, 99);
+}
+
+TEST_F(RunCommand, WhoCouldGoBeforeOtherProgramsIsToldSoWhereTheyDisturbACase) {
+  const std::string sentence =
+      "fake_suite: other programs held up what was timed of 1 case; `holdfast doctor` says how it "
+      "goes before them\n";
+  ::setenv("HOLDFAST_PRECEDENCE", "none", 1);
+  EXPECT_THAT(run("disturbed").complaints, HasSubstr(sentence));
+  EXPECT_THAT(run("").complaints, Not(HasSubstr("other programs")));
+  ::unsetenv("HOLDFAST_PRECEDENCE");
+  if (!precedence().granted) return;
+  EXPECT_THAT(run("disturbed").complaints, Not(HasSubstr("other programs")));
 }
 
 TEST_F(RunCommand, WhatABrokenDeviceLeavesIsMeasuredByAnotherProcess) {

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/machine.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/measure/processes.hpp"
 
@@ -69,7 +70,10 @@ class Runner {
 
   // The steps of run(), for a caller that has two.
   void begin() { take_up(); }
-  void finish() { keep_history(); }
+  void finish() {
+    tell_disturbed();
+    keep_history();
+  }
   Ids wanted(std::int64_t round) const { return round == 1 ? unmeasured() : undecided(); }
   bool may_begin(std::int64_t round) const {
     return round <= task_.whatever_it_takes || !is_spent();
@@ -127,6 +131,18 @@ class Runner {
     progress_.warn("the budget of ", task_.budget_seconds, " s is spent; ",
                    plural(ids.size(), "case"),
                    " would be known better by more processes (--budget=SECONDS): ", names);
+  }
+
+  void tell_disturbed() {
+    const Ids ids = those([&](const std::string& id) {
+      const CaseRecords all = records(id);
+      const auto disturbed = std::ranges::count_if(
+          all, [](const CaseResult* record) { return is_disturbed(*record); });
+      return disturbed > 0 && std::ssize(all) - disturbed < task_.effort.fewest;
+    });
+    if (ids.empty() || precedence().granted) return;
+    progress_.warn("other programs held up what was timed of ", plural(ids.size(), "case"),
+                   "; `holdfast doctor` says how it goes before them");
   }
 
   // What an interrupted run has left.

@@ -38,11 +38,15 @@ void print_list() {
   std::cout << "]}\n";
 }
 
-void write_case(std::ostream& out, const char* id, bool failed, int launches, double seconds) {
+// `disturbed`: other programs held its threads up for half of the time.
+void write_case(std::ostream& out, const char* id, bool failed, int launches, double seconds,
+                bool disturbed) {
+  const char* waited = disturbed ? R"("waited_fraction": {"kind": "advisory", "value": 0.5})" : "";
   out << R"({"id": ")" << id << R"(", "tier": "gate", "status": ")" << (failed ? "failed" : "ok")
       << R"(", "reason": )" << (failed ? R"("error 0.5 above 1e-12")" : "null")
       << R"(, "executed": true, "check": {"status": ")" << (failed ? "failed" : "passed")
-      << R"(", "error": 0, "limit": 1e-12, "oracle": "golden"}, "metrics": {}, "variants": {"optimized": )"
+      << R"(", "error": 0, "limit": 1e-12, "oracle": "golden"}, "metrics": {)" << waited
+      << R"(}, "variants": {"optimized": )"
       << R"({"identity": null, "kernels": [], "metrics": {"launches": {"kind": "exact", "value": )"
       << launches << R"(}, "time_s": {"kind": "time", "processes": [)" << seconds
       << R"(], "median": )" << seconds << R"(, "mad_between": 0, "samples": 10}}}}})";
@@ -125,7 +129,8 @@ void write_results(const std::string& path, const std::string& behaviour, int pr
                second      ? 1
                : disagrees ? 5
                            : 4,
-               (second ? 10 : process) * step_seconds("/proc/self/exe") / 1e-3);
+               (second ? 10 : process) * step_seconds("/proc/self/exe") / 1e-3,
+               second && behaviour == "disturbed");
     separator = ", ";
   }
   out << "]}\n";

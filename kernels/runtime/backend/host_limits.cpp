@@ -57,12 +57,20 @@ std::string supported_isa() {
               "compiled for: use another machine");
 }
 
+bool precedence_of_this_process() {
+  const Precedence found = precedence();
+  refuse(found.complaint);
+  return found.granted;
+}
+
 }  // namespace
 
 HostLimits read_host_limits() {
   const int threads = threads_of_this_process();
-  return {
-      .threads = threads, .memory_bytes = memory_of_this_process(threads), .isa = supported_isa()};
+  return {.threads = threads,
+          .memory_bytes = memory_of_this_process(threads),
+          .isa = supported_isa(),
+          .precedence = precedence_of_this_process()};
 }
 
 const HostLimits& host_limits() {

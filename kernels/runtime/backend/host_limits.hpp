@@ -8,13 +8,14 @@
 
 namespace holdfast {
 
-// What the CPU may use, read once per process from HOLDFAST_NUM_THREADS, HOLDFAST_MEMORY_LIMIT_GB,
-// Slurm's variables and the machine, in this order.
+// What the host may use, read once per process from HOLDFAST_NUM_THREADS, HOLDFAST_MEMORY_LIMIT_GB,
+// HOLDFAST_ISA, HOLDFAST_PRECEDENCE, Slurm's variables and the machine, in this order.
 struct HostLimits {
   int threads = 1;
   std::optional<std::int64_t> memory_bytes = {};
   std::string isa =
       {};  // "x86-64-v4": the widest level that this CPU has and the project compiles for
+  bool precedence = false;  // its threads may go before those of others (base/machine.hpp)
 };
 const HostLimits& host_limits();
 

@@ -16,8 +16,8 @@ namespace {
 using Environment = std::map<std::string, std::string>;
 
 const std::vector<std::string> variables = {"HOLDFAST_NUM_THREADS", "HOLDFAST_MEMORY_LIMIT_GB",
-                                            "SLURM_CPUS_PER_TASK", "SLURM_MEM_PER_NODE",
-                                            "SLURM_MEM_PER_CPU"};
+                                            "SLURM_CPUS_PER_TASK",  "SLURM_MEM_PER_NODE",
+                                            "SLURM_MEM_PER_CPU",    "HOLDFAST_PRECEDENCE"};
 
 HostLimits limits_in(const Environment& environment) {
   for (const auto& variable : variables) unsetenv(variable.c_str());
@@ -82,6 +82,14 @@ TEST(HostLimits, ASettingThatIsNoNumberIsRefusedByName) {
           limits_in({{"HOLDFAST_NUM_THREADS", value}});
         }),
         text("HOLDFAST_NUM_THREADS is '", value, "': set it to a positive number or unset it"));
+}
+
+TEST(HostLimits, APrecedenceThatMeansNothingIsRefused) {
+  EXPECT_FALSE(limits_in({{"HOLDFAST_PRECEDENCE", "none"}}).precedence);
+  EXPECT_EQ(refusal_of([] {
+              limits_in({{"HOLDFAST_PRECEDENCE", "always"}});
+            }),
+            "HOLDFAST_PRECEDENCE is 'always': set it to none or unset it");
 }
 
 }  // namespace

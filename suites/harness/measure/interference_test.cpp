@@ -2,6 +2,7 @@
 // Other programs beside a ratio whose two sides use the machine differently: threads that meet at a
 // barrier again and again are held up far more than threads that meet once.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -14,7 +15,9 @@
 #include <vector>
 
 #include "harness/machine/cpu_waits.hpp"
+#include "harness/machine/threads_ahead.hpp"
 #include "harness/measure/timing.hpp"
+#include "runtime/backend/host_limits.hpp"
 
 namespace holdfast {
 namespace {
@@ -26,6 +29,8 @@ class Competitors {
       const pid_t child = ::fork();
       if (child == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        const sched_param usual = {};  // whatever this process has
+        ::sched_setscheduler(0, SCHED_OTHER, &usual);
         for (;;) asm volatile("");
       }
       children_.push_back(child);
@@ -93,6 +98,23 @@ TEST(Interference, CompetingProcessesMoveARatioLittleOrAreKnownToDisturbIt) {
   for (const int count : {1, 4, 16})
     EXPECT_TRUE(moves_little_or_is_known(count) || moves_little_or_is_known(count) ||
                 moves_little_or_is_known(count))
+        << count;
+}
+
+bool moves_little_ahead_of(int competitors) {
+  const ThreadsAhead ahead("host");
+  const Ratio alone = measured();
+  const Competitors others(competitors);
+  const Ratio beside = measured();
+  std::cout << alone.value << " alone and " << beside.value << " ahead of " << competitors << "\n";
+  return !beside.disturbed && std::abs(std::log(beside.value / alone.value)) < std::log(1.15);
+}
+
+TEST(Interference, CompetingProcessesMoveNoRatioOfThreadsThatAreAheadOfThem) {
+  if (!host_limits().precedence) GTEST_SKIP() << "this machine grants no real-time scheduling";
+  for (const int count : {1, 4, 16})
+    EXPECT_TRUE(moves_little_ahead_of(count) || moves_little_ahead_of(count) ||
+                moves_little_ahead_of(count))
         << count;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/time.hpp"
 #include "harness/machine/cpu_waits.hpp"
+#include "harness/machine/threads_ahead.hpp"
 #include "harness/machine/threads_apart.hpp"
 #include "harness/measure/account.hpp"
 #include "harness/measure/measure.hpp"
@@ -30,13 +31,17 @@ class Side {
     subject_.backend->ledger.enter(Ledger::Phase::steady, subject_.computation->permissions());
   }
 
-  int suggested_batch() const { return batch_for(timer_, paired_sample_seconds); }
+  int suggested_batch() const {
+    const ThreadsAhead ahead(subject_.backend->name);
+    return batch_for(timer_, paired_sample_seconds);
+  }
 
   std::string sample(int batch) const {
     if (subject_.backend->device) {
       const double seconds = timer_(batch) / batch;
       return text(seconds, ' ', seconds, " 0");
     }
+    const ThreadsAhead ahead(subject_.backend->name);
     const ThreadsApart apart;
     const double cpu = process_cpu_seconds(), waited = waits_->seconds();
     const double seconds = timer_(batch);
@@ -49,6 +54,12 @@ class Side {
   Timer timer_;
   std::optional<CpuWaits> waits_ = {};  // of the threads that there are once it is warm
 };
+
+// Ahead of other programs while it is made ready.
+Side made_ready(const Steps& steps, Variant variant, const std::string& device) {
+  const ThreadsAhead ahead(device);
+  return Side(steps, variant, device);
+}
 
 int batch_of(std::string_view digits) {
   int batch = 0;
@@ -72,7 +83,7 @@ void serve_lock_step(const Case& one, const std::string& device, std::istream& i
                 text(device,
                      " executes nothing, so nothing can be timed on it; its counts are "
                      "exact and need no second look"));
-  const Side optimized(*steps, Variant::optimized, device);
+  const Side optimized = made_ready(*steps, Variant::optimized, device);
   int batch = optimized.suggested_batch();
   // The control, made when it is first asked for; its sample need not be as long as its slowness
   // would make it.
@@ -81,7 +92,7 @@ void serve_lock_step(const Case& one, const std::string& device, std::istream& i
   const auto control = [&]() -> std::string {
     if (!one.has_reference(device)) return "none";
     if (!reference) {
-      reference.emplace(*steps, Variant::reference, device);
+      reference.emplace(made_ready(*steps, Variant::reference, device));
       reference_batch = reference->suggested_batch();
     }
     return reference->sample(reference_batch);

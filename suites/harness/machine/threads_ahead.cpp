@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/machine/threads_ahead.hpp"
+
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "runtime/backend/host_limits.hpp"
+
+namespace holdfast {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// A name without a file (unix(7), "abstract"): the kernel frees it with the process, however that
+// ends.
+constexpr std::string_view turn = "holdfast: threads ahead of others";
+
+bool take(int socket) {
+  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
+  std::ranges::copy(turn, address.sun_path + 1);
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + turn.size());
+  return ::bind(socket, reinterpret_cast<const sockaddr*>(&address), length) == 0;
+}
+
+Descriptor wait_for_turn(std::chrono::milliseconds patience) {
+  Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  for (const auto start = Clock::now(); !take(*socket);) {
+    if (Clock::now() - start > patience) return Descriptor();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return socket;
+}
+
+void schedule_all(int policy) {
+  const sched_param priority = {.sched_priority =
+                                    policy == SCHED_OTHER ? 0 : ::sched_get_priority_min(policy)};
+  std::error_code absent;
+  for (const auto& thread : fs::directory_iterator("/proc/self/task", absent)) {
+    const std::string number = thread.path().filename();
+    pid_t id = 0;
+    std::from_chars(number.data(), number.data() + number.size(), id);
+    (void)::sched_setscheduler(id, policy, &priority);
+  }
+}
+
+}  // namespace
+
+ThreadsAhead::ThreadsAhead(const std::string& device, std::chrono::milliseconds patience) {
+  if (device != "host" || !host_limits().precedence) return;
+  turn_ = wait_for_turn(patience);
+  if (*turn_ >= 0) schedule_all(SCHED_RR);
+}
+
+ThreadsAhead::~ThreadsAhead() {
+  if (*turn_ >= 0) schedule_all(SCHED_OTHER);
+}
+
+}  // namespace holdfast

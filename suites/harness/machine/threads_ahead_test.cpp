@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/machine/threads_ahead.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/backend/host_limits.hpp"
+
+namespace holdfast {
+namespace {
+
+using std::chrono::milliseconds;
+
+// By thread of the team.
+std::vector<int> policies() {
+  std::vector<int> found(static_cast<std::size_t>(host_limits().threads));
+#pragma omp parallel num_threads(static_cast <int>(found.size()))
+  found[static_cast<std::size_t>(omp_get_thread_num())] = ::sched_getscheduler(0);
+  return found;
+}
+
+bool are_all(const std::vector<int>& policies, int policy) {
+  return std::ranges::all_of(policies, [&](int one) { return one == policy; });
+}
+
+struct AheadOfOthers : ::testing::Test {
+  void SetUp() override {
+    if (!host_limits().precedence) GTEST_SKIP() << "this machine grants no real-time scheduling";
+  }
+};
+
+TEST_F(AheadOfOthers, AreAllThreadsOfTheTeamUntilItEnds) {
+  ASSERT_TRUE(are_all(policies(), SCHED_OTHER));
+  {
+    const ThreadsAhead ahead("host");
+    EXPECT_TRUE(are_all(policies(), SCHED_RR));
+  }
+  EXPECT_TRUE(are_all(policies(), SCHED_OTHER));
+}
+
+TEST_F(AheadOfOthers, IsNobodyWhoWaitsForAGpu) {
+  const ThreadsAhead ahead("cuda");
+  EXPECT_TRUE(are_all(policies(), SCHED_OTHER));
+}
+
+// Another process that is ahead for `held`, once it is.
+class Other {
+ public:
+  explicit Other(milliseconds held) {
+    int ends[2] = {};
+    if (::pipe(ends) != 0) return;
+    child_ = ::fork();
+    if (child_ == 0) {
+      const ThreadsAhead ahead("host");
+      (void)!::write(ends[1], "!", 1);
+      ::usleep(static_cast<useconds_t>(1000 * held.count()));
+      ::_exit(0);  // without giving its turn back: the kernel does
+    }
+    char sign = 0;
+    (void)!::read(ends[0], &sign, 1);
+    ::close(ends[0]), ::close(ends[1]);
+  }
+  Other(const Other&) = delete;
+  ~Other() { ::waitpid(child_, nullptr, 0); }
+
+ private:
+  pid_t child_ = -1;
+};
+
+TEST_F(AheadOfOthers, IsOneProcessAtATime) {
+  constexpr milliseconds held(200);
+  const Other other(held);
+  const auto start = std::chrono::steady_clock::now();
+  const ThreadsAhead ahead("host");
+  EXPECT_GT(std::chrono::steady_clock::now() - start, held / 2);
+  EXPECT_TRUE(are_all(policies(), SCHED_RR));
+}
+
+TEST_F(AheadOfOthers, IsNobodyWhoseTurnDoesNotCome) {
+  const Other other(milliseconds(300));
+  const ThreadsAhead ahead("host", milliseconds(10));
+  EXPECT_TRUE(are_all(policies(), SCHED_OTHER));
+}
+
+}  // namespace
+}  // namespace holdfast
