@@ -3,9 +3,9 @@
 says of code that did not change.
 
 Each suite is measured and accepted once on the quiet machine, then measured and judged again and again beside so many others
-that compute: other runs, at the same time, and processes that do nothing else. The exits stand in a table of
-baselines/README.md, where rows of what is not measured now stay. What was measured of this build is kept in BUILD/unchanged, so
-that a run that was stopped goes on; --again forgets it.
+that compute: on host processes that do nothing else, on cuda-dry other runs at the same time, too, which on host would take
+turns. The exits stand in a table of baselines/README.md, where rows of what is not measured now stay. What was measured of this
+build is kept in BUILD/unchanged, so that a run that was stopped goes on; --again forgets it.
 
   python3 cmake/unchanged_runs.py build/release                                    the whole table: hours on two cores
   python3 cmake/unchanged_runs.py build/release --device=host --loads=0,4 --runs=3 --suites=galaxy_shear
@@ -116,8 +116,6 @@ class House:
         shutil.rmtree(into, ignore_errors=True)
         options = [f"--device={plan.device}", "--tier=gate", f"--out={into}"]
         if plan.few:
-            # A busy machine stretches it; a step of many barriers takes a hundred times as long beside 16.
-            options.append(f"--budget={20 if plan.load < 10 else 8}")
             ids = few_cases(self.build / f"bin/{suite}.list.json", plan.device)
             options.append("--filter=^(" + "|".join(re.sub(r"([^\w/:-])", r"\\\1", one) for one in ids) + ")$")
         return self.holdfast("run", suite, *options)
@@ -227,6 +225,12 @@ def at_once(house: House, load: int, tasks: list[Task], progress: Progress) -> N
             done.result()
 
 
+def one_by_one(house: House, load: int, tasks: list[Task], progress: Progress) -> None:
+    with Load(load):
+        for task in sorted(tasks, key=lambda one: one.number):
+            carry_out_task(house, task, progress)
+
+
 def carry_out(house: House, plans: list[Plan], suites: list[str]) -> None:
     here = {(device, suite): house.accept(device, suite) for device in dict.fromkeys(plan.device for plan in plans) for suite in suites}
     for device in dict.fromkeys(device for (device, _), present in here.items() if not present):
@@ -234,8 +238,9 @@ def carry_out(house: House, plans: list[Plan], suites: list[str]) -> None:
     tasks = [Task(plan, suite, number) for plan in plans for suite in suites if here[plan.device, suite]
              for number in range(1, plan.runs + 1) if not house.has(plan, suite, number)]
     progress = Progress(len(tasks))
-    for load in dict.fromkeys(task.plan.load for task in tasks):
-        at_once(house, load, [task for task in tasks if task.plan.load == load], progress)
+    for device, load in dict.fromkeys((task.plan.device, task.plan.load) for task in tasks):
+        these = [task for task in tasks if (task.plan.device, task.plan.load) == (device, load)]
+        (one_by_one if device == "host" else at_once)(house, load, these, progress)
 
 
 HEAD = ("| device | processes beside it | cases | suite | runs | exit 0 | 1 | 2 | 3 | 4 | undecided times and ratios "

@@ -154,17 +154,20 @@ def test_beside_others_the_smoke_tier_and_four_cases_are_asked_for(place: Path) 
     assert asked_for.count("|") == 4
 
 
-def test_beside_each_other_suites_are_part_of_the_load(place: Path) -> None:
+# Runs of a host take turns to measure, so that they would be no load to each other.
+@pytest.mark.parametrize(("device", "cases", "verbs"), [("cuda-dry:sm_90", "gate", ["run", "run", "check"]),
+                                                        ("host", "smoke, four of gate", ["run", "check", "run"])])
+def test_where_nothing_is_executed_suites_are_part_of_the_load(place: Path, device: str, cases: str, verbs: list[str]) -> None:
     (place / "build/bin/holdfast").write_text(HOLDFAST.format(place=place, pause=3), "utf-8")
     shutil.copy(place / "build/bin/toy.list.json", place / "build/bin/toy.too.list.json")
-    done = make(place, "--device=host", "--loads=1", "--runs=2")
+    done = make(place, f"--device={device}", "--loads=1", "--runs=2")
     assert done.returncode == 0, done.stderr
-    verbs = [line.split()[0] for line in (place / "asked").read_text("utf-8").splitlines()]
-    assert verbs[4:6] == ["run", "run"]  # after two runs that were accepted: both suites, before either is judged
-    assert "[4/4] host load 1 " in done.stdout
+    done_in_turn = [line.split()[0] for line in (place / "asked").read_text("utf-8").splitlines()]
+    assert done_in_turn[4:7] == verbs  # after two runs that were accepted
+    assert f"[4/4] {device} load 1 " in done.stdout
     text = (place / "README.md").read_text("utf-8")
-    assert "| host | 1 | smoke, four of gate | toy | 2 | 2 |" in text
-    assert "| host | 1 | smoke, four of gate | toy.too | 2 | 2 |" in text
+    assert f"| {device} | 1 | {cases} | toy | 2 | 2 |" in text
+    assert f"| {device} | 1 | {cases} | toy.too | 2 | 2 |" in text
 
 
 @pytest.mark.parametrize("options", [["--runs=0"], ["--loads=x"], ["--suites=heat"]])
