@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numbers>
 
@@ -43,6 +44,7 @@ void Suspects::decide(const SecondOpinion& second_opinion) {
   for (const char* kind : {"ratio", "time"})
     if (has_environment_moved(kind, second_opinion)) break;
   if (second_opinion) ask(second_opinion, screened_.size());
+  resolve_as_compared();
   doubt_the_machine();
 }
 
@@ -119,6 +121,24 @@ void Suspects::ask(const SecondOpinion& second_opinion, std::size_t most) {
     if (row.evidence.contains(confirmation_evidence)) continue;
     row.resolution = one.alone.loss;  // nothing but screening has looked at it
     row.resolved_by = one.alone.by;
+  }
+}
+
+// What no comparison looked at had one been suspected of it: that would have shown no more than
+// those of this run have, nor less than screening alone.
+void Suspects::resolve_as_compared() {
+  std::vector<double> shown;
+  for (const std::size_t number : asked_)
+    if (const Row& row = verdict_.rows[number]; row.evidence.contains(confirmation_evidence))
+      shown.push_back(row.resolution.value_or(std::numeric_limits<double>::infinity()));
+  if (shown.empty()) return;
+  const double usual = median(shown);
+  for (const Screened& one : screened_) {
+    Row& row = verdict_.rows[one.row];
+    if (asked_.contains(one.row) || !row.resolution || row.resolved_by == held_against::bound)
+      continue;
+    const double known = std::min(usual, one.alone.loss.value_or(usual));
+    row.resolution = std::max(*row.resolution, known);
   }
 }
 

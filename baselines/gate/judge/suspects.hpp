@@ -29,6 +29,7 @@ class Suspects {
   void doubt_the_machine();
   static bool is_suspect(const Row& row);
   void ask(const SecondOpinion& second_opinion, std::size_t most);
+  void resolve_as_compared();
   bool is_confirmed_in_part(const SecondOpinion& second_opinion);
   bool has_environment_moved(const std::string& kind, const SecondOpinion& second_opinion);
 

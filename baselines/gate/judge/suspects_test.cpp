@@ -226,6 +226,37 @@ TEST(Suspects, ASuspectThatNoComparisonLookedAtResolvesNoMoreThanScreening) {
   EXPECT_EQ(compared.resolution, 0.031);
 }
 
+// Of three cases of which the first is suspect: what the speedups of all resolve, where the
+// comparison of the suspect could have shown so much.
+std::vector<double> resolutions_where_compared(double shown) {
+  Many three(3);
+  const Baseline before = baseline_of(three.results);
+  three.results.cases[0].metrics["speedup"] = toy::timed("ratio", 9.2);
+  const Part judged{.results = three.results, .list = three.list, .baseline = before};
+  const PartVerdict verdict =
+      judge_part(judged, policy(), false, true,
+                 [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
+                   for (Row* suspect : suspects) {
+                     suspect->evidence[confirmation_evidence] = "found";
+                     suspect->resolution = shown;
+                   }
+                 });
+  std::vector<double> found;
+  for (const Row& one : verdict.rows)
+    if (one.metric == "speedup") found.push_back(one.resolution.value());
+  return found;
+}
+
+TEST(Suspects, WhatWasNotComparedResolvesNoMoreThanWhatWasAndNoLessThanScreening) {
+  const double screening =
+      row(judge(part(toy::host(), toy::host())), "speedup", "case").resolution.value();
+  const std::vector<double> usual = resolutions_where_compared(0.03);
+  EXPECT_LT(usual[1], screening);
+  const double between = (usual[1] + screening) / 2;
+  EXPECT_THAT(resolutions_where_compared(between), testing::ElementsAre(between, between, between));
+  EXPECT_THAT(resolutions_where_compared(9), testing::ElementsAre(9, screening, screening));
+}
+
 // What a second opinion is asked about, and the exit code that it leaves.
 std::pair<std::vector<std::string>, int> asked_about(const Part& judged) {
   std::vector<std::string> asked;
