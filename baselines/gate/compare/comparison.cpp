@@ -100,6 +100,18 @@ struct Samples {
     return std::log(means[1] / means[0]);
   }
 
+  // Of the time of all samples; empty where one of them does not tell.
+  std::optional<double> waited_share() const {
+    double waited = 0, real = 0;
+    for (const auto* side : {&base, &head})
+      for (const Sample& sample : *side) {
+        if (!sample.waited) return std::nullopt;
+        waited += *sample.waited;
+        real += sample.real;
+      }
+    return waited / real;
+  }
+
   // ln(head / base) of first quartiles.
   Reading log_ratio() const {
     const auto of = [&](double Reading::*clock) {
@@ -238,11 +250,17 @@ double stretched_budget(double at_rest, double stretch) {
   return at_rest * std::clamp(stretch, 1.0, most_stretch);
 }
 
+double others_felt(double share, std::optional<double> waited) {
+  constexpr double hardly = 0.02;
+  return waited.value_or(1) <= hardly ? std::min(share, *waited) : share;
+}
+
 UnitValue measure_unit(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
                        bool control, std::mt19937_64& random) {
   const auto begin = Steady::now();
   const OthersWatch others;
   UnitValue unit;
+  std::optional<double> waited;
   {
     Pair pair(builds, case_id, plan, random);
     const Samples samples = pair.optimized(sampling_seconds(plan.unit_seconds, since(begin)));
@@ -251,9 +269,10 @@ UnitValue measure_unit(const Builds& builds, const std::string& case_id, const C
     unit.cpu = found.cpu;
     unit.threads = samples.threads();
     unit.at_once = samples.at_once();
+    waited = samples.waited_share();
     if (control) unit.control = pair.reference();
   }
-  unit.others = others.share();
+  unit.others = others_felt(others.share(), waited);
   unit.seconds = since(begin) - (unit.control ? unit.control->seconds : 0);
   return unit;
 }

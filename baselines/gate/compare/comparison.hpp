@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -58,6 +59,10 @@ double sampling_seconds(double least, double ready);
 // The budget of a machine at rest where everything takes `stretch` times as long: that many times,
 // four at most.
 double stretched_budget(double at_rest, double stretch);
+
+// What others had of the machine as far as samples felt it, whose threads waited for a CPU for such
+// a share of their time: one that goes before others never does.
+double others_felt(double share, std::optional<double> waited);
 
 // Two fresh processes, one of each build, timed in turn; `control` asks for the reference variant
 // as well. Throws BuildError where a build cannot time the case.

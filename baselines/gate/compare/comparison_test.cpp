@@ -146,6 +146,13 @@ TEST(Comparison, AsksAPairThatWasSlowToBeReadyForMoreSamples) {
   EXPECT_EQ(sampling_seconds(0.3, 4), 1);
 }
 
+TEST(Comparison, FeelsNothingOfOthersWhoKeptNoThreadWaiting) {
+  EXPECT_EQ(others_felt(0.9, 0.001), 0.001);
+  EXPECT_EQ(others_felt(0.9, 0.5), 0.9);
+  EXPECT_EQ(others_felt(0.05, 0.01), 0.01);
+  EXPECT_EQ(others_felt(0.9, std::nullopt), 0.9);
+}
+
 TEST(Comparison, HasFourTimesItsBudgetOnABusyMachineAtMost) {
   EXPECT_EQ(stretched_budget(60, 0.1), 60);
   EXPECT_EQ(stretched_budget(60, 2.5), 150);

@@ -17,7 +17,8 @@ struct UnitValue {
   double real = 0;     // by the clock on the wall; on a GPU by the device's
   double cpu = 0;      // by the processes' CPU time; on a GPU the same as `real`
   double seconds = 0;  // that it took, without its control
-  double others = 0;   // the part of the machine's CPUs that other work had meanwhile
+  double others = 0;   // the part of the machine's CPUs that other work had meanwhile, and kept
+                       // from it
   double threads = 1;  // that ran or waited for a CPU at once, where a step had most of them
   std::optional<double> at_once = {};  // ln(head / base) of such threads; empty where nobody told
   // Of the reference variant, which the change did not mean to touch.
