@@ -138,7 +138,12 @@ void Suspects::resolve_as_compared() {
     if (asked_.contains(one.row) || !row.resolution || row.resolved_by == held_against::bound)
       continue;
     const double known = std::min(usual, one.alone.loss.value_or(usual));
-    row.resolution = std::max(*row.resolution, known);
+    if (std::isfinite(known)) {
+      row.resolution = std::max(*row.resolution, known);
+    } else {
+      row.resolution.reset();
+      row.resolved_by = "";
+    }
   }
 }
 

@@ -226,9 +226,10 @@ TEST(Suspects, ASuspectThatNoComparisonLookedAtResolvesNoMoreThanScreening) {
   EXPECT_EQ(compared.resolution, 0.031);
 }
 
-// Of three cases of which the first is suspect: what the speedups of all resolve, where the
+// Of three cases of which the first is suspect: what these metrics of all resolve, where the
 // comparison of the suspect could have shown so much.
-std::vector<double> resolutions_where_compared(double shown) {
+std::vector<std::optional<double>> resolutions_where_compared(
+    std::optional<double> shown, const std::string& metric = "speedup") {
   Many three(3);
   const Baseline before = baseline_of(three.results);
   three.results.cases[0].metrics["speedup"] = toy::timed("ratio", 9.2);
@@ -241,20 +242,30 @@ std::vector<double> resolutions_where_compared(double shown) {
                      suspect->resolution = shown;
                    }
                  });
-  std::vector<double> found;
+  std::vector<std::optional<double>> found;
   for (const Row& one : verdict.rows)
-    if (one.metric == "speedup") found.push_back(one.resolution.value());
+    if (one.metric == metric && one.variant != "reference") found.push_back(one.resolution);
   return found;
 }
 
 TEST(Suspects, WhatWasNotComparedResolvesNoMoreThanWhatWasAndNoLessThanScreening) {
   const double screening =
       row(judge(part(toy::host(), toy::host())), "speedup", "case").resolution.value();
-  const std::vector<double> usual = resolutions_where_compared(0.03);
-  EXPECT_LT(usual[1], screening);
-  const double between = (usual[1] + screening) / 2;
+  const double usual = resolutions_where_compared(0.03)[1].value();
+  EXPECT_LT(usual, screening);
+  const double between = (usual + screening) / 2;
   EXPECT_THAT(resolutions_where_compared(between), testing::ElementsAre(between, between, between));
   EXPECT_THAT(resolutions_where_compared(9), testing::ElementsAre(9, screening, screening));
+}
+
+// Of a time, which only warns until it is compared, screening tells nothing.
+TEST(Suspects, WhatWasNotComparedResolvesNothingWhereNoComparisonCouldHaveShownAnything) {
+  const double screening =
+      row(judge(part(toy::host(), toy::host())), "speedup", "case").resolution.value();
+  EXPECT_THAT(resolutions_where_compared({}),
+              testing::ElementsAre(std::nullopt, screening, screening));
+  EXPECT_TRUE(resolutions_where_compared(0.03, "time_s")[1].has_value());
+  EXPECT_EQ(resolutions_where_compared({}, "time_s")[1], std::nullopt);
 }
 
 // What a second opinion is asked about, and the exit code that it leaves.
