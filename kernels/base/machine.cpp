@@ -22,7 +22,11 @@ std::string widest_isa() {
   return "x86-64";
 }
 
+// Under a limit of the time without a pause (RLIMIT_RTTIME) the kernel would end the process.
 bool grants_real_time() {
+  rlimit unpaused = {};
+  if (::getrlimit(RLIMIT_RTTIME, &unpaused) != 0 || unpaused.rlim_cur != RLIM_INFINITY)
+    return false;
   const sched_param usual = {}, lowest = {.sched_priority = ::sched_get_priority_min(SCHED_RR)};
   if (::sched_setscheduler(0, SCHED_RR, &lowest) != 0) return false;
   (void)::sched_setscheduler(0, SCHED_OTHER, &usual);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,21 +66,36 @@ TEST(PositiveSetting, ReadsTheNumberOfItsType) {
   EXPECT_EQ(positive_setting<int>("SLURM_CPUS_PER_TASK").complaint, "");
 }
 
-TEST(Precedence, IsDeclinedByItsSettingOrByANicenessOfTheProcess) {
-  {
-    const With none(With::Settings{{"HOLDFAST_PRECEDENCE", "none"}});
-    EXPECT_FALSE(precedence().granted);
-    EXPECT_EQ(precedence().complaint, "");
-  }
-  const With unset(With::Settings{});
+// In a process of its own, after this.
+template <class Change>
+bool is_granted_after(const Change& change) {
   const pid_t child = ::fork();
   if (child == 0) {
-    (void)!::nice(5);
+    change();
     ::_exit(precedence().granted ? 1 : 0);
   }
   int status = -1;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  (void)::waitpid(child, &status, 0);
+  return status != 0;
+}
+
+TEST(Precedence, IsDeclinedByItsSetting) {
+  const With none(With::Settings{{"HOLDFAST_PRECEDENCE", "none"}});
+  EXPECT_FALSE(precedence().granted);
+  EXPECT_EQ(precedence().complaint, "");
+}
+
+TEST(Precedence, IsNotTakenByAProcessThatIsToBeNice) {
+  const With unset(With::Settings{});
+  EXPECT_FALSE(is_granted_after([] { (void)!::nice(5); }));
+}
+
+TEST(Precedence, IsNotTakenWhereItEndsTheProcessAfterAWhile) {
+  const With unset(With::Settings{});
+  EXPECT_FALSE(is_granted_after([] {
+    constexpr rlimit one_second = {.rlim_cur = 1'000'000, .rlim_max = 1'000'000};
+    (void)::setrlimit(RLIMIT_RTTIME, &one_second);
+  }));
 }
 
 TEST(Precedence, AsksWithoutTakingAny) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <filesystem>
@@ -34,9 +35,11 @@ bool take(int socket) {
 }
 
 Descriptor wait_for_turn(std::chrono::milliseconds patience) {
+  static bool waited_in_vain = false;
   Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   for (const auto start = Clock::now(); !take(*socket);) {
-    if (Clock::now() - start > patience) return Descriptor();
+    if (errno != EADDRINUSE || waited_in_vain) return Descriptor();
+    waited_in_vain = Clock::now() - start > patience;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return socket;

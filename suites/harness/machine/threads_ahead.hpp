@@ -12,7 +12,8 @@
 namespace holdfast {
 
 // Of this machine's processes one at a time has it: another waits for its turn, so that two runs at
-// once do not disturb each other, and after so long goes on without.
+// once do not disturb each other, and after so long goes on without; waiting no more, for whoever
+// has it may be stopped.
 inline constexpr auto patience_for_a_turn = std::chrono::seconds(30);
 
 // Real-time scheduling for as long as it lives, of the threads that the process has by now and of

@@ -82,10 +82,18 @@ TEST_F(AheadOfOthers, IsOneProcessAtATime) {
   EXPECT_TRUE(are_all(policies(), SCHED_RR));
 }
 
-TEST_F(AheadOfOthers, IsNobodyWhoseTurnDoesNotCome) {
+// In a process of its own, which would not wait in the tests behind this one either.
+TEST_F(AheadOfOthers, IsNobodyWhoseTurnDoesNotComeAndWhoWaitsNoMore) {
   const Other other(milliseconds(300));
-  const ThreadsAhead ahead("host", milliseconds(10));
-  EXPECT_TRUE(are_all(policies(), SCHED_OTHER));
+  const pid_t impatient = ::fork();
+  if (impatient == 0) {
+    const ThreadsAhead in_vain("host", milliseconds(10));
+    const ThreadsAhead ahead("host");
+    ::_exit(::sched_getscheduler(0) == SCHED_OTHER ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(impatient, &status, 0), impatient);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace
