@@ -41,17 +41,25 @@ void MetricJudge::judge_control(const Context& context, const Judgement& judgeme
                                                            : " -> not the machine");
   if (!explained) return;
   const SameCode same = compare_code(context);
+  const char* undecided = nullptr;
   if (same == SameCode::as_counted) {
     row.evidence["code"] = text("a step executes the same instructions in the ", counted_isa,
                                 " code, which tells little of the ",
                                 part_.results.env.isa.value_or("other"), " code that was timed");
+    undecided =
+        "the reference moved as much and both execute as many instructions as accepted: another "
+        "machine of this model, or code that a comparison with a build shows";
+  } else if (same == SameCode::unknown && context.standard.kind == "ratio") {
+    undecided =
+        "the reference became faster, the optimized variant no slower, and nothing counts what "
+        "they execute: another machine of this model, or code that a comparison with a build shows";
+  }
+  if (undecided) {
     if (row.verdict != verdict::regression) return;
     row.verdict = verdict::noisy;
     row.next = part_.run_again();
     row.blocking = blocks(context, row);
-    row.sentence +=
-        "; undecided, because the reference moved as much and both execute as many instructions as "
-        "accepted: another machine of this model, or code that a comparison with a build shows";
+    row.sentence += text("; undecided, because ", undecided);
     return;
   }
   if (same != SameCode::yes) return;
