@@ -113,9 +113,7 @@ void told(const Row& row, Steps& steps) {
   steps.estimate_bytes = [=](const Backend&, Variant variant) {
     return formula_peak_bytes(variant, what);
   };
-  steps.rewritten = [](const Backend&, Variant) {
-    return std::vector<std::string>{"result: matrices"};
-  };
+  steps.rewritten = always({"result: matrices"});
   if (is_known(row))
     steps.read = [=](const Verified& found) { return singular_values_of(what, found.result); };
 }

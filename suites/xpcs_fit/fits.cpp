@@ -82,7 +82,7 @@ std::vector<MetricDeclaration> fit_metrics(const Row& row) {
 template <int passes>
 void add_to(const Row& row, Steps& steps) {
   steps.read = [=](const Verified& found) { return read_fit(row, found); };
-  steps.rewritten = [](const Backend&, Variant) { return std::vector<std::string>{"result"}; };
+  steps.rewritten = always({"result"});
   if (passes > 0 && row.source == DataSource::host)
     steps.upload_bytes = [=](Variant) { return 8. * passes * static_cast<double>(points_of(row)); };
   // From size s on what depends on frames alone is small; of streams the formula has it.

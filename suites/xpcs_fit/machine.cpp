@@ -122,12 +122,7 @@ const Family<Row> families::threads = {
     .oracle = [](const Row& row) { return families::normal_equations.oracle(equations_of(row)); },
     .invariant = [](const Row&) { return repeats_itself(); },
     .chained = never,
-    .more =
-        [](const Row&, Steps& steps) {
-          steps.rewritten = [](const Backend&, Variant) {
-            return std::vector<std::string>{"result"};
-          };
-        },
+    .more = [](const Row&, Steps& steps) { steps.rewritten = always({"result"}); },
     .derived = [](const Row& row) -> std::vector<Derived> {
       if (row.count == 1) return {};
       return {{.name = "parallel_efficiency",
@@ -151,12 +146,7 @@ const Family<Row> families::spectrum = {
     },
     .invariant = [](const Row&) { return repeats_itself(); },
     .chained = never,
-    .more =
-        [](const Row&, Steps& steps) {
-          steps.rewritten = [](const Backend&, Variant) {
-            return std::vector<std::string>{"result"};
-          };
-        },
+    .more = [](const Row&, Steps& steps) { steps.rewritten = always({"result"}); },
     .rates = [](const Row& row) -> std::vector<holdfast::Rate> {
       return {{.name = "points_per_s", .per_step = static_cast<double>(row.count) * row.count}};
     }};

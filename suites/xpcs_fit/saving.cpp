@@ -215,9 +215,7 @@ constexpr Family<Row> chunked(Family<Row> family) {
   family.oracle = [](const Row& row) { return fit_oracle(Unit::fit, row); };
   family.invariant = [](const Row&) { return repeats_itself(); };
   family.chained = never;
-  family.more = [](const Row&, Steps& steps) {
-    steps.rewritten = [](const Backend&, Variant) { return std::vector<std::string>{"result"}; };
-  };
+  family.more = [](const Row&, Steps& steps) { steps.rewritten = always({"result"}); };
   return family;
 }
 

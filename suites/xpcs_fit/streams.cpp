@@ -42,10 +42,6 @@ Work work_of(const Row& row) {
   return work(Unit::converged_fit, size_of(row), row.options);
 }
 
-std::vector<std::string> written(const Backend&, Variant) {
-  return {"result"};
-}
-
 // Of 8 passes, by rows, as closely looked at as the row says.
 std::unique_ptr<Computation> by_rows(const Row& row, Backend& backend) {
   StreamOptions options;
@@ -171,7 +167,7 @@ const Family<Row> families::stream_faults = {
     .chained = never,
     .more =
         [](const Row& row, Steps& steps) {
-          steps.rewritten = written;
+          steps.rewritten = always({"result"});
           steps.read = [=](const Verified& found) -> std::vector<NamedReading> {
             return {{"passes", found.result[1]}, {"pull_max", largest_pull(row, found.result)}};
           };
@@ -190,7 +186,7 @@ const Family<Row> families::stream_overhead = {
     .oracle = [](const Row& row) { return fit_oracle(Unit::fit, row); },
     .invariant = [](const Row&) { return repeats_itself(); },
     .chained = never,
-    .more = [](const Row&, Steps& steps) { steps.rewritten = written; },
+    .more = [](const Row&, Steps& steps) { steps.rewritten = always({"result"}); },
     .derived = [](const Row& row) -> std::vector<Derived> {
       if (row.mode == StreamMode::plain || row.size == NamedSize::t) return {};
       Row plain = row;

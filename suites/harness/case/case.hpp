@@ -81,6 +81,14 @@ struct Verified {
   const std::vector<NamedReading>& own;            // what the computation itself reads
 };
 
+// The names of the holders of what each step of a variant writes anew, all of it.
+using Rewritten = std::function<std::vector<std::string>(const Backend&, Variant)>;
+
+// Those, whichever the variant.
+inline Rewritten always(const std::vector<std::string>& holders) {
+  return [holders](const Backend&, Variant) { return holders; };
+}
+
 // Measured by stepping: built, warmed up, checked, accounted, timed, all by the harness.
 struct Steps {
   std::function<std::unique_ptr<Computation>(Backend&, Variant)> make = {};
@@ -91,9 +99,9 @@ struct Steps {
   // Optional: bytes that each step must bring to the device, by the size alone, because bringing
   // them is part of the work. Fewer mean that something was kept from an earlier step.
   std::function<double(Variant)> upload_bytes = {};
-  // Optional: the holders of what each step of a variant writes anew, all of it. Each is spoilt
-  // before a step whose result is looked at; a name under which nobody holds anything is an error.
-  std::function<std::vector<std::string>(const Backend&, Variant)> rewritten = {};
+  // Optional; each is spoilt before a step whose result is looked at. A name under which nobody
+  // holds anything is an error.
+  Rewritten rewritten = {};
   // Optional: given the verified result, readings beside those of the computation itself.
   std::function<std::vector<NamedReading>(const Verified&)> read = {};
   int warm_up = 1;  // steps before anything is accounted; also how many the oracle is asked for

@@ -17,10 +17,6 @@ using testing::HasSubstr;
 const MeasureOptions quick = {
     .budget = {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3, .patience = 1}};
 
-auto rewrites(const std::vector<std::string>& sites) {
-  return [=](const Backend&, Variant) { return sites; };
-}
-
 TEST(Measure, TimesBothVariantsOfARightCase) {
   const Measurement measured = measure(toy_case(), "host", quick);
   EXPECT_EQ(measured.status, Measurement::Status::ok) << measured.reason;
@@ -233,15 +229,15 @@ TEST(Measure, AVariantThatKeepsAnEarlierResultIsFoundWhereEachStepWritesAnew) {
     return "the result is another";
   };
   EXPECT_EQ(measure(one, "host", quick).status, Measurement::Status::ok);
-  steps_of(one).rewritten = rewrites({"out"});
+  steps_of(one).rewritten = always({"out"});
   EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("the result is another"));
 }
 
 TEST(Measure, WhatEachStepWritesAnewIsSpoiltBeforeItIsVerified) {
   Case one = toy_case();
-  steps_of(one).rewritten = rewrites({"state"});  // which a Toy adds to
+  steps_of(one).rewritten = always({"state"});  // which a Toy adds to
   EXPECT_EQ(measure(one, "host", quick).check, CheckStatus::failed);
-  steps_of(one).rewritten = rewrites({"state", "result"});
+  steps_of(one).rewritten = always({"state", "result"});
   EXPECT_THAT(measure(one, "host", quick).reason,
               HasSubstr("writes 'result' anew, and nobody holds memory of that name"));
 }
