@@ -18,7 +18,7 @@
 #include "base/id_filter.hpp"
 #include "base/sha256.hpp"
 #include "harness/case/case.hpp"
-#include "harness/machine/threads_ahead.hpp"
+#include "harness/machine/measuring_turn.hpp"
 #include "harness/measure/instruction_count.hpp"
 #include "harness/measure/lock_step.hpp"
 #include "harness/measure/measure.hpp"
@@ -138,7 +138,7 @@ class Run {
     if (error_) return state.SkipWithError("an earlier case could not run");
     std::fprintf(stderr, "[%zu/%zu] %s\n", measured_.size() + 1, count_, one.id.c_str());
     try {
-      const ThreadsAhead ahead(options_.device);
+      const MeasuringTurn turn(options_.device);
       measured_.push_back({&one, measure(one, options_.device, {.ceilings = ceilings_})});
       keep_(measured_);
     } catch (...) {
@@ -199,7 +199,7 @@ std::optional<Ceilings> ceilings_of(Backend& backend) {
   const char* setting = std::getenv("HOLDFAST_CEILINGS");
   if (setting && std::string_view(setting) == "none") return std::nullopt;
   try {
-    const ThreadsAhead ahead(backend.name);
+    const MeasuringTurn turn(backend.name);
     return calibrate(backend);
   } catch (const std::exception& error) {
     log(LogLevel::warn, text("no ceilings are known, because calibrating failed: ", error.what()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/machine/threads_ahead.hpp"
+#include "harness/machine/measuring_turn.hpp"
 
 #include <sched.h>
 #include <sys/socket.h>
@@ -15,8 +15,6 @@
 #include <string_view>
 #include <thread>
 
-#include "runtime/backend/host_limits.hpp"
-
 namespace holdfast {
 namespace {
 
@@ -25,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 // A name without a file (unix(7), "abstract"): the kernel frees it with the process, however that
 // ends.
-constexpr std::string_view turn = "holdfast: threads ahead of others";
+constexpr std::string_view turn = "holdfast: the turn to measure on host";
 
 bool take(int socket) {
   sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
@@ -59,14 +57,16 @@ void schedule_all(int policy) {
 
 }  // namespace
 
-ThreadsAhead::ThreadsAhead(const std::string& device, std::chrono::milliseconds patience) {
-  if (device != "host" || !host_limits().precedence) return;
+MeasuringTurn::MeasuringTurn(const std::string& device, std::chrono::milliseconds patience,
+                             bool precedence) {
+  if (device != "host") return;
   turn_ = wait_for_turn(patience);
-  if (*turn_ >= 0) schedule_all(SCHED_RR);
+  goes_before_ = *turn_ >= 0 && precedence;
+  if (goes_before_) schedule_all(SCHED_RR);
 }
 
-ThreadsAhead::~ThreadsAhead() {
-  if (*turn_ >= 0) schedule_all(SCHED_OTHER);
+MeasuringTurn::~MeasuringTurn() {
+  if (goes_before_) schedule_all(SCHED_OTHER);
 }
 
 }  // namespace holdfast

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/machine/threads_ahead.hpp"
+#include "harness/machine/measuring_turn.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -35,21 +35,21 @@ struct AheadOfOthers : ::testing::Test {
   }
 };
 
-TEST_F(AheadOfOthers, AreAllThreadsOfTheTeamUntilItEnds) {
+TEST_F(AheadOfOthers, AreAllThreadsOfTheTeamUntilTheTurnEnds) {
   ASSERT_TRUE(are_all(policies(), SCHED_OTHER));
   {
-    const ThreadsAhead ahead("host");
+    const MeasuringTurn turn("host");
     EXPECT_TRUE(are_all(policies(), SCHED_RR));
   }
   EXPECT_TRUE(are_all(policies(), SCHED_OTHER));
 }
 
 TEST_F(AheadOfOthers, IsNobodyWhoWaitsForAGpu) {
-  const ThreadsAhead ahead("cuda");
+  const MeasuringTurn turn("cuda");
   EXPECT_TRUE(are_all(policies(), SCHED_OTHER));
 }
 
-// Another process that is ahead for `held`, once it is.
+// Another process that has the turn for `held`, once it has it.
 class Other {
  public:
   explicit Other(milliseconds held) {
@@ -57,7 +57,7 @@ class Other {
     if (::pipe(ends) != 0) return;
     child_ = ::fork();
     if (child_ == 0) {
-      const ThreadsAhead ahead("host");
+      const MeasuringTurn turn("host");
       (void)!::write(ends[1], "!", 1);
       ::usleep(static_cast<useconds_t>(1000 * held.count()));
       ::_exit(0);  // without giving its turn back: the kernel does
@@ -73,22 +73,24 @@ class Other {
   pid_t child_ = -1;
 };
 
-TEST_F(AheadOfOthers, IsOneProcessAtATime) {
+TEST(MeasuringTurn, IsOfOneProcessAtATimeWithPrecedenceAndWithout) {
   constexpr milliseconds held(200);
-  const Other other(held);
-  const auto start = std::chrono::steady_clock::now();
-  const ThreadsAhead ahead("host");
-  EXPECT_GT(std::chrono::steady_clock::now() - start, held / 2);
-  EXPECT_TRUE(are_all(policies(), SCHED_RR));
+  for (const bool precedence : {true, false}) {
+    const Other other(held);
+    const auto start = std::chrono::steady_clock::now();
+    const MeasuringTurn turn("host", patience_for_a_turn, precedence && host_limits().precedence);
+    EXPECT_GT(std::chrono::steady_clock::now() - start, held / 2);
+    EXPECT_TRUE(precedence || are_all(policies(), SCHED_OTHER));
+  }
 }
 
 // In a process of its own, which would not wait in the tests behind this one either.
-TEST_F(AheadOfOthers, IsNobodyWhoseTurnDoesNotComeAndWhoWaitsNoMore) {
+TEST(MeasuringTurn, IsNotWaitedForTwiceWhereItDidNotCome) {
   const Other other(milliseconds(300));
   const pid_t impatient = ::fork();
   if (impatient == 0) {
-    const ThreadsAhead in_vain("host", milliseconds(10));
-    const ThreadsAhead ahead("host");
+    const MeasuringTurn in_vain("host", milliseconds(10));
+    const MeasuringTurn turn("host");
     ::_exit(::sched_getscheduler(0) == SCHED_OTHER ? 0 : 1);
   }
   int status = -1;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "harness/machine/cpu_waits.hpp"
-#include "harness/machine/threads_ahead.hpp"
+#include "harness/machine/measuring_turn.hpp"
 #include "harness/measure/timing.hpp"
 #include "runtime/backend/host_limits.hpp"
 
@@ -102,7 +102,7 @@ TEST(Interference, CompetingProcessesMoveARatioLittleOrAreKnownToDisturbIt) {
 }
 
 bool moves_little_ahead_of(int competitors) {
-  const ThreadsAhead ahead("host");
+  const MeasuringTurn turn("host");
   const Ratio alone = measured();
   const Competitors others(competitors);
   const Ratio beside = measured();

@@ -6,7 +6,7 @@
 
 #include "base/time.hpp"
 #include "harness/machine/cpu_waits.hpp"
-#include "harness/machine/threads_ahead.hpp"
+#include "harness/machine/measuring_turn.hpp"
 #include "harness/machine/threads_apart.hpp"
 #include "harness/measure/account.hpp"
 #include "harness/measure/measure.hpp"
@@ -32,7 +32,7 @@ class Side {
   }
 
   int suggested_batch() const {
-    const ThreadsAhead ahead(subject_.backend->name);
+    const MeasuringTurn turn(subject_.backend->name);
     return batch_for(timer_, paired_sample_seconds);
   }
 
@@ -41,7 +41,7 @@ class Side {
       const double seconds = timer_(batch) / batch;
       return text(seconds, ' ', seconds, " 0");
     }
-    const ThreadsAhead ahead(subject_.backend->name);
+    const MeasuringTurn turn(subject_.backend->name);
     const ThreadsApart apart;
     const double cpu = process_cpu_seconds(), waited = waits_->seconds();
     const double seconds = timer_(batch);
@@ -57,7 +57,7 @@ class Side {
 
 // Ahead of other programs while it is made ready.
 Side made_ready(const Steps& steps, Variant variant, const std::string& device) {
-  const ThreadsAhead ahead(device);
+  const MeasuringTurn turn(device);
   return Side(steps, variant, device);
 }
 
