@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/commands/run/base_side.hpp"
+
+#include <algorithm>
+
+#include "base/sha256.hpp"
+#include "gate/base/written_file.hpp"
+#include "gate/compare/comparison.hpp"
+#include "gate/documents/beside.hpp"
+#include "gate/documents/build_folder.hpp"
+#include "gate/documents/results_root.hpp"
+#include "gate/measure/processes.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of the cases that both builds list.
+SuiteTask task_of_base(SuiteTask task, const fs::path& binary, const Plan& plan) {
+  const List list = parse_list(Document("the base's --list=json", list_of(binary, {})));
+  std::vector<ListedCase> common;
+  for (const ListedCase& listed : expected_cases(list, plan.device, plan.tier, plan.filter))
+    if (std::any_of(task.cases.begin(), task.cases.end(),
+                    [&](const ListedCase& one) { return one.id == listed.id; }))
+      common.push_back(listed);
+  task.cases = common;
+  task.folder /= "base";
+  task.history += ".base";
+  task.label = " of the base";
+  return task;
+}
+
+}  // namespace
+
+std::optional<fs::path> suite_beside(const Plan& plan, const std::string& suite,
+                                     Progress& progress) {
+  if (!plan.beside) return std::nullopt;
+  fs::path base = *plan.beside / suite;
+  if (fs::exists(base)) return base;
+  progress.warn(plan.beside->string(), " has no suite ", suite,
+                ": it runs alone, and is held against what was accepted");
+  return std::nullopt;
+}
+
+void run_beside(const fs::path& base, SuiteTask head, const Plan& plan, Progress& progress,
+                Sides& sides) {
+  const Builds builds({.binary = base}, {.binary = head.binary});
+  head.wisdom = head.folder / "wisdom";
+  SuiteTask of_base = task_of_base(head, base, plan);
+  of_base.binary = builds.base().binary;
+  head.binary = builds.head().binary;
+  head.budget_seconds *= 2;  // of both
+  run_in_turn(of_base, head, progress, sides);
+}
+
+void withdraw_base(const fs::path& folder, const std::string& suite) {
+  const fs::path file = base_side(folder, suite);
+  for (const fs::path& old : {file, list_path(file.parent_path(), suite)}) {
+    std::error_code problem;
+    fs::remove(old, problem);
+  }
+}
+
+std::optional<std::string> keep_base(const fs::path& binary, const SuiteRun& run,
+                                     const Results& head,
+                                     const std::function<void(Quality&)>& add_machine,
+                                     const fs::path& folder, Progress& progress) {
+  for (const auto& [id, lost] : run.lost) progress.warn("the base lost ", id, ": ", lost.reason);
+  if (run.processes.empty()) {
+    progress.warn("no values of the base are kept");
+    return std::nullopt;
+  }
+  const std::string list_bytes = list_of(binary, {});
+  Results results = merged(run, parse_list(Document("the base's list", list_bytes)).cases, {});
+  const Provenance built = provenance(binary);
+  const std::vector<std::string> custom = results.run.custom;
+  results.run = head.run;  // one run, of two builds
+  results.run.content = built.content;
+  results.run.git_sha = built.git_sha;
+  results.run.git_dirty = built.dirty || head.run.sources.has_value();
+  results.run.custom = custom;
+  results.partial = head.partial;
+  results.list_hash = sha256(list_bytes);
+  add_machine(results.quality);
+  const fs::path file = base_side(folder, head.suite);
+  std::error_code problem;
+  fs::create_directories(file.parent_path(), problem);
+  write_file(list_path(file.parent_path(), head.suite), list_bytes);
+  write_file(file, canonical(to_json(results)));
+  return built.content;
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/commands/run/run_suite.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "base/machine.hpp"
+#include "base/sha256.hpp"
+#include "base/time.hpp"
+#include "gate/base/printing.hpp"
+#include "gate/base/process.hpp"
+#include "gate/base/written_file.hpp"
+#include "gate/commands/run/base_side.hpp"
+#include "gate/documents/build_folder.hpp"
+#include "gate/documents/documents.hpp"
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/results_root.hpp"
+#include "gate/documents/selftest.hpp"
+#include "gate/measure/instruction_counts.hpp"
+#include "gate/measure/machine_load.hpp"
+#include "gate/measure/processes.hpp"
+#include "gate/measure/profile_process.hpp"
+#include "gate/measure/suite_run.hpp"
+#include "gate/measure/unfinished_run.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double slowness_of_valgrind = 10;  // of a whole suite, whose steps alone are counted
+constexpr double longest_counting_seconds = 300;
+constexpr const char* interrupted_before =
+    "the run was interrupted before it came to this case; the same command with --resume goes on";
+
+// Where no process came far enough to say what it ran on.
+Environment assumed_environment(const std::string& device) {
+  std::string device_class = device == "host" ? host_class() : device;
+  std::replace(device_class.begin(), device_class.end(), ':', '-');
+  return {.device_class = device_class,
+          .device_name = device,
+          .processor = processor().id,
+          .fingerprint = "unknown"};
+}
+
+Run describe_run(const fs::path& binary, const Plan& plan) {
+  const Provenance built = provenance(binary);
+  const std::string utc = utc_now();
+  Run run{.id = run_id(utc),
+          .utc = utc,
+          .content = built.content,
+          .git_sha = built.git_sha,
+          .git_dirty = built.dirty,
+          .processes = plan.effort.fewest};
+  if (const char* sources = std::getenv("HOLDFAST_SOURCES"); sources && *sources) {
+    run.sources = sources;
+    run.git_dirty = true;
+  }
+  return run;
+}
+
+// What the suite says that it has, and what of it the plan asks for.
+struct Listed {
+  std::string suite;
+  std::string bytes = {};
+  std::string hash = {};
+  std::vector<ListedCase> cases = {};
+};
+
+// One sentence for a suite that has nothing for the device, another where tier or filter leave
+// none.
+void refuse_none(const List& list, const std::string& suite, const Plan& plan) {
+  if (!expected_cases(list, plan.device, "full", std::nullopt).empty())
+    throw Error(
+        Fault::bad_input,
+        text(suite, " has no case for --device=", plan.device, " --tier=", plan.tier,
+             plan.filter ? text(" --filter=", *plan.filter) : "", "; see holdfast list ", suite));
+  std::set<std::string> kinds;
+  for (const ListedCase& listed : list.cases)
+    for (const auto& [kind, metrics] : listed.devices)
+      kinds.insert(kind == "cuda-dry" ? "cuda-dry:sm_90" : kind);
+  std::string known;
+  for (const std::string& kind : kinds) known += (known.empty() ? "" : ", ") + kind;
+  throw Error(Fault::bad_input, text(suite, " has no case for --device=", plan.device,
+                                     known.empty() ? "" : text("; it has some for ", known)));
+}
+
+Listed list_suite(const fs::path& binary, const Plan& plan) {
+  Listed listed{.suite = binary.filename().string(), .bytes = list_of(binary, plan.custom)};
+  listed.hash = sha256(listed.bytes);
+  const List list = parse_list(Document(text(listed.suite, " --list=json"), listed.bytes));
+  listed.cases = expected_cases(list, plan.device, plan.tier, plan.filter);
+  if (listed.cases.empty()) refuse_none(list, listed.suite, plan);
+  return listed;
+}
+
+// All that a run must have in common with the one that it goes on with.
+std::string identity(const Plan& plan, const Run& described, const Listed& listed,
+                     const std::optional<fs::path>& base) {
+  std::string what = text(described.content, '\n', listed.hash, '\n', plan.device);
+  for (const std::string& argument : plan.chosen()) what += '\n' + argument;
+  if (base) what += "\nbeside " + provenance(*base).content;
+  return what;
+}
+
+// Whether the folder of results holds this very run, and all of it.
+bool is_measured(const Plan& plan, const Run& described, const Listed& listed) {
+  for (const fs::path& file : files_by_class(plan.out, ".json")) {
+    if (file.filename() != listed.suite + ".json") continue;
+    const Results results = read_results(file);
+    if (results.env.device_name != plan.device || results.run.content != described.content ||
+        results.list_hash != listed.hash || results.tier != plan.tier ||
+        results.partial != plan.filter.has_value())
+      continue;
+    return std::none_of(results.cases.begin(), results.cases.end(), [](const CaseResult& result) {
+      return result.reason == interrupted_before;
+    });
+  }
+  return false;
+}
+
+// Of one run, from its construction on.
+class Surroundings {
+ public:
+  Surroundings(const Plan& plan, const fs::path& kept)
+      : is_timed_(device_kind(plan.device) != "cuda-dry"), machine_("/", kept) {}
+  MachineWatch& machine() { return machine_; }
+  void add_to(Quality& quality) {
+    if (load_) quality.load = std::max(*load_, quality.load.value_or(0));
+    if (is_timed_) machine_.describe(quality, others_.share());
+  }
+
+ private:
+  const bool is_timed_;
+  const std::optional<double> load_ = load_average();
+  MachineWatch machine_;
+  const OthersWatch others_;
+};
+
+// In turn with the base's where there is one. An interruption that leaves something is returned.
+std::optional<Interrupted> measure(const SuiteTask& task, const std::optional<fs::path>& base,
+                                   const Plan& plan, Progress& progress, Sides& sides) {
+  try {
+    if (base)
+      run_beside(*base, task, plan, progress, sides);
+    else
+      run_suite_processes(task, progress, sides.head);
+  } catch (const Interrupted& signal) {
+    if (sides.head.processes.empty()) throw;
+    return signal;
+  }
+  return std::nullopt;
+}
+
+Results head_results(const SuiteRun& run, const Listed& listed, Run described, const Plan& plan,
+                     const fs::path& binary) {
+  Results results =
+      merged(run, listed.cases,
+             {.suite = listed.suite, .tier = plan.tier, .env = assumed_environment(plan.device)});
+  if (results.suite != listed.suite)
+    throw Error(Fault::bad_input, text(binary.string(), " calls itself ", results.suite,
+                                       " in its results; name the binary as the suite"));
+  complete(results, listed.cases, "missing", interrupted_before);
+  results.partial = plan.filter.has_value();
+  results.list_hash = listed.hash;
+  // Of the options handed on, the suite knows which make the run a custom one.
+  described.custom = run.processes.empty() ? plan.custom : results.run.custom;
+  described.processes = std::max(described.processes, run.most_processes());
+  results.run = std::move(described);
+  results.env.cpus = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return results;
+}
+
+// One more process, apart from the timed ones, inside valgrind. Counts that it does not bring are
+// missing from the results, which the gate then finds incomplete.
+void count_suite(const fs::path& binary, const Plan& plan, const fs::path& answers,
+                 Results& results, Progress& progress) {
+  const Counting counting{.valgrind = *plan.valgrind,
+                          .binary = binary,
+                          .arguments = plan.tier_and_custom(),
+                          .answers = answers,
+                          .timeout_seconds = std::min(slowness_of_valgrind * plan.timeout_seconds,
+                                                      longest_counting_seconds),
+                          .on_line = [&](std::string_view line) { progress.following(line); }};
+  progress.following(text(results.suite, ": counting instructions ..."));
+  const auto start = std::chrono::steady_clock::now();
+  for (const std::string& complaint : count_instructions(counting, results))
+    progress.warn("warning: not counted: ", complaint);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  progress.say("counted instructions in ", std::round(spent.count() * 10) / 10, " s");
+}
+
+// Prints the cases that are not well and where the file is.
+void summarise(const Results& results, const fs::path& file) {
+  std::map<std::string, std::size_t> counts;
+  for (const CaseResult& result : results.cases) ++counts[result.status];
+  std::string line;
+  for (const auto& [status, count] : counts)
+    line += text(line.empty() ? "" : ", ", count, ' ', status);
+  for (const CaseResult& result : results.cases)
+    if (result.status == "failed")
+      std::cout << toned(Tone::bad, "failed   ") << result.id << ": "
+                << result.reason.value_or("no reason given") << '\n';
+  for (const std::string status : {"crashed", "timeout", "missing"}) {
+    const auto first =
+        std::find_if(results.cases.begin(), results.cases.end(),
+                     [&](const CaseResult& result) { return result.status == status; });
+    if (first != results.cases.end())
+      std::cout << toned(Tone::bad, status) << std::string(9 - status.size(), ' ')
+                << plural(counts[status], "case") << " of " << results.suite << ": "
+                << first->reason.value_or("no reason given") << '\n';
+  }
+  std::cout << file.string() << ": " << line << '\n';
+}
+
+// The results of a suite in the folder of their device class, and what stands beside them.
+class ResultFiles {
+ public:
+  ResultFiles(const Plan& plan, const Results& results)
+      : folder_(plan.out / results.env.device_class),
+        suite_(results.suite),
+        profiles_(profiles_folder(plan.out, results.env.device_class, results.suite)) {
+    std::error_code problem;
+    fs::create_directories(folder_, problem);  // write_file() says why, should this fail
+  }
+  const fs::path& folder() const { return folder_; }
+  const fs::path& profiles() const { return profiles_; }
+  fs::path results() const { return folder_ / (suite_ + ".json"); }
+
+  // Base, self-tests and profiles belong to the run that they stand beside.
+  void begin(const std::string& list) const {
+    write_file(list_path(folder_, suite_), list);
+    withdraw_base(folder_, suite_);
+    withdraw(self_test_path(folder_, suite_));
+    std::error_code problem;
+    fs::remove_all(profiles_, problem);
+  }
+  void keep(const Results& measured) const { write_file(results(), canonical(to_json(measured))); }
+
+ private:
+  fs::path folder_;
+  std::string suite_;
+  fs::path profiles_;
+};
+
+}  // namespace
+
+void run_suite(const fs::path& binary, const Plan& plan) {
+  const Listed listed = list_suite(binary, plan);
+  Progress progress(listed.suite);
+  const auto lock = lock_device(plan.device, progress);
+  const Run described = describe_run(binary, plan);
+  const auto base = suite_beside(plan, listed.suite, progress);
+  UnfinishedRun unfinished(plan.out, listed.suite, plan.device, plan.resume,
+                           identity(plan, described, listed, base));
+  if (plan.resume && !base && !unfinished.has_processes() && is_measured(plan, described, listed))
+    return progress.say("is measured already on ", plan.device);
+
+  Surroundings surroundings(plan, unfinished.folder() / "machine");
+  const SuiteTask task{.binary = binary,
+                       .device = plan.device,
+                       .arguments = plan.tier_and_custom(),
+                       .filter = plan.filter,
+                       .cases = listed.cases,
+                       .effort = plan.effort,
+                       .budget_seconds = plan.budget_seconds,
+                       .whatever_it_takes = plan.whatever_it_takes,
+                       .timeout_seconds = plan.timeout_seconds,
+                       .folder = unfinished.folder(),
+                       .history = unfinished.history(),
+                       .machine = &surroundings.machine()};
+  Sides sides;
+  auto interrupted = measure(task, base, plan, progress, sides);
+  Results results = head_results(sides.head, listed, described, plan, binary);
+  const auto add_machine = [&](Quality& quality) { surroundings.add_to(quality); };
+  add_machine(results.quality);
+
+  const ResultFiles files(plan, results);
+  files.begin(listed.bytes);
+  if (interrupted) {
+    files.keep(results);
+    interrupted->left = text("what was finished is kept in ", files.folder().string(),
+                             "; the same command with --resume goes on");
+    throw *interrupted;
+  }
+  if (base)
+    results.run.beside =
+        keep_base(*base, sides.base, results, add_machine, files.folder(), progress);
+  const bool any = !sides.head.processes.empty();
+  if (!plan.valgrind) {
+    leave_uncounted(results, plan.uncounted);
+  } else if (any) {
+    files.keep(without_counts(results));  // stays where counting does not come to its end
+    count_suite(binary, plan, unfinished.folder() / "answers", results, progress);
+  }
+  files.keep(results);
+  if (plan.profile && any) {
+    profile_suite({.binary = binary,
+                   .device = plan.device,
+                   .arguments = plan.chosen(),
+                   .timeout_seconds = plan.timeout_seconds,
+                   .place = files.profiles()},
+                  progress);
+    add_profiled(read_profiles(files.profiles()), results);
+    files.keep(results);
+  }
+  summarise(results, files.results());
+  unfinished.finish();
+}
+
+}  // namespace holdfast::gate
