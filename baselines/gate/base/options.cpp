@@ -31,7 +31,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 constexpr OptionRow common_rows[] = {
     {"quiet", "", "no progress, and nothing that the answer can do without"},
     {"color", "WHEN",
-     "auto (default; NO_COLOR says never), always or never; check alone prints colors"}};
+     "of words that tell good from bad: auto (default; NO_COLOR says never), always or never"}};
 
 std::vector<OptionRow> with_common_rows(std::vector<OptionRow> options) {
   for (const OptionRow& common : common_rows) {

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <string_view>
 
@@ -35,6 +36,12 @@ Printing printing_of(const Options& options) {
 Printing& printing() {
   static Printing of_this_process;
   return of_this_process;
+}
+
+std::string toned(Tone tone, std::string_view words, const Printing& how) {
+  constexpr std::array colors = {"\033[32m", "\033[33m", "\033[1;31m"};
+  if (!how.color) return std::string(words);
+  return text(colors[static_cast<std::size_t>(tone)], words, "\033[0m");
 }
 
 }  // namespace holdfast::gate

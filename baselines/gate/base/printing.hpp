@@ -3,6 +3,9 @@
 // terminal.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "gate/base/options.hpp"
 
 namespace holdfast::gate {
@@ -18,5 +21,11 @@ Printing printing_of(const Options& options);
 
 // Of this process. main() sets it once, before the command runs.
 Printing& printing();
+
+// What a word says of what stands behind it: green, yellow or bold red.
+enum class Tone { good, warning, bad };
+
+// `words` in the color of their tone, and as they are where none is printed.
+std::string toned(Tone tone, std::string_view words, const Printing& how = printing());
 
 }  // namespace holdfast::gate

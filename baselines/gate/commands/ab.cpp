@@ -7,6 +7,7 @@
 #include "base/time.hpp"
 #include "gate/base/json.hpp"
 #include "gate/base/numbers.hpp"
+#include "gate/base/printing.hpp"
 #include "gate/base/written_file.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/compare/comparison.hpp"
@@ -89,6 +90,11 @@ struct Asked {
   std::vector<std::string> cases;
 };
 
+Tone tone_of(Paired decision) {
+  if (decision == Paired::regression) return Tone::bad;
+  return decision == Paired::undecided ? Tone::warning : Tone::good;
+}
+
 Comparison compare_one(const Asked& asked, const std::string& case_id, Progress& progress) {
   const Comparison found =
       compare(asked.builds, case_id, asked.plan, [&](const Comparison& so_far) {
@@ -96,8 +102,9 @@ Comparison compare_one(const Asked& asked, const std::string& case_id, Progress&
                                 std::lround(so_far.seconds), " s"));
       });
   progress.clear();
-  const std::string decided = name_of(of_time(found));
-  std::cout << decided << std::string(12 - decided.size(), ' ') << case_id << "  "
+  std::string decided = name_of(of_time(found));
+  decided.resize(12, ' ');
+  std::cout << toned(tone_of(of_time(found)), decided) << case_id << "  "
             << describe(found, asked.plan.decision.tolerance) << std::endl;
   return found;
 }
@@ -196,7 +203,7 @@ int ab_verb(const Options& options) {
       found = compare_one(asked, case_id, progress);
     } catch (const Error& error) {
       if (error.fault() != Fault::incomplete) throw;
-      std::cout << "INCOMPLETE  " << case_id << "  " << error.what() << std::endl;
+      std::cout << toned(Tone::bad, "INCOMPLETE  ") << case_id << "  " << error.what() << std::endl;
       all.push_back({{"case", case_id}, {"verdict", "INCOMPLETE"}, {"reason", error.what()}});
       code = worse_exit_code(code, exit_code(Fault::incomplete));
       continue;  // the other cases can still be decided

@@ -60,6 +60,12 @@ TEST_F(AbCommand, TenPercentFasterIsAnImprovement) {
   EXPECT_THAT(outcome.output, StartsWith("IMPROVED "));
 }
 
+TEST_F(AbCommand, ColorsItsVerdictWhereThatIsAskedFor) {
+  EXPECT_THAT(compared(1.1e-3, {"--color=always"}).output,
+              StartsWith("\033[1;31mREGRESSION  \033[0mfake_suite/add"));
+  EXPECT_THAT(compared(1e-3, {"--color=always"}).output, StartsWith("\033[32mPASS        \033[0m"));
+}
+
 TEST_F(AbCommand, AToleranceAboveTheSlowdownLetsItPass) {
   EXPECT_EQ(compared(1.1e-3, {"--tolerance=15"}).code, 0);
 }

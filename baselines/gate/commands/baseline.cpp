@@ -6,6 +6,7 @@
 #include "gate/accept/accept.hpp"
 #include "gate/accept/prune.hpp"
 #include "gate/base/numbers.hpp"
+#include "gate/base/printing.hpp"
 #include "gate/base/store.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"
@@ -224,7 +225,7 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
     store.write(plan.place).append(content);
     told << plan.file.string() << ": " << plan.accepted.changes.size() << " of " << entries_of(plan)
          << " changed\n";
-    if (plan.existing) print_changes(plan, told);
+    if (plan.existing && !printing().quiet) print_changes(plan, told);
   }
   store.publish();
   std::cout << told.str();
@@ -239,7 +240,7 @@ int diff_verb(const Options& options, const fs::path& directory, const fs::path&
   for (const Plan& plan : plans) {
     std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
               << entries_of(plan) << " would change\n";
-    print_changes(plan, std::cout);
+    if (!printing().quiet) print_changes(plan, std::cout);
     (void)told_refusals(plan);
   }
   return 0;

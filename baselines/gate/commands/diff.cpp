@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "gate/base/numbers.hpp"
+#include "gate/base/printing.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/explain/difference.hpp"
@@ -24,8 +25,9 @@ std::string moved(const DifferenceRow& row) {
 }
 
 void print(const DifferenceRow& row) {
-  std::cout << "  " << (row.must_agree() ? "differs  " : "         ") << row.case_id << "  "
-            << row.variant << "  " << row.metric << "  " << moved(row);
+  if (printing().quiet && !row.must_agree()) return;
+  std::cout << "  " << (row.must_agree() ? toned(Tone::bad, "differs  ") : "         ")
+            << row.case_id << "  " << row.variant << "  " << row.metric << "  " << moved(row);
   const double* before = row.before ? std::get_if<double>(&*row.before) : nullptr;
   const double* after = row.after ? std::get_if<double>(&*row.after) : nullptr;
   if (before && after && *before != 0) std::cout << "  " << percent(*after / *before - 1);

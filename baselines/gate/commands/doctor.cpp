@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/commands/doctor.hpp"
+#include "gate/base/printing.hpp"
 
 #include <dlfcn.h>
 #include <grp.h>
@@ -173,12 +174,14 @@ Finding suites() {
 }
 
 void print(const Finding& finding) {
+  if (printing().quiet && finding.health == Health::ok) return;
   constexpr const char* words[] = {"ok", "noisy", "absent"};
-  std::string left = words[static_cast<int>(finding.health)];
-  left.resize(8, ' ');
-  left += finding.subject;
-  left.resize(28, ' ');
-  std::cout << left << finding.detail << '\n';
+  constexpr Tone tones[] = {Tone::good, Tone::warning, Tone::bad};
+  const auto health = static_cast<std::size_t>(finding.health);
+  std::string word = words[health], subject = finding.subject;
+  word.resize(8, ' ');
+  subject.resize(20, ' ');
+  std::cout << toned(tones[health], word) << subject << finding.detail << '\n';
   if (!finding.fix.empty()) std::cout << std::string(28, ' ') << "-> " << finding.fix << '\n';
 }
 

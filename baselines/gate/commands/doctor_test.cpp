@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/commands/doctor.hpp"
 
+#include <gmock/gmock.h>
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -10,9 +11,14 @@
 #include <string>
 
 #include "gate/base/json.hpp"
+#include "gate/base/process.hpp"
 
 namespace holdfast::gate {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
 
 TEST(Doctor, EachGpuIsOneSlotOfTheResourceFile) {
   const nlohmann::json json = nlohmann::json::parse(ctest_resources(2));
@@ -39,6 +45,35 @@ TEST(Doctor, AGpuThatMayNotBeOpenedNamesTheGroupToJoin) {
   ASSERT_NE(owner, nullptr);
   EXPECT_EQ(denied->fix, "join its group and log in again: sudo usermod -aG " +
                              std::string(owner->gr_name) + " $USER");
+}
+
+Outcome doctor(const std::string& precedence, std::vector<std::string> options = {}) {
+  options.insert(options.begin(), "doctor");
+  return run_task({.program = HOLDFAST_BINARY,
+                   .arguments = options,
+                   .environment = {{"HOLDFAST_PRECEDENCE", precedence}},
+                   .timeout_seconds = 60});
+}
+
+TEST(Doctor, TellsThatASuiteGoesBeforeNobodyAndHowItWould) {
+  const Outcome outcome = doctor("none");
+  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("noisy   precedence          none: "),
+                                    HasSubstr("-> real-time scheduling: ulimit -r 1")));
+}
+
+TEST(Doctor, TellsOfAPrecedenceThatNobodyKnows) {
+  EXPECT_THAT(doctor("yes").output,
+              AllOf(HasSubstr("absent  precedence "), HasSubstr("-> unset HOLDFAST_PRECEDENCE")));
+}
+
+TEST(Doctor, ColorsHowWellItIsAndQuietLeavesOutWhatIs) {
+  EXPECT_THAT(doctor("none", {"--color=always"}).output,
+              AllOf(HasSubstr("\033[32mok      \033[0mcpu"),
+                    HasSubstr("\033[33mnoisy   \033[0mprecedence")));
+  EXPECT_THAT(doctor("none", {"--quiet"}).output,
+              AllOf(Not(HasSubstr("ok      ")), HasSubstr("noisy   precedence"),
+                    HasSubstr("\ndevices: "), Not(HasSubstr("\033["))));
 }
 
 }  // namespace

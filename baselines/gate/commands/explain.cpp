@@ -3,6 +3,7 @@
 #include <iostream>
 #include <set>
 
+#include "gate/base/printing.hpp"
 #include "gate/commands/check/check.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"
@@ -157,7 +158,7 @@ void print(const Evidence& evidence) {
   std::cout << evidence.case_id << "  " << evidence.device_class << "\nagainst " << evidence.against
             << (evidence.before ? "" : ", which does not have it") << "\n\n";
   std::size_t step = 0;
-  for (const Rung& rung : ladder(evidence)) {
+  for (const Rung& rung : printing().quiet ? std::vector<Rung>() : ladder(evidence)) {
     std::string left = text(++step, " ", rung.name);
     left.resize(15, ' ');
     for (const std::string& line : rung.lines) {
@@ -165,13 +166,13 @@ void print(const Evidence& evidence) {
       left.assign(15, ' ');
     }
   }
-  std::cout << "\n";
+  if (step > 0) std::cout << "\n";
   std::string word = "cause";
   std::set<std::string> commands;
   std::string next;
   for (const Cause& cause : causes(evidence)) {
     word.resize(15, ' ');
-    std::cout << word << cause.sentence << "\n";
+    std::cout << toned(Tone::warning, word) << cause.sentence << "\n";
     word = "and";
     if (commands.insert(cause.next).second) next += text("next           ", cause.next, "\n");
   }

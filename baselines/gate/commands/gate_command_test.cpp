@@ -11,6 +11,7 @@ namespace holdfast::gate {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -125,11 +126,6 @@ TEST_F(GateCommand, ATerminalHasColorsUnlessNoColorIsSet) {
   EXPECT_THAT(on_a_terminal(command, "1"), AllOf(HasSubstr("REGRESSION"), Not(HasSubstr("\033["))));
   EXPECT_THAT(on_a_terminal(toy::joined(command, std::vector<std::string>{"--color=always"}), "1"),
               HasSubstr("\033[1;31mREGRESSION"));
-}
-
-TEST_F(GateCommand, EveryHelpSaysWhichCommandHasColors) {
-  for (const char* verb : {"check", "explain", "trend"})
-    expect_output(holdfast({verb, "--help"}), 0, HasSubstr("check alone prints colors"));
 }
 
 TEST_F(GateCommand, ColorsAreWhatTheOptionSays) {
@@ -387,6 +383,42 @@ TEST_F(GateCommand, DiffTellsTimesWithTheirUnit) {
   store(toy::host());
   expect_output(holdfast({"diff", results_.string(), results_.string()}), 0,
                 HasSubstr("optimized  time_s  600 us -> 600 us  +0 %"));
+}
+
+TEST_F(GateCommand, DiffColorsWhatMustAgreeAndQuietTellsThatAlone) {
+  store(toy::host());
+  const std::filesystem::path before = folder_.path() / "before";
+  std::filesystem::rename(results_, before);
+  store(toy::host(), "optimized", "peak_bytes", toy::exact(5));
+  const std::vector<std::string> diff = {"diff", before.string(), results_.string()};
+  expect_output(
+      holdfast(toy::joined(diff, std::vector<std::string>{"--color=always"})), 1,
+      AllOf(HasSubstr("  \033[1;31mdiffers  \033[0mtoy/step/n:64/f64"), HasSubstr("time_s")));
+  expect_output(holdfast(toy::joined(diff, std::vector<std::string>{"--quiet"})), 1,
+                AllOf(HasSubstr("  differs  toy/step/n:64/f64"), Not(HasSubstr("time_s"))));
+}
+
+TEST_F(GateCommand, AcceptTellsEachChangeAndQuietlyHowManyThereAre) {
+  const auto accepted_anew = [&](const std::vector<std::string>& options) {
+    measured_anew(toy::dry(), "optimized", "launches", toy::exact(3));
+    return accept(toy::joined({"--why=fewer"}, options));
+  };
+  const std::string file = baseline(toy::dry()).string();
+  expect_output(accepted_anew({"--quiet"}), 0, StartsWith(file + ": 1 of "));
+  EXPECT_THAT(output_, EndsWith(" changed\n"));
+  EXPECT_THAT(output_, Not(HasSubstr("launches")));
+  EXPECT_EQ(std::filesystem::remove(baseline(toy::dry())), true);
+  expect_output(accepted_anew({}), 0, HasSubstr("launches"));
+}
+
+TEST_F(GateCommand, ExplainQuietlyTellsCauseAndCommandAlone) {
+  measured_anew(toy::dry(), "optimized", "launches", toy::exact(5));
+  const std::vector<std::string> explain =
+      toy::joined({"explain", toy::step_id, results_.string()}, stores());
+  expect_output(holdfast(toy::joined(explain, std::vector<std::string>{"--color=always"})), 0,
+                AllOf(HasSubstr("\n1 "), HasSubstr("\033[33mcause          \033[0m")));
+  expect_output(holdfast(toy::joined(explain, std::vector<std::string>{"--quiet"})), 0,
+                AllOf(Not(HasSubstr("\n1 ")), HasSubstr("\ncause          "), HasSubstr("next ")));
 }
 
 TEST_F(GateCommand, HeadlineNumbersReachCTest) {

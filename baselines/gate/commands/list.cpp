@@ -4,6 +4,7 @@
 #include <map>
 
 #include "gate/base/numbers.hpp"
+#include "gate/base/printing.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/documents.hpp"
@@ -43,6 +44,10 @@ std::vector<List> chosen_lists(const Options& options, const fs::path& folder) {
 }
 
 void print(const List& list) {
+  if (printing().quiet) {
+    for (const ListedCase& listed : list.cases) std::cout << listed.id << '\n';
+    return;
+  }
   std::size_t width = 0;
   for (const ListedCase& listed : list.cases) width = std::max(width, listed.id.size());
   std::cout << list.suite << ": " << plural(list.cases.size(), "case") << "\n";

@@ -357,6 +357,10 @@ TEST_F(ListCommand, ShowsCasesWithTierAndDevices) {
   EXPECT_EQ(list({}).output, "toy: 1 case\n  toy/a/f64  gate  host, against a reference\n");
 }
 
+TEST_F(ListCommand, QuietlyPrintsIdsAlone) {
+  EXPECT_EQ(list({"--quiet"}).output, "toy/a/f64\n");
+}
+
 TEST_F(ListCommand, TellsWhichCasesAreNotCountedAndEachReasonOnce) {
   const std::string uncounted =
       R"("tier": "gate", "reference": false, "devices": {"host": {"metrics": []}}, "uncounted": )";

@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "gate/base/numbers.hpp"
+#include "gate/base/printing.hpp"
 #include "gate/base/shown_text.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/documents/aliases.hpp"
@@ -29,7 +30,8 @@ void print(const TrendSeries& series) {
               << short_commit(change.line->commit) << "): " << readable(change.before, unit)
               << " -> " << readable(change.after, unit) << "  " << percent(change.change) << '\n';
   if (series.drift)
-    std::cout << "  DRIFT  " << readable(series.drift->anchor, unit) << " -> "
+    std::cout << "  " << toned(Tone::warning, "DRIFT") << "  "
+              << readable(series.drift->anchor, unit) << " -> "
               << readable(series.drift->median, unit) << "  " << percent(series.drift->change)
               << " since the anchor, limit " << percent(largest_drift) << '\n';
 }
@@ -71,7 +73,7 @@ int trend(const Options& options) {
     return 0;
   }
   // Without a wish, what stands still is only counted.
-  const bool all = chosen.match || chosen.metric;
+  const bool all = (chosen.match || chosen.metric) && !printing().quiet;
   std::size_t still = 0;
   for (const TrendSeries& one : series) {
     if (all || !one.changes.empty() || one.drift)

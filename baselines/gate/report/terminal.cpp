@@ -82,12 +82,12 @@ std::vector<Told> told_once(const std::vector<ToldGroup>& found) {
   return all;
 }
 
-void print_heading(const Row& head, bool color, std::ostream& out) {
-  const char* shade = head.blocking                                          ? "\033[1;31m"
-                      : severity(head.verdict) < severity(verdict::improved) ? "\033[33m"
-                                                                             : "\033[32m";
-  out << (color ? shade : "") << padded(head.verdict, 12) << (color ? "\033[0m" : "")
-      << head.case_id << "  " << head.device_class;
+void print_heading(const Row& head, const Printing& printing, std::ostream& out) {
+  const Tone tone = head.blocking                                          ? Tone::bad
+                    : severity(head.verdict) < severity(verdict::improved) ? Tone::warning
+                                                                           : Tone::good;
+  out << toned(tone, padded(head.verdict, 12), printing) << head.case_id << "  "
+      << head.device_class;
   if (head.variant != case_variant) out << "  " << head.variant;
   const bool warns = !head.blocking && head.verdict != verdict::warning &&
                      severity(head.verdict) < severity(verdict::drift);
@@ -120,10 +120,13 @@ void print_changes(const Verdict& verdict, const Printing& printing, std::ostrea
     if (printing.quiet && !change.blocking) continue;
     if (told == 0) out << "what this change does to what judges it:\n";
     if (++told > most_changes && !change.blocking) continue;
-    const char* shade = change.blocking ? "\033[1;31m" : change.loosens ? "\033[33m" : "";
-    out << "  " << (printing.color ? shade : "") << padded(name_of(change), 10)
-        << (printing.color ? "\033[0m" : "") << change.rule << ": " << change.before << " -> "
-        << change.after << (change.why.empty() ? "" : "; " + change.why) << "\n";
+    const std::string name = padded(name_of(change), 10);
+    out << "  "
+        << (change.blocking  ? toned(Tone::bad, name, printing)
+            : change.loosens ? toned(Tone::warning, name, printing)
+                             : name)
+        << change.rule << ": " << change.before << " -> " << change.after
+        << (change.why.empty() ? "" : "; " + change.why) << "\n";
   }
   if (told > most_changes) out << "  and more, in verdict.json\n";
 }
@@ -168,7 +171,7 @@ std::string summary(const Verdict& verdict) {
 
 void print(const Verdict& verdict, const Printing& printing, std::ostream& out) {
   for (const Told& told : told_once(told_groups(verdict, printing.quiet))) {
-    for (const Row* head : told.heads) print_heading(*head, printing.color, out);
+    for (const Row* head : told.heads) print_heading(*head, printing, out);
     out << told.findings << told.commands;
   }
   print_changes(verdict, printing, out);
@@ -179,9 +182,10 @@ void print(const Verdict& verdict, const Printing& printing, std::ostream& out) 
   if (const std::string line = held_line(verdict);
       !printing.quiet && line.find("beside") != std::string::npos)
     out << line << "\n";
-  const bool amber = printing.color && verdict.exit == 0 && !verdict.caveats.empty();
-  out << (amber ? "\033[33m" : "") << summary(verdict) << " -> exit " << verdict.exit << " ("
-      << outcome(verdict) << ")" << (amber ? "\033[0m" : "") << "\n";
+  const std::string last =
+      text(summary(verdict), " -> exit ", verdict.exit, " (", outcome(verdict), ")");
+  const bool amber = verdict.exit == 0 && !verdict.caveats.empty();
+  out << (amber ? toned(Tone::warning, last, printing) : last) << "\n";
 }
 
 }  // namespace holdfast::gate
