@@ -51,7 +51,7 @@ Outcome doctor(const std::string& precedence, std::vector<std::string> options =
   options.insert(options.begin(), "doctor");
   return run_task({.program = HOLDFAST_BINARY,
                    .arguments = options,
-                   .environment = {{"HOLDFAST_PRECEDENCE", precedence}},
+                   .environment = {{"HOLDFAST_PRECEDENCE", precedence}, {"HOLDFAST_REQUIRE", ""}},
                    .timeout_seconds = 60});
 }
 

@@ -159,6 +159,11 @@ TEST_F(RunCommand, ACaseThatRefusesIsLostAndNoOther) {
   }
 }
 
+TEST_F(RunCommand, ThreeProcessesTellWhatTheMachineCanDoAtBest) {
+  ASSERT_EQ(run("ok", {"--processes=5"}).code, 0);
+  EXPECT_EQ(read_results(file_).ceilings.at("memory_bytes_per_s"), 3);  // the best of 1, 2 and 3
+}
+
 TEST_F(RunCommand, ACalibrationThatCrashesCostsNoCase) {
   EXPECT_EQ(run("crash_in_calibration").code, 0);
   for (const CaseResult& result : results().cases) EXPECT_EQ(result.status, "ok");

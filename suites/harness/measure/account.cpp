@@ -22,11 +22,11 @@ struct CountedSteps {
   double least_seconds = std::numeric_limits<double>::infinity();
 };
 
-// Steps in a row, by which what remembers an unchanged input is found: eight, or as many as a tenth
-// of a second holds where a step is slow. All steps that are timed are counted, too.
+// Steps in a row, by which what remembers an unchanged input is found: eight, or as many as some
+// hundredths of a second hold where a step is slow. All steps that are timed are counted, too.
 CountedSteps count_steps(Backend& backend, Computation& computation) {
-  constexpr std::size_t most = 8, fewest = 3;
-  constexpr double enough = 0.1;  // seconds of this thread, whatever else the machine does
+  constexpr std::size_t most = 8, fewest = 2;
+  constexpr double enough = 0.04;  // seconds of this thread, whatever else the machine does
   const Ledger& ledger = backend.ledger;
   CountedSteps counted;
   const SteadyPhase steady(backend, computation);

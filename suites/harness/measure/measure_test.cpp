@@ -256,11 +256,11 @@ TEST(Measure, TheStateIsChainedThroughAccountingAndTiming) {
             10 * (2 + 8 + 2 * 3 * 5));  // warm-up, accounting, three rounds of two samples of five
 }
 
-// The steps that a case took in all whose steps spend six milliseconds where they are slow.
+// The steps that a case took in all whose steps spend 4.5 ms where they are slow.
 double steps_taken(const std::function<bool(int step)>& slow) {
   Case one = toy_case([=](Backend&, int step) {
     const auto begin = std::chrono::steady_clock::now();
-    const auto least = std::chrono::milliseconds(slow(step) ? 6 : 0);
+    const auto least = std::chrono::microseconds(slow(step) ? 4500 : 0);
     while (std::chrono::steady_clock::now() - begin < least) continue;
   });
   double last = 0;
