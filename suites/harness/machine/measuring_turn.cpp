@@ -14,6 +14,9 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
+
+#include "runtime/base/log.hpp"
 
 namespace holdfast {
 namespace {
@@ -33,11 +36,18 @@ bool take(int socket) {
 }
 
 Descriptor wait_for_turn(std::chrono::milliseconds patience) {
-  static bool waited_in_vain = false;
+  static bool waits_no_more = false, told = false;
+  constexpr std::chrono::seconds long_enough_to_wonder(2);
   Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   for (const auto start = Clock::now(); !take(*socket);) {
-    if (errno != EADDRINUSE || waited_in_vain) return Descriptor();
-    waited_in_vain = Clock::now() - start > patience;
+    if (errno != EADDRINUSE || waits_no_more) return Descriptor();
+    const auto waited = Clock::now() - start;
+    if (waited > patience) {
+      waits_no_more = true;
+      log(LogLevel::warn, "another process measures on this machine and does not end: beside it");
+    } else if (waited > long_enough_to_wonder && !std::exchange(told, true)) {
+      log(LogLevel::warn, "another process measures on this machine: waits for its turn");
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return socket;
