@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that the suites see of a workload.
+// All that the harness sees of a workload.
 #pragma once
 
 #include <memory>

@@ -193,8 +193,8 @@ void initialise_benchmark(char* program, const SuiteOptions& options) {
   ::benchmark::AddCustomContext("timing", "sampled by holdfast, whatever the library's build type");
 }
 
-// A calibration that fails costs its ceilings; HOLDFAST_CEILINGS=none leaves them out, for the
-// process that follows one which a calibration has ended.
+// A calibration that fails costs its ceilings; HOLDFAST_CEILINGS=none leaves them out, for processes
+// that follow one which a calibration has ended, or enough that have them.
 std::optional<Ceilings> ceilings_of(Backend& backend) {
   const char* setting = std::getenv("HOLDFAST_CEILINGS");
   if (setting && std::string_view(setting) == "none") return std::nullopt;

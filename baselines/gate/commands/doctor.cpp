@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/commands/doctor.hpp"
-#include "gate/base/printing.hpp"
 
 #include <dlfcn.h>
 #include <grp.h>
@@ -15,6 +14,7 @@
 #include <thread>
 
 #include "base/machine.hpp"
+#include "gate/base/printing.hpp"
 #include "gate/base/process.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/commands/resolution.hpp"

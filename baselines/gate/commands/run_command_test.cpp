@@ -144,6 +144,18 @@ TEST_F(RunCommand, WhatAProcessDoesBehindItsLastCaseIsThatCases) {
   EXPECT_THAT(*results().cases.at(1).reason, HasSubstr("was killed by signal 11"));
 }
 
+TEST_F(RunCommand, WhatEachProcessDoesBehindItsLastCaseCostsOneCaseAndIsTheSuites) {
+  EXPECT_EQ(run("crash_at_exit", {"--processes=3"}).code, 0);
+  const Results merged = results();
+  EXPECT_EQ(merged.cases.at(0).status, "ok");
+  EXPECT_THAT(merged.cases.at(0).variants.at("optimized").metrics.at("time_s").processes,
+              SizeIs(3));
+  EXPECT_EQ(merged.cases.at(1).status, "crashed");
+  EXPECT_THAT(*merged.cases.at(1).reason,
+              AllOf(HasSubstr("was killed by signal 11"),
+                    HasSubstr("so did one before it: the suite, whichever case comes last")));
+}
+
 TEST_F(RunCommand, ACaseThatHangsIsLostAndNoOther) {
   EXPECT_EQ(run("hang_in_case", {"--timeout=1", "--processes=1"}).code, 0);
   EXPECT_EQ(results().cases.at(0).status, "timeout");

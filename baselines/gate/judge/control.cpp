@@ -3,6 +3,7 @@
 // it, or the tools; and what the compiled code says.
 #include "gate/judge/metric.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -49,10 +50,12 @@ void MetricJudge::judge_control(const Context& context, const Judgement& judgeme
     undecided =
         "the reference moved as much and both execute as many instructions as accepted: another "
         "machine of this model, or code that a comparison with a build shows";
-  } else if (same == SameCode::unknown && context.standard.kind == "ratio") {
+  } else if (same == SameCode::unknown && context.standard.kind == "ratio" && !base &&
+             !is_counted(context.result.id)) {
     undecided =
-        "the reference became faster, the optimized variant no slower, and nothing counts what "
-        "they execute: another machine of this model, or code that a comparison with a build shows";
+        "the reference became as much faster, the optimized variant no slower than the limit "
+        "allows, and nobody counts what they execute: another machine of this model, or code that "
+        "a comparison with a build shows";
   }
   if (undecided) {
     if (row.verdict != verdict::regression) return;
@@ -69,6 +72,13 @@ void MetricJudge::judge_control(const Context& context, const Judgement& judgeme
   row.sentence +=
       "; the compiled code is identical and the reference moved as much: the machine, not the code";
   judged.suspect = false;
+}
+
+// Whether the instructions of any of its variants are accepted.
+bool MetricJudge::is_counted(const std::string& case_id) const {
+  return std::ranges::any_of(std::array{"optimized", "reference"}, [&](const char* variant) {
+    return find_entry(part_.baseline, entry_key(case_id, variant, instructions_metric)) != nullptr;
+  });
 }
 
 // Device code has a hash. Of host code the instructions that a step executes tell as much, where

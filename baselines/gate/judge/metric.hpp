@@ -89,6 +89,7 @@ class MetricJudge {
   // as_counted: in the code of another instruction set than the one that was timed.
   enum class SameCode { unknown, no, as_counted, yes };
   SameCode compare_code(const Context& context) const;
+  bool is_counted(const std::string& case_id) const;
   void add_code_evidence(const Context& context, Row& row) const;
   std::optional<Row> judge_sum(const Sum& sum, const CaseResult& result, const std::string& variant,
                                const std::vector<NamedMetric>& all) const;

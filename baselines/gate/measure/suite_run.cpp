@@ -185,9 +185,8 @@ class Runner {
       progress_.say(name, " on ", task_.device, ": ", plural(before - ids.size(), "case"), " in ",
                     tenths(outcome.seconds), " s", problem.empty() ? "" : "; it ", problem);
       if (ids.empty()) {
-        // What it does behind its last case is that case's: else it would cost nobody anything.
         if (!problem.empty() && !told_by_a_case(outcome))
-          lose({current_}, lost_by(outcome, name, problem));
+          lose_last(lost_by(outcome, name, problem));
         return;
       }
       if (problem.empty()) {
@@ -216,6 +215,18 @@ class Runner {
 
   void lose(const Ids& ids, const Lost& lost) {
     for (const std::string& id : ids) run_.lost[id] = lost;
+  }
+
+  // What a process does behind its last case is that case's: else it would cost nobody anything.
+  // What the next one does too, without that case, is the suite's, and costs no other.
+  void lose_last(const Lost& lost) {
+    if (fell_behind_.empty()) {
+      fell_behind_ = current_;
+      lose({current_}, lost);
+    } else if (fell_behind_ != current_) {
+      run_.lost.at(fell_behind_).reason =
+          text(lost.reason, "; so did one before it: the suite, whichever case comes last");
+    }
   }
 
   static Lost lost_by(const Outcome& outcome, const std::string& name, const std::string& problem) {
@@ -322,9 +333,10 @@ class Runner {
   std::mt19937_64 random_{std::random_device{}()};
   Clock::time_point start_ = Clock::now();
   std::size_t files_ = 0;
-  std::string current_ = {};  // the case that the last process began last
-  double limit_ = 0;          // and how long it may take
-  bool began_ = false;        // any of the processes has come to a case
+  std::string current_ = {};      // the case that the last process began last
+  double limit_ = 0;              // and how long it may take
+  bool began_ = false;            // any of the processes has come to a case
+  std::string fell_behind_ = {};  // the case behind which the first of such processes fell
   bool ceilings_ = true;
 };
 

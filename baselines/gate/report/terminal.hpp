@@ -17,7 +17,7 @@ void print(const Verdict& verdict, const Printing& printing, std::ostream& out);
 
 // For a job summary or a comment: the worst rows, the rest folded away, all within `most_bytes`,
 // which is what GitHub takes of a comment (65 536 characters; a job summary takes a mebibyte).
-inline constexpr std::size_t markdown_bytes = 65000;
+inline constexpr std::size_t markdown_bytes = 60000;
 std::string markdown(const Verdict& verdict, std::size_t most_bytes = markdown_bytes);
 
 std::string junit(const Verdict& verdict);

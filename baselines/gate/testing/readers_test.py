@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports read by the programs that they are for: Apache Otava, Google Benchmark's compare.py, CTest. The first two are
-there where cmake/ci/readers.sh has installed them; HOLDFAST_READERS, which it sets, lets nothing be skipped."""
+"""Exports read by the programs that they are for: Apache Otava, which cmake/ci/readers.sh installs, Google
+Benchmark's compare.py, which is Debian's, and CTest. HOLDFAST_READERS, which that script sets, lets nothing be skipped."""
 
 import copy
 import json

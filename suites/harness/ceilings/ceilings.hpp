@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine can do at best, calibrated once per process, and the least time that follows
+// What this machine can do at best, calibrated in the process that asks, and the least time that follows
 // from it: the roofline that a case's floor is read from.
 #pragma once
 

@@ -44,10 +44,11 @@ Descriptor wait_for_turn(std::chrono::milliseconds patience) {
     const auto waited = Clock::now() - start;
     if (waited > patience) {
       waits_no_more = true;
-      log(LogLevel::warn, "another process measures on this machine and does not end: beside it");
-    } else if (waited > long_enough_to_wonder && !std::exchange(told, true)) {
-      log(LogLevel::warn, "another process measures on this machine: waits for its turn");
+      log(LogLevel::warn, "waited for its turn to measure in vain: measures beside others");
+      return Descriptor();
     }
+    if (waited > long_enough_to_wonder && !std::exchange(told, true))
+      log(LogLevel::warn, "another process measures on this machine: waits for its turn");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return socket;

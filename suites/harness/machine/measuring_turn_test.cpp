@@ -73,25 +73,39 @@ class Other {
   pid_t child_ = -1;
 };
 
+double seconds_to_have_it(milliseconds patience, bool precedence) {
+  const auto start = std::chrono::steady_clock::now();
+  const MeasuringTurn turn("host", patience, precedence);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 TEST(MeasuringTurn, IsOfOneProcessAtATimeWithPrecedenceAndWithout) {
-  constexpr milliseconds held(200);
-  for (const bool precedence : {true, false}) {
-    const Other other(held);
-    const auto start = std::chrono::steady_clock::now();
-    const MeasuringTurn turn("host", patience_for_a_turn, precedence && host_limits().precedence);
-    EXPECT_GT(std::chrono::steady_clock::now() - start, held / 2);
-    EXPECT_TRUE(precedence || are_all(policies(), SCHED_OTHER));
+  for (const bool precedence : {host_limits().precedence, false}) {
+    const Other other(milliseconds(200));
+    EXPECT_GT(seconds_to_have_it(patience_for_a_turn, precedence), 0.1);
   }
+}
+
+TEST_F(AheadOfOthers, IsWhoWaitedForTheTurn) {
+  const Other other(milliseconds(20));
+  const MeasuringTurn turn("host");
+  EXPECT_TRUE(are_all(policies(), SCHED_RR));
+}
+
+TEST_F(AheadOfOthers, IsNobodyWhoDeclinesIt) {
+  const MeasuringTurn turn("host", patience_for_a_turn, false);
+  EXPECT_TRUE(are_all(policies(), SCHED_OTHER));
 }
 
 // In a process of its own, which would not wait in the tests behind this one either.
 TEST(MeasuringTurn, IsNotWaitedForTwiceWhereItDidNotCome) {
-  const Other other(milliseconds(300));
+  const Other other(milliseconds(600));
   const pid_t impatient = ::fork();
   if (impatient == 0) {
-    const MeasuringTurn in_vain("host", milliseconds(10));
-    const MeasuringTurn turn("host");
-    ::_exit(::sched_getscheduler(0) == SCHED_OTHER ? 0 : 1);
+    const bool first = seconds_to_have_it(milliseconds(10), false) >= 0.01;
+    const bool second = seconds_to_have_it(patience_for_a_turn, false) < 0.3;
+    const MeasuringTurn without("host");
+    ::_exit(first && second && ::sched_getscheduler(0) == SCHED_OTHER ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(::waitpid(impatient, &status, 0), impatient);

@@ -55,7 +55,7 @@ class Side {
   std::optional<CpuWaits> waits_ = {};  // of the threads that there are once it is warm
 };
 
-// Ahead of other programs while it is made ready.
+// In its turn while it is made ready.
 Side made_ready(const Steps& steps, Variant variant, const std::string& device) {
   const MeasuringTurn turn(device);
   return Side(steps, variant, device);

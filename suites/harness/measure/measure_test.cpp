@@ -256,11 +256,11 @@ TEST(Measure, TheStateIsChainedThroughAccountingAndTiming) {
             10 * (2 + 8 + 2 * 3 * 5));  // warm-up, accounting, three rounds of two samples of five
 }
 
-// The steps that a case took in all whose steps spend 4.5 ms where they are slow.
-double steps_taken(const std::function<bool(int step)>& slow) {
+// The steps that a case took in all whose steps spend 4.5 ms, or as many, where they are slow.
+double steps_taken(const std::function<bool(int step)>& slow, double milliseconds = 4.5) {
   Case one = toy_case([=](Backend&, int step) {
     const auto begin = std::chrono::steady_clock::now();
-    const auto least = std::chrono::microseconds(slow(step) ? 4500 : 0);
+    const auto least = std::chrono::duration<double, std::milli>(slow(step) ? milliseconds : 0);
     while (std::chrono::steady_clock::now() - begin < least) continue;
   });
   double last = 0;
@@ -278,6 +278,10 @@ constexpr int steps_one_at_a_time = 2 + 8 + 3 * 2;
 
 TEST(Measure, AStepThatTakesFarLongerThanASampleIsNotProbedForItsBatch) {
   EXPECT_EQ(steps_taken([](int) { return true; }), steps_one_at_a_time);
+}
+
+TEST(Measure, ASlowStepIsAccountedTwiceAndTimedOnceARound) {
+  EXPECT_EQ(steps_taken([](int) { return true; }, 60), 2 + 2 + 3);
 }
 
 TEST(Measure, AStepThatWasInterruptedBeforeItIsTimedIsProbedForItsBatch) {

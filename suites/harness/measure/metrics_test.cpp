@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "harness/testing/toy.hpp"
@@ -20,6 +23,13 @@ TEST(Metrics, HaveNamesOfTheirOwn) {
   std::set<std::string> names;
   for (const Metric& metric : metrics())
     EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
+}
+
+TEST(Metrics, StandInThePageOfFormats) {
+  std::ifstream file(std::filesystem::path(HOLDFAST_SCHEMAS) / "README.md");
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  for (const Metric& metric : metrics())
+    EXPECT_NE(page.find(text("`", metric.name, "`")), std::string::npos) << metric.name;
 }
 
 TEST(Metrics, AreToldToTheGateWithKindDirectionAndUnit) {

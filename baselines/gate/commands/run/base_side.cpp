@@ -8,7 +8,6 @@
 #include "gate/compare/comparison.hpp"
 #include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"
-#include "gate/documents/results_root.hpp"
 #include "gate/measure/processes.hpp"
 
 namespace holdfast::gate {

@@ -2,6 +2,7 @@
 // What one `holdfast run` does with each of its suites.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>

@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <cmath>
-#include <utility>
 
 #include "gate/base/process.hpp"
 #include "gate/commands/commands.hpp"

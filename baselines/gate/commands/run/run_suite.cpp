@@ -10,6 +10,7 @@
 #include <iostream>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/machine.hpp"
 #include "base/sha256.hpp"
@@ -20,7 +21,6 @@
 #include "gate/commands/run/base_side.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/documents.hpp"
-#include "gate/documents/measured_part.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/selftest.hpp"
 #include "gate/measure/instruction_counts.hpp"
@@ -76,7 +76,7 @@ struct Listed {
 
 // One sentence for a suite that has nothing for the device, another where tier or filter leave
 // none.
-void refuse_none(const List& list, const std::string& suite, const Plan& plan) {
+[[noreturn]] void refuse_empty(const List& list, const std::string& suite, const Plan& plan) {
   if (!expected_cases(list, plan.device, "full", std::nullopt).empty())
     throw Error(
         Fault::bad_input,
@@ -97,7 +97,7 @@ Listed list_suite(const fs::path& binary, const Plan& plan) {
   listed.hash = sha256(listed.bytes);
   const List list = parse_list(Document(text(listed.suite, " --list=json"), listed.bytes));
   listed.cases = expected_cases(list, plan.device, plan.tier, plan.filter);
-  if (listed.cases.empty()) refuse_none(list, listed.suite, plan);
+  if (listed.cases.empty()) refuse_empty(list, listed.suite, plan);
   return listed;
 }
 
@@ -126,10 +126,10 @@ bool is_measured(const Plan& plan, const Run& described, const Listed& listed) {
   return false;
 }
 
-// Of one run, from its construction on.
-class Surroundings {
+// What the machine was like, from its construction on.
+class MachineMeanwhile {
  public:
-  Surroundings(const Plan& plan, const fs::path& kept)
+  MachineMeanwhile(const Plan& plan, const fs::path& kept)
       : is_timed_(device_kind(plan.device) != "cuda-dry"), machine_("/", kept) {}
   MachineWatch& machine() { return machine_; }
   void add_to(Quality& quality) {
@@ -263,7 +263,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   if (plan.resume && !base && !unfinished.has_processes() && is_measured(plan, described, listed))
     return progress.say("is measured already on ", plan.device);
 
-  Surroundings surroundings(plan, unfinished.folder() / "machine");
+  MachineMeanwhile meanwhile(plan, unfinished.folder() / "machine");
   const SuiteTask task{.binary = binary,
                        .device = plan.device,
                        .arguments = plan.tier_and_custom(),
@@ -275,17 +275,17 @@ void run_suite(const fs::path& binary, const Plan& plan) {
                        .timeout_seconds = plan.timeout_seconds,
                        .folder = unfinished.folder(),
                        .history = unfinished.history(),
-                       .machine = &surroundings.machine()};
+                       .machine = &meanwhile.machine()};
   Sides sides;
   auto interrupted = measure(task, base, plan, progress, sides);
   Results results = head_results(sides.head, listed, described, plan, binary);
-  const auto add_machine = [&](Quality& quality) { surroundings.add_to(quality); };
+  const auto add_machine = [&](Quality& quality) { meanwhile.add_to(quality); };
   add_machine(results.quality);
 
   const ResultFiles files(plan, results);
   files.begin(listed.bytes);
+  files.keep(results);  // stays where what follows does not come to its end
   if (interrupted) {
-    files.keep(results);
     interrupted->left = text("what was finished is kept in ", files.folder().string(),
                              "; the same command with --resume goes on");
     throw *interrupted;
@@ -297,7 +297,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   if (!plan.valgrind) {
     leave_uncounted(results, plan.uncounted);
   } else if (any) {
-    files.keep(without_counts(results));  // stays where counting does not come to its end
+    files.keep(without_counts(results));
     count_suite(binary, plan, unfinished.folder() / "answers", results, progress);
   }
   files.keep(results);
