@@ -28,6 +28,7 @@ class MeasuringTurn {
   MeasuringTurn(const MeasuringTurn&) = delete;
   MeasuringTurn& operator=(const MeasuringTurn&) = delete;
   ~MeasuringTurn();
+  bool came() const { return *turn_ >= 0; }
 
  private:
   Descriptor turn_ = Descriptor();  // none: it did not come, or is not needed
