@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+using testing::SizeIs;
 
 constexpr const char* spin = "counted_suite/spin/n:1/f64";
 constexpr double instructions_of_a_round = 2;
@@ -228,6 +229,15 @@ TEST_F(CountedSuite, CountsRepeatExactlyAndShowAPlantedPercentExactly) {
   ASSERT_EQ(accept({"--bootstrap"}), 0) << complaints_;
   EXPECT_EQ(read_baseline(stored()).entries.at(text(spin, "|optimized|instructions")).value,
             Value(plain));
+}
+
+TEST_F(CountedSuite, WhatAStepThatAllocatesExecutesDependsOnNothingThatIsHeldBesideIt) {
+  std::set<double> counts;
+  for (const char* blocks : {"0", "64", "128", "192"}) {
+    ASSERT_EQ(run({{"PLANTED", "allocates"}, {"PLANTED_BLOCKS", blocks}}).code, 0);
+    counts.insert(count());
+  }
+  EXPECT_THAT(counts, SizeIs(1));
 }
 
 TEST_F(CountedSuite, StepsThatDifferAreNotCountedAndThenMissing) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A suite for tests, whose steps execute a known number of instructions; PLANTED_PERCENT adds so
-// many percent to a step of the optimized variant, PLANTED=unsteady makes steps differ, and with
-// PLANTED=remembers every seventh is answered from memory.
+// many percent to a step of the optimized variant, PLANTED=unsteady makes steps differ, with
+// PLANTED=remembers every seventh is answered from memory, and PLANTED=allocates takes aligned
+// blocks, beside so many small ones as PLANTED_BLOCKS holds.
+#include <array>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "harness/case/case.hpp"
 #include "runtime/backend/buffer.hpp"
@@ -18,6 +21,13 @@ void spin(long count) {
   asm volatile("1: subq $1, %0\n\tjnz 1b" : "+r"(count) : : "cc");
 }
 
+// Which a compiler would leave out, if it saw that nobody looks at the block.
+void take_and_free() {
+  void* block = std::aligned_alloc(64, 64 << 10);
+  asm volatile("" : : "r"(block) : "memory");
+  std::free(block);
+}
+
 class Spin : public Computation {
  public:
   Spin(Backend& backend, Variant variant) : state_(backend, 1, "state") {
@@ -28,20 +38,27 @@ class Spin : public Computation {
     if (percent && variant == Variant::optimized) rounds_ += rounds * std::stol(percent) / 100;
     unsteady_ = planted && std::string_view(planted) == "unsteady";
     remembers_ = planted && std::string_view(planted) == "remembers";
+    allocates_ = planted && std::string_view(planted) == "allocates";
+    const char* blocks = std::getenv("PLANTED_BLOCKS");
+    for (long i = blocks ? std::stol(blocks) : 0; i > 0; --i)
+      held_.push_back(std::make_unique<SmallBlock>());
   }
   void step() override {
     state_.data()[0] += 10;
     if (!remembers_ || ++steps_ % 7 != 0) spin(rounds_);
     if (unsteady_) rounds_ += rounds / 100;
+    for (int i = 0; allocates_ && i < 16; ++i) take_and_free();
   }
   std::vector<double> result() override { return {state_.data()[0]}; }
   void start_again(int) override { state_.data()[0] = 0; }
 
  private:
+  using SmallBlock = std::array<char, 512>;
+  std::vector<std::unique_ptr<SmallBlock>> held_ = {};
   Buffer<double> state_;
   long rounds_ = 0;
   int steps_ = 0;
-  bool unsteady_ = false, remembers_ = false;
+  bool unsteady_ = false, remembers_ = false, allocates_ = false;
 };
 
 Case spin_case(std::string id, Tier tier) {
