@@ -74,6 +74,7 @@ class MetricJudge {
   void decide(const Judgement& judgement, const Entry* accepted, const Context& context,
               JudgedMetric& judged) const;
   const Measured* beside(const Context& context) const;
+  std::optional<std::string> stood_otherwise(const Context& context) const;
   const Entry* entry_of(const Context& context) const;
   Resolution resolution(const Context& context, bool confirmed) const;
   void add_resolution(const Context& context, JudgedMetric& judged) const;

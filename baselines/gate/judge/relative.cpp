@@ -37,6 +37,20 @@ const Measured* MetricJudge::beside(const Context& context) const {
   return context.timed() && part_.beside ? part_.beside->find(context.key) : nullptr;
 }
 
+// "whose processors stood 370 ns apart for 55: pairs decide nothing"; empty where they stood alike.
+std::optional<std::string> MetricJudge::stood_otherwise(const Context& context) const {
+  if (context.metric.name == handover_metric) return std::nullopt;
+  const NamedMetric* here = find_measured(context.all, case_variant, handover_metric);
+  const Measured* there =
+      part_.beside->find(entry_key(context.result.id, case_variant, handover_metric));
+  if (!here || !there) return std::nullopt;
+  const auto now = positive(here->measured->value), then = positive(there->value);
+  if (!now || !then || std::max(*now, *then) <= further_apart * std::min(*now, *then))
+    return std::nullopt;
+  return text("whose processors stood ", readable(*then, "s"), " apart for ", readable(*now, "s"),
+              ": pairs decide nothing");
+}
+
 // An accepted value of the same processor remains for the distance from its anchor.
 void MetricJudge::judge_beside(const Measured& base, const Context& context,
                                JudgedMetric& judged) const {
@@ -52,6 +66,11 @@ void MetricJudge::judge_beside(const Measured& base, const Context& context,
   }
   judged.screened = positive(context.measured.value) && positive(base.value);
   Judgement judgement = gate::judge_beside(context.standard, context.measured, base);
+  if (const auto because = stood_otherwise(context)) {
+    judgement.verdict = verdict::noisy;
+    judgement.because = text("is ", readable(*row.value, row.unit), ", and ",
+                             readable(base.value, row.unit), " in the base beside it, ", *because);
+  }
   const Entry* accepted = find_entry(part_.baseline, context.key);
   if (judgement.verdict == verdict::pass || judgement.verdict == verdict::improved)
     if (const auto value = positive(context.measured.value); accepted && value)

@@ -141,6 +141,29 @@ TEST(Suspects, ThreadsThatStandFurtherApartLeaveATimeUndecided) {
   EXPECT_EQ(row(verdict, "handover_s", "case").verdict, "ENV");
 }
 
+// A part that became a third faster than the base beside it, whose processors stood so far apart.
+Part gain_beside(double handover_seconds) {
+  Part judged = part(with_handover(50e-9, 15), with_handover(50e-9, 10));
+  const auto five_times = [](double value) {
+    return Measured{.value = value, .processes = 5, .values = std::vector<double>(5, value)};
+  };
+  judged.beside =
+      Beside{.values = {{entry_key(toy::step_id, case_variant, "speedup"), five_times(10)},
+                        {entry_key(toy::step_id, case_variant, "handover_s"),
+                         five_times(handover_seconds)}}};
+  return judged;
+}
+
+TEST(Suspects, ABaseWhoseThreadsStoodFurtherApartDecidesNothing) {
+  EXPECT_EQ(row(judge(gain_beside(50e-9)), "speedup", "case").verdict, "IMPROVED");
+  for (const double seconds : {350e-9, 20e-9}) {
+    const PartVerdict verdict = judge(gain_beside(seconds));
+    EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
+    EXPECT_THAT(row(verdict, "speedup", "case").sentence, HasSubstr("pairs decide nothing"));
+    EXPECT_EQ(verdict.exit, 4);
+  }
+}
+
 TEST(Suspects, ThreadsThatStandAsCloseExcuseNothing) {
   EXPECT_EQ(judge(part(with_handover(60e-9, 5), with_handover(50e-9, 10))).exit, 1);
   EXPECT_EQ(judge(part(with_handover(50e-9, 5), with_handover(350e-9, 10))).exit, 1);

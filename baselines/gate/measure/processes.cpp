@@ -223,7 +223,7 @@ Quality merge_quality(const std::vector<Results>& processes) {
 
 }  // namespace
 
-Results merge(const std::vector<Results>& processes) {
+Results merge(const std::vector<Results>& processes, const std::vector<Results>& beside) {
   Results merged = processes.front();
   merged.run.processes = static_cast<std::int64_t>(processes.size());
   merged.quality = merge_quality(processes);
@@ -238,7 +238,7 @@ Results merge(const std::vector<Results>& processes) {
     ceiling = name.ends_with("_per_s") ? *best.second : *best.first;
   }
   merged.cases.clear();
-  const double usual = usual_handover(processes);
+  const double usual = usual_handover(processes, beside);
   std::set<std::string> seen;
   for (const Results& first : processes)
     for (const CaseResult& one : first.cases)

@@ -207,6 +207,24 @@ TEST(Merge, TimesOnSharedCoresAreLeftOutWhereFiveOthersRemain) {
   EXPECT_EQ(only_case(merged).metrics.at("shared_fraction").value, 0);
 }
 
+// Of processes whose processors stood so far apart, a time each.
+std::vector<Results> apart(std::size_t count, double handover_seconds, double seconds) {
+  std::vector<Results> processes(count, waiting(seconds, 0));
+  for (Results& process : processes)
+    process.cases[0].metrics["handover_s"] = {
+        .kind = "time", .value = handover_seconds, .median = handover_seconds};
+  return processes;
+}
+
+TEST(Merge, OfTwoBuildsInTurnThoseProcessesCountWhoseProcessorsStoodAlike) {
+  std::vector<Results> base = apart(6, 370e-9, 2);
+  const std::vector<Results> near = apart(5, 55e-9, 1);
+  base.insert(base.end(), near.begin(), near.end());
+  EXPECT_THAT(metric(merge(base), "time_s").processes, ElementsAre(2, 2, 2, 2, 2, 2));
+  EXPECT_THAT(metric(merge(base, apart(11, 55e-9, 1)), "time_s").processes,
+              ElementsAre(1, 1, 1, 1, 1));
+}
+
 const List list{
     .suite = "suite",
     .cases = {

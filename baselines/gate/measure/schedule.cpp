@@ -88,11 +88,12 @@ CaseRecords records_of(const std::string& id, const std::vector<Results>& proces
   return found;
 }
 
-double usual_handover(const std::vector<Results>& processes) {
+double usual_handover(const std::vector<Results>& processes, const std::vector<Results>& beside) {
   std::vector<double> found;
-  for (const Results& process : processes)
-    for (const CaseResult& result : process.cases)
-      if (const double one = told(result, handover_metric); tells(one)) found.push_back(one);
+  for (const auto* side : {&processes, &beside})
+    for (const Results& process : *side)
+      for (const CaseResult& result : process.cases)
+        if (const double one = told(result, handover_metric); tells(one)) found.push_back(one);
   if (found.empty()) return 0;
   const auto middle = found.begin() + (std::ssize(found) - 1) / 2;
   std::ranges::nth_element(found, middle);

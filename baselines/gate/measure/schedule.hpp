@@ -26,9 +26,10 @@ bool is_clocked(const std::string& name, const Metric& metric, bool executed, bo
 inline constexpr const char* waited_metric = "waited_fraction";
 bool is_disturbed(const CaseResult& result);
 
-// Seconds of a hand-over between threads in most cases of these: how far apart the processors
-// usually stood. 0 where none tells.
-double usual_handover(const std::vector<Results>& processes);
+// Seconds of a hand-over between threads in most cases of these, and of those that took turns with
+// them: how far apart the processors usually stood. 0 where none tells.
+double usual_handover(const std::vector<Results>& processes,
+                      const std::vector<Results>& beside = {});
 
 // Of each whether what the clock said of it is left out: disturbed ones, and where five others
 // remain those whose processors stood further apart or closer than usual (in two halves of one

@@ -61,10 +61,11 @@ std::map<std::string, double> read_history(const fs::path& file) {
 
 class Runner {
  public:
-  Runner(const SuiteTask& task, Progress& progress, SuiteRun& run)
+  Runner(const SuiteTask& task, Progress& progress, SuiteRun& run, const SuiteRun* beside = nullptr)
       : task_(task),
         progress_(progress),
         run_(run),
+        beside_(beside),
         suite_(task.binary.filename().string()),
         known_seconds_(read_history(task.history)) {
     fs::create_directories(task_.folder / "answers");
@@ -119,7 +120,8 @@ class Runner {
     return those([&](const std::string& id) { return records(id).empty(); });
   }
   Ids undecided() const {
-    const double usual = usual_handover(run_.processes);
+    const double usual = beside_ ? usual_handover(run_.processes, beside_->processes)
+                                 : usual_handover(run_.processes);
     return those(
         [&](const std::string& id) { return wants_another(records(id), usual, task_.effort); });
   }
@@ -328,6 +330,7 @@ class Runner {
   const SuiteTask& task_;
   Progress& progress_;
   SuiteRun& run_;
+  const SuiteRun* beside_;  // the other side, which takes turns with it
   std::string suite_;
   std::map<std::string, double> known_seconds_, seconds_ = {};
   std::mt19937_64 random_{std::random_device{}()};
@@ -347,7 +350,8 @@ void run_suite_processes(const SuiteTask& task, Progress& progress, SuiteRun& ru
 }
 
 void run_in_turn(const SuiteTask& base, const SuiteTask& head, Progress& progress, Sides& sides) {
-  Runner of_base(base, progress, sides.base), of_head(head, progress, sides.head);
+  Runner of_base(base, progress, sides.base, &sides.head);
+  Runner of_head(head, progress, sides.head, &sides.base);
   of_base.begin();
   of_head.begin();
   std::mt19937_64 random(std::random_device{}());
@@ -383,8 +387,10 @@ std::int64_t SuiteRun::most_processes() const {
   return most;
 }
 
-Results merged(const SuiteRun& run, const std::vector<ListedCase>& cases, Results nothing) {
-  Results results = run.processes.empty() ? std::move(nothing) : merge(run.processes);
+Results merged(const SuiteRun& run, const SuiteRun& beside, const std::vector<ListedCase>& cases,
+               Results nothing) {
+  Results results =
+      run.processes.empty() ? std::move(nothing) : merge(run.processes, beside.processes);
   std::erase_if(results.cases,
                 [&](const CaseResult& result) { return run.lost.contains(result.id); });
   for (const auto& [id, lost] : run.lost)

@@ -59,9 +59,10 @@ struct Sides {
 };
 void run_in_turn(const SuiteTask& base, const SuiteTask& head, Progress& progress, Sides& sides);
 
-// One result of all of them, in the list's order; a case that was lost says why. Of no process
-// `nothing` becomes it.
-Results merged(const SuiteRun& run, const std::vector<ListedCase>& cases, Results nothing);
+// One result of all processes of a run, in the list's order; a case that was lost says why. Of no
+// process `nothing` becomes it. `beside` is the other side, where there is one.
+Results merged(const SuiteRun& run, const SuiteRun& beside, const std::vector<ListedCase>& cases,
+               Results nothing);
 
 // How much longer the tasks that this machine has make a case take; 1 on a machine at rest.
 double stretch_of_load(std::optional<double> load = load_average(), int cpus = usable_cpus());

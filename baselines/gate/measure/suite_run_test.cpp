@@ -90,7 +90,7 @@ TEST_F(SuiteRuns, ACaseThatWasTimedHasMoreThanTheLimitOfOneThatWasNot) {
 TEST_F(SuiteRuns, WhatIsLostSaysWhyInTheListsOrder) {
   SuiteRun done = run();
   done.lost["fake_suite/add/n:8/f64"] = {"crashed", "because"};
-  const Results results = merged(done, task_.cases, {});
+  const Results results = merged(done, {}, task_.cases, {});
   ASSERT_EQ(results.cases.size(), 2u);
   EXPECT_EQ(results.cases[0].status, "crashed");
   EXPECT_EQ(results.cases[0].reason, "because");

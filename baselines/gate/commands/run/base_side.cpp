@@ -61,17 +61,19 @@ void withdraw_base(const fs::path& folder, const std::string& suite) {
   }
 }
 
-std::optional<std::string> keep_base(const fs::path& binary, const SuiteRun& run,
+std::optional<std::string> keep_base(const fs::path& binary, const Sides& sides,
                                      const Results& head,
                                      const std::function<void(Quality&)>& add_machine,
                                      const fs::path& folder, Progress& progress) {
-  for (const auto& [id, lost] : run.lost) progress.warn("the base lost ", id, ": ", lost.reason);
-  if (run.processes.empty()) {
+  for (const auto& [id, lost] : sides.base.lost)
+    progress.warn("the base lost ", id, ": ", lost.reason);
+  if (sides.base.processes.empty()) {
     progress.warn("no values of the base are kept");
     return std::nullopt;
   }
   const std::string list_bytes = list_of(binary, {});
-  Results results = merged(run, parse_list(Document("the base's list", list_bytes)).cases, {});
+  const List list = parse_list(Document("the base's list", list_bytes));
+  Results results = merged(sides.base, sides.head, list.cases, {});
   const Provenance built = provenance(binary);
   const std::vector<std::string> custom = results.run.custom;
   results.run = head.run;  // one run, of two builds

@@ -28,7 +28,7 @@ void withdraw_base(const std::filesystem::path& folder, const std::string& suite
 // Writes <folder>/base/<suite>.json of the run that `head` tells, with the list of `binary`;
 // returns the content that it was built from, and nothing, with a word, where all its cases were
 // lost.
-std::optional<std::string> keep_base(const std::filesystem::path& binary, const SuiteRun& run,
+std::optional<std::string> keep_base(const std::filesystem::path& binary, const Sides& sides,
                                      const Results& head,
                                      const std::function<void(Quality&)>& add_machine,
                                      const std::filesystem::path& folder, Progress& progress);

@@ -159,10 +159,10 @@ std::optional<Interrupted> measure(const SuiteTask& task, const std::optional<fs
   return std::nullopt;
 }
 
-Results head_results(const SuiteRun& run, const Listed& listed, Run described, const Plan& plan,
+Results head_results(const Sides& sides, const Listed& listed, Run described, const Plan& plan,
                      const fs::path& binary) {
   Results results =
-      merged(run, listed.cases,
+      merged(sides.head, sides.base, listed.cases,
              {.suite = listed.suite, .tier = plan.tier, .env = assumed_environment(plan.device)});
   if (results.suite != listed.suite)
     throw Error(Fault::bad_input, text(binary.string(), " calls itself ", results.suite,
@@ -171,8 +171,8 @@ Results head_results(const SuiteRun& run, const Listed& listed, Run described, c
   results.partial = plan.filter.has_value();
   results.list_hash = listed.hash;
   // Of the options handed on, the suite knows which make the run a custom one.
-  described.custom = run.processes.empty() ? plan.custom : results.run.custom;
-  described.processes = std::max(described.processes, run.most_processes());
+  described.custom = sides.head.processes.empty() ? plan.custom : results.run.custom;
+  described.processes = std::max(described.processes, sides.head.most_processes());
   results.run = std::move(described);
   results.env.cpus = ::sysconf(_SC_NPROCESSORS_ONLN);
   return results;
@@ -278,7 +278,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
                        .machine = &meanwhile.machine()};
   Sides sides;
   auto interrupted = measure(task, base, plan, progress, sides);
-  Results results = head_results(sides.head, listed, described, plan, binary);
+  Results results = head_results(sides, listed, described, plan, binary);
   const auto add_machine = [&](Quality& quality) { meanwhile.add_to(quality); };
   add_machine(results.quality);
 
@@ -291,8 +291,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
     throw *interrupted;
   }
   if (base)
-    results.run.beside =
-        keep_base(*base, sides.base, results, add_machine, files.folder(), progress);
+    results.run.beside = keep_base(*base, sides, results, add_machine, files.folder(), progress);
   const bool any = !sides.head.processes.empty();
   if (!plan.valgrind) {
     leave_uncounted(results, plan.uncounted);
