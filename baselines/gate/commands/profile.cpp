@@ -170,7 +170,8 @@ Command profile_command() {
           .examples =
               "  holdfast profile cubed_sphere_swe rk4_step/n:48/f64 --device=cuda-dry:sm_90 "
               "--out=profile\n"
-              "  holdfast profile clusterless_kde decode/size:small/data:profile --device=host --steps=2 "
+              "  holdfast profile clusterless_kde decode/size:small/data:profile --device=host "
+              "--steps=2 "
               "--assert-mean=0.15 "
               "--out=profile\n"
               "  holdfast profile cubed_sphere_swe loop/n:96/steps:100/launch:graph --device=cuda "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine can do at best, calibrated in the process that asks, and the least time that follows
-// from it: the roofline that a case's floor is read from.
+// What this machine can do at best, calibrated in the process that asks, and the least time that
+// follows from it: the roofline that a case's floor is read from.
 #pragma once
 
 #include <map>
