@@ -61,8 +61,7 @@ HostThreads host_threads(int cpus = usable_cpus());
 // Whether the threads of this process may go before those of all others, by real-time scheduling:
 // where the system grants it (CAP_SYS_NICE, or `ulimit -r`) for as long as one likes,
 // HOLDFAST_PRECEDENCE=none does not decline it, and nobody began the process with a policy or a
-// niceness of its own. A setting that
-// means nothing is passed over, and complained of.
+// niceness of its own. A setting that means nothing is passed over, and complained of.
 struct Precedence {
   bool granted = false;
   std::string complaint = {};

@@ -45,7 +45,8 @@ std::optional<std::string> MetricJudge::stood_otherwise(const Context& context) 
       part_.beside->find(entry_key(context.result.id, case_variant, handover_metric));
   if (!here || !there) return std::nullopt;
   const auto now = positive(here->measured->value), then = positive(there->value);
-  if (!now || !then || std::max(*now, *then) <= further_apart * std::min(*now, *then))
+  if (!now || !then || std::max(*now, *then) >= longest_handover ||
+      std::max(*now, *then) <= further_apart * std::min(*now, *then))
     return std::nullopt;
   return text("whose processors stood ", readable(*then, "s"), " apart for ", readable(*now, "s"),
               ": pairs decide nothing");

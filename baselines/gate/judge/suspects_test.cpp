@@ -63,12 +63,20 @@ TEST(Suspects, IdenticalCodeAndAReferenceThatMovedAsMuchAreTheMachine) {
 
 // Of a case that nothing is counted of, a ratio that fell by a fifth while its reference took so
 // much of what it took.
-PartVerdict fallen_beside(double reference) {
+Part fallen(double reference) {
   const Results before = toy::host();
   Results now = before;
   toy::metric(now, "case", "speedup") = toy::timed("ratio", 8);
   toy::metric(now, "reference", "time_s") = toy::timed("time", 6e-3 * reference);
-  return judge(part(now, before));
+  return part(now, before);
+}
+PartVerdict fallen_beside(double reference) {
+  return judge(fallen(reference));
+}
+
+// What five processes of the base had.
+Measured five_times(double value) {
+  return {.value = value, .processes = 5, .values = std::vector<double>(5, value)};
 }
 
 TEST(Suspects, ARatioWhoseReferenceBecameFasterByItselfIsUndecidedWhereNothingIsCounted) {
@@ -80,24 +88,13 @@ TEST(Suspects, ARatioWhoseReferenceBecameFasterByItselfIsUndecidedWhereNothingIs
 }
 
 TEST(Suspects, ARatioWhoseCaseIsCountedElsewhereIsNotExcusedInARunWithoutCounts) {
-  const Results before = toy::host();
-  Results now = before;
-  toy::metric(now, "case", "speedup") = toy::timed("ratio", 8);
-  toy::metric(now, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
-  Part counted = part(now, before);
+  Part counted = fallen(0.8);
   counted.baseline->entries[entry_key(toy::step_id, "optimized", "instructions")].value = 1e6;
   EXPECT_EQ(row(judge(counted), "speedup", "case").verdict, "REGRESSION");
 }
 
 TEST(Suspects, ARatioIsNotExcusedByAReferenceThatBecameFasterThanThatOfTheBaseBesideIt) {
-  const Results before = toy::host();
-  Results now = before;
-  toy::metric(now, "case", "speedup") = toy::timed("ratio", 8);
-  toy::metric(now, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
-  Part beside = part(now, before);
-  const auto five_times = [](double value) {
-    return Measured{.value = value, .processes = 5, .values = std::vector<double>(5, value)};
-  };
+  Part beside = fallen(0.8);
   beside.beside =
       Beside{.values = {{entry_key(toy::step_id, "case", "speedup"), five_times(10)},
                         {entry_key(toy::step_id, "reference", "time_s"), five_times(6e-3)}}};
@@ -141,27 +138,28 @@ TEST(Suspects, ThreadsThatStandFurtherApartLeaveATimeUndecided) {
   EXPECT_EQ(row(verdict, "handover_s", "case").verdict, "ENV");
 }
 
-// A part that became a third faster than the base beside it, whose processors stood so far apart.
-Part gain_beside(double handover_seconds) {
-  Part judged = part(with_handover(50e-9, 15), with_handover(50e-9, 10));
-  const auto five_times = [](double value) {
-    return Measured{.value = value, .processes = 5, .values = std::vector<double>(5, value)};
-  };
+// A part that became half as fast again as the base beside it; between threads of each a hand-over
+// took so long.
+Part gain_beside(double here, double there) {
+  Part judged = part(with_handover(here, 15), with_handover(50e-9, 10));
   judged.beside =
       Beside{.values = {{entry_key(toy::step_id, case_variant, "speedup"), five_times(10)},
-                        {entry_key(toy::step_id, case_variant, "handover_s"),
-                         five_times(handover_seconds)}}};
+                        {entry_key(toy::step_id, case_variant, "handover_s"), five_times(there)}}};
   return judged;
 }
 
 TEST(Suspects, ABaseWhoseThreadsStoodFurtherApartDecidesNothing) {
-  EXPECT_EQ(row(judge(gain_beside(50e-9)), "speedup", "case").verdict, "IMPROVED");
-  for (const double seconds : {350e-9, 20e-9}) {
-    const PartVerdict verdict = judge(gain_beside(seconds));
+  EXPECT_EQ(row(judge(gain_beside(50e-9, 50e-9)), "speedup", "case").verdict, "IMPROVED");
+  for (const double there : {350e-9, 20e-9}) {
+    const PartVerdict verdict = judge(gain_beside(50e-9, there));
     EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
     EXPECT_THAT(row(verdict, "speedup", "case").sentence, HasSubstr("pairs decide nothing"));
     EXPECT_EQ(verdict.exit, 4);
   }
+}
+
+TEST(Suspects, HandoversThatWaitForTheSchedulerTellOfNoDistance) {
+  EXPECT_EQ(row(judge(gain_beside(50e-6, 200e-6)), "speedup", "case").verdict, "IMPROVED");
 }
 
 TEST(Suspects, ThreadsThatStandAsCloseExcuseNothing) {

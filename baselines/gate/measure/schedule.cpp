@@ -13,9 +13,6 @@ namespace {
 
 constexpr double disturbed_share = 0.02;  // of the time of the samples
 constexpr int enough = 5;                 // processes, to decide anything
-// Seconds: a hand-over that waits for the scheduler tells nothing of how far processors stand
-// apart.
-constexpr double on_one_processor = 10e-6;
 
 // Of Student's distribution, 97.5 %, by degrees of freedom from one on.
 constexpr std::array quantiles = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
@@ -53,7 +50,7 @@ struct Bend {
 };
 
 bool tells(double handover) {
-  return handover > 0 && handover < on_one_processor;
+  return handover > 0 && handover < longest_handover;
 }
 
 std::vector<Bend> bends_of(const CaseRecords& records, double usual) {

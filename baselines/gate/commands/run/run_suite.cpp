@@ -284,7 +284,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
 
   const ResultFiles files(plan, results);
   files.begin(listed.bytes);
-  files.keep(results);  // stays where what follows does not come to its end
+  files.keep(without_counts(results));  // stays where what follows does not come to its end
   if (interrupted) {
     interrupted->left = text("what was finished is kept in ", files.folder().string(),
                              "; the same command with --resume goes on");
@@ -296,7 +296,6 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   if (!plan.valgrind) {
     leave_uncounted(results, plan.uncounted);
   } else if (any) {
-    files.keep(without_counts(results));
     count_suite(binary, plan, unfinished.folder() / "answers", results, progress);
   }
   files.keep(results);
