@@ -104,8 +104,11 @@ std::vector<Ceilings::Level> levels(const Backends& backends) {
         false);
     last_cache = capacity;
   }
+  // Four times the last cache, and where that takes long, surely more than twice: some have 480
+  // MiB.
   constexpr std::size_t least = 128 * MiB, most = 512 * MiB;
-  std::size_t beyond = std::clamp(4 * last_cache, least, most);
+  std::size_t beyond =
+      std::max(std::clamp(4 * last_cache, least, most), last_cache * 2 + last_cache / 4);
   if (const auto limit = host_limits().memory_bytes)
     beyond = std::min(beyond, static_cast<std::size_t>(*limit) / 4);
   add("memory", 0, beyond / backends.size(), true);

@@ -53,7 +53,11 @@ TEST_F(HostCeilings, AreThoseOfThreeCachesAndMemory) {
 TEST_F(HostCeilings, OfFootprintsFitTheirCaches) {
   for (std::size_t i = 0; i + 1 < first.levels.size(); ++i)
     EXPECT_LE(first.levels[i].footprint_bytes, first.levels[i].capacity_bytes);
-  EXPECT_GT(first.levels.back().footprint_bytes, 2 * first.levels[2].capacity_bytes);
+  const double beyond = 2 * first.levels[2].capacity_bytes;
+  if (const auto limit = host_limits().memory_bytes;
+      limit && static_cast<double>(*limit) < 5 * beyond)
+    GTEST_SKIP() << "this machine's memory is hardly larger than its caches";
+  EXPECT_GT(first.levels.back().footprint_bytes, beyond);
 }
 
 TEST_F(HostCeilings, FallFromLevelToLevel) {
