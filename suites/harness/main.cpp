@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -33,6 +34,9 @@
 
 namespace holdfast {
 namespace {
+
+// That hold a case ready on the same device: the build that this one is compared with.
+constexpr std::int64_t other_sides = 1;
 
 int exit_code(Fault fault) {
   switch (fault) {
@@ -193,8 +197,8 @@ void initialise_benchmark(char* program, const SuiteOptions& options) {
   ::benchmark::AddCustomContext("timing", "sampled by holdfast, whatever the library's build type");
 }
 
-// A calibration that fails costs its ceilings; HOLDFAST_CEILINGS=none leaves them out, for processes
-// that follow one which a calibration has ended, or enough that have them.
+// A calibration that fails costs its ceilings; HOLDFAST_CEILINGS=none leaves them out, for
+// processes that follow one which a calibration has ended, or enough that have them.
 std::optional<Ceilings> ceilings_of(Backend& backend) {
   const char* setting = std::getenv("HOLDFAST_CEILINGS");
   if (setting && std::string_view(setting) == "none") return std::nullopt;
@@ -229,7 +233,9 @@ int run(char* program, const std::vector<std::string>& arguments) {
   const auto all = of_tier(cases, options);
   const auto chosen = filtered(all, options.filter);
   if (options.lock_step) {
-    serve_lock_step(the_only(chosen), options.device, std::cin, std::cout);
+    const auto sensors = sensors_of(options.device);
+    serve_lock_step(the_only(chosen), options.device, std::cin, std::cout,
+                    [&] { return sensors && is_disturbed(sensors->sample(), other_sides); });
     return 0;
   }
   if (options.count_instructions)

@@ -73,6 +73,7 @@ nlohmann::json to_json(const std::string& case_id, const Comparison& found, doub
   made["clock"] = found.clock == Clock::cpu ? "cpu" : "real";
   made["log_ratio_by_other_clock"] = found.by_other_clock;
   made["others"] = found.others;
+  made["disturbed"] = found.disturbed;
   made["control"] = found.control ? to_json(*found.control, found.control_units) : nullptr;
   made["parallelism"] = nullptr;
   if (found.parallelism)

@@ -63,18 +63,33 @@ struct Reading {
   double real = 0, cpu = 0;
 };
 
-// What a sample took, and how long its threads waited for a CPU, together; empty from a suite that
-// does not tell.
+// What a sample took, how long its threads waited for a CPU, together (empty from a suite that does
+// not tell), and whether the device was slowed down or shared meanwhile.
 struct Sample : Reading {
   std::optional<double> waited = {};
+  bool disturbed = false;
 
   // Threads that ran or waited for a CPU at once, in the mean.
   double at_once() const { return (cpu + waited.value_or(0)) / real; }
 };
 
-// Samples of both builds.
+// Samples of both builds, a round of one each in one place.
 struct Samples {
   std::vector<Sample> base = {}, head = {};
+
+  // Leaves out the rounds that were disturbed, where enough were not, and returns their share.
+  double leave_out_disturbed() {
+    Samples kept;
+    for (std::size_t i = 0; i < base.size(); ++i) {
+      if (base[i].disturbed || head[i].disturbed) continue;
+      kept.base.push_back(base[i]);
+      kept.head.push_back(head[i]);
+    }
+    const double share =
+        1 - static_cast<double>(kept.base.size()) / static_cast<double>(base.size());
+    if (kept.base.size() >= fewest_rounds) *this = std::move(kept);
+    return share;
+  }
 
   // The second highest of both: one sample may be the clocks' chance.
   double threads() const {
@@ -165,6 +180,7 @@ class Holder {
       throw BuildError(is_head_, Fault::incomplete,
                        text("suite answered '", line, "' when asked for a sample"));
     if (double waited = 0; words >> waited) found.waited = waited;
+    if (int disturbed = 0; words >> disturbed) found.disturbed = disturbed != 0;
     return found;
   }
 
@@ -263,7 +279,8 @@ UnitValue measure_unit(const Builds& builds, const std::string& case_id, const C
   std::optional<double> waited;
   {
     Pair pair(builds, case_id, plan, random);
-    const Samples samples = pair.optimized(sampling_seconds(plan.unit_seconds, since(begin)));
+    Samples samples = pair.optimized(sampling_seconds(plan.unit_seconds, since(begin)));
+    unit.disturbed = samples.leave_out_disturbed();
     const Reading found = samples.log_ratio();
     unit.real = found.real;
     unit.cpu = found.cpu;

@@ -107,6 +107,17 @@ TEST_F(Comparing, TheCpuClockDecidesWhereItIsAskedTo) {
   EXPECT_EQ(compared(1.1e-3).decision, Paired::pass);
 }
 
+TEST_F(Comparing, SamplesOnAGpuThatWasSlowedDownAreLeftOutAndDecideNothingWhereMostWere) {
+  environment_["FAKE_SUITE"] = "slowed_at_times";
+  const Comparison few = compared(1.1e-3);
+  EXPECT_EQ(few.decision, Paired::regression);
+  EXPECT_GT(few.disturbed, 0);
+  environment_["FAKE_SUITE"] = "slowed";
+  const Comparison all = compared(1.1e-3);
+  EXPECT_EQ(all.decision, Paired::undecided);
+  EXPECT_EQ(all.disturbed, 1);
+}
+
 TEST_F(Comparing, EachRoundAsksBothBuildsInAnOrderDrawnAtRandom) {
   const fs::path log = folder_.path() / "log";
   environment_["FAKE_LOG"] = log.string();

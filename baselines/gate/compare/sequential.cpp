@@ -17,6 +17,8 @@ constexpr double clear_load = 0.1;
 constexpr std::size_t control_units = 7;
 constexpr std::size_t units_per_control = 8;
 constexpr double control_alpha = 0.05;
+// Of the samples: beyond it those that remain are moments of their own, and decide nothing.
+constexpr double most_disturbed = 0.25;
 constexpr double more_than_one_thread = 1.2;  // at once, in the mean
 // How many threads work at once is blurred by the others that they wait for.
 constexpr double parallelism_tolerance = 0.1;
@@ -79,7 +81,7 @@ void Sequence::look(double alpha) {
   found_.by_other_clock = shift(by(other), alpha).estimate;
   found_.decision = verdict_of(found_.shift, plan_.tolerance);
   if (found_.clock == Clock::cpu && has_several_threads()) judge_parallelism(alpha);
-  if (has_lost_its_threads(alpha)) found_.decision = Paired::undecided;
+  if (was_disturbed() || has_lost_its_threads(alpha)) found_.decision = Paired::undecided;
   found_.modes = two_modes(found_.units);
   found_.control_units = control_by(found_.clock);
   if (found_.control_units.empty()) return;
@@ -87,6 +89,13 @@ void Sequence::look(double alpha) {
   const bool moved = found_.decision == Paired::regression || found_.decision == Paired::improved;
   if (moved && moved_as_much(found_.shift, *found_.control, plan_.tolerance))
     found_.decision = Paired::environment;
+}
+
+bool Sequence::was_disturbed() {
+  double sum = 0;
+  for (const UnitValue& unit : units_) sum += unit.disturbed;
+  found_.disturbed = sum / static_cast<double>(units_.size());
+  return found_.disturbed > most_disturbed;
 }
 
 // Equal CPU time and clearly more real time: others cannot do that to one side of the pairs, but
@@ -168,6 +177,10 @@ std::string describe(const Comparison& comparison, double tolerance) {
   if (comparison.clock == Clock::cpu)
     sentence += text(" by CPU time, because others had ", std::lround(100 * comparison.others),
                      " % of the machine (by real time ", shown(comparison.by_other_clock), ")");
+  if (comparison.disturbed > 0)
+    sentence += text(", the GPU slowed down or shared in ", percent(comparison.disturbed).substr(1),
+                     " of the samples",
+                     comparison.disturbed > most_disturbed ? ", which decide nothing" : "");
   if (comparison.parallelism)
     sentence += text(", its threads at once ", shown(comparison.parallelism->estimate), " (",
                      interval(*comparison.parallelism), ")");

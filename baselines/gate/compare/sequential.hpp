@@ -14,12 +14,13 @@ namespace holdfast::gate {
 
 // What one pair of fresh processes says of ln(head / base).
 struct UnitValue {
-  double real = 0;     // by the clock on the wall; on a GPU by the device's
-  double cpu = 0;      // by the processes' CPU time; on a GPU the same as `real`
-  double seconds = 0;  // that it took, without its control
-  double others = 0;   // the part of the machine's CPUs that other work had meanwhile, and kept
-                       // from it
-  double threads = 1;  // that ran or waited for a CPU at once, where a step had most of them
+  double real = 0;       // by the clock on the wall; on a GPU by the device's
+  double cpu = 0;        // by the processes' CPU time; on a GPU the same as `real`
+  double seconds = 0;    // that it took, without its control
+  double others = 0;     // the part of the machine's CPUs that other work had meanwhile, and kept
+                         // from it
+  double disturbed = 0;  // the part of its samples in which the GPU was slowed down or shared
+  double threads = 1;    // that ran or waited for a CPU at once, where a step had most of them
   std::optional<double> at_once = {};  // ln(head / base) of such threads; empty where nobody told
   // Of the reference variant, which the change did not mean to touch.
   struct Control {
@@ -48,8 +49,9 @@ struct Comparison {
   // ln(head / base) of the threads that ran or waited for a CPU at once; empty where no several
   // threads were seen, or CPU time did not decide.
   std::optional<Shift> parallelism = {};
-  double seconds = 0;  // spent
-  double others = 0;   // the median over the units
+  double seconds = 0;    // spent
+  double others = 0;     // the median over the units
+  double disturbed = 0;  // the mean over the units
   std::optional<std::string> modes = {};
 };
 
@@ -64,6 +66,7 @@ class Sequence {
  private:
   void look(double alpha);
   void choose_clock();
+  bool was_disturbed();
   bool has_lost_its_threads(double alpha) const;
   bool has_several_threads() const;
   void judge_parallelism(double alpha);

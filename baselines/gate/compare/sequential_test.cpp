@@ -77,6 +77,19 @@ TEST(Sequence, CpuTimeDecidesWhereOthersComputeAndSaysSo) {
                                                "machine (by real time +0 %)"));
 }
 
+TEST(Sequence, SamplesOnAGpuThatWasSlowedDownForMoreThanAQuarterDecideNothing) {
+  UnitValue slow = unit(std::log(1.1));
+  slow.disturbed = 0.25;
+  const Comparison few = decided({}, slow);
+  EXPECT_EQ(few.decision, Paired::regression);
+  EXPECT_THAT(describe(few, 0.02), HasSubstr("shared in 25 % of the samples, the reference"));
+  slow.disturbed = 0.3;
+  const Comparison many = decided({}, slow);
+  EXPECT_EQ(many.decision, Paired::undecided);
+  EXPECT_THAT(describe(many, 0.02), HasSubstr("slowed down or shared in 30 % of the samples, which "
+                                              "decide nothing"));
+}
+
 TEST(Sequence, WorkThatIsNoLongerSharedAmongThreadsIsNoPass) {
   UnitValue busy = unit(std::log(1.9));
   busy.cpu = 0;

@@ -245,6 +245,13 @@ int profile(const Profiling& profiling, const std::string& behaviour) {
   return 1;
 }
 
+// What a GPU that is slowed down, or is at times, makes of a sample; else nothing.
+std::string told_of_gpu(const std::string& behaviour, int sample) {
+  if (behaviour == "slowed") return " 0 1";
+  if (behaviour == "slowed_at_times") return sample % 12 == 5 ? " 0 1" : " 0 0";
+  return "";
+}
+
 // Answers samples without taking any time. The CPU time is the same in every build, and FAKE_LOG
 // names a file that receives each sample's folder.
 int answer(const char* self, const std::string& behaviour) {
@@ -273,7 +280,8 @@ int answer(const char* self, const std::string& behaviour) {
       std::cout << "none" << std::endl;
     else
       std::cout << (line == "reference" ? 2e-3 : seconds) * jitter << ' '
-                << (behaviour == "one_clock" ? seconds : 1e-3) << std::endl;
+                << (behaviour == "one_clock" ? seconds : 1e-3) << told_of_gpu(behaviour, sample)
+                << std::endl;
   }
   return 0;
 }

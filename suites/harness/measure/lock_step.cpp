@@ -73,7 +73,7 @@ int batch_of(std::string_view digits) {
 }  // namespace
 
 void serve_lock_step(const Case& one, const std::string& device, std::istream& in,
-                     std::ostream& out) {
+                     std::ostream& out, const std::function<bool()>& disturbed) {
   const auto* steps = std::get_if<Steps>(&one.recipe);
   if (!steps)
     throw Error(Fault::bad_input,
@@ -89,19 +89,23 @@ void serve_lock_step(const Case& one, const std::string& device, std::istream& i
   // would make it.
   std::optional<Side> reference;
   int reference_batch = 1;
+  const auto sample = [&](const Side& side, int steps_of_sample) {
+    const std::string told = side.sample(steps_of_sample);
+    return text(told, disturbed && disturbed() ? " 1" : " 0");
+  };
   const auto control = [&]() -> std::string {
     if (!one.has_reference(device)) return "none";
     if (!reference) {
       reference.emplace(made_ready(*steps, Variant::reference, device));
       reference_batch = reference->suggested_batch();
     }
-    return reference->sample(reference_batch);
+    return sample(*reference, reference_batch);
   };
 
   out << "ready " << batch << std::endl;
   for (std::string line; std::getline(in, line);) {
     if (line == "optimized")
-      out << optimized.sample(batch);
+      out << sample(optimized, batch);
     else if (line == "reference")
       out << control();
     else if (line.starts_with("batch ")) {

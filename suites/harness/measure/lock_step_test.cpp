@@ -12,6 +12,7 @@
 namespace holdfast {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -49,10 +50,11 @@ Case sum_case(bool reference, double golden_error = 0) {
           .reference = reference};
 }
 
-std::vector<std::string> answers(const Case& one, const std::string& asked) {
+std::vector<std::string> answers(const Case& one, const std::string& asked,
+                                 const std::function<bool()>& disturbed = {}) {
   std::istringstream in(asked);
   std::ostringstream out;
-  serve_lock_step(one, "host", in, out);
+  serve_lock_step(one, "host", in, out, disturbed);
   std::vector<std::string> lines;
   std::istringstream all(out.str());
   for (std::string line; std::getline(all, line);) lines.push_back(line);
@@ -78,6 +80,16 @@ TEST(LockStep, AnswersEachSampleWithSecondsPerStep) {
   EXPECT_GT(cpu, 0);
   EXPECT_GE(waited, 0);
   EXPECT_GT(reference, 0);
+}
+
+TEST(LockStep, TellsOfEachSampleWhetherTheDeviceWasDisturbed) {
+  int asked = 0;
+  const auto lines = answers(sum_case(true), "batch 50\noptimized\nreference\noptimized\n",
+                             [&] { return ++asked == 2; });
+  ASSERT_EQ(lines.size(), 5);
+  EXPECT_THAT(lines[2], EndsWith(" 0"));
+  EXPECT_THAT(lines[3], EndsWith(" 1"));
+  EXPECT_THAT(lines[4], EndsWith(" 0"));
 }
 
 TEST(LockStep, SaysThatThereIsNoReference) {

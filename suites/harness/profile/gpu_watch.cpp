@@ -80,16 +80,26 @@ RunQuality GpuWatch::quality() {
   return quality;
 }
 
-std::unique_ptr<GpuWatch> watch_gpu(const std::string& device) {
+bool is_disturbed(const GpuSample& sample, std::int64_t expected_processes) {
+  return sample.throttled.value_or(false) ||
+         static_cast<std::int64_t>(sample.other_processes.value_or(0)) > expected_processes;
+}
+
+std::unique_ptr<GpuSensors> sensors_of(const std::string& device) {
   if (device_kind(device) != "cuda") return nullptr;
   try {
-    return std::make_unique<GpuWatch>(open_nvml(device));
+    return open_nvml(device);
   } catch (const Error& error) {
     if (error.fault() != Fault::no_device) throw;
     log(LogLevel::warn,
         text("nothing tells whether the GPU was throttled or shared: ", error.what()));
     return nullptr;
   }
+}
+
+std::unique_ptr<GpuWatch> watch_gpu(const std::string& device) {
+  auto sensors = sensors_of(device);
+  return sensors ? std::make_unique<GpuWatch>(std::move(sensors)) : nullptr;
 }
 
 }  // namespace holdfast

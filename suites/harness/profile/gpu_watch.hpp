@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,7 +40,12 @@ class GpuWatch {
   std::thread thread_ = {};
 };
 
+// Whether what was timed just before is the machine's: the GPU is slowed down, or more processes
+// than these compute on it beside this one.
+bool is_disturbed(const GpuSample& sample, std::int64_t expected_processes);
+
 // Empty for a device that is no GPU, or, with a warning, where NVML does not answer.
+std::unique_ptr<GpuSensors> sensors_of(const std::string& device);
 std::unique_ptr<GpuWatch> watch_gpu(const std::string& device);
 
 }  // namespace holdfast

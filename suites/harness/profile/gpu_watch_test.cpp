@@ -53,7 +53,22 @@ TEST(GpuWatch, ErrorsOfItsMemoryCountFromTheFirstSampleOn) {
   EXPECT_THAT(seen.reasons, ElementsAre(HasSubstr("errors that no code could correct")));
 }
 
+TEST(GpuWatch, ASampleIsDisturbedOnASlowGpuAndBesideMoreThanItsPartners) {
+  const auto disturbed = [](const char* trouble, std::int64_t partners) {
+    ::setenv("FAKE_GPU", trouble, 1);
+    const GpuSample sample = open_nvml("host", FAKE_NVML_BINARY)->sample();
+    ::unsetenv("FAKE_GPU");
+    return is_disturbed(sample, partners);
+  };
+  EXPECT_FALSE(disturbed("", 0));
+  EXPECT_TRUE(disturbed("throttled", 1));
+  EXPECT_FALSE(disturbed("shared", 1));
+  EXPECT_TRUE(disturbed("shared", 0));
+  EXPECT_FALSE(is_disturbed({}, 0));  // that tells nothing
+}
+
 TEST(GpuWatch, ADeviceThatIsNoGpuIsNotWatched) {
+  EXPECT_EQ(sensors_of("host"), nullptr);
   EXPECT_EQ(watch_gpu("host"), nullptr);
   EXPECT_EQ(watch_gpu("cuda-dry:sm_90"), nullptr);
 }
