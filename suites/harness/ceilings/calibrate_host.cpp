@@ -98,10 +98,11 @@ std::vector<Ceilings::Level> levels(const Backends& backends) {
   };
   std::size_t last_cache = 0;
   for (const Cache& cache : calibration::host_caches()) {
-    // Half of what a thread can have of it.
+    // Half of what a thread can have of it, or as much as is surely beyond the level before.
+    constexpr std::size_t most = 32 * MiB;
     const std::size_t capacity = cache.team_bytes(threads);
-    add(text("l", cache.level), static_cast<double>(capacity), capacity / backends.size() / 2,
-        false);
+    add(text("l", cache.level), static_cast<double>(capacity),
+        std::min(capacity / backends.size() / 2, most), false);
     last_cache = capacity;
   }
   // Four times the last cache, and where that takes long, surely more than twice: some have 480
