@@ -23,24 +23,23 @@ struct CountedSteps {
 };
 
 // Steps in a row, by which what remembers an unchanged input is found: eight, or as many as some
-// hundredths of a second hold where a step is slow. All steps that are timed are counted, too.
+// hundredths of a second hold where a step is slow, one at least. All steps that are timed are
+// counted, too, and must count as much.
 CountedSteps count_steps(Backend& backend, Computation& computation) {
-  constexpr std::size_t most = 8, fewest = 2;
+  constexpr std::size_t most = 8;
   constexpr double enough = 0.04;  // seconds of this thread, whatever else the machine does
   const Ledger& ledger = backend.ledger;
   CountedSteps counted;
   const SteadyPhase steady(backend, computation);
   const double start = thread_cpu_seconds();
   while (counted.counts.size() < most) {
-    if (backend.executes() && counted.counts.size() >= fewest &&
-        thread_cpu_seconds() - start > enough)
-      break;
     const Counts before = ledger.counts;
     const auto begun = Clock::now();
     computation.step();
     const std::chrono::duration<double> taken = Clock::now() - begun;
     counted.least_seconds = std::min(counted.least_seconds, taken.count());
     counted.counts.push_back(ledger.counts - before);
+    if (backend.executes() && thread_cpu_seconds() - start > enough) break;
   }
   return counted;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/measure/known_answers.hpp"
 #include "harness/measure/timing.hpp"
 #include "runtime/base/error.hpp"
 
@@ -18,6 +19,10 @@ using Result = std::vector<double>;
 using Clock = std::chrono::steady_clock;
 
 constexpr int most_steps = 40, all_steps = most_steps + 1;
+
+std::string other_input_of(const std::string& case_id) {
+  return "the reference of " + case_id + ", of its other input";
+}
 
 // As they were timed.
 void take(Subject& subject, int count) {
@@ -126,10 +131,14 @@ class Verification {
   std::optional<std::string> apart() {
     const Result expected = steps_.oracle.expected(steps_.warm_up);
     const int inputs = reference_ || steps_.oracle.other ? steps_.inputs : 1;
+    const std::string question = other_input_of(limits_.case_id);
     Result theirs;
-    if (reference_) {
+    if (auto known = reference_ ? known_answer(question) : std::nullopt) {
+      theirs = std::move(*known);
+    } else if (reference_) {
       if (inputs > 1) theirs = once(*reference_, 1);
       if (auto fault = beside_oracle(*reference_, once(*reference_, 0), expected)) return fault;
+      keep_answer(question, theirs);
     }
     const int least = std::max(inputs, 2);
     for (int i = 0; i < all_steps && (i < least || in_time()); ++i) {
@@ -159,6 +168,10 @@ class Verification {
 };
 
 }  // namespace
+
+bool was_verified(const Steps& steps, Variant variant, const std::string& case_id) {
+  return variant == Variant::reference && !steps.chained && is_known(other_input_of(case_id));
+}
 
 std::optional<std::string> verify_again(const Steps& steps, Subject* reference, Subject& optimized,
                                         const AgainLimits& limits, Again& done) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <limits>
 
+#include "harness/testing/answers_folder.hpp"
 #include "harness/testing/toy.hpp"
 
 namespace holdfast {
@@ -15,6 +16,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr double ample = 60;  // seconds
+constexpr int never = 1000;   // steps
 
 // Ten times the number of its input plus one, anew in each step; what goes wrong in a step is
 // given the number of the call and what the last one left.
@@ -162,14 +164,39 @@ TEST(Again, AStepThatAnswersFromMemoryEverySecondTimeIsFound) {
   }
 }
 
-TEST(Again, AReferenceThatIsStaleIsFoundToo) {
+// The case, with a reference that is stale from some step on, and its steps counted.
+Case with_reference_stale_from(int first_stale, int& steps_made) {
   Case one = fresh_case({});
-  steps_of(one).make = [](Backend& backend, Variant variant) {
-    const auto late = [](int call) { return call > 5; };
+  steps_of(one).make = [=, &steps_made](Backend& backend, Variant variant) {
+    const auto late = [=, &steps_made](int call) { return ++steps_made, call > first_stale; };
     return std::make_unique<Fresh>(backend,
                                    variant == Variant::reference ? Fresh::Wrong(late) : nullptr);
   };
-  EXPECT_THAT(look(one).fault.value_or(""), HasSubstr("beside the reference variant"));
+  return one;
+}
+
+TEST(Again, AReferenceThatIsStaleIsFoundToo) {
+  int steps = 0;
+  EXPECT_THAT(look(with_reference_stale_from(5, steps)).fault.value_or(""),
+              HasSubstr("beside the reference variant"));
+}
+
+TEST(Again, AReferenceThatStepsAloneIsAskedOnceInARun) {
+  const AnswersFolder of_the_run;
+  int first = 0, second = 0;
+  EXPECT_EQ(look(with_reference_stale_from(never, first)).fault, std::nullopt);
+  EXPECT_EQ(look(with_reference_stale_from(never, second)).fault, std::nullopt);
+  EXPECT_EQ(second, first - 2);  // neither input
+  EXPECT_TRUE(look(fresh_case([](int call) { return call > 12; })).fault);
+}
+
+TEST(Again, AReferenceThatIsStaleLeavesNoAnswer) {
+  int all = 0, steps = 0;
+  (void)look(with_reference_stale_from(never, all));
+  const AnswersFolder of_the_run;
+  for (int process = 0; process < 2; ++process)
+    EXPECT_THAT(look(with_reference_stale_from(all - 1, steps)).fault.value_or(""),
+                HasSubstr("the reference variant is wrong"));
 }
 
 TEST(Again, AStepThatWritesNoNumberIsToldInWords) {

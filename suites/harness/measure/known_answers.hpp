@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,10 @@ Oracle remembering(Oracle oracle, const std::string& case_id);
 // there. The question says all that the answer depends on.
 std::vector<double> kept_answer(const std::string& question,
                                 const std::function<std::vector<double>()>& compute);
+
+// The parts of it, for an answer that has to be looked at before it is kept.
+bool is_known(const std::string& question);
+std::optional<std::vector<double>> known_answer(const std::string& question);
+void keep_answer(const std::string& question, const std::vector<double>& answer);
 
 }  // namespace holdfast

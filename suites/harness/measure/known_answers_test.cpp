@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "harness/testing/answers_folder.hpp"
 #include "runtime/backend/backend.hpp"
 
 namespace holdfast {
@@ -16,14 +17,6 @@ namespace fs = std::filesystem;
 
 class KnownAnswers : public testing::Test {
  protected:
-  KnownAnswers() {
-    fs::create_directories(folder_);
-    ::setenv("HOLDFAST_ANSWERS", folder_.c_str(), 1);
-  }
-  ~KnownAnswers() override {
-    ::unsetenv("HOLDFAST_ANSWERS");
-    fs::remove_all(folder_);
-  }
   // As each process has one of its own.
   Oracle oracle(const std::string& id = "toy/a/f64") {
     return remembering({.expected =
@@ -38,10 +31,7 @@ class KnownAnswers : public testing::Test {
                             }},
                        id);
   }
-  fs::path folder_ =
-      fs::path(testing::TempDir()) /
-      ("answers-" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
-       testing::UnitTest::GetInstance()->current_test_info()->name());
+  AnswersFolder folder_ = {};
   int computed_ = 0;
 };
 
@@ -75,7 +65,7 @@ TEST_F(KnownAnswers, AQuestionOfAnOraclesOwnIsAnsweredOnce) {
 
 TEST_F(KnownAnswers, ASpoiltFileIsComputedAgain) {
   const auto right = oracle().expected(7);
-  for (const auto& file : fs::directory_iterator(folder_)) {
+  for (const auto& file : fs::directory_iterator(folder_.path())) {
     std::fstream spoilt(file.path(), std::ios::in | std::ios::out | std::ios::binary);
     spoilt.seekp(-1, std::ios::end);
     spoilt.put('x');

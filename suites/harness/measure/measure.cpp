@@ -43,11 +43,12 @@ bool check(const Steps& steps, const std::string& device, const std::vector<doub
 
 // The state after the timed section: a variant that skipped or spoiled steps shows here. What each
 // step writes anew has to come from one more of the same steps.
-void check_afterwards(const Steps& steps, Subject& subject, Measurement& measurement) {
+void check_afterwards(const Case& one, Subject& subject, Measurement& measurement) {
+  const auto& steps = std::get<Steps>(one.recipe);
   check_counts(subject, subject.backend->ledger.counts - subject.before_timing,
                subject.timed_steps);
   if (!steps.invariant) return;
-  if (steps.rewritten) {
+  if (steps.rewritten && !was_verified(steps, subject.variant, one.id)) {
     spoil_rewritten(steps, *subject.backend, subject.variant);
     subject.computation->step();
   }
@@ -61,20 +62,21 @@ void check_afterwards(const Steps& steps, Subject& subject, Measurement& measure
 
 void time_and_check(const Case& one, const std::string& device, const MeasureOptions& options,
                     Subject* reference, Subject& optimized, Measurement& measurement) {
-  const auto& steps = std::get<Steps>(one.recipe);
   for (Subject* subject : {&optimized, reference})
     if (subject) subject->before_timing = subject->backend->ledger.counts;
   time_case(one, device, options, reference, optimized, measurement);
   for (Subject* subject : {&optimized, reference})
-    if (subject) check_afterwards(steps, *subject, measurement);
+    if (subject) check_afterwards(one, *subject, measurement);
 }
 
 // For at most a tenth of the time that the case took so far.
-void look_again(const Steps& steps, const MeasureOptions& options,
+void look_again(const Case& one, const MeasureOptions& options,
                 std::chrono::steady_clock::time_point begun, Subject* reference, Subject& optimized,
                 Measurement& measurement) {
   const auto spent = std::chrono::steady_clock::now() - begun;
-  const AgainLimits limits = {.seconds = std::chrono::duration<double>(spent).count() / 10,
+  const auto& steps = std::get<Steps>(one.recipe);
+  const AgainLimits limits = {.case_id = one.id,
+                              .seconds = std::chrono::duration<double>(spent).count() / 10,
                               .seed = options.seed ? *options.seed : std::random_device()()};
   const auto fault = verify_again(steps, reference, optimized, limits, measurement.again.emplace());
   if (!fault) return;
@@ -158,7 +160,7 @@ void measure_steps(Case one, const std::string& device, const MeasureOptions& op
   optimized.measured.peak_bytes = optimized.backend->ledger.peak_bytes;
   if (reference) reference->measured.peak_bytes = reference->backend->ledger.peak_bytes;
   if (measurement.check == CheckStatus::passed)
-    look_again(steps, options, begun, reference ? &*reference : nullptr, optimized, measurement);
+    look_again(one, options, begun, reference ? &*reference : nullptr, optimized, measurement);
   if (options.ceilings && measurement.executed)
     // What was held once and what a step moves both bound the data that a step touches.
     measurement.floor_seconds = options.ceilings->floor_seconds(
