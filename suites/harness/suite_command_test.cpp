@@ -139,7 +139,7 @@ TEST_F(SuiteCommand, InLockStepItAnswersOneCaseALineAtATime) {
                         " --lock-step --filter='^cubed_sphere_swe/rhs/n:24/f64$'");
   EXPECT_EQ(said.exit, 0) << said.words;
   EXPECT_THAT(said.words,
-              testing::MatchesRegex("ready [0-9]+\nok\n([0-9.e-]+ [0-9.e-]+ [0-9.e-]+\n){2}"));
+              testing::MatchesRegex("ready [0-9]+\nok\n([0-9.e-]+ [0-9.e-]+ [0-9.e-]+ 0\n){2}"));
 }
 
 TEST_F(SuiteCommand, TheLockStepNeedsExactlyOneCase) {
