@@ -125,8 +125,9 @@ class Runner {
     return those(
         [&](const std::string& id) { return wants_another(records(id), usual, task_.effort); });
   }
+  double stretch() const { return stretch_of_load(load_of_keepers(task_.device)); }
   bool is_spent() const {
-    return task_.budget_seconds > 0 && since(start_) > task_.budget_seconds * stretch_of_load();
+    return task_.budget_seconds > 0 && since(start_) > task_.budget_seconds * stretch();
   }
 
   void tell_undecided(const Ids& ids) {
@@ -253,7 +254,7 @@ class Runner {
   double limit_of(const std::string& id) const {
     const auto at = known_seconds_.find(id);
     const auto known = at == known_seconds_.end() ? std::optional<double>() : at->second;
-    return limit_of_case(known, task_.timeout_seconds, stretch_of_load());
+    return limit_of_case(known, task_.timeout_seconds, stretch());
   }
 
   Outcome start_process(const Ids& ids, std::int64_t round) {
@@ -409,8 +410,12 @@ Results merged(const SuiteRun& run, const SuiteRun& beside, const std::vector<Li
   return results;
 }
 
-double stretch_of_load(std::optional<double> load, int cpus) {
-  return std::max(1.0, load.value_or(0) / cpus);
+double load_of_keepers(const std::string& device, int cpus, int threads) {
+  return device_kind(device) == "host" && cpus <= threads ? cpus : 0;
+}
+
+double stretch_of_load(double own, std::optional<double> load, int cpus) {
+  return std::max(1.0, (load.value_or(0) - own) / cpus);
 }
 
 double limit_of_case(std::optional<double> seconds, double otherwise, double stretch) {

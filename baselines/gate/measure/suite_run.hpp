@@ -64,8 +64,14 @@ void run_in_turn(const SuiteTask& base, const SuiteTask& head, Progress& progres
 Results merged(const SuiteRun& run, const SuiteRun& beside, const std::vector<ListedCase>& cases,
                Results nothing);
 
-// How much longer the tasks that this machine has make a case take; 1 on a machine at rest.
-double stretch_of_load(std::optional<double> load = load_average(), int cpus = usable_cpus());
+// What a suite on `device` may add to this machine's load by keeping CPUs awake while it measures.
+double load_of_keepers(const std::string& device, int cpus = usable_cpus(),
+                       int threads = host_threads().count);
+
+// How much longer the tasks that this machine has make a case take, without `own`; 1 on a machine
+// at rest.
+double stretch_of_load(double own = 0, std::optional<double> load = load_average(),
+                       int cpus = usable_cpus());
 
 // Of a case: ten times as long as it took the last time, and a minute at least; `otherwise` where
 // nobody has timed it.

@@ -71,10 +71,16 @@ TEST(LimitOfACase, IsTenTimesItsHistoryAndAMinuteAtLeast) {
 }
 
 TEST(LimitOfACase, IsStretchedByWhatElseTheMachineHasToDo) {
-  EXPECT_EQ(stretch_of_load(16, 2), 8);
-  EXPECT_EQ(stretch_of_load(0.5, 2), 1);
-  EXPECT_EQ(stretch_of_load({}, 2), 1);
-  EXPECT_EQ(limit_of_case(0.5, 300, stretch_of_load(16, 2)), 480);
+  EXPECT_EQ(stretch_of_load(0, 16, 2), 8);
+  EXPECT_EQ(stretch_of_load(0, 0.5, 2), 1);
+  EXPECT_EQ(stretch_of_load(0, {}, 2), 1);
+  EXPECT_EQ(limit_of_case(0.5, 300, stretch_of_load(0, 16, 2)), 480);
+}
+
+TEST(LimitOfACase, IsNotStretchedByCpusThatTheSuiteKeepsAwake) {
+  EXPECT_EQ(stretch_of_load(load_of_keepers("host", 2, 2), 4, 2), 1);
+  EXPECT_EQ(stretch_of_load(load_of_keepers("host", 4, 2), 8, 4), 2);  // too many to keep awake
+  EXPECT_EQ(stretch_of_load(load_of_keepers("cuda-dry:sm_90", 2, 2), 4, 2), 2);
 }
 
 TEST_F(SuiteRuns, ACaseThatWasTimedHasMoreThanTheLimitOfOneThatWasNot) {

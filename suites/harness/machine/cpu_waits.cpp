@@ -8,13 +8,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <utility>
+
+#include "base/text.hpp"
+#include "harness/machine/kept_awake.hpp"
 
 namespace holdfast {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr double time_slice = 4e-3;
@@ -48,9 +49,9 @@ double by_others(const Waits& waits, double elapsed, bool others_ran) {
 }
 
 CpuWaits::CpuWaits() {
-  std::error_code absent;
-  for (const auto& thread : fs::directory_iterator("/proc/self/task", absent)) {
-    Descriptor file(::open((thread.path() / "schedstat").c_str(), O_RDONLY | O_CLOEXEC));
+  for (const pid_t thread : working_threads()) {
+    Descriptor file(
+        ::open(text("/proc/self/task/", thread, "/schedstat").c_str(), O_RDONLY | O_CLOEXEC));
     if (*file >= 0) threads_.push_back(std::move(file));
   }
   asked_ = so_far();

@@ -27,7 +27,7 @@ double by_others(const Waits& waits, double elapsed, bool others_ran);
 
 class CpuWaits {
  public:
-  // Watches the threads that this process has now.
+  // Watches the threads that work for this process now.
   CpuWaits();
   // Since each of them began, together. Where the kernel does not account for it, each time that
   // one was interrupted counts as a time slice.

@@ -8,10 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
-#include <filesystem>
-#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -21,7 +18,6 @@
 namespace holdfast {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 // A name without a file (unix(7), "abstract"): the kernel frees it with the process, however that
@@ -57,13 +53,8 @@ Descriptor wait_for_turn(std::chrono::milliseconds patience) {
 void schedule_all(int policy) {
   const sched_param priority = {.sched_priority =
                                     policy == SCHED_OTHER ? 0 : ::sched_get_priority_min(policy)};
-  std::error_code absent;
-  for (const auto& thread : fs::directory_iterator("/proc/self/task", absent)) {
-    const std::string number = thread.path().filename();
-    pid_t id = 0;
-    std::from_chars(number.data(), number.data() + number.size(), id);
-    (void)::sched_setscheduler(id, policy, &priority);
-  }
+  for (const pid_t thread : working_threads())
+    (void)::sched_setscheduler(thread, policy, &priority);
 }
 
 }  // namespace
@@ -74,6 +65,7 @@ MeasuringTurn::MeasuringTurn(const std::string& device, std::chrono::millisecond
   turn_ = wait_for_turn(patience);
   goes_before_ = *turn_ >= 0 && precedence;
   if (goes_before_) schedule_all(SCHED_RR);
+  if (*turn_ >= 0) awake_.emplace();
 }
 
 MeasuringTurn::~MeasuringTurn() {

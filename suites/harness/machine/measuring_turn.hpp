@@ -5,9 +5,11 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "base/files.hpp"
+#include "harness/machine/kept_awake.hpp"
 #include "runtime/backend/host_limits.hpp"
 
 namespace holdfast {
@@ -18,8 +20,8 @@ inline constexpr auto patience_for_a_turn = std::chrono::seconds(30);
 // Of this machine's processes one at a time has the turn, where `device` is the host: two runs at
 // once do not disturb each other. With precedence (base/machine.hpp: where the machine grants it)
 // its threads, and those that they begin, have real-time scheduling for as long as it lives; the
-// kernel leaves other programs a twentieth of each second. Whose turn does not come measures as it
-// is, and waits no more.
+// kernel leaves other programs a twentieth of each second. CPUs are kept awake as long. Whose turn
+// does not come measures as it is, and waits no more.
 class MeasuringTurn {
  public:
   explicit MeasuringTurn(const std::string& device,
@@ -33,6 +35,7 @@ class MeasuringTurn {
  private:
   Descriptor turn_ = Descriptor();  // none: it did not come, or is not needed
   bool goes_before_ = false;
+  std::optional<KeptAwake> awake_ = {};
 };
 
 }  // namespace holdfast

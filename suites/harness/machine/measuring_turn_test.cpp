@@ -52,6 +52,16 @@ TEST_F(AheadOfOthers, IsNobodyWhoWaitsForAGpu) {
   EXPECT_TRUE(are_all(policies(), SCHED_OTHER));
 }
 
+TEST_F(AheadOfOthers, AreNotThoseThatKeepCpusAwake) {
+  const Keepers keepers({0});
+  const auto is_lowest = [&] { return ::sched_getscheduler(keepers.threads()[0]) == SCHED_IDLE; };
+  {
+    const MeasuringTurn turn("host");
+    EXPECT_TRUE(is_lowest());
+  }
+  EXPECT_TRUE(is_lowest());
+}
+
 // Another process that has the turn, until it is released.
 class Other {
  public:

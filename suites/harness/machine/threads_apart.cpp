@@ -17,6 +17,13 @@ std::vector<cpu_set_t> shares_of(const cpu_set_t& allowed, int threads) {
   return shares;
 }
 
+void stay_on(const std::vector<int>& cpus) {
+  cpu_set_t chosen;
+  CPU_ZERO(&chosen);
+  for (const int cpu : cpus) CPU_SET(cpu, &chosen);
+  (void)::sched_setaffinity(0, sizeof chosen, &chosen);
+}
+
 ThreadsApart::ThreadsApart() {
   cpu_set_t allowed;
   const int threads = host_limits().threads;

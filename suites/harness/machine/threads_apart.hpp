@@ -15,6 +15,9 @@ namespace holdfast {
 // count cores first, both halves of a core. Empty where there are fewer CPUs than threads.
 std::vector<cpu_set_t> shares_of(const cpu_set_t& allowed, int threads);
 
+// Of the calling thread: it stays on one of these CPUs from now on.
+void stay_on(const std::vector<int>& cpus);
+
 // For as long as it lives.
 class ThreadsApart {
  public:

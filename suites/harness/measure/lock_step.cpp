@@ -4,8 +4,8 @@
 #include <charconv>
 #include <optional>
 
-#include "base/time.hpp"
 #include "harness/machine/cpu_waits.hpp"
+#include "harness/machine/kept_awake.hpp"
 #include "harness/machine/measuring_turn.hpp"
 #include "harness/machine/threads_apart.hpp"
 #include "harness/measure/account.hpp"
@@ -43,9 +43,9 @@ class Side {
     }
     const MeasuringTurn turn(subject_.backend->name);
     const ThreadsApart apart;
-    const double cpu = process_cpu_seconds(), waited = waits_->seconds();
+    const double cpu = working_cpu_seconds(), waited = waits_->seconds();
     const double seconds = timer_(batch);
-    return text(seconds / batch, ' ', (process_cpu_seconds() - cpu) / batch, ' ',
+    return text(seconds / batch, ' ', (working_cpu_seconds() - cpu) / batch, ' ',
                 (waits_->seconds() - waited) / batch);
   }
 
