@@ -95,16 +95,19 @@ def cells_of(row: str) -> list[str]:
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 
+def processor_of(row: str) -> str:
+    """As provenance() tells it in the row's last cell."""
+    return cells_of(row)[-1].split(", ")[1]
+
+
 def beside_earlier(page: Path, name: str, head: str, rows: list[str], key: int) -> list[str]:
-    """The rows of the table with this head, those that the page had of it before among them: a row replaces the one with the
-    same first cells, `key` of them."""
+    """The rows of the table with this head, those that the page had of it before among them: a row replaces the one of the same
+    processor with the same first cells, `key` of them."""
     before, after = place_of_table(page, name)
     block = page.read_text("utf-8")[len(before): -len(after)]
     begin = block.find(head + "\n")
     earlier = block[begin:].split("\n\n")[0].strip().splitlines()[2:] if begin >= 0 else []
-    all_rows = {tuple(cells_of(row)[:key]): row for row in earlier}
-    all_rows.update({tuple(cells_of(row)[:key]): row for row in rows})
-    return list(all_rows.values())
+    return list({(processor_of(row), *cells_of(row)[:key]): row for row in earlier + rows}.values())
 
 
 def write_table(page: Path, name: str, table: str) -> None:

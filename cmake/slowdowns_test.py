@@ -60,6 +60,15 @@ def test_rows_stay_until_they_are_measured_anew_and_say_of_which_content_they_ar
     assert [row.split(" |")[0] for row in rows] == ["| a lock", "| a tile", "| toy, four cases"]
 
 
+def test_rows_of_another_processor_stay(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = Comparison("a lock", 1, "toy", 0, 1, True, "+7 % (+6 .. +8)", 6.0, 61.2)
+    for processor in ("OneVendor-1-1", "OtherVendor-1-1", "OtherVendor-1-1"):
+        monkeypatch.setattr(measured_tables, "processor", lambda named=processor: named)
+        slowdowns.write_rows(page, [lock], [], "sha256:0123")
+    rows = [row for row in page.read_text("utf-8").splitlines() if "| toy" in row]
+    assert [row.split(", ")[-2] for row in rows] == ["OneVendor-1-1", "OtherVendor-1-1"]
+
+
 def test_what_was_measured_on_another_processor_is_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     row = Comparison("a lock", 1, "toy", 0, 1, True, "+7 % (+6 .. +8)", 6.0, 61.2)
     Journal(tmp_path / "rows.jsonl", "sha256:a", "sha256:g", Comparison).add(row)

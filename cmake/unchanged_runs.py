@@ -25,7 +25,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from measured_tables import Journal, Load, beside_earlier, cells_of, content_of, gate_of, place_of_table, provenance, write_table
+from measured_tables import (Journal, Load, beside_earlier, cells_of, content_of, gate_of, place_of_table, processor_of, provenance,
+                             write_table)
 
 ROOT = Path(__file__).resolve().parents[1]
 EXITS = (0, 1, 2, 3, 4)
@@ -260,9 +261,9 @@ def rows_of_table(runs: list[Run], origin: str) -> list[str]:
     return rows
 
 
-def order_of_row(row: str) -> tuple[str, int, str, str]:
+def order_of_row(row: str) -> tuple[str, int, str, str, str]:
     device, load, cases, suite = cells_of(row)[:4]
-    return device, int(load), cases, suite
+    return device, int(load), processor_of(row), cases, suite
 
 
 def write_rows(page: Path, runs: list[Run], content: str) -> None:
