@@ -14,6 +14,7 @@
 
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "harness/machine/cpu_quota.hpp"
 #include "harness/machine/threads_apart.hpp"
 #include "harness/machine/wake_up.hpp"
 #include "runtime/backend/host_limits.hpp"
@@ -28,12 +29,14 @@ std::vector<const Keepers*>& all_keepers() {
   return all;
 }
 
-// Beside a process that is of a low class itself they would take their share.
+// Beside a process that is of a low class itself they would take their share, and where a container
+// has less than all of its CPUs' time, theirs would be missing.
 std::vector<int> cpus_to_keep_awake() {
   const int policy = ::sched_getscheduler(0);
   cpu_set_t allowed;
   if (policy == SCHED_IDLE || policy == SCHED_BATCH ||
-      ::sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+      ::sched_getaffinity(0, sizeof allowed, &allowed) != 0 ||
+      cpu_quota().value_or(CPU_SETSIZE) <= CPU_COUNT(&allowed))
     return {};
   return cpus_filled_by(allowed, host_limits().threads);
 }

@@ -10,7 +10,7 @@ namespace holdfast {
 // twenty calls, each after a sleep of a tenth of a millisecond; of fewer where they take too long.
 double seconds_to_wake(int cpu, const std::vector<int>& cpus);
 
-// On the worst of `cpus`, of which there are two or more.
+// On the worst of the first four of `cpus`, of which there are two or more.
 double slowest_wake_up(const std::vector<int>& cpus);
 
 }  // namespace holdfast
