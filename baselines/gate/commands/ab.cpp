@@ -171,9 +171,8 @@ int ab_verb(const Options& options) {
       .device = options.value_or("device", "host"),
       .unit_seconds = options.positive("unit").value_or(0.3),
       .decision = {.tolerance = options.positive("tolerance").value_or(2) / 100,
-                   .budget_seconds = stretched_budget(
-                       options.positive("budget").value_or(60),
-                       stretch_of_load(load_of_keepers(options.value_or("device", "host")))),
+                   .budget_seconds =
+                       stretched_budget(options.positive("budget").value_or(60), stretch_of_load()),
                    .clock = options.has("cpu-time")    ? Clock::cpu
                             : options.has("real-time") ? Clock::real
                                                        : Clock::by_load}};

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "harness/machine/kept_awake.hpp"
+#include "harness/machine/own_work.hpp"
 
 namespace holdfast {
 namespace {

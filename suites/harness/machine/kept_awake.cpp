@@ -2,65 +2,59 @@
 #include "harness/machine/kept_awake.hpp"
 
 #include <pthread.h>
-#include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <ctime>
+#include <cerrno>
 #include <filesystem>
-#include <string>
+#include <system_error>
 
 #include "base/text.hpp"
-#include "base/time.hpp"
 #include "harness/machine/cpu_quota.hpp"
 #include "harness/machine/threads_apart.hpp"
-#include "harness/machine/wake_up.hpp"
 #include "runtime/backend/host_limits.hpp"
 #include "runtime/base/log.hpp"
 
 namespace holdfast {
 namespace {
 
-// Of this process, asked for by one thread.
-std::vector<const Keepers*>& all_keepers() {
+std::vector<const Keepers*>& registered() {
   static std::vector<const Keepers*> all;
   return all;
 }
 
-// Beside a process that is of a low class itself they would take their share, and where a container
-// has less than all of its CPUs' time, theirs would be missing.
+bool is_hardly_above_the_lowest_class() {
+  return ::sched_getscheduler(0) == SCHED_IDLE || ::getpriority(PRIO_PROCESS, 0) > 0;
+}
+
+// Where the kernel does not tell how long each thread waited, what keepers wait would be taken for
+// the team's.
+bool tells_waits() {
+  return std::filesystem::exists("/proc/self/schedstat");
+}
+
 std::vector<int> cpus_to_keep_awake() {
-  const int policy = ::sched_getscheduler(0);
   cpu_set_t allowed;
-  if (policy == SCHED_IDLE || policy == SCHED_BATCH ||
-      ::sched_getaffinity(0, sizeof allowed, &allowed) != 0 ||
-      cpu_quota().value_or(CPU_SETSIZE) <= CPU_COUNT(&allowed))
+  if (is_hardly_above_the_lowest_class() || !tells_waits() ||
+      ::sched_getaffinity(0, sizeof allowed, &allowed) != 0)
     return {};
+  const auto quota = cpu_quota();
+  if (quota && *quota <= CPU_COUNT(&allowed)) return {};
   return cpus_filled_by(allowed, host_limits().threads);
 }
 
-Keepers* start_where_worth_it() {
-  const std::vector<int> cpus = cpus_to_keep_awake();
-  if (cpus.size() < 2) return nullptr;
-  auto* const keepers = new Keepers(cpus);  // of the process: what is of the lowest class ends late
-  const double halted = slowest_wake_up(cpus);
-  keepers->begin();
-  const double awake = slowest_wake_up(cpus);
-  keepers->end();
-  const auto microseconds = [](double seconds) { return std::lround(1e6 * seconds); };
-  const bool worth = worth_keeping_awake(halted, awake);
-  log(LogLevel::info, text("a thread wakes in ", microseconds(halted), " us, and in ",
-                           microseconds(awake), " us on a CPU that is kept awake: ",
-                           worth ? "they are, while a case is measured" : "they may be halted"));
-  return worth ? keepers : nullptr;
-}
-
-// Those of this machine, where they are worth it.
-Keepers* keepers() {
-  static Keepers* const kept = start_where_worth_it();
-  return kept;
+// Never destroyed: they end with the process.
+Keepers* of_this_process() {
+  static Keepers* const keepers = []() -> Keepers* {
+    try {
+      const std::vector<int> cpus = cpus_to_keep_awake();
+      return cpus.empty() ? nullptr : new Keepers(cpus);
+    } catch (const std::system_error& refusal) {
+      log(LogLevel::info, text("CPUs are not kept awake: ", refusal.what()));
+      return nullptr;
+    }
+  }();
+  return keepers;
 }
 
 }  // namespace
@@ -73,33 +67,36 @@ std::vector<int> cpus_filled_by(const cpu_set_t& allowed, int threads) {
   return cpus;
 }
 
-bool worth_keeping_awake(double wake_up_when_halted, double wake_up_when_awake) {
-  constexpr double much_later = 1.3;
-  return wake_up_when_halted > much_later * wake_up_when_awake;
-}
-
-Keepers::Keepers(const std::vector<int>& cpus) : threads_(cpus.size()) {
-  for (const int cpu : cpus)
-    running_.emplace_back([this, cpu, place = running_.size()] { run(cpu, place); });
-  for (std::size_t ready = ready_; ready < cpus.size(); ready = ready_) ready_.wait(ready);
-  const sched_param none = {};
-  for (const pid_t thread : threads_) (void)::sched_setscheduler(thread, SCHED_IDLE, &none);
-  all_keepers().push_back(this);
+Keepers::Keepers(const std::vector<int>& cpus) : keepers_(cpus.size()) {
+  try {
+    for (const int cpu : cpus)
+      running_.emplace_back([this, cpu, place = running_.size()] { run(cpu, keepers_[place]); });
+    for (std::size_t ready = ready_; ready < cpus.size(); ready = ready_) ready_.wait(ready);
+    const sched_param none = {};
+    for (const Keeper& keeper : keepers_)
+      if (::sched_setscheduler(keeper.id, SCHED_IDLE, &none) != 0)
+        throw std::system_error(errno, std::generic_category(), "SCHED_IDLE");
+  } catch (...) {
+    change(State::over);
+    throw;
+  }
+  registered().push_back(this);
 }
 
 Keepers::~Keepers() {
-  std::erase(all_keepers(), this);
-  change(over);
+  std::erase(registered(), this);
+  change(State::over);
 }
 
-void Keepers::run(int cpu, std::size_t place) {
+void Keepers::run(int cpu, Keeper& keeper) {
   stay_on({cpu});
-  threads_[place] = ::gettid();
+  keeper.id = ::gettid();
+  (void)::pthread_getcpuclockid(::pthread_self(), &keeper.clock);
   ++ready_;
   ready_.notify_one();
-  while (state_ != over) {
-    state_.wait(asleep);
-    while (state_.load(std::memory_order_relaxed) == awake) __builtin_ia32_pause();
+  while (state_ != State::over) {
+    state_.wait(State::asleep);
+    while (state_.load(std::memory_order_relaxed) == State::awake) __builtin_ia32_pause();
   }
 }
 
@@ -109,52 +106,39 @@ void Keepers::change(State state) {
 }
 
 void Keepers::begin() {
-  change(awake);
+  change(State::awake);
 }
 
 void Keepers::end() {
-  change(asleep);
+  change(State::asleep);
+}
+
+std::vector<pid_t> Keepers::threads() const {
+  std::vector<pid_t> threads;
+  for (const Keeper& keeper : keepers_) threads.push_back(keeper.id);
+  return threads;
 }
 
 double Keepers::cpu_seconds() const {
   double sum = 0;
-  for (const std::jthread& thread : running_) {
-    clockid_t clock = {};
+  for (const Keeper& keeper : keepers_) {
     timespec time = {};
-    if (::pthread_getcpuclockid(const_cast<std::jthread&>(thread).native_handle(), &clock) == 0 &&
-        ::clock_gettime(clock, &time) == 0)
+    if (::clock_gettime(keeper.clock, &time) == 0)
       sum += static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
   }
   return sum;
 }
 
+const std::vector<const Keepers*>& all_keepers() {
+  return registered();
+}
+
 KeptAwake::KeptAwake() {
-  if (keepers()) keepers()->begin();
+  if (Keepers* const keepers = of_this_process()) keepers->begin();
 }
 
 KeptAwake::~KeptAwake() {
-  if (keepers()) keepers()->end();
-}
-
-std::vector<pid_t> working_threads() {
-  std::vector<pid_t> threads;
-  std::error_code absent;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", absent)) {
-    const std::string number = thread.path().filename();
-    pid_t id = 0;
-    std::from_chars(number.data(), number.data() + number.size(), id);
-    const auto is_of = [&](const Keepers* keepers) {
-      return std::ranges::find(keepers->threads(), id) != keepers->threads().end();
-    };
-    if (std::ranges::none_of(all_keepers(), is_of)) threads.push_back(id);
-  }
-  return threads;
-}
-
-double working_cpu_seconds() {
-  double seconds = process_cpu_seconds();
-  for (const Keepers* keepers : all_keepers()) seconds -= keepers->cpu_seconds();
-  return seconds;
+  if (Keepers* const keepers = of_this_process()) keepers->end();
 }
 
 }  // namespace holdfast

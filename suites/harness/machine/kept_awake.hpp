@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // CPUs that are kept awake while a case is measured. One with nothing to do is halted, and what
-// sleeps on it wakes later than where any program runs: a step of many short parallel loops is
-// then slower on a quiet machine than on a busy one, and one of a single loop is not.
+// sleeps on it wakes later than where any program runs: a step of many short parallel loops is then
+// slower on a quiet machine than on a busy one, and a step of one loop is not.
 #pragma once
 
 #include <sched.h>
 #include <sys/types.h>
 
 #include <atomic>
+#include <cstddef>
+#include <ctime>
 #include <thread>
 #include <vector>
 
@@ -17,13 +19,11 @@ namespace holdfast {
 // the other half of their core.
 std::vector<int> cpus_filled_by(const cpu_set_t& allowed, int threads);
 
-// Whether CPUs that are halted wake what sleeps on them so much later than others that steps show.
-bool worth_keeping_awake(double wake_up_when_halted, double wake_up_when_awake);
-
-// A thread on each CPU, of the lowest class of scheduling (SCHED_IDLE, sched(7)): it has the CPU
-// where nobody else wants it. They sleep but between begin() and end().
+// A thread on each CPU, of the lowest class of scheduling (SCHED_IDLE, sched(7)): within its group
+// of processes it has the CPU where nobody else wants it. They sleep but between begin() and end().
 class Keepers {
  public:
+  // Throws std::system_error where the system refuses a thread or the class.
   explicit Keepers(const std::vector<int>& cpus);
   Keepers(const Keepers&) = delete;
   Keepers& operator=(const Keepers&) = delete;
@@ -31,21 +31,30 @@ class Keepers {
 
   void begin();
   void end();
-  const std::vector<pid_t>& threads() const { return threads_; }
+  std::vector<pid_t> threads() const;
   double cpu_seconds() const;  // of all of them so far
 
  private:
-  enum State { asleep, awake, over };
-  void run(int cpu, std::size_t place);
+  enum class State { asleep, awake, over };
+  struct Keeper {
+    pid_t id = 0;
+    clockid_t clock = {};  // of its CPU seconds
+  };
+  void run(int cpu, Keeper& keeper);
   void change(State state);
 
-  std::atomic<State> state_ = asleep;
-  std::vector<pid_t> threads_;
+  std::atomic<State> state_ = State::asleep;
+  std::vector<Keeper> keepers_;
   std::atomic<std::size_t> ready_ = 0;
   std::vector<std::jthread> running_ = {};
 };
 
-// This machine's, for as long as it lives; nothing where its CPUs wake soon enough.
+// Of this process; its main thread makes and asks for them.
+const std::vector<const Keepers*>& all_keepers();
+
+// The CPUs of this process, for as long as it lives; of one at a time. None where they would cost
+// it anything: where its team does not fill them, a container has less than all of their time, or
+// somebody began it with a class or a niceness that is hardly above theirs.
 class KeptAwake {
  public:
   KeptAwake();
@@ -53,10 +62,5 @@ class KeptAwake {
   KeptAwake& operator=(const KeptAwake&) = delete;
   ~KeptAwake();
 };
-
-// What this process has and does without its keepers: threads, and the seconds of a CPU that they
-// computed.
-std::vector<pid_t> working_threads();
-double working_cpu_seconds();
 
 }  // namespace holdfast

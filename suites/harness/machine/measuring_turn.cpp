@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "harness/machine/own_work.hpp"
 #include "runtime/base/log.hpp"
 
 namespace holdfast {

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "harness/machine/cpu_waits.hpp"
-#include "harness/machine/kept_awake.hpp"
 #include "harness/machine/measuring_turn.hpp"
+#include "harness/machine/own_work.hpp"
 #include "harness/machine/threads_apart.hpp"
 #include "harness/measure/account.hpp"
 #include "harness/measure/measure.hpp"
