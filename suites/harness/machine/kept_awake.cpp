@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -43,7 +44,7 @@ std::vector<int> cpus_to_keep_awake() {
   return cpus_filled_by(allowed, host_limits().threads);
 }
 
-// Never destroyed: they end with the process.
+// Never destroyed: they end with the process, which a child that was forked would wait for in vain.
 Keepers* of_this_process() {
   static Keepers* const keepers = []() -> Keepers* {
     try {
@@ -72,10 +73,8 @@ Keepers::Keepers(const std::vector<int>& cpus) : keepers_(cpus.size()) {
     for (const int cpu : cpus)
       running_.emplace_back([this, cpu, place = running_.size()] { run(cpu, keepers_[place]); });
     for (std::size_t ready = ready_; ready < cpus.size(); ready = ready_) ready_.wait(ready);
-    const sched_param none = {};
-    for (const Keeper& keeper : keepers_)
-      if (::sched_setscheduler(keeper.id, SCHED_IDLE, &none) != 0)
-        throw std::system_error(errno, std::generic_category(), "SCHED_IDLE");
+    if (!become(SCHED_IDLE) || !become(SCHED_OTHER))
+      throw std::system_error(errno, std::generic_category(), "SCHED_IDLE and back");
   } catch (...) {
     change(State::over);
     throw;
@@ -105,12 +104,21 @@ void Keepers::change(State state) {
   state_.notify_all();
 }
 
+bool Keepers::become(int policy) const {
+  const sched_param none = {};
+  return std::ranges::all_of(keepers_, [&](const Keeper& keeper) {
+    return ::sched_setscheduler(keeper.id, policy, &none) == 0;
+  });
+}
+
 void Keepers::begin() {
+  (void)become(SCHED_IDLE);
   change(State::awake);
 }
 
 void Keepers::end() {
   change(State::asleep);
+  (void)become(SCHED_OTHER);
 }
 
 std::vector<pid_t> Keepers::threads() const {

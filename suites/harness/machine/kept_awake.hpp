@@ -19,11 +19,13 @@ namespace holdfast {
 // the other half of their core.
 std::vector<int> cpus_filled_by(const cpu_set_t& allowed, int threads);
 
-// A thread on each CPU, of the lowest class of scheduling (SCHED_IDLE, sched(7)): within its group
-// of processes it has the CPU where nobody else wants it. They sleep but between begin() and end().
+// A thread on each CPU. Between begin() and end() it spins and is of the lowest class of scheduling
+// (SCHED_IDLE, sched(7)): within its group of processes it has the CPU where nobody else wants it.
+// Otherwise it sleeps and is as any other, for a process ends with the last of its threads, and
+// beside programs that compute one of that class takes a second to.
 class Keepers {
  public:
-  // Throws std::system_error where the system refuses a thread or the class.
+  // Throws std::system_error where the system refuses a thread, or to let it leave that class.
   explicit Keepers(const std::vector<int>& cpus);
   Keepers(const Keepers&) = delete;
   Keepers& operator=(const Keepers&) = delete;
@@ -42,6 +44,7 @@ class Keepers {
   };
   void run(int cpu, Keeper& keeper);
   void change(State state);
+  bool become(int policy) const;  // whether the system lets all of them
 
   std::atomic<State> state_ = State::asleep;
   std::vector<Keeper> keepers_;
@@ -53,8 +56,9 @@ class Keepers {
 const std::vector<const Keepers*>& all_keepers();
 
 // The CPUs of this process, for as long as it lives; of one at a time. None where they would cost
-// it anything: where its team does not fill them, a container has less than all of their time, or
-// somebody began it with a class or a niceness that is hardly above theirs.
+// it anything: where its team does not fill them, a container has less than all of their time, the
+// system does not let a thread leave its class again (CAP_SYS_NICE), or somebody began it with a
+// class or a niceness that is hardly above theirs.
 class KeptAwake {
  public:
   KeptAwake();

@@ -5,8 +5,9 @@
 
 #include <chrono>
 #include <functional>
-#include <system_error>
 #include <utility>
+
+#include "harness/testing/keepers_here.hpp"
 
 namespace holdfast {
 namespace {
@@ -41,9 +42,18 @@ TEST(CpusKeptAwake, AreThoseOfATeamThatFillsThem) {
   EXPECT_THAT(cpus_filled_by(allowed, 2), IsEmpty());
 }
 
-TEST(Keepers, AreOfTheLowestClassEachOnACpuOfItsOwn) {
+TEST_F(KeepersHere, AreOfTheLowestClassWhileTheySpinAlone) {
+  Keepers keepers(all_cpus());
+  const auto are_all = [](int policy) { return Each(ResultOf(::sched_getscheduler, policy)); };
+  EXPECT_THAT(keepers.threads(), are_all(SCHED_OTHER));
+  keepers.begin();
+  EXPECT_THAT(keepers.threads(), are_all(SCHED_IDLE));
+  keepers.end();
+  EXPECT_THAT(keepers.threads(), are_all(SCHED_OTHER));
+}
+
+TEST_F(KeepersHere, HaveACpuOfTheirOwnEach) {
   const Keepers keepers(all_cpus());
-  EXPECT_THAT(keepers.threads(), Each(ResultOf(::sched_getscheduler, SCHED_IDLE)));
   std::vector<int> theirs;
   for (const pid_t thread : keepers.threads()) {
     cpu_set_t own;
@@ -54,7 +64,7 @@ TEST(Keepers, AreOfTheLowestClassEachOnACpuOfItsOwn) {
   EXPECT_EQ(theirs, all_cpus());
 }
 
-TEST(Keepers, ComputeFromTheBeginningToTheEnd) {
+TEST_F(KeepersHere, ComputeFromTheBeginningToTheEnd) {
   Keepers keepers(all_cpus());
   double last = keepers.cpu_seconds();
   keepers.begin();

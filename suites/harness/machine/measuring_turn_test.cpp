@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/testing/keepers_here.hpp"
 #include "runtime/backend/host_limits.hpp"
 
 namespace holdfast {
@@ -52,8 +53,9 @@ TEST_F(AheadOfOthers, IsNobodyWhoWaitsForAGpu) {
   EXPECT_TRUE(are_all(policies(), SCHED_OTHER));
 }
 
-TEST_F(AheadOfOthers, AreNotThoseThatKeepCpusAwake) {
-  const Keepers keepers({0});
+TEST_F(KeepersHere, StayInTheLowestClassWhileOthersGoBeforeAll) {
+  Keepers keepers({0});
+  keepers.begin();
   const auto is_lowest = [&] { return ::sched_getscheduler(keepers.threads()[0]) == SCHED_IDLE; };
   {
     const MeasuringTurn turn("host");

@@ -6,21 +6,23 @@
 #include <algorithm>
 
 #include "base/time.hpp"
-#include "harness/machine/kept_awake.hpp"
+#include "harness/testing/keepers_here.hpp"
 
 namespace holdfast {
 namespace {
 
 using ::testing::UnorderedElementsAreArray;
 
-TEST(OwnWork, IsOfAllThreadsButThoseThatKeepCpusAwake) {
+using OwnWork = KeepersHere;
+
+TEST_F(OwnWork, IsOfAllThreadsButThoseThatKeepCpusAwake) {
   const std::vector<pid_t> before = working_threads();
   const Keepers keepers({0});
   EXPECT_THAT(working_threads(), UnorderedElementsAreArray(before));
 }
 
 // Samples of some milliseconds, in which the kernel's clock ticks once or not at all.
-TEST(OwnWork, OfAShortSampleIsWhatTheSampleComputed) {
+TEST_F(OwnWork, OfAShortSampleIsWhatTheSampleComputed) {
   cpu_set_t allowed;
   ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
   Keepers keepers(cpus_filled_by(allowed, CPU_SETSIZE));
