@@ -56,9 +56,10 @@ class Keepers {
 const std::vector<const Keepers*>& all_keepers();
 
 // The CPUs of this process, for as long as it lives; of one at a time. None where they would cost
-// it anything: where its team does not fill them, a container has less than all of their time, the
-// system does not let a thread leave its class again (CAP_SYS_NICE), or somebody began it with a
-// class or a niceness that is hardly above theirs.
+// it anything: where its team does not fill them, a container may have no more than all of their
+// time, the kernel does not tell which thread waited, the system does not let a thread leave its
+// class again (CAP_SYS_NICE), or somebody began it with a class or a niceness that is hardly above
+// theirs.
 class KeptAwake {
  public:
   KeptAwake();
