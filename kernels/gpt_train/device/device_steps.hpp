@@ -23,7 +23,7 @@ class DeviceSteps : public Computation {
     step_ = 0;
     feed_.forget();
     prepare(input);
-    model_.spoil_result(backend_);
+    spoil(backend_, model_.shared_result(), problem_.options.shape.tokens());
     feed_.begin();
   }
 

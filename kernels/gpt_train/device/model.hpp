@@ -180,7 +180,7 @@ class DeviceModel {
     memory_.tell(to);
     if (has_gradients()) tensors_.tell_gradients(to);
   }
-  void spoil_result(Backend& backend) const { memory_.spoil_result(backend); }
+  SharedResult<Bf16> shared_result() const { return memory_.shared_result(); }
 
  private:
   static constexpr float epsilon = float(norm_epsilon);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "gpt_train/device/places.hpp"
+#include "gpt_train/device/shared_result.hpp"
 #include "runtime/backend/buffer.hpp"
-#include "runtime/backend/spoil.hpp"
 
 namespace holdfast::gpt_train {
 
@@ -36,41 +36,31 @@ class ModelMemory {
 
   // Of a unit, but for gradients of tensors.
   void tell(std::vector<double>& to) const {
-    const int da = s_.query_width(), dk = s_.key_width(), d = s_.width;
     if (problem_.unit == Unit::forward)
       for (const float loss : losses.to_host()) to.push_back(loss);
-    if (problem_.unit == Unit::layer_forward) rows(at(places.x) + s_.tokens() * d, d, 0, d, to);
-    if (problem_.unit == Unit::attention_forward) rows(at(places.o), da, 0, da, to);
-    if (problem_.unit == Unit::attention_backward)
-      for (const auto& [first, width] : {std::pair{0, da}, {da, dk}, {da + dk, dk}})
-        rows(at(places.d_qkv), da + 2 * dk, first, width, to);
-    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
-      rows(at(places.dx), d, 0, d, to);
+    gpt_train::tell(device_, shared_result(), s_.tokens(), to);
   }
-  // What tell() takes of memory that stages share, as long as no step has written it.
-  void spoil_result(Backend& backend) const {
-    const auto spoilt = [&](Bf16* rows, int width) {
-      spoil(backend, rows, static_cast<std::size_t>(s_.tokens() * width) * sizeof(Bf16));
-    };
-    const int da = s_.query_width(), d = s_.width;
-    if (problem_.unit == Unit::layer_forward) spoilt(at(places.x) + s_.tokens() * d, d);
-    if (problem_.unit == Unit::attention_forward) spoilt(at(places.o), da);
-    if (problem_.unit == Unit::attention_backward)
-      spoilt(at(places.d_qkv), da + 2 * s_.key_width());
-    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
-      spoilt(at(places.dx), d);
+  SharedResult<Bf16> shared_result() const {
+    const int da = s_.query_width(), dk = s_.key_width(), d = s_.width;
+    Bf16* const d_qkv = at(places.d_qkv);
+    switch (problem_.unit) {
+      case Unit::layer_forward:
+        return {whole_rows(at(places.x) + s_.tokens() * d, d)};
+      case Unit::attention_forward:
+        return {whole_rows(at(places.o), da)};
+      case Unit::attention_backward:
+        return {{d_qkv, da + 2 * dk, 0, da},
+                {d_qkv, da + 2 * dk, da, dk},
+                {d_qkv, da + 2 * dk, da + dk, dk}};
+      case Unit::layer_backward:
+      case Unit::lm_head:
+        return {whole_rows(at(places.dx), d)};
+      default:
+        return {};
+    }
   }
 
  private:
-  // Columns of n rows.
-  void rows(const Bf16* from, int pitch, int first, int width, std::vector<double>& to) const {
-    const std::int64_t n = s_.tokens();
-    std::vector<Bf16> all(static_cast<std::size_t>(n) * pitch);
-    device_.download(all.data(), from, all.size() * sizeof(Bf16));
-    for (std::int64_t row = 0; row < n; ++row)
-      for (int j = first; j < first + width; ++j) to.push_back(widened(all[row * pitch + j]));
-  }
-
   Device& device_;
   Problem problem_;
   Shape s_;

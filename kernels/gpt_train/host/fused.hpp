@@ -15,7 +15,7 @@
 #include "gpt_train/host/update.hpp"
 #include "gpt_train/problem/problem.hpp"
 #include "gpt_train/stepped/inputs.hpp"
-#include "runtime/backend/spoil.hpp"
+#include "gpt_train/stepped/shared_result.hpp"
 #include "runtime/count/scope.hpp"
 
 namespace holdfast::gpt_train::HOLDFAST_ISA {
@@ -188,30 +188,29 @@ class Fused {
     parameters_.tell(to);
   }
   void tell(std::vector<double>& to) const {
-    const auto add = [&](const T* from, std::int64_t count) {
-      to.insert(to.end(), from, from + count);
-    };
-    if (problem_.unit == Unit::forward) add(at_.losses.data(), n_);
-    if (problem_.unit == Unit::layer_forward) add(at_.x.data() + n_ * s_.width, n_ * s_.width);
-    if (problem_.unit == Unit::attention_forward) add(at_.o.data(), n_ * s_.query_width());
-    if (problem_.unit == Unit::attention_backward) {
-      const int da = s_.query_width(), dk = s_.key_width();
-      for (const auto& [first, width] : {std::pair{0, da}, {da, dk}, {da + dk, dk}})
-        for (std::int64_t row = 0; row < n_; ++row)
-          add(at_.d_qkv.data() + row * qkv_width_ + first, width);
-    }
-    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
-      add(at_.dx.data(), n_ * s_.width);
+    if (problem_.unit == Unit::forward)
+      to.insert(to.end(), at_.losses.data(), at_.losses.data() + n_);
+    gpt_train::tell(shared_result(), n_, to);
     gradients_.tell(to);
   }
-  // What tell() takes of memory that stages share, as long as no step has written it.
-  void spoil_result(Backend& backend) {
-    const auto spoilt = [&](T* rows, int width) { spoil(backend, rows, n_ * width * sizeof(T)); };
-    if (problem_.unit == Unit::layer_forward) spoilt(at_.x.data() + n_ * s_.width, s_.width);
-    if (problem_.unit == Unit::attention_forward) spoilt(at_.o.data(), s_.query_width());
-    if (problem_.unit == Unit::attention_backward) spoilt(at_.d_qkv.data(), qkv_width_);
-    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
-      spoilt(at_.dx.data(), s_.width);
+  SharedResult<T> shared_result() const {
+    const int da = s_.query_width(), dk = s_.key_width(), d = s_.width;
+    T* const d_qkv = at_.d_qkv.data();
+    switch (problem_.unit) {
+      case Unit::layer_forward:
+        return {whole_rows(at_.x.data() + n_ * d, d)};
+      case Unit::attention_forward:
+        return {whole_rows(at_.o.data(), da)};
+      case Unit::attention_backward:
+        return {{d_qkv, qkv_width_, 0, da},
+                {d_qkv, qkv_width_, da, dk},
+                {d_qkv, qkv_width_, da + dk, dk}};
+      case Unit::layer_backward:
+      case Unit::lm_head:
+        return {whole_rows(at_.dx.data(), d)};
+      default:
+        return {};
+    }
   }
 
  private:

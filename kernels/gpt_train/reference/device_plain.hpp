@@ -12,11 +12,11 @@
 #include "gpt_train/device/feed.hpp"
 #include "gpt_train/device/places.hpp"
 #include "gpt_train/device/products.hpp"
+#include "gpt_train/device/shared_result.hpp"
 #include "gpt_train/reference/device_head.hpp"
 #include "gpt_train/reference/device_norm.hpp"
 #include "gpt_train/reference/device_update.hpp"
 #include "gpt_train/reference/plain_attention.hpp"
-#include "runtime/backend/spoil.hpp"
 #include "runtime/count/scope.hpp"
 
 namespace holdfast::gpt_train {
@@ -149,33 +149,26 @@ class DevicePlain {
   void tell_parameters(std::vector<double>& to) const { tensors_.tell_parameters(to); }
   double gradient_norm() const { return tensors_.gradient_norm(); }
   void tell(std::vector<double>& to) const {
-    const std::int64_t d = n_ * s_.width;
     if (problem_.unit == Unit::forward) head_->tell(to);
-    if (problem_.unit == Unit::layer_forward) tell(stream(1), d, to);
-    if (problem_.unit == Unit::attention_forward) tell(attention_->o(), n_ * s_.query_width(), to);
-    if (problem_.unit == Unit::attention_backward) {
-      tell(attention_->d_q(), n_ * s_.query_width(), to);
-      tell(attention_->d_k(), n_ * s_.key_width(), to);
-      tell(attention_->d_v(), n_ * s_.key_width(), to);
-    }
-    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
-      tell(at_.dx, d, to);
+    gpt_train::tell(device_, shared_result(), n_, to);
     if (has_gradients()) tensors_.tell_gradients(to);
   }
-  // What tell() takes of memory that stages share, as long as no step has written it.
-  void spoil_result(Backend& backend) {
-    const auto spoilt = [&](Bf16* rows, int width) {
-      spoil(backend, rows, static_cast<std::size_t>(n_ * width) * sizeof(Bf16));
-    };
-    if (problem_.unit == Unit::layer_forward) spoilt(stream(1), s_.width);
-    if (problem_.unit == Unit::attention_forward) spoilt(attention_->o(), s_.query_width());
-    if (problem_.unit == Unit::attention_backward) {
-      spoilt(attention_->d_q(), s_.query_width());
-      spoilt(attention_->d_k(), s_.key_width());
-      spoilt(attention_->d_v(), s_.key_width());
+  SharedResult<Bf16> shared_result() const {
+    switch (problem_.unit) {
+      case Unit::layer_forward:
+        return {whole_rows(stream(1), s_.width)};
+      case Unit::attention_forward:
+        return {whole_rows(attention_->o(), s_.query_width())};
+      case Unit::attention_backward:
+        return {whole_rows(attention_->d_q(), s_.query_width()),
+                whole_rows(attention_->d_k(), s_.key_width()),
+                whole_rows(attention_->d_v(), s_.key_width())};
+      case Unit::layer_backward:
+      case Unit::lm_head:
+        return {whole_rows(at_.dx, s_.width)};
+      default:
+        return {};
     }
-    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
-      spoilt(at_.dx, s_.width);
   }
 
  private:
@@ -240,12 +233,6 @@ class DevicePlain {
     if (!out) return;
     products_(n_, d, inner, at_.h, tensors_.copy(Kind::down, l), at_.added);
     add(at_.x1, at_.added, out);
-  }
-
-  void tell(const Bf16* from, std::int64_t count, std::vector<double>& to) const {
-    std::vector<Bf16> all(static_cast<std::size_t>(count));
-    device_.download(all.data(), from, all.size() * sizeof(Bf16));
-    for (const Bf16 x : all) to.push_back(double{widened(x)});
   }
 
   Device& device_;

@@ -15,7 +15,7 @@
 #include "gpt_train/reference/plain_square.hpp"
 #include "gpt_train/reference/plain_update.hpp"
 #include "gpt_train/stepped/inputs.hpp"
-#include "runtime/backend/spoil.hpp"
+#include "gpt_train/stepped/shared_result.hpp"
 #include "runtime/count/scope.hpp"
 
 namespace holdfast::gpt_train::HOLDFAST_ISA {
@@ -148,33 +148,25 @@ class Plain {
   }
   void tell_parameters(std::vector<double>& to) const { parameters_.tell(to); }
   void tell(std::vector<double>& to) const {
-    const auto add = [&](const T* from, std::int64_t count) {
-      to.insert(to.end(), from, from + count);
-    };
-    if (problem_.unit == Unit::forward) add(losses_.data(), n_);
-    if (problem_.unit == Unit::layer_forward) add(stream(1), n_ * s_.width);
-    if (problem_.unit == Unit::attention_forward) add(square_.o(), n_ * s_.query_width());
-    if (problem_.unit == Unit::attention_backward) {
-      add(square_.dq(), n_ * s_.query_width());
-      add(square_.dk(), n_ * s_.key_width());
-      add(square_.dv(), n_ * s_.key_width());
-    }
-    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
-      add(at_.dx, n_ * s_.width);
+    if (problem_.unit == Unit::forward) to.insert(to.end(), losses_.data(), losses_.data() + n_);
+    gpt_train::tell(shared_result(), n_, to);
     gradients_.tell(to);
   }
-  // What tell() takes of memory that stages share, as long as no step has written it.
-  void spoil_result(Backend& backend) {
-    const auto spoilt = [&](T* rows, int width) { spoil(backend, rows, n_ * width * sizeof(T)); };
-    if (problem_.unit == Unit::layer_forward) spoilt(stream(1), s_.width);
-    if (problem_.unit == Unit::attention_forward) spoilt(square_.o(), s_.query_width());
-    if (problem_.unit == Unit::attention_backward) {
-      spoilt(square_.dq(), s_.query_width());
-      spoilt(square_.dk(), s_.key_width());
-      spoilt(square_.dv(), s_.key_width());
+  SharedResult<T> shared_result() const {
+    switch (problem_.unit) {
+      case Unit::layer_forward:
+        return {whole_rows(stream(1), s_.width)};
+      case Unit::attention_forward:
+        return {whole_rows(square_.o(), s_.query_width())};
+      case Unit::attention_backward:
+        return {whole_rows(square_.dq(), s_.query_width()),
+                whole_rows(square_.dk(), s_.key_width()), whole_rows(square_.dv(), s_.key_width())};
+      case Unit::layer_backward:
+      case Unit::lm_head:
+        return {whole_rows(at_.dx, s_.width)};
+      default:
+        return {};
     }
-    if (problem_.unit == Unit::layer_backward || problem_.unit == Unit::lm_head)
-      spoilt(at_.dx, s_.width);
   }
 
  private:

@@ -65,7 +65,7 @@ class Steps : public Computation {
       model_.attention_forward();
       model_.take_incoming(incoming(problem_.options.shape, problem_.options.shape.query_width()));
     }
-    model_.spoil_result(backend_);
+    spoil(backend_, model_.shared_result(), problem_.options.shape.tokens());
     batches_.begin_again();
   }
 
