@@ -100,9 +100,15 @@ class Device(Record):
 class Host(Record):
     cpu: str | None
     processor: str = "unknown"  # vendor, family, model
+    awake: bool | None = None  # whether its CPUs were kept awake; a host's, absent in older results
     threads: int | None
     cpus: int | None = None  # of the machine; absent in older results
     isa: str | None
+
+    @property
+    def timed_on(self) -> str:
+        """What a host's times and ratios compare within."""
+        return self.processor + (" kept awake" if self.awake else "")
 
 
 class Environment(Record):

@@ -40,7 +40,7 @@ def facts_of(part: Part) -> list[tuple[str, str]]:
         "compiler": env.compiler,
         "flags": short_hash(env.flags) if env.flags else None,
         "CPU": env.host.cpu,
-        "processor": env.host.processor,
+        "processor": env.host.timed_on,
         "threads": count(env.host.threads),
         "instruction set": env.host.isa,
         "fingerprint": short_hash(env.fingerprint),

@@ -101,7 +101,7 @@ def read_root(place: Path, baselines: Path | None) -> Root:
     judged = place / "verdict.json"
     parts = [read_part(path) for path in files]
     processors = {
-        (part.device_class, part.suite): part.results.env.host.processor for part in parts
+        (part.device_class, part.suite): part.results.env.host.timed_on for part in parts
     }
     return Root(
         place=place,

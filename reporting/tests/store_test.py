@@ -14,6 +14,7 @@ import builders
 import pytest
 from builders import DRY, HOST, PROCESSOR, STEP, Workplace
 from holdfast_report import Problem
+from holdfast_report.documents import Host
 from holdfast_report.root import read_baselines
 from holdfast_report.store import hash_of, journal_of
 
@@ -143,3 +144,10 @@ def test_a_hosts_times_are_those_of_the_processor_that_was_measured(workplace: W
     assert accepted("unknown") is None
     assert accepted(None) is None
     assert accepted(other, suite="clusterless_kde") is None
+
+
+def test_what_was_timed_with_cpus_kept_awake_compares_with_its_like() -> None:
+    host = builders.host_results()["env"]["host"]
+    assert Host.model_validate(host).timed_on == PROCESSOR
+    assert Host.model_validate(host | {"awake": False}).timed_on == PROCESSOR
+    assert Host.model_validate(host | {"awake": True}).timed_on == PROCESSOR + " kept awake"

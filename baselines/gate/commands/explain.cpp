@@ -148,7 +148,7 @@ Evidence compare_case(const Options& options, const CheckRequest& request, const
   made.against = text("the baseline ", (baselines / place).string());
   if (auto baseline = read_baseline_if_any(Store(baselines, Store::Use::reading), place)) {
     Aliases::read(baselines).rename(*baseline);
-    Side side = baseline_side(seen_on(results.env.processor, std::move(*baseline)), result.id);
+    Side side = baseline_side(seen_on(timed_on(results.env), std::move(*baseline)), result.id);
     if (!side.values.empty()) made.before = std::move(side);
   }
   return made;

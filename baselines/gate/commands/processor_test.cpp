@@ -118,6 +118,32 @@ TEST_F(OtherProcessor, IsAcceptedBesideTheFirst) {
   expect_output(check(), 1, HasSubstr("fell from 10 to 6"));
 }
 
+// A CPU that was halted wakes its thread later than one that was kept awake.
+TEST_F(OtherProcessor, IsTheSameOneWithItsCpusKeptAwake) {
+  const auto awake = [](double speedup) {
+    Results made = on(toy::processor, speedup);
+    made.env.awake = true;
+    return made;
+  };
+  Results halted = on(toy::processor, 10);
+  halted.env.awake = false;
+  accepted(on(toy::processor, 10));  // as results before told nothing of it
+  store(halted);
+  EXPECT_EQ(check({"--require-baseline"}), 0) << output_;
+  store(awake(6));
+  expect_output(
+      check(), 0,
+      AllOf(HasSubstr("NO BASELINE for the processor AuthenticAMD-26-2 kept awake"),
+            HasSubstr("(accepted are those of AuthenticAMD-26-2)"), Not(HasSubstr("REGRESSION"))));
+  EXPECT_EQ(check({"--require-baseline"}), 3);
+  accepted(awake(6));
+  EXPECT_EQ(check({"--require-baseline"}), 0) << output_;
+  store(awake(3));
+  expect_output(check(), 1, HasSubstr("fell from 6 to 3"));
+  store(on(toy::processor, 6));
+  expect_output(check(), 1, HasSubstr("fell from 10 to 6"));
+}
+
 TEST_F(OtherProcessor, IsAcceptedWithoutAReasonWhereNoCountGotWorse) {
   accepted(on(toy::processor, 10));
   store(on(other, 6));

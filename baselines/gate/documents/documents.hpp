@@ -131,11 +131,16 @@ struct Environment {
   std::optional<std::string> flags = {};
   std::optional<std::string> cpu = {};  // as it is sold: "AMD EPYC"
   std::string processor = "unknown";    // vendor, family, model: "AuthenticAMD-26-2"
+  std::optional<bool> awake = {};  // a host whose CPUs were kept awake while cases were measured
   std::optional<std::int64_t> threads = {};
   std::optional<std::int64_t> cpus = {};  // of the machine; optional key
   std::optional<std::string> isa = {};
   std::string fingerprint;
 };
+
+// What a host's times and ratios compare within: its processor, and whether one with nothing to do
+// is halted. "AuthenticAMD-26-2", "AuthenticAMD-26-2 kept awake"
+std::string timed_on(const Environment& env);
 
 struct Quality {
   bool valid = true;
@@ -249,8 +254,8 @@ struct Baseline {
   std::string device_class;
   Fingerprint fingerprint = {};
   Entries entries = {};
-  // Times and ratios of hosts, by the processor that they were measured on: a class of hosts tells
-  // the instruction set, and two processors of one class differ by a third in a speedup.
+  // Times and ratios of hosts, by timed_on(): a class of hosts tells the instruction set, and two
+  // processors of one class differ by a third in a speedup.
   std::map<std::string, Entries> processors = {};
   Meanings metrics = {};  // as accepted; none in a file of the version before
 };

@@ -231,6 +231,7 @@ Environment parse_environment(const Reader& reader) {
   Object device = object.take("device").object();
   Object host = object.take("host").object();
   const auto processor = host.optional("processor");  // older results have none
+  const auto awake = host.optional("awake");
   const auto cpus = host.optional("cpus");
   const auto nvdisasm = object.optional("nvdisasm");
   Environment environment{.device_class = name_of(object.take("device_class")),
@@ -248,6 +249,7 @@ Environment parse_environment(const Reader& reader) {
                           .flags = object.take("flags").string_or_null(),
                           .cpu = host.take("cpu").string_or_null(),
                           .processor = processor ? processor->string() : "unknown",
+                          .awake = awake ? std::optional(awake->boolean()) : std::nullopt,
                           .threads = integer_or_null(host.take("threads")),
                           .cpus = cpus ? integer_or_null(*cpus) : std::nullopt,
                           .isa = host.take("isa").string_or_null(),
@@ -263,6 +265,7 @@ nlohmann::json to_json(const Environment& env) {
                          {"processor", env.processor},
                          {"threads", nullable(env.threads)},
                          {"isa", nullable(env.isa)}};
+  if (env.awake) host["awake"] = *env.awake;
   if (env.cpus) host["cpus"] = *env.cpus;
   return {{"device_class", env.device_class},
           {"device_name", env.device_name},
@@ -329,6 +332,10 @@ void check_processes(const Metrics& metrics, const CaseResult& result, std::int6
 }
 
 }  // namespace
+
+std::string timed_on(const Environment& env) {
+  return env.processor + (env.awake.value_or(false) ? " kept awake" : "");
+}
 
 Results parse_results(const Document& document) {
   Object object = open_schema(document, "holdfast-results/1");

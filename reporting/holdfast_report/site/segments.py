@@ -90,6 +90,7 @@ def facts_of(env: dict[str, Any]) -> dict[str, str]:
         "compiler": env.get("compiler"),
         "CPU": host.get("cpu"),
         "processor": host.get("processor"),
+        "CPUs": "kept awake" if host.get("awake") else None,
         "threads": host.get("threads"),
         "instruction set": host.get("isa"),
     }

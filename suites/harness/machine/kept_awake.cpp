@@ -141,6 +141,10 @@ const std::vector<const Keepers*>& all_keepers() {
   return registered();
 }
 
+bool KeptAwake::may_be() {
+  return of_this_process() != nullptr;
+}
+
 KeptAwake::KeptAwake() {
   if (Keepers* const keepers = of_this_process()) keepers->begin();
 }

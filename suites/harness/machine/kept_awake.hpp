@@ -55,13 +55,15 @@ class Keepers {
 // Of this process; its main thread makes and asks for them.
 const std::vector<const Keepers*>& all_keepers();
 
-// The CPUs of this process, for as long as it lives; of one at a time. None where they would cost
-// it anything: where its team does not fill them, a container may have no more than all of their
-// time, the kernel does not tell which thread waited, the system does not let a thread leave its
-// class again (CAP_SYS_NICE), or somebody began it with a class or a niceness that is hardly above
-// theirs.
+// The CPUs of this process, for as long as it lives; of one at a time.
 class KeptAwake {
  public:
+  // False where it would cost anything: where the team does not fill the CPUs, a container may have
+  // no more than all of their time, the kernel does not tell which thread waited, the system does
+  // not let a thread leave its class again (CAP_SYS_NICE), or somebody began the process with a
+  // class or a niceness that is hardly above theirs. None are kept awake there.
+  static bool may_be();
+
   KeptAwake();
   KeptAwake(const KeptAwake&) = delete;
   KeptAwake& operator=(const KeptAwake&) = delete;

@@ -6,6 +6,7 @@
 #include "base/content.hpp"
 #include "base/machine.hpp"
 #include "base/sha256.hpp"
+#include "harness/machine/kept_awake.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/compile/machine_code.hpp"
 #include "runtime/compile/source_text.hpp"
@@ -63,6 +64,7 @@ json environment(const Backend& backend) {
     env["nvdisasm"] = string_or_null(pinned_disassembler().version);
     if (backend.executes()) env["driver"] = string_or_null(versions.driver);
   }
+  if (backend.name == "host") env["host"]["awake"] = KeptAwake::may_be();
   env["fingerprint"] = sha256(env.dump());
   return env;
 }

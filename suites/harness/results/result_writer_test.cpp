@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "formats/schema_check.hpp"
+#include "harness/machine/kept_awake.hpp"
 #include "harness/testing/toy.hpp"
 #include "testing/error_of.hpp"
 
@@ -36,6 +37,10 @@ TEST(Results, OfAFailedCaseObeyTheSchemaToo) {
   const json report = report_of(one);
   validate(report, root, root, "");
   EXPECT_EQ(report["cases"][0]["check"]["status"], "failed");
+}
+
+TEST(Results, OfAHostTellWhetherItsCpusAreKeptAwake) {
+  EXPECT_EQ(report_of(toy_case())["env"]["host"]["awake"], KeptAwake::may_be());
 }
 
 TEST(Lists, ObeyTheirSchema) {
