@@ -16,12 +16,15 @@
 namespace holdfast::planted {
 
 // Takes out of results what the machine did to them: every process of a time or a ratio has their
-// median, processors always stand as far apart, none was disturbed, and the measurement is valid,
-// so that they can be accepted and a plant stands out on the noisiest machine. `faster` makes their
-// speedups so many times what they are: held against them, every measurement is suspect.
+// median, processors always stand as far apart, none was disturbed or had to share a core, and the
+// measurement is valid, so that they can be accepted and a plant stands out on the noisiest
+// machine. `faster` makes their speedups so many times what they are: held against them, every
+// measurement is suspect.
 inline void calm(const std::filesystem::path& results, double faster = 1) {
   const auto settle = [&](nlohmann::json& metrics, std::size_t processes) {
     for (auto& [name, metric] : metrics.items()) {
+      const bool bent = name == "shared_fraction" || name == "waited_fraction";
+      if (bent && metric["value"].is_number()) metric["value"] = 0;
       if (!metric.contains("processes")) continue;
       const double middle = name == "handover_s" ? 60e-9
                             : name == "speedup"  ? faster * metric.at("median").get<double>()
