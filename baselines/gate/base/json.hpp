@@ -39,6 +39,7 @@ class Reader {
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(node_->value); }
   bool is_string() const { return std::holds_alternative<std::string>(node_->value); }
   bool is_number() const;
+  bool is_boolean() const { return std::holds_alternative<bool>(node_->value); }
   bool boolean() const;
   double number() const;  // integers count as numbers
   std::int64_t integer() const;

@@ -106,11 +106,12 @@ HistoryCommit commit_of(const Reader& reader) {
   return commit;
 }
 
-// Of an environment: texts, numbers, nothing, and objects of those.
+// Of an environment: texts, numbers, yes and no, nothing, and objects of those.
 json json_of(const Reader& reader) {
   if (reader.is_null()) return nullptr;
   if (reader.is_string()) return reader.string();
   if (reader.is_number()) return json_of(reader.number());
+  if (reader.is_boolean()) return reader.boolean();
   json object = json::object();
   for (const auto& [key, member] : reader.object().rest()) object[key] = json_of(member);
   return object;

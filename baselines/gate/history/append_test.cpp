@@ -46,6 +46,9 @@ Results made_up(const Shape& shape, int suite, int run) {
   made.env = {.device_class = shape.device_class,
               .device_name = "host",
               .compiler = "g++ 12.2.0",
+              .processor = "AuthenticAMD-26-2",
+              .awake = true,
+              .threads = 2,
               .fingerprint = "sha256:" + std::string(64, 'f')};
   const auto timed = [&](const char* kind, double value, int salt) {
     Metric metric{.kind = kind, .samples = 400};
@@ -189,6 +192,18 @@ TEST_F(Appending, AdvisoryMetricsComeOnRequest) {
   };
   EXPECT_FALSE(has_advisory(measured_run(results, {}, nullptr)));
   EXPECT_TRUE(has_advisory(measured_run(results, {}, nullptr, {.advisory = true})));
+}
+
+TEST_F(Appending, WhatARunWasMeasuredOnComesBackAsItWas) {
+  const Results results = made_up({"host", 1, 1, true}, 0, 0);
+  add(results);
+  const Store store = open_history(store_);
+  std::vector<nlohmann::json> environments;
+  for (const HistoryFile& file : history_files(store))
+    for_each_run(file, [&](const HistoryRun& run, const HistoryMeanings&) {
+      environments.push_back(run.env);
+    });
+  EXPECT_THAT(environments, ElementsAre(to_json(results).at("env")));
 }
 
 TEST_F(Appending, AMetricThatARunLacksIsNotDrawnThereAndComesBackWithItsOwnValue) {
