@@ -205,7 +205,9 @@ Subject warmed_up(const Steps& steps, Variant variant, const std::string& device
   measured.warm_up_seconds = measured.first_call_seconds;
   for (int i = 1; i < steps.warm_up; ++i) {
     spoil_rewritten(steps, backend, variant);
+    const double start = thread_cpu_seconds();
     measured.warm_up_seconds += seconds_until_done(backend, [&] { computation.step(); });
+    subject.step_seconds = thread_cpu_seconds() - start;
   }
   measured.warm = backend.ledger.counts;
   measured.peak_bytes_warm = backend.ledger.peak_bytes;
@@ -215,20 +217,33 @@ Subject warmed_up(const Steps& steps, Variant variant, const std::string& device
   return subject;
 }
 
-Subject account(const Steps& steps, Variant variant, const std::string& device) {
-  Subject subject = warmed_up(steps, variant, device);
+void count_now(Subject& subject) {
   Backend& backend = *subject.backend;
-  VariantMeasurement& measured = subject.measured;
   std::map<const Function*, std::int64_t> launches;
   if (backend.compiler) launches = launches_so_far(backend);
   const CountedSteps counted = count_steps(backend, *subject.computation);
   subject.step_seconds = counted.least_seconds;
-  measured.step = per_step(counted.counts);
+  subject.measured.step = per_step(counted.counts);
+  subject.counted = true;
   if (backend.compiler)
-    read_programs(backend, launches, static_cast<int>(counted.counts.size()), measured);
-  measured.peak_bytes = backend.ledger.peak_bytes;
+    read_programs(backend, launches, static_cast<int>(counted.counts.size()), subject.measured);
+  subject.measured.peak_bytes = backend.ledger.peak_bytes;
+}
+
+Subject account_before_timing(const Steps& steps, Variant variant, const std::string& device) {
+  constexpr double slow_seconds = 0.01;
+  Subject subject = warmed_up(steps, variant, device);
+  Backend& backend = *subject.backend;
+  VariantMeasurement& measured = subject.measured;
+  if (backend.device || steps.batch > 1 || subject.step_seconds < slow_seconds) count_now(subject);
   if (steps.estimate_bytes) measured.estimated_bytes = steps.estimate_bytes(backend, variant);
   if (steps.upload_bytes) measured.least_upload_bytes = steps.upload_bytes(variant);
+  return subject;
+}
+
+Subject account(const Steps& steps, Variant variant, const std::string& device) {
+  Subject subject = account_before_timing(steps, variant, device);
+  if (!subject.counted) count_now(subject);
   return subject;
 }
 

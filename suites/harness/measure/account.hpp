@@ -17,7 +17,8 @@ struct Subject {
   std::vector<double> warm_result = {};  // after warm-up, before the accounted steps
   Counts before_timing = {};
   std::int64_t timed_steps = 0;
-  double step_seconds = 0;  // the least of those that were accounted
+  double step_seconds = 0;  // the least of those that were counted, else of the last to warm up
+  bool counted = false;     // what one step counts
 };
 
 // Builds on a fresh backend and warms up, accounting what that takes.
@@ -26,6 +27,12 @@ Subject warmed_up(const Steps& steps, Variant variant, const std::string& device
 // The same, and one steady step is accounted. Throws Error{broken_rule} when a steady step
 // allocates, compiles or plans without permission, or when its counts differ from step to step.
 Subject account(const Steps& steps, Variant variant, const std::string& device);
+
+// The same where steps are timed next, of which the first one counts where they are slow.
+Subject account_before_timing(const Steps& steps, Variant variant, const std::string& device);
+
+// Of one that was not.
+void count_now(Subject& subject);
 
 // Throws Error{broken_rule} for a variant whose result is wrong: what it computed in the warm-up,
 // at the few places that the oracle names where all cost too much, or its golden values.

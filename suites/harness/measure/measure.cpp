@@ -135,9 +135,10 @@ void measure_steps(Case one, const std::string& device, const MeasureOptions& op
   measurement.oracle = steps.oracle.name;
   measurement.check_limit = steps.oracle.limit;
 
-  Subject optimized = account(steps, Variant::optimized, device);
+  Subject optimized = account_before_timing(steps, Variant::optimized, device);
   std::optional<Subject> reference;
-  if (one.has_reference(device)) reference = account(steps, Variant::reference, device);
+  if (one.has_reference(device))
+    reference = account_before_timing(steps, Variant::reference, device);
   measurement.executed = optimized.backend->executes();
   if (measurement.executed) {
     const auto expected = steps.oracle.expected(steps.warm_up);
@@ -149,6 +150,8 @@ void measure_steps(Case one, const std::string& device, const MeasureOptions& op
       time_and_check(one, device, options, reference ? &*reference : nullptr, optimized,
                      measurement);
   }
+  for (Subject* subject : {&optimized, reference ? &*reference : nullptr})
+    if (subject && !subject->counted) count_now(*subject);  // it was wrong, and not timed
   // Of a wrong result nothing is read: it may have any length.
   if (measurement.check != CheckStatus::failed) {
     const Subject* other = reference ? &*reference : nullptr;

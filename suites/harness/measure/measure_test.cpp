@@ -3,9 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 
+#include "base/time.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/testing/toy.hpp"
 
@@ -280,8 +282,35 @@ TEST(Measure, AStepThatTakesFarLongerThanASampleIsNotProbedForItsBatch) {
   EXPECT_EQ(steps_taken([](int) { return true; }), steps_one_at_a_time);
 }
 
-TEST(Measure, ASlowStepIsAccountedOnceAndTimedOnceARound) {
-  EXPECT_EQ(steps_taken([](int) { return true; }, 60), 2 + 1 + 3);
+TEST(Measure, ASlowStepIsAccountedWhereItIsTimedAndTimedOnceARound) {
+  EXPECT_EQ(steps_taken([](int) { return true; }, 60), 2 + 3);
+}
+
+TEST(Measure, OfStepsThatAreSlowerThanATimingMayTakeTwoAreTimed) {
+  EXPECT_EQ(steps_taken([](int) { return true; }, 160), 2 + 2);
+}
+
+TEST(Measure, WhatAStepCountsIsToldOfSlowStepsToo) {
+  const auto slow = [](Backend& backend, int) {
+    backend.ledger.counts.launches += 3;
+    for (const double begin = thread_cpu_seconds(); thread_cpu_seconds() - begin < 0.05;) continue;
+  };
+  const Measurement measured = measure(toy_case(slow), "host", quick);
+  EXPECT_EQ(measured.status, Measurement::Status::ok) << measured.reason;
+  EXPECT_EQ(measured.optimized.step.launches, 3);
+  EXPECT_EQ(measured.reference->step.launches, 3);
+  Case wrong = toy_case(slow);
+  steps_of(wrong).oracle.expected = [](int) { return std::vector{1.}; };
+  EXPECT_EQ(measure(wrong, "host", quick).optimized.step.launches, 3);
+}
+
+TEST(Measure, ASlowStepThatCountsOtherwiseAfterTheFirstIsAnError) {
+  const Case one = toy_case([](Backend& backend, int step) {
+    backend.ledger.counts.launches += step == 3;
+    for (const double begin = thread_cpu_seconds(); thread_cpu_seconds() - begin < 0.05;) continue;
+  });
+  EXPECT_THAT(measure(one, "host", quick).reason,
+              HasSubstr("counts 1 launches in 2 timed steps and not 2"));
 }
 
 TEST(Measure, AStepThatWasInterruptedBeforeItIsTimedIsProbedForItsBatch) {

@@ -18,20 +18,27 @@ double sample_seconds(const Steps& steps, const Backend& backend) {
   return std::max(steps.sample_seconds, backend.device ? 2e-3 : 2e-4);
 }
 
-// Counts the steps that it times.
+// Counts the steps that it times, and what one of a slow subject counts.
 Timer counting_timer(Subject& subject) {
   return [&subject, time = timer(*subject.backend, *subject.computation)](int steps) {
     subject.timed_steps += steps;
-    return time(steps);
+    if (subject.counted) return time(steps);
+    const Counts& counts = subject.backend->ledger.counts;
+    const Counts before = counts;
+    const double seconds = time(steps);
+    subject.measured.step = counts - before;
+    subject.counted = true;
+    return seconds;
   };
 }
 
-// Where those steps that were accounted took far longer than a sample must, a probe would tell
-// nothing more.
+// Where a step is known to take far longer than a sample must, a probe would tell nothing more.
 int batch(const Steps& steps, const Timer& timer, const Subject& subject) {
   if (steps.batch > 0) return steps.batch;
   const double wanted = sample_seconds(steps, *subject.backend);
-  return subject.step_seconds > 20 * wanted ? 1 : batch_for(timer, wanted);
+  // Seconds of a thread are its own, those of the clock also whatever interrupts it.
+  const double far = subject.counted ? 20 : 4;
+  return subject.step_seconds > far * wanted ? 1 : batch_for(timer, wanted);
 }
 
 // Of a step that is known to take `once`, so many that a sample is as long as `wanted`.

@@ -66,10 +66,11 @@ class Sampling {
         squares_ += next.log * next.log;
       }
       rounds_.push_back(next);
+      taken_ += next.seconds;
     }
-    const int enough = fewest_to_stand_for(static_cast<int>(rounds_.size()));
+    const int few = fewest(), enough = fewest_to_stand_for(static_cast<int>(rounds_.size()));
     leave_out([](const Round& one) { return one.disturbed(); }, enough);
-    leave_out([](const Round& one) { return one.shared; }, budget_.fewest_rounds);
+    leave_out([](const Round& one) { return one.shared; }, few);
     return std::move(rounds_);
   }
 
@@ -77,22 +78,26 @@ class Sampling {
   // Of so many rounds those that are not disturbed stand for a quiet machine. Fewer are moments of
   // their own: a CPU that others keep awake, say, wakes threads sooner than an idle one.
   int fewest_to_stand_for(int rounds) const {
-    return std::max(budget_.fewest_rounds, rounds / budget_.rounds_per_undisturbed);
+    return std::max(fewest(), rounds / budget_.rounds_per_undisturbed);
+  }
+  int fewest() const {
+    const bool are_long = taken_ > budget_.long_round_seconds * static_cast<double>(rounds_.size());
+    return are_long ? budget_.fewest_long_rounds : budget_.fewest_rounds;
   }
   bool another() const {
     const int done = static_cast<int>(rounds_.size());
-    if (done < budget_.fewest_rounds) return true;
+    if (done < fewest()) return true;
     const double spent = since(start_);
     // Half of them, of which a few suffice.
     const int wanted =
         std::max(std::min(done / 2, budget_.fewest_undisturbed), fewest_to_stand_for(done));
     if (quiet_ < std::min(wanted, done))
       return done < budget_.patience * budget_.most_rounds &&
-             (done < 2 * budget_.fewest_rounds || spent < budget_.patience * budget_.seconds);
-    if (undisturbed_ < budget_.fewest_rounds && done > budget_.short_rounds)
+             (done < 2 * fewest() || spent < budget_.patience * budget_.seconds);
+    if (undisturbed_ < fewest() && done > budget_.short_rounds)
       return spent < budget_.patience_with_bursts * budget_.seconds;
     return done < budget_.most_rounds && spent < budget_.seconds &&
-           !(spent > budget_.settled_seconds && undisturbed_ >= budget_.fewest_rounds && settled());
+           !(spent > budget_.settled_seconds && undisturbed_ >= fewest() && settled());
   }
   // Whether the mean of the logs is known well enough.
   bool settled() const {
@@ -115,6 +120,7 @@ class Sampling {
   std::vector<Round> rounds_ = {};
   int quiet_ = 0, undisturbed_ = 0;  // the latter as far as one can be had
   double sum_ = 0, squares_ = 0;     // of the undisturbed ones
+  double taken_ = 0;                 // seconds of all of them
 };
 
 // Of the time of all rounds.

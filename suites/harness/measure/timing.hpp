@@ -21,6 +21,10 @@ Timer timer(Backend& backend, Computation& computation);
 struct TimingBudget {
   double seconds = 0.15;
   int fewest_rounds = 3;
+  // Of rounds so long on average, of which two fill the time, two suffice: either side begins one,
+  // and the mean of two is known as well as the middle one of three.
+  double long_round_seconds = 0.075;
+  int fewest_long_rounds = 2;
   int most_rounds = 400;
   // Samples of this length are taken once a round and not twice: there are few rounds of them, and
   // whatever interrupts them is short. Rounds of two sides then begin with either in turn.
