@@ -29,7 +29,7 @@ constexpr const char* trigger = "desc: Trigger: Client Request: ";
 constexpr const char* totals = "totals: ";
 // What an allocator finds differs from step to step.
 constexpr double steady_within = 1e-3, allocators_work = 500;
-constexpr std::size_t fewest_dumps = 3, most_dumps = 100;
+constexpr std::size_t fewest_dumps = 2, most_dumps = 100;
 constexpr double part_of_a_case = 1. / 3;  // of the time for all of them: one that takes more hangs
 
 struct Dump {

@@ -32,7 +32,7 @@ struct Counting {
 };
 
 // Of each variant, "<case id>|<variant>": what callgrind saw in one step, in the next two, and in
-// each of some more; -1 for a dump that is not there though a later one is.
+// each of some more where steps are quick; -1 for a dump that is not there though a later one is.
 using Dumps = std::map<std::string, std::vector<double>>;
 
 // The dumps that callgrind left in `folder`.

@@ -28,6 +28,7 @@ constexpr double rounds = 200'000;
 TEST(InstructionCounts, AStepIsWhatAFurtherStepAdds) {
   std::string why;
   EXPECT_EQ(count_of_a_step({110, 210, 110}, why), 100);
+  EXPECT_EQ(count_of_a_step({110, 210}, why), 100);
 }
 
 TEST(InstructionCounts, AStateThatIsNotSteadyHasNone) {
@@ -47,6 +48,7 @@ TEST(InstructionCounts, AMissingDumpIsToldApart) {
   EXPECT_FALSE(count_of_a_step({110, -1, 110}, why));
   EXPECT_THAT(why, HasSubstr("left no dump"));
   EXPECT_FALSE(count_of_a_step({110, 210, 110, -1, 110}, why));
+  EXPECT_FALSE(count_of_a_step({110}, why));
   EXPECT_FALSE(count_of_a_step({}, why));
 }
 
@@ -61,8 +63,11 @@ TEST(InstructionCounts, AnyOfTheStepsThatDoesLessIsFound) {
     EXPECT_FALSE(count_of_a_step(dumps, why)) << lazy;
     EXPECT_THAT(why, HasSubstr("a later one 10"));
   }
-  std::string why;
-  EXPECT_FALSE(count_of_a_step({110'000, 120'000, 110'000}, why)) << "the second of the two";
+  for (const std::vector<double>& dumps :
+       {std::vector{110'000., 120'000., 110'000.}, std::vector{110'000., 120'000.}}) {
+    std::string why;
+    EXPECT_FALSE(count_of_a_step(dumps, why)) << "the second of the two";
+  }
 }
 
 TEST(InstructionCounts, DumpsAreReadByTheirNames) {
