@@ -301,10 +301,29 @@ TEST_F(BesideABound, AComparisonThatFindsALossFails) {
 }
 
 TEST_F(BesideABound, AValueBeyondItIsExcusedByNoComparison) {
+  bound(3.03);
+  builds(1.02e-3);
+  ASSERT_EQ(measure().code, 0);
+  EXPECT_EQ(confirm().code, 4);
+}
+
+TEST_F(BesideABound, WhereTheBaseIsBeyondItTooItWarns) {
   bound(2.5);
   builds(1e-3);
   ASSERT_EQ(measure().code, 0);
-  EXPECT_EQ(confirm().code, 4);
+  EXPECT_EQ(check().code, 4) << "nothing stands beside it";
+  const Outcome outcome = confirm();
+  EXPECT_EQ(outcome.code, 0) << outcome.output << outcome.complaints;
+  EXPECT_EQ(row().standard, held_against::bound);
+  EXPECT_THAT(row().sentence, HasSubstr("and 3 s in the base beside it, beyond it too"));
+}
+
+TEST_F(BesideABound, ALossOfWhatIsBeyondItAnywayFails) {
+  bound(0.5);
+  builds(1.3e-3);
+  ASSERT_EQ(measure().code, 0);
+  EXPECT_EQ(confirm().code, 1);
+  EXPECT_THAT(row().sentence, HasSubstr("confirmed: A/B of"));
 }
 
 TEST_F(Beside, CountsAreHeldAgainstWhatWasAccepted) {

@@ -27,9 +27,9 @@ std::optional<std::string> load_of(const Results& results) {
 }  // namespace
 
 // Bounds and physical limits, which hold with or without a baseline. True when one is violated, or
-// may be.
+// may be. `base` is what another build had in the same run, where there is one.
 bool MetricJudge::judge_absolute(const Standard& standard, const Measured& measured,
-                                 Row& row) const {
+                                 const Measured* base, Row& row) const {
   const auto* number = std::get_if<double>(&*row.value);
   if (!number) return false;
   if (standard.impossible_above && *number > *standard.impossible_above) {
@@ -46,7 +46,7 @@ bool MetricJudge::judge_absolute(const Standard& standard, const Measured& measu
   for (const Rule* rule : standard.bounds) {
     if (rule->gate == Gate::off) continue;
     Row broken = new_row(row, standard);
-    if (!judge_bound(*rule, standard, measured, broken)) continue;
+    if (!judge_bound(*rule, standard, measured, base, broken)) continue;
     // Of several the first is told, unless a later one blocks and it does not.
     if (!beyond || (broken.blocking && !row.blocking)) row = std::move(broken);
     beyond = true;
@@ -54,9 +54,10 @@ bool MetricJudge::judge_absolute(const Standard& standard, const Measured& measu
   return beyond;
 }
 
-// A count is beyond or not; of what the clock tells each process has its say.
+// A count is beyond or not; of what the clock tells each process has its say. What the base was
+// beyond too is this machine's, and no change's: it warns.
 bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const Measured& measured,
-                              Row& row) const {
+                              const Measured* base, Row& row) const {
   const double number = std::get<double>(measured.value);
   std::optional<std::string> broken = violation(*rule.bound, number, row.unit);
   const BoundVotes votes = vote(standard, *rule.bound, measured);
@@ -79,6 +80,11 @@ bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const 
     *broken += text("; undecided: ", votes.beyond, " of ", votes.all, " processes ",
                     votes.beyond == 1 ? "is" : "are", " beyond it",
                     votes.enough ? "" : text(", and a decision needs ", enough_processes));
+  if (base && violation(*rule.bound, std::get<double>(base->value), row.unit)) {
+    row.blocking = false;
+    *broken +=
+        text("; and ", readable(base->value, row.unit), " in the base beside it, beyond it too");
+  }
   say(row, *broken);
   return true;
 }
@@ -137,7 +143,7 @@ std::optional<Row> MetricJudge::judge_sum(const Sum& sum, const CaseResult& resu
   row.value = total;
   Standard standard = sum.standard;
   standard.unit = row.unit;
-  if (!judge_absolute(standard, {.value = total}, row)) {
+  if (!judge_absolute(standard, {.value = total}, nullptr, row)) {
     row.verdict = verdict::pass;
     say(row, text("is ", readable(total, row.unit), ", within its bound"));
   }

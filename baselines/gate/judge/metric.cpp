@@ -135,7 +135,7 @@ JudgedMetric MetricJudge::judge_by(Standard standard, const CaseResult& result,
                         .key = entry_key(result.id, metric.variant, metric.name)};
   judged.gates = standard.stored() && standard.gate != Gate::off &&
                  tier_includes("gate", result.tier) && metric.name != handover_metric;
-  const bool beyond = judge_absolute(standard, context.measured, row);
+  const bool beyond = judge_absolute(standard, context.measured, beside(context), row);
   if (is_undecidable(context, row)) {
     row = new_row(row, standard);
     row.verdict = verdict::environment;
@@ -149,11 +149,13 @@ JudgedMetric MetricJudge::judge_by(Standard standard, const CaseResult& result,
   if (beyond && part_.beside && row.verdict == verdict::noisy && is_within_bounds(standard, row))
     judged.screened = true;
   if (!row.blocking) {
-    // A bound that only warns, or cannot tell, hides nothing that blocks.
+    // A bound that only warns, or cannot tell, hides nothing that blocks, or may once it is
+    // compared with the base.
     JudgedMetric relative = judged;
     if (beyond) relative.row = new_row(row, standard);
     judge_relative(context, relative);
-    if (!beyond || relative.row.blocking) judged = std::move(relative);
+    const bool is_asked = part_.beside && (relative.suspect || relative.urgency > 1);
+    if (!beyond || relative.row.blocking || is_asked) judged = std::move(relative);
     if (!beyond && row.verdict != verdict::pass && row.verdict != verdict::fresh &&
         !standard.set_by.empty())
       row.evidence["rule"] = standard.set_by;

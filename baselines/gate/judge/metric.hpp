@@ -64,9 +64,10 @@ class MetricJudge {
   std::string why_expected(const Standard& standard, const Row& row) const;
   bool is_undecidable(const Context& context, const Row& row) const;
   static bool is_within_bounds(const Standard& standard, const Row& row);
-  bool judge_absolute(const Standard& standard, const Measured& measured, Row& row) const;
+  bool judge_absolute(const Standard& standard, const Measured& measured, const Measured* base,
+                      Row& row) const;
   bool judge_bound(const Rule& rule, const Standard& standard, const Measured& measured,
-                   Row& row) const;
+                   const Measured* base, Row& row) const;
   void add_accepted(const Context& context, Row& row) const;
   void judge_relative(const Context& context, JudgedMetric& judged) const;
   void judge_beside(const Measured& base, const Context& context, JudgedMetric& judged) const;
