@@ -134,6 +134,15 @@ TEST_F(OneCase, HasALineInTheReportUnderDeviceTierAndCount) {
                               " +[0-9.]+ us +[0-9.]+ +220592 +cubed_sphere_swe/rhs/n:24/f64\n"));
 }
 
+TEST_F(SuiteCommand, OneOfALaterClassSaysThatItLetCpusSleep) {
+  const auto out = folder / "out.json";
+  const Said said =
+      run("nice -n 1 " CUBED_SPHERE_SWE_BINARY " --tier=smoke --filter='rhs/n:24' --out=" +
+          out.string());
+  ASSERT_EQ(said.exit, 0) << said.words;
+  EXPECT_EQ(nlohmann::json::parse(read(out))["env"]["host"]["awake"], false);
+}
+
 TEST_F(SuiteCommand, InLockStepItAnswersOneCaseALineAtATime) {
   const Said said = run("printf 'batch 2\\noptimized\\nreference\\n' | " CUBED_SPHERE_SWE_BINARY
                         " --lock-step --filter='^cubed_sphere_swe/rhs/n:24/f64$'");

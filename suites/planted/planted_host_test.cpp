@@ -18,19 +18,19 @@ class PlantedHost : public Planted {
   static void SetUpTestSuite() { accept_as_built(PLANTED_BINARY, "host", "planted_host"); }
 };
 
-nlohmann::json only_part(const std::filesystem::path& results, std::filesystem::path& file) {
+std::filesystem::path only_part(const std::filesystem::path& results) {
   for (const auto& one : std::filesystem::recursive_directory_iterator(results))
-    if (one.path().filename() == "planted.json") file = one.path();
-  return nlohmann::json::parse(read(file));
+    if (one.path().filename() == "planted.json") return one.path();
+  throw std::runtime_error("nothing was measured into " + results.string());
 }
 
 // On a machine that was as fast: its references take as long as in `before`.
 void at_the_pace_of(const std::filesystem::path& before, const std::filesystem::path& results) {
   const nlohmann::json::json_pointer median("/metrics/time_s/median");
   const nlohmann::json::json_pointer processes("/metrics/time_s/processes");
-  std::filesystem::path file;
-  const nlohmann::json earlier = only_part(before, file);
-  nlohmann::json part = only_part(results, file);
+  const std::filesystem::path file = only_part(results);
+  const nlohmann::json earlier = nlohmann::json::parse(read(only_part(before)));
+  nlohmann::json part = nlohmann::json::parse(read(file));
   for (std::size_t i = 0; i < part.at("cases").size(); ++i) {
     nlohmann::json& variants = part.at("cases")[i].at("variants");
     if (!variants.contains("reference") || !variants["reference"].contains(median)) continue;
