@@ -230,7 +230,7 @@ void count_now(Subject& subject) {
   subject.measured.peak_bytes = backend.ledger.peak_bytes;
 }
 
-Subject account_before_timing(const Steps& steps, Variant variant, const std::string& device) {
+Subject account(const Steps& steps, Variant variant, const std::string& device) {
   constexpr double slow_seconds = 0.01;
   Subject subject = warmed_up(steps, variant, device);
   Backend& backend = *subject.backend;
@@ -238,12 +238,6 @@ Subject account_before_timing(const Steps& steps, Variant variant, const std::st
   if (backend.device || steps.batch > 1 || subject.step_seconds < slow_seconds) count_now(subject);
   if (steps.estimate_bytes) measured.estimated_bytes = steps.estimate_bytes(backend, variant);
   if (steps.upload_bytes) measured.least_upload_bytes = steps.upload_bytes(variant);
-  return subject;
-}
-
-Subject account(const Steps& steps, Variant variant, const std::string& device) {
-  Subject subject = account_before_timing(steps, variant, device);
-  if (!subject.counted) count_now(subject);
   return subject;
 }
 

@@ -24,14 +24,12 @@ struct Subject {
 // Builds on a fresh backend and warms up, accounting what that takes.
 Subject warmed_up(const Steps& steps, Variant variant, const std::string& device);
 
-// The same, and one steady step is accounted. Throws Error{broken_rule} when a steady step
-// allocates, compiles or plans without permission, or when its counts differ from step to step.
+// The same, and one steady step is accounted, but a slow one of a host: that is left to the first
+// that is timed. Throws Error{broken_rule} when a steady step allocates, compiles or plans without
+// permission, or when its counts differ from step to step.
 Subject account(const Steps& steps, Variant variant, const std::string& device);
 
-// The same where steps are timed next, of which the first one counts where they are slow.
-Subject account_before_timing(const Steps& steps, Variant variant, const std::string& device);
-
-// Of one that was not.
+// Of a subject whose step was left so, and that is not timed.
 void count_now(Subject& subject);
 
 // Throws Error{broken_rule} for a variant whose result is wrong: what it computed in the warm-up,

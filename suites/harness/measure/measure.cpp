@@ -135,10 +135,9 @@ void measure_steps(Case one, const std::string& device, const MeasureOptions& op
   measurement.oracle = steps.oracle.name;
   measurement.check_limit = steps.oracle.limit;
 
-  Subject optimized = account_before_timing(steps, Variant::optimized, device);
+  Subject optimized = account(steps, Variant::optimized, device);
   std::optional<Subject> reference;
-  if (one.has_reference(device))
-    reference = account_before_timing(steps, Variant::reference, device);
+  if (one.has_reference(device)) reference = account(steps, Variant::reference, device);
   measurement.executed = optimized.backend->executes();
   if (measurement.executed) {
     const auto expected = steps.oracle.expected(steps.warm_up);
