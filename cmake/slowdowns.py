@@ -23,7 +23,16 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from measured_tables import Journal, Load, beside_earlier, content_of, gate_of, place_of_table, provenance, write_table
+from measured_tables import (
+    Journal,
+    Load,
+    beside_earlier,
+    content_of,
+    gate_of,
+    place_of_table,
+    provenance,
+    write_table,
+)
 from scratch_tree import House, Plant, copy_tree
 
 ROOT = Path(__file__).resolve().parents[1]

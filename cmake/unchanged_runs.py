@@ -25,8 +25,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from measured_tables import (Journal, Load, beside_earlier, cells_of, content_of, gate_of, place_of_table, processor_of, provenance,
-                             write_table)
+from measured_tables import (
+    Journal,
+    Load,
+    beside_earlier,
+    cells_of,
+    content_of,
+    gate_of,
+    place_of_table,
+    processor_of,
+    provenance,
+    write_table,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 EXITS = (0, 1, 2, 3, 4)

@@ -31,7 +31,8 @@ class Remembering final : public Computation {
   }
   void step() override {
     constexpr int looked_at = 40;  // more than are verified before the timed section
-    const bool recalls = ++steps_ > looked_at && steps_ % 2 == 0;
+    ++steps_;
+    const bool recalls = steps_ > looked_at && steps_ % 2 == 0;
     if (recalls) {
       std::copy(remembered_.begin(), remembered_.end(), answer_.begin());
       return;

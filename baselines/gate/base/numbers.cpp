@@ -57,7 +57,7 @@ std::string in_digits(const Value& value, const std::string& unit, int digits) {
   if (unit == "B") return bytes(number, digits);
   if (unit.ends_with("/s")) return rate(number, unit, digits);
   const bool whole = std::abs(number) < 1e15 && number == std::floor(number);
-  const std::string told = whole ? printed("%.0f", number) : with_digits(number, digits);
+  std::string told = whole ? printed("%.0f", number) : with_digits(number, digits);
   if (unit.empty() || unit == "1") return told;
   return told + ' ' + (number == 1 && unit.ends_with('s') ? unit.substr(0, unit.size() - 1) : unit);
 }

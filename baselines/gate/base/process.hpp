@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +41,7 @@ struct Outcome {
 // thrown by what waits, so that temporary folders go; main() then ends by the same signal.
 struct Interrupted {
   int signal = 0;
-  std::string left = "what was running leaves no file";
+  std::runtime_error left{"what was running leaves no file"};  // a text whose copy does not throw
 };
 void catch_interruptions();
 void throw_if_interrupted();

@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
     if (!std::cout.flush()) throw Error(Fault::bad_input, "cannot write to the standard output");
     return code;
   } catch (const Interrupted& interrupted) {
-    std::cerr << "holdfast: interrupted; " << interrupted.left << std::endl;
+    std::cerr << "holdfast: interrupted; " << interrupted.left.what() << std::endl;
     std::signal(interrupted.signal, SIG_DFL);
     return std::raise(interrupted.signal);
   } catch (const Error& error) {

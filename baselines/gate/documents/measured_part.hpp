@@ -85,7 +85,7 @@ inline constexpr const char* kernels_metric =
 // itself, and where it grew by more than half, the times and ratios beside it decide nothing.
 inline constexpr const char* handover_metric = "handover_s";
 inline constexpr double further_apart = 1.5;
-// Seconds: a hand-over that waits for the scheduler tells nothing of how far processors stand apart.
+// Seconds: one that waits for the scheduler tells nothing of how far processors stand apart.
 inline constexpr double longest_handover = 10e-6;
 
 // The share of a case's samples that somebody slowed from a core's other half, where too few

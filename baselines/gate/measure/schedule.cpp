@@ -104,7 +104,7 @@ std::vector<bool> left_out(const CaseRecords& records, double usual_handover) {
     for (const Bend& bend : bends) out.push_back(is_out(bend));
     return out;
   };
-  const auto disturbed = those([](const Bend& bend) { return bend.disturbed; });
+  auto disturbed = those([](const Bend& bend) { return bend.disturbed; });
   for (const auto& out : {those(&Bend::any), those(&Bend::but_for_sharing)})
     if (std::ranges::count(out, false) >= enough) return out;
   return disturbed;

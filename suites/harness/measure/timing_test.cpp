@@ -134,8 +134,10 @@ TEST(Timing, ReplacesLongRoundsInWhichThreadsWaitedForACpu) {
 
 // Looks at a core before the first round and after each: shared as `now` says.
 Others beside(const std::vector<bool>& now) {
-  return {
-      .share = [now, look = std::size_t{0}]() mutable { return look < now.size() && now[look++]; }};
+  return {.share = [now, look = std::size_t{0}]() mutable {
+    const std::size_t at = look++;
+    return at < now.size() && now[at];
+  }};
 }
 
 TEST(Timing, LeavesOutRoundsThatBeginOrEndOnASharedCore) {

@@ -286,8 +286,9 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   files.begin(listed.bytes);
   files.keep(without_counts(results));  // stays where what follows does not come to its end
   if (interrupted) {
-    interrupted->left = text("what was finished is kept in ", files.folder().string(),
-                             "; the same command with --resume goes on");
+    interrupted->left =
+        std::runtime_error(text("what was finished is kept in ", files.folder().string(),
+                                "; the same command with --resume goes on"));
     throw *interrupted;
   }
   if (base)
