@@ -46,6 +46,26 @@ TEST(Timing, TakesLongSamplesOnceARoundWithEitherSideFirstInTurn) {
   EXPECT_EQ(order, "aa");
 }
 
+TEST(Timing, TakesTwoRoundsWhereTheyAreLong) {
+  std::string order;
+  const Timer slow = [&](int) {
+    order += 'a';
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return 1.;
+  };
+  const auto taken = [&](double long_round_seconds) {
+    order.clear();
+    (void)time_alone(slow, 1,
+                     {.seconds = 0,
+                      .fewest_rounds = 3,
+                      .long_round_seconds = long_round_seconds,
+                      .long_sample_seconds = 1e-3});
+    return order;
+  };
+  EXPECT_EQ(taken(1e-3), "aa");
+  EXPECT_EQ(taken(1e9), "aaa");
+}
+
 TEST(Timing, GivesSecondsPerStepWhateverTheBatch) {
   std::string order;
   const Rounds rounds =
