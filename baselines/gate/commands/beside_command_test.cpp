@@ -318,6 +318,16 @@ TEST_F(BesideABound, WhereTheBaseIsBeyondItTooItWarns) {
   EXPECT_THAT(row().sentence, HasSubstr("and 3 s in the base beside it, beyond it too"));
 }
 
+TEST_F(BesideABound, AnInvalidBaseThatIsBeyondItTooExcusesNothing) {
+  bound(2.5);
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  nlohmann::json side = nlohmann::json::parse(read_file(side_));
+  side["quality"]["valid"] = false;
+  write_file(side_, canonical(side));
+  EXPECT_EQ(confirm().code, 4);
+}
+
 TEST_F(BesideABound, ALossOfWhatIsBeyondItAnywayFails) {
   bound(0.5);
   builds(1.3e-3);

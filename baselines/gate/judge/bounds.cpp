@@ -54,6 +54,14 @@ bool MetricJudge::judge_absolute(const Standard& standard, const Measured& measu
   return beyond;
 }
 
+// An invalid measurement, or one of too few processes, says nothing of the machine.
+bool MetricJudge::was_beyond(const Bound& bound, const Standard& standard, const Measured& base,
+                             const std::string& unit) const {
+  const auto* number = std::get_if<double>(&base.value);
+  return number && !part_.has_invalid_base() && vote(standard, bound, base).enough &&
+         violation(bound, *number, unit);
+}
+
 // A count is beyond or not; of what the clock tells each process has its say. What the base was
 // beyond too is this machine's, and no change's: it warns.
 bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const Measured& measured,
@@ -80,7 +88,7 @@ bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const 
     *broken += text("; undecided: ", votes.beyond, " of ", votes.all, " processes ",
                     votes.beyond == 1 ? "is" : "are", " beyond it",
                     votes.enough ? "" : text(", and a decision needs ", enough_processes));
-  if (base && violation(*rule.bound, std::get<double>(base->value), row.unit)) {
+  if (base && was_beyond(*rule.bound, standard, *base, row.unit)) {
     row.blocking = false;
     *broken +=
         text("; and ", readable(base->value, row.unit), " in the base beside it, beyond it too");

@@ -68,6 +68,8 @@ class MetricJudge {
                       Row& row) const;
   bool judge_bound(const Rule& rule, const Standard& standard, const Measured& measured,
                    const Measured* base, Row& row) const;
+  bool was_beyond(const Bound& bound, const Standard& standard, const Measured& base,
+                  const std::string& unit) const;
   void add_accepted(const Context& context, Row& row) const;
   void judge_relative(const Context& context, JudgedMetric& judged) const;
   void judge_beside(const Measured& base, const Context& context, JudgedMetric& judged) const;

@@ -22,7 +22,7 @@ struct TimingBudget {
   double seconds = 0.15;
   int fewest_rounds = 3;
   // Of rounds so long on average, of which two fill the time, two suffice: either side begins one,
-  // and the mean of two is known as well as the middle one of three.
+  // and their mean is known nearly as well as the middle one of three.
   double long_round_seconds = 0.075;
   int fewest_long_rounds = 2;
   int most_rounds = 400;
