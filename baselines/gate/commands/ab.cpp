@@ -167,12 +167,13 @@ int ab_verb(const Options& options) {
                                        " are different suites; compare builds of one"));
   if (options.has("cpu-time") && options.has("real-time"))
     throw Error(Fault::bad_input, "--cpu-time and --real-time exclude each other");
+  const std::string device = options.value_or("device", "host");
   const ComparisonPlan plan{
-      .device = options.value_or("device", "host"),
+      .device = device,
       .unit_seconds = options.positive("unit").value_or(0.3),
       .decision = {.tolerance = options.positive("tolerance").value_or(2) / 100,
-                   .budget_seconds =
-                       stretched_budget(options.positive("budget").value_or(60), stretch_of_load()),
+                   .budget_seconds = stretched_budget(options.positive("budget").value_or(60),
+                                                      stretch_of_load(load_of_keepers(device))),
                    .clock = options.has("cpu-time")    ? Clock::cpu
                             : options.has("real-time") ? Clock::real
                                                        : Clock::by_load}};

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -21,6 +22,7 @@
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/measure/gpu_driver.hpp"
+#include "gate/measure/machine_load.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -87,14 +89,10 @@ Finding memory() {
   return {"memory", Health::ok, text(std::round(bytes / 1e8) / 10, " GB")};
 }
 
-Finding load() {
-  const std::optional<double> average = load_average();
-  if (!average) return {"load", Health::ok, "unknown"};
-  const std::string detail = text("load average ", std::round(*average * 100) / 100);
-  const double idle = 0.25 * std::thread::hardware_concurrency();
-  if (*average <= idle) return {"load", Health::ok, detail};
-  return {"load", Health::noisy, detail,
-          "wait until other work is done: it widens every time that is measured"};
+Finding load_now() {
+  const OthersWatch others;
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  return load(load_average(), others.share(), usable_cpus());
 }
 
 Finding precedence_of_suites() {
@@ -206,8 +204,8 @@ int doctor(const Options& options) {
     return 0;
   }
   const GpuDriver gpu = ask_gpu_driver();
-  std::vector<Finding> findings = {cpu(),      threads(),  memory(), load(), precedence_of_suites(),
-                                   governor(), driver(gpu)};
+  std::vector<Finding> findings = {
+      cpu(), threads(), memory(), load_now(), precedence_of_suites(), governor(), driver(gpu)};
   const auto opens = [](const fs::path& file) { return ::access(file.c_str(), R_OK | W_OK) == 0; };
   if (const auto denied = gpu_permission("/dev", opens)) findings.push_back(*denied);
   bool dry = true;
@@ -257,6 +255,16 @@ std::optional<Finding> gpu_permission(const std::filesystem::path& devices,
         text("join its group and log in again: sudo usermod -aG ", group_name, " $USER")};
   }
   return std::nullopt;
+}
+
+Finding load(std::optional<double> average, double others, int cpus) {
+  if (!average) return {"load", Health::ok, "unknown"};
+  const std::string detail = text("load average ", std::round(*average * 100) / 100);
+  if (*average <= 0.25 * cpus) return {"load", Health::ok, detail};
+  if (others <= 0.05) return {"load", Health::ok, detail + ", of what has ended"};
+  return {"load", Health::noisy,
+          text(detail, ", and ", std::round(100 * others), " % of the CPUs are in use now"),
+          "wait until other work is done: it widens every time that is measured"};
 }
 
 std::string ctest_resources(std::size_t gpus) {

@@ -21,6 +21,10 @@ struct Finding {
 std::optional<Finding> gpu_permission(const std::filesystem::path& devices,
                                       bool (*may_open)(const std::filesystem::path&));
 
+// `average`, the load of the last minute, on so many CPUs, of which others have the part `others`
+// now: an average still tells of what has ended, a suite that kept CPUs awake for one.
+Finding load(std::optional<double> average, double others, int cpus);
+
 // A CTest resource specification (version 1.0): one slot for each GPU.
 std::string ctest_resources(std::size_t gpus);
 

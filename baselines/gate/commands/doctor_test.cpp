@@ -47,6 +47,15 @@ TEST(Doctor, AGpuThatMayNotBeOpenedNamesTheGroupToJoin) {
                              std::string(owner->gr_name) + " $USER");
 }
 
+TEST(Doctor, ALoadOfWhatHasEndedIsNoNoise) {
+  EXPECT_EQ(load({}, 0, 2).health, Health::ok);
+  EXPECT_EQ(load(0.4, 0.5, 2).detail, "load average 0.4");
+  EXPECT_EQ(load(4.15, 0.01, 2).health, Health::ok);
+  EXPECT_EQ(load(4.15, 0.01, 2).detail, "load average 4.15, of what has ended");
+  EXPECT_EQ(load(4.15, 0.5, 2).health, Health::noisy);
+  EXPECT_EQ(load(4.15, 0.5, 2).detail, "load average 4.15, and 50 % of the CPUs are in use now");
+}
+
 Outcome doctor(const std::string& precedence, std::vector<std::string> options = {}) {
   options.insert(options.begin(), "doctor");
   return run_task({.program = HOLDFAST_BINARY,

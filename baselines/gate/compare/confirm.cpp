@@ -184,7 +184,8 @@ class Confirming {
         .device = device,
         .unit_seconds = plan_.unit_seconds,
         .decision = {.tolerance = tolerance,
-                     .budget_seconds = stretched_budget(plan_.budget_seconds, stretch_of_load()),
+                     .budget_seconds = stretched_budget(plan_.budget_seconds,
+                                                        stretch_of_load(load_of_keepers(device))),
                      .clock = plan_.clock}};
     try {
       if (!builds_) {

@@ -14,12 +14,13 @@ namespace holdfast::gate {
 namespace {
 
 // "27 on 2 CPUs ..."; empty where the machine had no more to do than it has CPUs, which the threads
-// of a suite fill by themselves.
+// of a suite fill by themselves, and once more where others keep them awake.
 std::optional<std::string> load_of(const Results& results) {
   const double load = results.quality.load.value_or(0);
   // Older results do not tell it.
   const auto cpus = results.env.cpus.value_or(results.env.threads.value_or(1));
-  if (load < static_cast<double>(cpus + 1)) return std::nullopt;
+  const auto own = results.env.awake.value_or(false) ? 2 * cpus : cpus;
+  if (load < static_cast<double>(own + 1)) return std::nullopt;
   return text(std::round(10 * load) / 10, " on ", plural(static_cast<std::size_t>(cpus), "CPU"),
               " when it was measured: seconds say little there");
 }

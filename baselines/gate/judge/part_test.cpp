@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <tuple>
+
 #include "gate/accept/accept.hpp"
 #include "gate/testing/judged_rows.hpp"
 
@@ -283,12 +285,15 @@ TEST(JudgePart, ALostValueIsToldWithItsUnit) {
               HasSubstr("has an accepted value, 1.178 MB, and"));
 }
 
-TEST(JudgePart, ALoadIsHeldAgainstTheMachinesProcessors) {
-  for (const auto& [cpus, busy] : {std::pair<std::int64_t, bool>(64, false), {2, true}}) {
+TEST(JudgePart, ALoadIsHeldAgainstTheMachinesProcessorsAndWhatKeptThemAwake) {
+  const std::tuple<std::int64_t, bool, bool> seen[] = {
+      {64, false, false}, {2, false, true}, {2, true, false}};
+  for (const auto& [cpus, awake, busy] : seen) {
     Results now = toy::dry();
     now.quality.load = 3;
     now.env.threads = 2;
     now.env.cpus = cpus;
+    now.env.awake = awake;
     toy::metric(now, "optimized", "compile_s") = {.kind = "advisory", .value = 9};
     Part judged = part(now, toy::dry());
     judged.list.metrics["compile_s"] = {"advisory", Better::lower, "s"};

@@ -147,8 +147,9 @@ class Share {
       left_.erase(std::exchange(current_, id));  // the one before has come to its end
       began_ = true;
       const double spent = since_begin() - start;
-      limit_ =
-          std::min(part_of_a_case * counting_.timeout_seconds * stretch_of_load(), most - spent);
+      limit_ = std::min(
+          part_of_a_case * counting_.timeout_seconds * stretch_of_load(load_of_keepers("host")),
+          most - spent);
       task.timeout_seconds = spent + limit_;
     };
     const Outcome outcome = run_task(task);

@@ -70,7 +70,7 @@ double load_of_keepers(const std::string& device, int cpus = usable_cpus(),
 
 // How much longer the tasks that this machine has make a case take, without `own`; 1 on a machine
 // at rest.
-double stretch_of_load(double own = 0, std::optional<double> load = load_average(),
+double stretch_of_load(double own, std::optional<double> load = load_average(),
                        int cpus = usable_cpus());
 
 // Of a case: ten times as long as it took the last time, and a minute at least; `otherwise` where

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <barrier>
+#include <bit>
 #include <cstring>
 #include <deque>
 #include <exception>
@@ -40,7 +41,7 @@ struct Thread {
   std::source_location where = {};
   std::unique_ptr<Fiber> fiber = {};  // while it waits
   Copies open = {};
-  std::deque<Copies> groups = {};  // closed, oldest first
+  std::vector<Copies> groups = {};  // closed, oldest first
 };
 
 // The blocks of a cooperative launch meet here; a failed block leaves, so that the others can end.
@@ -185,6 +186,7 @@ bool Block::release_warps() {
     for (auto thread = first; thread < end; ++thread) {
       if (threads_[thread].wait != Wait::warp) continue;
       const unsigned mask = threads_[thread].mask;
+      if (first + std::countr_zero(mask) != thread) continue;  // its lowest lane asks for all
       bool complete = true;
       for (auto lane = first; lane < end; ++lane)
         if (mask >> (lane - first) & 1)
@@ -297,7 +299,7 @@ void close_copies() {
 }
 void finish_copies(unsigned newest) {
   auto& groups = current->self().groups;
-  for (; groups.size() > newest; groups.pop_front()) make(groups.front());
+  for (; groups.size() > newest; groups.erase(groups.begin())) make(groups.front());
 }
 void finish_copies() {
   finish_copies(0);
