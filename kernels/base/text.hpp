@@ -23,4 +23,9 @@ inline std::string plural(std::size_t count, std::string_view thing) {
   return text(count, ' ', thing, count == 1 ? "" : "s");
 }
 
+// Whether it says nothing: white space alone.
+inline bool is_blank(std::string_view words) {
+  return words.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
+}
+
 }  // namespace holdfast

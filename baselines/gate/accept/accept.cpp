@@ -360,6 +360,12 @@ bool is_noisy(const Standard& standard, const Measured& measured) {
           measured.mad_between.value_or(0) > widest_spread * std::get<double>(measured.value));
 }
 
+void move_anchor(Entry& entry, const std::string& why) {
+  if (!entry.anchor || *entry.anchor == std::get<double>(entry.value)) return;
+  entry.anchor = std::get<double>(entry.value);
+  if (!why.empty()) entry.accepted.why = why;
+}
+
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
                   const Policy& policy, const AcceptOptions& options) {
   Acceptable accepted{.baseline = {.device_class = results.env.device_class,
@@ -380,8 +386,7 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
         continue;
       }
       accepted.baseline.entries[key] = *entry;
-      if (options.anchor == Anchor::here && entry->anchor)
-        accepted.baseline.entries[key].anchor = std::get<double>(entry->value);
+      if (options.anchor == Anchor::here) move_anchor(accepted.baseline.entries[key], options.why);
     }
   }
   if (view) drop_lost_entries(*view, passed_over, accepted);

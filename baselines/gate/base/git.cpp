@@ -103,7 +103,13 @@ std::vector<std::string> files_at(const std::filesystem::path& folder, const std
 std::vector<std::string> tracked_files(const std::filesystem::path& folder) {
   if (!std::filesystem::is_directory(folder) || top_of_repository(folder).empty()) return {};
   const Outcome listed = git(folder, {"ls-files", "-z", "--cached"});
-  return succeeded(listed) ? split_at_nul(listed.output) : std::vector<std::string>();
+  if (!succeeded(listed))
+    throw Error(Fault::incomplete,
+                text("git cannot list ", folder.string(), ", so that nobody knows which files are ",
+                     "gone (", last_lines(listed.complaints, 1),
+                     "); install it, or let it: git config --global --add safe.directory ",
+                     top_of_repository(folder).string()));
+  return split_at_nul(listed.output);
 }
 
 std::filesystem::path path_in_repository(const std::filesystem::path& folder) {

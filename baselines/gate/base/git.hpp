@@ -40,6 +40,7 @@ std::vector<std::string> files_at(const std::filesystem::path& folder, const std
                                   const std::string& commit);
 
 // The files of `folder` that git's index has, relative to it; none where there is no repository.
+// Throws where there is one that git does not read.
 std::vector<std::string> tracked_files(const std::filesystem::path& folder);
 
 // The path from the top of the working copy to `folder`, "baselines" where there is none.

@@ -40,6 +40,17 @@ class WhoJudges : public GateCommand {
     store(now);
   }
 
+  template <class Edit>
+  void edit(const Results& of, const Edit& change) {
+    Baseline edited = read_baseline(baseline(of));
+    change(edited);
+    write_file(baseline(of), baseline_text(edited));
+  }
+  template <class Edit>
+  void edit(const Edit& change) {
+    edit(toy::dry(), change);
+  }
+
   void policy(const std::string& from, const std::string& to) { spoil(common_policy_, from, to); }
 
   // With the list as it is measured now, which a build would print so.
@@ -52,6 +63,7 @@ class WhoJudges : public GateCommand {
   }
 };
 
+constexpr const char* launches = "toy/step/n:64/f64|optimized|launches";
 constexpr const char* exact_kind = R"("exact": {"gate": "block", "tolerance": 0)";
 constexpr const char* no_rules_yet = R"("rules": [)";
 constexpr const char* no_waivers = R"("waivers": [])";
@@ -209,11 +221,122 @@ TEST_F(WhoJudges, ADirectionThatTurnsBlocksUntilThePolicySaysWhy) {
 
 TEST_F(WhoJudges, AnEditedValueNeedsAReasonOfItsOwn) {
   one_more_launch();
-  Baseline edited = read_baseline(baseline(toy::dry()));
-  edited.entries.at("toy/step/n:64/f64|optimized|launches").value = 5.0;
-  write_file(baseline(toy::dry()), baseline_text(edited));
+  edit([](Baseline& edited) { edited.entries.at(launches).value = 5.0; });
   EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_, HasSubstr("edits the accepted value, and gives no reason"));
+  EXPECT_THAT(output_, HasSubstr("edits the accepted value, and gives no reason of its own"));
+}
+
+TEST_F(WhoJudges, NoReasonAndAnOldOneAreNoReason) {
+  one_more_launch();
+  for (const char* why : {"", " ", "first baseline"}) {
+    edit([&](Baseline& edited) {
+      Entry& entry = edited.entries.at(launches);
+      entry.value = 5.0;
+      entry.accepted = {.utc = "2026-11-22T12:00:00Z", .content = "sha256:c1", .why = why};
+    });
+    EXPECT_EQ(judge(), 1) << why;
+    EXPECT_THAT(output_, HasSubstr("gives no reason of its own")) << why;
+  }
+}
+
+// Change by change: the first edits what nobody measures, the next one profits.
+TEST_F(WhoJudges, AWorseValueThatIsMeasuredAsBeforeNeedsAReason) {
+  const auto worse = [](const char* why) {
+    return [why](Baseline& edited) {
+      Entry& entry = edited.entries.at(launches);
+      entry.value = 9.0;
+      entry.accepted.why = why;
+    };
+  };
+  edit(worse("first baseline"));
+  one_more_launch();
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  accepted value of launches, for toy/step/n:64/f64 "
+                                 "optimized on cuda-dry-sm_90: 4 -> 9"));
+  edit(worse("it will launch more"));
+  EXPECT_EQ(judge(), 1) << "and what is measured is held against what was accepted before";
+  store(toy::dry());
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("ACCEPTED  accepted value of launches"));
+}
+
+TEST_F(WhoJudges, WhatIsAcceptedForTheBetterNeedsNone) {
+  edit([](Baseline& edited) { edited.entries.at(launches).value = 3.0; });
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, Not(HasSubstr("accepted value of launches")));
+}
+
+TEST_F(WhoJudges, AWiderSpreadAndALowerAnchorNeedAReason) {
+  accepted(toy::host());
+  begin();
+  const std::string speedup = "toy/step/n:64/f64|case|speedup";
+  edit(toy::host(), [&](Baseline& edited) {
+    Entry& entry = edited.processors.begin()->second.at(speedup);
+    entry.mad_between = 1.2;
+    entry.anchor = 3;
+  });
+  EXPECT_EQ(judge(), 1) << output_;
+  EXPECT_THAT(output_,
+              AllOf(HasSubstr("LOOSENED  accepted anchor of speedup"), HasSubstr("10 -> 3"),
+                    HasSubstr("LOOSENED  accepted limit of speedup")));
+}
+
+TEST_F(WhoJudges, ToolsThatNobodyMeasuredWithExcuseNothing) {
+  edit([](Baseline& edited) { edited.fingerprint.nvrtc = "12.9"; });
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  tools of devices/cuda-dry-sm_90/toy.json"));
+  Results now = toy::dry();
+  now.env.nvrtc = "12.9";
+  store(now);
+  EXPECT_EQ(judge(), 0) << output_;
+}
+
+TEST_F(WhoJudges, ARuleThatCoversMoreForAnOldReasonIsALoosening) {
+  policy(no_rules_yet, R"("rules": [{"match": "toy/sum/**", "metric": "launches", "tolerance": 0.5,
+                                     "why": "the buffer of sum grows"},)");
+  begin();
+  policy("toy/sum/**", "toy/**");
+  one_more_launch();
+  EXPECT_EQ(judge(), 1) << output_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  tolerance of launches"));
+}
+
+TEST_F(WhoJudges, AnAbsenceThatCoversMoreForAnOldReasonIsALoosening) {
+  const std::string absent =
+      R"("waivers": [], "absent": [{"metric": "identity", "device": "cuda-dry-*", "reason": "no",
+                                    "why": "known"}])";
+  policy(no_waivers, absent);
+  begin();
+  policy(R"("metric": "identity", "device")", R"("metric": "*", "device")");
+  EXPECT_EQ(judge(), 1) << output_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  * on cuda-dry-*"));
+}
+
+TEST_F(WhoJudges, ReasonsOfWhiteSpaceAreNone) {
+  policy(exact_kind, R"("exact": {"why": "  ", "gate": "off", "tolerance": 0)");
+  expect_complaint(judge(), 2, HasSubstr("'why' is a reason, and is empty"));
+}
+
+TEST_F(WhoJudges, BehindALinkIsNoMergeBase) {
+  std::filesystem::rename(baselines_, folder_.path() / "elsewhere");
+  std::filesystem::create_directory_symlink("elsewhere", baselines_);
+  expect_complaint(judge(), 2, HasSubstr("is a link, behind which git finds nothing"));
+  EXPECT_EQ(check(), 0) << "where no change is judged a link is as good";
+}
+
+TEST_F(WhoJudges, APolicyFileThatIsGoneIsMissedWhoeverNamesTheFolder) {
+  write_file(baselines_ / "policy" / "toy.json",
+             R"({"schema": "holdfast-policy/1", "rules": [], "waivers": []})");
+  begin();
+  std::filesystem::remove(baselines_ / "policy" / "toy.json");
+  expect_complaint(check(), 3, HasSubstr("toy.json: git's index has the file"));
+  expect_complaint(check({"--policy=" + (baselines_ / "policy").string()}), 3,
+                   HasSubstr("toy.json: git's index has the file"));
+}
+
+TEST_F(WhoJudges, ARepositoryThatGitDoesNotReadHidesNothing) {
+  write_file(folder_.path() / ".git" / "HEAD", "junk");
+  expect_complaint(check(), 3, AllOf(HasSubstr("git cannot list"), HasSubstr("safe.directory")));
 }
 
 TEST_F(WhoJudges, ARuleOfTheMergeBaseThatMatchesNothingIsALoosening) {

@@ -217,6 +217,16 @@ bool has_times(const Baseline& view) {
                      [](const auto& held) { return is_timed(held.second); });
 }
 
+std::set<std::string> reasons(const Baseline& baseline) {
+  std::set<std::string> reasons;
+  const auto learn = [&](const Entries& entries) {
+    for (const auto& [key, entry] : entries) reasons.insert(entry.accepted.why);
+  };
+  learn(baseline.entries);
+  for (const auto& [processor, entries] : baseline.processors) learn(entries);
+  return reasons;
+}
+
 Baseline seen_on(const std::string& processor, Baseline baseline) {
   const auto own = baseline.processors.find(processor);
   if (own == baseline.processors.end()) return baseline;

@@ -261,6 +261,8 @@ struct Baseline {
 };
 
 std::size_t count_entries(const Baseline& baseline);
+// For which its values were accepted.
+std::set<std::string> reasons(const Baseline& baseline);
 // A time or a ratio; of a host they are one processor's.
 bool is_timed(const Entry& entry);
 

@@ -47,6 +47,7 @@ struct Part {
   std::optional<Beside> beside = {};
   // Metrics of which the change's policy says why they are something else than before.
   std::set<std::string> reasoned = {};
+  std::set<std::string> reasons_before = {};  // that the merge base's baseline gives
   // Why the baseline's file ought to be there, where it is not: git's index has it, or a link.
   std::string lost_baseline = {};
   std::string directory = {};  // the results root, for the commands that sentences propose

@@ -131,6 +131,7 @@ void Policy::add(const std::string& suite, Policy rules) {
     refuse_others(removal, "removal");
     removals_.push_back(std::move(removal));
   }
+  expired_reasons_.merge(rules.expired_reasons_);
   files_[suite] = rules.file_;
 }
 
@@ -222,6 +223,22 @@ const Absence* Policy::absence(const std::string& device_class, const std::strin
         reason.find(absence.reason) != std::string::npos)
       return &absence;
   return nullptr;
+}
+
+std::set<std::string> Policy::reasons() const {
+  std::set<std::string> reasons = expired_reasons_;
+  reasons.insert(why_);
+  for (const auto& [name, kind] : kinds_) reasons.insert(kind.said.why);
+  for (const auto& [name, row] : rows_) reasons.insert(row.said.why);
+  for (const Rule& rule : rules_) reasons.insert(rule.why);
+  for (const Waiver& waiver : waivers_) reasons.insert(waiver.why);
+  for (const Removal& removal : removals_) reasons.insert(removal.why);
+  for (const Absence& absence : absences_) reasons.insert(absence.why);
+  return reasons;
+}
+
+std::set<std::string> Policy::reasons_before() const {
+  return has_precedent() ? precedent_.policy->reasons() : std::set<std::string>();
 }
 
 std::string Policy::why_of_metric(const std::string& metric) const {

@@ -197,6 +197,10 @@ class Policy {
   const std::vector<Removal>& removals() const { return removals_; }
   const std::vector<Absence>& absences() const { return absences_; }
   const std::string& why() const { return why_; }  // of common.json as a whole
+  // All that it says why of, expired waivers too: what it gave as a reason once is no new one.
+  std::set<std::string> reasons() const;
+  // Of the merge base's policy, where there is one.
+  std::set<std::string> reasons_before() const;
   bool has_kind(const std::string& kind) const { return kinds_.contains(kind); }
   const Meanings& metrics() const { return metrics_; }
   // The option of `holdfast run` that asks for a metric; empty where it is always measured.
@@ -214,6 +218,7 @@ class Policy {
   std::vector<Removal> removals_ = {};
   std::vector<Absence> absences_ = {};
   std::string why_ = {};
+  std::set<std::string> expired_reasons_ = {};  // of an earlier policy's waivers
   std::size_t most_suspects_ = 12;
   std::map<std::string, std::string> files_ = {};  // of suites
   Meanings metrics_ = {};

@@ -43,7 +43,7 @@ std::vector<std::string> parse_versions(const Reader& reader) {
 
 // Where something stands, and why it is laxer than it was; without a reason nothing may be.
 std::string parse_why(const Reader& reader) {
-  if (reader.string().empty()) throw reader.wrong("'why' is a reason, and is empty");
+  if (is_blank(reader.string())) throw reader.wrong("'why' is a reason, and is empty");
   return reader.string();
 }
 
@@ -172,10 +172,9 @@ Waiver parse_waiver(const Reader& reader, const std::string& today) {
   parse_scope(object, waiver);
   const Reader until = object.take("until");
   waiver.until = until.string();
-  waiver.why = object.take("why").string();
+  waiver.why = parse_why(object.take("why"));
   object.close();
   if (!is_date(waiver.until)) throw until.wrong("'until' is a date, YYYY-MM-DD");
-  if (waiver.why.empty()) throw reader.wrong("a waiver says why");
   if (waiver.until < today)
     throw until.wrong(text("the waiver for ", waiver.match, " expired on ", waiver.until,
                            "; mend what it excuses, or renew it with a reason"));
@@ -231,6 +230,8 @@ Policy Policy::parse(const Document& document, const std::string& today, Age age
     if (Waiver waiver = parse_waiver(reader, age == Age::current ? today : "");
         waiver.until >= today)
       policy.waivers_.push_back(std::move(waiver));
+    else
+      policy.expired_reasons_.insert(std::move(waiver.why));
   if (const auto removed = object.optional("removed"))
     for (const Reader& reader : removed->items()) policy.removals_.push_back(parse_removal(reader));
   object.close();

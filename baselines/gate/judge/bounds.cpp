@@ -128,7 +128,7 @@ std::vector<Row> MetricJudge::judge_sums(const CaseResult& result,
       const Sum without{.name = sum.name, .metrics = sum.metrics};
       const Sum& now = same == own.end() ? without : *same;
       rows.push_back(policy_.has_precedent()
-                         ? settled(sum.standard, now.standard, *row,
+                         ? settled(sum.standard, now.standard, policy_, *row,
                                    judge_sum(now, result, variant, all).value_or(*row))
                          : *row);
     }

@@ -2,9 +2,11 @@
 #include "gate/judge/loosening.hpp"
 
 #include <algorithm>
-#include <set>
+#include <cmath>
 
 #include "gate/base/numbers.hpp"
+#include "gate/documents/verdict.hpp"
+#include "gate/judge/screening.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -65,14 +67,19 @@ std::string or_none(const std::optional<double>& number) {
   return number ? text(*number) : "none";
 }
 
+// Twice as wide a limit is no accident of runs.
+constexpr double much_wider = 2;
+
+bool is_worse(const Standard& standard, const Entry& before, const Entry& after) {
+  const Measured as_measured{.value = after.value, .processes = enough_processes};
+  const Judgement judgement = judge(standard, as_measured, before);
+  return standard.timed() ? judgement.suspect() : judgement.verdict == verdict::regression;
+}
+
 class Comparing {
  public:
-  Comparing(const Standard& before, const Standard& after) : before_(before), after_(after) {
-    for (const auto& [what, said] : before.said) known_.insert(said.why);
-    for (const Rule* bound : before.bounds) known_.insert(bound->why);
-    if (before.waiver) known_.insert(before.waiver->why);
-    known_.insert("");
-  }
+  Comparing(const Standard& before, const Standard& after, const std::set<std::string>& known)
+      : before_(before), after_(after), known_(known) {}
 
   std::vector<StandardChange> run() {
     note("gate", name_of(before_.gate), name_of(after_.gate),
@@ -101,7 +108,7 @@ class Comparing {
  private:
   const Standard& before_;
   const Standard& after_;
-  std::set<std::string> known_ = {};  // reasons that were there before
+  const std::set<std::string>& known_;
   std::vector<StandardChange> changes_ = {};
 
   static std::string share(double tolerance) { return text(100 * tolerance, " %"); }
@@ -113,7 +120,7 @@ class Comparing {
                         .after = after,
                         .loosens = loosens,
                         .said = said,
-                        .excused = !known_.contains(said.why)});
+                        .excused = is_new(said.why, known_)});
   }
 
   void note(const char* what, const std::string& before, const std::string& after, bool loosens) {
@@ -142,8 +149,8 @@ class Comparing {
   const Rule* narrower(const Rule& bound) const {
     const auto at =
         std::find_if(after_.bounds.begin(), after_.bounds.end(), [&](const Rule* other) {
-          return !known_.contains(other->why) && ((bound.bound->min && other->bound->min) ||
-                                                  (bound.bound->max && other->bound->max));
+          return is_new(other->why, known_) && ((bound.bound->min && other->bound->min) ||
+                                                (bound.bound->max && other->bound->max));
         });
     return at == after_.bounds.end() ? nullptr : *at;
   }
@@ -158,13 +165,43 @@ class Comparing {
 
 }  // namespace
 
-std::vector<StandardChange> compare(const Standard& before, const Standard& after) {
-  return Comparing(before, after).run();
+std::vector<StandardChange> compare(const Standard& before, const Standard& after,
+                                    const std::set<std::string>& known) {
+  return Comparing(before, after, known).run();
 }
 
-std::optional<std::string> excuse(const Standard& before, const Standard& after) {
+std::vector<StandardChange> compare(const Standard& standard, const Entry& before,
+                                    const Entry& after, const std::set<std::string>& known) {
+  std::vector<StandardChange> changes;
+  const auto add = [&](const char* what, const std::string& then, const std::string& now) {
+    changes.push_back({.what = what,
+                       .before = then,
+                       .after = now,
+                       .loosens = true,
+                       .said = {.why = after.accepted.why},
+                       .excused = is_new(after.accepted.why, known)});
+  };
+  if (is_worse(standard, before, after))
+    add("value", readable(before.value, standard.unit), readable(after.value, standard.unit));
+  if (!standard.timed()) return changes;
+  const double limit = screening_limit(standard.tolerance, before);
+  if (const double now = screening_limit(standard.tolerance, after); now > much_wider * limit)
+    add("limit", percent(std::expm1(limit)), percent(std::expm1(now)));
+  const double sign = standard.better == Better::higher ? -1 : 1;
+  if (before.anchor && (!after.anchor || sign * *after.anchor > sign * *before.anchor))
+    add("anchor", readable(*before.anchor, standard.unit),
+        after.anchor ? readable(*after.anchor, standard.unit) : "none");
+  return changes;
+}
+
+bool is_new(const std::string& why, const std::set<std::string>& known) {
+  return !is_blank(why) && !known.contains(why);
+}
+
+std::optional<std::string> excuse(const Standard& before, const Standard& after,
+                                  const std::set<std::string>& known) {
   std::string reasons;
-  for (const StandardChange& change : compare(before, after)) {
+  for (const StandardChange& change : compare(before, after, known)) {
     if (!change.loosens) continue;
     if (!change.excused) return std::nullopt;
     reasons += (reasons.empty() ? "" : "; ") + change.said.why;

@@ -4,12 +4,16 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "gate/documents/policy.hpp"
 
 namespace holdfast::gate {
+
+// Whether `why` says something, and none of `known`.
+bool is_new(const std::string& why, const std::set<std::string>& known);
 
 struct StandardChange {
   std::string what;  // "gate", "tolerance", "bound" ...
@@ -20,9 +24,17 @@ struct StandardChange {
   bool excused = false;  // it gives a reason that was not there before
 };
 
-std::vector<StandardChange> compare(const Standard& before, const Standard& after);
+// `known` are the reasons that were there before, wherever they stood.
+std::vector<StandardChange> compare(const Standard& before, const Standard& after,
+                                    const std::set<std::string>& known);
 
 // The reasons of all loosenings; empty where there is none, or one gives no reason of its own.
-std::optional<std::string> excuse(const Standard& before, const Standard& after);
+std::optional<std::string> excuse(const Standard& before, const Standard& after,
+                                  const std::set<std::string>& known);
+
+// Where an accepted value becomes one that lets more pass: a worse value or anchor, or a spread
+// that doubles the limit. Each `excused` where its reason is none of `known`.
+std::vector<StandardChange> compare(const Standard& standard, const Entry& before,
+                                    const Entry& after, const std::set<std::string>& known);
 
 }  // namespace holdfast::gate

@@ -3,6 +3,7 @@
 
 #include "gate/base/git.hpp"
 #include "gate/documents/baseline_files.hpp"
+#include "gate/judge/loosening.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -32,10 +33,22 @@ std::vector<PolicyFile> policy_files(const Places& places, const std::string& co
   return files;
 }
 
+// git follows no link: behind one it finds nothing at the merge base, and nothing would judge.
+void refuse_links(const fs::path& folder) {
+  fs::path at = fs::absolute(folder).lexically_normal();
+  for (; at.has_relative_path() && !fs::exists(at / ".git"); at = at.parent_path())
+    if (fs::is_symlink(at))
+      throw Error(
+          Fault::bad_input,
+          text(at.string(), ": is a link, behind which git finds nothing of the merge base; ",
+               "put the folder itself there"));
+}
+
 }  // namespace
 
 MergeBase read_merge_base(const Places& places, const std::string& commit,
                           const std::string& today) {
+  for (const fs::path& folder : {places.baselines, places.policy}) refuse_links(folder);
   MergeBase base{.commit = commit};
   if (const auto files = policy_files(places, commit); !files.empty())
     base.policy = std::make_shared<const Policy>(Policy::of(files, today, Policy::Age::earlier));
@@ -75,11 +88,11 @@ Policy held_to(const MergeBase& base, const ChangeSet& change) {
 
 std::set<std::string> reasoned_metrics(const MergeBase& base, const Policy& policy,
                                        const Meanings& metrics) {
+  const std::set<std::string> known =
+      base.policy ? base.policy->reasons() : std::set<std::string>();
   std::set<std::string> reasoned;
   for (const auto& [name, meaning] : metrics) {
-    const std::string why = policy.why_of_metric(name);
-    if (!why.empty() && (!base.policy || base.policy->why_of_metric(name) != why))
-      reasoned.insert(name);
+    if (is_new(policy.why_of_metric(name), known)) reasoned.insert(name);
   }
   return reasoned;
 }

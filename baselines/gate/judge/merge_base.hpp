@@ -42,7 +42,8 @@ struct ChangeSet {
   const Aliases& aliases;
   const Baselines& baselines;
   const std::vector<List>& lists;
-  bool complete = false;  // whether the lists are those of all suites
+  bool complete = false;                               // whether the lists are those of all suites
+  const std::map<std::string, Fingerprint>& measured;  // the tools of this run, by place
 };
 
 // The name that a case of the merge base has with the change.
@@ -51,7 +52,11 @@ std::string present_name(const MergeBase& base, const Aliases& aliases, const st
 // The change's policy, held to the merge base's.
 Policy held_to(const MergeBase& base, const ChangeSet& change);
 
-// What the change does to policy, aliases and cases; what blocks comes first.
+// Accepted values and tools that the change edits so that more passes, without what only a measured
+// value shows.
+std::vector<RuleChange> edited_values(const MergeBase& base, const ChangeSet& change);
+
+// What the change does to policy, aliases, cases and accepted values; what blocks comes first.
 std::vector<RuleChange> changes_since(const MergeBase& base, const ChangeSet& change);
 
 // Metrics of which the change's policy says, as the merge base's did not, why they changed.

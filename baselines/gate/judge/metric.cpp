@@ -62,10 +62,11 @@ void MetricJudge::say(Row& row, const std::string& because) const {
                       row.device_class, ": ", row.metric, row.metric.empty() ? "" : " ", because);
 }
 
-Row settled(const Standard& before, const Standard& own, Row by_before, Row by_own) {
+Row settled(const Standard& before, const Standard& own, const Policy& policy, Row by_before,
+            Row by_own) {
   if (!by_before.blocking) return by_own.blocking ? std::move(by_own) : std::move(by_before);
   if (by_own.blocking) return by_before;
-  const auto why = excuse(before, own);
+  const auto why = excuse(before, own, policy.reasons_before());
   if (!why) {
     by_before.evidence["policy"] =
         "this change lets it pass, and gives no reason of its own; it is judged as before";
@@ -89,7 +90,7 @@ JudgedMetric MetricJudge::judge(const CaseResult& result, const NamedMetric& met
       policy_.own_standard(result.id, on, metric.variant, metric.name, metric.kind);
   JudgedMetric by_own = judge_by(own, result, metric, all);
   if (!judged.row.blocking && by_own.row.blocking) return by_own;
-  judged.row = settled(standard, own, std::move(judged.row), std::move(by_own.row));
+  judged.row = settled(standard, own, policy_, std::move(judged.row), std::move(by_own.row));
   judged.suspect = judged.suspect && judged.row.verdict != verdict::accepted;
   return judged;
 }

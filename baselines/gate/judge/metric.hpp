@@ -111,7 +111,8 @@ const Entry* find_entry(const std::optional<Baseline>& baseline, const std::stri
 
 // The row by the merge base's rules or, where only the change's own block, by those. What only the
 // merge base's block is ACCEPTED where the change says why it loosens each of them.
-Row settled(const Standard& before, const Standard& own, Row by_before, Row by_own);
+Row settled(const Standard& before, const Standard& own, const Policy& policy, Row by_before,
+            Row by_own);
 
 // What its verdict is called: what is beyond a limit and blocks nothing is no regression.
 std::string told_verdict(const Row& row);

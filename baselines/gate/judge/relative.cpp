@@ -7,6 +7,7 @@
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/verdict.hpp"
+#include "gate/judge/loosening.hpp"
 #include "gate/judge/metric_context.hpp"
 #include "gate/judge/surroundings.hpp"
 
@@ -257,14 +258,16 @@ bool MetricJudge::is_stored(const std::string& metric) const {
   return holds(part_.baseline) || holds(part_.proposed);
 }
 
-// The change set itself carries another value, with its reason, and the measurement agrees with it.
+// The change set itself carries another value, with a reason of its own, and the measurement agrees
+// with it.
 bool MetricJudge::is_accepted_here(const Context& context, const Entry& base, Row& row) const {
   const Entry* proposed = find_entry(part_.proposed, context.key);
   if (!proposed || proposed->value == base.value) return false;
   if (gate::judge(context.standard, context.measured, *proposed).verdict != verdict::pass)
     return false;
-  if (proposed->accepted.why == base.accepted.why && proposed->accepted.utc == base.accepted.utc) {
-    row.evidence["baseline"] = "this change edits the accepted value, and gives no reason";
+  if (!is_new(proposed->accepted.why, part_.reasons_before)) {
+    row.evidence["baseline"] =
+        "this change edits the accepted value, and gives no reason of its own";
     return false;
   }
   row.verdict = verdict::accepted;

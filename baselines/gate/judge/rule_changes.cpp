@@ -46,6 +46,7 @@ class Table {
     list_absences();
     compare_aliases();
     look_for_lost_values();
+    for (RuleChange& edit : edited_values(base_, change_)) add(std::move(edit));
     list_new_cases();
     list_new_metrics();
     std::stable_sort(rows_.begin(), rows_.end(), [](const RuleChange& a, const RuleChange& b) {
@@ -57,7 +58,11 @@ class Table {
  private:
   const MergeBase& base_;
   const ChangeSet& change_;
+  const std::set<std::string> known_ =
+      base_.policy ? base_.policy->reasons() : std::set<std::string>();
   std::vector<RuleChange> rows_ = {};
+
+  std::string if_new(const std::string& why) const { return is_new(why, known_) ? why : ""; }
 
   void add(RuleChange row) {
     row.blocking = row.loosens && row.why.empty();
@@ -109,8 +114,8 @@ class Table {
     }
   }
 
-  static void compare_case(const Policy& policy, const std::string& id, const std::string& on,
-                           const std::vector<std::string>& metrics, Differences& found) {
+  void compare_case(const Policy& policy, const std::string& id, const std::string& on,
+                    const std::vector<std::string>& metrics, Differences& found) const {
     for (const std::string& metric : metrics)
       for (const char* variant : variants) {
         const auto meaning = policy.metrics().find(metric);
@@ -119,7 +124,7 @@ class Table {
           continue;
         const auto& kind = meaning->second.kind;
         note(compare(policy.standard(id, on, variant, metric, kind),
-                     policy.own_standard(id, on, variant, metric, kind)),
+                     policy.own_standard(id, on, variant, metric, kind), known_),
              metric, text(id, ' ', variant, " on ", on), found);
       }
     for (const char* variant : variants) {
@@ -127,8 +132,8 @@ class Table {
       for (const Sum& sum : policy.sums(id, on, variant)) {
         const auto same = std::find_if(own.begin(), own.end(),
                                        [&](const Sum& one) { return one.metrics == sum.metrics; });
-        note(compare(sum.standard, same == own.end() ? Sum().standard : same->standard), sum.name,
-             text(id, ' ', variant, " on ", on), found);
+        note(compare(sum.standard, same == own.end() ? Sum().standard : same->standard, known_),
+             sum.name, text(id, ' ', variant, " on ", on), found);
       }
     }
   }
@@ -149,7 +154,7 @@ class Table {
     add({.rule = "most_suspects",
          .before = text(then),
          .after = text(now),
-         .why = change_.policy.why() == base_.policy->why() ? "" : change_.policy.why(),
+         .why = if_new(change_.policy.why()),
          .loosens = now > then});
   }
 
@@ -184,9 +189,21 @@ class Table {
       add({.rule = text(rule->match, ' ', rule->metric_name(), " (", rule->place, ")"),
            .before = "a rule",
            .after = "matches nothing any more",
-           .why = gone ? gone->why : "",
+           .why = reason_of(gone),
            .loosens = true});
     }
+  }
+
+  // One that the merge base has as it is was a new one then.
+  std::string reason_of(const Removal* removal) const {
+    if (!removal) return "";
+    const auto& then = base_.policy ? base_.policy->removals() : std::vector<Removal>();
+    const bool known = std::any_of(then.begin(), then.end(), [&](const Removal& one) {
+      return one.match == removal->match && one.device == removal->device &&
+             one.variant == removal->variant && one.metrics == removal->metrics &&
+             one.why == removal->why;
+    });
+    return known ? removal->why : if_new(removal->why);
   }
 
   void list_absences() {
@@ -199,7 +216,7 @@ class Table {
       add({.rule = text(now.metric, " on ", now.device, " (", now.place, ")"),
            .before = "must be measured",
            .after = "may be absent: " + now.reason,
-           .why = now.why,
+           .why = if_new(now.why),
            .loosens = true});
     }
   }
@@ -250,7 +267,7 @@ class Table {
       if (how.empty()) continue;
       const Removal* gone = change_.policy.removal(
           id, device_class, key.substr(bar + 1, key.rfind('|') - bar - 1), metric);
-      Lost& one = lost[{id, how, gone ? gone->why : ""}];
+      Lost& one = lost[{id, how, reason_of(gone)}];
       if (one.values++ == 0) one.first = key.substr(bar + 1);
     }
     for (const auto& [what, one] : lost) {

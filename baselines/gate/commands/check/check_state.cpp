@@ -25,19 +25,27 @@ bool is_baseline(const fs::path& place) {
   return place.extension() == ".json" && *place.begin() == "devices";
 }
 
+void expect(const fs::path& file) {
+  if (fs::exists(file)) return;
+  throw Error(Fault::incomplete,
+              text(file.string(),
+                   ": git's index has the file, and it is not there; restore it, or remove it from "
+                   "the index as well: git rm --cached ",
+                   file.string()));
+}
+
 // A policy without one of its files is laxer, and aliases without theirs lose entries.
-void expect_tracked(const CheckRequest& request, const std::vector<std::string>& tracked) {
-  for (const fs::path place : tracked) {
-    const bool judges =
-        place == "aliases.json" ||
-        (request.policy.empty() && place.extension() == ".json" && place.parent_path() == "policy");
-    if (judges && !fs::exists(request.baselines / place))
-      throw Error(Fault::incomplete,
-                  text((request.baselines / place).string(),
-                       ": git's index has the file, and it is not there; restore it, or remove "
-                       "it from the index as well: git rm --cached ",
-                       (request.baselines / place).string()));
-  }
+void expect_tracked(const CheckRequest& request) {
+  for (const fs::path place : tracked_files(request.baselines))
+    if (place == "aliases.json") expect(request.baselines / place);
+  const fs::path policy = policy_folder(request);
+  for (const fs::path name : tracked_files(policy))
+    if (name.extension() == ".json" && !name.has_parent_path()) expect(policy / name);
+}
+
+void tell_no_policy(Verdict& verdict) {
+  verdict.notes.push_back("the merge base has no policy: this change's own rules judge it");
+  verdict.caveats.push_back("by this change's own rules alone");
 }
 
 bool is_same_but_for_case(const std::string& a, const std::string& b) {
@@ -54,8 +62,7 @@ CheckState::CheckState(const CheckRequest& request, const Root& root)
       own_(Policy::read(policy_folder(request), today_of(request))),
       aliases_(Aliases::read(request.baselines)),
       policy_(own_) {
-  const std::vector<std::string> tracked = tracked_files(request.baselines);
-  expect_tracked(request, tracked);
+  expect_tracked(request);
   own_.check_against(root.lists, root.complete);
   aliases_.check_against(root.lists, root.complete);
   if (request.baseline_ref)
@@ -63,7 +70,7 @@ CheckState::CheckState(const CheckRequest& request, const Root& root)
         read_merge_base({request.baselines, policy_folder(request)},
                         merge_base(request.baselines, *request.baseline_ref), today_of(request));
   read_copies(root);
-  look_for_lost_files(tracked);
+  look_for_lost_files(tracked_files(request.baselines));
   if (!base_) return;
   Baselines present = copies_;
   for (auto& [place, baseline] : present) aliases_.rename(baseline);
@@ -71,7 +78,8 @@ CheckState::CheckState(const CheckRequest& request, const Root& root)
                          .aliases = aliases_,
                          .baselines = present,
                          .lists = root.lists,
-                         .complete = root.complete};
+                         .complete = root.complete,
+                         .measured = tools_};
   if (base_->policy) policy_ = held_to(*base_, change);
   changes_ = changes_since(*base_, change);
 }
@@ -80,8 +88,10 @@ CheckState::CheckState(const CheckRequest& request, const Root& root)
 void CheckState::read_copies(const Root& root) {
   for (const MeasuredPart& part : root.parts)
     if (!part.no_device())
-      measured_.insert(baseline_file(part.results.env.device_class, part.results.suite));
-  std::set<std::string> places = measured_;
+      tools_[baseline_file(part.results.env.device_class, part.results.suite)] =
+          fingerprint(part.results.env);
+  std::set<std::string> places;
+  for (const auto& [place, tools] : tools_) places.insert(place);
   if (base_)
     for (const auto& [place, baseline] : base_->baselines) places.insert(place);
   const Store store(request_.baselines, Store::Use::reading);
@@ -100,7 +110,7 @@ void CheckState::look_for_lost_files(const std::vector<std::string>& tracked) {
     if (!store.content_of(place))
       lost_.try_emplace(place, text((request_.baselines / place).string(), ' ', because));
   };
-  for (const std::string& place : measured_) {
+  for (const auto& [place, tools] : tools_) {
     if (fs::is_symlink(fs::symlink_status(request_.baselines / place)))
       lose(place, "is a link to nothing");
     for (const std::string& other : there)
@@ -138,6 +148,7 @@ void CheckState::load(Part& part) const {
   if (base_) {
     part.proposed = std::move(part.baseline);
     part.baseline = find(base_->baselines);
+    if (part.baseline) part.reasons_before = reasons(*part.baseline);
     part.reasoned = reasoned_metrics(*base_, own_, part.list.metrics);
   }
   if (const auto lost = lost_.find(place); lost != lost_.end()) part.lost_baseline = lost->second;
@@ -166,15 +177,15 @@ void CheckState::tell(Verdict& verdict) const {
     verdict.notes.push_back(
         text("LOOSENED: ", plural(static_cast<std::size_t>(blocking), "change"),
              " of what judges let more pass, and ", blocking == 1 ? "gives" : "give",
-             " no reason; say \"why\" beside a rule, or in \"removed\" of what is gone"));
+             " no reason of its own; say \"why\" beside a rule, in \"removed\" of what is gone, or "
+             "accept the values with --why"));
     verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::regression));
   }
-  if (base_ && !base_->policy)
-    verdict.notes.push_back("the merge base has no policy: this change's own rules judge it");
+  if (base_ && !base_->policy) tell_no_policy(verdict);
   // Of parts that are not judged; the others tell it themselves.
   if (!request_.whole()) return;
   for (const auto& [place, because] : lost_) {
-    if (measured_.contains(place)) continue;
+    if (tools_.contains(place)) continue;
     Row row{.case_id = fs::path(place).stem(),
             .device_class = fs::path(place).parent_path().filename(),
             .variant = case_variant,

@@ -41,8 +41,8 @@ class CheckState {
   std::optional<MergeBase> base_ = {};
   std::map<std::string, std::string> bytes_ = {};  // by place
   Baselines copies_ = {};
-  std::map<std::string, std::string> lost_ = {};  // by place: why it ought to be there
-  std::set<std::string> measured_ = {};           // places of the parts that are judged
+  std::map<std::string, std::string> lost_ = {};   // by place: why it ought to be there
+  std::map<std::string, Fingerprint> tools_ = {};  // of the parts that are judged, by place
   std::vector<RuleChange> changes_ = {};
 
   void read_copies(const Root& root);
