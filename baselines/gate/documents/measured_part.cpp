@@ -68,12 +68,13 @@ std::string measure_command(const Part& part, const std::string& tier) {
 
 NamedMetric named(const std::string& variant, const std::string& name, const Metric& metric) {
   NamedMetric found{.variant = variant, .name = name, .kind = metric.kind};
-  if (const auto number = metric.number())
-    found.measured =
-        Measured{.value = *number,
-                 .mad_between = metric.mad_between,
-                 .processes = std::max<std::size_t>(metric.processes.size(), metric.value ? 1 : 0),
-                 .values = metric.processes};
+  if (metric.value)
+    found.measured = Measured{.value = *metric.value, .readings = metric.processes};
+  else if (metric.median)
+    found.measured = Measured{.value = *metric.median,
+                              .mad_between = metric.mad_between,
+                              .processes = metric.processes.size(),
+                              .values = metric.processes};
   else
     found.reason = metric.reason.value_or("no reason given");
   return found;

@@ -52,7 +52,8 @@ struct Measured {
   Value value;
   std::optional<double> mad_between = {};
   std::size_t processes = 1;
-  std::vector<double> values = {};  // a time's or a ratio's, one of each process
+  std::vector<double> values = {};    // a time's or a ratio's, one of each process
+  std::vector<double> readings = {};  // of a bound, one of each process, where they differ
 };
 
 }  // namespace holdfast::gate

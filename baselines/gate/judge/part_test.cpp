@@ -237,6 +237,27 @@ TEST(JudgePart, SecondsBeyondABoundSayHowBusyTheMachineWas) {
   }
 }
 
+TEST(JudgePart, OneProcessWhoseReadingIsBeyondABoundLeavesADoubt) {
+  std::string with_rule = toy::policy_text;
+  with_rule.replace(with_rule.find("\"rules\": ["), 10,
+                    "\"rules\": [" + at_most(5, "block", "mass_drift") + ",");
+  with_rule.replace(with_rule.find("\"advisory\": {"), 0, "\"bound\": {\"gate\": \"off\"}, ");
+  const auto judged = [&](double middle, const std::vector<double>& processes) {
+    Results now = toy::dry();
+    toy::metric(now, "optimized", "mass_drift") = {
+        .kind = "bound", .value = middle, .processes = processes};
+    Part one = part(now, toy::dry());
+    one.list.metrics["mass_drift"] = {"bound"};
+    return row(judge_part(one, policy(with_rule), false, true), "mass_drift");
+  };
+  EXPECT_EQ(judged(1, {1, 2, 1}).verdict, "PASS");
+  const Row doubtful = judged(1, {1, 50, 1, 50, 1});
+  EXPECT_EQ(doubtful.verdict, "NOISY");
+  EXPECT_TRUE(doubtful.blocking);
+  EXPECT_THAT(doubtful.sentence, HasSubstr("undecided: 2 of 5 processes are beyond it"));
+  EXPECT_EQ(judged(50, {1, 50, 50}).verdict, "REGRESSION");
+}
+
 TEST(JudgePart, ARegressionIsToBeExplainedAndOfAFilteredRunNothingIsToBeAccepted) {
   Results now = toy::dry();
   toy::metric(now, "optimized", "peak_bytes") = toy::exact(2e6);

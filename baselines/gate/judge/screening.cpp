@@ -277,13 +277,18 @@ bool is_sampled(const Standard& standard, const Measured& measured) {
 }
 
 BoundVotes vote(const Standard& standard, const Bound& bound, const Measured& measured) {
-  std::vector<double> values = measured.values;
-  if (values.empty()) values = {std::get<double>(measured.value)};
+  const auto is_beyond = [&](double value) {
+    return (bound.min && value < *bound.min) || (bound.max && value > *bound.max);
+  };
+  const double value = std::get<double>(measured.value);
+  std::vector<double> values = measured.values.empty() ? measured.readings : measured.values;
+  if (values.empty()) values = {value};
   BoundVotes votes{.all = values.size()};
-  for (const double value : values)
-    votes.beyond += (bound.min && value < *bound.min) || (bound.max && value > *bound.max);
+  votes.beyond = static_cast<std::size_t>(std::ranges::count_if(values, is_beyond));
   votes.enough = !is_sampled(standard, measured) || votes.all >= enough_processes;
-  votes.certain = votes.enough && votes.beyond == votes.all;
+  // Of readings the middle one decides, and one beyond it leaves a doubt.
+  votes.certain =
+      votes.enough && (votes.beyond == votes.all || (measured.values.empty() && is_beyond(value)));
   return votes;
 }
 

@@ -60,7 +60,8 @@ std::optional<std::string> violation(const Bound& bound, double value, const std
 // a ratio, and a bound on what is made of times.
 bool is_sampled(const Standard& standard, const Measured& measured);
 
-// What the processes of such a metric say of a bound; of anything else its one value.
+// What the processes of such a metric say of a bound, and those that read something else of it than
+// others; of anything else its one value.
 struct BoundVotes {
   std::size_t all = 0;
   std::size_t beyond = 0;

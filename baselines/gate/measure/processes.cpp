@@ -37,6 +37,11 @@ std::optional<std::size_t> first_that_differs(const std::vector<const Record*>& 
   return std::nullopt;
 }
 
+// What is read once a process, and held against a bound: one that is beyond it shows.
+bool is_reading(const std::string& name, const Metric& metric) {
+  return metric.kind == "bound" && !name.ends_with("_s");
+}
+
 // `reason` receives the sentence about a metric that should be equal everywhere and is not; one
 // that is `clocked` keeps the value of each process.
 Metric merge_metric(const std::string& name, const std::vector<const Metric*>& metrics,
@@ -59,6 +64,9 @@ Metric merge_metric(const std::string& name, const std::vector<const Metric*>& m
   merged.reason.reset();
   if (!clocked) {
     merged.value = median(numbers);
+    if (is_reading(name, merged) &&
+        *std::ranges::min_element(numbers) != *std::ranges::max_element(numbers))
+      merged.processes = numbers;
     return merged;
   }
   merged.value.reset();

@@ -185,7 +185,15 @@ TEST(Merge, BoundsOnWhatIsMadeOfTimesKeepOneNumberPerProcess) {
     EXPECT_EQ(kept.kind, "bound");
   }
   EXPECT_EQ(merged.metrics.at("rss_cv").value, 4);
-  EXPECT_TRUE(merged.metrics.at("rss_cv").processes.empty());
+}
+
+TEST(Merge, ReadingsThatDifferAreKeptOfEachProcess) {
+  const auto reading = [](double value) {
+    return process({{"mass_drift", {.kind = "bound", .value = value}}});
+  };
+  EXPECT_THAT(metric(merge({reading(1), reading(50), reading(1)}), "mass_drift").processes,
+              ElementsAre(1, 50, 1));
+  EXPECT_THAT(metric(merge({reading(1), reading(1)}), "mass_drift").processes, IsEmpty());
 }
 
 TEST(Merge, OfADeviceThatExecutesNothingSecondsAreOfOneCompiler) {
