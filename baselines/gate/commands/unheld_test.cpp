@@ -144,6 +144,27 @@ TEST_F(Unheld, TimesOfAnotherProcessorAreToldAsNotGated) {
   EXPECT_THAT(output_, HasSubstr("(passed; 6 of 6 times and ratios not gated here)"));
 }
 
+TEST_F(Unheld, WhatIsUndecidedPassesInAmberAndNotWell) {
+  accepted(toy::host());
+  Results now = toy::host();
+  toy::metric(now, "case", "speedup") = {
+      .kind = "ratio", .processes = {5, 5, 5}, .median = 5, .mad_between = 0};
+  store(now);
+  EXPECT_EQ(check({"--undecided=warn"}), 0);
+  EXPECT_THAT(output_,
+              AllOf(HasSubstr("1 of 6 times and ratios not gated here"), Not(HasSubstr("(well)"))));
+}
+
+TEST_F(Unheld, WhatOtherToolsExcusePassesInAmberAndNotWell) {
+  accepted(toy::dry());
+  Results now = toy::dry();
+  now.env.nvrtc = "13.1";
+  toy::metric(now, "optimized", "registers_max") = toy::codegen(90);
+  store(now);
+  EXPECT_EQ(check(), 0);
+  EXPECT_THAT(output_, HasSubstr("(passed; 1 of 16 values not gated here)"));
+}
+
 TEST_F(Unheld, ResultsOfAnotherContentAreIncomplete) {
   accepted(toy::dry());
   Results now = toy::dry();

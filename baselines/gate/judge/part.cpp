@@ -53,7 +53,9 @@ PartVerdict PartJudge::run(bool require_baseline, const SecondOpinion& second_op
   look_for_lost_entries();
   tell_changed_meanings();
   tell_unrequested();
-  suspects_.decide(second_opinion);
+  if (suspects_.decide(second_opinion) && require_baseline)
+    verdict_.exit = worse_exit_code(verdict_.exit, exit_code(Fault::incomplete));
+  count_gating();
   tell_blind();
   call_warnings();
   for (const Row& row : verdict_.rows) verdict_.exit = worse_exit_code(verdict_.exit, code_of(row));
@@ -135,23 +137,25 @@ void PartJudge::judge_metrics(const CaseResult& result) {
     judged_.insert(entry_key(result.id, metric.variant, metric.name));
     if (metric.name == kernels_metric || is_unrequested(result, metric)) continue;
     JudgedMetric judged = judge_.judge(result, metric, all);
-    if (judged.gates) count(judged);
+    if (judged.gates) gating_.push_back(verdict_.rows.size());
     suspects_.note_next(judged);
     verdict_.rows.push_back(std::move(judged.row));
   }
   for (Row& row : judge_.judge_sums(result, all)) verdict_.rows.push_back(std::move(row));
 }
 
-void PartJudge::count(const JudgedMetric& judged) {
-  const bool timed = judged.row.kind == "time" || judged.row.kind == "ratio";
-  PartVerdict::Gating& gating = timed ? verdict_.times : verdict_.counts;
-  ++gating.all;
-  const bool nothing_to_hold =
-      judged.row.verdict == verdict::fresh ||
-      (judged.row.verdict == verdict::noisy && judged.row.standard.empty());
-  const bool beside_in_vain =
-      judged.row.standard == held_against::beside && part_.has_invalid_base();
-  if (nothing_to_hold || beside_in_vain || (timed && !part_.results.quality.valid)) ++gating.unheld;
+// What is new, undecided or put down to the machine was held against nothing.
+void PartJudge::count_gating() {
+  for (const std::size_t number : gating_) {
+    const Row& row = verdict_.rows[number];
+    const bool timed = row.kind == "time" || row.kind == "ratio";
+    PartVerdict::Gating& gating = timed ? verdict_.times : verdict_.counts;
+    ++gating.all;
+    const bool undecided = row.verdict == verdict::fresh || row.verdict == verdict::noisy ||
+                           row.verdict == verdict::environment;
+    const bool beside_in_vain = row.standard == held_against::beside && part_.has_invalid_base();
+    if (undecided || beside_in_vain || (timed && !part_.results.quality.valid)) ++gating.unheld;
+  }
 }
 
 // What is measured on request alone may be absent from a part as a whole, which is told, and not

@@ -30,8 +30,9 @@ class PartJudge {
   const MetricJudge judge_;
   PartVerdict verdict_ = {};
   Suspects suspects_;
-  std::set<std::string> judged_ = {};    // entry keys
-  std::set<std::string> measured_ = {};  // names of metrics that any case has
+  std::vector<std::size_t> gating_ = {};  // rows of the verdict
+  std::set<std::string> judged_ = {};     // entry keys
+  std::set<std::string> measured_ = {};   // names of metrics that any case has
   // Metrics, why they are absent, and the option that asks for them.
   std::map<std::string, std::pair<std::string, std::string>> unrequested_ = {};
 
@@ -45,7 +46,7 @@ class PartJudge {
   void judge_wrong(const CaseResult& result, const std::string& reason);
   void excuse_entries(const std::string& case_id);
   void judge_metrics(const CaseResult& result);
-  void count(const JudgedMetric& judged);
+  void count_gating();
   bool is_unrequested(const CaseResult& result, const NamedMetric& metric);
   void tell_unrequested();
   void tell_blind();

@@ -40,12 +40,13 @@ void Suspects::note_next(const JudgedMetric& judged) {
   if (judged.suspect) suspects_.push_back({verdict_.rows.size(), judged.machine_possible});
 }
 
-void Suspects::decide(const SecondOpinion& second_opinion) {
-  for (const char* kind : {"ratio", "time"})
-    if (has_environment_moved(kind, second_opinion)) break;
+bool Suspects::decide(const SecondOpinion& second_opinion) {
+  const bool moved = has_environment_moved("ratio", second_opinion) ||
+                     has_environment_moved("time", second_opinion);
   if (second_opinion) ask(second_opinion, screened_.size());
   resolve_as_compared();
   doubt_the_machine();
+  return moved;
 }
 
 // "a hand-over between its threads took 51 ns and takes 350 ns"; empty where it moved too little.

@@ -20,8 +20,8 @@ class Suspects {
 
   // What the row that is added to the verdict next is.
   void note_next(const JudgedMetric& judged);
-  // Once all rows are there.
-  void decide(const SecondOpinion& second_opinion);
+  // Once all rows are there. True where so many moved at once that it is put down to the machine.
+  bool decide(const SecondOpinion& second_opinion);
 
  private:
   std::optional<std::string> other_hardware(const CaseResult& result) const;

@@ -235,6 +235,8 @@ TEST(Suspects, ManySuspectsWhoseReferencesMovedAreTheEnvironment) {
   const PartVerdict verdict = judge(Many(6).slower(4));
   EXPECT_EQ(verdict.exit, 0);
   EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved: 4 of 6 cases")));
+  EXPECT_EQ(verdict.times.unheld, 4);
+  EXPECT_EQ(judge_part(Many(6).slower(4), policy(toy::policy_text), true, true).exit, 3);
 }
 
 TEST(Suspects, ManySuspectsWhoseReferencesStayedAreRegressions) {
