@@ -310,6 +310,7 @@ int baseline_verb(const Options& options) {
   if (!has_operand)
     throw Error(Fault::bad_input, text("holdfast baseline ", verb, " needs DIR, a results root"));
   const fs::path directory = options.operands()[1];
+  refuse_class_folder(directory, text("holdfast baseline ", verb));
   return verb == "accept" ? accept_verb(options, directory, baselines)
                           : diff_verb(options, directory, baselines);
 }

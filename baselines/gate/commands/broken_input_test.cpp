@@ -8,6 +8,7 @@
 
 #include "base/testing/sanitizer.hpp"
 #include "gate/testing/gate_command.hpp"
+#include "gate/testing/traced_command.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -109,6 +110,49 @@ TEST_F(GateCommand, ACheckWithdrawsTheOlderVerdictBeforeItBegins) {
   std::filesystem::remove_all(results_ / "cuda-dry-sm_90");
   EXPECT_EQ(check(), 3);
   EXPECT_FALSE(std::filesystem::exists(results_ / "verdict.json") && verdict().exit == 0);
+}
+
+// Given by slip, it is left as it was, and the command that was meant is told.
+TEST_F(GateCommand, TheFolderOfADeviceClassIsNoResultsRoot) {
+  accepted(toy::host());
+  const std::filesystem::path folder = results_ / "host-x86_64-v4-2t";
+  store_in(folder, toy::dry());  // as a base beside it, whose place a check would complain about
+  const toy::Files before = toy::files_below(results_);
+  for (const std::string& given : {folder.string(), (folder / "").string()})
+    expect_complaint(holdfast(toy::joined({"check", given}, stores())), 3,
+                     HasSubstr(given +
+                               " is the folder of a device class; give the one above it: "
+                               "holdfast check " +
+                               results_.string() + "\n"));
+  expect_complaint(holdfast(toy::joined({"baseline", "diff", folder.string()}, stores())), 3,
+                   HasSubstr("holdfast baseline diff " + results_.string() + "\n"));
+  EXPECT_EQ(toy::files_below(results_), before);
+}
+
+TEST_F(GateCommand, AVerdictBesideResultsIsNotReadAsResults) {
+  accepted(toy::dry());
+  ASSERT_EQ(check(), 0);
+  std::filesystem::copy(results_ / "verdict.json", results_ / "cuda-dry-sm_90" / "verdict.json");
+  EXPECT_EQ(check(), 0) << complaints_;
+  EXPECT_EQ(holdfast({"export", results_.string(), "--format=bmf"}), 0) << complaints_;
+}
+
+TEST_F(GateCommand, ACheckOfAFolderOfOtherThingsLeavesItAsItIs) {
+  const std::filesystem::path other = folder_.path() / "other";
+  for (const char* name : {"verdict.json", "verdict.md", "proposed-baseline.patch"}) {
+    std::filesystem::create_directories(other / "devices");
+    write_file(other / name, "somebody's");
+  }
+  write_file(other / "devices" / "toy.json", "{}");
+  const toy::Files before = toy::files_below(other);
+  EXPECT_NE(holdfast(toy::joined({"check", other.string()}, stores())), 0);
+  EXPECT_EQ(toy::files_below(other), before);
+}
+
+TEST_F(GateCommand, ARootWhoseRunWasCutOffTellsThatNothingIsThere) {
+  std::filesystem::create_directories(results_ / ".unfinished");
+  EXPECT_EQ(check(), 3);
+  EXPECT_EQ(verdict().exit, 3);
 }
 
 TEST_F(GateCommand, AnAbsentFolderIsABadArgument) {

@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "gate/base/shown_text.hpp"
 #include "gate/documents/build_folder.hpp"
 
 namespace holdfast::gate {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view verdict_name = "verdict.json";
 
 struct ListFile {
   std::string hash;
@@ -30,11 +34,38 @@ std::map<std::string, ListFile> build_lists(const fs::path& folder) {
 }
 
 // Lists, self-tests, traces and whatever else has a second dot are not results; nor is what begins
-// with one.
+// with one, nor a verdict.
 bool is_of_results(const fs::path& file) {
   constexpr std::string_view ending = ".json";
   const std::string name = file.filename().string();
-  return name.ends_with(ending) && name.find('.') == name.size() - ending.size();
+  return name != verdict_name && name.ends_with(ending) &&
+         name.find('.') == name.size() - ending.size();
+}
+
+// Results have their list beside them, which tells them from other documents: a build has lists
+// alone, baselines have none. What may not be read is nobody's results.
+bool holds_results(const fs::path& folder) {
+  if (!fs::is_directory(folder)) return false;
+  std::set<std::string> names;
+  for (const auto& file :
+       fs::directory_iterator(folder, fs::directory_options::skip_permission_denied))
+    names.insert(file.path().filename().string());
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return is_of_results(name) && names.contains(list_path("", fs::path(name).stem()).string());
+  });
+}
+
+bool holds_folder_with_results(const fs::path& root) {
+  for (const auto& entry :
+       fs::directory_iterator(root, fs::directory_options::skip_permission_denied))
+    if (holds_results(entry.path())) return true;
+  return false;
+}
+
+bool holds_verdict(const fs::path& root) {
+  const fs::path file = root / verdict_name;
+  return fs::is_regular_file(file) &&
+         read_file(file).find("\"holdfast-verdict/") != std::string::npos;
 }
 
 std::vector<fs::path> result_files(const fs::path& directory) {
@@ -98,6 +129,25 @@ std::vector<fs::path> files_by_class(const fs::path& root, std::string_view endi
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+bool is_results_root(const fs::path& folder) {
+  try {
+    if (!fs::is_directory(folder) || holds_results(folder)) return false;
+    return holds_folder_with_results(folder) || fs::is_directory(folder / ".unfinished") ||
+           fs::is_directory(folder / ".history") || holds_verdict(folder);
+  } catch (const std::exception&) {
+    return true;  // no older verdict outlasts a disk that fails
+  }
+}
+
+void refuse_class_folder(const fs::path& folder, std::string_view command) {
+  if (!holds_results(folder)) return;
+  fs::path root = (folder / "..").lexically_normal();
+  if (!root.has_filename()) root = root.parent_path();
+  throw Error(Fault::incomplete,
+              text(folder.string(), " is the folder of a device class; give the one above it: ",
+                   command, " ", shell_word(root.string())));
 }
 
 void refuse_links(const fs::path& root) {

@@ -25,6 +25,14 @@ struct StoredResults {
 std::vector<std::filesystem::path> files_by_class(const std::filesystem::path& root,
                                                   std::string_view ending);
 
+// Whether `folder` has results in folders of device classes, a verdict, or what an unfinished run
+// left: what a check may write to, and withdraw its older verdict from.
+bool is_results_root(const std::filesystem::path& folder);
+
+// Throws Error(incomplete) for the folder of a device class, which somebody gave to `command` in
+// the place of the root above it.
+void refuse_class_folder(const std::filesystem::path& folder, std::string_view command);
+
 // Throws Error(bad_input) for a folder of a root that is a link: what is written or removed there
 // would be elsewhere.
 void refuse_links(const std::filesystem::path& root);

@@ -137,6 +137,7 @@ Given CheckRequest::given() const {
 
 Checked check(const CheckRequest& request) {
   const std::optional<ConfirmPlan> plan = confirm_plan(request);
+  refuse_class_folder(request.directory, "holdfast check");
   const Root root = read_root(request.directory, request.root);
   const CheckState state(request, root);
 

@@ -17,17 +17,16 @@ namespace {
 namespace fs = std::filesystem;
 
 // Of an older check, which nobody may take for this one's wherever this one ends.
-void withdraw_verdict(const CheckRequest& request) {
-  if (!request.whole()) return;
+void withdraw_verdict(const fs::path& root) {
   for (const char* name : {"verdict.json", "verdict.md", "verdict.xml", "proposed-baseline.patch"})
-    withdraw(request.directory / name);
+    withdraw(root / name);
 }
 
-void write_verdict(const CheckRequest& request, const Checked& checked) {
-  write_file(request.directory / "verdict.json", canonical(to_json(checked.verdict)), Sync::no);
-  write_file(request.directory / "verdict.md", markdown(checked.verdict), Sync::no);
-  write_file(request.directory / "verdict.xml", junit(checked.verdict), Sync::no);
-  const fs::path patch = request.directory / "proposed-baseline.patch";
+void write_verdict(const fs::path& root, const Checked& checked) {
+  write_file(root / "verdict.json", canonical(to_json(checked.verdict)), Sync::no);
+  write_file(root / "verdict.md", markdown(checked.verdict), Sync::no);
+  write_file(root / "verdict.xml", junit(checked.verdict), Sync::no);
+  const fs::path patch = root / "proposed-baseline.patch";
   if (!checked.patch.empty()) {
     write_file(patch, checked.patch, Sync::no);
   } else {
@@ -37,11 +36,9 @@ void write_verdict(const CheckRequest& request, const Checked& checked) {
 }
 
 // What stopped the check takes the place of an older verdict, which no longer holds.
-void write_refusal(const CheckRequest& request, Fault fault, const std::string& sentence) {
-  std::error_code problem;
-  if (!request.whole() || fs::is_empty(request.directory, problem) || problem) return;
+void write_refusal(const fs::path& root, Fault fault, const std::string& sentence) {
   try {
-    write_verdict(request, {.verdict = {.exit = exit_code(fault), .notes = {sentence}}});
+    write_verdict(root, {.verdict = {.exit = exit_code(fault), .notes = {sentence}}});
   } catch (const Error&) {
     return;  // the first complaint is the one to tell
   }
@@ -78,24 +75,26 @@ bool runs_on_github() {
 int check_verb(const Options& options) {
   const CheckRequest request = parse_request(options);
   if (request.confirm) catch_interruptions();
+  // What a folder holds that was given by slip is not this check's to replace or to add to.
+  const bool keeps = request.whole() && is_results_root(request.directory);
   Checked checked;
   try {
-    withdraw_verdict(request);
+    if (keeps) withdraw_verdict(request.directory);
     checked = check(request);
   } catch (const Error& error) {
-    write_refusal(request, error.fault(), error.what());
+    if (keeps) write_refusal(request.directory, error.fault(), error.what());
     throw;
   } catch (const std::exception& error) {
-    write_refusal(request, Fault::bad_input, error.what());
+    if (keeps) write_refusal(request.directory, Fault::bad_input, error.what());
     throw;
   }
-  if (request.whole()) write_verdict(request, checked);  // what is printed may find no reader
+  if (keeps) write_verdict(request.directory, checked);  // what is printed may find no reader
   print(checked.verdict, printing(), std::cout);
   if (options.has("annotations") || runs_on_github())
     std::cout << github_annotations(checked.verdict,
                                     path_in_repository(request.baselines).generic_string());
   if (options.has("ctest")) std::cout << ctest_measurements(checked.verdict);
-  if (request.whole() && !checked.patch.empty())
+  if (keeps && !checked.patch.empty())
     std::cout << "proposed: git apply " << (request.directory / "proposed-baseline.patch").string()
               << ", once it is clear why\n";
   return checked.verdict.exit;
