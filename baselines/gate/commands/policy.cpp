@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
+#include <functional>
 #include <iostream>
+#include <map>
+#include <regex>
+#include <set>
 
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"
@@ -12,61 +17,173 @@
 namespace holdfast::gate {
 namespace {
 
-// A case of a suite that this build does not have may be known elsewhere; others must be listed.
-void refuse_unknown(const std::string& case_id, const std::filesystem::path& lists) {
-  const std::string suite(suite_of(case_id));
-  if (suite.empty() || suite == case_id)
+namespace fs = std::filesystem;
+
+// What is asked about, and what tells of it: the suite's list in this build, where it has one, and
+// what was accepted of the suite, on any class of devices.
+struct Subject {
+  std::string case_id;
+  std::string device_class;
+  std::optional<List> list = {};
+  std::vector<Baseline> accepted = {};
+
+  std::string suite() const { return std::string(suite_of(case_id)); }
+  std::string kind() const { return kind_of_class(device_class); }
+  const ListedCase* listed() const {
+    if (!list) return nullptr;
+    const auto found = std::find_if(list->cases.begin(), list->cases.end(),
+                                    [&](const ListedCase& one) { return one.id == case_id; });
+    return found == list->cases.end() ? nullptr : &*found;
+  }
+};
+
+Subject read_subject(const std::string& case_id, const std::string& device_class,
+                     const fs::path& lists, const fs::path& baselines) {
+  Subject subject{.case_id = case_id, .device_class = device_class};
+  if (subject.suite().empty() || subject.suite() == case_id)
     throw Error(Fault::bad_input, text("'", case_id, "' is no case id; holdfast list shows them"));
-  const std::filesystem::path list = list_path(lists, suite);
-  if (!std::filesystem::exists(list)) return;
+  const fs::path list = list_path(lists, subject.suite());
+  if (fs::exists(list)) subject.list = read_list(list);
+  const Store store(baselines, Store::Use::reading);
+  for (const std::string& place : store.places("devices/", ".json"))
+    if (fs::path(place).stem() == subject.suite())
+      subject.accepted.push_back(*read_baseline_if_any(store, place));
+  return subject;
+}
+
+// A case of a suite that this build does not have may be known elsewhere; others must be listed.
+void refuse_unknown_case(const Subject& subject) {
+  if (!subject.list || subject.listed()) return;
   std::vector<std::string> ids;
-  for (const ListedCase& listed : read_list(list).cases) ids.push_back(listed.id);
-  if (std::find(ids.begin(), ids.end(), case_id) != ids.end()) return;
-  const auto meant = nearest(case_id, ids);
-  throw Error(Fault::bad_input,
-              text(suite, " has no case ", case_id, "; ",
-                   meant ? text("did you mean ", *meant, "?") : text("see holdfast list ", suite)));
+  for (const ListedCase& listed : subject.list->cases) ids.push_back(listed.id);
+  const auto meant = nearest(subject.case_id, ids);
+  throw Error(Fault::bad_input, text(subject.suite(), " has no case ", subject.case_id, "; ",
+                                     meant ? text("did you mean ", *meant, "?")
+                                           : text("see holdfast list ", subject.suite())));
+}
+
+// A class need not have been measured yet, but it is called as devices are.
+void refuse_unknown_class(const Subject& subject) {
+  static const std::regex names(R"(host-[\w.+-]+-\d+t|cuda-dry-sm_\d+|nvidia-[\w.+-]+)");
+  std::vector<std::string> known;
+  for (const Baseline& baseline : subject.accepted) known.push_back(baseline.device_class);
+  const std::string& asked = subject.device_class;
+  const bool is_known = std::find(known.begin(), known.end(), asked) != known.end();
+  if (!is_known && !std::regex_match(asked, names)) {
+    const auto meant = nearest(asked, known);
+    throw Error(Fault::bad_input,
+                text("--device-class=", asked, ": ",
+                     meant ? text("there is no such class; did you mean ", *meant, "?")
+                           : "a class is called as host-x86_64-v4-2t, cuda-dry-sm_90 or "
+                             "nvidia-h200"));
+  }
+  const ListedCase* listed = subject.listed();
+  if (listed && !listed->devices.contains(subject.kind()))
+    throw Error(Fault::bad_input,
+                text(subject.case_id, " is not measured on ", subject.kind(),
+                     ", as --device-class=", asked, " asks; see holdfast list ", subject.suite()));
 }
 
 // As the suite's list says in this build; where it has none, as they were accepted.
-Meanings metrics_of(const std::string& suite, const std::filesystem::path& lists,
-                    const std::filesystem::path& baselines, const std::string& device_class) {
-  const std::filesystem::path list = list_path(lists, suite);
-  if (std::filesystem::exists(list)) return read_list(list).metrics;
-  const std::string place = baseline_file(device_class, suite);
-  if (const auto accepted = read_baseline_if_any(Store(baselines, Store::Use::reading), place))
-    return accepted->metrics;
-  throw Error(Fault::bad_input,
-              text("nothing tells what ", suite, " measures: this build has no list of it, and ",
-                   (baselines / place).string(), " does not exist"));
+Meanings meanings_of(const Subject& subject, const fs::path& baselines) {
+  if (subject.list) return subject.list->metrics;
+  for (const Baseline& baseline : subject.accepted)
+    if (baseline.device_class == subject.device_class) return baseline.metrics;
+  const std::string place = baseline_file(subject.device_class, subject.suite());
+  throw Error(Fault::bad_input, text("nothing tells what ", subject.suite(),
+                                     " measures: this build has no list of it, and ",
+                                     (baselines / place).string(), " does not exist"));
 }
 
-int policy_verb(const Options& options) {
-  const std::filesystem::path baselines = options.value_or("baselines", "baselines");
-  const std::string& case_id = options.operands().front();
-  const std::filesystem::path lists = options.value_or("lists", binary_folder().string());
-  refuse_unknown(case_id, lists);
-  const std::string device_class = options.value_or("device-class", "cuda-dry-sm_90");
-  const Policy policy =
-      read_policy(baselines, options)
-          .with(metrics_of(std::string(suite_of(case_id)), lists, baselines, device_class));
-  std::cout << case_id << " on " << device_class << "\n";
-  for (const auto& [metric, meaning] : policy.metrics()) {
-    const std::vector<std::string> variants =
-        meaning.kind == "ratio" ? std::vector<std::string>{case_variant}
-                                : std::vector<std::string>{"optimized", "reference"};
-    for (const std::string& variant : variants) {
-      const Standard standard =
-          policy.standard(case_id, device_class, variant, metric, meaning.kind);
-      std::string name = text("  ", variant, " ", metric);
-      name.resize(std::max<std::size_t>(name.size() + 1, 32), ' ');
-      std::cout << name << standard.sources.front() << "\n";
-      for (std::size_t i = 1; i < standard.sources.size(); ++i)
-        std::cout << std::string(34, ' ') << standard.sources[i] << "\n";
-    }
+// The variant of an entry "case id|variant|metric".
+std::string variant_of(const std::string& key) {
+  const std::size_t begin = key.find('|') + 1;
+  return key.substr(begin, key.rfind('|') - begin);
+}
+
+void visit_keys(const Baseline& baseline, const std::function<void(const std::string&)>& visit) {
+  for (const auto& [key, entry] : baseline.entries) visit(key);
+  for (const auto& [processor, entries] : baseline.processors)
+    for (const auto& [key, entry] : entries) visit(key);
+}
+
+// The metrics of the case on that kind of device: those that its list promises, and what was
+// accepted beside them.
+std::set<std::string> metrics_there(const Subject& subject) {
+  std::set<std::string> metrics;
+  if (const ListedCase* listed = subject.listed()) {
+    const auto& promised = listed->devices.at(subject.kind());
+    metrics.insert(promised.begin(), promised.end());
   }
+  for (const Baseline& baseline : subject.accepted)
+    if (kind_of_class(baseline.device_class) == subject.kind())
+      visit_keys(baseline, [&](const std::string& key) {
+        if (key.starts_with(subject.case_id + '|')) metrics.insert(metric_of(key));
+      });
+  return metrics;
+}
+
+// Which variants of the suite's cases have a metric: no list tells it, but what was accepted does,
+// and a ratio is the case's.
+using VariantsOf = std::map<std::string, std::set<std::string>>;
+
+VariantsOf known_variants(const Subject& subject, const Policy& policy) {
+  VariantsOf variants;
+  for (const auto& [metric, meaning] : policy.metrics())
+    if (meaning.kind == "ratio") variants[metric] = {case_variant};
+  for (const Baseline& baseline : subject.accepted)
+    visit_keys(baseline,
+               [&](const std::string& key) { variants[metric_of(key)].insert(variant_of(key)); });
+  return variants;
+}
+
+bool has_variant(const Subject& subject, const std::string& variant) {
+  const ListedCase* listed = subject.listed();
+  return variant != "reference" || !listed || listed->reference;
+}
+
+// What the policy says of the variants that have a metric. Where nobody knows which have it, those
+// of which it says the same stand together, under no name where they are all.
+using Told = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+Told told_of(const Subject& subject, const Policy& policy, const std::string& metric,
+             const VariantsOf& known) {
+  const auto having = known.find(metric);
+  const bool certain = having != known.end();
+  Told told;
+  for (const std::string variant : {case_variant, "optimized", "reference"}) {
+    if (!has_variant(subject, variant) || (certain && !having->second.contains(variant))) continue;
+    const Standard standard = policy.standard(subject.case_id, subject.device_class, variant,
+                                              metric, policy.metrics().at(metric).kind);
+    const auto same = std::find_if(told.begin(), told.end(), [&](const auto& one) {
+      return !certain && one.second == standard.sources;
+    });
+    if (same == told.end())
+      told.emplace_back(variant, standard.sources);
+    else
+      same->first += " or " + variant;
+  }
+  if (!certain && told.size() == 1) told.front().first.clear();
+  return told;
+}
+
+void print_metric(const std::string& metric, const Told& told) {
+  for (const auto& [variant, sources] : told) {
+    std::string name = text("  ", variant, variant.empty() ? "" : " ", metric);
+    name.resize(std::max<std::size_t>(name.size() + 1, 32), ' ');
+    std::cout << name << sources.front() << "\n";
+    for (std::size_t i = 1; i < sources.size(); ++i)
+      std::cout << std::string(34, ' ') << sources[i] << "\n";
+  }
+}
+
+void print_sums(const Subject& subject, const Policy& policy,
+                const std::set<std::string>& metrics) {
+  const auto has = [&](const std::string& metric) { return metrics.contains(metric); };
   for (const char* variant : {"optimized", "reference"}) {
-    for (const Sum& sum : policy.sums(case_id, device_class, variant)) {
+    if (!has_variant(subject, variant)) continue;
+    for (const Sum& sum : policy.sums(subject.case_id, subject.device_class, variant)) {
+      if (!std::all_of(sum.metrics.begin(), sum.metrics.end(), has)) continue;
       for (const Rule* rule : sum.standard.bounds)
         std::cout << "  " << variant << ' ' << sum.name << "  " << rule->place << ": "
                   << rule->bound->source << "\n";
@@ -75,6 +192,24 @@ int policy_verb(const Options& options) {
                   << ": waived until " << waiver->until << ": " << waiver->why << "\n";
     }
   }
+}
+
+int policy_verb(const Options& options) {
+  const fs::path baselines = options.value_or("baselines", "baselines");
+  const fs::path lists = options.value_or("lists", binary_folder().string());
+  const Subject subject =
+      read_subject(options.operands().front(), options.value_or("device-class", "cuda-dry-sm_90"),
+                   lists, baselines);
+  refuse_unknown_case(subject);
+  refuse_unknown_class(subject);
+  const Policy policy = read_policy(baselines, options).with(meanings_of(subject, baselines));
+  std::cout << subject.case_id << " on " << subject.device_class << "\n";
+  const VariantsOf known = known_variants(subject, policy);
+  const std::set<std::string> metrics = metrics_there(subject);
+  for (const std::string& metric : metrics)
+    if (policy.metrics().contains(metric))
+      print_metric(metric, told_of(subject, policy, metric, known));
+  print_sums(subject, policy, metrics);
   return 0;
 }
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// `holdfast policy`: of a case it tells the rules that the gate applies to it, and no others.
+#include <gmock/gmock.h>
+
+#include "gate/testing/gate_command.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class PolicyCommand : public GateCommand {
+ protected:
+  int policy(const std::string& device_class) {
+    return holdfast(
+        toy::joined({"policy", toy::step_id, "--device-class=" + device_class}, stores()));
+  }
+
+  // The build lists a count of the whole case, on hosts.
+  void list_peak_ratio() const {
+    List list = toy::list();
+    list.metrics["peak_ratio"] = {"exact", Better::higher};
+    for (ListedCase& listed : list.cases) listed.devices["host"].push_back("peak_ratio");
+    write_file(lists_ / "toy.list.json", canonical(to_json(list)));
+  }
+
+  void accept_peak_ratio() const {
+    Baseline accepted{.device_class = "host-x86_64-v4-2t",
+                      .metrics = {{"peak_ratio", {"exact", Better::higher}}}};
+    accepted.entries[entry_key(toy::step_id, "case", "peak_ratio")] = {
+        .value = 2., .accepted = {.utc = "u", .content = "c", .why = "w"}};
+    std::filesystem::create_directories(baseline(toy::host()).parent_path());
+    write_file(baseline(toy::host()), baseline_text(accepted));
+  }
+};
+
+TEST_F(PolicyCommand, TellsOfTheMetricsThatTheCaseHasOnThatKindOfDevice) {
+  expect_output(policy("host-x86_64-v4-2t"), 0,
+                AllOf(HasSubstr("time_s"), HasSubstr("speedup"), Not(HasSubstr("launches")),
+                      Not(HasSubstr("handover_s"))));
+  expect_output(policy("cuda-dry-sm_90"), 0,
+                AllOf(HasSubstr("launches"), Not(HasSubstr("time_s"))));
+}
+
+TEST_F(PolicyCommand, TellsAMetricOfTheWholeCaseAsTheGateJudgesIt) {
+  list_peak_ratio();
+  accept_peak_ratio();
+  expect_output(policy("host-x86_64-v4-2t"), 0,
+                AllOf(HasSubstr("\n  case peak_ratio "), Not(HasSubstr("optimized peak_ratio")),
+                      Not(HasSubstr("reference peak_ratio"))));
+}
+
+TEST_F(PolicyCommand, KnowsTheVariantsFromAnotherClassToo) {
+  list_peak_ratio();
+  accept_peak_ratio();
+  expect_output(policy("host-x86_64-v3-2t"), 0,
+                AllOf(HasSubstr("\n  case peak_ratio "), Not(HasSubstr("reference peak_ratio"))));
+}
+
+TEST_F(PolicyCommand, SaysOnceWhatHoldsForWhicheverVariantHasTheMetric) {
+  expect_output(policy("host-x86_64-v4-2t"), 0,
+                AllOf(HasSubstr("\n  time_s "), Not(HasSubstr("optimized time_s"))));
+}
+
+TEST_F(PolicyCommand, TellsNothingOfAReferenceThatTheCaseHasNot) {
+  accepted(toy::dry());
+  expect_output(policy("cuda-dry-sm_90"), 0, HasSubstr("\n  reference launches "));
+  List list = toy::list();
+  for (ListedCase& listed : list.cases) listed.reference = false;
+  write_file(lists_ / "toy.list.json", canonical(to_json(list)));
+  expect_output(policy("cuda-dry-sm_90"), 0,
+                AllOf(HasSubstr("\n  optimized launches "), Not(HasSubstr("reference"))));
+}
+
+TEST_F(PolicyCommand, TellsOfNoSumWhosePartsTheCaseHasNotThere) {
+  spoil(common_policy_, "\"rules\": [",
+        R"("rules": [{"match": "toy/**", "metric": "launches+peak_bytes",
+                    "bound": {"max": 1, "source": "a sum's"}},)");
+  expect_output(policy("cuda-dry-sm_90"), 0, HasSubstr("optimized launches+peak_bytes"));
+  expect_output(policy("host-x86_64-v4-2t"), 0, Not(HasSubstr("a sum's")));
+}
+
+TEST_F(PolicyCommand, AClassThatCannotBeIsRefused) {
+  accepted(toy::dry());
+  expect_complaint(policy("nope"), 2, HasSubstr("--device-class=nope: a class is called as"));
+  expect_complaint(policy("cuda-dry:sm_90"), 2, HasSubstr("did you mean cuda-dry-sm_90?"));
+  expect_complaint(policy("nvidia-h200"), 2, HasSubstr("is not measured on cuda"));
+}
+
+}  // namespace
+}  // namespace holdfast::gate
