@@ -260,6 +260,18 @@ TEST_F(GateCommand, AnUnknownSuiteOrDeviceIsABadArgument) {
                    HasSubstr("the devices are host, cuda and cuda-dry:sm_NN"));
 }
 
+TEST_F(GateCommand, AnUnknownSuiteOrDeviceIsNeverWaitedForByWhoAccepts) {
+  accepted(toy::dry());
+  for (const char* verb : {"accept", "diff"}) {
+    const auto on = [&](const std::string& part) {
+      return holdfast(toy::joined({"baseline", verb, results_.string(), part}, stores()));
+    };
+    expect_complaint(on("--only=toi"), 2, HasSubstr("did you mean toy?"));
+    expect_complaint(on("--device=foo"), 2, HasSubstr("--device=foo: the devices are host"));
+    expect_complaint(on("--device=host"), 3, HasSubstr("there are no results"));
+  }
+}
+
 TEST_F(GateCommand, AFileInTheFoldersPlaceIsSaid) {
   const std::string file = (common_policy_).string();
   expect_complaint(holdfast({"check", file, "--baselines=" + baselines_.string()}), 2,

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "gate/base/options.hpp"
 #include "gate/base/shown_text.hpp"
 #include "gate/documents/build_folder.hpp"
 
@@ -86,6 +87,22 @@ Error other_build(const fs::path& file, const fs::path& list, const Results& res
            ": a list of another build: the results were measured against another list than ",
            list.string(), "; measure again: holdfast run ", results.suite, " --device=",
            results.env.device_name, " --out=", file.parent_path().parent_path().string()));
+}
+
+// What nobody could have measured is a slip of the caller's, and nothing that is missing.
+void refuse_unknown(const RootOptions& options, const Root& root) {
+  const std::string kind = device_kind(options.device.value_or("host"));
+  if (kind != "host" && kind != "cuda" && kind != "cuda-dry")
+    throw Error(Fault::bad_input, text("--device=", *options.device,
+                                       ": the devices are host, cuda and cuda-dry:sm_NN"));
+  if (!options.only || !root.complete) return;
+  std::vector<std::string> suites;
+  for (const List& list : root.lists) suites.push_back(list.suite);
+  if (std::find(suites.begin(), suites.end(), *options.only) != suites.end()) return;
+  const auto meant = nearest(*options.only, suites);
+  throw Error(Fault::bad_input,
+              text("--only=", *options.only, ": this build has no such suite; ",
+                   meant ? text("did you mean ", *meant, "?") : std::string("see holdfast list")));
 }
 
 // How far a result may be from its oracle's is the suite's to say, not the measurement's.
@@ -233,6 +250,7 @@ Root read_root(const fs::path& directory, const RootOptions& options) {
     }
     root.parts.push_back(std::move(part));
   }
+  if (root.parts.empty()) refuse_unknown(options, root);
   return root;
 }
 

@@ -68,7 +68,8 @@ struct Root {
 // The lists that a build wrote into `folder`, sorted by suite.
 std::vector<List> lists_of_build(const std::filesystem::path& folder);
 
-// Throws for an absent folder, a file that is not what its place says, and a list of another build.
+// Throws for an absent folder, a file that is not what its place says, a list of another build, and
+// where nothing is found, for a suite that the build does not have and a device that nobody has.
 Root read_root(const std::filesystem::path& directory, const RootOptions& options);
 
 std::filesystem::path profiles_folder(const std::filesystem::path& root,

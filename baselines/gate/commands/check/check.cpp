@@ -185,7 +185,7 @@ Checked check(const CheckRequest& request) {
   tell_unheld(counts, times, verdict);
   tell_unrequested(unrequested, verdict);
   if (judged == 0 && verdict.exit == 0) {
-    if (root.parts.empty()) throw nothing_there(request, root);
+    if (root.parts.empty()) throw nothing_there(request);
     verdict.exit = exit_code(Fault::no_device);
   }
   for (const Row& row : verdict.rows) ++verdict.counts[row.verdict];

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "gate/base/numbers.hpp"
-#include "gate/base/options.hpp"
 #include "gate/base/shown_text.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/measured_part.hpp"
@@ -117,22 +116,8 @@ void look_for_expected(const CheckRequest& request, const Root& root, Verdict& v
   }
 }
 
-Error nothing_there(const CheckRequest& request, const Root& root) {
+Error nothing_there(const CheckRequest& request) {
   const std::string device = request.root.device.value_or("host");
-  if (const std::string kind = device_kind(device);
-      kind != "host" && kind != "cuda" && kind != "cuda-dry")
-    return Error(Fault::bad_input,
-                 text("--device=", device, ": the devices are host, cuda and cuda-dry:sm_NN"));
-  if (const auto& only = request.root.only; only && root.complete) {
-    std::vector<std::string> suites;
-    for (const List& list : root.lists) suites.push_back(list.suite);
-    if (std::find(suites.begin(), suites.end(), *only) == suites.end()) {
-      const auto meant = nearest(*only, suites);
-      return Error(Fault::bad_input, text("--only=", *only, ": this build has no such suite; ",
-                                          meant ? text("did you mean ", *meant, "?")
-                                                : std::string("see holdfast list")));
-    }
-  }
   const std::string what = text("there are no results in ", request.directory.string(),
                                 request.root.only ? " of " + *request.root.only : std::string(),
                                 request.root.device ? " on " + device : std::string());

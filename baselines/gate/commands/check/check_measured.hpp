@@ -25,6 +25,6 @@ void tell_unmeasured(const CheckRequest& request, const Root& root, Verdict& ver
 void look_for_expected(const CheckRequest& request, const Root& root, Verdict& verdict);
 
 // A GPU's part is excused where the machine has no GPU, and there alone.
-Error nothing_there(const CheckRequest& request, const Root& root);
+Error nothing_there(const CheckRequest& request);
 
 }  // namespace holdfast::gate
