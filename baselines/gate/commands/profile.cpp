@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "gate/base/printing.hpp"
+#include "gate/base/shown_text.hpp"
 #include "gate/base/written_file.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/documents/build_folder.hpp"
@@ -78,6 +79,15 @@ std::string files_of(const fs::path& out, const Profile& profile) {
   return text("\nfiles\n", files);
 }
 
+// A line of the suite: what it warns of is told, also where nothing follows it.
+void tell(std::string_view line, Progress& progress) {
+  constexpr std::string_view warning = "holdfast: warn: ";
+  if (line.starts_with(warning))
+    progress.warn("warning: ", shown_text(line.substr(warning.size())));
+  else
+    progress.following(line);
+}
+
 void show(const Profile& profile, const List& list, const fs::path& out, const Options& options) {
   if (options.has("trace")) {
     std::cout << (out / profile.trace.value_or(
@@ -125,7 +135,7 @@ int profile(const Options& options) {
       run_task({.program = binary,
                 .arguments = suite_arguments(options, device, id, out.string()),
                 .timeout_seconds = static_cast<double>(timeout),
-                .on_line = [&](std::string_view line) { progress.following(line); }});
+                .on_line = [&](std::string_view line) { tell(line, progress); }});
   pass_on_refusals(outcome, suite);
   progress.clear();
 

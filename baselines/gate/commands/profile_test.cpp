@@ -99,6 +99,12 @@ TEST_F(ProfileCommand, SaysThatTheSuiteFell) {
   EXPECT_THAT(outcome.complaints, AllOf(HasSubstr("SIGSEGV"), HasSubstr("about to fall")));
 }
 
+TEST_F(ProfileCommand, PassesOnWhatTheSuiteWarnsOf) {
+  const Outcome outcome = profile("profile_warns", add);
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.complaints, "fake_suite: warning: no samples: \\x1b[2J\n");
+}
+
 TEST_F(ProfileCommand, NeverShowsAnOlderProfile) {
   ASSERT_EQ(profile("ok", add).code, 0);
   const Outcome outcome = profile("profile_silent", add);

@@ -239,6 +239,7 @@ int profile(const Profiling& profiling, const std::string& behaviour) {
     std::cerr << "fake_suite: this machine has no CUDA device; run on one\n";
     return 77;
   }
+  if (behaviour == "profile_warns") std::cerr << "begins\nholdfast: warn: no samples: \x1b[2J\n";
   if (behaviour != "profile_silent") write_profiles(profiling, behaviour);
   if (!profiling.asserts) return 0;
   std::cerr << "fake_suite: the mean step of add takes 605 us, above --assert-mean\n";
