@@ -12,13 +12,17 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <set>
 #include <thread>
 
+#include "base/architectures.hpp"
 #include "base/machine.hpp"
 #include "gate/base/printing.hpp"
 #include "gate/base/process.hpp"
 #include "gate/commands/commands.hpp"
+#include "gate/commands/common_options.hpp"
 #include "gate/commands/resolution.hpp"
+#include "gate/documents/baseline_files.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/measure/gpu_driver.hpp"
@@ -29,7 +33,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int dry_architectures[] = {80, 90, 100};
 constexpr const char* cuda_fix = "./cmake/bootstrap.sh --cuda, then configure again";
 
 struct ToolkitRow {
@@ -194,6 +197,15 @@ std::string lacking(const std::vector<std::string>& available) {
   return out;
 }
 
+// Whether a run keeps CPUs awake, only it knows; so of which of both times are accepted is told.
+std::string accepted_times(const std::set<std::string>& timed, const std::string& processor) {
+  const bool asleep = timed.contains(timed_on({.processor = processor, .awake = false}));
+  const bool awake = timed.contains(timed_on({.processor = processor, .awake = true}));
+  if (asleep && awake) return "times of runs that keep CPUs awake and of others";
+  if (awake) return "times of runs that keep CPUs awake alone";
+  return asleep ? "times of runs that keep no CPUs awake alone" : "no times";
+}
+
 int doctor(const Options& options) {
   if (const auto root = options.value("resolution")) {
     const fs::path file = fs::path(*root) / "verdict.json";
@@ -223,12 +235,14 @@ int doctor(const Options& options) {
   std::vector<std::string> devices;
   if (findings.front().health == Health::ok) devices.push_back("host");
   if (dry)
-    for (const int sm : dry_architectures) devices.push_back(text("cuda-dry:sm_", sm));
+    for (const int sm : architectures) devices.push_back(text("cuda-dry:sm_", sm));
   if (dry && !gpu.gpus.empty()) devices.push_back("cuda");
   std::cout << "\ndevices:";
   for (const std::string& device : devices) std::cout << ' ' << device;
-  std::cout << (devices.empty() ? " none" : "") << "\nbaselines of this host: " << host_class()
-            << ", times and ratios of " << processor().id << '\n';
+  std::cout << (devices.empty() ? " none" : "") << "\na run here is held against "
+            << accepted_of_host(options.value_or("baselines", "baselines"), host_class(),
+                                processor().id)
+            << '\n';
 
   if (const auto file = options.value("ctest-resources")) {
     write_file(*file, ctest_resources(gpu.gpus.size()));
@@ -267,6 +281,24 @@ Finding load(std::optional<double> average, double others, int cpus) {
           "wait until other work is done: it widens every time that is measured"};
 }
 
+std::string accepted_of_host(const fs::path& baselines, const std::string& device_class,
+                             const std::string& processor) {
+  bool counts = false;
+  std::set<std::string> timed;
+  const Store store(baselines, Store::Use::reading);
+  for (const std::string& place : store.places("devices/", ".json")) {
+    if (fs::path(place).parent_path().filename() != device_class) continue;
+    const Baseline baseline = *read_baseline_if_any(store, place);
+    counts = counts || !baseline.entries.empty();
+    for (const auto& [timed_on, entries] : baseline.processors) timed.insert(timed_on);
+  }
+  if (!counts && timed.empty())
+    return text(device_class, ", of which ", baselines.string(), " holds nothing");
+  return text(device_class, ", of which ", baselines.string(), " holds ",
+              counts ? "counts" : "no counts", ", and of ", processor, " ",
+              accepted_times(timed, processor));
+}
+
 std::string ctest_resources(std::size_t gpus) {
   nlohmann::json ids = nlohmann::json::array();
   for (std::size_t i = 0; i < gpus; ++i) ids.push_back({{"id", std::to_string(i)}, {"slots", 1}});
@@ -278,7 +310,8 @@ Command doctor_command() {
   return {.name = "doctor",
           .summary = "Says what this machine can do, and what to fix.",
           .operands = "",
-          .options = {{"ctest-resources", "FILE",
+          .options = {common::baselines,
+                      {"ctest-resources", "FILE",
                        "write the GPUs there, for ctest --resource-spec-file"},
                       {"resolution", "DIR",
                        "instead: the smallest loss that would have failed the checked run there"}},

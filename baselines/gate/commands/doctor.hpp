@@ -25,6 +25,11 @@ std::optional<Finding> gpu_permission(const std::filesystem::path& devices,
 // now: an average still tells of what has ended, a suite that kept CPUs awake for one.
 Finding load(std::optional<double> average, double others, int cpus);
 
+// What a run on such a host is held against: "host-x86_64-v4-2t, of which baselines holds counts,
+// and of AuthenticAMD-26-2 no times".
+std::string accepted_of_host(const std::filesystem::path& baselines,
+                             const std::string& device_class, const std::string& processor);
+
 // A CTest resource specification (version 1.0): one slot for each GPU.
 std::string ctest_resources(std::size_t gpus);
 

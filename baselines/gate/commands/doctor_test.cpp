@@ -10,13 +10,16 @@
 #include <fstream>
 #include <string>
 
+#include "base/architectures.hpp"
 #include "gate/base/json.hpp"
 #include "gate/base/process.hpp"
+#include "gate/documents/baseline_files.hpp"
 
 namespace holdfast::gate {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -62,6 +65,60 @@ Outcome doctor(const std::string& precedence, std::vector<std::string> options =
                    .arguments = options,
                    .environment = {{"HOLDFAST_PRECEDENCE", precedence}, {"HOLDFAST_REQUIRE", ""}},
                    .timeout_seconds = 60});
+}
+
+// Below a folder of baselines, so much of one host's class.
+void keep_baseline(const std::filesystem::path& baselines, bool counts,
+                   const std::vector<std::string>& timed) {
+  const Entry entry{.value = 7., .accepted = {.utc = "u", .content = "c", .why = "w"}};
+  Baseline made{.device_class = "host-x86_64-v4-2t",
+                .metrics = {{"peak_bytes", {"exact"}}, {"speedup", {"ratio", Better::higher}}}};
+  if (counts) made.entries[entry_key("toy/step/f64", "optimized", "peak_bytes")] = entry;
+  for (const std::string& processor : timed) {
+    Entry& ratio = made.processors[processor][entry_key("toy/step/f64", "case", "speedup")];
+    ratio = entry;
+    ratio.medians = {7};
+    ratio.mad_between = 0;
+    ratio.anchor = 7;
+  }
+  const auto file = baselines / baseline_file(made.device_class, "toy");
+  std::filesystem::create_directories(file.parent_path());
+  write_file(file, baseline_text(made));
+}
+
+TEST(Doctor, TellsWhatIsAcceptedOfThisHostAndOfItsProcessor) {
+  const TemporaryFolder folder("doctor_test");
+  const std::string held = "host-x86_64-v4-2t, of which " + folder.path().string() + " holds ";
+  const auto told = [&] {
+    return accepted_of_host(folder.path(), "host-x86_64-v4-2t", "AuthenticAMD-26-2");
+  };
+  EXPECT_EQ(told(), held + "nothing");
+  keep_baseline(folder.path(), true, {});
+  EXPECT_EQ(told(), held + "counts, and of AuthenticAMD-26-2 no times");
+  keep_baseline(folder.path(), true, {"GenuineIntel-6-167"});
+  EXPECT_EQ(told(), held + "counts, and of AuthenticAMD-26-2 no times");
+  keep_baseline(folder.path(), true, {"AuthenticAMD-26-2"});
+  EXPECT_THAT(told(), EndsWith(" times of runs that keep no CPUs awake alone"));
+  keep_baseline(folder.path(), true, {"AuthenticAMD-26-2 kept awake"});
+  EXPECT_THAT(told(), EndsWith(" times of runs that keep CPUs awake alone"));
+  keep_baseline(folder.path(), false, {"AuthenticAMD-26-2", "AuthenticAMD-26-2 kept awake"});
+  EXPECT_EQ(
+      told(),
+      held +
+          "no counts, and of AuthenticAMD-26-2 times of runs that keep CPUs awake and of others");
+}
+
+TEST(Doctor, KnowsTheArchitecturesThatSuitesKnow) {
+  const std::string told = doctor("none").output;
+  if (told.find("cuda-dry:") == std::string::npos) GTEST_SKIP() << "there is no toolkit here";
+  for (const int sm : architectures) EXPECT_THAT(told, HasSubstr(text(" cuda-dry:sm_", sm)));
+}
+
+TEST(Doctor, AnAbsentFolderOfBaselinesHoldsNothing) {
+  const TemporaryFolder folder("doctor_test");
+  EXPECT_THAT(
+      doctor("none", {"--baselines=" + (folder.path() / "no").string()}).output,
+      AllOf(HasSubstr("a run here is held against host-"), HasSubstr("/no holds nothing\n")));
 }
 
 TEST(Doctor, TellsThatASuiteGoesBeforeNobodyAndHowItWould) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/architectures.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast {
@@ -64,6 +65,9 @@ constexpr Architecture table[] = {
      .shared_bytes_per_multiprocessor = 100 * KiB,
      .l2_bytes = 128 * MiB},
 };
+
+static_assert(std::ranges::equal(table, architectures, {}, &Architecture::sm),
+              "each of base/architectures.hpp has a row, in its order");
 
 template <class Integer>
 constexpr Integer round_up(Integer value, Integer unit) {
