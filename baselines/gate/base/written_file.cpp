@@ -51,6 +51,14 @@ void withdraw(const std::filesystem::path& older) {
                      ": what stands there cannot be removed: ", std::strerror(errno)));
 }
 
+void make_folder(const std::filesystem::path& out) {
+  std::error_code problem;
+  std::filesystem::create_directories(out, problem);
+  if (problem)
+    throw Error(Fault::bad_input,
+                text("cannot write to --out=", out.string(), ": ", problem.message()));
+}
+
 void write_file(const std::filesystem::path& path, std::string_view content, Sync sync) {
   WrittenFile file(path);
   file.append(content);

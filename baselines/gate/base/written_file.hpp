@@ -29,4 +29,8 @@ class WrittenFile : private holdfast::WrittenFile {
 // say. What cannot be removed, as a folder, throws Error(bad_input) "cannot write ..".
 void withdraw(const std::filesystem::path& older);
 
+// The folder that --out names, with those above it. Throws Error(bad_input) "cannot write to
+// --out=..".
+void make_folder(const std::filesystem::path& out);
+
 }  // namespace holdfast::gate

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "gate/base/numbers.hpp"
+#include "gate/base/written_file.hpp"
 #include "gate/commands/export.hpp"
 #include "gate/history/trend_lines.hpp"
 
@@ -78,11 +79,18 @@ void export_otava(const Options& options) {
   if (!out)
     throw Error(Fault::bad_input, "--format=otava needs --out=DIR, which receives its files");
   const std::vector<std::string> wished = options.values("metric");
-  const std::vector<HistoryLine> lines = read_history(
-      options.operands().front(), [&](const HistorySeries& series, const std::string&) {
+  const std::string& store = options.operands().front();
+  bool empty = true;
+  const std::vector<HistoryLine> lines =
+      read_history(store, [&](const HistorySeries& series, const std::string&) {
+        empty = false;
         return wished.empty() ||
                std::find(wished.begin(), wished.end(), series.metric) != wished.end();
       });
+  if (empty)
+    throw Error(Fault::bad_input, text(store, " holds no history; ", begin_history(store)));
+  if (lines.empty())
+    throw Error(Fault::bad_input, text("nothing in ", store, " has the metric ", wished.front()));
   const bool changed_only = options.has("changed-only");
   const auto changed = changed_only ? changed_series(lines) : std::set<std::vector<std::string>>();
   std::map<TableName, RunTable> tables;
@@ -96,7 +104,7 @@ void export_otava(const Options& options) {
     tables[{line.device_class, line.case_id, line.variant, line.fingerprint}][line.utc]
           [line.metric] = &line;
   }
-  fs::create_directories(*out);
+  make_folder(*out);
   std::string config = "tests:\n";
   for (const auto& [name, table] : tables) {
     const std::set<std::string> metrics = usual_metrics(table);

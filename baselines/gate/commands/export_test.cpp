@@ -220,6 +220,30 @@ TEST_F(GateCommand, AHistoryIsExportedAsTablesOfOtava) {
                    HasSubstr("needs --out=DIR"));
 }
 
+TEST_F(GateCommand, AFolderWithoutHistoryIsNotExported) {
+  const std::filesystem::path out = folder_.path() / "otava";
+  const auto exported = [&] {
+    return holdfast({"export", results_.string(), "--format=otava", "--out=" + out.string()});
+  };
+  expect_complaint(exported(), 2, HasSubstr("holds no history; begin a history with"));
+  store(toy::dry());
+  expect_complaint(exported(), 2, HasSubstr("holds no history"));
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+TEST_F(GateCommand, AHistoryIsExportedToNoFileAndOfNoUnknownMetric) {
+  store(toy::dry());
+  const std::string history = (folder_.path() / "history").string();
+  ASSERT_EQ(holdfast({"history", "append", results_.string(), "--store=" + history}), 0)
+      << complaints_;
+  const std::string file = common_policy_.string();
+  expect_complaint(holdfast({"export", history, "--format=otava", "--out=" + file}), 2,
+                   "holdfast: cannot write to --out=" + file + ": Not a directory\n");
+  expect_complaint(holdfast({"export", history, "--format=otava", "--metric=no",
+                             "--out=" + (folder_.path() / "otava").string()}),
+                   2, HasSubstr("has the metric no"));
+}
+
 TEST_F(GateCommand, ATrendIsToldInTheMetricsUnit) {
   const std::string history = (folder_.path() / "history").string();
   store(toy::host(), "optimized", "peak_bytes", toy::exact(169086208));

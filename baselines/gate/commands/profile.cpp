@@ -121,11 +121,7 @@ int profile(const Options& options) {
   const std::string id =
       resolve_case(options.operands()[1], ids_on(list, device), text(suite, " on ", device));
 
-  std::error_code problem;
-  fs::create_directories(out, problem);
-  if (problem)
-    throw Error(Fault::bad_input,
-                text("cannot write to --out=", out.string(), ": ", problem.message()));
+  make_folder(out);
   remove_older(out, id);
   catch_interruptions();
   Progress progress(suite);
