@@ -139,6 +139,10 @@ TEST_F(Crash, AReaderThatIsKilledWhileItFinishesAStoreLosesNothing) {
   EXPECT_GT(between, 0u) << "every kill came too early or too late";
 }
 
+TEST_F(Crash, WhatAKilledCommandLeavesGoesWithTheTest) {
+  EXPECT_EQ(fs::temp_directory_path().parent_path(), folder_.path());
+}
+
 // What an older command answered does not stand for what a killed one would have: it is withdrawn
 // before anything that takes long, and nothing brings it back.
 class KilledAnswer : public Crash {

@@ -3,6 +3,9 @@
 // killed or failed at any moment.
 #pragma once
 
+#include <cstdlib>
+#include <optional>
+
 #include "gate/documents/results_root.hpp"
 #include "gate/history/append.hpp"
 #include "gate/testing/fake_build.hpp"
@@ -40,6 +43,21 @@ class LastingCommands : public GateCommand {
     }
     bool older_stands() const { return is_older(place); }
   };
+
+  // What a command leaves that is killed, or told that nothing can be removed, goes with the test's
+  // folder.
+  void SetUp() override {
+    GateCommand::SetUp();
+    std::filesystem::create_directories(temporary_);
+    if (const char* set = std::getenv("TMPDIR")) before_ = set;
+    ::setenv("TMPDIR", temporary_.c_str(), 1);
+  }
+  void TearDown() override {
+    if (before_)
+      ::setenv("TMPDIR", before_->c_str(), 1);
+    else
+      ::unsetenv("TMPDIR");
+  }
 
   Seen look(const std::filesystem::path& folder, const std::vector<std::string>& reader) {
     EXPECT_EQ(holdfast(reader), 0) << complaints_;
@@ -127,6 +145,9 @@ class LastingCommands : public GateCommand {
   }
 
  private:
+  const std::filesystem::path temporary_ = folder_.path() / "temporary";
+  std::optional<std::string> before_ = {};
+
   static Answer answer(Answer made) {
     made.before = files_below(made.folder);
     EXPECT_TRUE(made.before.contains(made.place)) << "nothing older stands in " << made.place;
