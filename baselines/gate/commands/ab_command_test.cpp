@@ -176,6 +176,7 @@ TEST_F(AbCommand, NonsenseArgumentsAreRefused) {
   expect_refusal({one, one, "--filter=no_such_case"}, "no timed case in common");
   expect_refusal({one, one, "--filter=("}, "not a regular expression");
   expect_refusal({one, (folder_.path() / "none").string()}, "there is no program");
+  expect_refusal({"/bin/true", "/bin/true"}, "/bin/true is no suite of holdfast");
 }
 
 TEST_F(AbCommand, ASuiteThatNeverEndsALineIsCutOff) {

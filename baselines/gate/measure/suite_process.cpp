@@ -63,6 +63,10 @@ std::string list_of(const fs::path& binary, const std::vector<std::string>& cust
     throw Error(Fault::incomplete,
                 text(suite, " --list=json ", describe(outcome, list_timeout_seconds), ": ",
                      last_lines(outcome.complaints, 3)));
+  if (!outcome.output.starts_with('{'))
+    throw Error(Fault::bad_input, text(binary.string(),
+                                       " is no suite of holdfast: it answers "
+                                       "--list=json with no list"));
   const fs::path stored = list_path(binary.parent_path(), suite);
   if (custom.empty() && fs::exists(stored) && read_file(stored) != outcome.output)
     throw Error(Fault::bad_input,
