@@ -90,9 +90,11 @@ Meanings meanings_of(const Subject& subject, const fs::path& baselines) {
   for (const Baseline& baseline : subject.accepted)
     if (baseline.device_class == subject.device_class) return baseline.metrics;
   const std::string place = baseline_file(subject.device_class, subject.suite());
-  throw Error(Fault::bad_input, text("nothing tells what ", subject.suite(),
-                                     " measures: this build has no list of it, and ",
-                                     (baselines / place).string(), " does not exist"));
+  throw Error(Fault::bad_input,
+              text("nothing tells what a suite ", subject.suite(),
+                   " measures: this build has no list of it, and ", (baselines / place).string(),
+                   " does not exist; a whole case id begins with its suite, and holdfast list "
+                   "shows them"));
 }
 
 // The variant of an entry "case id|variant|metric".

@@ -82,6 +82,11 @@ TEST_F(PolicyCommand, TellsOfNoSumWhosePartsTheCaseHasNotThere) {
   expect_output(policy("host-x86_64-v4-2t"), 0, Not(HasSubstr("a sum's")));
 }
 
+TEST_F(PolicyCommand, OfAnIdWithoutItsSuiteTheWholeOneIsAskedFor) {
+  expect_complaint(holdfast(toy::joined({"policy", "step/n:64/f64"}, stores())), 2,
+                   HasSubstr("a whole case id begins with its suite"));
+}
+
 TEST_F(PolicyCommand, AClassThatCannotBeIsRefused) {
   accepted(toy::dry());
   expect_complaint(policy("nope"), 2, HasSubstr("--device-class=nope: a class is called as"));
