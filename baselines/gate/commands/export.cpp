@@ -2,6 +2,7 @@
 #include "gate/commands/export.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <iostream>
 #include <set>
@@ -134,18 +135,22 @@ void tell_why_empty(const nlohmann::json& made, const std::vector<StoredResults>
 int export_results(const Options& options) {
   const fs::path directory = options.operands().front();
   const std::string format = options.value_or("format", "");
-  const auto print = [](const nlohmann::json& json) { std::cout << json.dump(2) << "\n"; };
+  constexpr std::array<std::string_view, 5> formats = {"gbench", "bmf", "gha", "otava", "junit"};
+  if (std::find(formats.begin(), formats.end(), format) == formats.end())
+    throw Error(Fault::bad_input,
+                text("--format=", format, ": the formats are gbench, bmf, gha, otava and junit"));
   if (format == "otava") {
     export_otava(options);
     return 0;
   }
+  if (options.has("out"))
+    throw Error(Fault::bad_input, text("--out is for --format=otava; what --format=", format,
+                                       " prints, redirect: > FILE"));
   if (format == "junit") {
     std::cout << junit(kept_verdict(directory));
     return 0;
   }
-  if (format != "gbench" && format != "bmf" && format != "gha")
-    throw Error(Fault::bad_input,
-                text("--format=", format, ": the formats are gbench, bmf, gha, otava and junit"));
+  const auto print = [](const nlohmann::json& json) { std::cout << json.dump(2) << "\n"; };
   std::vector<StoredResults> all = read_all_results(directory);
   keep_wished(all, options, directory);
   if (format == "gbench") {

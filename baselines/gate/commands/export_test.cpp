@@ -244,6 +244,14 @@ TEST_F(GateCommand, AHistoryIsExportedToNoFileAndOfNoUnknownMetric) {
                    2, HasSubstr("has the metric no"));
 }
 
+TEST_F(GateCommand, OnlyAnExportThatWritesFilesTakesAFolder) {
+  store(toy::dry());
+  for (const std::string format : {"gbench", "bmf", "gha", "junit"})
+    expect_complaint(
+        holdfast({"export", results_.string(), "--format=" + format, "--out=x"}), 2,
+        HasSubstr("--out is for --format=otava; what --format=" + format + " prints, redirect"));
+}
+
 TEST_F(GateCommand, ATrendIsToldInTheMetricsUnit) {
   const std::string history = (folder_.path() / "history").string();
   store(toy::host(), "optimized", "peak_bytes", toy::exact(169086208));
