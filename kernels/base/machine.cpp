@@ -22,6 +22,14 @@ std::string widest_isa() {
   return "x86-64";
 }
 
+// No process has more CPUs than a cpu_set_t.
+Setting<int> thread_setting(const char* variable) {
+  const auto setting = positive_setting<int>(variable);
+  if (setting.value.value_or(0) <= CPU_SETSIZE) return setting;
+  return {.complaint = text(variable, " is '", *setting.value, "': set it to at most ", CPU_SETSIZE,
+                            " or unset it")};
+}
+
 // Under a limit of the time without a pause (RLIMIT_RTTIME) the kernel would end the process.
 bool grants_real_time() {
   rlimit unpaused = {};
@@ -70,7 +78,7 @@ HostThreads host_threads(int cpus) {
   constexpr int gate_threads = 2;  // the same everywhere, so that host baselines compare
   HostThreads threads{.count = std::min(gate_threads, cpus)};
   for (const char* variable : {"HOLDFAST_NUM_THREADS", "SLURM_CPUS_PER_TASK"}) {
-    const auto setting = positive_setting<int>(variable);
+    const auto setting = thread_setting(variable);
     if (threads.complaint.empty()) threads.complaint = setting.complaint;
     if (!setting.value) continue;
     threads.count = *setting.value;

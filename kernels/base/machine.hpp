@@ -51,7 +51,8 @@ bool has_host_code(std::string_view isa);
 int usable_cpus();
 
 // How many threads a suite runs with: HOLDFAST_NUM_THREADS, else Slurm's count, else 2 (1 where
-// there is but one CPU to use). A setting that is no number is passed over, and complained of.
+// there is but one CPU to use). A setting that is no number, or more CPUs than a process can have
+// (1024), is passed over, and complained of.
 struct HostThreads {
   int count = 1;
   std::string complaint = {};

@@ -54,6 +54,16 @@ TEST(HostThreads, ASettingThatIsNoNumberIsPassedOverAndComplainedOf) {
   }
 }
 
+TEST(HostThreads, MoreThanAProcessHasCpusArePassedOverAndComplainedOf) {
+  const With all(With::Settings{{"HOLDFAST_NUM_THREADS", "1024"}});
+  EXPECT_EQ(host_threads().count, 1024);
+  EXPECT_EQ(host_threads().complaint, "");
+  const With more({{"HOLDFAST_NUM_THREADS", "100000"}, {"SLURM_CPUS_PER_TASK", "16"}});
+  EXPECT_EQ(host_threads().count, 16);
+  EXPECT_EQ(host_threads().complaint,
+            "HOLDFAST_NUM_THREADS is '100000': set it to at most 1024 or unset it");
+}
+
 TEST(HostThreads, ASettingThatIsNotLookedAtIsNotComplainedOf) {
   const With both({{"HOLDFAST_NUM_THREADS", "3"}, {"SLURM_CPUS_PER_TASK", "many"}});
   EXPECT_EQ(host_threads().complaint, "");

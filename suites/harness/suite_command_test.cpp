@@ -77,6 +77,19 @@ TEST_F(SuiteCommand, ASizeThatIsNoNumberIsUsage) {
   EXPECT_EQ(suite("--size=many").exit, 2);
 }
 
+TEST_F(SuiteCommand, MoreThreadsThanAProcessHasCpusIsUsage) {
+  expect_usage(run("HOLDFAST_NUM_THREADS=100000 " CUBED_SPHERE_SWE_BINARY " --filter=rhs/n:24"),
+               "set it to at most 1024");
+}
+
+TEST_F(SuiteCommand, AByteOfMemoryIsASentenceEvenOfTheCeilings) {
+  const Said said = run("HOLDFAST_MEMORY_LIMIT_GB=1e-9 " CUBED_SPHERE_SWE_BINARY
+                        " --tier=smoke --filter=rhs/n:24");
+  EXPECT_EQ(said.exit, 3) << said.words;
+  EXPECT_THAT(said.words, HasSubstr("the ceiling of memory is not known"));
+  EXPECT_THAT(said.words, HasSubstr("rhs/n:24/f64: failed to allocate 'metric'"));
+}
+
 TEST_F(SuiteCommand, TheListIsTheSameBytesEveryTime) {
   const Said first = suite("--list=json"), second = suite("--list=json");
   EXPECT_EQ(first.exit, 0);

@@ -30,6 +30,12 @@ constexpr double seconds_per_ceiling = 0.02;
 constexpr std::size_t bytes_per_step = 32 * MiB;
 constexpr int multiply_adds = 100'000, exponentials = 400, edge = 384;
 
+// At least a cache line, where many threads share a little.
+std::size_t share_of(std::size_t bytes, std::size_t threads) {
+  constexpr std::size_t line = 64;
+  return std::max(bytes / threads, line);
+}
+
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -102,7 +108,7 @@ std::vector<Ceilings::Level> levels(const Backends& backends) {
     constexpr std::size_t most = 32 * MiB;
     const std::size_t capacity = cache.team_bytes(threads);
     add(text("l", cache.level), static_cast<double>(capacity),
-        std::min(capacity / backends.size() / 2, most), false);
+        std::min(share_of(capacity / 2, backends.size()), most), false);
     last_cache = capacity;
   }
   // Four times the last cache, and where that takes long, surely more than twice: some have 480
@@ -112,7 +118,7 @@ std::vector<Ceilings::Level> levels(const Backends& backends) {
       std::max(std::clamp(4 * last_cache, least, most), last_cache * 2 + last_cache / 4);
   if (const auto limit = host_limits().memory_bytes)
     beyond = std::min(beyond, static_cast<std::size_t>(*limit) / 4);
-  add("memory", 0, beyond / backends.size(), true);
+  add("memory", 0, share_of(beyond, backends.size()), true);
   return levels;
 }
 
