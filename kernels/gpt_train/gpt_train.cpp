@@ -50,6 +50,16 @@ void check_memory(const Backend& backend, Variant variant, const Problem& proble
                    " are free; choose a smaller batch, seq or model"));
 }
 
+// A device's batch is made on its host: tokens, documents, segments, targets, and which count.
+void check_host_memory(const Shape& s) {
+  const std::int64_t held = s.tokens() * std::int64_t{4 * sizeof(int) + 1};
+  const auto allowed = host_limits().memory_bytes;
+  if (!allowed || held <= *allowed) return;
+  throw Error(Fault::out_of_memory,
+              text("its host would hold ", held, " bytes (a batch of ", s.tokens(),
+                   " tokens), and ", *allowed, " are allowed; choose a smaller batch or seq"));
+}
+
 }  // namespace
 
 void validate(const Options& o) {
@@ -87,6 +97,7 @@ std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,
 #ifdef HOLDFAST_CUDA
     check_for_device(options);
     check_memory(backend, variant, {unit, options});
+    if (unit != Unit::update) check_host_memory(options.shape);
     return variant == Variant::reference ? make_cuda_reference(backend, {unit, options})
                                          : make_cuda_optimized(backend, {unit, options});
 #else

@@ -41,5 +41,14 @@ TEST(GptWork, HiddenPairsDoNotCountAndOptimisersDoNotEither) {
   EXPECT_GT(work_of(Unit::train_step, options).flops, work_of(Unit::train_step, adamw).flops);
 }
 
+TEST(GptWork, OfABatchThatNoMachineHoldsIsKnownAtOnce) {
+  Options options = of(Model::tiny);
+  options.documents = true;
+  options.shape.batch = 10'000;  // the most that are counted are between this and twice as many
+  const double counted = model_flops(options);
+  options.shape.batch = 1'000'000'000;
+  EXPECT_NEAR(model_flops(options) / counted / 1e5, 1, 1e-3);
+}
+
 }  // namespace
 }  // namespace holdfast::gpt_train

@@ -138,6 +138,15 @@ TEST(GptCommand, WhatDoesNotFitIsToldBeforeItIsAllocated) {
   EXPECT_THAT(said.words, HasSubstr("and 1000000 are free; choose a smaller batch, seq or model"));
 }
 
+TEST(GptCommand, ABatchThatNoMachineHoldsIsListedAndToldTheSame) {
+  const std::string huge = GPT_TRAIN_BINARY " --batch=1000000000 ";
+  EXPECT_EQ(run(huge + "--list").exit, 0);
+  const Said said = run(huge + "--filter=forward_backward/model:tiny/docs:1 --tier=full");
+  EXPECT_EQ(said.exit, 3) << said.words;
+  EXPECT_THAT(said.words, HasSubstr("it would hold "));
+  EXPECT_THAT(said.words, HasSubstr("are free; choose a smaller batch, seq or model"));
+}
+
 // The published benchmark of 100 steps and its assertion.
 TEST(GptCommand, AMeanStepIsHeldToItsAssertion) {
   const std::string pass = GPT_TRAIN_BINARY
@@ -168,6 +177,12 @@ TEST(GptCommand, WindowsOfAProfileBeginAtMultiplesOfWhatIsAsked) {
 
 #ifdef HOLDFAST_CUDA
 const std::string dry = GPT_TRAIN_BINARY " --device=cuda-dry:sm_90 ";
+
+TEST(GptCommand, ABatchThatNoHostHoldsIsToldOfADryDeviceToo) {
+  const Said said = run(dry + "--batch=1000000000 --filter=forward_backward/model:tiny/docs:0");
+  EXPECT_EQ(said.exit, 3) << said.words;
+  EXPECT_THAT(said.words, HasSubstr("its host would hold 2176000000000 bytes (a batch of"));
+}
 
 TEST(GptCommand, ACompilationsReasonNamesTheWidthOfAHead) {
   const Said said = run("HOLDFAST_LOG_COMPILES=1 " + dry + "--filter=shape_change");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpt_train/data/data.hpp"
 
+#include <cmath>
+
 #include "runtime/base/error.hpp"
 
 namespace holdfast::gpt_train {
@@ -20,6 +22,11 @@ int token_at(std::uint64_t position, int vocabulary) {
   if (position % 2 == 1 && (hashed(seed, 1, position) & 3) != 0)
     return static_cast<int>((5 * base_token(position - 1, last) + 7) % last);
   return static_cast<int>(base_token(position, last));
+}
+
+bool begins_document(const Options& options, std::uint64_t position) {
+  return options.documents &&
+         hashed(seed, 2, position) % static_cast<std::uint64_t>(options.shape.document) == 0;
 }
 
 }  // namespace
@@ -42,10 +49,7 @@ Batch batch_of(const Options& options, std::int64_t step) {
       const std::int64_t at = std::int64_t{b} * s.columns + t;
       const auto position = static_cast<std::uint64_t>(step * s.tokens() + at);
       batch.tokens[at] = token_at(position, s.vocabulary);
-      if (t > 0)
-        batch.documents[at] =
-            batch.documents[at - 1] +
-            (options.documents && hashed(seed, 2, position) % std::uint64_t(s.document) == 0);
+      if (t > 0) batch.documents[at] = batch.documents[at - 1] + begins_document(options, position);
     }
   for (std::int64_t k = 1; step == 0 && k <= options.pad_tail; ++k) {
     batch.tokens[s.tokens() - k] = s.vocabulary - 1;
@@ -79,14 +83,26 @@ Targets targets_of(const Shape& s, const Batch& batch) {
   return all;
 }
 
-std::int64_t pairs_of(const Shape& s, const Batch& batch) {
-  const std::vector<int> segments = targets_of(s, batch).segments;
-  std::int64_t pairs = 0;
-  for (std::int64_t row = 0; row < s.tokens(); row += s.columns)
-    for (std::int64_t t = row; t < row + s.columns; ++t)
-      for (std::int64_t earlier = row; earlier <= t; ++earlier)
-        pairs += segments[earlier] == segments[t];
+std::int64_t pairs_of(const Options& options) {
+  const Shape& s = options.shape;
+  const std::int64_t padding = s.tokens() - options.pad_tail;
+  std::int64_t pairs = 0, seen = 0;
+  for (std::int64_t at = 0; at < s.tokens(); ++at) {
+    if (at % s.columns == 0 || at == padding ||
+        (at < padding && begins_document(options, static_cast<std::uint64_t>(at))))
+      seen = 0;
+    pairs += ++seen;
+  }
   return pairs;
+}
+
+// Of a row, the sum of (T - k) (1 - 1/D)^k over k < T: so often are positions k apart of one
+// document.
+double expected_pairs(const Options& options) {
+  const Shape& s = options.shape;
+  const double columns = s.columns, mean = s.document;
+  const double divided = 1 - std::pow(1 - 1 / mean, columns);
+  return s.batch * mean * (columns - (mean - 1) * divided);
 }
 
 }  // namespace holdfast::gpt_train

@@ -29,7 +29,11 @@ struct Targets {
 // Throws Error{bad_input} with the place of a token that is none, and where nothing is counted.
 Targets targets_of(const Shape& shape, const Batch& batch);
 
-// P: pairs of positions of which the later sees the earlier.
-std::int64_t pairs_of(const Shape& shape, const Batch& batch);
+// P: pairs of positions of which the later sees the earlier, in the batch of step 0, which is not
+// made for it. Every token is looked at.
+std::int64_t pairs_of(const Options& options);
+
+// What P is on average where rows have documents and no padding.
+double expected_pairs(const Options& options);
 
 }  // namespace holdfast::gpt_train

@@ -20,6 +20,18 @@ double parameter(const Shape& shape, const std::string& name, std::int64_t at) {
   return NAN;
 }
 
+// As a mask would count them.
+std::int64_t counted_pairs(const Options& options) {
+  const Shape& s = options.shape;
+  const std::vector<int> segments = targets_of(s, batch_of(options, 0)).segments;
+  std::int64_t pairs = 0;
+  for (std::int64_t row = 0; row < s.tokens(); row += s.columns)
+    for (std::int64_t t = row; t < row + s.columns; ++t)
+      for (std::int64_t earlier = row; earlier <= t; ++earlier)
+        pairs += segments[earlier] == segments[t];
+  return pairs;
+}
+
 TEST(GptData, HashesArePublished) {
   EXPECT_EQ(hashed(0, 0, 0), 0xe220a8397b1dcdafu);
   EXPECT_EQ(hashed(1234, 1, 0), 0x9e17e35f6d9238edu);
@@ -44,7 +56,7 @@ TEST(GptData, TokensAndDocumentsOfMicroArePublished) {
   EXPECT_EQ(first.documents, (std::vector<int>{1, 1, 1, 1, 2, 2, 3, 3, 3, 3, 3, 3,
                                                1, 2, 3, 3, 3, 3, 3, 3, 3, 0, 0, 0}));
   EXPECT_EQ(targets_of(golden::micro.shape, first).count, 15);
-  EXPECT_EQ(pairs_of(golden::micro.shape, first), 70);
+  EXPECT_EQ(pairs_of(golden::micro), 70);
   EXPECT_EQ(batch_of(golden::micro, 1).tokens,
             (std::vector<int>{17, 1,  0,  7, 54, 37, 42, 37, 3,  15, 43, 42,
                               58, 57, 23, 2, 1,  12, 6,  37, 20, 47, 2,  17}));
@@ -75,8 +87,27 @@ TEST(GptData, SumsOfEveryShapeArePublished) {
       EXPECT_EQ(std::accumulate(batch.tokens.begin(), batch.tokens.end(), std::int64_t{0}),
                 known.tokens);
       EXPECT_EQ(targets_of(options.shape, batch).count, known.counts[documents]);
-      EXPECT_EQ(pairs_of(options.shape, batch), known.pairs[documents]);
+      EXPECT_EQ(pairs_of(options), known.pairs[documents]);
     }
+}
+
+TEST(GptData, PairsAreThoseOfTheBatchThatIsNotMadeForThem) {
+  for (const Model model : {Model::micro, Model::tiny, Model::small})
+    for (const bool documents : {false, true})
+      for (const int padded : {0, 1, 11}) {
+        const Options options = {
+            .shape = shape_of(model), .documents = documents, .pad_tail = padded};
+        EXPECT_EQ(pairs_of(options), counted_pairs(options)) << model_words.of(model);
+      }
+}
+
+TEST(GptData, ManyRowsHaveThePairsThatAreExpected) {
+  for (const int document : {1, 5, 64}) {
+    Options options = {.shape = shape_of(Model::tiny), .documents = true};
+    options.shape.batch = 16000;
+    options.shape.document = document;
+    EXPECT_NEAR(expected_pairs(options) / double(pairs_of(options)), 1, 0.01) << document;
+  }
 }
 
 TEST(GptData, ParameterCountsArePublished) {
