@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/case/options.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "base/id_filter.hpp"
 #include "runtime/base/error.hpp"
@@ -76,6 +78,21 @@ Error unknown_option(std::string_view name, const std::vector<OptionRow>& rows) 
                        : text("unknown option --", name, "; --help lists what there is"));
 }
 
+// Of the option that an argument names, which is given once, and a switch without a value.
+const OptionRow& row_of(std::string_view argument, const std::vector<OptionRow>& rows,
+                        std::set<std::string>& given) {
+  const auto equals = std::min(argument.find('='), argument.size());
+  const std::string_view name = argument.substr(2, equals - 2);
+  const auto row = std::find_if(rows.begin(), rows.end(),
+                                [&](const OptionRow& each) { return each.name == name; });
+  if (row == rows.end()) throw unknown_option(name, rows);
+  if (row->value.empty() && equals < argument.size())
+    throw Error(Fault::bad_input, text("--", name, " is a switch and takes no value"));
+  if (!given.emplace(name).second)
+    throw Error(Fault::bad_input, text("--", name, " is given twice; give it once"));
+  return *row;
+}
+
 }  // namespace
 
 std::optional<int> SuiteOptions::integer(std::string_view name) const {
@@ -96,6 +113,7 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
   rows.insert(rows.end(), custom.begin(), custom.end());
 
   SuiteOptions options;
+  std::set<std::string> given;
   const std::map<std::string_view, std::string*> strings = {{"device", &options.device},
                                                             {"tier", &options.tier},
                                                             {"filter", &options.filter},
@@ -113,29 +131,24 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
     if (!argument.starts_with("--"))
       throw Error(Fault::bad_input,
                   text("'", argument, "' is not an option; options begin with --, see --help"));
-    const auto equals = argument.find('=');
-    const std::string_view name =
-        argument.substr(2, equals == argument.npos ? argument.npos : equals - 2);
-    const OptionRow* row = nullptr;
-    for (const OptionRow& each : rows)
-      if (each.name == name) row = &each;
-    if (!row) throw unknown_option(name, rows);
-
+    const OptionRow& row = row_of(argument, rows, given);
+    const std::string_view name = row.name;
     if (const auto known = switches.find(name); known != switches.end()) {
       *known->second = true;
       continue;
     }
     std::optional<std::string> value;
+    const auto equals = argument.find('=');
     if (equals != argument.npos)
       value = argument.substr(equals + 1);
     else if (name == "list")
       value = "people";
-    else if (row->value.empty())
+    else if (row.value.empty())
       value = "on";  // a switch
     else if (i + 1 < arguments.size() && !arguments[i + 1].starts_with("--"))
       value = arguments[++i];
     if (!value || value->empty())
-      throw Error(Fault::bad_input, text("--", name, " needs a value: --", name, "=", row->value));
+      throw Error(Fault::bad_input, text("--", name, " needs a value: --", name, "=", row.value));
 
     if (const auto known = strings.find(name); known != strings.end())
       *known->second = *value;

@@ -37,8 +37,8 @@ struct SuiteOptions {
   std::optional<int> integer(std::string_view name) const;
 };
 
-// Throws Error{bad_input} for an unknown option, a missing value, a filter that is no regular
-// expression.
+// Throws Error{bad_input} for an unknown option, one given twice, a missing value, a switch with
+// one, a filter that is no regular expression. Google Benchmark's flags may repeat.
 SuiteOptions parse_options(const std::vector<std::string>& arguments,
                            const std::vector<OptionRow>& custom);
 

@@ -8,7 +8,7 @@
 namespace holdfast {
 namespace {
 
-const std::vector<OptionRow> custom = {{"size", "N", "cells"}};
+const std::vector<OptionRow> custom = {{"size", "N", "cells"}, {"large", "", "more of them"}};
 
 std::string complaint(const std::vector<std::string>& arguments) {
   return refusal_of([&] { return parse_options(arguments, custom); });
@@ -75,6 +75,24 @@ TEST(Options, HaveASwitchForTheLockStep) {
 TEST(Options, HaveASwitchForCounting) {
   EXPECT_FALSE(parse_options({}, custom).count_instructions);
   EXPECT_TRUE(parse_options({"--count-instructions"}, custom).count_instructions);
+}
+
+TEST(Options, RefuseASwitchWithAValue) {
+  EXPECT_EQ(complaint({"--large=no"}), "--large is a switch and takes no value");
+  EXPECT_EQ(complaint({"--help="}), "--help is a switch and takes no value");
+  EXPECT_EQ(parse_options({"--large"}, custom).custom.at("large"), "on");
+}
+
+TEST(Options, AreGivenOnce) {
+  EXPECT_EQ(complaint({"--tier=smoke", "--tier", "gate"}), "--tier is given twice; give it once");
+  EXPECT_EQ(complaint({"--size=1", "--size=2"}), "--size is given twice; give it once");
+  EXPECT_EQ(complaint({"--large", "--large"}), "--large is given twice; give it once");
+  EXPECT_EQ(complaint({"--trace=a", "--trace=b"}), "--trace is given twice; give it once");
+}
+
+TEST(Options, OfGoogleBenchmarkMayRepeat) {
+  const std::string flag = "--benchmark_context=a=b";
+  EXPECT_EQ(parse_options({flag, flag}, custom).benchmark_flags.size(), 2u);
 }
 
 TEST(Options, RefuseWhatCountingHasNoUseFor) {
