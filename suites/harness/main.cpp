@@ -81,18 +81,19 @@ void print_for_people(const std::vector<Case>& cases) {
               << "\n";
 }
 
-// The cases of this device and tier; `filter` narrows them, with a leading '-' to those that do not
-// match.
+// The cases of this device, or of any, and tier; `filter` narrows them, with a leading '-' to those
+// that do not match.
 std::vector<const Case*> of_tier(const std::vector<Case>& cases, const SuiteOptions& options) {
   const Tier most = tier(options.tier);
+  const bool any = options.device.empty();
+  if (!any) check_device(options.device);
   std::vector<const Case*> chosen;
   for (const Case& one : cases)
-    if (one.runs_on(options.device) && one.tier <= most) chosen.push_back(&one);
-  if (chosen.empty()) {
-    (void)open_backend(options.device);  // an unknown device has a sentence of its own
-    throw Error(Fault::bad_input, text("there is no case for --device=", options.device,
-                                       " --tier=", options.tier, "; --list shows what there is"));
-  }
+    if ((any || one.runs_on(options.device)) && one.tier <= most) chosen.push_back(&one);
+  if (chosen.empty())
+    throw Error(Fault::bad_input,
+                text("there is no case for ", any ? "" : text("--device=", options.device, " "),
+                     "--tier=", options.tier, "; --list shows what there is"));
   return chosen;
 }
 
@@ -104,6 +105,14 @@ std::vector<const Case*> filtered(std::vector<const Case*> cases, const std::str
                 text("--filter=", filter,
                      " matches no case of this device and tier; --list shows what there is"));
   return cases;
+}
+
+void print_list(const std::string& suite, const std::vector<Case>& cases,
+                const SuiteOptions& options) {
+  std::vector<Case> listed;
+  for (const Case* one : filtered(of_tier(cases, options), options.filter)) listed.push_back(*one);
+  if (options.list == "people") return print_for_people(listed);
+  std::cout << document(list_json(suite, listed));
 }
 
 const Case& the_only(const std::vector<const Case*>& chosen) {
@@ -219,13 +228,8 @@ int run(char* program, const std::vector<std::string>& arguments) {
     return 0;
   }
   const std::vector<Case> cases = suite.cases(options);
-  const std::string list = document(list_json(suite.name, cases));
-  if (options.list == "json") {
-    std::cout << list;
-    return 0;
-  }
-  if (options.list == "people") {
-    print_for_people(cases);
+  if (!options.list.empty()) {
+    print_list(suite.name, cases, options);
     return 0;
   }
 
@@ -249,7 +253,9 @@ int run(char* program, const std::vector<std::string>& arguments) {
     return profile_cases(suite.name, chosen, options) ? 0 : Exit::failed;
   initialise_benchmark(program, options);
 
-  Report report{.suite = suite.name, .tier = options.tier, .list_hash = sha256(list)};
+  Report report{.suite = suite.name,
+                .tier = options.tier,
+                .list_hash = sha256(document(list_json(suite.name, cases)))};
   for (const auto& [option, value] : options.custom)
     report.custom.push_back(text("--", option, "=", value));
   const auto gpu = watch_gpu(options.device);

@@ -97,6 +97,24 @@ TEST_F(SuiteCommand, TheListIsTheSameBytesEveryTime) {
   EXPECT_EQ(nlohmann::json::parse(first.words)["suite"], "cubed_sphere_swe");
 }
 
+TEST_F(SuiteCommand, TheListHoldsWhatDeviceTierAndFilterLeave) {
+  const auto count = [](const std::string& options) {
+    return nlohmann::json::parse(suite("--list=json " + options).words)["cases"].size();
+  };
+  EXPECT_LT(count("--device=host"), count(""));
+  EXPECT_LT(count("--tier=gate"), count("--tier=full"));
+  EXPECT_EQ(count("--tier=full"), count(""));
+  const std::string smoke = suite("--list --device=cuda --tier=smoke --filter=rhs/n:").words;
+  EXPECT_THAT(smoke, testing::StartsWith("smoke  cubed_sphere_swe/rhs/n:24/f64"));
+  EXPECT_EQ(std::count(smoke.begin(), smoke.end(), '\n'), 1);
+}
+
+TEST_F(SuiteCommand, AListOfNonsenseIsUsage) {
+  expect_usage(suite("--list --device=tpu"), "there is no device 'tpu'");
+  expect_usage(suite("--list=json --tier=huge"), "the tiers are smoke, gate and full");
+  expect_usage(suite("--list --filter=no_such_case"), "no_such_case");
+}
+
 TEST_F(SuiteCommand, TheListForPeopleHasALinePerCase) {
   EXPECT_THAT(suite("--list").words, HasSubstr("smoke  cubed_sphere_swe/rhs/n:24/f64"));
 }

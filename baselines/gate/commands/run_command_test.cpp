@@ -298,6 +298,12 @@ TEST_F(RunCommand, WhatTheSuiteRefusesIsPassedOn) {
   expect_refusal(run("refuse"), "fake_suite: there is no case of that name; see --list=json");
 }
 
+TEST_F(RunCommand, WhatNarrowsTheCasesIsNotHandedOnToTheSuite) {
+  for (const std::string option : {"--filter", "--tier", "--device"})
+    expect_refusal(run("ok", {"--", option + "=add"}),
+                   option + " behind -- would narrow what is expected; give it before --");
+}
+
 TEST_F(RunCommand, AnUnknownSuiteIsNamed) {
   expect_refusal(
       holdfast("ok", {"run", "no_such_suite", "--device=host", "--out=" + results_.string()}),

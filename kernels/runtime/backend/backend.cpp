@@ -41,8 +41,19 @@ std::string slug(std::string_view words) {
 
 }  // namespace
 
+void check_device(std::string_view name) {
+  if (name == "host" || name == "cuda" || number_after(ordinal_prefix, name)) return;
+  const auto sm = number_after(dry_prefix, name);
+  if (!sm)
+    throw Error(Fault::bad_input,
+                text("there is no device '", name,
+                     "': use host, cuda, cuda:N (the N-th GPU) or cuda-dry:sm_NN (sm_90 ...)"));
+  (void)architecture(*sm);
+}
+
 std::unique_ptr<Backend> open_backend(std::string_view name) {
   check_settings();
+  check_device(name);
   auto backend = std::make_unique<Backend>();
   backend->name = name;
   use_host_threads(host_limits().threads);
@@ -55,12 +66,9 @@ std::unique_ptr<Backend> open_backend(std::string_view name) {
     backend->device = make_cuda_device(backend->ledger, 0);
   else if (const auto ordinal = number_after(ordinal_prefix, name))
     backend->device = make_cuda_device(backend->ledger, *ordinal);
-  else if (const auto sm = number_after(dry_prefix, name))
-    backend->device = make_dry_device(backend->ledger, architecture(*sm));
   else
-    throw Error(Fault::bad_input,
-                text("there is no device '", name,
-                     "': use host, cuda, cuda:N (the N-th GPU) or cuda-dry:sm_NN (sm_90 ...)"));
+    backend->device =
+        make_dry_device(backend->ledger, architecture(number_after(dry_prefix, name).value()));
   backend->compiler = std::make_unique<Compiler>(*backend->device);
   return backend;
 }

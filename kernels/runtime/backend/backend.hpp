@@ -32,8 +32,11 @@ struct Backend {
   bool executes() const { return device == nullptr || device->executes(); }
 };
 
-// "host", "cuda", "cuda:N" or "cuda-dry:sm_NN". Throws Error{bad_input} for another name,
-// Error{no_device} with the reason where this build or machine cannot open it.
+// Throws Error{bad_input} for what is neither "host", "cuda", "cuda:N" nor "cuda-dry:sm_NN".
+void check_device(std::string_view name);
+
+// Throws as check_device() does, and Error{no_device} with the reason where this build or machine
+// cannot open it.
 std::unique_ptr<Backend> open_backend(std::string_view name);
 
 // "host-x86_64-v4-2t", "cuda-dry-sm_90", "nvidia-h200": what a baseline is kept for.

@@ -29,6 +29,13 @@ TEST(Backend, AnUnknownNameIsRefusedInOneSentence) {
   }
 }
 
+TEST(Backend, ANameIsCheckedWithoutADevice) {
+  for (const auto name : {"host", "cuda", "cuda:4095", "cuda-dry:sm_90"})
+    EXPECT_NO_THROW(check_device(name)) << name;
+  for (const auto name : {"gpu", "cuda:x", "cuda-dry:sm_42"})
+    EXPECT_THROW(check_device(name), Error) << name;
+}
+
 TEST(Backend, AnUnknownArchitectureNamesTheKnownOnes) {
   const auto error = refusal("cuda-dry:sm_42");
   EXPECT_EQ(error.fault(), Fault::bad_input);

@@ -16,7 +16,8 @@ constexpr OptionRow common[] = {
     {"tier", "TIER", "smoke, gate (default) or full; each includes the ones before it"},
     {"filter", "REGEX", "only cases whose id contains a match"},
     {"out", "FILE", "write the results there, as holdfast-results/1"},
-    {"list", "FORMAT", "print the cases and stop: json, or people (default)"},
+    {"list", "FORMAT",
+     "print all cases, or those of a given device, tier and filter: json, or people (default)"},
     {"lock-step", "", "time one case a sample at a time, as standard input asks; for holdfast ab"},
     {"count-instructions", "", "count those of a step, inside callgrind; for holdfast run"},
     {"help", "", "print this"},
@@ -160,6 +161,8 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
   if (!options.list.empty() && options.list != "json" && options.list != "people")
     throw Error(Fault::bad_input,
                 text("--list=", options.list, ": the formats are json and people"));
+  if (!options.list.empty() && !given.contains("device")) options.device.clear();
+  if (!options.list.empty() && !given.contains("tier")) options.tier = "full";
   if (const std::string problem = IdFilter(options.filter).problem(); !problem.empty())
     throw Error(Fault::bad_input,
                 text("--filter=", options.filter, ": not a regular expression: ", problem));

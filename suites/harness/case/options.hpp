@@ -20,11 +20,11 @@ struct OptionRow {
 };
 
 struct SuiteOptions {
-  std::string device = "host";
-  std::string tier = "gate";
-  std::string filter = {};  // what IdFilter takes of case ids
-  std::string out = {};     // result file; empty: none
-  std::string list = {};    // "json" or "people"; empty: measure
+  std::string device = "host";  // of a list that is not told: empty, which is any
+  std::string tier = "gate";    // of a list that is not told: full
+  std::string filter = {};      // what IdFilter takes of case ids
+  std::string out = {};         // result file; empty: none
+  std::string list = {};        // "json" or "people"; empty: measure
   ProfileOptions profiling = {};
   bool lock_step = false;           // serve one case to a paired comparison instead of measuring
   bool count_instructions = false;  // of single steps, under callgrind, instead of measuring

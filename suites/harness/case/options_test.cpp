@@ -63,6 +63,15 @@ TEST(Options, RefuseAFilterThatIsNoRegularExpression) {
   EXPECT_THAT(complaint({"--filter=n:(24"}), testing::HasSubstr("not a regular expression"));
 }
 
+TEST(Options, OfAListLeaveOutNothingThatTheyAreNotTold) {
+  const SuiteOptions all = parse_options({"--list=json"}, custom);
+  EXPECT_EQ(all.device, "");
+  EXPECT_EQ(all.tier, "full");
+  const SuiteOptions some = parse_options({"--list", "--device=cuda", "--tier=smoke"}, custom);
+  EXPECT_EQ(some.device, "cuda");
+  EXPECT_EQ(some.tier, "smoke");
+}
+
 TEST(Options, RefuseAnotherListFormat) {
   EXPECT_THAT(complaint({"--list=xml"}), testing::HasSubstr("json"));
 }

@@ -78,11 +78,20 @@ void plan_counting(const Options& options, Plan& plan) {
   }
 }
 
+// What the plan says itself: handed on, it would change the list that the results are held against.
+void refuse_own(const std::string& operand) {
+  for (const std::string option : {"--device", "--tier", "--filter"})
+    if (operand == option || operand.starts_with(option + "="))
+      throw Error(Fault::bad_input,
+                  text(option, " behind -- would narrow what is expected; give it before --"));
+}
+
 // The suites among the operands; the others are the plan's.
 std::vector<fs::path> plan_suites(const Options& options, const fs::path& folder, Plan& plan) {
   std::vector<fs::path> suites;
   // An operand with a dash can only stand behind "--": from there on it is the suite's own.
   for (const std::string& operand : options.operands()) {
+    refuse_own(operand);
     if (operand.starts_with('-') || !plan.custom.empty())
       plan.custom.push_back(operand);
     else
