@@ -28,6 +28,16 @@ std::string configuration(const Problem& problem, const StreamOptions& options) 
   return words;
 }
 
+void check_stream_settings(const StreamSettings& settings) {
+  if (settings.checkpoint_frequency < 1)
+    throw Error(Fault::bad_input, text("invalid_option: a checkpoint every ",
+                                       settings.checkpoint_frequency, " batches; give 1 or more"));
+  const double least = settings.least_success_rate;
+  if (!(least >= 0 && least <= 1))
+    throw Error(Fault::bad_input,
+                text("invalid_option: a least success rate of ", least, "; give 0 to 1"));
+}
+
 namespace {
 
 int rows_of(const Problem& problem, const StreamOptions& options) {
@@ -47,14 +57,7 @@ void check_options(const Backend& backend, const Problem& problem, const StreamO
   if (options.batch < 1)
     throw Error(Fault::bad_input,
                 text("invalid_option: batches of ", options.batch, " points; give 1 or more"));
-  if (options.settings.checkpoint_frequency < 1)
-    throw Error(Fault::bad_input,
-                text("invalid_option: a checkpoint every ", options.settings.checkpoint_frequency,
-                     " batches; give 1 or more"));
-  const double least = options.settings.least_success_rate;
-  if (!(least >= 0 && least <= 1))
-    throw Error(Fault::bad_input,
-                text("invalid_option: a least success rate of ", least, "; give 0 to 1"));
+  check_stream_settings(options.settings);
   const bool planted =
       options.settings.faults.probability > 0 || !options.settings.faults.permanent.empty();
   refuse_option(

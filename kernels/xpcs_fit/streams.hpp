@@ -46,6 +46,9 @@ inline bool is_looked_at(const StreamOptions& options) {
   return options.settings.mode == StreamMode::full || !options.folder.empty();
 }
 
+// Throws Error{bad_input} for a frequency below 1, and for a share of batches that is none.
+void check_stream_settings(const StreamSettings& settings);
+
 // What a checkpoint is of, in words: two fits of the same words go on from each other's.
 std::string configuration(const Problem& problem, const StreamOptions& options);
 

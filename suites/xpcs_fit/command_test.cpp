@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -109,23 +110,32 @@ TEST(XpcsOptions, SaveStreamsWhereTheyAreTold) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(XpcsOptions, RefuseWhatIsNoFrequency) {
-  const Said said =
-      run(XPCS_FIT_BINARY
-          " --device=host --tier=full --filter=stream/faults/probability:0/permanent:none "
-          "--checkpoint-frequency=0");
+// Before any case begins: also those of a filter that leaves none which looks at them.
+void expect_refusal(const std::string& option, const std::string& sentence) {
+  const Said said = run(XPCS_FIT_BINARY " --tier=smoke --filter=g2 " + option);
   EXPECT_EQ(said.exit, 2) << said.words;
-  EXPECT_THAT(said.words, testing::HasSubstr("a checkpoint every 0 batches"));
+  EXPECT_TRUE(one_sentence(said, "xpcs_fit")) << said.words;
+  EXPECT_THAT(said.words, testing::HasSubstr(sentence));
+}
+
+TEST(XpcsOptions, RefuseWhatIsNoFrequency) {
+  for (const std::string number : {"0", "-1"})
+    expect_refusal("--checkpoint-frequency=" + number,
+                   "a checkpoint every " + number + " batches; give 1 or more");
 }
 
 TEST(XpcsOptions, RefuseWhatIsNoShareOfBatches) {
-  const std::string fit = XPCS_FIT_BINARY
-      " --device=host --tier=full --filter=stream/faults/probability:0/permanent:3 ";
-  const Said more = run(fit + "--min-success-rate=2"), word = run(fit + "--min-success-rate=most");
-  EXPECT_EQ(more.exit, 2) << more.words;
-  EXPECT_THAT(more.words, testing::HasSubstr("a least success rate of 2; give 0 to 1"));
-  EXPECT_EQ(word.exit, 2) << word.words;
-  EXPECT_THAT(word.words, testing::HasSubstr("--min-success-rate=most is no number"));
+  for (const std::string number : {"2", "-1", "nan"})
+    expect_refusal("--min-success-rate=" + number,
+                   "a least success rate of " + number + "; give 0 to 1");
+  expect_refusal("--min-success-rate=most", "--min-success-rate=most is no number");
+}
+
+TEST(XpcsOptions, RefuseAFolderThatIsAFileOrLiesInOne) {
+  const auto file = fresh_folder("xpcs_no_folder") / "file";
+  std::ofstream(file) << "a file";
+  for (const auto& path : {file, file / "within" / "it"})
+    expect_refusal("--checkpoint-dir=" + path.string(), file.string() + " is no folder");
 }
 
 // A dry device, too, tells of every chunk when it is done, and moves nothing for it.

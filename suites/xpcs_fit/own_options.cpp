@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xpcs_fit/own_options.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <string>
 
 #include "families/given.hpp"
+#include "xpcs_fit/streams.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {
@@ -18,6 +22,29 @@ std::string wanted_way(const SuiteOptions& options) {
   if (std::find(words.begin(), words.end(), given->second) != words.end()) return given->second;
   (void)choose_strategy(1, 1, available_gib, given->second);  // says so
   return {};
+}
+
+// A folder that is there, or that a stream can make.
+void check_folder(const std::string& given) {
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  fs::path there = fs::absolute(given);
+  while (!fs::exists(there, unknown) && there.has_relative_path()) there = there.parent_path();
+  const bool is_folder = fs::is_directory(there, unknown);
+  if (is_folder && ::access(there.c_str(), W_OK) == 0) return;
+  throw Error(Fault::bad_input, text("--checkpoint-dir=", given, ": ", there.string(),
+                                     is_folder ? " cannot be written to" : " is no folder",
+                                     "; name a folder of your own"));
+}
+
+// Before any case begins, whichever of them looks at them.
+void check(const SuiteOptions& options) {
+  const Given given(options);
+  StreamSettings settings;
+  given.number("checkpoint-frequency", settings.checkpoint_frequency);
+  given.real("min-success-rate", settings.least_success_rate);
+  check_stream_settings(settings);
+  if (given.has("checkpoint-dir")) check_folder(options.custom.at("checkpoint-dir"));
 }
 
 // What the suite's own options make of a row.
@@ -47,6 +74,7 @@ std::vector<OptionRow> own_options() {
 }
 
 void follow(const SuiteOptions& options, std::vector<Row>& rows) {
+  check(options);
   const std::string way = wanted_way(options);
   for (Row& row : rows) row = with(options, way, row);
 }

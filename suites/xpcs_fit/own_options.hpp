@@ -11,8 +11,8 @@ namespace holdfast::xpcs_fit {
 
 std::vector<OptionRow> own_options();
 
-// Puts what was given where the rows keep it. Throws Error{bad_input} for a frequency that is no
-// number; a strategy that there is not is told in a warning, and chosen by size.
+// Puts what was given where the rows keep it. Throws Error{bad_input} for a frequency, a share or a
+// folder that is none; a strategy that there is not is told in a warning, and chosen by size.
 void follow(const SuiteOptions& options, std::vector<Row>& rows);
 
 }  // namespace holdfast::xpcs_fit
