@@ -31,6 +31,7 @@
 #include "runtime/backend/settings.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/compile/source_text.hpp"
 
 namespace holdfast {
 namespace {
@@ -297,6 +298,7 @@ int main(int argc, char** argv) {
   const std::string program = std::filesystem::path(argv[0]).filename().string();
   try {
     const int code = holdfast::run(argv[0], std::vector<std::string>(argv + 1, argv + argc));
+    holdfast::warn_of_unused_sources();
     if (!std::cout.flush())
       throw holdfast::Error(holdfast::Fault::bad_input, "cannot write to the standard output");
     return code;

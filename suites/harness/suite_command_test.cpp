@@ -234,6 +234,15 @@ TEST_F(SuiteCommand, WhatIsPromisedOnADryDeviceIsMeasured) {
                   folder / "out.json");
 }
 
+TEST_F(SuiteCommand, AFolderOfSourcesOfWhichNoneIsCompiledIsTold) {
+  const Said said =
+      run("HOLDFAST_SOURCES=" + folder.string() +
+          " " CUBED_SPHERE_SWE_BINARY " --device=cuda-dry:sm_90 --tier=smoke --filter=rhs/n:24");
+  if (said.exit == 77) GTEST_SKIP() << said.words;
+  EXPECT_EQ(said.exit, 0) << said.words;
+  EXPECT_THAT(said.words, HasSubstr("which holds nothing of what was compiled ("));
+}
+
 TEST_F(SuiteCommand, EachAxisOfTheProgramIsAnOptionThatMarksTheRun) {
   const struct {
     const char* option;

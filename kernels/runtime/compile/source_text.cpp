@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
 #include "runtime/base/error.hpp"
@@ -15,6 +16,22 @@ namespace {
 std::string_view replaced_sources() {
   const char* setting = std::getenv("HOLDFAST_SOURCES");
   return setting ? setting : "";
+}
+
+// What was asked for while HOLDFAST_SOURCES named this folder.
+struct Asked {
+  std::string folder = {}, last = {};  // the latter a path
+  int files = 0, found = 0;
+};
+std::mutex asking;
+Asked asked;
+
+void note(std::string_view path, bool found) {
+  const std::lock_guard lock(asking);
+  if (asked.folder != replaced_sources()) asked = {.folder = std::string(replaced_sources())};
+  asked.last = path;
+  ++asked.files;
+  asked.found += found;
 }
 
 }  // namespace
@@ -50,9 +67,20 @@ std::string source_text(std::string_view path, std::string_view embedded) {
       throw Error(Fault::bad_input, text("failed to read ", file.string(),
                                          ", which HOLDFAST_SOURCES puts in place of ", path));
     log(LogLevel::info, text(path, " is read from ", file.string()));
+    note(path, true);
     return contents.str();
   }
+  note(path, false);
   return std::string(embedded);
+}
+
+void warn_of_unused_sources() {
+  const std::lock_guard lock(asking);
+  if (!sources_overridden() || asked.files == 0 || asked.found > 0) return;
+  log(LogLevel::warn,
+      text("HOLDFAST_SOURCES is '", asked.folder, "', which holds nothing of what was compiled (",
+           plural(asked.files, "file"), ", the last ", asked.last,
+           "): the built-in device code was; name another folder, or unset it"));
 }
 
 }  // namespace holdfast

@@ -16,6 +16,10 @@ std::string source_text(std::string_view path, std::string_view embedded);
 // Whether HOLDFAST_SOURCES is set: what this process measures is not what it was built from.
 bool sources_overridden();
 
+// Where HOLDFAST_SOURCES is set and nothing that was compiled since lay there. Some may: a folder
+// need not hold all.
+void warn_of_unused_sources();
+
 // "optimized.cu" of "cubed_sphere_swe/device/optimized.cu": how an #include beside it spells it.
 std::string_view bare_name(std::string_view path);
 

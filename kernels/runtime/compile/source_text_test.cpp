@@ -53,6 +53,26 @@ TEST_F(SourceText, WhatIsNotThereStaysAsItWasBuilt) {
   EXPECT_EQ(source_text("waves/a.cu", "embedded"), "embedded");
 }
 
+TEST_F(SourceText, AFolderOfWhichNothingIsTakenIsToldInTheEnd) {
+  const auto told = [] {
+    testing::internal::CaptureStderr();
+    warn_of_unused_sources();
+    return testing::internal::GetCapturedStderr();
+  };
+  const fs::path another = folder / "waves";
+  setenv("HOLDFAST_SOURCES", another.c_str(), 1);
+  EXPECT_EQ(told(), "");  // nothing was compiled
+  (void)source_text("waves/device/a.cu", "embedded");
+  EXPECT_EQ(told(),
+            "holdfast: warn: HOLDFAST_SOURCES is '" + another.string() +
+                "', which holds nothing of what was compiled (1 file, the last "
+                "waves/device/a.cu): the built-in device code was; name another folder, or unset "
+                "it\n");
+  write("waves/b.cu", "own");
+  (void)source_text("waves/b.cu", "embedded");
+  EXPECT_EQ(told(), "");
+}
+
 TEST_F(SourceText, TheFolderMustExist) {
   setenv("HOLDFAST_SOURCES", (folder / "absent").c_str(), 1);
   EXPECT_THAT(refusal_of([] { return source_text("waves/a.cu", "embedded"); }),
