@@ -121,10 +121,6 @@ std::vector<double> everywhere(int n, Function value) {
 
 }  // namespace
 
-double series_height(Start start, double t, double x) {
-  return clenshaw(coefficients(bump(start), t), x);
-}
-
 std::vector<double> exact_height(Size size, Start start, double t) {
   switch (start) {
     case Start::mode1:

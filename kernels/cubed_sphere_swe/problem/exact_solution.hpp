@@ -13,8 +13,4 @@ namespace holdfast::cubed_sphere_swe {
 // Error{bad_input} for `random`, which has no exact solution.
 std::vector<double> exact_height(Size size, Start start, double t);
 
-// h(theta, t) = sum_l c_l cos(sqrt(l (l+1)) t) P_l(cos theta), l = 0..64, at cos theta = x, for the
-// bumps.
-double series_height(Start start, double t, double x);
-
 }  // namespace holdfast::cubed_sphere_swe

@@ -51,10 +51,10 @@ TEST(InitialState, PanelBumpIsZeroOffItsPanel) {
 }
 
 TEST(ExactSolution, SeriesReproducesTheBumpAtTimeZero) {
-  for (const double theta : {0., 0.1, 0.3, 0.7, 1.5, 3.})
-    EXPECT_NEAR(series_height(Start::face, 0, std::cos(theta)), std::exp(-16 * theta * theta),
-                7e-13)
-        << theta;
+  constexpr double at_once = 1e-300;  // of which every cosine is 1; at 0 it is the start itself
+  const auto series = exact_height({24}, Start::face, at_once);
+  const auto bump = exact_height({24}, Start::face, 0);
+  for (std::size_t k = 0; k < bump.size(); ++k) EXPECT_NEAR(series[k], bump[k], 7e-13) << k;
 }
 
 TEST(ExactSolution, SeriesConservesTheMeanHeight) {

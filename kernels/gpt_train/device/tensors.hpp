@@ -41,7 +41,6 @@ class DeviceTensors {
     made(matrix_gradients_, holds.gradients && matrices_ > 0, matrices_, "result: gradients");
   }
 
-  std::int64_t other_count() const { return others_; }
   std::int64_t matrix_count() const { return matrices_; }
 
   const Bf16* copy(Kind kind, int layer = -1) const {

@@ -57,9 +57,6 @@ inline void __syncwarp(unsigned mask = 0xffffffffu,
 inline void __threadfence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
-inline void __threadfence_block() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-}
 inline void __nanosleep(unsigned) {
   std::this_thread::yield();
 }
@@ -93,13 +90,6 @@ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
   return holdfast_emulated_exchange(mask, value, inside ? lane + delta : lane, where);
 }
 template <class T>
-T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                 std::source_location where = std::source_location::current()) {
-  const unsigned lane = holdfast::emulation::lane_index();
-  return holdfast_emulated_exchange(mask, value, lane % width >= delta ? lane - delta : lane,
-                                    where);
-}
-template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32,
                   std::source_location where = std::source_location::current()) {
   const unsigned lane = holdfast::emulation::lane_index();
@@ -122,51 +112,14 @@ inline unsigned __ballot_sync(unsigned mask, int predicate,
   holdfast::emulation::warp_barrier(mask, where);
   return votes;
 }
-inline int __any_sync(unsigned mask, int predicate,
-                      std::source_location where = std::source_location::current()) {
-  return __ballot_sync(mask, predicate, where) != 0;
-}
-inline int __all_sync(unsigned mask, int predicate,
-                      std::source_location where = std::source_location::current()) {
-  return __ballot_sync(mask, predicate, where) == mask;
-}
 
 inline int __popc(unsigned bits) {
   return std::popcount(bits);
 }
 
 template <class T>
-T __ldg(const T* address) {
-  return *address;
-}
-template <class T>
 T atomicAdd(T* address, T value) {
   return std::atomic_ref<T>(*address).fetch_add(value);
-}
-template <class T>
-T atomicExch(T* address, T value) {
-  return std::atomic_ref<T>(*address).exchange(value);
-}
-template <class T>
-T atomicCAS(T* address, T expected, T desired) {
-  std::atomic_ref<T>(*address).compare_exchange_strong(expected, desired);
-  return expected;
-}
-template <class T>
-T atomicMax(T* address, T value) {
-  std::atomic_ref<T> cell(*address);
-  T old = cell.load();
-  while (old < value && !cell.compare_exchange_weak(old, value)) {
-  }
-  return old;
-}
-template <class T>
-T atomicMin(T* address, T value) {
-  std::atomic_ref<T> cell(*address);
-  T old = cell.load();
-  while (value < old && !cell.compare_exchange_weak(old, value)) {
-  }
-  return old;
 }
 
 // CUDA has these at global scope.
@@ -203,18 +156,6 @@ inline float __expf(float x) {
 }
 inline float __logf(float x) {
   return logf(x);
-}
-inline float __fdividef(float x, float y) {
-  return x / y;
-}
-inline long long __double_as_longlong(double x) {
-  return std::bit_cast<long long>(x);
-}
-inline double __longlong_as_double(long long x) {
-  return std::bit_cast<double>(x);
-}
-inline int __float_as_int(float x) {
-  return std::bit_cast<int>(x);
 }
 inline float __int_as_float(int x) {
   return std::bit_cast<float>(x);

@@ -67,7 +67,6 @@ struct StreamStatistics {
   std::deque<BatchRecord> last = {};                        // at most kept_records
 
   void add(const BatchRecord& record);
-  double mean_seconds() const { return batches > 0 ? seconds / static_cast<double>(batches) : 0; }
   void add_good();  // one that nobody looked at
 };
 
