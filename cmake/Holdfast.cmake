@@ -235,7 +235,8 @@ function(holdfast_add_full_tier part name device kind)
   add_test(NAME ${part}.full.check
            COMMAND holdfast check ${results} --only=${name} --device=${device} --undecided=warn
                    --baselines=${baselines} --policy=${baselines}/policy)
-  set_tests_properties(${part}.full.run PROPERTIES FIXTURES_SETUP ${part}.full TIMEOUT 900)
+  # Two cases that take all of their limit, and the others.
+  set_tests_properties(${part}.full.run PROPERTIES FIXTURES_SETUP ${part}.full TIMEOUT 5400)
   set_tests_properties(${part}.full.check PROPERTIES FIXTURES_REQUIRED ${part}.full TIMEOUT 60)
   set_tests_properties(${part}.full.run ${part}.full.check PROPERTIES LABELS "nightly;${kind};${name}"
                                                                       SKIP_RETURN_CODE 77)

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of the tests that this build registers for its suites: a limit within a test ends before that of the test."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+BUILD = Path(os.environ.get("HOLDFAST_BUILD", Path(__file__).resolve().parents[1] / "build" / "release"))
+CASE = re.compile(r'^add_test\(\[=\[(.+?)\]=\].* "--timeout=(\d+)"', re.MULTILINE)
+TEST = re.compile(r'^set_tests_properties\(\[=\[(.+?)\]=\] .* TIMEOUT "(\d+)"', re.MULTILINE)
+
+
+def limits(pattern: re.Pattern[str]) -> dict[str, int]:
+    files = BUILD.glob("suites/*/CTestTestfile.cmake")
+    return {name: int(seconds) for file in files for name, seconds in pattern.findall(file.read_text("utf-8"))}
+
+
+def test_a_case_is_ended_before_the_test_that_measures_it() -> None:
+    if not (BUILD / "CTestTestfile.cmake").exists():
+        pytest.skip("nothing is configured")
+    cases, tests = limits(CASE), limits(TEST)
+    assert cases
+    assert {name: (limit, tests[name]) for name, limit in cases.items() if limit >= tests[name]} == {}
