@@ -138,6 +138,19 @@ TEST_F(Beside, ARunThatWasStoppedGoesOnWithBothSides) {
     }
 }
 
+TEST_F(Beside, AProcessOfTheBaseThatTookItsDeviceCodeFromElsewhereIsTold) {
+  builds(1e-3);
+  EXPECT_EQ(measure("stop_in_case_later").signal, SIGTERM);
+  const fs::path left = results_ / ".unfinished/fake_suite.host/base/process-1.json";
+  std::string process = read_file(left);
+  const std::string run_of_it = R"("run": {)";
+  process.insert(process.find(run_of_it) + run_of_it.size(), R"("sources": "/elsewhere", )");
+  write_file(left, process);
+  EXPECT_EQ(measure("ok", {"--resume"}).code, 0);
+  EXPECT_EQ(read_results(side_).run.sources, "/elsewhere");
+  EXPECT_TRUE(read_results(side_).run.git_dirty);
+}
+
 TEST_F(Beside, ABaseThatFallsLeavesTheHeadItsResults) {
   builds(1e-3);
   const Outcome outcome = measure("falls_as_base");

@@ -29,8 +29,9 @@ class RunCommand : public FakeSuiteCommand {
 
   // NOLINTNEXTLINE(bugprone-derived-method-shadowing-base-method): the same, of two processes
   Outcome run(const std::string& behaviour,
-              const std::vector<std::string>& more = {"--processes=2"}) const {
-    return FakeSuiteCommand::run(behaviour, more);
+              const std::vector<std::string>& more = {"--processes=2"},
+              const Variables& environment = {}) const {
+    return FakeSuiteCommand::run(behaviour, more, environment);
   }
   // The one result file there is; its folder has another name where no process lived to tell the
   // device class.
@@ -237,6 +238,113 @@ TEST_F(RunCommand, WhatIsLeftOfAnotherRunIsNotGoneOnFrom) {
   const Outcome other = run("ok", {"--processes=2", "--resume", "--filter=scale"});
   EXPECT_THAT(other.complaints, testing::Not(HasSubstr("goes on with")));
   EXPECT_EQ(results().cases.size(), 1u);
+}
+
+// What goes on, or is there already, where the same command is given with --resume.
+class Resumed : public RunCommand {
+ protected:
+  const Variables elsewhere_ = {{"HOLDFAST_SOURCES", "/elsewhere"}};
+
+  void expect_measured_anew(const Outcome& outcome) const {
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(outcome.complaints, AllOf(HasSubstr("process 1 of "), Not(HasSubstr("goes on")),
+                                          Not(HasSubstr("measured already"))));
+  }
+  // A valgrind of 100 instructions a step, first in PATH.
+  Variables with_valgrind() const {
+    const fs::path valgrind = folder_.path() / "valgrind";
+    write_file(valgrind, R"(#!/bin/sh
+for word; do
+  case $word in --callgrind-out-file=*) out=${word#*=} ;; esac
+done
+for step in 0:100 1:200 2:100; do
+  printf 'desc: Trigger: Client Request: fake_suite/add/n:8/f64|optimized|%s\ntotals: %s\n' \
+    ${step%:*} ${step#*:} > $out.${step%:*}
+done
+)");
+    fs::permissions(valgrind, fs::perms::owner_all);
+    return {{"PATH", text(folder_.path().string(), ':', std::getenv("PATH"))}};
+  }
+};
+
+TEST_F(Resumed, WhatIsLeftOfOtherDeviceCodeIsNotGoneOnFrom) {
+  EXPECT_EQ(run("stop_in_case", {"--processes=2"}, elsewhere_).signal, SIGTERM);
+  EXPECT_EQ(results().run.sources, "/elsewhere");
+  expect_measured_anew(run("ok", {"--processes=2", "--resume"}));
+  EXPECT_EQ(results().run.sources, std::nullopt);
+  expect_each_from_two_processes();
+}
+
+TEST_F(Resumed, DeviceCodeFromElsewhereDoesNotGoOnWithWhatIsLeftOfTheBuilds) {
+  EXPECT_EQ(run("stop_in_case").signal, SIGTERM);
+  expect_measured_anew(run("ok", {"--processes=2", "--resume"}, elsewhere_));
+  EXPECT_EQ(results().run.sources, "/elsewhere");
+}
+
+TEST_F(Resumed, AProcessOfDeviceCodeFromElsewhereIsToldByTheWholeRun) {
+  EXPECT_EQ(run("stop_in_case_later").signal, SIGTERM);
+  const fs::path left = results_ / ".unfinished" / "fake_suite.host" / "process-1.json";
+  std::string process = read_file(left);
+  const std::string run_of_it = R"("run": {)";
+  process.insert(process.find(run_of_it) + run_of_it.size(), R"("sources": "/elsewhere", )");
+  write_file(left, process);
+  EXPECT_THAT(run("ok", {"--processes=2", "--resume"}).complaints, HasSubstr("goes on"));
+  EXPECT_EQ(results().run.sources, "/elsewhere");
+  EXPECT_TRUE(results().run.git_dirty);
+}
+
+TEST_F(Resumed, WhatWasMeasuredOfOtherDeviceCodeIsNotThere) {
+  ASSERT_EQ(run("ok", {"--processes=2"}, elsewhere_).code, 0);
+  EXPECT_THAT(run("ok", {"--processes=2", "--resume"}, elsewhere_).complaints,
+              HasSubstr("is measured already"));
+  expect_measured_anew(run("ok", {"--processes=2", "--resume"}));
+  EXPECT_EQ(results().run.sources, std::nullopt);
+}
+
+TEST_F(Resumed, CasesOfAnotherFilterAreNotThere) {
+  ASSERT_EQ(run("ok", {"--processes=2", "--filter=add"}).code, 0);
+  EXPECT_THAT(run("ok", {"--processes=2", "--resume", "--filter=add/n"}).complaints,
+              HasSubstr("is measured already"));
+  expect_measured_anew(run("ok", {"--processes=2", "--resume", "--filter=scale"}));
+  EXPECT_EQ(results().cases.at(0).id, "fake_suite/scale/n:8/f64");
+}
+
+TEST_F(Resumed, FewerProcessesThanAreAskedForAreNotThere) {
+  ASSERT_EQ(run("ok", {"--processes=1"}).code, 0);
+  expect_measured_anew(run("ok", {"--processes=2", "--resume"}));
+  expect_each_from_two_processes();
+  EXPECT_THAT(run("ok", {"--processes=1", "--resume"}).complaints,
+              HasSubstr("is measured already"));
+}
+
+TEST_F(Resumed, WhatTheSuitesOwnOptionsChangeIsNotThere) {
+  ASSERT_EQ(run("ok").code, 0);
+  expect_measured_anew(run("ok", {"--processes=2", "--resume", "--", "--size=9"}));
+}
+
+TEST_F(Resumed, CountsThatNobodyAskedForAreNotThere) {
+  ASSERT_EQ(run("counted").code, 0);
+  const std::vector<std::string> counting = {"--processes=2", "--resume", "--count-instructions"};
+  const Variables valgrind = with_valgrind();
+  expect_measured_anew(run("counted", counting, valgrind));
+  EXPECT_EQ(results().cases.at(0).variants.at("optimized").metrics.at("instructions").value, 100);
+  EXPECT_THAT(run("counted", counting, valgrind).complaints, HasSubstr("is measured already"));
+}
+
+TEST_F(Resumed, CountsThatAreNotPossibleAreNotWaitedFor) {
+  ASSERT_EQ(run("counted").code, 0);
+  EXPECT_THAT(run("counted", {"--processes=2", "--resume", "--count-instructions-if-possible"},
+                  {{"PATH", "/nonexistent"}})
+                  .complaints,
+              HasSubstr("is measured already"));
+}
+
+TEST_F(Resumed, ProfilesThatNobodyAskedForAreNotThere) {
+  ASSERT_EQ(run("ok").code, 0);
+  const std::vector<std::string> profiling = {"--processes=2", "--resume", "--profile"};
+  expect_measured_anew(run("ok", profiling));
+  EXPECT_TRUE(fs::exists(kept_ / "profiles" / "fake_suite"));
+  EXPECT_THAT(run("ok", profiling).complaints, HasSubstr("is measured already"));
 }
 
 TEST_F(RunCommand, AnInterruptionLeavesNoFileAndEndsByItsSignal) {

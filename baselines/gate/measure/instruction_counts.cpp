@@ -214,6 +214,21 @@ void leave_uncounted(Results& results, const std::string& why) {
         promise->second = {.kind = promise->second.kind, .reason = why};
 }
 
+bool is_counted(const Results& results, const std::vector<ListedCase>& listed) {
+  Ids promised;
+  for (const ListedCase& one : listed)
+    if (const auto host = one.devices.find("host");
+        host != one.devices.end() && std::ranges::count(host->second, instructions_metric) > 0)
+      promised.insert(one.id);
+  return std::ranges::all_of(results.cases, [&](const CaseResult& result) {
+    if (result.status != "ok" || !promised.contains(result.id)) return true;
+    return std::ranges::all_of(result.variants, [](const auto& variant) {
+      const auto count = variant.second.metrics.find(instructions_metric);
+      return count != variant.second.metrics.end() && count->second.value;
+    });
+  });
+}
+
 Results without_counts(Results results) {
   for (CaseResult& result : results.cases)
     for (auto& [variant, content] : result.variants) content.metrics.erase(instructions_metric);

@@ -44,6 +44,9 @@ std::optional<double> count_of_a_step(const std::vector<double>& dumps, std::str
 // Why nobody counted, in the place of each count that the results promise.
 void leave_uncounted(Results& results, const std::string& why);
 
+// Whether each case that is listed with a count, and is well, has it in all its variants.
+bool is_counted(const Results& results, const std::vector<ListedCase>& listed);
+
 // The results without the counts that they promise, which the gate then finds missing.
 Results without_counts(Results results);
 

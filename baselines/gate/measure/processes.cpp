@@ -252,7 +252,11 @@ Results merge(const std::vector<Results>& processes, const std::vector<Results>&
     for (const CaseResult& one : first.cases)
       if (seen.insert(one.id).second)
         merged.cases.push_back(merge_case(records_of(one.id, processes), usual));
-  for (const Results& process : processes) merged.partial = merged.partial || process.partial;
+  for (const Results& process : processes) {
+    merged.partial = merged.partial || process.partial;
+    merged.run.git_dirty = merged.run.git_dirty || process.run.git_dirty;
+    if (!merged.run.sources) merged.run.sources = process.run.sources;
+  }
   return merged;
 }
 

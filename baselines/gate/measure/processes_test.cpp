@@ -124,6 +124,15 @@ TEST(Merge, OneFailedCheckFailsTheCaseAndTheWorstErrorCounts) {
   EXPECT_EQ(only_case(merged).check.error, 0.5);
 }
 
+TEST(Merge, DeviceCodeFromElsewhereInAnyProcessIsToldOfAll) {
+  std::vector<Results> processes = {process({}), process({}), process({})};
+  processes[1].run.sources = "/elsewhere";
+  processes[2].run.git_dirty = true;
+  const Results merged = merge(processes);
+  EXPECT_EQ(merged.run.sources, "/elsewhere");
+  EXPECT_TRUE(merged.run.git_dirty);
+}
+
 TEST(Merge, ProcessesOnDifferentDevicesAreInvalid) {
   Results other = process({});
   other.env.fingerprint = "g";

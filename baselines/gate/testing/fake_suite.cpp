@@ -23,33 +23,40 @@ namespace {
 
 constexpr const char* cases[] = {"fake_suite/add/n:8/f64", "fake_suite/scale/n:8/f64"};
 
-void print_list() {
+// "counted": the first case promises to be counted, which valgrind does.
+void print_list(const std::string& behaviour) {
   std::cout << R"({"schema": "holdfast-list/2", "suite": "fake_suite", "metrics": {)"
+            << R"("instructions": {"kind": "exact", "better": "lower", "unit": "1"}, )"
             << R"("launches": {"kind": "exact", "better": "lower", "unit": "1"}, )"
             << R"("time_s": {"kind": "time", "better": "lower", "unit": "s"}}, "cases": [)";
   const char* separator = "";
   for (const char* id : cases) {
-    std::cout
-        << separator << R"({"id": ")" << id
-        << R"(", "tier": "gate", "reference": false, "limit": 1e-12, )"
-        << R"("devices": {"host": {"metrics": ["launches", "time_s"]}, "cuda": {"metrics": []}}})";
+    const bool counted = behaviour == "counted" && id == cases[0];
+    std::cout << separator << R"({"id": ")" << id
+              << R"(", "tier": "gate", "reference": false, "limit": 1e-12, )"
+              << R"("devices": {"host": {"metrics": [)" << (counted ? R"("instructions", )" : "")
+              << R"("launches", "time_s"]}, "cuda": {"metrics": []}}})";
     separator = ", ";
   }
   std::cout << "]}\n";
 }
 
-// `disturbed`: other programs held its threads up for half of the time.
+// `disturbed`: other programs held its threads up for half of the time. `counted`: it promises a
+// count.
 void write_case(std::ostream& out, const char* id, bool failed, int launches, double seconds,
-                bool disturbed) {
+                bool disturbed, bool counted) {
   const char* waited = disturbed ? R"("waited_fraction": {"kind": "advisory", "value": 0.5})" : "";
+  const char* count =
+      counted ? R"("instructions": {"kind": "exact", "value": null, "reason": "yet"}, )" : "";
   out << R"({"id": ")" << id << R"(", "tier": "gate", "status": ")" << (failed ? "failed" : "ok")
       << R"(", "reason": )" << (failed ? R"("error 0.5 above 1e-12")" : "null")
       << R"(, "executed": true, "check": {"status": ")" << (failed ? "failed" : "passed")
       << R"(", "error": 0, "limit": 1e-12, "oracle": "golden"}, "metrics": {)" << waited
       << R"(}, "variants": {"optimized": )"
-      << R"({"identity": null, "kernels": [], "metrics": {"launches": {"kind": "exact", "value": )"
-      << launches << R"(}, "time_s": {"kind": "time", "processes": [)" << seconds
-      << R"(], "median": )" << seconds << R"(, "mad_between": 0, "samples": 10}}}}})";
+      << R"({"identity": null, "kernels": [], "metrics": {)" << count
+      << R"("launches": {"kind": "exact", "value": )" << launches
+      << R"(}, "time_s": {"kind": "time", "processes": [)" << seconds << R"(], "median": )"
+      << seconds << R"(, "mad_between": 0, "samples": 10}}}}})";
 }
 
 // The last words before it falls, which FAKE_WORDS may give, and with them the names in a profile.
@@ -113,11 +120,18 @@ std::string ceilings(int process) {
   return unwanted ? "" : R"("memory_bytes_per_s": )" + std::to_string(process);
 }
 
+// Where the device code came from that no build contains.
+std::string sources() {
+  const char* folder = std::getenv("HOLDFAST_SOURCES");
+  return folder && *folder ? R"(, "sources": ")" + std::string(folder) + '"' : "";
+}
+
 void write_results(const std::string& path, const std::string& behaviour, int process,
                    const std::vector<const char*>& chosen) {
   std::ofstream out(path);
   out << R"({"schema": "holdfast-results/1", "suite": "fake_suite", "tier": "gate", "partial": false,)"
-      << R"( "run": {"processes": 1}, "env": {"device_class": "host-fake-1t", "device_name": "host",)"
+      << R"( "run": {"processes": 1)" << sources()
+      << R"(}, "env": {"device_class": "host-fake-1t", "device_name": "host",)"
       << R"( "device": {"name": "fake", "sm": null, "sms": null, "memory_bytes": null}, "driver": null,)"
       << R"( "cuda": null, "nvrtc": null, "nvjitlink": null, "compiler": null, "flags": null,)"
       << R"( "host": {"cpu": null, "processor": "Fake-1-2", "threads": 1, "isa": null}, "fingerprint": "fake"},)"
@@ -137,7 +151,7 @@ void write_results(const std::string& path, const std::string& behaviour, int pr
                : disagrees ? 5
                            : 4,
                (second ? 10 : process) * step_seconds("/proc/self/exe") / 1e-3,
-               second && behaviour == "disturbed");
+               second && behaviour == "disturbed", !second && behaviour == "counted");
     separator = ", ";
   }
   out << "]}\n";
@@ -299,7 +313,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--list=json") {
-      print_list();
+      print_list(behaviour);
       return 0;
     }
     if (argument == "--lock-step") lock_step = true;

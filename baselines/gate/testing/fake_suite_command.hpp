@@ -15,16 +15,23 @@ class FakeSuiteCommand : public testing::Test {
   std::filesystem::path results_ = folder_.path() / "results";
   std::filesystem::path kept_ = results_ / "host-fake-1t";  // of what ran well
 
-  static Outcome holdfast(const std::string& behaviour, std::vector<std::string> arguments) {
+  using Variables = std::map<std::string, std::string>;
+
+  static Outcome holdfast(const std::string& behaviour, std::vector<std::string> arguments,
+                          Variables environment = {}) {
+    environment.merge(Variables{{"FAKE_SUITE", behaviour}, {"HOLDFAST_SOURCES", ""}});
     return run_task({.program = HOLDFAST_BINARY,
                      .arguments = std::move(arguments),
-                     .environment = {{"FAKE_SUITE", behaviour}, {"HOLDFAST_SOURCES", ""}},
+                     .environment = std::move(environment),
                      .timeout_seconds = 60});
   }
-  Outcome run(const std::string& behaviour, const std::vector<std::string>& more) const {
-    return holdfast(behaviour, toy::joined({"run", FAKE_SUITE_BINARY, "--device=host",
-                                            "--out=" + results_.string()},
-                                           more));
+  Outcome run(const std::string& behaviour, const std::vector<std::string>& more,
+              const Variables& environment = {}) const {
+    return holdfast(
+        behaviour,
+        toy::joined({"run", FAKE_SUITE_BINARY, "--device=host", "--out=" + results_.string()},
+                    more),
+        environment);
   }
 };
 

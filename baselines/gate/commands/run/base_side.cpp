@@ -75,12 +75,13 @@ std::optional<std::string> keep_base(const fs::path& binary, const Sides& sides,
   const List list = parse_list(Document("the base's list", list_bytes));
   Results results = merged(sides.base, sides.head, list.cases, {});
   const Provenance built = provenance(binary);
-  const std::vector<std::string> custom = results.run.custom;
+  const Run of_base = results.run;
   results.run = head.run;  // one run, of two builds
+  if (of_base.sources) results.run.sources = of_base.sources;
   results.run.content = built.content;
   results.run.git_sha = built.git_sha;
-  results.run.git_dirty = built.dirty || head.run.sources.has_value();
-  results.run.custom = custom;
+  results.run.git_dirty = built.dirty || results.run.sources.has_value();
+  results.run.custom = of_base.custom;
   results.partial = head.partial;
   results.list_hash = sha256(list_bytes);
   add_machine(results.quality);

@@ -106,8 +106,26 @@ std::string identity(const Plan& plan, const Run& described, const Listed& liste
                      const std::optional<fs::path>& base) {
   std::string what = text(described.content, '\n', listed.hash, '\n', plan.device);
   for (const std::string& argument : plan.chosen()) what += '\n' + argument;
+  if (described.sources) what += "\nsources " + *described.sources;
   if (base) what += "\nbeside " + provenance(*base).content;
   return what;
+}
+
+bool is_of_this_run(const Results& results, const Plan& plan, const Run& described,
+                    const Listed& listed) {
+  return results.env.device_name == plan.device && results.run.content == described.content &&
+         results.run.sources == described.sources &&
+         std::ranges::is_permutation(results.run.custom, plan.custom) &&
+         results.run.processes >= plan.effort.fewest && results.list_hash == listed.hash &&
+         results.tier == plan.tier && results.partial == plan.filter.has_value();
+}
+
+bool has_all_cases(const Results& results, const Listed& listed) {
+  std::set<std::string> there, asked;
+  for (const CaseResult& result : results.cases)
+    if (result.reason != interrupted_before) there.insert(result.id);
+  for (const ListedCase& one : listed.cases) asked.insert(one.id);
+  return there == asked;
 }
 
 // Whether the folder of results holds this very run, and all of it.
@@ -115,13 +133,11 @@ bool is_measured(const Plan& plan, const Run& described, const Listed& listed) {
   for (const fs::path& file : files_by_class(plan.out, ".json")) {
     if (file.filename() != listed.suite + ".json") continue;
     const Results results = read_results(file);
-    if (results.env.device_name != plan.device || results.run.content != described.content ||
-        results.list_hash != listed.hash || results.tier != plan.tier ||
-        results.partial != plan.filter.has_value())
-      continue;
-    return std::none_of(results.cases.begin(), results.cases.end(), [](const CaseResult& result) {
-      return result.reason == interrupted_before;
-    });
+    if (is_of_this_run(results, plan, described, listed))
+      return has_all_cases(results, listed) &&
+             (!plan.valgrind || is_counted(results, listed.cases)) &&
+             (!plan.profile ||
+              fs::exists(profiles_folder(plan.out, results.env.device_class, listed.suite)));
   }
   return false;
 }
@@ -173,6 +189,10 @@ Results head_results(const Sides& sides, const Listed& listed, Run described, co
   // Of the options handed on, the suite knows which make the run a custom one.
   described.custom = sides.head.processes.empty() ? plan.custom : results.run.custom;
   described.processes = std::max(described.processes, sides.head.most_processes());
+  if (results.run.sources) {  // of a process that an interrupted run left, too
+    described.sources = results.run.sources;
+    described.git_dirty = true;
+  }
   results.run = std::move(described);
   results.env.cpus = ::sysconf(_SC_NPROCESSORS_ONLN);
   return results;
