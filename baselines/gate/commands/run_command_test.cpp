@@ -157,6 +157,26 @@ TEST_F(RunCommand, WhatEachProcessDoesBehindItsLastCaseCostsOneCaseAndIsTheSuite
                     HasSubstr("so did one before it: the suite, whichever case comes last")));
 }
 
+TEST_F(RunCommand, ASuiteThatEndsAsAfterAFailureMustHaveReportedOne) {
+  for (const std::string code : {"1", "3"}) {
+    EXPECT_EQ(run("code_" + code).code, 0);
+    EXPECT_EQ(results().cases.at(0).status, "ok");
+    ASSERT_EQ(results().cases.at(1).status, "crashed");
+    EXPECT_THAT(*results().cases.at(1).reason,
+                HasSubstr(text("exited with code ", code, ", and reported no case as failed")));
+  }
+}
+
+TEST_F(RunCommand, WhereASuiteAnnouncesNoCaseAProblemCostsAllThatItWasAskedFor) {
+  EXPECT_EQ(run("unannounced_code_0").code, 0);
+  expect_each_from_two_processes();
+  EXPECT_EQ(run("unannounced_code_5").code, 0);
+  for (const CaseResult& result : results().cases) {
+    ASSERT_EQ(result.status, "crashed");
+    EXPECT_THAT(*result.reason, HasSubstr("process 1 of 2 exited with code 5"));
+  }
+}
+
 TEST_F(RunCommand, ACaseThatHangsIsLostAndNoOther) {
   EXPECT_EQ(run("hang_in_case", {"--timeout=1", "--processes=1"}).code, 0);
   EXPECT_EQ(results().cases.at(0).status, "timeout");

@@ -169,27 +169,14 @@ class Runner {
   // In as many processes as it takes until each of them is measured or lost.
   void measure(Ids ids, std::int64_t round) {
     while (!ids.empty()) {
-      const std::size_t before = ids.size();
+      const Ids asked = ids;
       const Outcome outcome = start_process(ids, round);
-      const fs::path file = next_file();
-      ++files_;
-      std::string problem = problem_of(outcome);
-      if (fs::exists(file)) {
-        try {
-          run_.processes.push_back(read_process(file));
-          for (const CaseResult& result : run_.processes.back().cases) ids.erase(result.id);
-        } catch (const std::exception& error) {
-          if (problem.empty()) problem = text("wrote an invalid result file: ", error.what());
-        }
-      } else if (problem.empty()) {
-        problem = text("exited with code ", outcome.code, " and wrote no result file");
-      }
+      const std::string problem = take_reported(outcome, ids);
       const std::string name = numbered(round);
-      progress_.say(name, " on ", task_.device, ": ", plural(before - ids.size(), "case"), " in ",
-                    tenths(outcome.seconds), " s", problem.empty() ? "" : "; it ", problem);
+      progress_.say(name, " on ", task_.device, ": ", plural(asked.size() - ids.size(), "case"),
+                    " in ", tenths(outcome.seconds), " s", problem.empty() ? "" : "; it ", problem);
       if (ids.empty()) {
-        if (!problem.empty() && !told_by_a_case(outcome))
-          lose_last(lost_by(outcome, name, problem));
+        if (!problem.empty()) lose_last(asked, lost_by(outcome, name, problem));
         return;
       }
       if (problem.empty()) {
@@ -201,13 +188,34 @@ class Runner {
       if (ids.contains(current_)) {
         lose({current_}, lost);
         ids.erase(current_);
-      } else if (before == ids.size()) {
+      } else if (asked.size() == ids.size()) {
         // It came to no case at all. What a machine can do at best is not worth a suite.
         if (std::exchange(ceilings_, false) && current_.empty()) continue;
         lose(ids, lost);
         return;
       }
     }
+  }
+
+  // Takes what the last process reported out of `ids`, and says what was wrong with the process.
+  std::string take_reported(const Outcome& outcome, Ids& ids) {
+    const fs::path file = next_file();
+    ++files_;
+    const std::string problem = problem_of(outcome);
+    if (!fs::exists(file))
+      return problem.empty() ? "exited with code 0 and wrote no result file" : problem;
+    try {
+      run_.processes.push_back(read_process(file));
+    } catch (const std::exception& error) {
+      return problem.empty() ? text("wrote an invalid result file: ", error.what()) : problem;
+    }
+    const std::vector<CaseResult>& reported = run_.processes.back().cases;
+    for (const CaseResult& result : reported) ids.erase(result.id);
+    if (!speaks_of_a_case(outcome)) return problem;
+    if (std::ranges::none_of(reported,
+                             [](const auto& result) { return result.status == "failed"; }))
+      return problem + ", and reported no case as failed";
+    return ids.empty() || outcome.code == exit_code(Fault::regression) ? "" : problem;
   }
 
   // Those beyond the fewest are of cases that these did not decide.
@@ -221,9 +229,12 @@ class Runner {
   }
 
   // What a process does behind its last case is that case's: else it would cost nobody anything.
-  // What the next one does too, without that case, is the suite's, and costs no other.
-  void lose_last(const Lost& lost) {
-    if (fell_behind_.empty()) {
+  // What the next one does too, without that case, is the suite's, and costs no other. A suite that
+  // announces no case leaves open which it was.
+  void lose_last(const Ids& asked, const Lost& lost) {
+    if (current_.empty()) {
+      lose(asked, lost);
+    } else if (fell_behind_.empty()) {
       fell_behind_ = current_;
       lose({current_}, lost);
     } else if (fell_behind_ != current_) {
@@ -238,15 +249,14 @@ class Runner {
             text(name, ' ', problem, words.empty() ? "" : "; its last words: ", words)};
   }
 
-  // A suite that a case broke off has reported it as failed.
-  static bool told_by_a_case(const Outcome& outcome) {
-    return outcome.ending == Ending::exited && outcome.code == exit_code(Fault::incomplete);
+  // A suite ends so where a case failed or broke it off, and has reported that case as failed.
+  static bool speaks_of_a_case(const Outcome& outcome) {
+    return outcome.ending == Ending::exited && (outcome.code == exit_code(Fault::regression) ||
+                                                outcome.code == exit_code(Fault::incomplete));
   }
 
   std::string problem_of(const Outcome& outcome) const {
-    if (outcome.ending == Ending::exited &&
-        (outcome.code == 0 || outcome.code == exit_code(Fault::regression)))
-      return "";
+    if (outcome.ending == Ending::exited && outcome.code == 0) return "";
     return describe(outcome, tenths(limit_));
   }
 

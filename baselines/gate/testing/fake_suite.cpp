@@ -157,6 +157,14 @@ void write_results(const std::string& path, const std::string& behaviour, int pr
   out << "]}\n";
 }
 
+// Behind all cases: "code_5", or "unannounced_code_5" of a suite that announces none.
+int code_of(const std::string& behaviour) {
+  const std::string word = "code_";
+  const std::size_t at = behaviour.find(word);
+  if (at != std::string::npos) return std::stoi(behaviour.substr(at + word.size()));
+  return 0;
+}
+
 // Case by case, as a suite that keeps what it has finished.
 int measure(const std::string& path, const std::string& behaviour, int process,
             const std::string& filter) {
@@ -164,7 +172,8 @@ int measure(const std::string& path, const std::string& behaviour, int process,
   for (const char* id : cases)
     if (filter.empty() || std::regex_search(id, std::regex(filter))) chosen.push_back(id);
   for (const char* id : chosen) {
-    std::cerr << '[' << done.size() + 1 << '/' << chosen.size() << "] " << id << std::endl;
+    if (!behaviour.starts_with("unannounced"))
+      std::cerr << '[' << done.size() + 1 << '/' << chosen.size() << "] " << id << std::endl;
     if (id == cases[0]) {
       if (is(behaviour, "crash_in_case", process)) crash();
       if (is(behaviour, "hang_in_case", process)) ::pause();
@@ -187,7 +196,8 @@ int measure(const std::string& path, const std::string& behaviour, int process,
     if (id == cases[0] && is(behaviour, "sticky", process)) return 3;
   }
   if (is(behaviour, "crash_at_exit", process)) crash();
-  return behaviour == "wrong" ? 1 : 0;
+  const bool failed = behaviour == "wrong" && std::ranges::count(done, cases[0]) > 0;
+  return failed ? 1 : code_of(behaviour);
 }
 
 // How many processes have written beside `path` before, this one included.
