@@ -148,17 +148,6 @@ std::vector<Plan> make_plans(const fs::path& directory, const Store& store, cons
               text("there are no results in ", directory.string(), " to accept"));
 }
 
-// A baseline is of the code that it stands beside: what was measured of another is refused. Empty
-// where they are the same, or `lists` is not the folder of a build that has the suite.
-std::vector<Refusal> other_content(const Results& results, const fs::path& lists) {
-  if (!fs::exists(content_file(lists)) || !fs::exists(list_path(lists, results.suite))) return {};
-  const std::string built = provenance(lists / results.suite).content;
-  if (built == results.run.content) return {};
-  return {{.exit = exit_code(Fault::incomplete),
-           .why = text("it was measured of other code (content ", readable(results.run.content, ""),
-                       ", built ", readable(built, ""), "); measure again")}};
-}
-
 // All or nothing: one part that must not be accepted keeps the others out as well.
 int refuse(const Root& root, const Policy& policy, const fs::path& lists, bool bootstrap,
            bool counts_only) {
@@ -167,7 +156,11 @@ int refuse(const Root& root, const Policy& policy, const fs::path& lists, bool b
     if (part.no_device()) continue;
     std::vector<Refusal> found =
         refusals(part.results, part.list, policy.with(part.list.metrics), bootstrap, counts_only);
-    for (Refusal& other : other_content(part.results, lists)) found.push_back(std::move(other));
+    // A baseline is of the code that it stands beside.
+    if (const std::string why = other_content(lists, part.results.suite, part.results.run.content);
+        !why.empty())
+      found.push_back(
+          {.exit = exit_code(Fault::incomplete), .why = why + "; build and measure again"});
     for (const Refusal& refusal : found) {
       std::cerr << "holdfast: not accepted: " << part.results.suite << " on "
                 << part.results.env.device_class << " ("

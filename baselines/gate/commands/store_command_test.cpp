@@ -12,6 +12,7 @@ namespace holdfast::gate {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -411,7 +412,7 @@ TEST_F(StoreCommand, RunsOfOneBuildAreAcceptedTogether) {
   const std::string slow = run_in(
       "slow", [](Results& run) { toy::metric(run, "case", "speedup") = toy::timed("ratio", 7); });
   expect_complaint(accept({run_in("other", [](Results& run) { run.run.content = "sha256:c1"; })}),
-                   3, HasSubstr("it was measured of other code"));
+                   3, HasSubstr("is of sha256:c0; build and measure again"));
   EXPECT_EQ(accept({run_in("elsewhere", [](Results& run) { run.env.fingerprint = "sha256:f1"; })}),
             2);
   EXPECT_EQ(accept({good, good}), 2);
@@ -424,11 +425,25 @@ TEST_F(StoreCommand, ResultsOfAnotherListAreNotAccepted) {
   EXPECT_EQ(refused([](Results& now) { now.list_hash = sha256("another"); }), 3);
 }
 
+TEST_F(StoreCommand, WhereNothingTellsOfWhichCodeTheBuildIsNothingIsAccepted) {
+  const std::filesystem::path told = lists_ / "content.json";
+  for (const char* left : {"{}", ""}) {
+    std::filesystem::remove(told);
+    if (*left) write_file(told, left);
+    expect_complaint(refused([](Results&) {}), 3,
+                     AllOf(HasSubstr(told.string() + " is not there, or not what a build writes"),
+                           EndsWith("; build and measure again\n")));
+    EXPECT_EQ(std::count(complaints_.begin(), complaints_.end(), '\n'), 1) << complaints_;
+    EXPECT_EQ(check(), 3) << "as a check says";
+  }
+}
+
 TEST_F(StoreCommand, ResultsOfOtherCodeThanTheBuildsAreNotAccepted) {
   write_file(lists_ / "content.json",
              R"({"content": "sha256:c1", "git": {"sha": "0123", "dirty": false}})");
   expect_complaint(refused([](Results&) {}), 3,
-                   HasSubstr("measured of other code (content sha256:c0, built sha256:c1)"));
+                   HasSubstr("measured of the content sha256:c0, and the build in " +
+                             lists_.string() + " is of sha256:c1; build and measure again"));
   write_file(lists_ / "content.json",
              R"({"content": "sha256:c0", "git": {"sha": "0123", "dirty": false}})");
   EXPECT_EQ(accept(), 0) << complaints_;

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "gate/base/json.hpp"
+#include "gate/base/numbers.hpp"
 #include "gate/base/options.hpp"
 
 namespace holdfast::gate {
@@ -20,6 +21,17 @@ constexpr std::string_view list_suffix = ".list.json";
 bool is_program(const fs::path& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
+// Of a suite alone, without the build's own word, what it would give its results: its binary's
+// hash.
+std::optional<std::string> content_of_build(const fs::path& folder, const std::string& suite) {
+  if (fs::exists(content_file(folder))) {
+    const auto known = read_content(content_file(folder));
+    return known ? std::optional(known->content) : std::nullopt;
+  }
+  if (!fs::is_regular_file(folder / suite)) return std::nullopt;
+  return provenance(folder / suite).content;
 }
 
 }  // namespace
@@ -78,6 +90,16 @@ Provenance provenance(const fs::path& suite_binary) {
   if (const auto known = read_content(path)) return *known;
   throw Error(Fault::bad_input,
               text(path.string(), " is not what the build writes: build again to have it written"));
+}
+
+std::string other_content(const fs::path& folder, const std::string& suite,
+                          const std::string& content) {
+  const auto built = content_of_build(folder, suite);
+  if (built == content) return "";
+  return built ? text("measured of the content ", readable(content, ""), ", and the build in ",
+                      folder.string(), " is of ", readable(*built, ""))
+               : text("nothing tells which content the build is made of: ",
+                      content_file(folder).string(), " is not there, or not what a build writes");
 }
 
 }  // namespace holdfast::gate

@@ -29,4 +29,9 @@ std::optional<std::filesystem::path> find_program(const std::string& name);
 // content is committed.
 Provenance provenance(const std::filesystem::path& suite_binary);
 
+// Why what was measured of `content` is not of the suite that the build in `folder` has; empty
+// where it is.
+std::string other_content(const std::filesystem::path& folder, const std::string& suite,
+                          const std::string& content);
+
 }  // namespace holdfast::gate

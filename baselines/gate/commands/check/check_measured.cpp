@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include "gate/base/numbers.hpp"
 #include "gate/base/shown_text.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/measured_part.hpp"
@@ -14,17 +13,9 @@
 namespace holdfast::gate {
 namespace {
 
-namespace fs = std::filesystem;
-
-// Of a suite alone, without the build's own word, what it would give its results: its binary's
-// hash.
-std::optional<std::string> content_of_build(const fs::path& folder, const std::string& suite) {
-  if (fs::exists(content_file(folder))) {
-    const auto known = read_content(content_file(folder));
-    return known ? std::optional(known->content) : std::nullopt;
-  }
-  if (!fs::is_regular_file(folder / suite)) return std::nullopt;
-  return provenance(folder / suite).content;
+std::string why_other_content(const CheckRequest& request, const Results& results) {
+  return other_content(request.root.lists.value_or(binary_folder()), results.suite,
+                       results.run.content);
 }
 
 std::string measure_command(const CheckRequest& request, const std::string& suite,
@@ -48,21 +39,13 @@ void add_caveat(const std::string& caveat, Verdict& verdict) {
 }
 
 bool is_of_build(const CheckRequest& request, const Results& results) {
-  return content_of_build(request.root.lists.value_or(binary_folder()), results.suite) ==
-         results.run.content;
+  return why_other_content(request, results).empty();
 }
 
 void refuse_other_content(const CheckRequest& request, const MeasuredPart& part, Verdict& verdict) {
   if (part.no_device()) return;
-  const fs::path folder = request.root.lists.value_or(binary_folder());
-  const std::string& measured = part.results.run.content;
-  const auto built = content_of_build(folder, part.results.suite);
-  if (built == measured) return;
-  const std::string why =
-      built ? text("measured of the content ", readable(measured, ""), ", and the build in ",
-                   folder.string(), " is of ", readable(*built, ""))
-            : text("nothing tells which content the build is made of: ",
-                   content_file(folder).string(), " is not there, or not what a build writes");
+  const std::string why = why_other_content(request, part.results);
+  if (why.empty()) return;
   if (!request.any_content)
     throw Error(Fault::incomplete,
                 text(part.file.string(), ": ", why, "; measure again: ",
