@@ -26,10 +26,13 @@ namespace fs = std::filesystem;
 constexpr std::int64_t default_trials = 20;
 constexpr std::int64_t most_trials = 100000;
 
-// Cases that both builds time on the device.
-std::vector<std::string> common_cases(const fs::path& base, const fs::path& head,
-                                      const std::string& device, const std::string& tier,
-                                      const std::optional<std::string>& filter) {
+// What two builds time on the device.
+struct TimedCases {
+  std::vector<std::string> both = {}, base_alone = {}, head_alone = {};
+};
+
+TimedCases timed_cases(const fs::path& base, const fs::path& head, const std::string& device,
+                       const std::string& tier, const std::optional<std::string>& filter) {
   const auto timed = [&](const fs::path& binary) {
     const std::string suite = binary.filename().string();
     const List list = parse_list(Document(text(suite, " --list=json"), list_of(binary, {})));
@@ -45,13 +48,15 @@ std::vector<std::string> common_cases(const fs::path& base, const fs::path& head
     return ids;
   };
   const auto a = timed(base), b = timed(head);
-  std::vector<std::string> both;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
-  if (both.empty())
+  TimedCases cases;
+  std::ranges::set_intersection(a, b, std::back_inserter(cases.both));
+  std::ranges::set_difference(a, b, std::back_inserter(cases.base_alone));
+  std::ranges::set_difference(b, a, std::back_inserter(cases.head_alone));
+  if (cases.both.empty())
     throw Error(Fault::bad_input,
                 text("the two builds have no timed case in common for --device=", device,
                      filter ? " --filter=" + *filter : "", "; see holdfast list"));
-  return both;
+  return cases;
 }
 
 nlohmann::json finite(double value) {
@@ -88,7 +93,7 @@ nlohmann::json to_json(const std::string& case_id, const Comparison& found, doub
 struct Asked {
   Builds builds;
   ComparisonPlan plan;
-  std::vector<std::string> cases;
+  TimedCases cases;
 };
 
 Tone tone_of(Paired decision) {
@@ -123,7 +128,7 @@ SelfTest self_tested(const Asked& asked, const fs::path& binary, std::size_t tri
                 .content = provenance(binary).content,
                 .tolerance = asked.plan.decision.tolerance};
   while (test.decisions.size() < trials) {
-    const auto& case_id = asked.cases[test.decisions.size() % asked.cases.size()];
+    const auto& case_id = asked.cases.both[test.decisions.size() % asked.cases.both.size()];
     const Comparison found = compare_one(asked, case_id, progress);
     test.decisions.push_back({.case_id = case_id, .verdict = name_of(of_time(found))});
   }
@@ -150,6 +155,11 @@ int tell(const SelfTest& test, double allowed) {
             << '\n';
   if (too_many) return exit_code(Fault::regression);
   return test.undecided() == test.decisions.size() ? exit_code(Fault::undecided) : 0;
+}
+
+nlohmann::json told_incomplete(const std::string& case_id, const std::string& reason) {
+  std::cout << toned(Tone::bad, "INCOMPLETE  ") << case_id << "  " << reason << std::endl;
+  return {{"case", case_id}, {"verdict", "INCOMPLETE"}, {"reason", reason}};
 }
 
 int ab_verb(const Options& options) {
@@ -189,8 +199,8 @@ int ab_verb(const Options& options) {
   const auto lock = lock_device(plan.device, progress);
   const Asked asked{.builds = Builds({base}, {head}),
                     .plan = plan,
-                    .cases = common_cases(base, head, plan.device, options.value_or("tier", "gate"),
-                                          options.value("filter"))};
+                    .cases = timed_cases(base, head, plan.device, options.value_or("tier", "gate"),
+                                         options.value("filter"))};
   if (self) {
     const SelfTest test = self_tested(asked, base, static_cast<std::size_t>(trials), progress);
     if (out) write_file(*out, canonical(to_json(test)));
@@ -198,15 +208,18 @@ int ab_verb(const Options& options) {
   }
 
   nlohmann::json all = nlohmann::json::array();
-  int code = 0;
-  for (const std::string& case_id : asked.cases) {
+  int code = asked.cases.base_alone.empty() ? 0 : exit_code(Fault::incomplete);
+  for (const std::string& case_id : asked.cases.base_alone)
+    all.push_back(told_incomplete(case_id, "only the base times it"));
+  for (const std::string& case_id : asked.cases.head_alone)
+    std::cout << "NEW         " << case_id << "  only the head times it" << std::endl;
+  for (const std::string& case_id : asked.cases.both) {
     Comparison found;
     try {
       found = compare_one(asked, case_id, progress);
     } catch (const Error& error) {
       if (error.fault() != Fault::incomplete) throw;
-      std::cout << toned(Tone::bad, "INCOMPLETE  ") << case_id << "  " << error.what() << std::endl;
-      all.push_back({{"case", case_id}, {"verdict", "INCOMPLETE"}, {"reason", error.what()}});
+      all.push_back(told_incomplete(case_id, error.what()));
       code = worse_exit_code(code, exit_code(Fault::incomplete));
       continue;  // the other cases can still be decided
     }

@@ -84,6 +84,36 @@ TEST_F(AbCommand, ASuiteThatDiesIsIncompleteWithItsLastWords) {
               AllOf(StartsWith("INCOMPLETE "), HasSubstr("SIGSEGV"), HasSubstr("about to fall")));
 }
 
+TEST_F(AbCommand, ACaseThatTheHeadLacksIsNamedAndIncomplete) {
+  behaviour_ = "scale_of_base_alone";
+  const fs::path kept = folder_.path() / "ab.json";
+  const Outcome outcome = ab({build("base"), build("head", 1.1e-3), "--unit=0.001", "--real-time",
+                              "--out=" + kept.string()});
+  EXPECT_EQ(outcome.code, 3) << outcome.complaints;
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("INCOMPLETE  fake_suite/scale/n:8/f64  only the base times it\n"),
+                    HasSubstr("REGRESSION  fake_suite/add/n:8/f64  ")));
+  const nlohmann::json lost = nlohmann::json::parse(read_file(kept)).at("cases").at(0);
+  EXPECT_EQ(lost.at("case"), "fake_suite/scale/n:8/f64");
+  EXPECT_EQ(lost.at("verdict"), "INCOMPLETE");
+}
+
+TEST_F(AbCommand, ACaseThatAFilterLeavesOutIsLackedByNobody) {
+  behaviour_ = "scale_of_base_alone";
+  const Outcome outcome = compared(1e-3);
+  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
+  EXPECT_THAT(outcome.output, testing::Not(HasSubstr("scale")));
+}
+
+TEST_F(AbCommand, ACaseThatOnlyTheHeadHasIsNamedAndCostsNothing) {
+  behaviour_ = "scale_of_head_alone";
+  const Outcome outcome = ab({build("base"), build("head"), "--unit=0.001", "--real-time"});
+  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("NEW         fake_suite/scale/n:8/f64  only the head times it\n"),
+                    HasSubstr("PASS        fake_suite/add/n:8/f64  ")));
+}
+
 TEST_F(AbCommand, AMachineWithoutTheDeviceIsToldApart) {
   const std::string one = build("base");
   behaviour_ = "no_device";
