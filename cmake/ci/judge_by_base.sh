@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 reference=${1:?name what the change is to be merged into, e.g. origin/main}
 build=${2:-build/release}
 
-base=$(git merge-base HEAD "$reference")
+base=$(git merge-base -- HEAD "$reference") # a reference is no option of git's
 place=$(mktemp -d)
 trap 'git worktree remove --force "$place/tree" 2>/dev/null || true; rm -rf "$place"' EXIT
 git worktree add --quiet --detach "$place/tree" "$base"

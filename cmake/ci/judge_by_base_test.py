@@ -71,6 +71,14 @@ def test_the_base_judges_and_its_code_is_the_scripts(house: Path, code: int) -> 
     assert " --lists=build/release/bin --baselines=baselines --baseline-ref=main --undecided=warn --quiet" in done.stdout
 
 
+def test_an_option_of_gits_is_no_reference(house: Path) -> None:
+    change(house, 0)
+    done = judge(house, "--octopus")
+    assert done.returncode == 128
+    assert "Not a valid object name --octopus" in done.stderr
+    assert "holdfast of " not in done.stdout
+
+
 def test_this_trees_verdict_stays_and_nothing_is_left_behind(house: Path) -> None:
     change(house, 1)
     before = git(house, "status", "--porcelain")

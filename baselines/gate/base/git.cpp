@@ -47,6 +47,12 @@ bool succeeded(const Outcome& outcome) {
   return outcome.ending == Ending::exited && outcome.code == 0;
 }
 
+void require_name(std::string_view option, const std::string& name, std::string_view kinds) {
+  if (name.empty() || name.starts_with('-'))
+    throw Error(Fault::bad_input,
+                text("--", option, "=", name, ": git takes that for no name; name ", kinds));
+}
+
 std::optional<CommitFacts> commit_facts(const std::filesystem::path& folder,
                                         const std::string& commit) {
   const auto is_digit = [](char digit) { return std::isxdigit(static_cast<unsigned char>(digit)); };
@@ -68,6 +74,7 @@ std::optional<CommitFacts> commit_facts(const std::filesystem::path& folder,
 }
 
 std::string merge_base(const std::filesystem::path& folder, const std::string& reference) {
+  require_name("baseline-ref", reference, "a branch or a commit");
   const Outcome found = git(folder, {"merge-base", "HEAD", reference});
   if (!succeeded(found))
     throw Error(Fault::bad_input,

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gate/base/process.hpp"
@@ -14,6 +15,10 @@ namespace holdfast::gate {
 // git in this folder, with what it said; whoever asks looks at how it ended.
 Outcome git(const std::filesystem::path& folder, std::vector<std::string> arguments);
 bool succeeded(const Outcome& outcome);
+
+// Throws Error(bad_input) where git would take what `option` was given for an option of its own,
+// or for nothing. `kinds` is what may be named: "a branch or a commit".
+void require_name(std::string_view option, const std::string& name, std::string_view kinds);
 
 // What a commit says of itself.
 struct CommitFacts {

@@ -348,6 +348,17 @@ TEST_F(GateCommand, AChangeThatCarriesItsBaselineIsAccepted) {
   EXPECT_EQ(check({"--baseline-ref=no-such-branch"}), 2);
 }
 
+TEST_F(GateCommand, ABaselineRefThatGitWouldTakeForAnOptionIsRefused) {
+  accepted(toy::dry());
+  commit_baselines();
+  for (const char* reference : {"--octopus", "-a", ""}) {
+    expect_complaint(check({text("--baseline-ref=", reference)}), 2,
+                     AllOf(StartsWith("holdfast: "), HasSubstr("--baseline-ref"),
+                           EndsWith("a branch or a commit\n")));
+    EXPECT_EQ(std::count(complaints_.begin(), complaints_.end(), '\n'), 1) << complaints_;
+  }
+}
+
 TEST_F(GateCommand, TheVerdictIsWrittenForPeopleAndForMachines) {
   measured_anew(toy::dry(), "optimized", "launches", toy::exact(5));
   EXPECT_EQ(check(), 1);

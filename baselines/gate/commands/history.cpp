@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "gate/base/error.hpp"
+#include "gate/base/git.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/history/append.hpp"
@@ -36,11 +37,14 @@ void rewrite(const Options&, const std::string& store) {
 }
 
 DataBranch data_branch(const Options& options, const std::string& store) {
-  return {.store = store,
-          .remote = options.value_or("remote", "origin"),
-          .branch = options.value_or("data-branch", "holdfast-data"),
-          .repository = options.value_or("repository", "."),
-          .rewritten = options.has("rewritten")};
+  DataBranch data{.store = store,
+                  .remote = options.value_or("remote", "origin"),
+                  .branch = options.value_or("data-branch", "holdfast-data"),
+                  .repository = options.value_or("repository", "."),
+                  .rewritten = options.has("rewritten")};
+  require_name("remote", data.remote, "a remote, an address or a path");
+  require_name("data-branch", data.branch, "a branch");
+  return data;
 }
 
 void fetch(const Options& options, const std::string& store) {

@@ -59,10 +59,10 @@ class Repository {
   // The branch as the remote has it now; empty where it has none.
   std::string fetch() const {
     const std::string listed =
-        must({"ls-remote", "--heads", address_, "refs/heads/" + data_.branch},
+        must({"ls-remote", "--heads", "--", address_, "refs/heads/" + data_.branch},
              text("ask ", address_, " for the branch ", data_.branch));
     if (listed.empty()) return "";
-    must({"fetch", "--quiet", "--no-tags", address_,
+    must({"fetch", "--quiet", "--no-tags", "--", address_,
           text("+refs/heads/", data_.branch, ":", incoming)},
          text("fetch ", data_.branch, " of ", address_));
     return commit_of(incoming);
@@ -70,8 +70,8 @@ class Repository {
 
   // Whether it took the commit, or has another one by now. Anything else throws.
   bool push(const std::string& commit) const {
-    const Outcome pushed = ask(
-        {"push", "--quiet", "--porcelain", address_, text(commit, ":refs/heads/", data_.branch)});
+    const Outcome pushed = ask({"push", "--quiet", "--porcelain", "--", address_,
+                                text(commit, ":refs/heads/", data_.branch)});
     if (succeeded(pushed)) return true;
     const std::string said = pushed.output + pushed.complaints;
     for (const char* quicker : {"[rejected]", "cannot lock ref", "failed to update ref",

@@ -143,6 +143,25 @@ TEST_F(DataBranchOfAll, ADamagedLineOfTheBranchIsToldAndTheStoreStays) {
   EXPECT_EQ(commits("b"), before);
 }
 
+TEST_F(DataBranchOfAll, WhatGitWouldTakeForAnOptionIsNoRemote) {
+  measure("a", 1);
+  for (const std::string verb : {"fetch", "push"})
+    for (const std::string remote : {"--remote=--upload-pack=x:y", "--remote=-v", "--remote="})
+      expect_complaint(holdfast({"history", verb, "--store=" + machine("a").string(), remote,
+                                 "--repository=" + folder_.path().string()}),
+                       2, AllOf(HasSubstr(remote + ": "), HasSubstr("name a remote")));
+  EXPECT_FALSE(fs::exists(machine("a") / ".git"));
+}
+
+TEST_F(DataBranchOfAll, WhatGitWouldTakeForAnOptionIsNoBranch) {
+  measure("a", 1);
+  for (const std::string branch : {"--data-branch=-d", "--data-branch="}) {
+    expect_complaint(fetch("a", {branch}), 2, HasSubstr(branch + ": "));
+    expect_complaint(push("a", {branch}), 2, HasSubstr("name a branch"));
+  }
+  EXPECT_FALSE(fs::exists(machine("a") / ".git"));
+}
+
 TEST_F(DataBranchOfAll, ARemoteThatNobodyKnowsIsASentence) {
   measure("a", 1);
   expect_complaint(holdfast({"history", "push", "--store=" + machine("a").string(),
