@@ -162,6 +162,12 @@ nlohmann::json told_incomplete(const std::string& case_id, const std::string& re
   return {{"case", case_id}, {"verdict", "INCOMPLETE"}, {"reason", reason}};
 }
 
+// Before minutes of measuring. What stood there is withdrawn.
+void expect_to_write(const fs::path& file) {
+  write_file(file, "");
+  withdraw(file);
+}
+
 int ab_verb(const Options& options) {
   const bool self = options.has("selftest");
   if (options.operands().size() != (self ? 1 : 2))
@@ -169,7 +175,7 @@ int ab_verb(const Options& options) {
                 self ? "holdfast ab --selftest takes one suite binary, and runs it against itself"
                      : "holdfast ab takes two builds of one suite: holdfast ab BASE_BIN HEAD_BIN");
   const auto out = options.value("out");
-  if (out) withdraw(*out);
+  if (out) expect_to_write(*out);
   const fs::path base = find_suite(options.operands().front(), binary_folder());
   const fs::path head = find_suite(options.operands().back(), binary_folder());
   if (base.filename() != head.filename())
@@ -177,6 +183,9 @@ int ab_verb(const Options& options) {
                                        " are different suites; compare builds of one"));
   if (options.has("cpu-time") && options.has("real-time"))
     throw Error(Fault::bad_input, "--cpu-time and --real-time exclude each other");
+  const std::string tier = options.value_or("tier", "gate");
+  if (!is_tier(tier))
+    throw Error(Fault::bad_input, text("--tier=", tier, ": the tiers are smoke, gate and full"));
   const std::string device = options.value_or("device", "host");
   const ComparisonPlan plan{
       .device = device,
@@ -199,8 +208,7 @@ int ab_verb(const Options& options) {
   const auto lock = lock_device(plan.device, progress);
   const Asked asked{.builds = Builds({base}, {head}),
                     .plan = plan,
-                    .cases = timed_cases(base, head, plan.device, options.value_or("tier", "gate"),
-                                         options.value("filter"))};
+                    .cases = timed_cases(base, head, plan.device, tier, options.value("filter"))};
   if (self) {
     const SelfTest test = self_tested(asked, base, static_cast<std::size_t>(trials), progress);
     if (out) write_file(*out, canonical(to_json(test)));

@@ -205,6 +205,9 @@ TEST_F(AbCommand, NonsenseArgumentsAreRefused) {
   expect_refusal({one, one, "--device=cuda-dry:sm_90"}, "executes nothing");
   expect_refusal({one, one, "--filter=no_such_case"}, "no timed case in common");
   expect_refusal({one, one, "--filter=("}, "not a regular expression");
+  expect_refusal({one, one, "--tier=x"}, "the tiers are smoke, gate and full");
+  expect_refusal({one, one, "--budget=600", "--out=" + (folder_.path() / "none/file").string()},
+                 "cannot write");
   expect_refusal({one, (folder_.path() / "none").string()}, "there is no program");
   expect_refusal({"/bin/true", "/bin/true"}, "/bin/true is no suite of holdfast");
 }

@@ -199,8 +199,11 @@ std::string lacking(const std::vector<std::string>& available) {
 
 // Whether a run keeps CPUs awake, only it knows; so of which of both times are accepted is told.
 std::string accepted_times(const std::set<std::string>& timed, const std::string& processor) {
-  const bool asleep = timed.contains(timed_on({.processor = processor, .awake = false}));
-  const bool awake = timed.contains(timed_on({.processor = processor, .awake = true}));
+  Environment here;
+  here.processor = processor;
+  const bool asleep = timed.contains(timed_on(here));
+  here.awake = true;
+  const bool awake = timed.contains(timed_on(here));
   if (asleep && awake) return "times of runs that keep CPUs awake and of others";
   if (awake) return "times of runs that keep CPUs awake alone";
   return asleep ? "times of runs that keep no CPUs awake alone" : "no times";

@@ -312,6 +312,17 @@ TEST_F(WhoJudges, AnAbsenceThatCoversMoreForAnOldReasonIsALoosening) {
   EXPECT_THAT(output_, HasSubstr("LOOSENED  * on cuda-dry-*"));
 }
 
+// Screening says the same as before, a comparison in lock step does not.
+TEST_F(WhoJudges, WhatAComparisonLetsPassIsPartOfARule) {
+  policy(no_rules_yet, R"("rules": [
+  {"match": "toy/**", "metric": "time_s", "gate": "warn"},
+  {"match": "toy/**", "device": "host-*", "metric": "speedup", "tolerance": 0.05},)");
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, AllOf(HasSubstr("LOOSENED  gate once compared of time_s"),
+                             HasSubstr("LOOSENED  tolerance once compared of speedup"),
+                             HasSubstr("2 % -> 5 %")));
+}
+
 TEST_F(WhoJudges, ReasonsOfWhiteSpaceAreNone) {
   policy(exact_kind, R"("exact": {"why": "  ", "gate": "off", "tolerance": 0)");
   expect_complaint(judge(), 2, HasSubstr("'why' is a reason, and is empty"));

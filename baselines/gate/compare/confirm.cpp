@@ -23,8 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double default_tolerance = 0.02;
-
 // Why this part cannot be compared at all; empty where it can.
 std::string hindrance(const ConfirmPlan& plan, const Part& part) {
   const Results& results = part.results;
@@ -61,13 +59,6 @@ bool times_case(const List& list, const std::string& device, const std::string& 
   return false;
 }
 
-// The policy's word, except that a time, which only warns because its baseline is of another hour,
-// blocks once it was compared within one.
-bool blocks(const Standard& standard) {
-  return standard.gate == Gate::block ||
-         (standard.gate == Gate::warn && standard.kind == "time" && standard.set_by.empty());
-}
-
 // By case and tolerance: what one metric's rule allows must not excuse another metric.
 using Comparisons = std::map<std::pair<std::string, double>, std::vector<Row*>>;
 
@@ -85,9 +76,7 @@ Standard standard_of(const Row& row, const Part& part, const Policy& policy) {
 
 std::pair<std::string, double> comparison_of(const Row& row, const Part& part,
                                              const Policy& policy) {
-  const Standard said = standard_of(row, part, policy);
-  return {row.case_id,
-          said.own_tolerance ? std::max(default_tolerance, said.tolerance) : default_tolerance};
+  return {row.case_id, standard_of(row, part, policy).compared_tolerance()};
 }
 
 class Confirming {
@@ -279,7 +268,7 @@ class Confirming {
   void decide(Row& row, const Comparison& found, double tolerance) {
     keep_screening(row);
     row.evidence[confirmation_evidence] = describe(found, tolerance);
-    if (blocks(standard(row))) resolve(row, found, tolerance);
+    if (standard(row).blocks_once_compared()) resolve(row, found, tolerance);
     if (found.control)
       row.evidence["control"] = text(
           "reference variant ", percent(std::expm1(found.control->estimate)), " in the same pairs",
@@ -293,7 +282,7 @@ class Confirming {
     const std::string said = text("A/B of ", plural(found.units.size(), "unit"), ": ",
                                   interval(found.shift), " for the optimized variant");
     const Standard policy_says = standard(row);
-    const bool gates = blocks(policy_says);
+    const bool gates = policy_says.blocks_once_compared();
     switch (row.metric == "time_s" ? of_time(found) : found.decision) {
       case Paired::regression:
         row.verdict = verdict::regression;

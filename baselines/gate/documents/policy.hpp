@@ -4,6 +4,7 @@
 // rules and waivers of one.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -99,7 +100,8 @@ struct Standard {
   std::string unit = {};
   Gate gate = Gate::off;
   double tolerance = 0;
-  bool own_tolerance = false;  // a rule's, not the kind's
+  bool own_gate = false;       // a rule's, not the kind's or the metric's
+  bool own_tolerance = false;  // likewise
   bool two_sided = false;
   bool drift_blocks = false;
   std::vector<std::string> same = {};
@@ -115,6 +117,16 @@ struct Standard {
 
   // A time or a ratio, which is never the same twice.
   bool timed() const { return kind == "ratio" || kind == "time"; }
+  // The policy's word, except that a time, which only warns because its baseline is of another
+  // hour, blocks once it was compared within one.
+  bool blocks_once_compared() const {
+    return gate == Gate::block || (gate == Gate::warn && kind == "time" && !own_gate);
+  }
+  // What a comparison in lock step lets pass.
+  double compared_tolerance() const {
+    constexpr double least = 0.02;
+    return own_tolerance ? std::max(least, tolerance) : least;
+  }
   // Whether baselines hold this metric.
   bool stored() const { return kind == "exact" || kind == "codegen" || timed(); }
 };

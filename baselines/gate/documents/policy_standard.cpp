@@ -84,6 +84,7 @@ Standard Policy::own_standard(const std::string& case_id, const std::string& dev
       if (rule.bound->max) said += text(", at most ", *rule.bound->max);
       said += text(" (", rule.bound->source, ")");
     } else if (rule.gate) {
+      standard.own_gate = true;
       standard.gate = *rule.gate;  // beside a bound, a gate speaks of the bound alone
       standard.said["gate"] = {rule.place, rule.why};
     }

@@ -86,6 +86,7 @@ class Comparing {
          !is_at_least_as_strict(after_.gate, before_.gate));
     note("tolerance", share(before_.tolerance), share(after_.tolerance),
          after_.tolerance > before_.tolerance);
+    compare_comparisons();
     note("both ways", before_.two_sided ? "yes" : "no", after_.two_sided ? "yes" : "no",
          before_.two_sided);
     note("drift", before_.drift_blocks ? "block" : "warn", after_.drift_blocks ? "block" : "warn",
@@ -124,9 +125,24 @@ class Comparing {
   }
 
   void note(const char* what, const std::string& before, const std::string& after, bool loosens) {
-    if (before == after) return;
-    const auto said = after_.said.find(what);
-    add(what, before, after, loosens, said == after_.said.end() ? Said() : said->second);
+    if (before != after) add(what, before, after, loosens, said(what));
+  }
+
+  // In lock step a rule weighs otherwise than in screening: it is the only one that lets a time
+  // warn.
+  void compare_comparisons() {
+    if (!before_.timed() || !after_.timed()) return;
+    if (before_.blocks_once_compared() && !after_.blocks_once_compared() &&
+        before_.gate == after_.gate)
+      add("gate once compared", "block", name_of(after_.gate), true, said("gate"));
+    if (after_.compared_tolerance() > before_.compared_tolerance())
+      add("tolerance once compared", share(before_.compared_tolerance()),
+          share(after_.compared_tolerance()), true, said("tolerance"));
+  }
+
+  Said said(const char* what) const {
+    const auto at = after_.said.find(what);
+    return at == after_.said.end() ? Said() : at->second;
   }
 
   void compare_bounds() {

@@ -150,8 +150,7 @@ void MetricJudge::add_resolution(const Context& context, JudgedMetric& judged) c
 Resolution MetricJudge::resolution(const Context& context, bool confirmed) const {
   Resolution found;
   const Standard& standard = context.standard;
-  const bool gates = standard.gate == Gate::block ||
-                     (confirmed && standard.gate == Gate::warn && standard.set_by.empty());
+  const bool gates = confirmed ? standard.blocks_once_compared() : standard.gate == Gate::block;
   const Measured& measured = context.measured;
   if (!context.timed() || !gates || context.metric.variant == "reference" ||
       measured.processes < enough_processes || !positive(measured.value))

@@ -202,7 +202,7 @@ TEST(Merge, ReadingsThatDifferAreKeptOfEachProcess) {
   };
   EXPECT_THAT(metric(merge({reading(1), reading(50), reading(1)}), "mass_drift").processes,
               ElementsAre(1, 50, 1));
-  EXPECT_THAT(metric(merge({reading(1), reading(1)}), "mass_drift").processes, IsEmpty());
+  EXPECT_THAT(metric(merge({reading(1), reading(1)}), "mass_drift").processes, testing::IsEmpty());
 }
 
 TEST(Merge, OfADeviceThatExecutesNothingSecondsAreOfOneCompiler) {
