@@ -164,6 +164,7 @@ nlohmann::json told_incomplete(const std::string& case_id, const std::string& re
 
 // Before minutes of measuring. What stood there is withdrawn.
 void expect_to_write(const fs::path& file) {
+  withdraw(file);
   write_file(file, "");
   withdraw(file);
 }

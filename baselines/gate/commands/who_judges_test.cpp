@@ -314,6 +314,8 @@ TEST_F(WhoJudges, AnAbsenceThatCoversMoreForAnOldReasonIsALoosening) {
 
 // Screening says the same as before, a comparison in lock step does not.
 TEST_F(WhoJudges, WhatAComparisonLetsPassIsPartOfARule) {
+  accepted(toy::host());
+  begin();
   policy(no_rules_yet, R"("rules": [
   {"match": "toy/**", "metric": "time_s", "gate": "warn"},
   {"match": "toy/**", "device": "host-*", "metric": "speedup", "tolerance": 0.05},)");

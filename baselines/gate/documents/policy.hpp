@@ -100,8 +100,7 @@ struct Standard {
   std::string unit = {};
   Gate gate = Gate::off;
   double tolerance = 0;
-  bool own_gate = false;       // a rule's, not the kind's or the metric's
-  bool own_tolerance = false;  // likewise
+  bool own_tolerance = false;  // a rule's, not the kind's
   bool two_sided = false;
   bool drift_blocks = false;
   std::vector<std::string> same = {};
@@ -111,6 +110,7 @@ struct Standard {
   std::vector<std::string> fall_is_change = {};
   std::vector<const Rule*> bounds = {};
   const Waiver* waiver = nullptr;
+  bool own_gate = false;    // a rule's, not the kind's or the metric's
   std::string set_by = {};  // the rule that set gate or tolerance, where it is not the kind
   std::vector<std::string> sources = {};  // all that was said, in the order in which it applied
   std::map<std::string, Said> said = {};  // who set "gate", "tolerance", ...; and why
