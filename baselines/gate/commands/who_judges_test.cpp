@@ -281,6 +281,20 @@ TEST_F(WhoJudges, AWiderSpreadAndALowerAnchorNeedAReason) {
                     HasSubstr("LOOSENED  accepted limit of speedup")));
 }
 
+TEST_F(WhoJudges, ABetterValueLeavesRoomForAWiderLimit) {
+  accepted(toy::host());
+  begin();
+  edit(toy::host(), [&](Baseline& edited) {
+    Entry& entry = edited.processors.begin()->second.at("toy/step/n:64/f64|case|speedup");
+    entry.value = 20.0;
+    entry.medians = {20};
+    entry.mad_between = 1;
+    entry.anchor = 20;
+  });
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, Not(HasSubstr("LOOSENED")));
+}
+
 TEST_F(WhoJudges, ToolsThatNobodyMeasuredWithExcuseNothing) {
   edit([](Baseline& edited) { edited.fingerprint.nvrtc = "12.9"; });
   EXPECT_EQ(judge(), 1);

@@ -70,7 +70,13 @@ std::string or_none(const std::optional<double>& number) {
 // Twice as wide a limit is no accident of runs.
 constexpr double much_wider = 2;
 
+bool is_positive(const Entry& entry) {
+  const auto* number = std::get_if<double>(&entry.value);
+  return number && *number > 0;
+}
+
 bool is_worse(const Standard& standard, const Entry& before, const Entry& after) {
+  if (standard.timed() && !is_positive(after)) return true;
   const Measured as_measured{.value = after.value, .processes = enough_processes};
   const Judgement judgement = judge(standard, as_measured, before);
   return standard.timed() ? judgement.suspect() : judgement.verdict == verdict::regression;
@@ -199,11 +205,15 @@ std::vector<StandardChange> compare(const Standard& standard, const Entry& befor
   };
   if (is_worse(standard, before, after))
     add("value", readable(before.value, standard.unit), readable(after.value, standard.unit));
-  if (!standard.timed()) return changes;
-  const double limit = screening_limit(standard.tolerance, before);
-  if (const double now = screening_limit(standard.tolerance, after); now > much_wider * limit)
-    add("limit", percent(std::expm1(limit)), percent(std::expm1(now)));
+  if (!standard.timed() || !is_positive(before) || !is_positive(after)) return changes;
   const double sign = standard.better == Better::higher ? -1 : 1;
+  const double limit = screening_limit(standard.tolerance, before),
+               now = screening_limit(standard.tolerance, after);
+  // A better value leaves room for a wider limit.
+  const double worse =
+      sign * std::log(std::get<double>(after.value) / std::get<double>(before.value));
+  if (now > much_wider * limit && worse + now > limit)
+    add("limit", percent(std::expm1(limit)), percent(std::expm1(now)));
   if (before.anchor && (!after.anchor || sign * *after.anchor > sign * *before.anchor))
     add("anchor", readable(*before.anchor, standard.unit),
         after.anchor ? readable(*after.anchor, standard.unit) : "none");
