@@ -24,7 +24,7 @@ std::string widest_isa() {
 
 // No process has more CPUs than a cpu_set_t.
 Setting<int> thread_setting(const char* variable) {
-  const auto setting = positive_setting<int>(variable);
+  auto setting = positive_setting<int>(variable);
   if (setting.value.value_or(0) <= CPU_SETSIZE) return setting;
   return {.complaint = text(variable, " is '", *setting.value, "': set it to at most ", CPU_SETSIZE,
                             " or unset it")};

@@ -201,7 +201,7 @@ class Runner {
   std::string take_reported(const Outcome& outcome, Ids& ids) {
     const fs::path file = next_file();
     ++files_;
-    const std::string problem = problem_of(outcome);
+    std::string problem = problem_of(outcome);
     if (!fs::exists(file))
       return problem.empty() ? "exited with code 0 and wrote no result file" : problem;
     try {
