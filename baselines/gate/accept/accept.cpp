@@ -351,6 +351,13 @@ void refuse_blank(const CaseResult& result, const std::vector<std::string>& list
   }
 }
 
+// The reason, where one is given, is the anchor's too.
+void move_anchor(Entry& entry, const std::string& why) {
+  if (!entry.anchor || *entry.anchor == std::get<double>(entry.value)) return;
+  entry.anchor = std::get<double>(entry.value);
+  if (!why.empty()) entry.accepted.why = why;
+}
+
 }  // namespace
 
 bool is_noisy(const Standard& standard, const Measured& measured) {
@@ -358,12 +365,6 @@ bool is_noisy(const Standard& standard, const Measured& measured) {
   return measured.processes == 0 ||
          (standard.kind == "ratio" &&
           measured.mad_between.value_or(0) > widest_spread * std::get<double>(measured.value));
-}
-
-void move_anchor(Entry& entry, const std::string& why) {
-  if (!entry.anchor || *entry.anchor == std::get<double>(entry.value)) return;
-  entry.anchor = std::get<double>(entry.value);
-  if (!why.empty()) entry.accepted.why = why;
 }
 
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
