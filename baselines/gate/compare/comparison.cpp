@@ -294,15 +294,25 @@ UnitValue measure_unit(const Builds& builds, const std::string& case_id, const C
   return unit;
 }
 
-Comparison compare(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
-                   const std::function<void(const Comparison&)>& watch) {
-  std::mt19937_64 random(std::random_device{}());
-  Sequence sequence(plan.decision);
-  while (sequence.wants_unit()) {
-    sequence.add(measure_unit(builds, case_id, plan, sequence.wants_control(), random));
-    if (watch) watch(sequence.found());
+PairedRun::PairedRun(const Builds& builds, std::string case_id, ComparisonPlan plan)
+    : builds_(builds),
+      case_id_(std::move(case_id)),
+      plan_(std::move(plan)),
+      sequence_(plan_.decision) {}
+
+void PairedRun::go_on(const Watch& watch) {
+  while (sequence_.wants_unit()) {
+    sequence_.add(measure_unit(builds_, case_id_, plan_, sequence_.wants_control(), random_));
+    if (watch) watch(sequence_.found());
   }
-  return sequence.found();
+}
+
+Comparison compare(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
+                   const PairedRun::Watch& watch) {
+  PairedRun run(builds, case_id, plan);
+  run.go_on(watch);
+  run.end();
+  return run.found();
 }
 
 }  // namespace holdfast::gate

@@ -69,8 +69,29 @@ double others_felt(double share, std::optional<double> waited);
 UnitValue measure_unit(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
                        bool control, std::mt19937_64& random);
 
-// Throws as measure_unit() does. `watch` is called after each unit.
+// A case of two builds, unit by unit.
+class PairedRun {
+ public:
+  PairedRun(const Builds& builds, std::string case_id, ComparisonPlan plan);
+
+  // Until it is decided or its seconds are spent. Throws as measure_unit() does; `watch` is called
+  // after each unit.
+  using Watch = std::function<void(const Comparison&)>;
+  void go_on(const Watch& watch = {});
+  void give(double seconds) { sequence_.give(seconds); }  // more than were planned
+  void end() { sequence_.end(); }                         // with a last look
+  const Comparison& found() const { return sequence_.found(); }
+
+ private:
+  const Builds& builds_;
+  std::string case_id_;
+  ComparisonPlan plan_;
+  Sequence sequence_;
+  std::mt19937_64 random_{std::random_device{}()};
+};
+
+// Such a run to its end.
 Comparison compare(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
-                   const std::function<void(const Comparison&)>& watch = {});
+                   const PairedRun::Watch& watch = {});
 
 }  // namespace holdfast::gate

@@ -82,21 +82,22 @@ std::pair<std::string, double> comparison_of(const Row& row, const Part& part,
 class Confirming {
  public:
   Confirming(const ConfirmPlan& plan, const Part& part, const Policy& policy,
-             std::vector<std::string>& notes)
+             std::vector<std::string>& notes, Allowance& allowance)
       : plan_(plan),
         part_(part),
         policy_(policy.with(part.metrics())),
         notes_(notes),
+        allowance_(allowance),
         progress_(part.results.suite) {}
 
-  std::size_t run(const std::vector<Row*>& suspects) {
+  void run(const std::vector<Row*>& suspects) {
     Comparisons comparisons;
     std::size_t left_out = 0;
     for (Row* row : suspects) {
       if (const std::string why = no_subject(*row); !why.empty())
         note(*row, why);
       else if (const auto key = comparison_of(*row, part_, policy_);
-               comparisons.contains(key) || comparisons.size() < plan_.most_comparisons)
+               comparisons.contains(key) || comparisons.size() < allowance_.comparisons)
         comparisons[key].push_back(row);
       else
         ++left_out;
@@ -105,7 +106,8 @@ class Confirming {
       notes_.push_back(text("not compared: ", plural(left_out, "value"), " of ", part_.name(),
                             " that moved less than the ", comparisons.size(),
                             " cases that were; screening's word on them stands"));
-    if (comparisons.empty()) return 0;
+    allowance_.comparisons -= comparisons.size();
+    if (comparisons.empty()) return;
     const std::string why = hindrance(plan_, part_);
     if (why.empty()) base_content_ = provenance(plan_.base / part_.results.suite).content;
     std::size_t number = 0;
@@ -123,22 +125,34 @@ class Confirming {
         else
           compared.push_back(row);
       if (compared.empty()) continue;
-      compare_case(text("A/B ", number, " of ", comparisons.size(), ", ", what.first), what.first,
-                   what.second, compared);
+      compare_case({.title = text("A/B ", number, " of ", comparisons.size(), ", ", what.first),
+                    .case_id = what.first,
+                    .tolerance = what.second,
+                    .rows = compared});
     }
-    return comparisons.size();
+    for (std::size_t i = 0; i < open_.size(); ++i) go_on(open_[i], open_.size() - i);
   }
 
  private:
+  // Rows that one comparison decides.
+  struct Compared {
+    std::string title, case_id;
+    double tolerance;
+    std::vector<Row*> rows;
+    std::optional<PairedRun> run = {};
+  };
+
   const ConfirmPlan& plan_;
   const Part& part_;
   const Policy policy_;
   std::vector<std::string>& notes_;
+  Allowance& allowance_;
   Progress progress_;
   std::string base_content_ = {};
   std::optional<Builds> builds_ = {};
   std::optional<List> base_list_ = {};
   std::optional<MachineLock> lock_ = {};
+  std::vector<Compared> open_ = {};  // cases that spent their budget undecided
 
   void note(Row& row, const std::string& why) {
     row.evidence["not confirmed"] = why;
@@ -165,35 +179,73 @@ class Confirming {
 
   Standard standard(const Row& row) const { return standard_of(row, part_, policy_); }
 
-  void compare_case(const std::string& title, const std::string& case_id, double tolerance,
-                    const std::vector<Row*>& rows) {
+  void compare_case(Compared one) {
     const std::string& suite = part_.results.suite;
     const std::string& device = part_.results.env.device_name;
     const ComparisonPlan plan{
         .device = device,
         .unit_seconds = plan_.unit_seconds,
-        .decision = {.tolerance = tolerance,
+        .decision = {.tolerance = one.tolerance,
                      .budget_seconds = stretched_budget(plan_.budget_seconds,
                                                         stretch_of_load(load_of_keepers(device))),
                      .clock = plan_.clock}};
-    try {
+    guarded(one.rows, [&] {
       if (!builds_) {
         base_list_ =
             parse_list(Document(text(suite, " --list=json"), list_of(plan_.base / suite, {})));
         lock_ = lock_device(device, progress_);
         builds_.emplace(Builds::Build{plan_.base / suite}, Builds::Build{plan_.head / suite});
       }
-      if (!times_case(*base_list_, device, case_id))
+      if (!times_case(*base_list_, device, one.case_id))
         throw Error(Fault::incomplete,
                     text((plan_.base / suite).string(), " does not time this case on ", device));
-      progress_.say(title, ": against ", plan_.base.string(), ", ",
-                    std::lround(plan.decision.budget_seconds), " s at most");
-      const Comparison found = compare(*builds_, case_id, plan, [&](const Comparison& so_far) {
-        progress_.following(text(title, ": ", plural(so_far.units.size(), "unit"), ", ",
-                                 std::lround(so_far.seconds), " s"));
-      });
-      progress_.say(title, ": ", describe(found, tolerance));
-      for (Row* row : rows) decide(*row, found, tolerance);
+      const double budget = plan.decision.budget_seconds;
+      progress_.say(one.title, ": against ", plan_.base.string(), ", ", std::lround(budget),
+                    " s at most");
+      one.run.emplace(*builds_, one.case_id, plan);
+      measure(one);
+      allowance_.seconds += budget - one.run->found().seconds;
+      if (one.run->found().decision != Paired::undecided) {
+        conclude(one);
+        return;
+      }
+      progress_.say(one.title, ": undecided so far; it has what the others leave");
+      open_.push_back(std::move(one));
+    });
+  }
+
+  // A case that is still open, one of so many: they have equal parts of what is left.
+  void go_on(Compared& one, std::size_t open) {
+    const double given = std::max(0., allowance_.seconds / static_cast<double>(open));
+    const double before = one.run->found().seconds;
+    if (given > 0) progress_.say(one.title, ": goes on, ", std::lround(given), " s more at most");
+    one.run->give(given);
+    guarded(one.rows, [&] {
+      measure(one);
+      allowance_.seconds -= one.run->found().seconds - before;
+      conclude(one);
+    });
+  }
+
+  void measure(Compared& one) {
+    one.run->go_on([&](const Comparison& so_far) {
+      progress_.following(text(one.title, ": ", plural(so_far.units.size(), "unit"), ", ",
+                               std::lround(so_far.seconds), " s"));
+    });
+  }
+
+  void conclude(Compared& one) {
+    one.run->end();
+    const Comparison& found = one.run->found();
+    progress_.say(one.title, ": ", describe(found, one.tolerance));
+    for (Row* row : one.rows) decide(*row, found, one.tolerance);
+  }
+
+  // Where a case cannot be compared, each of its rows tells why.
+  template <class Step>
+  void guarded(const std::vector<Row*> rows, Step step) {
+    try {
+      step();
     } catch (const BuildError& error) {
       const bool lost = error.is_of_head() && error.fault() == Fault::incomplete;
       for (Row* row : rows)
@@ -336,9 +388,10 @@ std::size_t count_comparisons(const Part& part, const Policy& policy,
   return found.size();
 }
 
-std::size_t confirm(const ConfirmPlan& plan, const Part& part, const Policy& policy,
-                    const std::vector<Row*>& suspects, std::vector<std::string>& notes) {
-  return Confirming(plan, part, policy, notes).run(suspects);
+void confirm(const ConfirmPlan& plan, const Part& part, const Policy& policy,
+             const std::vector<Row*>& suspects, std::vector<std::string>& notes,
+             Allowance& allowance) {
+  Confirming(plan, part, policy, notes, allowance).run(suspects);
 }
 
 }  // namespace holdfast::gate

@@ -21,7 +21,13 @@ struct ConfirmPlan {
   double unit_seconds = 0.3;   // of samples, from each pair of processes
   bool undecided_fails = true;
   Clock clock = Clock::by_load;
-  std::size_t most_comparisons = 1000;
+};
+
+// What is left of a check's comparisons: what one case, or one suite, does not need the others
+// have.
+struct Allowance {
+  std::size_t comparisons = 0;
+  double seconds = 0;  // of the budgets of cases that were decided before they were spent
 };
 
 // How many comparisons it takes to decide these rows.
@@ -29,9 +35,11 @@ std::size_t count_comparisons(const Part& part, const Policy& policy,
                               const std::vector<Row*>& suspects);
 
 // Decides rows of times and ratios that screening suspects: each keeps what screening said and
-// tells what the comparison found. Where a case cannot be compared a note says why, and screening's
-// verdict stands; so it does of what comes after the most comparisons. How many there were.
-std::size_t confirm(const ConfirmPlan& plan, const Part& part, const Policy& policy,
-                    const std::vector<Row*>& suspects, std::vector<std::string>& notes);
+// tells what the comparison found. A case that its budget leaves undecided goes on when all others
+// are decided, in what they left. Where a case cannot be compared a note says why, and screening's
+// verdict stands; so it does of what comes after the last comparison that is allowed.
+void confirm(const ConfirmPlan& plan, const Part& part, const Policy& policy,
+             const std::vector<Row*>& suspects, std::vector<std::string>& notes,
+             Allowance& allowance);
 
 }  // namespace holdfast::gate

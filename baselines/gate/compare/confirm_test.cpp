@@ -31,6 +31,7 @@ class Confirming : public testing::Test {
                     .head = folder_.path() / "head",
                     .unit_seconds = 1e-3,
                     .clock = Clock::real};
+  Allowance allowance_{.comparisons = 1000};
   std::vector<std::string> notes_;
   std::string policy_ = toy::policy_text;
   std::optional<std::string> accepted_from_ = {};  // a content; by default the base's
@@ -97,7 +98,7 @@ class Confirming : public testing::Test {
   }
   Row after(Row row, const Part& part) {
     const Policy policy = toy::policy(policy_);
-    confirm(plan_, part, policy, {&row}, notes_);
+    confirm(plan_, part, policy, {&row}, notes_, allowance_);
     return row;
   }
   Row after(Row row) { return after(std::move(row), part()); }
@@ -201,6 +202,32 @@ TEST_F(Confirming, ASpentBudgetLeavesItUndecided) {
   EXPECT_FALSE(after(suspect()).blocking);
 }
 
+TEST_F(Confirming, ACaseThatItsBudgetLeavesUndecidedHasWhatOthersLeft) {
+  builds(1.1e-3);
+  plan_.budget_seconds = 1e-6;
+  allowance_.seconds = 60;
+  EXPECT_EQ(after(suspect()).verdict, verdict::regression);
+  EXPECT_LT(allowance_.seconds, 60);
+  EXPECT_GT(allowance_.seconds, 0);
+}
+
+TEST_F(Confirming, WhatADecidedCaseDoesNotNeedIsLeft) {
+  builds(1.1e-3);
+  after(suspect());
+  EXPECT_LT(allowance_.seconds, plan_.budget_seconds);
+  EXPECT_GT(allowance_.seconds, plan_.budget_seconds / 2);
+}
+
+TEST_F(Confirming, OpenCasesHaveEqualPartsOfWhatIsLeft) {
+  builds(1.1e-3);
+  plan_.budget_seconds = 1e-6;
+  allowance_.seconds = 60;
+  Row first = suspect(), second = suspect("speedup", "fake_suite/scale/n:8/f64");
+  const Policy policy = toy::policy(policy_);
+  confirm(plan_, part(), policy, {&first, &second}, notes_, allowance_);
+  for (const Row* row : {&first, &second}) EXPECT_EQ(row->verdict, verdict::regression);
+}
+
 // Screening hoped for 5 %.
 TEST_F(Confirming, ARowResolvesWhatItsComparisonCouldHaveShown) {
   builds(1.1e-3);
@@ -212,6 +239,7 @@ TEST_F(Confirming, ARowResolvesWhatItsComparisonCouldHaveShown) {
   EXPECT_NEAR(exact.resolution.value(), 0.02, 1e-3) << "every pair says the same";
   EXPECT_EQ(exact.resolved_by, held_against::accepted);
   plan_.budget_seconds = 1e-6;
+  allowance_.seconds = 0;
   const Row undecided = after(hopeful);
   EXPECT_EQ(undecided.verdict, verdict::noisy);
   EXPECT_EQ(undecided.resolution, std::nullopt) << "a single pair bounds nothing";
@@ -229,11 +257,12 @@ TEST_F(Confirming, AWarningIsNeverToldAsARegression) {
 
 TEST_F(Confirming, WhatIsBeyondTheMostComparisonsIsToldAndKeepsScreeningsWord) {
   builds(1.1e-3);
-  plan_.most_comparisons = 1;
+  allowance_.comparisons = 1;
   Row first = suspect(), second = suspect("speedup", "fake_suite/scale/n:8/f64");
   const Policy policy = toy::policy(policy_);
   EXPECT_EQ(count_comparisons(part(), policy, {&first, &second}), 2u);
-  EXPECT_EQ(confirm(plan_, part(), policy, {&first, &second}, notes_), 1u);
+  confirm(plan_, part(), policy, {&first, &second}, notes_, allowance_);
+  EXPECT_EQ(allowance_.comparisons, 0u);
   EXPECT_THAT(first.evidence, Contains(Key("A/B")));
   EXPECT_THAT(second.evidence, Not(Contains(Key("A/B"))));
   EXPECT_EQ(second.verdict, verdict::regression);
@@ -316,7 +345,7 @@ TEST_F(Confirming, RowsOfOneCaseShareOneComparison) {
   builds(1.1e-3);
   Row ratio = suspect(), time = suspect("time_s");
   const Policy policy = toy::policy(policy_);
-  confirm(plan_, part(), policy, {&ratio, &time}, notes_);
+  confirm(plan_, part(), policy, {&ratio, &time}, notes_, allowance_);
   EXPECT_EQ(ratio.evidence.at("A/B"), time.evidence.at("A/B"));
 }
 
@@ -325,7 +354,7 @@ TEST_F(Confirming, WhatARuleAllowsOneMetricExcusesNoOther) {
   add_rule(R"({"match": "fake_suite/**", "metric": "time_s", "tolerance": 0.2})");
   Row ratio = suspect(), time = suspect("time_s");
   const Policy policy = toy::policy(policy_);
-  confirm(plan_, part(), policy, {&ratio, &time}, notes_);
+  confirm(plan_, part(), policy, {&ratio, &time}, notes_, allowance_);
   EXPECT_EQ(ratio.verdict, verdict::regression);
   EXPECT_EQ(time.verdict, verdict::pass);
 }

@@ -24,6 +24,7 @@ Comparison decided(double at_once, double threads = 2, bool told = true) {
                   .threads = threads,
                   .at_once = told ? std::optional(at_once + others / 10) : std::nullopt});
   }
+  sequence.end();
   return sequence.found();
 }
 

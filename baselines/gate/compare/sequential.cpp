@@ -42,6 +42,11 @@ std::string shown(double log_ratio) {
 
 }  // namespace
 
+bool Sequence::wants_unit() const {
+  return found_.decision == Paired::undecided && found_.seconds < plan_.budget_seconds &&
+         static_cast<int>(units_.size()) < plan_.looks.units.back();
+}
+
 bool Sequence::wants_control() const {
   return has_control(units_.size());
 }
@@ -53,12 +58,13 @@ void Sequence::add(const UnitValue& unit) {
   found_.seconds += kept.seconds + (kept.control ? kept.control->seconds : 0);
   found_.units = by(found_.clock);
 
-  const int n = static_cast<int>(units_.size());
-  if (const auto alpha = plan_.looks.alpha_at(n)) look(*alpha);
-  const bool spent = found_.seconds >= plan_.budget_seconds || n >= plan_.looks.units.back();
-  if (found_.decision == Paired::undecided && spent)
-    if (const double rest = plan_.looks.rest_after(n); rest > 0) look(rest);
-  closed_ = spent || found_.decision != Paired::undecided;
+  if (const auto alpha = plan_.looks.alpha_at(static_cast<int>(units_.size()))) look(*alpha);
+}
+
+void Sequence::end() {
+  if (found_.decision != Paired::undecided || units_.empty()) return;
+  const double rest = plan_.looks.rest_after(static_cast<int>(units_.size()));
+  if (rest > 0) look(rest);
 }
 
 // Once, and by what others did to the machine alone: a clock chosen by what it shows would be

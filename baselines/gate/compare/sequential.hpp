@@ -58,9 +58,13 @@ struct Comparison {
 class Sequence {
  public:
   explicit Sequence(SequencePlan plan) : plan_(std::move(plan)) {}
-  bool wants_unit() const { return !closed_; }
+  bool wants_unit() const;     // undecided, and neither the budget nor the looks are spent
   bool wants_control() const;  // of the next unit
   void add(const UnitValue& unit);
+  // More of a budget that what the units say did not choose.
+  void give(double seconds) { plan_.budget_seconds += seconds; }
+  // The last look, where nothing is decided. No unit comes after it.
+  void end();
   const Comparison& found() const { return found_; }
 
  private:
@@ -76,7 +80,6 @@ class Sequence {
   SequencePlan plan_;
   std::vector<UnitValue> units_ = {};
   Comparison found_ = {};
-  bool closed_ = false;
 };
 
 // Of the step's own time, where a reference that moved as much excuses nothing; it does excuse the

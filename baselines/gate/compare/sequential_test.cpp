@@ -22,6 +22,7 @@ UnitValue unit(double log_ratio, double control = 0) {
 Comparison decided(const SequencePlan& plan, const UnitValue& always) {
   Sequence sequence(plan);
   while (sequence.wants_unit()) sequence.add(always);
+  sequence.end();
   return sequence.found();
 }
 
@@ -43,6 +44,17 @@ TEST(Sequence, TheBudgetEndsItWithALastLookAtWhatThereIs) {
   EXPECT_EQ(found.decision, Paired::regression);
 }
 
+TEST(Sequence, WhatIsGivenBeforeTheLastLookGoesOn) {
+  Sequence sequence({.budget_seconds = 10, .looks = {.units = {5, 50}, .alpha = 0.2}});
+  while (sequence.wants_unit()) sequence.add(unit(std::log(1.05)));
+  EXPECT_EQ(sequence.found().decision, Paired::undecided);
+  sequence.give(20);
+  while (sequence.wants_unit()) sequence.add(unit(std::log(1.05)));
+  sequence.end();
+  EXPECT_EQ(sequence.found().units.size(), 30u);
+  EXPECT_EQ(sequence.found().decision, Paired::regression);
+}
+
 TEST(Sequence, AtTheToleranceItAlarmsAsRarelyAsAlphaSaysWhereverTheBudgetEnds) {
   std::mt19937_64 random(11);
   std::normal_distribution<double> noise(std::log1p(0.02), 0.03);
@@ -52,6 +64,9 @@ TEST(Sequence, AtTheToleranceItAlarmsAsRarelyAsAlphaSaysWhereverTheBudgetEnds) {
   for (int trial = 0; trial < trials; ++trial) {
     Sequence sequence({.budget_seconds = budget(random), .looks = {.alpha = 0.05}});
     while (sequence.wants_unit()) sequence.add(unit(noise(random)));
+    sequence.give(budget(random));
+    while (sequence.wants_unit()) sequence.add(unit(noise(random)));
+    sequence.end();
     alarms += sequence.found().decision == Paired::regression;
   }
   EXPECT_LE(alarms, 0.06 * trials);

@@ -142,6 +142,7 @@ Decided decide_from(const std::vector<UnitValue>& units, bool in_a_row, const As
   for (std::size_t at = draw(random); sequence.wants_unit();
        at = in_a_row ? (at + 1) % units.size() : draw(random))
     sequence.add(units[at]);
+  sequence.end();
   return {name_of(sequence.found().decision), sequence.found().seconds};
 }
 

@@ -114,15 +114,12 @@ std::vector<std::size_t> shares_of(const CheckRequest& request, const Root& root
   return shares(state.policy().most_suspects(), wanted);
 }
 
-// Empty where nothing is compared. A part may be asked more than once; `left` are the comparisons
-// that it may make.
+// Empty where nothing is compared. A part may be asked more than once.
 SecondOpinion second_opinion(const std::optional<ConfirmPlan>& plan, const Part& part,
-                             const Policy& policy, std::size_t& left) {
+                             const Policy& policy, Allowance& left) {
   if (!plan || device_kind(part.results.env.device_name) == "cuda-dry") return {};
   return [&](const std::vector<Row*>& suspects, std::vector<std::string>& notes) {
-    ConfirmPlan now = *plan;
-    now.most_comparisons = left;
-    left -= confirm(now, part, policy, suspects, notes);
+    confirm(*plan, part, policy, suspects, notes, left);
   };
 }
 
@@ -148,7 +145,7 @@ Checked check(const CheckRequest& request) {
   Unrequested unrequested;
   for (const MeasuredPart& measured : root.parts) refuse_other_content(request, measured, verdict);
   const std::vector<std::size_t> allowed = shares_of(request, root, state, plan);
-  std::size_t left = 0;
+  Allowance left;
   for (std::size_t i = 0; i < root.parts.size(); ++i) {
     const MeasuredPart& measured = root.parts[i];
     const std::string name = text(measured.results.suite, " on ", measured.results.env.device_name);
@@ -160,7 +157,7 @@ Checked check(const CheckRequest& request) {
     ++judged;
     Part part = loaded(request, root, state, plan, measured);
     part.may_be_accepted = acceptance(request, state, part);
-    left += allowed[i];  // beside what the parts before it did not need
+    left.comparisons += allowed[i];  // beside what the parts before it did not need
     PartVerdict found =
         judge_part(part, state.policy(), request.require_baseline, request.undecided_fails,
                    second_opinion(plan, part, state.policy(), left));

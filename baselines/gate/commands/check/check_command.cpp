@@ -121,8 +121,8 @@ Command check_command() {
            {"confirm", "BUILD",
             "decide suspect times and ratios by timing that build and this one in turn"},
            {"budget", "SECONDS",
-            "of a confirmation, for each case on a machine at rest (default 60); up to four times "
-            "as many on a busy one"},
+            "of a confirmation, for each case on a machine at rest (default 60), which has what "
+            "other cases leave as well; up to four times as many on a busy one"},
            common::only,
            common::device,
            {"expect", "SUITE:DEVICE", "results that must be there", true},
