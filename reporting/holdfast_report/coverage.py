@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from holdfast_report.cells import Table
 from holdfast_report.documents import Case, Row, Verdict
+from holdfast_report.judgement import said_of
 from holdfast_report.root import Part, Root
 from holdfast_report.units import plural, share
 
@@ -153,12 +154,14 @@ class Losses:
 
 
 def smallest_losses(verdict: Verdict) -> Losses | None:
-    """The largest first; None where nothing was timed."""
+    """The largest first, with the cases that lack their times; None where nothing was to be timed."""
     best: dict[tuple[str, str], Row] = {}
     for row in verdict.rows:
         if row.kind in ("time", "ratio") and row.metric != "handover_s":
             key = row.case, row.device_class
             best[key] = min(best.get(key, row), row, key=loss_of)
+    for row in filter(is_unmeasured, verdict.rows):
+        best.setdefault((row.case, row.device_class), row)
     if not best:
         return None
     rows = sorted(best.values(), key=loss_of, reverse=True)
@@ -173,12 +176,31 @@ def smallest_losses(verdict: Verdict) -> Losses | None:
     return Losses("; ".join(said), table)
 
 
+def is_unmeasured(row: Row) -> bool:
+    """Of a case that failed as a whole, or lacks its time: the gate knows no kind of what is not
+    there. A row of a suite is no case's, and a dry device has no times to lack."""
+    if row.kind or row.verdict not in ("MISSING", "WRONG", "SKIPPED"):
+        return False
+    whole = row.variant == "case" and (not row.metric or row.verdict == "WRONG")
+    is_time = row.metric in ("time_s", "speedup")
+    return (whole or is_time) and "/" in row.case and not row.device_class.startswith("cuda-dry")
+
+
+def why_unmeasured(row: Row) -> str:
+    if row.verdict == "WRONG":
+        return "wrong"
+    said = said_of(row).partition(":")[0]  # "the case crashed", without its reason
+    return next((word for word in ("crashed", "timed out", "skipped") if word in said), "missing")
+
+
 def loss_of(row: Row) -> float:
     return row.resolution.loss if row.resolution else float("inf")
 
 
 def loss_cells(row: Row, with_class: bool) -> tuple[str, ...]:
     case = f"{row.case} on {row.device_class}" if with_class else row.case
+    if is_unmeasured(row):
+        return "none", case, f"nothing, not measured: {why_unmeasured(row)}"
     if row.resolution is None:
         return "none", case, "nothing that gates"
     by = row.resolution.by

@@ -138,9 +138,11 @@ def findings(rows: Iterable[Row]) -> list[Finding]:
     return told_once(finding_of(group) for group in ranked)
 
 
-def rank(row: Row) -> tuple[bool, int]:
+def rank(row: Row) -> tuple[bool, bool, int]:
+    """As the terminal orders them: what a busy machine may have caused comes last of its like."""
     order = list(SYMBOLS)
-    return not row.blocking, order.index(row.verdict) if row.verdict in order else len(order)
+    severity = order.index(row.verdict) if row.verdict in order else len(order)
+    return not row.blocking, "load" in row.evidence, severity
 
 
 def finding_of(group: list[Row]) -> Finding:

@@ -93,6 +93,23 @@ def test_a_wrong_result_shows_its_error_and_the_limit(workplace: Workplace) -> N
     assert re.search(r"0\.00300 limit 1\.00e\u221213", drawn(workplace).words)
 
 
+def test_what_a_busy_machine_may_have_caused_comes_last_of_what_blocks(
+    workplace: Workplace,
+) -> None:
+    busy = {"load": "27 on 2 CPUs when it was measured"}
+    rows = []
+    for case, verdict, evidence in (
+        ("toy/busy/f64", "REGRESSION", busy), ("toy/lost/f64", "MISSING", {}),
+        ("toy/slow/f64", "REGRESSION", {}),
+    ):
+        said = f"{case} optimized on {DRY}: it is {case.split('/')[1]}"
+        rows.append(builders.row(verdict, case=case, blocking=True, evidence=evidence, sentence=said))
+    workplace.judge(builders.verdict(1, rows))
+    words = drawn(workplace).words
+    places = [words.index(said) for said in ("it is slow", "it is lost", "it is busy")]
+    assert places == sorted(places)
+
+
 def test_improvements_are_proposed_apart_from_failures(reader: Reader) -> None:
     words = reader.words
     assert "Improvements, proposed for acceptance" in words
@@ -195,6 +212,57 @@ def test_the_smallest_loss_that_would_have_failed_is_told_case_by_case(
     other = timed("toy/silent/f64", 0.5, device_class="host-x86_64-v3-2t")
     workplace.judge(builders.verdict(0, [*rows, other]))
     assert "50 % toy/silent/f64 on host-x86_64-v3-2t the base beside it" in drawn(workplace).words
+
+
+def unmeasured(case: str, verdict: str, said: str, **changes: object) -> dict[str, object]:
+    """What the gate says of a case as a whole."""
+    return builders.row(
+        verdict, case=case, device_class=HOST, variant="case", metric="", kind="", unit="",
+        blocking=True, value=None, baseline=None, change=None, limit=None, evidence={},
+        sentence=f"{case} on {HOST}: {said}",
+    ) | changes
+
+
+def test_a_case_that_was_not_measured_is_one_of_which_no_loss_would_have_failed(
+    workplace: Workplace,
+) -> None:
+    wrong = "check_error is 0.5 and may be at most 1e-12: the result is wrong"
+    rows = [
+        timed("toy/sharp/f64", 0.031),
+        timed("toy/silent/f64", None),
+        unmeasured("toy/fell/f64", "MISSING", "the case crashed: it timed out: twice"),
+        unmeasured("toy/slow/f64", "MISSING", "the case timed out: after 5 s"),
+        unmeasured("toy/gone/f64", "MISSING", "the case is listed and not in the results"),
+        unmeasured("toy/tired/f64", "SKIPPED", "skipped: no memory", blocking=False),
+        unmeasured("toy/untrue/f64", "WRONG", wrong, metric="check_error", value=0.5, limit=1e-12),
+        unmeasured("toy/untimed/f64", "MISSING", "time_s is listed", variant="optimized", metric="time_s"),
+        unmeasured("toy/untimed/f64", "MISSING", "speedup is listed", metric="speedup"),
+        unmeasured("toy/sharp/f64", "MISSING", "speedup is listed", metric="speedup"),
+    ]
+    workplace.judge(builders.verdict(1, rows))
+    words = drawn(workplace).words
+    assert "failed this run: 3.1 % in 1 case; no loss of speed would have failed in 7 cases." in words
+    told = [
+        "none toy/silent/f64 nothing that gates",
+        "none toy/fell/f64 nothing, not measured: crashed",
+        "none toy/slow/f64 nothing, not measured: timed out",
+        "none toy/gone/f64 nothing, not measured: missing",
+        "none toy/tired/f64 nothing, not measured: skipped",
+        "none toy/untrue/f64 nothing, not measured: wrong",
+        "none toy/untimed/f64 nothing, not measured: missing",
+        "3.1 % toy/sharp/f64 the base beside it, speedup",
+    ]
+    assert " ".join(["loss case held against", *told]) in words
+
+
+def test_what_has_no_times_to_lack_is_no_case_without_its_loss(workplace: Workplace) -> None:
+    rows = [
+        unmeasured("toy", "MISSING", "expected, and there are no results of it"),
+        unmeasured("toy/dry/f64", "MISSING", "the case crashed: it fell", device_class=DRY),
+        unmeasured("toy/counted/f64", "MISSING", "launches is listed", metric="launches"),
+    ]
+    workplace.judge(builders.verdict(3, rows))
+    assert "smallest loss" not in drawn(workplace).words
 
 
 def test_a_run_that_timed_nothing_tells_no_smallest_loss(workplace: Workplace) -> None:

@@ -160,9 +160,9 @@ TEST_F(OneCase, LeavesGoogleBenchmarksOwnFileCleanJson) {
 TEST_F(OneCase, HasALineInTheReportUnderDeviceTierAndCount) {
   EXPECT_THAT(said.words, testing::MatchesRegex(
                               "cubed_sphere_swe on host, tier smoke: 1 case\n"
-                              " +time +speedup +peak bytes +launches +case\n"
+                              " +time +speedup +peak memory +launches +case\n"
                               ".1/1. cubed_sphere_swe/rhs/n:24/f64\n"
-                              " +[0-9.]+ us +[0-9.]+ +220592 +cubed_sphere_swe/rhs/n:24/f64\n"));
+                              " +[0-9.]+ us +[0-9.]+ +220.6 kB +cubed_sphere_swe/rhs/n:24/f64\n"));
 }
 
 TEST_F(SuiteCommand, OneOfALaterClassSaysThatItLetCpusSleep) {

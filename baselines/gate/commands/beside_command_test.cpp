@@ -231,6 +231,45 @@ TEST_F(Beside, WhatIsProposedMeasuresBothSidesAnew) {
   EXPECT_EQ(read_results(list).cases[0].status, "ok");
 }
 
+TEST_F(Beside, WhatIsProposedOfAConfirmedLossExplainsIt) {
+  builds(1.3e-3);
+  ASSERT_EQ(measure().code, 0);
+  ASSERT_EQ(confirm().code, 1);
+  const std::string command = toy::proposed(row().next.value_or(""), "holdfast explain");
+  const Outcome told = toy::typed(command);
+  EXPECT_EQ(told.code, 0) << command << told.complaints;
+  EXPECT_THAT(told.output,
+              AllOf(HasSubstr("against the base beside it"), HasSubstr("confirmed: A/B of"),
+                    HasSubstr("a step takes 3.9 s instead of 3 s (+30 %)"),
+                    Not(HasSubstr("nothing got worse"))));
+}
+
+TEST_F(Beside, AVerdictOnEarlierResultsExplainsNone) {
+  builds(1.3e-3);
+  ASSERT_EQ(measure().code, 0);
+  ASSERT_EQ(confirm().code, 1);
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  const Outcome told = holdfast("ok", {"explain", "fake_suite/add/n:8/f64", results_.string(),
+                                       "--baselines=" + baselines_.string()});
+  EXPECT_THAT(told.output, Not(HasSubstr("confirmed: A/B of")));
+}
+
+TEST_F(Beside, WhatIsProposedAfterAJudgementWithoutTheBaseIsNotRefused) {
+  builds(1e-3);
+  ASSERT_EQ(measure("ok", {"--filter=add"}).code, 0);
+  const fs::path list = kept_ / "fake_suite.json";
+  Results lost = read_results(list);
+  lost.cases[0].status = "crashed";
+  lost.cases[0].reason = "it fell";
+  write_file(list, canonical(to_json(lost)));
+  ASSERT_EQ(check().code, 3);
+  const std::string again = toy::proposed(row("").next.value_or(""), "holdfast run");
+  const Outcome outcome = toy::typed(again);
+  EXPECT_EQ(outcome.code, 0) << again << outcome.complaints;
+  EXPECT_EQ(read_results(list).run.filter, "add") << again;
+}
+
 TEST_F(Beside, TheDoctorTellsTheSmallestLossThatWouldHaveFailed) {
   builds(1e-3);
   ASSERT_EQ(measure().code, 0);
@@ -243,6 +282,44 @@ TEST_F(Beside, TheDoctorTellsTheSmallestLossThatWouldHaveFailed) {
   ASSERT_EQ(check().code, 0);
   EXPECT_THAT(holdfast("ok", {"doctor", "--resolution=" + results_.string()}).output,
               HasSubstr("2 cases of 2: no loss of speed fails here"));
+}
+
+TEST_F(Beside, TheDoctorListsOnceWhatWasNotMeasuredAndCountsIt) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  const fs::path file = kept_ / "fake_suite.json";
+  const std::string id = "fake_suite/add/n:8/f64";
+  Results lost = read_results(file);
+  lost.cases[0].reason = "it fell: twice";
+  const std::map<std::string, std::string> words = {{"crashed", "crashed"},
+                                                    {"timeout", "timed out"},
+                                                    {"missing", "missing"},
+                                                    {"skipped", "skipped"},
+                                                    {"failed", "wrong"}};
+  for (const auto& [status, word] : words) {
+    lost.cases[0].status = status;
+    write_file(file, canonical(to_json(lost)));
+    ASSERT_EQ(check().code, status == "failed" ? 1 : 3) << status;
+    const std::string told = holdfast("ok", {"doctor", "--resolution=" + results_.string()}).output;
+    EXPECT_THAT(told, testing::ContainsRegex(
+                          text("none +", id, " +host-fake-1t +- +not measured: ", word)));
+    EXPECT_THAT(told, HasSubstr("2 cases of 2: no loss of speed fails here"));
+    EXPECT_EQ(told.find(id), told.rfind(id)) << told;
+  }
+}
+
+TEST_F(Beside, TheDoctorListsACaseThatIsNotInTheResultsBesideOneThatWasHeld) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  const fs::path file = kept_ / "fake_suite.json";
+  Results lost = read_results(file);
+  lost.cases.erase(lost.cases.begin());
+  write_file(file, canonical(to_json(lost)));
+  ASSERT_EQ(confirm().code, 3);
+  EXPECT_THAT(holdfast("ok", {"doctor", "--resolution=" + results_.string()}).output,
+              AllOf(testing::ContainsRegex("none +fake_suite/add/.* not measured: missing"),
+                    testing::ContainsRegex("5 % +fake_suite/scale/.* against the base"),
+                    HasSubstr("1 case of 2: no loss of speed fails here")));
 }
 
 TEST_F(Beside, OfMoreSuspectsThanThePolicyHasComparedTheRestIsTold) {
@@ -399,8 +476,8 @@ TEST_F(Beside, ASideOfAnotherRunIsRefused) {
   write_file(side_, old);
   const Outcome outcome = confirm();
   EXPECT_EQ(outcome.code, 3);
-  EXPECT_THAT(outcome.complaints,
-              AllOf(HasSubstr("the base's side is of another run"), HasSubstr("--beside=BUILD")));
+  EXPECT_THAT(outcome.complaints, AllOf(HasSubstr("the base's side is of another run"),
+                                        HasSubstr("--beside=" + base_.string())));
 }
 
 TEST_F(Beside, ASideThatIsGoneIsMissingAndNothingElseTakesItsPlace) {
@@ -411,7 +488,7 @@ TEST_F(Beside, ASideThatIsGoneIsMissingAndNothingElseTakesItsPlace) {
   const Outcome gone = confirm();
   EXPECT_EQ(gone.code, 3);
   EXPECT_THAT(gone.complaints,
-              AllOf(HasSubstr("whose side is missing"), HasSubstr("--beside=BUILD")));
+              AllOf(HasSubstr("whose side is missing"), HasSubstr("--beside=" + base_.string())));
 
   write_file(side_, side);
   const fs::path list = kept_ / "base" / "fake_suite.list.json";
@@ -449,6 +526,28 @@ TEST_F(Beside, ASuiteThatTheBaseDoesNotHaveRunsAlone) {
   const Outcome outcome = measure();
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.complaints, HasSubstr("has no suite fake_suite: it runs alone"));
+}
+
+TEST_F(Beside, ASuiteWhoseBaseListsInAnotherFormatRunsAlone) {
+  builds(1e-3);
+  write_file(base_ / "bin" / "fake_suite.list.json", R"({"schema": "holdfast-list/0"})");
+  std::ofstream(base_ / "bin" / "fake_suite")
+      << "#!/bin/sh\necho '{\"schema\": \"holdfast-list/0\"}'\n";
+  const Outcome outcome = measure();
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.complaints, HasSubstr("runs alone, and is held against what was accepted"));
+  EXPECT_EQ(read_results(kept_ / "fake_suite.json").run.beside, std::nullopt);
+}
+
+TEST_F(Beside, WhatIsMeasuredBesideThisBaseIsNotMeasuredAgain) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  EXPECT_THAT(measure("ok", {"--resume"}).complaints, HasSubstr("is measured already"));
+  fs::remove(side_);
+  EXPECT_THAT(measure("ok", {"--resume"}).complaints, Not(HasSubstr("is measured already")));
+  build(base_, 1e-3, "0ther");
+  EXPECT_THAT(measure("ok", {"--resume"}).complaints, Not(HasSubstr("is measured already")));
+  EXPECT_EQ(read_results(side_).run.content, "sha256:0ther");
 }
 
 TEST_F(Beside, ABuildThatIsNotThereIsBadInput) {

@@ -9,6 +9,7 @@
 #include "gate/commands/common_options.hpp"
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/baseline_files.hpp"
+#include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/case_name.hpp"
 #include "gate/documents/results_root.hpp"
@@ -75,6 +76,55 @@ Judged judge(const CheckRequest& request) {
   }
 }
 
+// Whether a row that was written down is about these results, and not about earlier ones.
+bool is_about(const CaseResult& result, const Row& row) {
+  return std::ranges::none_of(named_metrics(result), [&](const NamedMetric& metric) {
+    return metric.variant == row.variant && metric.name == row.metric && metric.measured &&
+           row.value && *row.value != metric.measured->value;
+  });
+}
+
+// What was held against a base stands in the verdict alone: judged again, without that build, a
+// time is held against what was accepted.
+void keep_rows_beside(const fs::path& directory, const Results& results, const CaseResult& result,
+                      Judged& judged) {
+  const fs::path kept = directory / "verdict.json";
+  if (!results.run.beside || !fs::exists(kept)) return;
+  for (const Row& row : read_verdict(kept).rows) {
+    if (row.case_id != result.id || row.device_class != results.env.device_class ||
+        row.standard == held_against::accepted || !is_about(result, row))
+      continue;
+    const auto same = std::ranges::find_if(judged.rows, [&](const Row& one) {
+      return one.case_id == row.case_id && one.device_class == row.device_class &&
+             one.variant == row.variant && one.metric == row.metric;
+    });
+    if (same == judged.rows.end())
+      judged.rows.push_back(row);
+    else
+      *same = row;
+  }
+}
+
+// The base's measurement of the case in the same run; empty where it has none.
+std::optional<CaseResult> beside(const fs::path& directory, const Results& results,
+                                 const std::string& id) {
+  const fs::path file = base_side(directory / results.env.device_class, results.suite);
+  if (!results.run.beside || !fs::exists(file)) return std::nullopt;
+  const Results base = read_results(file);
+  const CaseResult* found = base.run.id == results.run.id ? find_result(base, id) : nullptr;
+  return found ? std::optional(*found) : std::nullopt;
+}
+
+// Times and ratios of the base, and what else the side lacks.
+void put_beside(const Results& results, const CaseResult& base, Side& side) {
+  for (const NamedMetric& metric : named_metrics(base))
+    if (metric.measured && (metric.kind == "time" || metric.kind == "ratio"))
+      side.values[{metric.variant, metric.name}] = metric.measured->value;
+  Side measured = measured_side(results, base, {});
+  side.values.merge(measured.values);
+  side.kernels.merge(measured.kernels);
+}
+
 // The other side's measurement of the case: on the same device class, or on the only one it has.
 std::optional<Side> side_of(const fs::path& folder, const std::vector<StoredResults>& all,
                             const std::string& device_class, const std::string& id) {
@@ -105,7 +155,9 @@ List list_beside(const StoredResults& stored) {
 // What the gate says of the case. Where it sends its reader here, what follows is to accept.
 void add_rows(const Judged& judged, const Part& part, Evidence& made) {
   for (const Row& row : judged.rows) {
-    if (row.case_id != made.case_id || row.device_class != made.device_class) continue;
+    if (row.case_id != made.case_id || row.device_class != made.device_class ||
+        !is_about(made.result, row))
+      continue;
     made.rows.push_back(row);
     const bool timed = row.kind == "time" || row.kind == "ratio";
     if (row.next && row.next->starts_with("holdfast explain"))
@@ -151,6 +203,13 @@ Evidence compare_case(const Options& options, const CheckRequest& request, const
     Side side = baseline_side(seen_on(timed_on(results.env), std::move(*baseline)), result.id);
     if (!side.values.empty()) made.before = std::move(side);
   }
+  if (const auto base = beside(directory, results, result.id)) {
+    if (!made.before) made.before.emplace();
+    put_beside(results, *base, *made.before);
+    made.against =
+        text("the base beside it (", base_side(directory / device_class, results.suite).string(),
+             "), and, of what is neither a time nor a ratio, ", made.against);
+  }
   return made;
 }
 
@@ -188,13 +247,14 @@ int explain(const Options& options) {
   const fs::path& directory = request.directory;
   const std::vector<StoredResults> all = read_all_results(directory);
   const std::string id = resolve_case(options.operands()[0], all_ids(all), directory.string());
-  const Judged judged = options.has("against") ? Judged{} : judge(request);
+  Judged judged = options.has("against") ? Judged{} : judge(request);
   std::size_t shown = 0;
   for (const StoredResults& stored : all) {
     const CaseResult* result = find_result(stored.results, id);
     const auto device = options.value("device");
     if (!result || (device && stored.results.env.device_name != *device)) continue;
     if (shown++ > 0) std::cout << "\n";
+    if (!options.has("against")) keep_rows_beside(directory, stored.results, *result, judged);
     const std::string place = baseline_file(stored.results.env.device_class, stored.results.suite);
     const Part part{.results = stored.results,
                     .list = list_beside(stored),

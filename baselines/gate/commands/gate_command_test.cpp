@@ -2,7 +2,6 @@
 // The real `holdfast` on results that are whole: what it says, and with which exit code.
 #include <gmock/gmock.h>
 
-#include "gate/base/shown_text.hpp"
 #include "gate/measure/gpu_driver.hpp"
 #include "gate/testing/gate_command.hpp"
 #include "gate/testing/typed_command.hpp"
@@ -108,24 +107,15 @@ TEST_F(GateCommand, AnotherAllocationIsARegression) {
   expect_output(check(), 1, HasSubstr("rose from 1.178 MB to 1.182 MB"));
 }
 
-// As on a terminal, which `script` is one of.
-std::string on_a_terminal(const std::vector<std::string>& arguments, const std::string& no_color) {
-  std::string command = HOLDFAST_BINARY;
-  for (const std::string& argument : arguments) command += ' ' + shell_word(argument);
-  return run_task({.program = "/usr/bin/env",
-                   .arguments = {"script", "-qec", command, "/dev/null"},
-                   .environment = {{"NO_COLOR", no_color}, {"TERM", "xterm"}},
-                   .timeout_seconds = 60})
-      .output;
-}
-
 TEST_F(GateCommand, ATerminalHasColorsUnlessNoColorIsSet) {
   measured_anew(toy::dry(), "optimized", "launches", toy::exact(5));
   const std::vector<std::string> command = toy::joined({"check", results_.string()}, stores());
-  EXPECT_THAT(on_a_terminal(command, ""), HasSubstr("\033[1;31mREGRESSION"));
-  EXPECT_THAT(on_a_terminal(command, "1"), AllOf(HasSubstr("REGRESSION"), Not(HasSubstr("\033["))));
-  EXPECT_THAT(on_a_terminal(toy::joined(command, std::vector<std::string>{"--color=always"}), "1"),
-              HasSubstr("\033[1;31mREGRESSION"));
+  EXPECT_THAT(toy::on_a_terminal(command, ""), HasSubstr("\033[1;31mREGRESSION"));
+  EXPECT_THAT(toy::on_a_terminal(command, "1"),
+              AllOf(HasSubstr("REGRESSION"), Not(HasSubstr("\033["))));
+  EXPECT_THAT(
+      toy::on_a_terminal(toy::joined(command, std::vector<std::string>{"--color=always"}), "1"),
+      HasSubstr("\033[1;31mREGRESSION"));
 }
 
 TEST_F(GateCommand, ColorsAreWhatTheOptionSays) {

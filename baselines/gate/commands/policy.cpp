@@ -184,15 +184,9 @@ void print_sums(const Subject& subject, const Policy& policy,
   const auto has = [&](const std::string& metric) { return metrics.contains(metric); };
   for (const char* variant : {"optimized", "reference"}) {
     if (!has_variant(subject, variant)) continue;
-    for (const Sum& sum : policy.sums(subject.case_id, subject.device_class, variant)) {
-      if (!std::all_of(sum.metrics.begin(), sum.metrics.end(), has)) continue;
-      for (const Rule* rule : sum.standard.bounds)
-        std::cout << "  " << variant << ' ' << sum.name << "  " << rule->place << ": "
-                  << rule->bound->source << "\n";
-      if (const Waiver* waiver = sum.standard.waiver)
-        std::cout << "  " << variant << ' ' << sum.name << "  " << waiver->place
-                  << ": waived until " << waiver->until << ": " << waiver->why << "\n";
-    }
+    for (const Sum& sum : policy.sums(subject.case_id, subject.device_class, variant))
+      if (std::all_of(sum.metrics.begin(), sum.metrics.end(), has))
+        print_metric(sum.name, Told{{variant, sum.standard.sources}});
   }
 }
 

@@ -82,6 +82,25 @@ TEST_F(PolicyCommand, TellsOfNoSumWhosePartsTheCaseHasNotThere) {
   expect_output(policy("host-x86_64-v4-2t"), 0, Not(HasSubstr("a sum's")));
 }
 
+TEST_F(PolicyCommand, TellsABoundInTheUnitOfItsMetric) {
+  spoil(common_policy_, "\"rules\": [",
+        R"("rules": [{"match": "toy/**", "metric": "peak_bytes",
+                    "bound": {"max": 206569472, "source": "a formula"}},)");
+  expect_output(policy("cuda-dry-sm_90"), 0, HasSubstr(": at most 206.6 MB (a formula)\n"));
+}
+
+TEST_F(PolicyCommand, TellsABoundOnASumWithItsNumberAndUnit) {
+  List list = toy::list();
+  for (ListedCase& listed : list.cases) listed.devices["host"].push_back("handover_s");
+  write_file(lists_ / "toy.list.json", canonical(to_json(list)));
+  spoil(common_policy_, "\"rules\": [",
+        R"("rules": [{"match": "toy/**", "metric": "time_s+handover_s", "gate": "warn",
+                    "bound": {"max": 0.001, "source": "a sum's"}},)");
+  expect_output(policy("host-x86_64-v4-2t"), 0,
+                AllOf(HasSubstr("\n  optimized time_s+handover_s "),
+                      HasSubstr(": at most 1 ms (a sum's), gate warn\n")));
+}
+
 TEST_F(PolicyCommand, OfAnIdWithoutItsSuiteTheWholeOneIsAskedFor) {
   expect_complaint(holdfast(toy::joined({"policy", "step/n:64/f64"}, stores())), 2,
                    HasSubstr("a whole case id begins with its suite"));

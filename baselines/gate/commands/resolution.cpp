@@ -3,23 +3,67 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "gate/base/numbers.hpp"
 #include "gate/base/text_table.hpp"
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/names.hpp"
+#include "gate/documents/policy.hpp"
 #include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
+namespace {
+
+bool is_timed(const Row& row) {
+  return (row.kind == "ratio" || row.kind == "time") && row.metric != handover_metric;
+}
+
+// Of a case that failed as a whole, or lacks its time: the judge knows no kind of what is not
+// there. A row of a suite is no case's, and a dry device has no times to lack.
+bool is_unmeasured(const Row& row) {
+  const bool is_lost = row.verdict == verdict::missing || row.verdict == verdict::wrong ||
+                       row.verdict == verdict::skipped;
+  if (!is_lost || !row.kind.empty()) return false;
+  const bool is_whole =
+      row.variant == case_variant && (row.metric.empty() || row.verdict == verdict::wrong);
+  const bool is_time = row.metric == "time_s" || row.metric == "speedup";
+  return (is_whole || is_time) && is_case_id(row.case_id) &&
+         kind_of_class(row.device_class) != "cuda-dry";
+}
+
+// "crashed" of "toy/step/f64 on host-x86_64-v4-2t: the case crashed: it fell".
+std::string_view why_unmeasured(const Row& row) {
+  if (row.verdict == verdict::wrong) return "wrong";
+  std::string_view said = row.sentence;
+  if (const std::size_t heading = said.find(": "); heading != said.npos)
+    said.remove_prefix(heading + 2);
+  said = said.substr(0, said.find(':'));
+  for (const std::string_view word : {"crashed", "timed out", "skipped"})
+    if (said.find(word) != said.npos) return word;
+  return "missing";
+}
+
+std::string held(const Row& row) {
+  if (row.resolution) return words_of(row.resolved_by);
+  return is_unmeasured(row) ? text("not measured: ", why_unmeasured(row))
+                            : "against nothing that gates";
+}
+
+}  // namespace
 
 std::string resolution_table(const Verdict& verdict) {
   std::map<std::pair<std::string, std::string>, const Row*> best;
   for (const Row& row : verdict.rows) {
-    if ((row.kind != "ratio" && row.kind != "time") || row.metric == "handover_s") continue;
+    if (!is_timed(row)) continue;
     const Row*& here = best[{row.case_id, row.device_class}];
     if (!here || (row.resolution && (!here->resolution || *row.resolution < *here->resolution)))
       here = &row;
   }
+  for (const Row& row : verdict.rows)
+    if (is_unmeasured(row)) best.try_emplace({row.case_id, row.device_class}, &row);
   std::vector<const Row*> rows;
   std::size_t ungated = 0;
   for (const auto& [name, row] : best) {
@@ -32,10 +76,8 @@ std::string resolution_table(const Verdict& verdict) {
   });
   TextTable table({"loss that fails", "case", "device class", "metric", "held"});
   for (const Row* row : rows)
-    table.add(
-        {row->resolution ? percent(*row->resolution).substr(1) : "none", row->case_id,
-         row->device_class, row->metric,
-         row->resolution ? words_of(row->resolved_by) : std::string("against nothing that gates")});
+    table.add({row->resolution ? percent(*row->resolution).substr(1) : "none", row->case_id,
+               row->device_class, is_timed(*row) ? row->metric : "-", held(*row)});
   return table.str("") + (ungated > 0 ? text(plural(ungated, "case"), " of ", rows.size(),
                                              ": no loss of speed fails here\n")
                                       : std::string());

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr const char* launches_key = "toy/step/n:64/f64|optimized|launches";
-constexpr const char* speedup_key = "toy/step/n:64/f64|case|speedup";
+constexpr const char* step_speedup = "toy/step/n:64/f64|case|speedup";
 
 class StoreCommand : public GateCommand {
  protected:
@@ -239,7 +239,7 @@ class Anchored : public StoreCommand {
     store(now);
     return accept(more);
   }
-  double anchor() { return *entry(toy::host(), speedup_key).anchor; }
+  double anchor() { return *entry(toy::host(), step_speedup).anchor; }
 };
 
 TEST_F(Anchored, ALossThatWasAcceptedStaysDrift) {
@@ -296,10 +296,10 @@ TEST_F(StoreCommand, RunsOfOneDayStayABootstrap) {
     store(now);
     ASSERT_EQ(accept(), 0) << complaints_;
   }
-  EXPECT_TRUE(entry(toy::host(), speedup_key).bootstrap);
+  EXPECT_TRUE(entry(toy::host(), step_speedup).bootstrap);
   store(toy::host(), [](Results& now) { now.run.id = "2026-11-22T12:00:00Z-0000"; });
   ASSERT_EQ(accept(), 0);
-  EXPECT_FALSE(entry(toy::host(), speedup_key).bootstrap);
+  EXPECT_FALSE(entry(toy::host(), step_speedup).bootstrap);
 }
 
 TEST_F(StoreCommand, AFilteredRunIsNotAccepted) {
@@ -418,7 +418,7 @@ TEST_F(StoreCommand, RunsOfOneBuildAreAcceptedTogether) {
   EXPECT_EQ(accept({good, good}), 2);
   EXPECT_EQ(accept({run_in("invalid", [](Results& run) { run.quality.valid = false; })}), 3);
   EXPECT_EQ(accept({good, slow}), 0) << complaints_;
-  EXPECT_THAT(entry(toy::host(), speedup_key).medians, testing::ElementsAre(10, 10, 7));
+  EXPECT_THAT(entry(toy::host(), step_speedup).medians, testing::ElementsAre(10, 10, 7));
 }
 
 TEST_F(StoreCommand, ResultsOfAnotherListAreNotAccepted) {

@@ -117,6 +117,41 @@ TEST_F(WhoJudges, ABoundThatGoesBlocks) {
               AllOf(HasSubstr("bound of launches"), HasSubstr("at most 64 -> at most 640")));
 }
 
+TEST_F(WhoJudges, ABoundIsToldInItsUnitAndApartFromTheOneBefore) {
+  policy(no_rules_yet,
+         R"("rules": [{"match": "toy/**", "metric": "peak_bytes",
+                       "bound": {"max": 206569472, "source": "a formula"}},)");
+  begin();
+  policy("206569472", "406569472");
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, HasSubstr("at most 206.6 MB -> at most 406.6 MB"));
+  policy("406569472", "206569473");
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, HasSubstr("at most 206.569472 MB -> at most 206.569473 MB"));
+}
+
+TEST_F(WhoJudges, ABoundOnASumIsToldInItsUnit) {
+  policy(no_rules_yet,
+         R"("rules": [{"match": "toy/**", "metric": "launches+peak_bytes",
+                       "bound": {"max": 2000000, "source": "a sum's"}},)");
+  begin();
+  policy("2000000", "3000000");
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, AllOf(HasSubstr("bound of launches+peak_bytes"),
+                             HasSubstr("at most 2 MB -> at most 3 MB")));
+}
+
+TEST_F(WhoJudges, WhatTheRowOfAMetricAllowsIsToldInItsUnit) {
+  policy(R"("metrics": {)",
+         R"("metrics": {"peak_bytes": {"impossible_above": 2000000, "patch_tolerance": 0.005}, )");
+  begin();
+  policy("2000000", "3000000");
+  policy("0.005", "0.02");
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, AllOf(HasSubstr("impossible above of peak_bytes"),
+                             HasSubstr(": 2 MB -> 3 MB"), HasSubstr(": 0.5 % -> 2 %")));
+}
+
 TEST_F(WhoJudges, ABoundThatIsSplitSaysWhyInItsParts) {
   const std::string whole =
       R"({"match": "toy/step/**", "variant": "optimized", "metric": "launches", )"

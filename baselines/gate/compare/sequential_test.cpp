@@ -6,6 +6,8 @@
 #include <cmath>
 #include <random>
 
+#include "gate/judge/screening.hpp"
+
 namespace holdfast::gate {
 namespace {
 
@@ -71,6 +73,50 @@ TEST(Sequence, AtTheToleranceItAlarmsAsRarelyAsAlphaSaysWhereverTheBudgetEnds) {
   }
   EXPECT_LE(alarms, 0.06 * trials);
   EXPECT_GE(alarms, 0.01 * trials);
+}
+
+// How many of so many comparisons of half a second a unit fail, of code that lost so much.
+int regressions(int draws, double noise, double loss, std::mt19937_64& random) {
+  std::normal_distribution<double> chance(std::log1p(loss), noise);
+  int found = 0;
+  for (int draw = 0; draw < draws; ++draw) {
+    Sequence sequence({});
+    while (sequence.wants_unit()) {
+      UnitValue one = unit(chance(random));
+      one.seconds = 0.5;
+      sequence.add(one);
+    }
+    sequence.end();
+    found += sequence.found().decision == Paired::regression;
+  }
+  return found;
+}
+
+TEST(Sequence, TheLossThatItIsSaidToShowIsFoundAndAThirdOfItIsNot) {
+  std::mt19937_64 random(5);
+  for (const double noise : {0.005, 0.02, 0.05}) {
+    EXPECT_GE(regressions(100, noise, 1.3 * lock_step_resolution, random), 90) << noise;
+    EXPECT_LE(regressions(100, noise, 0.3 * lock_step_resolution, random), 10) << noise;
+  }
+}
+
+// Of equal builds, by what their own comparison told.
+TEST(Sequence, TheLossThatItTellsAsTheSmallestIsFoundAndAThirdOfItIsNot) {
+  std::mt19937_64 random(6);
+  for (const double noise : {0.005, 0.02, 0.05}) {
+    std::normal_distribution<double> chance(0, noise);
+    int found = 0, alarms = 0;
+    for (int draw = 0; draw < 100; ++draw) {
+      Sequence equal({});
+      while (equal.wants_unit()) equal.add(unit(chance(random)));
+      equal.end();
+      const double told = smallest_shown(equal.found().shift, SequencePlan().tolerance);
+      found += regressions(1, noise, 1.3 * told, random);
+      alarms += regressions(1, noise, 0.3 * told, random);
+    }
+    EXPECT_GE(found, 90) << noise;
+    EXPECT_LE(alarms, 10) << noise;
+  }
 }
 
 TEST(Sequence, RealTimeDecidesOnAQuietMachine) {

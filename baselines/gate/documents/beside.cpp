@@ -2,6 +2,7 @@
 #include "gate/documents/beside.hpp"
 
 #include "gate/base/error.hpp"
+#include "gate/base/shown_text.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/measured_part.hpp"
 
@@ -10,12 +11,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Error other_side(const fs::path& file, const std::string& why, const Results& head) {
-  return Error(Fault::incomplete,
-               text(file.string(), ": ", why, "; measure both again: holdfast run ", head.suite,
-                    " --device=", head.env.device_name, " --beside=BUILD --out=",
-                    file.parent_path().parent_path().parent_path().string()));
-}
+// The side of a base, and how both were measured: " --bin-dir=L --beside=BUILD".
+struct OtherSide {
+  const fs::path& root;
+  const Results& head;
+  const std::string& measuring;
+
+  Error wrong(const fs::path& file, const std::string& why) const {
+    return Error(
+        Fault::incomplete,
+        text(file.string(), ": ", why, "; measure both again: holdfast run ", head.suite,
+             " --device=", head.env.device_name, measuring, " --out=", shell_word(root.string())));
+  }
+};
 
 }  // namespace
 
@@ -36,18 +44,18 @@ fs::path base_folder(std::string_view option, const fs::path& build, const fs::p
   return folder;
 }
 
-std::optional<Beside> read_beside(const fs::path& root, const Results& head,
-                                  const fs::path& binary) {
+std::optional<Beside> read_beside(const fs::path& root, const Results& head, const fs::path& binary,
+                                  const std::string& measuring) {
+  const OtherSide side{root, head, measuring};
   const fs::path file = base_side(root / head.env.device_class, head.suite);
   if (!head.run.beside && !fs::exists(file)) return std::nullopt;
   if (!fs::exists(file))
-    throw other_side(
-        file, "the results say that they were measured beside a base, whose side is missing", head);
+    throw side.wrong(
+        file, "the results say that they were measured beside a base, whose side is missing");
   const Results base = read_results(file);
   const auto same = [&](const std::string& what, const auto& here, const auto& there) {
     if (here != there)
-      throw other_side(file, text("the base's side is of another ", what, " than the results"),
-                       head);
+      throw side.wrong(file, text("the base's side is of another ", what, " than the results"));
   };
   same("suite", base.suite, head.suite);
   same("run", base.run.id, head.run.id);
@@ -55,20 +63,18 @@ std::optional<Beside> read_beside(const fs::path& root, const Results& head,
   same("device class", base.env.device_class, head.env.device_class);
   same("processor", base.env.processor, head.env.processor);
   if (head.run.beside != base.run.content)
-    throw other_side(file, "the base's side is of another base than the results tell of", head);
+    throw side.wrong(file, "the base's side is of another base than the results tell of");
   const fs::path list = list_path(file.parent_path(), head.suite);
   if (!fs::exists(list) || sha256(read_file(list)) != base.list_hash)
-    throw other_side(
-        list, "the base's list is missing, or not the one that its side was measured by", head);
+    throw side.wrong(list,
+                     "the base's list is missing, or not the one that its side was measured by");
   if (!fs::exists(binary))
     throw Error(Fault::incomplete,
                 text(file.string(), ": measured beside a build that has ", head.suite,
                      ", and there is no ", binary.string(), "; name that build with --confirm"));
   if (provenance(binary).content != base.run.content)
-    throw other_side(file,
-                     text("the base's side was measured from other content than ", binary.string(),
-                          " is built from"),
-                     head);
+    throw side.wrong(file, text("the base's side was measured from other content than ",
+                                binary.string(), " is built from"));
   Beside beside{.content = base.run.content, .quality = base.quality};
   for (const CaseResult& result : base.cases) {
     if (result.status != "ok" || is_wrong(result, base.env.device_name)) continue;

@@ -36,8 +36,10 @@ struct Beside {
 };
 
 // Of the run whose other side `head` is; empty where it has none. Throws where it is of another
-// run, machine or device, or was not measured from the suite `binary`.
+// run, machine or device, or was not measured from the suite `binary`; `measuring` are the options
+// that measure both again.
 std::optional<Beside> read_beside(const std::filesystem::path& root, const Results& head,
-                                  const std::filesystem::path& binary);
+                                  const std::filesystem::path& binary,
+                                  const std::string& measuring);
 
 }  // namespace holdfast::gate

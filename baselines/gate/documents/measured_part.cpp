@@ -54,15 +54,24 @@ std::string given_option(const char* name, const std::optional<std::filesystem::
   return value ? text(" --", name, "=", shell_word(value->string())) : "";
 }
 
-// Of the tier that `tier` says, "" or " --tier=full".
-std::string measure_command(const Part& part, const std::string& tier) {
+bool has_counted(const Results& results) {
+  return std::ranges::any_of(results.cases, [](const CaseResult& result) {
+    return std::ranges::any_of(result.variants, [](const auto& variant) {
+      const auto found = variant.second.metrics.find(instructions_metric);
+      return found != variant.second.metrics.end() && found->second.number();
+    });
+  });
+}
+
+// With these options of which cases.
+std::string measure_command(const Part& part, const std::string& which) {
   const Results& results = part.results;
   const bool dry = device_kind(results.env.device_name) == "cuda-dry";
   const std::int64_t processes = results.run.processes;
   return text(
-      "holdfast run ", results.suite, " --device=", results.env.device_name, tier,
+      "holdfast run ", results.suite, " --device=", results.env.device_name, which,
       processes > (dry ? 1 : most_unasked_processes) ? text(" --processes=", processes) : "",
-      part.given.measuring(), results.run.beside && !part.given.base ? " --beside=BUILD" : "",
+      !dry && has_counted(results) ? " --count-instructions" : "", part.given.measuring(),
       " --out=", shell_word(part.directory));
 }
 
@@ -141,7 +150,9 @@ std::string Given::measuring() const {
 }
 
 std::string Part::run_again() const {
-  return measure_command(*this, results.tier == "gate" ? "" : " --tier=" + results.tier);
+  const auto& filter = results.run.filter;
+  return measure_command(*this, text(results.tier == "gate" ? "" : " --tier=" + results.tier,
+                                     filter ? " --filter=" + shell_word(*filter) : ""));
 }
 
 std::string Part::explain_command(const std::string& case_id) const {

@@ -82,6 +82,8 @@ inline constexpr const char* case_variant =
 inline constexpr const char* kernels_metric =
     "kernels";  // a compact table of the kernels: evidence, never judged
 
+inline constexpr const char* instructions_metric = "instructions";  // of a step, counted apart
+
 // How far apart the processors stand that a host's threads run on: a control. It fails nothing
 // itself, and where it grew by more than half, the times and ratios beside it decide nothing.
 inline constexpr const char* handover_metric = "handover_s";

@@ -2,9 +2,30 @@
 // What the policy says about one metric: its kind, its row, then the rules in their order.
 #include <algorithm>
 
+#include "gate/base/numbers.hpp"
 #include "gate/documents/policy.hpp"
 
 namespace holdfast::gate {
+namespace {
+
+// "FILE:LINE: tolerance 2 %, at most 206.6 MB (its formula), gate warn".
+std::string told(const Rule& rule, const std::string& unit) {
+  std::string said;
+  if (rule.tolerance) said += text(", tolerance ", 100 * *rule.tolerance, " %");
+  if (rule.bound) {
+    if (rule.bound->min) said += text(", at least ", readable(*rule.bound->min, unit));
+    if (rule.bound->max) said += text(", at most ", readable(*rule.bound->max, unit));
+    said += text(" (", rule.bound->source, ")");
+  }
+  if (rule.gate) said += text(", gate ", name_of(*rule.gate));
+  return text(rule.place, ": ", said.substr(2));
+}
+
+std::string told(const Waiver& waiver) {
+  return text(waiver.place, ": waived until ", waiver.until, ": ", waiver.why);
+}
+
+}  // namespace
 
 Standard Policy::own_standard(const std::string& case_id, const std::string& device_class,
                               const std::string& variant, const std::string& metric,
@@ -71,32 +92,25 @@ Standard Policy::own_standard(const std::string& case_id, const std::string& dev
   };
   for (const Rule& rule : rules_) {
     if (!covers(rule)) continue;
-    std::string said;
     if (rule.tolerance) {
       standard.tolerance = *rule.tolerance;
       standard.own_tolerance = true;
       standard.said["tolerance"] = {rule.place, rule.why};
-      said += text(", tolerance ", 100 * *rule.tolerance, " %");
     }
     if (rule.bound) {
       standard.bounds.push_back(&rule);
-      if (rule.bound->min) said += text(", at least ", *rule.bound->min);
-      if (rule.bound->max) said += text(", at most ", *rule.bound->max);
-      said += text(" (", rule.bound->source, ")");
     } else if (rule.gate) {
       standard.own_gate = true;
       standard.gate = *rule.gate;  // beside a bound, a gate speaks of the bound alone
       standard.said["gate"] = {rule.place, rule.why};
     }
-    if (rule.gate) said += text(", gate ", name_of(*rule.gate));
-    standard.sources.push_back(text(rule.place, ": ", said.substr(2)));
+    standard.sources.push_back(told(rule, standard.unit));
     if (rule.tolerance || !rule.bound) standard.set_by = standard.sources.back();
   }
   for (const Waiver& waiver : waivers_) {
     if (!covers(waiver)) continue;
     standard.waiver = &waiver;
-    standard.sources.push_back(
-        text(waiver.place, ": waived until ", waiver.until, ": ", waiver.why));
+    standard.sources.push_back(told(waiver));
   }
   return standard;
 }
@@ -112,13 +126,20 @@ std::vector<Sum> Policy::own_sums(const std::string& case_id, const std::string&
     if (rule.metrics.size() == 1 || !covers(rule)) continue;
     auto sum = std::find_if(found.begin(), found.end(),
                             [&](const Sum& one) { return one.metrics == rule.metrics; });
-    if (sum == found.end())
+    if (sum == found.end()) {
       sum = found.insert(sum, {.name = rule.metric_name(), .metrics = rule.metrics});
+      if (const auto part = metrics_.find(rule.metrics.back()); part != metrics_.end())
+        sum->standard.unit = part->second.unit;  // as the sum is judged
+    }
     sum->standard.bounds.push_back(&rule);
+    sum->standard.sources.push_back(told(rule, sum->standard.unit));
   }
   for (const Waiver& waiver : waivers_)
-    for (Sum& sum : found)
-      if (sum.metrics == waiver.metrics && covers(waiver)) sum.standard.waiver = &waiver;
+    for (Sum& sum : found) {
+      if (sum.metrics != waiver.metrics || !covers(waiver)) continue;
+      sum.standard.waiver = &waiver;
+      sum.standard.sources.push_back(told(waiver));
+    }
   return found;
 }
 

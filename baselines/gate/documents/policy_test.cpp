@@ -8,6 +8,9 @@
 namespace holdfast::gate {
 namespace {
 
+using testing::Contains;
+using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
@@ -116,6 +119,26 @@ TEST(Policy, ASumOfMetricsHasABound) {
       R"({"match": "toy/**", "metric": "launches+peak_bytes", "bound": {"max": 9, "source": "s"}})");
   EXPECT_EQ(policy.sums(toy::step_id, "host", "optimized").size(), 1u);
   EXPECT_TRUE(of(policy, "launches").bounds.empty());
+}
+
+TEST(Policy, ABoundIsToldInTheUnitOfItsMetric) {
+  const Policy policy = with(R"({"match": "toy/**", "metric": "peak_bytes", "gate": "warn",
+                                 "bound": {"min": 5000, "max": 206569472, "source": "s"}})");
+  EXPECT_THAT(of(policy, "peak_bytes").sources,
+              Contains(EndsWith(": at least 5000 B, at most 206.6 MB (s), gate warn")));
+}
+
+TEST(Policy, ABoundOnASumIsToldInTheUnitOfItsMetricsBesideItsWaiver) {
+  const Policy policy = with(R"({"match": "toy/**", "metric": "time_s+handover_s",
+                                 "bound": {"max": 0.001, "source": "s"}})",
+                             R"({"match": "toy/**", "metric": "time_s+handover_s",
+                                 "until": "2026-11-21", "why": "known"})");
+  const std::vector<Sum> sums = policy.sums(toy::step_id, "host", "optimized");
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums.front().standard.unit, "s");
+  EXPECT_THAT(
+      sums.front().standard.sources,
+      ElementsAre(EndsWith(": at most 1 ms (s)"), EndsWith(": waived until 2026-11-21: known")));
 }
 
 TEST(Policy, ARuleThatMatchesNothingIsAnErrorWithItsLine) {

@@ -20,11 +20,19 @@ bool is_at_least_as_strict(Gate gate, Gate than) {
   return gate <= than;
 }
 
-std::string text_of(const Rule& rule) {
+// In as many digits as tell it from the `other`; "none" where there is no number.
+std::string told_beside(const std::optional<double>& number, const std::optional<double>& other,
+                        const std::string& unit) {
+  return number ? told_apart(*number, other.value_or(*number), unit).first : "none";
+}
+
+// What the bound of a rule says, beside that of the `other` where there is one.
+std::string text_of(const Rule& rule, const Rule* other, const std::string& unit) {
   const Bound& bound = *rule.bound;
+  const Bound& beside = other ? *other->bound : bound;
   std::string said;
-  if (bound.min) said += text(", at least ", *bound.min);
-  if (bound.max) said += text(", at most ", *bound.max);
+  if (bound.min) said += text(", at least ", told_beside(bound.min, beside.min, unit));
+  if (bound.max) said += text(", at most ", told_beside(bound.max, beside.max, unit));
   if (gate_of(rule) != Gate::block) said += text(", ", name_of(gate_of(rule)));
   return said.substr(2);
 }
@@ -63,10 +71,6 @@ bool has_all(const std::vector<std::string>& words, const std::vector<std::strin
   });
 }
 
-std::string or_none(const std::optional<double>& number) {
-  return number ? text(*number) : "none";
-}
-
 // Twice as wide a limit is no accident of runs.
 constexpr double much_wider = 2;
 
@@ -99,10 +103,12 @@ class Comparing {
          before_.drift_blocks);
     note("versions", joined(before_.same), joined(after_.same),
          !has_all(before_.same, after_.same));
-    note("patch tolerance", or_none(before_.patch_tolerance), or_none(after_.patch_tolerance),
+    note("patch tolerance", share(before_.patch_tolerance), share(after_.patch_tolerance),
          after_.patch_tolerance.value_or(0) > before_.patch_tolerance.value_or(0));
     note("on request", before_.on_request, after_.on_request, before_.on_request.empty());
-    note("impossible above", or_none(before_.impossible_above), or_none(after_.impossible_above),
+    note("impossible above",
+         told_beside(before_.impossible_above, after_.impossible_above, before_.unit),
+         told_beside(after_.impossible_above, before_.impossible_above, before_.unit),
          before_.impossible_above &&
              (!after_.impossible_above || *after_.impossible_above > *before_.impossible_above));
     note("falls", joined(before_.fall_is_change), joined(after_.fall_is_change),
@@ -118,7 +124,9 @@ class Comparing {
   const std::set<std::string>& known_;
   std::vector<StandardChange> changes_ = {};
 
-  static std::string share(double tolerance) { return text(100 * tolerance, " %"); }
+  static std::string share(const std::optional<double>& tolerance) {
+    return tolerance ? text(100 * *tolerance, " %") : "none";
+  }
 
   void add(const char* what, const std::string& before, const std::string& after, bool loosens,
            const Said& said) {
@@ -156,14 +164,15 @@ class Comparing {
       if (is_kept(*bound, after_.bounds)) continue;
       const Rule* now = successor(*bound, after_.bounds);
       if (!now) now = narrower(*bound);
-      add("bound", text_of(*bound), now ? text_of(*now) : "none", true,
+      add("bound", text_of(*bound, now, before_.unit),
+          now ? text_of(*now, bound, before_.unit) : "none", true,
           now ? Said{now->place, now->why} : Said());
     }
     for (const Rule* bound : after_.bounds)
       if (!is_kept(*bound, before_.bounds)) {
         const Rule* then = successor(*bound, before_.bounds);
-        add("bound", then ? text_of(*then) : "none", text_of(*bound), false,
-            {bound->place, bound->why});
+        add("bound", then ? text_of(*then, bound, before_.unit) : "none",
+            text_of(*bound, then, before_.unit), false, {bound->place, bound->why});
       }
   }
 

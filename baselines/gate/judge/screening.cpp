@@ -17,8 +17,6 @@ constexpr double mad_to_sd = 1.4826;     // for a normal distribution
 constexpr double median_error = 1.2533;  // sqrt(pi / 2), against the mean's
 constexpr double certain_errors = 4;     // standard errors that no chance explains
 constexpr double likely_errors = 1.645;  // that nine draws of ten stay well within
-// What a comparison in lock step tells nine times of ten.
-constexpr double lock_step_resolution = 0.05;
 constexpr std::size_t runs_for_student = 5;
 constexpr double drift_tolerance = 0.05;
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "gate/documents/documents.hpp"
+#include "gate/documents/measured_part.hpp"
 
 namespace holdfast::gate {
 
-inline constexpr const char* instructions_metric = "instructions";
 // The code that is counted on every machine, because valgrind executes no AVX-512.
 inline constexpr std::string_view counted_isa = "x86-64-v3";
 

@@ -411,5 +411,15 @@ TEST(Terminal, WhatABusyMachineMayHaveCausedComesLastOfWhatBlocks) {
   EXPECT_EQ(told.back()->case_id, "toy/busy/n:1/f64");
 }
 
+TEST(Terminal, ACaseIsNotLastForWhatElseABusyMachineMayHaveCausedInIt) {
+  Verdict made{.exit = 1};
+  made.rows = {row("toy/step/n:1/f64", "REGRESSION", true),
+               row("toy/step/n:1/f64", "REGRESSION", true),
+               row("toy/other/n:1/f64", "MISSING", true)};
+  made.rows.front().metric = "compile_s";
+  made.rows.front().evidence["load"] = "27 on 2 threads";
+  EXPECT_EQ(worst_rows(made).front()->metric, "launches");
+}
+
 }  // namespace
 }  // namespace holdfast::gate

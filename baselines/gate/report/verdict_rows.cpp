@@ -105,10 +105,15 @@ std::vector<RowGroup> row_groups(const Verdict& verdict, bool blocking_only) {
     if (is_new) found.push_back({.head = &row});
     found[place->second].rows.push_back(&row);
   }
-  std::stable_sort(found.begin(), found.end(), [](const RowGroup& a, const RowGroup& b) {
-    const auto order = [](const RowGroup& group) {
-      const bool busy = group.head->evidence.contains("load");  // told last of its like
-      return std::tuple(!group.head->blocking, busy, severity(group.head->verdict));
+  // What a busy machine may have caused is told last of its like.
+  const auto is_busy = [](const Row* row) { return row->evidence.contains("load"); };
+  for (RowGroup& group : found) {
+    std::ranges::stable_sort(group.rows, {}, is_busy);
+    group.head = group.rows.front();
+  }
+  std::stable_sort(found.begin(), found.end(), [&](const RowGroup& a, const RowGroup& b) {
+    const auto order = [&](const RowGroup& group) {
+      return std::tuple(!group.head->blocking, is_busy(group.head), severity(group.head->verdict));
     };
     return order(a) < order(b);
   });

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a command that was proposed, typed as a person would.
+// For tests: a command as a person would type it, or see it on a terminal.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gate/base/process.hpp"
+#include "gate/base/shown_text.hpp"
 
 namespace holdfast::gate::toy {
 
@@ -24,6 +28,21 @@ inline Outcome typed(const std::string& command, const std::string& fake_suite =
                                    {"FAKE_SUITE", fake_suite},
                                    {"HOLDFAST_SOURCES", ""}},
                    .timeout_seconds = 60});
+}
+
+// As on a terminal, which `script` is one of.
+inline std::string on_a_terminal(const std::vector<std::string>& arguments,
+                                 const std::string& no_color,
+                                 std::map<std::string, std::string> environment = {}) {
+  std::string command = HOLDFAST_BINARY;
+  for (const std::string& argument : arguments) command += ' ' + shell_word(argument);
+  environment["NO_COLOR"] = no_color;
+  environment["TERM"] = "xterm";
+  return run_task({.program = "/usr/bin/env",
+                   .arguments = {"script", "-qec", command, "/dev/null"},
+                   .environment = std::move(environment),
+                   .timeout_seconds = 60})
+      .output;
 }
 
 }  // namespace holdfast::gate::toy

@@ -28,11 +28,24 @@ std::string seconds(double seconds) {
   return shown(seconds, "%.3f s");
 }
 
+// As `holdfast` tells them: exact up to where a prefix makes it shorter.
+std::string bytes(double bytes) {
+  if (bytes >= 1e9) return shown(bytes / 1e9, "%.4g GB");
+  if (bytes >= 1e6) return shown(bytes / 1e6, "%.4g MB");
+  if (bytes >= 1e4) return shown(bytes / 1e3, "%.4g kB");
+  return shown(bytes, "%.0f B");
+}
+
+std::string peak_of(const ::benchmark::BenchmarkReporter::Run& run) {
+  const auto found = run.counters.find("peak_bytes");
+  return found == run.counters.end() ? "" : bytes(found->second.value);
+}
+
 void print(std::ostream& out, const std::string& time, const std::string& speedup,
-           const std::string& peak_bytes, const std::string& launches, const std::string& id) {
+           const std::string& peak_memory, const std::string& launches, const std::string& id) {
   std::array<char, 64> columns = {};
   std::snprintf(columns.data(), columns.size(), "%10s %9s %12s %9s", time.c_str(), speedup.c_str(),
-                peak_bytes.c_str(), launches.c_str());
+                peak_memory.c_str(), launches.c_str());
   out << columns.data() << "  " << id << std::endl;  // seen as soon as it is known
 }
 
@@ -40,7 +53,7 @@ void print(std::ostream& out, const std::string& time, const std::string& speedu
 
 bool Table::ReportContext(const Context&) {
   GetOutputStream() << title_ << "\n";
-  print(GetOutputStream(), "time", "speedup", "peak bytes", "launches", "case");
+  print(GetOutputStream(), "time", "speedup", "peak memory", "launches", "case");
   return true;
 }
 
@@ -50,7 +63,7 @@ void Table::ReportRuns(const std::vector<Run>& runs) {
       print(GetOutputStream(), "failed", "", "", "", run.report_label);
     else
       print(GetOutputStream(), seconds(run.real_accumulated_time), counter(run, "speedup", "%.2f"),
-            counter(run, "peak_bytes", "%.0f"), counter(run, "launches", "%.0f"), run.report_label);
+            peak_of(run), counter(run, "launches", "%.0f"), run.report_label);
   }
 }
 

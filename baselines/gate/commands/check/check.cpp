@@ -91,7 +91,8 @@ Part loaded(const CheckRequest& request, const Root& root, const CheckState& sta
             .is_alone = count_present(root) == 1};
   state.load(part);
   if (plan)
-    part.beside = read_beside(request.directory, part.results, plan->base / part.results.suite);
+    part.beside = read_beside(request.directory, part.results, plan->base / part.results.suite,
+                              part.given.measuring());
   return part;
 }
 

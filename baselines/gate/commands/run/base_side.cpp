@@ -15,9 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+List list_of_base(const fs::path& binary) {
+  return parse_list(Document("the base's --list=json", list_of(binary, {})));
+}
+
 // Of the cases that both builds list.
 SuiteTask task_of_base(SuiteTask task, const fs::path& binary, const Plan& plan) {
-  const List list = parse_list(Document("the base's --list=json", list_of(binary, {})));
+  const List list = list_of_base(binary);
   std::vector<ListedCase> common;
   for (const ListedCase& listed : expected_cases(list, plan.device, plan.tier, plan.filter))
     if (std::any_of(task.cases.begin(), task.cases.end(),
@@ -36,10 +40,17 @@ std::optional<fs::path> suite_beside(const Plan& plan, const std::string& suite,
                                      Progress& progress) {
   if (!plan.beside) return std::nullopt;
   fs::path base = *plan.beside / suite;
-  if (fs::exists(base)) return base;
-  progress.warn(plan.beside->string(), " has no suite ", suite,
-                ": it runs alone, and is held against what was accepted");
-  return std::nullopt;
+  const auto runs_alone = [&](const std::string& why) {
+    progress.warn(why, ": it runs alone, and is held against what was accepted");
+    return std::nullopt;
+  };
+  if (!fs::exists(base)) return runs_alone(text(plan.beside->string(), " has no suite ", suite));
+  try {
+    (void)list_of_base(base);
+  } catch (const Error& error) {
+    return runs_alone(error.what());
+  }
+  return base;
 }
 
 void run_beside(const fs::path& base, SuiteTask head, const Plan& plan, Progress& progress,

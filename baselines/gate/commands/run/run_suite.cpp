@@ -19,6 +19,7 @@
 #include "gate/base/process.hpp"
 #include "gate/base/written_file.hpp"
 #include "gate/commands/run/base_side.hpp"
+#include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/documents/results_root.hpp"
@@ -112,9 +113,10 @@ std::string identity(const Plan& plan, const Run& described, const Listed& liste
 }
 
 bool is_of_this_run(const Results& results, const Plan& plan, const Run& described,
-                    const Listed& listed) {
+                    const Listed& listed, const std::optional<fs::path>& base) {
+  const auto beside = base ? std::optional(provenance(*base).content) : std::nullopt;
   return results.env.device_name == plan.device && results.run.content == described.content &&
-         results.run.sources == described.sources &&
+         results.run.sources == described.sources && results.run.beside == beside &&
          std::ranges::is_permutation(results.run.custom, plan.custom) &&
          results.run.processes >= plan.effort.fewest && results.list_hash == listed.hash &&
          results.tier == plan.tier && results.partial == plan.filter.has_value();
@@ -129,12 +131,14 @@ bool has_all_cases(const Results& results, const Listed& listed) {
 }
 
 // Whether the folder of results holds this very run, and all of it.
-bool is_measured(const Plan& plan, const Run& described, const Listed& listed) {
+bool is_measured(const Plan& plan, const Run& described, const Listed& listed,
+                 const std::optional<fs::path>& base) {
   for (const fs::path& file : files_by_class(plan.out, ".json")) {
     if (file.filename() != listed.suite + ".json") continue;
     const Results results = read_results(file);
-    if (is_of_this_run(results, plan, described, listed))
+    if (is_of_this_run(results, plan, described, listed, base))
       return has_all_cases(results, listed) &&
+             (!base || fs::exists(base_side(file.parent_path(), listed.suite))) &&
              (!plan.valgrind || is_counted(results, listed.cases)) &&
              (!plan.profile ||
               fs::exists(profiles_folder(plan.out, results.env.device_class, listed.suite)));
@@ -188,6 +192,7 @@ Results head_results(const Sides& sides, const Listed& listed, Run described, co
   results.list_hash = listed.hash;
   // Of the options handed on, the suite knows which make the run a custom one.
   described.custom = sides.head.processes.empty() ? plan.custom : results.run.custom;
+  described.filter = plan.filter;
   described.processes = std::max(described.processes, sides.head.most_processes());
   if (results.run.sources) {  // of a process that an interrupted run left, too
     described.sources = results.run.sources;
@@ -280,7 +285,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   const auto base = suite_beside(plan, listed.suite, progress);
   UnfinishedRun unfinished(plan.out, listed.suite, plan.device, plan.resume,
                            identity(plan, described, listed, base));
-  if (plan.resume && !base && !unfinished.has_processes() && is_measured(plan, described, listed))
+  if (plan.resume && !unfinished.has_processes() && is_measured(plan, described, listed, base))
     return progress.say("is measured already on ", plan.device);
 
   MachineMeanwhile meanwhile(plan, unfinished.folder() / "machine");
