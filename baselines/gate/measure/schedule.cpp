@@ -134,6 +134,10 @@ std::optional<double> widest_ratio(const CaseRecords& records, double usual_hand
   return widest;
 }
 
+bool was_bent(const CaseRecords& records, double usual_handover) {
+  return std::ranges::any_of(bends_of(records, usual_handover), &Bend::any);
+}
+
 bool wants_another(const CaseRecords& records, double usual_handover, const Effort& effort) {
   if (records.empty()) return true;
   const bool well = std::all_of(records.begin(), records.end(),

@@ -39,6 +39,10 @@ std::vector<bool> left_out(const CaseRecords& records, double usual_handover);
 // Half of the 95 % interval of the mean of the logs; empty for fewer than two values.
 std::optional<double> half_width(const std::vector<double>& values);
 
+// Whether the machine had a part in what any of its processes found: others had its CPUs or the
+// other halves of its cores, or its processors stood otherwise than usual.
+bool was_bent(const CaseRecords& records, double usual_handover);
+
 struct Effort {
   std::int64_t fewest = 1;  // undisturbed processes of a case in which anything is timed
   std::int64_t most = 1;    // processes of one whose ratios are not known within the limit, or of

@@ -188,6 +188,11 @@ TEST(Schedule, AHandOverThatWaitedForTheSchedulerTellsNothing) {
   EXPECT_EQ(left_out(found.records(), usual), std::vector<bool>(6, false));
 }
 
+TEST(Schedule, AWideIntervalAloneIsNoWorkOfTheMachine) {
+  EXPECT_FALSE(was_bent(Found({10, 12, 9, 11, 13}).records(), usual));
+  EXPECT_TRUE(was_bent(Found({10}, "ratio", 0.5).records(), usual));
+}
+
 TEST(Schedule, NobodyLooksForThemForEver) {
   EXPECT_FALSE(wants(beside_others(std::vector<double>(10, 7))));  // all agree
   std::vector<double> speedups(10, 7);

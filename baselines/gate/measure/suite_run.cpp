@@ -78,8 +78,14 @@ class Runner {
     keep_history();
   }
   Ids wanted(std::int64_t round) const { return round == 1 ? unmeasured() : undecided(); }
-  bool may_begin(std::int64_t round) const {
-    return round <= task_.whatever_it_takes || !is_spent();
+  // Which of those the budget allows another process.
+  Ids affordable(const Ids& wanted, std::int64_t round) const {
+    if (round <= task_.whatever_it_takes || !is_spent(task_.budget_seconds)) return wanted;
+    if (is_spent(task_.bent_budget_seconds)) return {};
+    Ids bent;
+    for (const std::string& id : wanted)
+      if (was_bent(records(id), usual())) bent.insert(id);
+    return bent;
   }
   void tell_spent(const Ids& ids) { tell_undecided(ids); }
   // Those of the cases that fewer than `round` processes have measured.
@@ -96,13 +102,14 @@ class Runner {
   void run() {
     begin();
     for (std::int64_t round = 1;; ++round) {
-      const Ids wanted = round == 1 ? unmeasured() : undecided();
-      if (wanted.empty() && round > 1) break;
-      if (!may_begin(round)) {
-        tell_undecided(wanted);
+      const Ids all = wanted(round);
+      if (all.empty() && round > 1) break;
+      const Ids affordable = this->affordable(all, round);
+      if (affordable.empty() && round > 1) {
+        tell_undecided(all);
         break;
       }
-      measure(wanted, round);
+      measure(affordable, round);
     }
     finish();
   }
@@ -119,15 +126,18 @@ class Runner {
   Ids unmeasured() const {
     return those([&](const std::string& id) { return records(id).empty(); });
   }
+  double usual() const {
+    return beside_ ? usual_handover(run_.processes, beside_->processes)
+                   : usual_handover(run_.processes);
+  }
   Ids undecided() const {
-    const double usual = beside_ ? usual_handover(run_.processes, beside_->processes)
-                                 : usual_handover(run_.processes);
-    return those(
-        [&](const std::string& id) { return wants_another(records(id), usual, task_.effort); });
+    return those([&, usual = usual()](const std::string& id) {
+      return wants_another(records(id), usual, task_.effort);
+    });
   }
   double stretch() const { return stretch_of_load(load_of_keepers(task_.device)); }
-  bool is_spent() const {
-    return task_.budget_seconds > 0 && since(start_) > task_.budget_seconds * stretch();
+  bool is_spent(double budget_seconds) const {
+    return budget_seconds > 0 && since(start_) > budget_seconds * stretch();
   }
 
   void tell_undecided(const Ids& ids) {
@@ -367,11 +377,13 @@ void run_in_turn(const SuiteTask& base, const SuiteTask& head, Progress& progres
   of_head.begin();
   std::mt19937_64 random(std::random_device{}());
   for (std::int64_t round = 1;; ++round) {
-    Ids ids = of_head.wanted(round);
-    ids.merge(of_base.wanted(round));
-    if (ids.empty() && round > 1) break;
-    if (!of_head.may_begin(round)) {
-      of_head.tell_spent(ids);
+    Ids all = of_head.wanted(round);
+    all.merge(of_base.wanted(round));
+    if (all.empty() && round > 1) break;
+    Ids ids = of_head.affordable(all, round);
+    ids.merge(of_base.affordable(all, round));
+    if (ids.empty() && round > 1) {
+      of_head.tell_spent(all);
       break;
     }
     const auto measure_base = [&] {

@@ -24,8 +24,9 @@ struct SuiteTask {
   std::optional<std::string> filter = {};
   std::vector<ListedCase> cases = {};  // that the tier has and the filter leaves
   Effort effort = {};
-  // On a machine at rest; beyond the first ones no process begins after it. 0: no limit.
-  double budget_seconds = 0;
+  // On a machine at rest; beyond the first ones no process begins after it, but for what the
+  // machine bent, which has more seconds. 0: no limit.
+  double budget_seconds = 0, bent_budget_seconds = 0;
   std::int64_t whatever_it_takes = 1;  // processes of a case that the budget never denies
   double timeout_seconds = 0;          // of a case that nobody has timed before
   std::filesystem::path folder = {};   // keeps what the processes write and share

@@ -49,6 +49,22 @@ TEST_F(SuiteRuns, NoBudgetDeniesTheProcessesThatADecisionNeeds) {
   EXPECT_EQ(run().most_processes(), 3);
 }
 
+TEST_F(SuiteRuns, WhatOtherWorkBentHasABudgetOfItsOwn) {
+  task_.budget_seconds = 1e-9;
+  task_.bent_budget_seconds = 60;
+  task_.effort.most = 5;
+  task_.whatever_it_takes = task_.effort.fewest;
+  ::setenv("FAKE_SUITE", "disturbed", 1);  // all but its first case
+  const SuiteRun done = run();
+  task_.bent_budget_seconds = 1e-9;
+  task_.folder += "-again";
+  const SuiteRun spent = run();
+  ::unsetenv("FAKE_SUITE");
+  EXPECT_EQ(records_of(task_.cases.front().id, done.processes).size(), 3u);
+  EXPECT_EQ(records_of(task_.cases.back().id, done.processes).size(), 5u);
+  EXPECT_EQ(spent.most_processes(), 3);
+}
+
 TEST_F(SuiteRuns, WhereverOneIsStoppedItHadAsManyProcessesAsItsMostMeasuredCase) {
   SuiteRun stopped;
   for (const auto& ids : {std::vector{"a", "b"}, {"a"}, {"a"}}) {

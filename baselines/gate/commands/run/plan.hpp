@@ -18,7 +18,7 @@ struct Plan {
   std::string tier;
   std::optional<std::string> filter = {};
   Effort effort = {};
-  double budget_seconds = 0;
+  double budget_seconds = 0, bent_budget_seconds = 0;
   std::int64_t whatever_it_takes = 1;  // processes that the budget never denies
   double timeout_seconds = 0;          // of a case that no run has timed
   bool resume = false;

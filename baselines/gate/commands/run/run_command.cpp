@@ -22,7 +22,7 @@ constexpr std::int64_t host_processes = 5;
 constexpr std::int64_t most_host_processes = 8;  // of a ratio that five do not decide
 static_assert(2 * most_host_processes == most_unasked_processes);
 constexpr std::int64_t counted_processes = 2;  // where nothing is timed
-constexpr std::int64_t host_budget_seconds = 120, no_budget = 0;
+constexpr std::int64_t host_budget_seconds = 45, bent_budget_seconds = 120, no_budget = 0;
 constexpr double host_limit = 0.05, gpu_limit = 0.03;  // of a ratio
 constexpr std::int64_t dry_processes = 1;              // what a dry run says repeats exactly
 constexpr std::int64_t run_timeout_seconds = 300;
@@ -56,8 +56,11 @@ void plan_processes(const Options& options, Plan& plan) {
                  .most_bent = asked ? processes : 2 * most_host_processes,
                  .counted = asked ? processes : counted_processes,
                  .limit = std::log1p(device_kind(plan.device) == "cuda" ? gpu_limit : host_limit)};
-  plan.budget_seconds = static_cast<double>(
-      options.integer("budget").value_or(asked ? no_budget : host_budget_seconds));
+  const auto budget = [&](std::int64_t otherwise) {
+    return static_cast<double>(options.integer("budget").value_or(asked ? no_budget : otherwise));
+  };
+  plan.budget_seconds = budget(host_budget_seconds);
+  plan.bent_budget_seconds = budget(bent_budget_seconds);
   // Fewer decide nothing, and who named no seconds wants a decision.
   if (!options.has("budget")) plan.whatever_it_takes = processes;
 }
@@ -152,8 +155,8 @@ Command run_command() {
                    "class>/base/"},
                   {"budget", "SECONDS",
                    "that a suite takes on a machine at rest: no process begins after it "
-                   "(default 120, for those beyond the fifth; without limit where --processes is "
-                   "given)"},
+                   "(default 45 for those beyond the fifth, and 120 of cases that other work bent; "
+                   "without limit where --processes is given)"},
                   {"timeout", "SECONDS",
                    "given to a case (default 300) until one run has timed it; then ten times as "
                    "long as it took, and 60 at least"},

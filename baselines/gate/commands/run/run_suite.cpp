@@ -296,6 +296,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
                        .cases = listed.cases,
                        .effort = plan.effort,
                        .budget_seconds = plan.budget_seconds,
+                       .bent_budget_seconds = plan.bent_budget_seconds,
                        .whatever_it_takes = plan.whatever_it_takes,
                        .timeout_seconds = plan.timeout_seconds,
                        .folder = unfinished.folder(),
