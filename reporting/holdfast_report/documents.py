@@ -88,6 +88,7 @@ class Run(Record):
     sources: str | None = None
     custom: list[str] = []
     beside: str | None = None  # content of the build in turn with which it was measured
+    base: str | None = None  # the folder of that build
     filter: str | None = None  # that left cases out
 
 

@@ -249,7 +249,7 @@ TEST_F(Beside, WhatIsProposedOfAConfirmedLossExplainsIt) {
       << "that verdict is on earlier results";
 }
 
-TEST_F(Beside, WhatIsProposedAfterAJudgementWithoutTheBaseIsNotRefused) {
+TEST_F(Beside, WhatIsProposedAfterAJudgementWithoutTheBaseMeasuresBothAnew) {
   builds(1e-3);
   ASSERT_EQ(measure("ok", {"--filter=add"}).code, 0);
   const fs::path list = kept_ / "fake_suite.json";
@@ -262,6 +262,7 @@ TEST_F(Beside, WhatIsProposedAfterAJudgementWithoutTheBaseIsNotRefused) {
   const Outcome outcome = toy::typed(again);
   EXPECT_EQ(outcome.code, 0) << again << outcome.complaints;
   EXPECT_EQ(read_results(list).run.filter, "add") << again;
+  EXPECT_TRUE(fs::exists(side_)) << again;
 }
 
 TEST_F(Beside, TheDoctorTellsTheSmallestLossThatWouldHaveFailed) {
@@ -524,13 +525,20 @@ TEST_F(Beside, ASuiteThatTheBaseDoesNotHaveRunsAlone) {
 
 TEST_F(Beside, ASuiteWhoseBaseListsInAnotherFormatRunsAlone) {
   builds(1e-3);
-  write_file(base_ / "bin" / "fake_suite.list.json", R"({"schema": "holdfast-list/0"})");
+  fs::remove(base_ / "bin" / "fake_suite.list.json");
   std::ofstream(base_ / "bin" / "fake_suite")
       << "#!/bin/sh\necho '{\"schema\": \"holdfast-list/0\"}'\n";
   const Outcome outcome = measure();
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.complaints, HasSubstr("runs alone, and is held against what was accepted"));
   EXPECT_EQ(read_results(kept_ / "fake_suite.json").run.beside, std::nullopt);
+}
+
+TEST_F(Beside, ABaseThatCannotListItsCasesIsRefused) {
+  builds(1e-3);
+  fs::remove(base_ / "bin" / "fake_suite.list.json");
+  std::ofstream(base_ / "bin" / "fake_suite") << "#!/bin/sh\nexit 9\n";
+  EXPECT_NE(measure().code, 0);
 }
 
 TEST_F(Beside, WhatIsMeasuredBesideThisBaseIsNotMeasuredAgain) {

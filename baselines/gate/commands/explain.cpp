@@ -76,7 +76,7 @@ Judged judge(const CheckRequest& request) {
   }
 }
 
-// Whether a row that was written down is about these results, and not about earlier ones.
+// Whether no number of a row that was written down is of other results than these.
 bool is_about(const CaseResult& result, const Row& row) {
   return std::ranges::none_of(named_metrics(result), [&](const NamedMetric& metric) {
     return metric.variant == row.variant && metric.name == row.metric && metric.measured &&
@@ -84,15 +84,33 @@ bool is_about(const CaseResult& result, const Row& row) {
   });
 }
 
+// Whether it holds a time or a ratio of these results against a base.
+bool is_beside(const CaseResult& result, const Row& row) {
+  const std::vector<NamedMetric> all = named_metrics(result);
+  const NamedMetric* found = find_measured(all, row.variant, row.metric);
+  return found && row.value && *row.value == found->measured->value &&
+         (row.standard == held_against::beside || row.evidence.contains(confirmation_evidence));
+}
+
+std::vector<Row> kept_rows(const fs::path& directory, Judged& judged) {
+  const fs::path kept = directory / "verdict.json";
+  if (!fs::exists(kept)) return {};
+  try {
+    return read_verdict(kept).rows;
+  } catch (const Error& error) {
+    judged.notes.push_back(text("what was held against the base is not known: ", error.what()));
+    return {};
+  }
+}
+
 // What was held against a base stands in the verdict alone: judged again, without that build, a
 // time is held against what was accepted.
 void keep_rows_beside(const fs::path& directory, const Results& results, const CaseResult& result,
                       Judged& judged) {
-  const fs::path kept = directory / "verdict.json";
-  if (!results.run.beside || !fs::exists(kept)) return;
-  for (const Row& row : read_verdict(kept).rows) {
+  if (!results.run.beside) return;
+  for (const Row& row : kept_rows(directory, judged)) {
     if (row.case_id != result.id || row.device_class != results.env.device_class ||
-        row.standard == held_against::accepted || !is_about(result, row))
+        !is_beside(result, row))
       continue;
     const auto same = std::ranges::find_if(judged.rows, [&](const Row& one) {
       return one.case_id == row.case_id && one.device_class == row.device_class &&
@@ -112,7 +130,9 @@ std::optional<CaseResult> beside(const fs::path& directory, const Results& resul
   if (!results.run.beside || !fs::exists(file)) return std::nullopt;
   const Results base = read_results(file);
   const CaseResult* found = base.run.id == results.run.id ? find_result(base, id) : nullptr;
-  return found ? std::optional(*found) : std::nullopt;
+  if (!found || found->status != "ok" || is_wrong(*found, base.env.device_name))
+    return std::nullopt;
+  return *found;
 }
 
 // Times and ratios of the base, and what else the side lacks.
@@ -204,11 +224,12 @@ Evidence compare_case(const Options& options, const CheckRequest& request, const
     if (!side.values.empty()) made.before = std::move(side);
   }
   if (const auto base = beside(directory, results, result.id)) {
+    const std::string rest =
+        made.before ? ", and, of what is neither a time nor a ratio, " + made.against : "";
     if (!made.before) made.before.emplace();
     put_beside(results, *base, *made.before);
-    made.against =
-        text("the base beside it (", base_side(directory / device_class, results.suite).string(),
-             "), and, of what is neither a time nor a ratio, ", made.against);
+    made.against = text("the base beside it (",
+                        base_side(directory / device_class, results.suite).string(), ")", rest);
   }
   return made;
 }

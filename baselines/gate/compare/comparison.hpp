@@ -78,8 +78,9 @@ class PairedRun {
   // after each unit.
   using Watch = std::function<void(const Comparison&)>;
   void go_on(const Watch& watch = {});
-  void give(double seconds) { sequence_.give(seconds); }  // more than were planned
-  void end() { sequence_.end(); }                         // with a last look
+  bool wants_unit() const { return sequence_.wants_unit(); }
+  void give(double seconds) { sequence_.give(seconds); }
+  void end() { sequence_.end(); }
   const Comparison& found() const { return sequence_.found(); }
 
  private:

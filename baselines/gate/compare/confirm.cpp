@@ -136,9 +136,9 @@ class Confirming {
  private:
   // Rows that one comparison decides.
   struct Compared {
-    std::string title, case_id;
-    double tolerance;
-    std::vector<Row*> rows;
+    std::string title = {}, case_id = {};
+    double tolerance = 0;
+    std::vector<Row*> rows = {};
     std::optional<PairedRun> run = {};
   };
 
@@ -189,7 +189,8 @@ class Confirming {
                      .budget_seconds = stretched_budget(plan_.budget_seconds,
                                                         stretch_of_load(load_of_keepers(device))),
                      .clock = plan_.clock}};
-    guarded(one.rows, [&] {
+    const std::vector<Row*> rows = one.rows;  // the case may go to the open ones
+    guarded(rows, [&] {
       if (!builds_) {
         base_list_ =
             parse_list(Document(text(suite, " --list=json"), list_of(plan_.base / suite, {})));
@@ -209,7 +210,7 @@ class Confirming {
         conclude(one);
         return;
       }
-      progress_.say(one.title, ": undecided so far; it has what the others leave");
+      progress_.say(one.title, ": undecided after ", std::lround(one.run->found().seconds), " s");
       open_.push_back(std::move(one));
     });
   }
@@ -218,10 +219,17 @@ class Confirming {
   void go_on(Compared& one, std::size_t open) {
     const double given = std::max(0., allowance_.seconds / static_cast<double>(open));
     const double before = one.run->found().seconds;
-    if (given > 0) progress_.say(one.title, ": goes on, ", std::lround(given), " s more at most");
     one.run->give(given);
+    if (one.run->wants_unit())
+      progress_.say(one.title, ": goes on in what others left, ", std::lround(given),
+                    " s more at most");
     guarded(one.rows, [&] {
-      measure(one);
+      try {
+        measure(one);
+      } catch (const Error& error) {
+        if (is_lost(error)) throw;
+        notes_.push_back(text(one.case_id, " is decided by what there was when ", error.what()));
+      }
       allowance_.seconds -= one.run->found().seconds - before;
       conclude(one);
     });
@@ -243,19 +251,22 @@ class Confirming {
 
   // Where a case cannot be compared, each of its rows tells why.
   template <class Step>
-  void guarded(const std::vector<Row*> rows, Step step) {
+  void guarded(const std::vector<Row*>& rows, Step step) {
     try {
       step();
-    } catch (const BuildError& error) {
-      const bool lost = error.is_of_head() && error.fault() == Fault::incomplete;
+    } catch (const Error& error) {
       for (Row* row : rows)
-        if (lost)
+        if (is_lost(error))
           lose(*row, error.what());
         else
           note(*row, error.what());
-    } catch (const Error& error) {
-      for (Row* row : rows) note(*row, error.what());
     }
+  }
+
+  // Whether it is the build that was measured which cannot go on.
+  static bool is_lost(const Error& error) {
+    const auto* build = dynamic_cast<const BuildError*>(&error);
+    return build && build->is_of_head() && build->fault() == Fault::incomplete;
   }
 
   static void keep_screening(Row& row) {

@@ -35,9 +35,9 @@ std::size_t count_comparisons(const Part& part, const Policy& policy,
                               const std::vector<Row*>& suspects);
 
 // Decides rows of times and ratios that screening suspects: each keeps what screening said and
-// tells what the comparison found. A case that its budget leaves undecided goes on when all others
-// are decided, in what they left. Where a case cannot be compared a note says why, and screening's
-// verdict stands; so it does of what comes after the last comparison that is allowed.
+// tells what the comparison found. A case that its budget leaves undecided goes on when the others
+// have had theirs, in what they left. Where a case cannot be compared a note says why, and
+// screening's verdict stands; so it does of what comes after the last comparison that is allowed.
 void confirm(const ConfirmPlan& plan, const Part& part, const Policy& policy,
              const std::vector<Row*>& suspects, std::vector<std::string>& notes,
              Allowance& allowance);

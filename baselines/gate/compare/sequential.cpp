@@ -61,6 +61,10 @@ void Sequence::add(const UnitValue& unit) {
   if (const auto alpha = plan_.looks.alpha_at(static_cast<int>(units_.size()))) look(*alpha);
 }
 
+void Sequence::give(double seconds) {
+  plan_.budget_seconds = std::max(plan_.budget_seconds, found_.seconds) + seconds;
+}
+
 void Sequence::end() {
   if (found_.decision != Paired::undecided || units_.empty()) return;
   const double rest = plan_.looks.rest_after(static_cast<int>(units_.size()));

@@ -61,8 +61,8 @@ class Sequence {
   bool wants_unit() const;     // undecided, and neither the budget nor the looks are spent
   bool wants_control() const;  // of the next unit
   void add(const UnitValue& unit);
-  // More of a budget that what the units say did not choose.
-  void give(double seconds) { plan_.budget_seconds += seconds; }
+  // More seconds; how many must not depend on what the units say.
+  void give(double seconds);
   // The last look, where nothing is decided. No unit comes after it.
   void end();
   const Comparison& found() const { return found_; }

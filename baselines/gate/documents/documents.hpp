@@ -109,6 +109,7 @@ struct Run {
       {};  // a suite's own options, which make a custom run; optional key
   std::optional<std::string> beside =
       {};  // content of the build in turn with which it was measured; optional key
+  std::optional<std::string> base = {};    // the folder of that build; optional key
   std::optional<std::string> filter = {};  // that left cases out; optional key
 };
 

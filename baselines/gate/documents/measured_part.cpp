@@ -72,6 +72,7 @@ std::string measure_command(const Part& part, const std::string& which) {
       "holdfast run ", results.suite, " --device=", results.env.device_name, which,
       processes > (dry ? 1 : most_unasked_processes) ? text(" --processes=", processes) : "",
       !dry && has_counted(results) ? " --count-instructions" : "", part.given.measuring(),
+      results.run.base && !part.given.base ? " --beside=" + shell_word(*results.run.base) : "",
       " --out=", shell_word(part.directory));
 }
 

@@ -206,6 +206,7 @@ Run parse_run(const Reader& reader) {
   if (const auto sources = object.optional("sources")) run.sources = sources->string_or_null();
   if (const auto custom = object.optional("custom")) run.custom = custom->strings();
   if (const auto beside = object.optional("beside")) run.beside = beside->string();
+  if (const auto base = object.optional("base")) run.base = base->string();
   if (const auto filter = object.optional("filter")) run.filter = filter->string();
   git.close();
   object.close();
@@ -224,6 +225,7 @@ nlohmann::json to_json(const Run& run) {
   if (run.sources) json["sources"] = *run.sources;
   if (!run.custom.empty()) json["custom"] = run.custom;
   if (run.beside) json["beside"] = *run.beside;
+  if (run.base) json["base"] = *run.base;
   if (run.filter) json["filter"] = *run.filter;
   return json;
 }

@@ -166,8 +166,9 @@ bool PartJudge::is_unrequested(const CaseResult& result, const NamedMetric& metr
       policy_.standard(result.id, part_.device_class(), metric.variant, metric.name, metric.kind);
   if (standard.on_request.empty()) return false;
   if (measured_.contains(metric.name)) {
+    const std::string again = part_.run_again(), asked = ' ' + standard.on_request;
     missing(result.id, metric.variant, metric.name, "was asked for and not measured",
-            part_.run_again() + ' ' + standard.on_request);
+            again.find(asked) == again.npos ? again + asked : again);
     return true;
   }
   const bool gates = standard.gate != Gate::off || !standard.bounds.empty();

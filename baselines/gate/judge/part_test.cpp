@@ -288,6 +288,15 @@ TEST(Proposed, CommandsKeepWhatTheCallerGave) {
             "--policy='p q' --lists=old/bin --new-anchor --why=\"...\"");
 }
 
+TEST(Proposed, ARunFiltersAndCountsAsTheOneBefore) {
+  Part made = part(toy::host(), toy::host());
+  made.results.run.filter = "step|wrap";
+  made.results.cases[0].variants["optimized"].metrics[instructions_metric] = toy::exact(1000);
+  EXPECT_EQ(made.run_again(),
+            "holdfast run toy --device=host --filter='step|wrap' --count-instructions "
+            "--out=results");
+}
+
 TEST(Proposed, ForAPartThatWouldBeRefusedIsARunOfTheGateTier) {
   Part made = part(toy::dry(), toy::dry());
   made.results.tier = "smoke";

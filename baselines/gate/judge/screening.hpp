@@ -40,9 +40,11 @@ Judgement judge_screened(const Standard& standard, const Measured& measured, con
 // beyond half the limit is worth a comparison in lock step, if there is one.
 Judgement judge_beside(const Standard& standard, const Measured& measured, const Measured& base);
 
+// The loss that a comparison in lock step finds nine times of ten.
+inline constexpr double lock_step_resolution = 0.05;
+
 // The smallest log worsening that the rule above, or the one before, would have told as REGRESSION
 // of a measurement of this noise; with `confirmed` where a comparison looks at what is suspect.
-inline constexpr double lock_step_resolution = 0.05;  // that a comparison finds nine times of ten
 double resolution_beside(const Standard& standard, const Measured& measured, const Measured& base,
                          bool confirmed);
 double resolution_screened(const Standard& standard, const Measured& measured, const Entry& entry,

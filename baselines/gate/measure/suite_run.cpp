@@ -143,7 +143,7 @@ class Runner {
   void tell_undecided(const Ids& ids) {
     std::string names;
     for (const std::string& id : ids) names += (names.empty() ? "" : ", ") + id;
-    progress_.warn("the budget of ", task_.budget_seconds, " s is spent; ",
+    progress_.warn("the budget of a suite is spent after ", std::lround(since(start_)), " s; ",
                    plural(ids.size(), "case"),
                    " would be known better by more processes (--budget=SECONDS): ", names);
   }

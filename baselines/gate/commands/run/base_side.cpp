@@ -15,13 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-List list_of_base(const fs::path& binary) {
-  return parse_list(Document("the base's --list=json", list_of(binary, {})));
-}
-
 // Of the cases that both builds list.
 SuiteTask task_of_base(SuiteTask task, const fs::path& binary, const Plan& plan) {
-  const List list = list_of_base(binary);
+  const List list = parse_list(Document("the base's --list=json", list_of(binary, {})));
   std::vector<ListedCase> common;
   for (const ListedCase& listed : expected_cases(list, plan.device, plan.tier, plan.filter))
     if (std::any_of(task.cases.begin(), task.cases.end(),
@@ -45,8 +41,9 @@ std::optional<fs::path> suite_beside(const Plan& plan, const std::string& suite,
     return std::nullopt;
   };
   if (!fs::exists(base)) return runs_alone(text(plan.beside->string(), " has no suite ", suite));
+  const std::string list = list_of(base, {});
   try {
-    (void)list_of_base(base);
+    (void)parse_list(Document("the base's --list=json", list));
   } catch (const Error& error) {
     return runs_alone(error.what());
   }
