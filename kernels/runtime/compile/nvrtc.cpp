@@ -132,6 +132,7 @@ const std::vector<std::string>& lowering_options() {
 void lower(const Lowering& lowering, Artifact& artifact) {
   std::vector<std::string> options = lowering_options();
   options.push_back(text("--gpu-architecture=compute_", lowering.sm));
+  options.push_back("--no-cache");  // see link()
   for (const auto& definition : lowering.definitions) options.push_back("-D" + definition);
   std::vector<const char*> header_names, header_texts;
   for (const auto& header : lowering.headers) {
@@ -166,9 +167,11 @@ void lower(const Lowering& lowering, Artifact& artifact) {
   drop_terminator(artifact.ptx);
 }
 
+// Where there is a driver, both libraries keep what they made in its cache (~/.nv/ComputeCache). What
+// is taken from there comes without ptxas's log, and in no time: a compilation here is one.
 void link(const Lowering& lowering, Artifact& artifact) {
   const std::vector<std::string> options = {text("-arch=sm_", lowering.sm), "-verbose",
-                                            "-Xptxas=-v"};
+                                            "-Xptxas=-v", "-no-cache"};
   auto list = pointers(options);
   nvJitLinkHandle raw = nullptr;
   check(nvJitLinkCreate(&raw, static_cast<unsigned>(list.size()), list.data()),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises on a real GPU.
+#include "runtime/compile/nvrtc.hpp"
 #include "runtime/testing/promises.hpp"
 #include "testing/gpu_main.hpp"
 
@@ -29,6 +30,21 @@ TEST_F(GpuPromises, ThereIsNoMoreMemoryThanThereIs) {
 
 TEST_F(GpuPromises, AllBlocksOfACooperativeLaunchMeet) {
   promises::meetings(*backend);
+}
+
+// The driver's cache would leave out what a kernel uses, from the second time on.
+TEST(GpuCompiler, ASecondCompilationSaysWhatTheFirstOneSaid) {
+  const Lowering lowering{.name = "twice.cu",
+                          .text = "__global__ void twice(double* x) { x[threadIdx.x] *= 2; }",
+                          .entries = {"twice"},
+                          .sm = 90};
+  Artifact first, second;
+  for (Artifact* artifact : {&first, &second}) {
+    lower(lowering, *artifact);
+    link(lowering, *artifact);
+  }
+  EXPECT_GT(first.entries.at(0).registers, 0);
+  EXPECT_EQ(second.entries.at(0).registers, first.entries.at(0).registers);
 }
 
 }  // namespace
