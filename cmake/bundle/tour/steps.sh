@@ -151,7 +151,8 @@ step_side_by_side() {
   echo "$compared of ${#suites[@]} workloads are timed in turn with a plain formulation in JAX (side_by_side/)"
 }
 
-# The setting of OpenMP keeps a suite from starting itself again under the tool's feet.
+# Cases are built, checked and stepped once, and not timed, which takes a tool like these minutes. The setting of OpenMP
+# keeps a suite from starting itself again under the tool's feet.
 sanitize() {  # TOOL
   local sanitizer suite complaints
   needs_gpu "compute-sanitizer watches nothing on $device"
@@ -159,7 +160,8 @@ sanitize() {  # TOOL
     skip "this machine has no compute-sanitizer, neither in PATH nor in ${holdfast_cuda:-/usr/local/cuda}"
   for suite in "${suites[@]}"; do
     GOMP_SPINCOUNT=1000 part "$suite" within "$sanitizer" --tool "$1" --target-processes all --error-exitcode 1 \
-      --log-file "$place/$suite.txt" "$bundle/bin/$suite" --device="$device" --tier=smoke
+      --log-file "$place/$suite.txt" "$bundle/bin/$suite" --device="$device" --tier=smoke --variant=both \
+      --memory-profile="$place/.parts/$suite.memory" --profile-steps=1
   done
   complaints=$(grep -l 'ERROR SUMMARY: [1-9]\|RACECHECK SUMMARY: [1-9]' "$place"/*.txt | wc -l)
   echo "$1 complains about $complaints of ${#suites[@]} suites ($1/)"

@@ -16,6 +16,8 @@ struct Limits {
   double o = 0.004, d_q = 0.015, d_k = 0.008, d_v = 0.006;
 };
 inline constexpr Limits limits;
+// Of rows that see hundreds of others, whose slopes nearly cancel.
+inline constexpr Limits limits_of_long{.d_q = 0.033};
 
 struct Sample {
   std::string name = {};
@@ -44,7 +46,8 @@ inline const Sample samples[] = {
     {"widest", 1, 2, 128, 1, 90, 40, 3},
 };
 
-inline void expect_attention(const AttentionOutput& found, const AttentionInput& in) {
+inline void expect_attention(const AttentionOutput& found, const AttentionInput& in,
+                             const Limits& limits = gpt_train::limits) {
   const AttentionOutput expected = expected_attention(in);
   const int head = in.shape.head;
   EXPECT_LT(worst_row(found.o, expected.o, head), limits.o);

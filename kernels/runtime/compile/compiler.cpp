@@ -72,7 +72,7 @@ std::string key_of(const Lowering& lowering) {
     for (const auto& part : parts) add(part);
   };
   const auto versions = toolkit_versions();
-  add(text("holdfast-program/3 sm_", lowering.sm));
+  add(text("holdfast-program/4 sm_", lowering.sm));
   add(versions.nvrtc);
   add(versions.nvjitlink);
   add_all(lowering_options());

@@ -364,6 +364,33 @@ TEST_F(CompilerTest, AKernelsRegistersAndSpillsIncludeTheFunctionsThatItCalls) {
   EXPECT_GT(module.compiled().functions[0].spill_bytes, 0);
 }
 
+constexpr Source callers{"test/callers.cu",
+                         "__device__ __noinline__ double turned(double x) {\n"
+                         "  __shared__ double s[32];\n"
+                         "  s[threadIdx.x] = x;\n"
+                         "  __syncthreads();\n"
+                         "  return s[31 - threadIdx.x];\n"
+                         "}\n"
+                         "__global__ void twice(double* x) {\n"
+                         "  x[threadIdx.x] = turned(x[0]) + turned(x[1]);\n"
+                         "}\n"
+                         "__global__ void more(double* x) {\n"
+                         "  extern __shared__ double s[];\n"
+                         "  s[threadIdx.x] = x[threadIdx.x];\n"
+                         "  __syncthreads();\n"
+                         "  x[threadIdx.x] = s[threadIdx.x ^ 1];\n"
+                         "}\n"};
+
+TEST_F(CompilerTest, AKernelsSharedMemoryIncludesWhatItsFunctionsHoldAndNotTheSystems) {
+  for (const char* device : {"cuda-dry:sm_75", "cuda-dry:sm_90"}) {
+    const auto backend = open_backend(device);
+    const auto module =
+        backend->compiler->compile({.code = callers, .entries = {"twice", "more"}});
+    EXPECT_EQ(module.compiled().functions[0].shared_bytes, 256) << device;
+    EXPECT_EQ(module.compiled().functions[1].shared_bytes, 0) << device;
+  }
+}
+
 TEST_F(CompilerTest, CompilingInASteadyStepBreaksARule) {
   const auto backend = fresh();
   backend->ledger.enter(Ledger::Phase::steady);

@@ -8,6 +8,7 @@
 #include "runtime/base/handle.hpp"
 #include "runtime/compile/toolkit.hpp"
 #include "runtime/cuda/cuda_check.hpp"
+#include "runtime/device/architecture.hpp"
 
 namespace holdfast {
 namespace {
@@ -85,22 +86,24 @@ std::string_view first_line(std::string_view lines) {
   return lines.substr(0, lines.find('\n'));
 }
 
-// Registers are the linker's, under "Function properties for 'NAME':": they include the functions
-// that a kernel calls, ptxas's "Used R registers" does not. Static shared memory is ptxas's: the
-// linker adds what the system reserves. ptxas tells the spills of functions that were not inlined
-// (not who calls them) like those of kernels: they count against every kernel of the program.
-void read_resources(std::string_view log, std::vector<Artifact::Entry>& entries) {
+// Registers and static shared memory are the linker's, under "Function properties for 'NAME':": they
+// include the functions that a kernel calls, ptxas's "Used R registers" does not. Where a kernel uses
+// shared memory at all, `reserved` bytes of it are the system's. ptxas tells the spills of functions
+// that were not inlined (not who calls them) like those of kernels: they count against every kernel
+// of the program.
+void read_resources(std::string_view log, std::int64_t reserved,
+                    std::vector<Artifact::Entry>& entries) {
   int of_functions = spills_in(log);
   for (auto& entry : entries) {
     const auto compiled =
         after(text("Compiling entry function '", entry.name, "'"), log, "resources", entry);
-    const auto used = first_line(after("Used ", compiled, "resources", entry));
-    entry.shared_bytes = number_before(" bytes smem", used);
     entry.spill_bytes = spills_in(compiled.substr(0, compiled.find("Used ")));
     of_functions -= entry.spill_bytes;
     const auto linked = first_line(
         after(text("Function properties for '", entry.name, "':\n"), log, "registers", entry));
     entry.registers = number_before(" registers", linked);
+    entry.shared_bytes =
+        std::max(number_before(" bytes smem", linked) - static_cast<int>(reserved), 0);
     entry.local_bytes = number_before(" stack", linked);
   }
   for (auto& entry : entries) entry.spill_bytes += of_functions;
@@ -191,7 +194,8 @@ void link(const Lowering& lowering, Artifact& artifact) {
   check(nvJitLinkGetLinkedCubin(raw, artifact.cubin.data()), "read the cubin");
 
   const auto log = log_of<nvJitLinkGetInfoLogSize, nvJitLinkGetInfoLog>(raw);
-  read_resources(log, artifact.entries);
+  const Architecture* known = find_architecture(lowering.sm);
+  read_resources(log, (known ? *known : Architecture{}).shared_bytes_reserved, artifact.entries);
 }
 
 ToolkitVersions toolkit_versions() {

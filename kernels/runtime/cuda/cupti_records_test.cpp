@@ -106,12 +106,15 @@ TEST(CuptiRecords, AnExternalCorrelationTiesACallToTheVerbThatWasPushed) {
 }
 
 TEST(CuptiRecords, ModulesAreCountedAndOfJitOnlyCompilations) {
-  CUpti_ActivityModule module = {};
-  module.kind = CUPTI_ACTIVITY_KIND_MODULE;
+  CUpti_ActivityAPI call = {};
+  call.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
+  call.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaLibraryLoadData_v12060;
   CUpti_ActivityJit2 jit = {};
   jit.kind = CUPTI_ACTIVITY_KIND_JIT;
   DeviceRecords records;
-  give(module, records);
+  give(call, records);
+  call.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
+  give(call, records);
   jit.jitOperationType = CUPTI_ACTIVITY_JIT_OPERATION_CACHE_LOAD;
   give(jit, records);
   jit.jitOperationType = CUPTI_ACTIVITY_JIT_OPERATION_COMPILE;

@@ -37,7 +37,6 @@ constexpr Wanted wanted[] = {
     {CUPTI_ACTIVITY_KIND_MEMCPY, "copies", true},
     {CUPTI_ACTIVITY_KIND_MEMSET, "fills", true},
     {CUPTI_ACTIVITY_KIND_MEMORY2, "memory", false},
-    {CUPTI_ACTIVITY_KIND_MODULE, "modules", false},
     {CUPTI_ACTIVITY_KIND_JIT, "JIT compilations", false},
 };
 
