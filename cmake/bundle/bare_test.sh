@@ -74,7 +74,7 @@ bare holdfast check "$place/gate" --baselines=baselines --require-baseline --qui
   fail "the gate tier does not agree with the bundle's own baselines"
 
 # CUPTI's counts against the ledger, on what a device could have said of a computation of 3 launches and 7 before.
-profile() {  # FOLDER STEPS KERNELS
+profile() {  # FOLDER STEPS KERNELS [DROPPED [D2D]]
   mkdir -p "$place/$1"
   cat > "$place/$1/case.optimized.profile.json" << END
 {
@@ -82,16 +82,21 @@ profile() {  # FOLDER STEPS KERNELS
   "copied_bytes_d2d": $((64 * $2)), "copied_bytes_d2h": 8, "copied_bytes_h2d": 4096, "jit_runs": 0, "kernels": $3,
   "memory_peak_bytes": 2097152, "modules_loaded": 1
  },
+ "dropped": ${4:-0},
  "memory": {"peak_bytes": 1048576, "peak_by_site": {"state": 1048576}},
  "overview": {"d2h_bytes": 0, "h2d_bytes": 0, "launches": 3, "library_calls": 0, "programs": 0},
  "steps": $2,
- "transfers": {"d2d": {"bytes": $((64 * $2)), "count": $2}, "h2d": {"bytes": 0, "count": 0}}
+ "transfers": {"d2d": {"bytes": ${5:-$((64 * $2))}, "count": $2}, "h2d": {"bytes": 0, "count": 0}}
 }
 END
 }
 profile fewer 5 22
 profile more 15 52
 ./compare_counts.sh "$place/fewer" "$place/more" || fail "counts that agree are told to differ"
+profile more 15 52 0 700
+! ./compare_counts.sh "$place/fewer" "$place/more" || fail "bytes copied on the device that differ are not seen"
+profile more 15 52 7 700
+./compare_counts.sh "$place/fewer" "$place/more" || fail "what a profile does not hold is told to differ"
 profile more 15 53
 ! ./compare_counts.sh "$place/fewer" "$place/more" || fail "one kernel too many is not seen"
 echo "bundle: keeps what it promises"

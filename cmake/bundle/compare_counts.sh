@@ -56,6 +56,7 @@ read_profile() {  # FILE
   now[peak_bytes]=$(number "$document" peak_bytes) || exit 2
   [[ $document =~ $'\n'\ \"steps\":\ ([0-9]+) ]] || fail "$file does not say its steps"
   now[steps]=${BASH_REMATCH[1]}
+  now[dropped]=$(number "$document" dropped) || exit 2
 }
 
 differs() {  # WHAT CUPTI LEDGER
@@ -80,9 +81,14 @@ compare() {
     told=$((steps * ${now[${way}_bytes]}))
     [ $seen -eq $told ] || differs "bytes copied $way in $steps steps" $seen $told
   done
+  # Copies on the device are summed over the verbs that a profile holds, and of very many it holds not all.
   seen=$((now[copied_bytes_d2d] - fewer[copied_bytes_d2d]))
   told=$((now[d2d_bytes] - fewer[d2d_bytes]))
-  [ $seen -eq $told ] || differs "bytes copied on the device in $steps steps" $seen $told
+  if [ $((now[dropped] + fewer[dropped])) -gt 0 ]; then
+    echo "not compared  $case: bytes copied on the device: the profile holds not all of its verbs"
+  else
+    [ $seen -eq $told ] || differs "bytes copied on the device in $steps steps" $seen $told
+  fi
   seen=$((now[modules_loaded] - fewer[modules_loaded]))
   told=$((steps * now[programs]))
   [ $seen -eq $told ] || differs "modules loaded in $steps steps" $seen $told

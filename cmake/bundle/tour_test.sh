@@ -169,7 +169,8 @@ expect 2 'is no archive of a tour' "an archive that is none"
   export out=$place/five archive=$place/five.tar.gz most_bytes=700000 most_files=2 of_state=20000
   # shellcheck source=cmake/bundle/tour/archive.sh
   . tour/archive.sh
-  mkdir -p "$out/logs" "$out"/{first,second,third}/deep
+  mkdir -p "$out/logs" "$out"/{first,second,third}/deep "$out/first/.unfinished/suite.cuda/answers"
+  head --bytes=600000 /dev/urandom > "$out/first/.unfinished/suite.cuda/answers/of_an_oracle.answer"
   for file in first/a first/b second/deep/c third/d; do head --bytes=250000 /dev/urandom > "$out/$file"; done
   head --bytes=900000 /dev/urandom > "$out/second/deep/large"
   head --bytes=300000 /dev/urandom > "$out/third/deep/e"

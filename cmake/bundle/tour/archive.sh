@@ -14,9 +14,11 @@ bytes_of() {  # PATH
   du --summarize --apparent-size --block-size=1 "$1" | cut -f 1
 }
 
+# Answers of oracles, which a run that was stopped keeps, are large and made again where they are missing.
 compress() {  # FILE PATH...: a piece of paths within the tour
   local file=$1 paths=("${@:2}")
-  tar --create --blocking-factor=1 --directory="$(dirname "$out")" "${paths[@]/#/$(basename "$out")/}" |
+  tar --create --blocking-factor=1 --exclude='*/.unfinished/*/answers' --directory="$(dirname "$out")" \
+    "${paths[@]/#/$(basename "$out")/}" |
     head --bytes=-1024 | gzip > "$file"
 }
 

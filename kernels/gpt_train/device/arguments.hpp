@@ -7,7 +7,7 @@
 namespace holdfast::gpt_train {
 
 inline constexpr int row_block = 128;           // of blocks that have a row for each warp
-inline constexpr int classifier_threads = 256;  // of a block that has one row of logits
+inline constexpr int classifier_threads = 512;  // of a block that has one row of logits
 inline constexpr int norm_rows = 32;            // of a partial sum over rows
 inline constexpr int norm_threads = 256;
 inline constexpr int sum_threads = 256;

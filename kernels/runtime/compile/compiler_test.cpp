@@ -384,8 +384,7 @@ constexpr Source callers{"test/callers.cu",
 TEST_F(CompilerTest, AKernelsSharedMemoryIncludesWhatItsFunctionsHoldAndNotTheSystems) {
   for (const char* device : {"cuda-dry:sm_75", "cuda-dry:sm_90"}) {
     const auto backend = open_backend(device);
-    const auto module =
-        backend->compiler->compile({.code = callers, .entries = {"twice", "more"}});
+    const auto module = backend->compiler->compile({.code = callers, .entries = {"twice", "more"}});
     EXPECT_EQ(module.compiled().functions[0].shared_bytes, 256) << device;
     EXPECT_EQ(module.compiled().functions[1].shared_bytes, 0) << device;
   }

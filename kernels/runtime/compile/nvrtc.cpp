@@ -86,11 +86,11 @@ std::string_view first_line(std::string_view lines) {
   return lines.substr(0, lines.find('\n'));
 }
 
-// Registers and static shared memory are the linker's, under "Function properties for 'NAME':": they
-// include the functions that a kernel calls, ptxas's "Used R registers" does not. Where a kernel uses
-// shared memory at all, `reserved` bytes of it are the system's. ptxas tells the spills of functions
-// that were not inlined (not who calls them) like those of kernels: they count against every kernel
-// of the program.
+// Registers and static shared memory are the linker's, under "Function properties for 'NAME':":
+// they include the functions that a kernel calls, ptxas's "Used R registers" does not. Where a
+// kernel uses shared memory at all, `reserved` bytes of it are the system's. ptxas tells the spills
+// of functions that were not inlined (not who calls them) like those of kernels: they count against
+// every kernel of the program.
 void read_resources(std::string_view log, std::int64_t reserved,
                     std::vector<Artifact::Entry>& entries) {
   int of_functions = spills_in(log);
@@ -170,8 +170,8 @@ void lower(const Lowering& lowering, Artifact& artifact) {
   drop_terminator(artifact.ptx);
 }
 
-// Where there is a driver, both libraries keep what they made in its cache (~/.nv/ComputeCache). What
-// is taken from there comes without ptxas's log, and in no time: a compilation here is one.
+// Where there is a driver, both libraries keep what they made in its cache (~/.nv/ComputeCache).
+// What is taken from there comes without ptxas's log, and in no time: a compilation here is one.
 void link(const Lowering& lowering, Artifact& artifact) {
   const std::vector<std::string> options = {text("-arch=sm_", lowering.sm), "-verbose",
                                             "-Xptxas=-v", "-no-cache"};

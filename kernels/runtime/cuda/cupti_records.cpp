@@ -84,8 +84,8 @@ void add(const CUpti_Activity& record, DeviceRecords& records) {
       return add_correlation(as<CUpti_ActivityExternalCorrelation>(record), records);
     // There is no record of a module where it is loaded as a library: the call is told.
     case CUPTI_ACTIVITY_KIND_RUNTIME:
-      records.modules_loaded += as<CUpti_ActivityAPI>(record).cbid ==
-                                CUPTI_RUNTIME_TRACE_CBID_cudaLibraryLoadData_v12060;
+      records.modules_loaded +=
+          as<CUpti_ActivityAPI>(record).cbid == CUPTI_RUNTIME_TRACE_CBID_cudaLibraryLoadData_v12060;
       return;
     case CUPTI_ACTIVITY_KIND_JIT:
       records.jit_runs +=

@@ -151,6 +151,9 @@ inline void sincospif(float x, float* sine, float* cosine) {
   *sine = static_cast<float>(sin(rest));
   *cosine = static_cast<float>(cos(rest));
 }
+inline float __fdividef(float x, float y) {
+  return x / y;
+}
 inline float __expf(float x) {
   return expf(x);
 }

@@ -45,9 +45,10 @@ class DeviceFrames {
 
   // parameters: [sets, parameter_count], on the device.
   void enqueue(const double* parameters, int parameter_count) const {
-    kernels_.prefix<T>()({.grid = {static_cast<unsigned>(sets_)}, .block = {frame_threads}}, grid_,
-                         parameters, parameter_count, angles_.data(), work_.data(), frames_.data(),
-                         rows_.data());
+    const unsigned arrays = grid_.laminar ? 8 : 4;
+    kernels_.prefix<T>()({.grid = {static_cast<unsigned>(sets_), arrays}, .block = {frame_threads}},
+                         grid_, parameters, parameter_count, angles_.data(), work_.data(),
+                         frames_.data(), rows_.data());
   }
   // partial: [groups, slots, count].
   void reduce(const double* partial, int groups, int slots, int count, double* sums) const {

@@ -14,6 +14,7 @@ HostFit::HostFit(const Problem& problem, int passes)
       freedom_(freedom(problem)),
       memory_(static_cast<std::size_t>(fit_count(p_))),
       steps_(static_cast<std::size_t>(damping_count) * p_),
+      scaled_(static_cast<std::size_t>(scaled_count(p_))),
       work_(static_cast<std::size_t>(box_step_work(p_))),
       trial_(static_cast<std::size_t>(p_)) {
   restart();
@@ -30,12 +31,16 @@ bool HostFit::take(const double* normal) {
   if (fit.passes() == 0) check_first_cost(normal[0]);
   judge(fit, normal);
   if (!steady && fit.status() != running) return true;
+  fill_units(fit, scaled_.data(), 0, 1);
+  fill_scaled(fit, scaled_.data(), 0, 1);
   bool again = true;
   while (again) {
     bool found[damping_count];
+    double gains[damping_count];
     for (int i = 0; i < damping_count; ++i)
-      found[i] = box_step(fit, box, damping_of(fit, i), steps_.data() + i * p_, work_.data());
-    again = propose(fit, box, freedom_, steady, steps_.data(), found);
+      gains[i] =
+          try_damping(fit, scaled_.data(), box, i, steps_.data() + i * p_, work_.data(), found[i]);
+    again = propose(fit, box, freedom_, steady, steps_.data(), gains, found);
   }
   return is_over(fit, passes_);
 }

@@ -30,7 +30,7 @@ class HostFit {
   int p_, passes_;
   Box box_;
   double freedom_;
-  std::vector<double> memory_, steps_, work_, trial_;
+  std::vector<double> memory_, steps_, scaled_, work_, trial_;
 };
 
 // Throws Error{bad_input} that begins with nonfinite_start where F at the start is no number.

@@ -133,27 +133,33 @@ TEST(XpcsFit, BeginsInTheBoxWhenTheStartIsOutside) {
 TEST(XpcsFit, StepsWhereOneParameterTellsNothing) {
   // N is singular: its last row and column are zero.
   const std::vector<double> start = {1, 1}, lower = {-5, -5}, upper = {5, 5};
-  std::vector<double> memory(fit_count(2)), step(2), work(box_step_work(2));
+  std::vector<double> memory(fit_count(2)), step(2), scaled(scaled_count(2)),
+      work(box_step_work(2));
   const FitState fit = {memory.data(), 2};
   const BoxView box = {start.data(), lower.data(), upper.data()};
   restart(fit, box);
   const double normal[] = {3, 4, 0, 2, 0, 0, 0};
   judge(fit, normal);
-  ASSERT_TRUE(box_step(fit, box, 1e-3, step.data(), work.data()));
+  fill_units(fit, scaled.data(), 0, 1);
+  fill_scaled(fit, scaled.data(), 0, 1);
+  ASSERT_TRUE(box_step(fit, scaled.data(), box, 1e-3, step.data(), work.data()));
   EXPECT_NEAR(step[0], -2 / 1.001, 1e-12);
   EXPECT_EQ(step[1], 0);
 }
 
 TEST(XpcsFit, PutsAStepThatWouldLeaveOnTheSideOfTheBox) {
   const std::vector<double> start = {0, 0}, lower = {-1, -9}, upper = {1, 9};
-  std::vector<double> memory(fit_count(2)), step(2), work(box_step_work(2));
+  std::vector<double> memory(fit_count(2)), step(2), scaled(scaled_count(2)),
+      work(box_step_work(2));
   const FitState fit = {memory.data(), 2};
   const BoxView box = {start.data(), lower.data(), upper.data()};
   restart(fit, box);
   // The minimum without a box lies at (3, 0); with the first at 1 the second moves to 1.
   const double normal[] = {100, -6, -3, 2, 1, 1, 2};
   judge(fit, normal);
-  ASSERT_TRUE(box_step(fit, box, 0, step.data(), work.data()));
+  fill_units(fit, scaled.data(), 0, 1);
+  fill_scaled(fit, scaled.data(), 0, 1);
+  ASSERT_TRUE(box_step(fit, scaled.data(), box, 0, step.data(), work.data()));
   EXPECT_EQ(step[0], 1);
   EXPECT_NEAR(step[1], 1, 1e-12);
 }

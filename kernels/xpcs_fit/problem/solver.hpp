@@ -140,15 +140,32 @@ HOLDFAST_BOTH inline void substitute(const double* a, const double* fixed, int p
   }
 }
 
+// What steps of every damping begin with: the units, [p], and the matrix in them, [p, p]. Filled by
+// `threads` of which each has a number: units first, then the matrix.
+HOLDFAST_BOTH constexpr int scaled_count(int p) {
+  return p + p * p;
+}
+HOLDFAST_BOTH inline void fill_units(const FitState& fit, double* scaled, int thread, int threads) {
+  HOLDFAST_ROLLED for (int k = thread; k < fit.p; k += threads) scaled[k] = unit_of(fit, k);
+}
+HOLDFAST_BOTH inline void fill_scaled(const FitState& fit, double* scaled, int thread,
+                                      int threads) {
+  const int p = fit.p;
+  HOLDFAST_ROLLED for (int k = thread; k < p * p; k += threads) scaled[p + k] =
+      fit.matrix()[k] / (scaled[k / p] * scaled[k % p]);
+}
+
 HOLDFAST_BOTH constexpr int box_step_work(int p) {
   return p * p + 2 * p;
 }
 
 // The damped step that stays in the box: what would leave it is put on its side and the others
-// solve again. False where the damped matrix is not positive definite. work: box_step_work(p).
-HOLDFAST_BOTH inline bool box_step(const FitState& fit, const BoxView& box, double damping,
-                                   double* step, double* work) {
+// solve again. False where the damped matrix is not positive definite. scaled: of this fit; work:
+// box_step_work(p).
+HOLDFAST_BOTH inline bool box_step(const FitState& fit, const double* scaled, const BoxView& box,
+                                   double damping, double* step, double* work) {
   const int p = fit.p;
+  const double *const units = scaled, *const matrix = scaled + p;
   double *const a = work, *const x = work + p * p, *const fixed = x + p;
   HOLDFAST_ROLLED for (int k = 0; k < p; ++k) {
     const double at = fit.parameters()[k], g = fit.gradient()[k];
@@ -160,18 +177,17 @@ HOLDFAST_BOTH inline bool box_step(const FitState& fit, const BoxView& box, doub
       if (fixed[k] != 0) continue;
       double right = -fit.gradient()[k];
       HOLDFAST_ROLLED for (int l = 0; l < p; ++l) {
-        const double own = fit.matrix()[k * p + l];
-        if (fixed[l] != 0) right -= own * step[l];
-        a[k * p + l] = own / (unit_of(fit, k) * unit_of(fit, l)) + (k == l ? damping : 0);
+        if (fixed[l] != 0) right -= fit.matrix()[k * p + l] * step[l];
+        a[k * p + l] = matrix[k * p + l] + (k == l ? damping : 0);
       }
-      x[k] = right / unit_of(fit, k);
+      x[k] = right / units[k];
     }
     if (!factorise(a, fixed, p)) return false;
     substitute(a, fixed, p, x);
     bool left = false;
     HOLDFAST_ROLLED for (int k = 0; k < p; ++k) {
       if (fixed[k] != 0) continue;
-      step[k] = x[k] / unit_of(fit, k);
+      step[k] = x[k] / units[k];
       const double least = box.lower[k] - fit.parameters()[k],
                    most = box.upper[k] - fit.parameters()[k];
       if (step[k] >= least && step[k] <= most) continue;
@@ -203,18 +219,26 @@ HOLDFAST_BOTH inline double damping_of(const FitState& fit, int which) {
   return which == 0 ? fit.damping() : which == 1 ? 1e-12 : which == 2 ? 1e-8 : 1e-4;
 }
 
-// steps: [damping_count, p], found[i] whether there is one. Chooses the next trial; true where
-// there is none yet and a larger damping has to be tried. `steady`: goes on after all, and makes a
-// pass for what is no trial.
+// The step of one damping and what it promises; `found` whether there is one.
+HOLDFAST_BOTH inline double try_damping(const FitState& fit, const double* scaled,
+                                        const BoxView& box, int which, double* step, double* work,
+                                        bool& found) {
+  found = box_step(fit, scaled, box, damping_of(fit, which), step, work);
+  return found ? promised(fit, box, step) : 0;
+}
+
+// step: of the first damping; gains and found [damping_count] of all. Chooses the next trial; true
+// where there is none yet and a larger damping has to be tried. `steady`: goes on after all, and
+// makes a pass for what is no trial.
 HOLDFAST_BOTH inline bool propose(const FitState& fit, const BoxView& box, double freedom,
-                                  bool steady, double* steps, const bool* found) {
+                                  bool steady, const double* step, const double* gains,
+                                  const bool* found) {
   const int p = fit.p;
   double distance = -1;
   bool any = false;
   HOLDFAST_ROLLED for (int i = 1; i < damping_count; ++i) {
     if (!found[i]) continue;
-    const double gain = promised(fit, box, steps + i * p);
-    if (!any || gain > distance) distance = gain;
+    if (!any || gains[i] > distance) distance = gains[i];
     any = true;
   }
   fit.distance() = distance;
@@ -224,11 +248,10 @@ HOLDFAST_BOTH inline bool propose(const FitState& fit, const BoxView& box, doubl
     fit.status() = out_of_iterations;
   if (fit.status() != running && !steady) return false;
   fit.iteration() += 1;
-  const double gain = found[0] ? promised(fit, box, steps) : 0;
-  if (gain > 0) {
-    fit.gain() = gain;
+  if (gains[0] > 0) {
+    fit.gain() = gains[0];
     HOLDFAST_ROLLED for (int k = 0; k < p; ++k) fit.trial()[k] =
-        clipped_to(box, k, fit.parameters()[k] + steps[k]);
+        clipped_to(box, k, fit.parameters()[k] + step[k]);
     return false;
   }
   grow(fit);
