@@ -26,6 +26,7 @@ struct Backend {
   std::string name = {};                    // "host", "cuda", "cuda:1", "cuda-dry:sm_90"
   Ledger ledger = {};                       // outlives device and compiler
   std::map<void*, Holding> holdings = {};   // of all buffers that live; outlives them too
+  std::size_t large_arrays = 0;             // of a host, placed so far
   std::unique_ptr<Device> device = {};      // null on host
   std::unique_ptr<Compiler> compiler = {};  // null on host
 

@@ -35,6 +35,21 @@ TEST_F(HostBuffer, StartsAtACacheLine) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(Buffer<char>(*backend, size, "b").data()) % 64, 0u);
 }
 
+// Where they meet in their lowest twelve bits, loads wait for stores.
+TEST_F(HostBuffer, LargeArraysKeepClearOfOneAnotherWhateverElseIsAllocated) {
+  const auto at = [](const Buffer<char>& buffer) {
+    return reinterpret_cast<std::uintptr_t>(buffer.data());
+  };
+  std::vector<Buffer<char>> large;
+  std::vector<std::vector<char>> others;
+  for (int i = 0; i < 9; ++i) {
+    others.emplace_back(1000 * i + 1);
+    large.emplace_back(*backend, 113'024, "large");
+    const Buffer<char> small(*backend, 100, "small");
+    EXPECT_EQ(at(large.back()) % 4096, i * 1472 % 4096);
+  }
+}
+
 TEST_F(HostBuffer, RefusesAnUploadOfAnotherSize) {
   Buffer<int> buffer(*backend, 3, "b");
   EXPECT_THROW(buffer.upload(std::vector<int>{1, 2}), Error);
