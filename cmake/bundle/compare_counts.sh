@@ -86,6 +86,7 @@ compare() {
   told=$((now[d2d_bytes] - fewer[d2d_bytes]))
   if [ $((now[dropped] + fewer[dropped])) -gt 0 ]; then
     echo "not compared  $case: bytes copied on the device: the profile holds not all of its verbs"
+    partial=$((partial + 1))
   else
     [ $seen -eq $told ] || differs "bytes copied on the device in $steps steps" $seen $told
   fi
@@ -101,7 +102,7 @@ case "${1:-}" in
   -h | --help) usage; exit 0 ;;
 esac
 [ $# -eq 2 ] || { usage >&2; exit 2; }
-compared=0 silent=0 differing=0
+compared=0 silent=0 differing=0 partial=0
 declare -A fewer
 shopt -s nullglob
 for file in "$1"/*.profile.json; do
@@ -126,6 +127,7 @@ if [ $compared -eq 0 ]; then
 fi
 summary="$compared profiles compared"
 [ $silent -eq 0 ] || summary+=", $silent without CUPTI's counts"
+[ $partial -eq 0 ] || summary+=", $partial without copies on the device"
 if [ $differing -gt 0 ]; then
   echo "$summary, $differing counts differ from the ledger"
   exit 1

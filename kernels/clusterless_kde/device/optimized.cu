@@ -32,10 +32,10 @@
 // logarithms alone 14); floor 38 us. At full scale tet64 14 ms (floor 7.9), hpc1d 25 ms (11.7),
 // with a cut 15 ms, hpc2d 90 ms (48). What should come next is wgmma with its left-hand
 // factor in registers.
-// Profiled on an H200, hop_a and hop_b take 24 and 11 us at size medium, 53 and 42 at large; with
-// the copy of spikes a decode is 13 us at tiny, 21 at small, 39 at medium, 104 at large. 15, 15, 20
-// and 40 were wanted: at medium hop_a is 59 blocks of one warp, of which each goes over all
-// encoding spikes of an electrode, so that half of the multiprocessors have nothing to do.
+// Profiled on an H200, the least of five, hop_a and hop_b take 24 and 11 us at size medium, 53 and
+// 42 at large; with the copy of spikes a decode is 13 us at tiny, 21 at small, 39 at medium, 104 at
+// large. 15, 15, 20 and 40 were wanted: at medium hop_a is 59 blocks of one warp, of which each goes
+// over all encoding spikes of an electrode, so that half of the multiprocessors have nothing to do.
 #include "clusterless_kde/device/arguments.hpp"
 #include "clusterless_kde/device/model_arguments.hpp"
 

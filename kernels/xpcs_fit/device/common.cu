@@ -4,8 +4,8 @@
 //
 // Profiled on an H200 (laminar, 300 frames, f64), a pass of a fit took 176 us: step 99, integrals
 // 57, pass 18, sums 2. The first two were latency of one thread, and what changed should bring:
-//   - Each array of frames has a block, of which there were one for all eight, and runs are summed
-//     by halves, not one thread after 256: integrals 6 us.
+//   - Each array of frames has a block, of which there was one for all eight, and the sums of runs
+//     are scanned by all threads (Hillis and Steele), not by one after 256: integrals 6 us.
 //   - State, sums and box lie in shared memory; units of parameters and the matrix in them are
 //     formed once by all threads, not in every damping with two roots for each entry; what steps
 //     promise is formed by the threads that found them: step 48 us.
@@ -50,6 +50,7 @@ __device__ void integrate(double* values, int count) {
   }
   before[thread] = own;
   __syncthreads();
+  // An inclusive scan.
 #pragma unroll 1
   for (int apart = 1; apart < xpcs::frame_threads; apart *= 2) {
     const double its = thread < apart ? 0 : before[thread - apart];
