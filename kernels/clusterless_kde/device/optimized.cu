@@ -34,8 +34,9 @@
 // factor in registers.
 // Profiled on an H200, the least of five, hop_a and hop_b take 24 and 11 us at size medium, 53 and
 // 42 at large; with the copy of spikes a decode is 13 us at tiny, 21 at small, 39 at medium, 104 at
-// large. 15, 15, 20 and 40 were wanted: at medium hop_a is 59 blocks of one warp, of which each goes
-// over all encoding spikes of an electrode, so that half of the multiprocessors have nothing to do.
+// large. 15, 15, 20 and 40 were wanted: at medium hop_a is 59 blocks of one warp, of which each
+// goes over all encoding spikes of an electrode, so that half of the multiprocessors have nothing
+// to do.
 #include "clusterless_kde/device/arguments.hpp"
 #include "clusterless_kde/device/model_arguments.hpp"
 
