@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <tuple>
 
 #include "families/invariants.hpp"
 #include "families/known.hpp"
@@ -177,6 +178,17 @@ void know_large(const Row& row, Oracle& known) {
   };
 }
 
+// Of plain loops, once for all that their result does not depend on.
+const Values& answer_of(const Row& row, int steps) {
+  static Known<std::tuple<Unit, Options, int>, Values> known;
+  Options options = row.options;
+  options.launch = Launch::host;
+  options.fetching = {};
+  options.precision = Precision::f64;
+  return known.of({unit_of(row), options, steps},
+                  [&] { return oracle::answer(unit_of(row), options, steps); });
+}
+
 }  // namespace
 
 int warm_up_of(const Row& row) {
@@ -187,12 +199,7 @@ Oracle oracle_of(const Row& row) {
   const Unit unit = unit_of(row);
   Oracle known = {.name = "plain loops in f64",
                   .limit = limit_of(row),
-                  .expected =
-                      [=](int steps) {
-                        static Known<std::string, Values> answers;
-                        return answers.of(text(row.family->id(row), ' ', steps),
-                                          [&] { return oracle::answer(unit, row.options, steps); });
-                      },
+                  .expected = [=](int steps) { return answer_of(row, steps); },
                   .distance =
                       [=](const Values& found, const Values& expected) {
                         return distance_of(row, weight_of_loss(row), found, expected);

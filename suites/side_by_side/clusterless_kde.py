@@ -4,6 +4,7 @@
   python3 clusterless_kde.py --library=jax --size=medium
 """
 
+import os
 import sys
 
 from decoding import SIZES, SUMS, Decoder, recording
@@ -14,6 +15,8 @@ def main() -> int:
     parser = options(__doc__ or "", "clusterless_kde")
     parser.add_argument("--size", choices=SIZES, default="medium")
     given = parser.parse_args()
+    # Tuning a product of Triton's takes a minute on a GPU, and each electrode has a shape of its own.
+    os.environ.setdefault("XLA_FLAGS", "--xla_gpu_enable_triton_gemm=false")
     known = library(given, "float32")
     decoder = Decoder(known, recording(given.size))
     case = f"clusterless_kde/decode/size:{given.size}/data:profile/f32"

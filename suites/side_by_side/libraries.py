@@ -52,7 +52,7 @@ class NumPy:
 
 
 class Jax:
-    def __init__(self, device: str, dtype: str = "float32") -> None:
+    def __init__(self, device: str, dtype: str = "float32", products: str = "highest") -> None:
         # The suite's process needs memory of the same GPU.
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
         import jax
@@ -62,7 +62,7 @@ class Jax:
         self.name = f"jax {jax.__version__}"
         self.device = jax.devices("cpu" if device == "host" else "gpu")[0]
         # A plain product of f32 may be TF32 there: the same arithmetic is compared.
-        jax.config.update("jax_default_matmul_precision", "highest")
+        jax.config.update("jax_default_matmul_precision", products)
         self.functions: list[Any] = []
         self.add = self.jit(lambda out, at, terms: out.at[at].add(terms), donate_argnums=0)
 
@@ -131,8 +131,9 @@ class Torch:
         return out.double().cpu().numpy()
 
 
-LIBRARIES: dict[str, Callable[[str, str], Library]] = {
+# By device, type of numbers and arithmetic of products.
+LIBRARIES: dict[str, Callable[[str, str, str], Library]] = {
     "jax": Jax,
-    "torch": Torch,
-    "numpy": lambda device, dtype: NumPy(dtype),
+    "torch": lambda device, dtype, products: Torch(device, dtype),
+    "numpy": lambda device, dtype, products: NumPy(dtype),
 }

@@ -89,13 +89,17 @@ def options(description: str, suite: str) -> argparse.ArgumentParser:
     return parser
 
 
-def library(given: argparse.Namespace, dtype: str) -> Library:
-    """Ends the process with one sentence where there is nothing to compare."""
+def library(given: argparse.Namespace, dtype: str, products: str = "highest") -> Library:
+    """Ends the process with one sentence where there is nothing to compare. `products` is their
+    arithmetic, as JAX calls it, which alone knows more than that of its numbers."""
     if not given.suite.exists():
         print(f"{given.suite} is not there; build it, or name it with --suite", file=sys.stderr)
         raise SystemExit(BAD_INPUT)
+    if products != "highest" and given.library != "jax":
+        print(f"products in {products} are --library=jax alone", file=sys.stderr)
+        raise SystemExit(BAD_INPUT)
     try:
-        return LIBRARIES[given.library](given.device, dtype)
+        return LIBRARIES[given.library](given.device, dtype, products)
     except ImportError:
         print(f"{given.library} is not installed; pip install it first", file=sys.stderr)
         raise SystemExit(NOT_INSTALLED) from None

@@ -79,10 +79,19 @@ std::vector<MetricDeclaration> fit_metrics(const Row& row) {
            .value = static_cast<double>(by_size)}};
 }
 
+// What a plain stream holds on a device is made anew for each batch, and it steps on the host.
+std::vector<std::string> written_anew(const Row& row, const Backend& backend, Variant variant) {
+  const bool holds_nothing = row.strategy == Strategy::streaming && backend.device &&
+                             variant == Variant::reference;
+  return holds_nothing ? std::vector<std::string>{} : std::vector<std::string>{"result"};
+}
+
 template <int passes>
 void add_to(const Row& row, Steps& steps) {
   steps.read = [=](const Verified& found) { return read_fit(row, found); };
-  steps.rewritten = always({"result"});
+  steps.rewritten = [=](const Backend& backend, Variant variant) {
+    return written_anew(row, backend, variant);
+  };
   if (passes > 0 && row.source == DataSource::host)
     steps.upload_bytes = [=](Variant) { return 8. * passes * static_cast<double>(points_of(row)); };
   // From size s on what depends on frames alone is small; of streams the formula has it.

@@ -20,7 +20,7 @@ mapfile -t suites < <(basename -a -s .list.json "$bundle"/bin/*.list.json)
 
 # The formulation of each workload that is timed beside it: as large as its users' own.
 declare -A beside=(
-  [clusterless_kde]=--size=realistic [cubed_sphere_swe]=--n=384 [galaxy_shear]=--psf=moffat [gpt_train]=--model=small
+  [clusterless_kde]=--size=large [cubed_sphere_swe]=--n=384 [galaxy_shear]=--psf=moffat [gpt_train]=--model=small
   [xpcs_fit]=--size=l
 )
 

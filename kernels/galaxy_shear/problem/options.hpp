@@ -3,6 +3,8 @@
 // fitted and how steps reach a device.
 #pragma once
 
+#include <compare>
+
 #include "runtime/base/precision.hpp"
 
 namespace holdfast::galaxy_shear {
@@ -25,6 +27,8 @@ struct Options {
   Launch launch = Launch::host;
   double learning_rate = 0;  // 0: what belongs to the latents
   Precision precision = Precision::f64;
+
+  auto operator<=>(const Options&) const = default;
 };
 
 }  // namespace holdfast::galaxy_shear

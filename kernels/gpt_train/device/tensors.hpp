@@ -13,6 +13,7 @@
 #include "gpt_train/device/model_kernels.hpp"
 #include "gpt_train/problem/tensors.hpp"
 #include "runtime/backend/buffer.hpp"
+#include "runtime/base/large_pages.hpp"
 
 namespace holdfast::gpt_train {
 
@@ -107,28 +108,23 @@ class DeviceTensors {
   // Tensor after tensor, each row-major.
   void tell_parameters(std::vector<double>& to) const {
     const std::vector<float> all = master_->to_host();
+    double* at = grow(to, all.size());
     for (std::size_t k = 0; k < tensors_.size(); ++k)
-      tell(
-          k, all.data() + whole(k), [](float x) { return double{x}; }, to);
+      each_row(k, all.data() + whole(k),
+               [&](const float* row, int n) { at = std::copy_n(row, n, at); });
   }
   void tell_gradients(std::vector<double>& to) const {
-    const std::vector<float> wide = gradients_ ? gradients_->to_host() : std::vector<float>();
-    const std::vector<Bf16> narrow =
-        matrix_gradients_ ? matrix_gradients_->to_host() : std::vector<Bf16>();
-    for (std::size_t k = 0; k < tensors_.size(); ++k)
-      if (tensors_[k].role == Role::matrix)
-        tell(
-            k, narrow.data() + places_[k].offset, [](Bf16 x) { return double{widened(x)}; }, to);
-      else
-        tell(
-            k, wide.data() + places_[k].offset, [](float x) { return double{x}; }, to);
+    double* at = grow(to, static_cast<std::size_t>(others_ + matrices_));
+    each_gradient_row([&](const auto* row, int n) {
+      at = std::transform(row, row + n, at, [](auto x) { return wide(x); });
+    });
   }
 
   double gradient_norm() const {
-    std::vector<double> all;
-    tell_gradients(all);
     double squares = 0;
-    for (const double value : all) squares += value * value;
+    each_gradient_row([&](const auto* row, int n) {
+      for (int j = 0; j < n; ++j) squares += wide(row[j]) * wide(row[j]);
+    });
     return std::sqrt(squares);
   }
 
@@ -164,10 +160,26 @@ class DeviceTensors {
     what.pitch = places_[k].pitch;
     kernels.draw(flat_shape(tensors_[k].size(), numbers_of_a_thread), what, wide, narrow);
   }
-  template <class T, class Widen>
-  void tell(std::size_t k, const T* from, const Widen& widen, std::vector<double>& to) const {
+  static double wide(float x) { return x; }
+  static double wide(Bf16 x) { return widened(x); }
+
+  // body(numbers of a row, how many), from the first number of tensor k on.
+  template <class T, class Body>
+  void each_row(std::size_t k, const T* from, const Body& body) const {
     for (int i = 0; i < tensors_[k].rows; ++i, from += places_[k].pitch)
-      std::transform(from, from + tensors_[k].columns, std::back_inserter(to), widen);
+      body(from, tensors_[k].columns);
+  }
+  // Tensor after tensor, brought home.
+  template <class Body>
+  void each_gradient_row(const Body& body) const {
+    const std::vector<float> others = gradients_ ? gradients_->to_host() : std::vector<float>();
+    const std::vector<Bf16> matrices =
+        matrix_gradients_ ? matrix_gradients_->to_host() : std::vector<Bf16>();
+    for (std::size_t k = 0; k < tensors_.size(); ++k)
+      if (tensors_[k].role == Role::matrix)
+        each_row(k, matrices.data() + places_[k].offset, body);
+      else
+        each_row(k, others.data() + places_[k].offset, body);
   }
 
   std::vector<Tensor> tensors_;

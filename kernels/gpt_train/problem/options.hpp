@@ -2,6 +2,8 @@
 // What a caller chooses, and the words for it.
 #pragma once
 
+#include <compare>
+
 #include "gpt_train/problem/shape.hpp"
 #include "runtime/base/precision.hpp"
 
@@ -37,6 +39,8 @@ enum class Start { bench, upstream };
 struct Fetching {
   bool ahead = false;  // a thread of its own, while the step before is computed
   int rounds = 0;
+
+  auto operator<=>(const Fetching&) const = default;
 };
 
 struct Options {
@@ -51,6 +55,8 @@ struct Options {
   Precision precision = Precision::f32;  // of a host f32 or f64, of a device bf16
   Launch launch = Launch::host;          // of a training step
   Fetching fetching = {};                // of training steps
+
+  auto operator<=>(const Options&) const = default;
 };
 
 }  // namespace holdfast::gpt_train

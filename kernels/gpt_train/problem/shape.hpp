@@ -2,6 +2,7 @@
 // Sizes of a model and of its batch, and the five that have a name.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string_view>
 
@@ -21,6 +22,8 @@ struct Shape {
   int batch = 0;       // B
   int columns = 0;     // T
   int document = 0;    // D, mean length of one
+
+  auto operator<=>(const Shape&) const = default;
 
   int heads() const { return groups * repeats; }
   int query_width() const { return heads() * head; }  // Da

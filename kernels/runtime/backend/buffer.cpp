@@ -84,7 +84,6 @@ void release(Backend& backend, void* memory, std::size_t bytes, std::string_view
 }
 
 std::size_t spoil(Backend& backend, std::string_view site) {
-  if (!backend.executes()) return 0;
   std::size_t spoilt = 0;
   for (const auto& [memory, holding] : backend.holdings) {
     if (holding.site != site) continue;

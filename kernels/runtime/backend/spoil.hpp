@@ -9,8 +9,8 @@
 namespace holdfast {
 
 // Overwrites all that `site` holds with bytes of ones: NaN in f32 and f64, -1 in integers. Returns
-// how many bytes that were. Nothing of it is counted; on a device that executes nothing there is
-// nothing to overwrite.
+// how many bytes that are. Nothing of it is counted; on a device that executes nothing they stay as
+// they are.
 std::size_t spoil(Backend& backend, std::string_view site);
 
 // The same of so many bytes of a buffer.

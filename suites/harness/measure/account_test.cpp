@@ -164,5 +164,15 @@ TEST(Waiting, ForTheDeviceIsNotCounted) {
   EXPECT_EQ(backend->ledger.counts.syncs, 0);
 }
 
+TEST(Accounting, ANameThatNobodyHoldsShowsThoughNothingExecutes) {
+  Steps steps = {.make = [](Backend& backend, Variant) {
+    return std::make_unique<Fill>(backend, std::vector{base});
+  }};
+  steps.rewritten = always({"x"});
+  EXPECT_NO_THROW(account(steps, Variant::optimized, "cuda-dry:sm_90"));
+  steps.rewritten = always({"x", "result"});
+  EXPECT_THROW(account(steps, Variant::optimized, "cuda-dry:sm_90"), Error);
+}
+
 }  // namespace
 }  // namespace holdfast
