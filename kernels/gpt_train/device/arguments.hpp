@@ -8,8 +8,9 @@ namespace holdfast::gpt_train {
 
 inline constexpr int row_block = 128;           // of blocks that have a row for each warp
 inline constexpr int classifier_threads = 512;  // of a block that has one row of logits
-inline constexpr int norm_rows = 32;            // of a partial sum over rows
+inline constexpr int norm_rows = 32;            // of a partial sum over rows, of the reference
 inline constexpr int norm_threads = 256;
+inline constexpr int back_rows = norm_threads / 32;  // of a block of norm_backward: a warp's each
 inline constexpr int sum_threads = 256;
 inline constexpr int flat_block = 256;  // of blocks that go over numbers
 inline constexpr int tile_edge = 32;    // of the squares by which a matrix is turned

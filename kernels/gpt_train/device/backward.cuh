@@ -24,15 +24,20 @@ __global__ void gated_backward(const Bf16* both, const Bf16* dh, long long rows,
 }
 
 // dx = r (w - xh mean(w xh)), w = dy g, xh = x r, added to what dx holds where `adds`; y = xh g
-// again, unless it is null; partial [blocks, d]: sums over the block's rows of dy xh.
+// again, unless it is null; partial [blocks, d]: sums over the block's rows of dy xh. Four rows are
+// on their way at a time.
+//
+// On an H200, of 2048 rows of 1024: blocks of 32 rows, one on its way, took 37.3 us, 17 times in a
+// pass, which is 12 % of it. Predicted of 8 rows and four: 9 us, and 2 us more of sum_rows.
 __global__ void norm_backward(const Bf16* x, const Bf16* g, const float* inverse, const Bf16* dy,
                               int rows, int d, int adds, Bf16* dx, Bf16* y, float* partial) {
-  __shared__ float means[gpt::norm_rows];
-  const int first = static_cast<int>(blockIdx.x) * gpt::norm_rows;
-  const int own = min(gpt::norm_rows, rows - first);
+  constexpr int together = 4;
+  __shared__ float means[gpt::back_rows], roots[gpt::back_rows];
+  const int first = static_cast<int>(blockIdx.x) * gpt::back_rows;
+  const int own = min(gpt::back_rows, rows - first);
   const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
-  for (int k = warp; k < own; k += gpt::norm_threads / 32) {
-    const long long row = static_cast<long long>(first + k) * d;
+  if (warp < own) {
+    const long long row = static_cast<long long>(first + warp) * d;
     float sum = 0;
     for (int j = 8 * lane; j < d; j += 256) {
       const Eight of_x = load8(x + row + j), of_g = load8(g + j), of_dy = load8(dy + row + j);
@@ -40,25 +45,39 @@ __global__ void norm_backward(const Bf16* x, const Bf16* g, const float* inverse
       for (int i = 0; i < 8; ++i) sum += of_dy.of[i] * of_g.of[i] * of_x.of[i];
     }
     sum = warp_sum(sum);
-    if (lane == 0) means[k] = sum * inverse[first + k] / static_cast<float>(d);
+    if (lane == 0) {
+      roots[warp] = inverse[first + warp];
+      means[warp] = sum * roots[warp] / static_cast<float>(d);
+    }
   }
   __syncthreads();
   for (int j = 2 * static_cast<int>(threadIdx.x); j < d; j += 2 * gpt::norm_threads) {
     const unsigned by = *reinterpret_cast<const unsigned*>(g + j);
     float sums[2] = {};
-    for (int k = 0; k < own; ++k) {
-      const long long at = static_cast<long long>(first + k) * d + j;
-      const float r = inverse[first + k];
-      const unsigned of_x = *reinterpret_cast<const unsigned*>(x + at);
-      const unsigned of_dy = *reinterpret_cast<const unsigned*>(dy + at);
-      unsigned* const to = reinterpret_cast<unsigned*>(dx + at);
-      const unsigned before = adds ? *to : 0;
-      const float low = low_of(of_x) * r, high = high_of(of_x) * r;
-      *to = pair_of(low_of(before) + r * (low_of(of_dy) * low_of(by) - low * means[k]),
-                    high_of(before) + r * (high_of(of_dy) * high_of(by) - high * means[k]));
-      if (y) *reinterpret_cast<unsigned*>(y + at) = pair_of(low * low_of(by), high * high_of(by));
-      sums[0] += low_of(of_dy) * low;
-      sums[1] += high_of(of_dy) * high;
+    for (int begin = 0; begin < own; begin += together) {
+      unsigned of_x[together] = {}, of_dy[together] = {}, before[together] = {};
+#pragma unroll
+      for (int k = 0; k < together; ++k) {
+        if (begin + k >= own) break;
+        const long long at = static_cast<long long>(first + begin + k) * d + j;
+        of_x[k] = *reinterpret_cast<const unsigned*>(x + at);
+        of_dy[k] = *reinterpret_cast<const unsigned*>(dy + at);
+        if (adds) before[k] = *reinterpret_cast<const unsigned*>(dx + at);
+      }
+#pragma unroll
+      for (int k = 0; k < together; ++k) {
+        if (begin + k >= own) break;
+        const long long at = static_cast<long long>(first + begin + k) * d + j;
+        const float r = roots[begin + k], mean = means[begin + k];
+        const float low = low_of(of_x[k]) * r, high = high_of(of_x[k]) * r;
+        *reinterpret_cast<unsigned*>(dx + at) =
+            pair_of(low_of(before[k]) + r * (low_of(of_dy[k]) * low_of(by) - low * mean),
+                    high_of(before[k]) + r * (high_of(of_dy[k]) * high_of(by) - high * mean));
+        if (y)
+          *reinterpret_cast<unsigned*>(y + at) = pair_of(low * low_of(by), high * high_of(by));
+        sums[0] += low_of(of_dy[k]) * low;
+        sums[1] += high_of(of_dy[k]) * high;
+      }
     }
     *reinterpret_cast<float2*>(partial + static_cast<long long>(blockIdx.x) * d + j) =
         make_float2(sums[0], sums[1]);

@@ -201,7 +201,7 @@ class DeviceModel {
   }
   // Of dy, added to dx or written there; y anew unless it is null.
   void norm_backward(const Bf16* x, Kind kind, int l, const float* inverse, bool adds, Bf16* y) {
-    const auto parts = static_cast<unsigned>(norm_parts(n_));
+    const auto parts = static_cast<unsigned>(back_parts(n_));
     kernels_.norm_backward({.grid = {parts}, .block = {norm_threads}}, x, tensors_.copy(kind, l),
                            inverse, at(places_.dy), static_cast<int>(n_), s_.width, adds,
                            at(places_.dx), y, at(places_.partial));

@@ -28,8 +28,12 @@ inline std::size_t logit_bytes(const Problem& p) {
 inline std::int64_t held_layers(const Problem& p) {
   return p.passes_back() ? p.options.shape.layers : runs_layers(p) ? 1 : 0;
 }
+// Partial sums of a norm's gradient: the reference's, and the model's.
 inline std::int64_t norm_parts(std::int64_t n) {
   return (n + norm_rows - 1) / norm_rows;
+}
+inline std::int64_t back_parts(std::int64_t n) {
+  return (n + back_rows - 1) / back_rows;
 }
 
 // What a unit does not need has no numbers. Layer after layer: the stream before and between, q, k
@@ -72,7 +76,7 @@ struct Activations {
     d_o = narrow(attention_back, n * s.query_width());
     incoming = narrow(p.unit == Unit::layer_backward, n * d);
     whole = exact(attention_back, n * s.heads());
-    partial = exact(back, norm_parts(n) * d);
+    partial = exact(back, back_parts(n) * d);
     bytes = p.unit == Unit::update ? 0 : all.bytes();
   }
 };
