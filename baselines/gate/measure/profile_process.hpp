@@ -28,4 +28,7 @@ void profile_suite(const Profiling& profiling, Progress& progress);
 // tells; where that tells nothing, the reason says so.
 void add_profiled(const std::vector<Profile>& profiles, Results& results);
 
+// Of a run that made no profile: that nobody asked for what one would have told.
+void leave_unprofiled(Results& results);
+
 }  // namespace holdfast::gate

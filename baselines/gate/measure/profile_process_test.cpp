@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "gate/documents/unrequested.hpp"
+
 namespace holdfast::gate {
 namespace {
 
@@ -61,6 +63,14 @@ TEST(Profiled, ACaseWithoutAProfileStaysAsItIs) {
   Results results = unprofiled();
   add_profiled({}, results);
   EXPECT_EQ(profiled_metric(results, "idle_fraction").reason, promised().reason);
+}
+
+TEST(Profiled, ARunWithoutAProfileSaysThatNobodyAskedForIt) {
+  Results results = unprofiled();
+  leave_unprofiled(results);
+  for (const char* metric : {"idle_fraction", "max_gap_s", "top_kernel_fraction"})
+    EXPECT_TRUE(is_unrequested(profiled_metric(results, metric).reason.value(), "--profile"));
+  EXPECT_EQ(profiled_metric(results, "time_s").reason, promised().reason);
 }
 
 }  // namespace

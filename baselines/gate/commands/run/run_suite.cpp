@@ -326,6 +326,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   } else if (any) {
     count_suite(binary, plan, unfinished.folder() / "answers", results, progress);
   }
+  if (!plan.profile) leave_unprofiled(results);
   files.keep(results);
   if (plan.profile && any) {
     profile_suite({.binary = binary,
