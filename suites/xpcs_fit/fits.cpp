@@ -81,8 +81,8 @@ std::vector<MetricDeclaration> fit_metrics(const Row& row) {
 
 // What a plain stream holds on a device is made anew for each batch, and it steps on the host.
 std::vector<std::string> written_anew(const Row& row, const Backend& backend, Variant variant) {
-  const bool holds_nothing = row.strategy == Strategy::streaming && backend.device &&
-                             variant == Variant::reference;
+  const bool holds_nothing =
+      row.strategy == Strategy::streaming && backend.device && variant == Variant::reference;
   return holds_nothing ? std::vector<std::string>{} : std::vector<std::string>{"result"};
 }
 

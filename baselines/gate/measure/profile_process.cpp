@@ -80,8 +80,7 @@ void leave_unprofiled(Results& results) {
   for (CaseResult& result : results.cases)
     for (auto& [variant, content] : result.variants)
       for (const Profiled& one : profiled)
-        if (const auto promise = content.metrics.find(one.metric);
-            promise != content.metrics.end())
+        if (const auto promise = content.metrics.find(one.metric); promise != content.metrics.end())
           promise->second.reason = not_asked_for;
 }
 

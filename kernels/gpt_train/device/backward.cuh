@@ -28,8 +28,8 @@ __global__ void gated_backward(const Bf16* both, const Bf16* dh, long long rows,
 // on their way at a time.
 //
 // On an H200, of 2048 rows of 1024: blocks of 32 rows, one on its way, took 37.3 us, 17 times in a
-// pass, which is 12 % of it. Predicted of 8 rows and four: 9 us, and 2 us more of sum_rows. It takes
-// 9.0 us, and sum_rows 3.0 for 1.4: a pass of llama3-150m 5.25 ms for 5.67.
+// pass, which is 12 % of it. Predicted of 8 rows and four: 9 us, and 2 us more of sum_rows. It
+// takes 9.0 us, and sum_rows 3.0 for 1.4: a pass of llama3-150m 5.25 ms for 5.67.
 __global__ void norm_backward(const Bf16* x, const Bf16* g, const float* inverse, const Bf16* dy,
                               int rows, int d, int adds, Bf16* dx, Bf16* y, float* partial) {
   constexpr int together = 4;
@@ -74,8 +74,7 @@ __global__ void norm_backward(const Bf16* x, const Bf16* g, const float* inverse
         *reinterpret_cast<unsigned*>(dx + at) =
             pair_of(low_of(before[k]) + r * (low_of(of_dy[k]) * low_of(by) - low * mean),
                     high_of(before[k]) + r * (high_of(of_dy[k]) * high_of(by) - high * mean));
-        if (y)
-          *reinterpret_cast<unsigned*>(y + at) = pair_of(low * low_of(by), high * high_of(by));
+        if (y) *reinterpret_cast<unsigned*>(y + at) = pair_of(low * low_of(by), high * high_of(by));
         sums[0] += low_of(of_dy[k]) * low;
         sums[1] += high_of(of_dy[k]) * high;
       }
