@@ -96,7 +96,7 @@ def library(given: argparse.Namespace, dtype: str, products: str = "highest") ->
         print(f"{given.suite} is not there; build it, or name it with --suite", file=sys.stderr)
         raise SystemExit(BAD_INPUT)
     if products != "highest" and given.library != "jax":
-        print(f"products in {products} are --library=jax alone", file=sys.stderr)
+        print(f"products in {products} need --library=jax", file=sys.stderr)
         raise SystemExit(BAD_INPUT)
     try:
         return LIBRARIES[given.library](given.device, dtype, products)

@@ -41,4 +41,4 @@ def test_products_of_another_arithmetic_are_not_compared_with_what_cannot_make_t
     with pytest.raises(SystemExit) as ended:
         measuring.library(of_torch, "float32", "BF16_BF16_F32")
     assert ended.value.code == measuring.BAD_INPUT
-    assert capsys.readouterr().err == "products in BF16_BF16_F32 are --library=jax alone\n"
+    assert capsys.readouterr().err == "products in BF16_BF16_F32 need --library=jax\n"

@@ -129,7 +129,10 @@ Oracle fit_oracle(Unit unit, const Row& row, std::optional<double> within) {
           .expected =
               [=](int) {
                 static Known<std::string, Values> known;
-                return known.of(row.family->id(row), [&] {
+                const std::string key =
+                    text(row.family->id(row), " ", size_of(row).angles, " ", size_of(row).frames,
+                         " ", row.seed, " ", static_cast<int>(unit), " ", within.value_or(0));
+                return known.of(key, [&] {
                   End end = end_of(unit, row);
                   // Fewer points have another cost, other passes and other deviations.
                   if (within) end = {.parameters = end.parameters, .allowed = *within};

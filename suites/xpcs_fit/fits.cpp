@@ -79,11 +79,11 @@ std::vector<MetricDeclaration> fit_metrics(const Row& row) {
            .value = static_cast<double>(by_size)}};
 }
 
-// What a plain stream holds on a device is made anew for each batch, and it steps on the host.
+// The sums of a plain stream on a device are made anew for each batch, and it steps on the host.
 std::vector<std::string> written_anew(const Row& row, const Backend& backend, Variant variant) {
-  const bool holds_nothing =
+  const bool holds_no_result =
       row.strategy == Strategy::streaming && backend.device && variant == Variant::reference;
-  return holds_nothing ? std::vector<std::string>{} : std::vector<std::string>{"result"};
+  return holds_no_result ? std::vector<std::string>{} : std::vector<std::string>{"result"};
 }
 
 template <int passes>

@@ -10,6 +10,7 @@
 #include "base/machine.hpp"
 #include "base/testing/sanitizer.hpp"
 #include "gate/documents/documents.hpp"
+#include "gate/documents/unrequested.hpp"
 #include "gate/testing/fake_suite_command.hpp"
 
 namespace holdfast::gate {
@@ -357,6 +358,16 @@ TEST_F(Resumed, CountsThatAreNotPossibleAreNotWaitedFor) {
                   {{"PATH", "/nonexistent"}})
                   .complaints,
               HasSubstr("is measured already"));
+}
+
+TEST_F(RunCommand, WhatAProfileWouldTellSaysWhetherAnybodyAskedForOne) {
+  const auto reason = [&] {
+    return results().cases.at(0).variants.at("optimized").metrics.at("idle_fraction").reason;
+  };
+  ASSERT_EQ(run("counted").code, 0);
+  EXPECT_EQ(reason(), not_asked_for);
+  ASSERT_EQ(run("counted", {"--processes=2", "--profile"}).code, 0);
+  EXPECT_NE(reason(), not_asked_for);
 }
 
 TEST_F(Resumed, ProfilesThatNobodyAskedForAreNotThere) {

@@ -43,24 +43,28 @@ struct Counted {
     toy::metric(results, "case", "speedup") = toy::timed("ratio", 8);
     toy::metric(results, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
   }
-  static Policy policy() {
+  static std::string policy_text() {
     std::string with_row = toy::policy_text;
     const std::string before = "\"identity\":";
     with_row.insert(with_row.find(before),
                     R"("instructions": {"tolerance": 0.005, "patch_tolerance": 0.02,
                         "same": ["compiler"], "on_request": "--count-instructions"}, )");
-    return toy::policy(with_row).with(Counted().list.metrics);
+    return with_row;
+  }
+  static Policy policy(const std::string& content = policy_text()) {
+    return toy::policy(content).with(Counted().list.metrics);
   }
   Baseline accepted() const {
     return seen_on(toy::processor, accept(results, std::nullopt, policy()).baseline);
   }
-  PartVerdict against(const Counted& before, std::optional<Baseline> proposed = {}) const {
+  PartVerdict against(const Counted& before, std::optional<Baseline> proposed = {},
+                      const Policy& by = policy()) const {
     return judge_part({.results = results,
                        .list = list,
                        .baseline = before.accepted(),
                        .proposed = std::move(proposed),
                        .directory = "results"},
-                      policy(), false, true);
+                      by, false, true);
   }
 };
 
@@ -117,6 +121,19 @@ TEST(Instructions, ThatNobodyAskedForAndNobodyAcceptedAreNoCaveat) {
   Counted now;
   now.count({});
   EXPECT_TRUE(now.against(now).unrequested.empty());
+}
+
+// A bound holds without a baseline.
+TEST(Instructions, ThatNobodyAskedForAndABoundWouldHoldAreACaveat) {
+  Counted now;
+  now.count({});
+  std::string bounded = Counted::policy_text();
+  bounded.insert(bounded.find("{\"match\""),
+                 R"({"match": "toy/step/**", "variant": "optimized", "metric": "instructions",
+                     "bound": {"max": 5, "source": "a toy's bound"}}, )");
+  const PartVerdict verdict = now.against(now, {}, Counted::policy(bounded));
+  EXPECT_EQ(verdict.exit, 0);
+  EXPECT_EQ(verdict.unrequested.at("instructions"), 1u);
 }
 
 TEST(Instructions, ThatNoEntryHasYetAreNew) {

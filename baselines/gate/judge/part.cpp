@@ -175,7 +175,8 @@ bool PartJudge::is_unrequested(const CaseResult& result, const NamedMetric& metr
   if (gates && !gate::is_unrequested(metric.reason, standard.on_request)) return false;
   unrequested_[metric.name] = {metric.reason, standard.on_request};
   const std::string key = entry_key(result.id, metric.variant, metric.name);
-  if (find_entry(part_.baseline, key) || find_entry(part_.proposed, key))
+  if (!standard.bounds.empty() || find_entry(part_.baseline, key) ||
+      find_entry(part_.proposed, key))
     ++verdict_.unrequested[metric.name];
   return true;
 }

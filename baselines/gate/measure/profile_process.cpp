@@ -2,6 +2,7 @@
 #include "gate/measure/profile_process.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <optional>
 #include <system_error>
@@ -80,7 +81,8 @@ void leave_unprofiled(Results& results) {
   for (CaseResult& result : results.cases)
     for (auto& [variant, content] : result.variants)
       for (const Profiled& one : profiled)
-        if (const auto promise = content.metrics.find(one.metric); promise != content.metrics.end())
+        if (const auto promise = content.metrics.find(one.metric);
+            promise != content.metrics.end() && !promise->second.value)
           promise->second.reason = not_asked_for;
 }
 
@@ -94,8 +96,14 @@ void profile_suite(const Profiling& profiling, Progress& progress) {
   Task task{.program = profiling.binary,
             .arguments = {"--device=" + profiling.device, "--profile=" + beside.string(),
                           "--variant=both"},
-            .timeout_seconds = profiling.timeout_seconds,
-            .on_line = [&](std::string_view line) { progress.following(line); }};
+            .environment = {{"HOLDFAST_ANSWERS", profiling.answers.string()}},
+            .timeout_seconds = profiling.timeout_seconds};
+  const auto begin = std::chrono::steady_clock::now();
+  task.on_line = [&](std::string_view line) {
+    progress.following(line);
+    const std::chrono::duration<double> so_far = std::chrono::steady_clock::now() - begin;
+    task.timeout_seconds = so_far.count() + profiling.timeout_seconds;
+  };
   task.arguments.insert(task.arguments.end(), profiling.arguments.begin(),
                         profiling.arguments.end());
   progress.following(text(suite, ": profiling on ", profiling.device, " ..."));

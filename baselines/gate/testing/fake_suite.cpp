@@ -33,10 +33,11 @@ bool lists(const std::string& behaviour, const std::string& id) {
   return id == cases[0] || behaviour != (base ? "scale_of_head_alone" : "scale_of_base_alone");
 }
 
-// "counted": the first case promises to be counted, which valgrind does.
+// "counted": the first case promises to be counted, which valgrind does, and what profiles tell.
 void print_list(const std::string& behaviour) {
   std::cout << R"({"schema": "holdfast-list/2", "suite": "fake_suite", "metrics": {)"
             << R"("instructions": {"kind": "exact", "better": "lower", "unit": "1"}, )"
+            << R"("idle_fraction": {"kind": "advisory", "better": "lower", "unit": "1"}, )"
             << R"("launches": {"kind": "exact", "better": "lower", "unit": "1"}, )"
             << R"("time_s": {"kind": "time", "better": "lower", "unit": "s"}}, "cases": [)";
   const char* separator = "";
@@ -45,7 +46,8 @@ void print_list(const std::string& behaviour) {
     const bool counted = behaviour == "counted" && id == cases[0];
     std::cout << separator << R"({"id": ")" << id
               << R"(", "tier": "gate", "reference": false, "limit": 1e-12, )"
-              << R"("devices": {"host": {"metrics": [)" << (counted ? R"("instructions", )" : "")
+              << R"("devices": {"host": {"metrics": [)"
+              << (counted ? R"("instructions", "idle_fraction", )" : "")
               << R"("launches", "time_s"]}, "cuda": {"metrics": []}}})";
     separator = ", ";
   }
@@ -53,12 +55,14 @@ void print_list(const std::string& behaviour) {
 }
 
 // `disturbed`: other programs held its threads up for half of the time. `counted`: it promises a
-// count.
+// count and what a profile tells.
 void write_case(std::ostream& out, const char* id, bool failed, int launches, double seconds,
                 bool disturbed, bool counted) {
   const char* waited = disturbed ? R"("waited_fraction": {"kind": "advisory", "value": 0.5})" : "";
-  const char* count =
-      counted ? R"("instructions": {"kind": "exact", "value": null, "reason": "yet"}, )" : "";
+  const char* count = counted
+                          ? R"("instructions": {"kind": "exact", "value": null, "reason": "yet"},
+      "idle_fraction": {"kind": "advisory", "value": null, "reason": "yet"}, )"
+                          : "";
   out << R"({"id": ")" << id << R"(", "tier": "gate", "status": ")" << (failed ? "failed" : "ok")
       << R"(", "reason": )" << (failed ? R"("error 0.5 above 1e-12")" : "null")
       << R"(, "executed": true, "check": {"status": ")" << (failed ? "failed" : "passed")

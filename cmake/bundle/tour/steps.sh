@@ -122,16 +122,15 @@ step_counts() {
 }
 
 # The budget is what keeps three gates within a visit: no process of a suite begins after its share.
-step_gate() {  # [option of holdfast run]...
+step_gate() {
   local suite share=$((seconds * 8 / 10 / ${#suites[@]}))
   [ ${#processes[@]} -gt 0 ] || processes=(--budget=$((share < 1 ? 1 : share > 120 ? 120 : share)))
   for suite in "${suites[@]}"; do
-    part "$suite" measure "$place" "$device" "$tier" "$suite" "${processes[@]}" "$@"
+    part "$suite" measure "$place" "$device" "$tier" "$suite" "${processes[@]}"
   done
   part judge judge "$place"
 }
-# The first also holds what a profile alone tells, where there is something to tell.
-step_gate_1() { if [ "$dry" = yes ]; then step_gate; else step_gate --profile; fi; }
+step_gate_1() { step_gate; }
 step_gate_2() { step_gate; }
 step_gate_3() { step_gate; }
 

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a model does between its products on the way back.
+//
+// On an H200, of 2048 rows of 1024, a norm took 37.3 us in blocks of 32 rows, one on its way: 12 %
+// of a pass of llama3-150m. Of 8 rows and four 9 us were predicted, and 2 more of sum_rows. It
+// takes 9.0, sum_rows 3.0 for 1.4, a pass 5.25 ms for 5.67. More rows were not measured; of 16384
+// sum_rows has 2048 parts.
 #pragma once
 
 #include "gpt_train/device/numbers.cuh"
@@ -26,10 +31,6 @@ __global__ void gated_backward(const Bf16* both, const Bf16* dh, long long rows,
 // dx = r (w - xh mean(w xh)), w = dy g, xh = x r, added to what dx holds where `adds`; y = xh g
 // again, unless it is null; partial [blocks, d]: sums over the block's rows of dy xh. Four rows are
 // on their way at a time.
-//
-// On an H200, of 2048 rows of 1024: blocks of 32 rows, one on its way, took 37.3 us, 17 times in a
-// pass, which is 12 % of it. Predicted of 8 rows and four: 9 us, and 2 us more of sum_rows. It
-// takes 9.0 us, and sum_rows 3.0 for 1.4: a pass of llama3-150m 5.25 ms for 5.67.
 __global__ void norm_backward(const Bf16* x, const Bf16* g, const float* inverse, const Bf16* dy,
                               int rows, int d, int adds, Bf16* dx, Bf16* y, float* partial) {
   constexpr int together = 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of a gigabyte: the first touch of so much memory in small pages takes longer than filling
-// it does.
+// Room for results of a gigabyte in large pages: the first touch of so much memory in small ones
+// takes longer than filling it does.
 #pragma once
 
 #include <cstddef>

@@ -5,13 +5,12 @@
 // Profiled on an H200 (laminar, 300 frames, f64), a pass of a fit took 176 us: step 99, integrals
 // 57, pass 18, sums 2. The first two were latency of one thread, and what changed should bring:
 //   - Each array of frames has a block, of which there was one for all eight, and the sums of runs
-//     are scanned by all threads (Hillis and Steele), not by one after 256: integrals 6 us.
-//     Profiled then: 2.9 to 3.9.
+//     are scanned by all threads (Hillis and Steele), not by one after 256: integrals 6 us. They
+//     take 2.9 to 3.9.
 //   - State, sums and box lie in shared memory; units of parameters and the matrix in them are
 //     formed once by all threads, not in every damping with two roots for each entry; what steps
-//     promise is formed by the threads that found them: step 48 us. Profiled then: 47 to 50.
-// So a pass takes 75 us, a fit of 8 of them 0.61 ms; the step is two thirds of it, a chain of
-// products and roots in f64 that no second thread shortens.
+//     promise is formed by the threads that found them: step 48 us. It takes 47 to 50.
+// So a pass takes 75 us, two thirds of it the step, and a fit of eight passes 0.61 ms.
 #include "xpcs_fit/device/arguments.hpp"
 #include "xpcs_fit/device/step.cuh"
 #include "xpcs_fit/problem/formulas.hpp"

@@ -19,7 +19,8 @@ using Result = std::vector<double>;
 using Clock = std::chrono::steady_clock;
 
 constexpr int most_steps = 40, all_steps = most_steps + 1;
-// Numbers of an answer that is read back sooner than it is computed once more.
+// Numbers of an answer: of 64 MiB. A larger one takes seconds to write, and to hash when it is
+// read.
 constexpr std::size_t most_kept = 1 << 23;
 
 std::string other_input_of(const std::string& case_id) {

@@ -49,7 +49,7 @@ using Unrequested = std::map<std::string, std::size_t>;
 void tell_unrequested(const Unrequested& unrequested, Verdict& verdict) {
   for (const auto& [metric, values] : unrequested)
     verdict.caveats.push_back(
-        text(plural(values, "accepted value"), " of ", metric, " not measured here"));
+        text(plural(values, "accepted or bounded value"), " of ", metric, " not measured here"));
 }
 
 // Empty where nothing is to be confirmed.

@@ -305,6 +305,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   Sides sides;
   auto interrupted = measure(task, base, plan, progress, sides);
   Results results = head_results(sides, listed, described, plan, binary);
+  if (!plan.profile) leave_unprofiled(results);
   const auto add_machine = [&](Quality& quality) { meanwhile.add_to(quality); };
   add_machine(results.quality);
 
@@ -326,13 +327,13 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   } else if (any) {
     count_suite(binary, plan, unfinished.folder() / "answers", results, progress);
   }
-  if (!plan.profile) leave_unprofiled(results);
   files.keep(results);
   if (plan.profile && any) {
     profile_suite({.binary = binary,
                    .device = plan.device,
                    .arguments = plan.chosen(),
                    .timeout_seconds = plan.timeout_seconds,
+                   .answers = unfinished.folder() / "answers",
                    .place = files.profiles()},
                   progress);
     add_profiled(read_profiles(files.profiles()), results);
