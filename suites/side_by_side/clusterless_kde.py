@@ -16,7 +16,8 @@ def main() -> int:
     parser.add_argument("--size", choices=SIZES, default="medium")
     given = parser.parse_args()
     # Tuning a product of Triton's takes a minute on a GPU, and each electrode has a shape of its own.
-    os.environ.setdefault("XLA_FLAGS", "--xla_gpu_enable_triton_gemm=false")
+    if given.device == "cuda":
+        os.environ.setdefault("XLA_FLAGS", "--xla_gpu_enable_triton_gemm=false")
     known = library(given, "float32")
     decoder = Decoder(known, recording(given.size))
     case = f"clusterless_kde/decode/size:{given.size}/data:profile/f32"

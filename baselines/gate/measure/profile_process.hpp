@@ -17,7 +17,7 @@ struct Profiling {
   std::filesystem::path binary;  // of the suite
   std::string device;
   std::vector<std::string> arguments = {};  // tier, filter and options, as for a timed process
-  double timeout_seconds = 0;               // between one line that the process prints and the next
+  double timeout_seconds = 0;               // from one line of its progress to the next
   std::filesystem::path answers = {};       // what oracles have answered to the timed processes
   std::filesystem::path place = {};         // receives the profiles, once they are whole
 };

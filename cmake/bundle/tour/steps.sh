@@ -18,7 +18,8 @@ if [ "$quick" = yes ]; then tier=smoke largest=smoke processes=(--processes=1); 
 [ "$again" = no ] || resume=(--resume)
 mapfile -t suites < <(basename -a -s .list.json "$bundle"/bin/*.list.json)
 
-# The formulation of each workload that is timed beside it: as large as its users' own.
+# The formulation of each workload that is timed beside it: as large as its users' own, or as the largest whose result is
+# published.
 declare -A beside=(
   [clusterless_kde]=--size=large [cubed_sphere_swe]=--n=384 [galaxy_shear]=--psf=moffat [gpt_train]=--model=small
   [xpcs_fit]=--size=l
