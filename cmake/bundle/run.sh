@@ -9,9 +9,9 @@ set -uo pipefail
 readonly steps='
 smoke             12   60  every suite runs its smallest cases and is right
 gpu_tests         20  120  the tests that need a GPU
-dry_equals_real   20   60  counts and compiled code on the GPU are those of cuda-dry
-counts            20  120  counts of CUPTI against the ledger
 gate_1            25   60  the gate tier, judged
+dry_equals_real   20   60  its counts and compiled code are those of cuda-dry
+counts            20  120  counts of CUPTI against the ledger
 gate_2            25   60  again, for baselines that know their spread
 gate_3            25   60  again
 side_by_side      20   90  the suites in turn with plain formulations in JAX

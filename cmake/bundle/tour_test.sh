@@ -88,6 +88,9 @@ tour --out="$place/one" --only=smoke,gate_1 --resume
 expect 3 'smoke: .* (taken before)' "what has ended is not taken again"
 expect 3 'gate_1: .* (taken before)' "nor what has failed"
 
+tour --out="$place/one" --only=dry_equals_real --resume
+[ ! -e "$place/one/dry_equals_real/real" ] || fail "a gate that was taken is measured once more to be compared"
+
 # ---- a killed call loses the step that it was in; the next goes on from the archive, wherever it is ----
 
 until_planted() {  # OUT: the tour there has come to the suite that hangs
@@ -132,6 +135,8 @@ tour --out="$place/three" --only=smoke,gate_2 --budget=1
 expect 3 'gate_2 *left .* not begun' "a budget that is spent leaves steps"
 tour --out="$place/three" --only=smoke,gate_2 --budget=300 --resume
 expect 0 'gate_2 *well' "the next call takes what is left"
+tour --out="$place/three" --only=dry_equals_real --resume
+expect 0 'dry_equals_real *well .* 0 counts or code metrics differ, 0 cases or suites' "without a gate each suite is measured to be compared"
 tour --out="$place/three" --only=gate_1 --budget=20 --case=90
 expect 3 'gate_1 *stopped .* did not end within 5 s' "a step has a share of the budget"
 

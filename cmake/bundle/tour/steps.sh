@@ -7,6 +7,8 @@
 set -uo pipefail
 # shellcheck source=cmake/bundle/tour/codes.sh
 . "$bundle/tour/codes.sh"
+# shellcheck source=cmake/bundle/tour/summary.sh
+. "$bundle/tour/summary.sh"
 # A step that is told to stop does so when the program that it runs has ended, which is told as well.
 trap 'exit 143' TERM
 
@@ -24,6 +26,10 @@ declare -A beside=(
   [clusterless_kde]=--size=large [cubed_sphere_swe]=--n=384 [galaxy_shear]=--psf=moffat [gpt_train]=--model=small
   [xpcs_fit]=--size=l
 )
+
+# The cases that are watched for races, where not all are: a loop launches what a step does a hundred times, which takes
+# minutes then.
+declare -A raced=([cubed_sphere_swe]='/(rhs|rk4_step)/')
 
 # ---- what steps are made of ----
 
@@ -93,19 +99,23 @@ step_gpu_tests() {
   echo "$([ -n "$failed" ] && echo "failed:$failed" || echo "no test fails"), $skipped are skipped (gpu_tests/)"
 }
 
+# The gate that was taken is what is looked at; where none was, each suite is measured once.
 step_dry_equals_real() {
-  local suite architecture=${device#cuda-dry:} report=$place/differences.txt
-  for suite in "${suites[@]}"; do
-    part "$suite.real" measure "$place/real" "$device" "$tier" "$suite" --processes=1
-  done
+  local suite architecture=${device#cuda-dry:} real=$out/gate_1 report=$place/differences.txt
+  if ! ended gate_1; then
+    real=$place/real
+    for suite in "${suites[@]}"; do
+      part "$suite.real" measure "$real" "$device" "$tier" "$suite" --processes=1
+    done
+  fi
   if [ "$dry" = no ]; then
-    architecture=$(grep -rhoE '"sm": *"sm_[0-9]+' "$place/real" | head -n 1 | grep -oE 'sm_[0-9]+$')
+    architecture=$(grep -rhoE '"sm": *"sm_[0-9]+' "$real" | head -n 1 | grep -oE 'sm_[0-9]+$')
     [ -n "$architecture" ] || { echo "no result says which architecture the GPU has"; code=3; return; }
   fi
   for suite in "${suites[@]}"; do
     part "$suite.dry" measure "$place/dry" "cuda-dry:$architecture" "$tier" "$suite"
   done
-  part diff into "$report" holdfast diff "$place/real" "$place/dry"
+  part diff into "$report" holdfast diff "$real" "$place/dry"
   echo "$device against cuda-dry:$architecture: $(grep -c '^  differs' "$report") counts or code metrics differ," \
     "$(grep -c '^  only in\|: only in' "$report") cases or suites are on one side alone (dry_equals_real/differences.txt)"
 }
@@ -122,10 +132,12 @@ step_counts() {
   part compare "$bundle/compare_counts.sh" "$place/fewer" "$place/more"
 }
 
-# The budget is what keeps three gates within a visit: no process of a suite begins after its share.
+# On a short visit each suite runs once, which of the largest takes a minute. On a longer one the budget keeps three gates
+# within it: no process of a suite begins after its share.
 step_gate() {
   local suite share=$((seconds * 8 / 10 / ${#suites[@]}))
-  [ ${#processes[@]} -gt 0 ] || processes=(--budget=$((share < 1 ? 1 : share > 120 ? 120 : share)))
+  [ "$seconds" -ge 600 ] || processes=(--processes=1)
+  [ ${#processes[@]} -gt 0 ] || processes=(--budget=$((share > 120 ? 120 : share)))
   for suite in "${suites[@]}"; do
     part "$suite" measure "$place" "$device" "$tier" "$suite" "${processes[@]}"
   done
@@ -155,14 +167,16 @@ step_side_by_side() {
 # Cases are built, checked and stepped once, and not timed, which takes a tool like these minutes. The setting of OpenMP
 # keeps a suite from starting itself again under the tool's feet.
 sanitize() {  # TOOL
-  local sanitizer suite complaints
+  local sanitizer suite some complaints
   needs_gpu "compute-sanitizer watches nothing on $device"
   sanitizer=$(PATH=${holdfast_cuda:+$holdfast_cuda/bin:$holdfast_cuda/compute-sanitizer:}$PATH type -P compute-sanitizer) ||
     skip "this machine has no compute-sanitizer, neither in PATH nor in ${holdfast_cuda:-/usr/local/cuda}"
   for suite in "${suites[@]}"; do
+    some=''
+    [ "$1" != racecheck ] || some=${raced[$suite]:-}
     GOMP_SPINCOUNT=1000 part "$suite" within "$sanitizer" --tool "$1" --target-processes all --error-exitcode 1 \
       --log-file "$place/$suite.txt" "$bundle/bin/$suite" --device="$device" --tier=smoke --variant=both \
-      --memory-profile="$place/.parts/$suite.memory" --profile-steps=1
+      --memory-profile="$place/.parts/$suite.memory" --profile-steps=1 ${some:+--filter="$some"}
   done
   complaints=$(grep -l 'ERROR SUMMARY: [1-9]\|RACECHECK SUMMARY: [1-9]' "$place"/*.txt | wc -l)
   echo "$1 complains about $complaints of ${#suites[@]} suites ($1/)"
@@ -193,17 +207,21 @@ step_profiles() {
   echo "$(find "$place" -name '*.profile.json' | wc -l) profiles, with traces for https://ui.perfetto.dev (profiles/)"
 }
 
-# Family by family, each judged at once in a root of its own: what takes too long costs no other its verdict.
+# Family by family, each judged at once in a root of its own: what takes too long costs no other its verdict. The suites take
+# turns, so that a step that is stopped has seen something of each.
 step_full() {
   local suite family root judged=0 failed='' kind='[[ ]cuda[],]'
   [ "$dry" = no ] || kind='[[ ]cuda-dry[],]'
-  for suite in "${suites[@]}"; do
-    while read -r family; do
-      root=$place/$suite.$family
-      part "$suite.$family" measure "$root" "$device" "$largest" "$suite" --filter="^$suite/$family/" --processes=1
-      if part "$suite.$family.judge" judge "$root"; then judged=$((judged + 1)); else failed+=" $suite/$family"; fi
-    done < <("$suite" --list | grep "^$largest .*$kind" | tr -s ' ' | cut -d ' ' -f 2 | cut -d / -f 2 | sort -u)
-  done
+  while read -r _ suite family; do
+    root=$place/$suite.$family
+    part "$suite.$family" measure "$root" "$device" "$largest" "$suite" --filter="^$suite/$family/" --processes=1
+    if part "$suite.$family.judge" judge "$root"; then judged=$((judged + 1)); else failed+=" $suite/$family"; fi
+  done < <(
+    for suite in "${suites[@]}"; do
+      "$suite" --list | grep "^$largest .*$kind" | tr -s ' ' | cut -d ' ' -f 2 | cut -d / -f 2 | sort -u |
+        awk -v suite="$suite" '{ print NR, suite, $0 }'
+    done | sort -n
+  )
   echo "$judged families of cases measured and within their bounds${failed:+, failed:$failed} (full/)"
 }
 

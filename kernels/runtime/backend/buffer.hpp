@@ -12,6 +12,7 @@
 
 #include "runtime/backend/backend.hpp"
 #include "runtime/base/error.hpp"
+#include "runtime/base/large_pages.hpp"
 
 namespace holdfast {
 
@@ -77,7 +78,8 @@ void Buffer<T>::upload(std::span<const T> values) {
 
 template <class T>
 std::vector<T> Buffer<T>::to_host() const {
-  std::vector<T> values(size_);
+  std::vector<T> values;
+  grow(values, size_);
   if (backend_->device)
     backend_->device->download(values.data(), data_, bytes());
   else

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 
@@ -52,6 +54,18 @@ void disassemble(const std::string& program, const std::filesystem::path& cubin,
     (void)take_place(written, sass);
   else
     (void)::unlink(written.c_str());
+}
+
+// Cases share programs, and printing one takes longer than all else that is dumped of it.
+void disassemble_once(const std::string& program, const Compiled& compiled,
+                      const std::filesystem::path& cubin, const std::filesystem::path& sass) {
+  static std::map<std::pair<std::string, std::string>, std::string> printed;
+  const std::pair what = {program, compiled.cubin};
+  if (const auto known = printed.find(what); known != printed.end())
+    return write_document(sass, known->second);
+  disassemble(program, cubin, sass);
+  if (std::ifstream file(sass); file)
+    printed[what].assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }
 
 double per_step(std::int64_t count, const Profiled& profiled) {
@@ -136,7 +150,8 @@ void dump_kernels(const Profiled& profiled, const std::filesystem::path& folder)
     write_document(folder / (names[i] + ".ptx"), compiled.ptx);
     write_document(folder / (names[i] + ".cubin"), compiled.cubin);
     if (!program.empty())
-      disassemble(program, folder / (names[i] + ".cubin"), folder / (names[i] + ".sass"));
+      disassemble_once(program, compiled, folder / (names[i] + ".cubin"),
+                       folder / (names[i] + ".sass"));
   }
 }
 

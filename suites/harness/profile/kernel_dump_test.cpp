@@ -103,11 +103,12 @@ TEST(Dump, NumbersTheProgramsOfOneSource) {
 
 class Disassembly : public testing::Test {
  protected:
-  // A program that prints its arguments and the length of the file that it is given last.
+  // A program that prints its arguments and the length of the file that it is given last, and
+  // leaves a line in `runs`.
   void install(const std::string& name, int status) {
     const auto file = programs / name;
-    std::ofstream(file) << "#!/bin/sh\necho \"$0 $1\"; /usr/bin/wc -c < \"$2\"; exit " << status
-                        << "\n";
+    std::ofstream(file) << "#!/bin/sh\necho \"$0 $1\"; /usr/bin/wc -c < \"$2\"; echo >> '"
+                        << runs.string() << "'; exit " << status << "\n";
     std::filesystem::permissions(file, std::filesystem::perms::owner_all);
   }
   std::string sass() {
@@ -117,11 +118,24 @@ class Disassembly : public testing::Test {
   }
   std::filesystem::path programs = fresh_folder("it's a folder of programs");
   std::filesystem::path folder = fresh_folder("disassembled");
+  std::filesystem::path runs = fresh_folder("runs") / "of_programs";
 };
 
 TEST_F(Disassembly, IsThereWhereADisassemblerIs) {
   install("cuobjdump", 0);
   EXPECT_EQ(sass(), (programs / "cuobjdump").string() + " --dump-sass\n6\n");
+}
+
+TEST_F(Disassembly, IsPrintedOnceForAllCasesOfAProgram) {
+  install("nvdisasm", 0);
+  Dumped first, other;
+  first.program.cubin = "that of two cases", other.program.cubin = "another";
+  const Path path(programs.string());
+  for (const auto* const dumped : {&first, &other, &first})
+    dump_kernels(dumped->device.data, folder = fresh_folder("disassembled"));
+  EXPECT_EQ(read(folder / "toy.optimized.sass"),
+            (programs / "nvdisasm").string() + " --print-code\n17\n");
+  EXPECT_EQ(read(runs), "\n\n");
 }
 
 TEST_F(Disassembly, OfADisassemblerThatFailsIsLeftOut) {
