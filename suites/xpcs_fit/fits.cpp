@@ -191,6 +191,11 @@ const Family<Row> families::fit = fitted<accounted_passes>(
 const Family<Row> families::converged = fitted<0>(
     {.id = [](const Row& row) { return called("fit/converged", row); },
      .devices = [](const Row&) { return executing; },
+     .expected = [](const Row&) -> std::vector<ExpectedFinding> {
+       return {{.finding = "transfers_in_the_loop",
+                .why = "each pass tells the host, in 64 B, whether it was the last"},
+               {.finding = "syncs_in_the_loop", .why = "the host waits to be told"}};
+     },
      .rates = [](const Row& row) -> std::vector<holdfast::Rate> {
        return {{.name = "points_per_s_fit", .per_step = static_cast<double>(points_of(row))}};
      }});
