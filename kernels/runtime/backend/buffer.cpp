@@ -5,45 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
-#include <new>
 #include <utility>
 #include <vector>
 
+#include "runtime/backend/host_memory.hpp"
 #include "runtime/backend/spoil.hpp"
 #include "runtime/count/recorder.hpp"
 
 namespace holdfast {
 namespace {
-
-constexpr std::size_t line = 64;  // of a cache, and the widest vector register
-constexpr std::size_t page = 4096;
-
-// A CPU compares addresses of loads and stores by their lowest twelve bits, so that a step may take
-// a tenth longer where an array that is written lies a few lines ahead of one that is read, pages
-// apart. Large arrays lie in pages of their own, each 23 lines further into its first one than the
-// array before: where they lie follows from the program alone, not from what else was allocated,
-// and neighbours keep clear of one another.
-constexpr std::size_t large = 4 * page, lines_apart = 23;
-
-bool has_own_pages(std::size_t bytes) {
-  return bytes >= large && bytes <= std::numeric_limits<std::size_t>::max() - page;
-}
-
-// Null where there is no more.
-void* take(Backend& backend, std::size_t bytes) {
-  if (!has_own_pages(bytes))
-    return ::operator new (std::max<std::size_t>(bytes, 1), std::align_val_t{line}, std::nothrow);
-  void* const pages = ::operator new (bytes + page, std::align_val_t{page}, std::nothrow);
-  if (!pages) return nullptr;
-  return static_cast<std::byte*>(pages) + backend.large_arrays++ * lines_apart * line % page;
-}
-
-void give_back(void* memory, std::size_t bytes) noexcept {
-  if (!has_own_pages(bytes)) return ::operator delete (memory, std::align_val_t{line});
-  const auto into_page = reinterpret_cast<std::uintptr_t>(memory) % page;
-  ::operator delete (static_cast<std::byte*>(memory) - into_page, std::align_val_t{page});
-}
 
 void* allocate_on_host(Backend& backend, std::size_t bytes, std::string_view site) {
   Ledger& ledger = backend.ledger;
@@ -52,7 +22,7 @@ void* allocate_on_host(Backend& backend, std::size_t bytes, std::string_view sit
     return recorder.open(Activity::Kind::allocate, site, bytes);
   });
   ledger.allocated(wanted, site);
-  if (void* const memory = take(backend, bytes)) return memory;
+  if (void* const memory = take_host_memory(bytes, backend.large_arrays)) return memory;
   ledger.released(wanted, site);
   throw Error(Fault::out_of_memory,
               text("failed to allocate '", site, "': it asks for ", bytes, " bytes where ",
@@ -79,7 +49,7 @@ void release(Backend& backend, void* memory, std::size_t bytes, std::string_view
   const Verb verb(backend.ledger.recorder, [&](Recorder& recorder) {
     return recorder.open(Activity::Kind::release, site, bytes);
   });
-  give_back(memory, bytes);
+  give_back_host_memory(memory, bytes);
   backend.ledger.released(static_cast<std::int64_t>(bytes), site);
 }
 

@@ -92,7 +92,7 @@ std::optional<std::vector<double>> known_answer(const std::string& question) {
 }
 
 void keep_answer(const std::string& question, const std::vector<double>& answer) {
-  Answers("").write(question, answer);
+  if (answer.size() <= most_kept) Answers("").write(question, answer);
 }
 
 Oracle remembering(Oracle oracle, const std::string& case_id) {

@@ -63,6 +63,13 @@ TEST_F(KnownAnswers, AQuestionOfAnOraclesOwnIsAnsweredOnce) {
   EXPECT_EQ(kept_answer("another", compute), std::vector<double>{2});
 }
 
+TEST_F(KnownAnswers, WhatTakesLongerToWriteThanADeviceTakesIsNotKept) {
+  keep_answer("small", {1, 2});
+  keep_answer("large", std::vector<double>(most_kept + 1));
+  EXPECT_TRUE(is_known("small"));
+  EXPECT_FALSE(is_known("large"));
+}
+
 TEST_F(KnownAnswers, ASpoiltFileIsComputedAgain) {
   const auto right = oracle().expected(7);
   for (const auto& file : fs::directory_iterator(folder_.path())) {

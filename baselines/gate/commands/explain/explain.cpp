@@ -4,9 +4,9 @@
 #include <set>
 
 #include "gate/base/printing.hpp"
-#include "gate/commands/check/check.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"
+#include "gate/commands/explain/judged.hpp"
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/baseline_files.hpp"
 #include "gate/documents/beside.hpp"
@@ -41,86 +41,12 @@ std::vector<std::string> all_ids(const std::vector<StoredResults>& all) {
   return {ids.begin(), ids.end()};
 }
 
-struct Judged {
-  std::vector<Row> rows = {};
-  std::vector<std::string> notes = {};
-  std::set<std::string> acceptable = {};  // as Checked has it
-  bool about_all = false;  // the notes are of the judging itself, not of single parts
-};
-
 CheckRequest request_of(const Options& options) {
   CheckRequest request{.directory = options.operands()[1], .asks_what_may_be_accepted = true};
   request.baselines = options.value_or("baselines", "baselines");
   request.policy = options.value_or("policy", "");
   if (const auto lists = options.value("lists")) request.root.lists = *lists;
   return request;
-}
-
-// The verdict on the folder as it is now; where it cannot be judged here (another build's, no
-// policy), as it was when it was judged.
-Judged judge(const CheckRequest& request) {
-  const fs::path& directory = request.directory;
-  try {
-    Checked checked = check(request);
-    return {.rows = std::move(checked.verdict.rows),
-            .notes = std::move(checked.verdict.notes),
-            .acceptable = std::move(checked.acceptable)};
-  } catch (const Error& error) {
-    const fs::path kept = directory / "verdict.json";
-    if (!fs::exists(kept))
-      return {.notes = {text("not judged: ", error.what())}, .about_all = true};
-    return {
-        .rows = read_verdict(kept).rows,
-        .notes = {text("as judged in ", kept.string(), "; judging it again fails: ", error.what())},
-        .about_all = true};
-  }
-}
-
-// Whether no number of a row that was written down is of other results than these.
-bool is_about(const CaseResult& result, const Row& row) {
-  return std::ranges::none_of(named_metrics(result), [&](const NamedMetric& metric) {
-    return metric.variant == row.variant && metric.name == row.metric && metric.measured &&
-           row.value && *row.value != metric.measured->value;
-  });
-}
-
-// Whether it holds a time or a ratio of these results against a base.
-bool is_beside(const CaseResult& result, const Row& row) {
-  const std::vector<NamedMetric> all = named_metrics(result);
-  const NamedMetric* found = find_measured(all, row.variant, row.metric);
-  return found && row.value && *row.value == found->measured->value &&
-         (row.standard == held_against::beside || row.evidence.contains(confirmation_evidence));
-}
-
-std::vector<Row> kept_rows(const fs::path& directory, Judged& judged) {
-  const fs::path kept = directory / "verdict.json";
-  if (!fs::exists(kept)) return {};
-  try {
-    return read_verdict(kept).rows;
-  } catch (const Error& error) {
-    judged.notes.push_back(text("what was held against the base is not known: ", error.what()));
-    return {};
-  }
-}
-
-// What was held against a base stands in the verdict alone: judged again, without that build, a
-// time is held against what was accepted.
-void keep_rows_beside(const fs::path& directory, const Results& results, const CaseResult& result,
-                      Judged& judged) {
-  if (!results.run.beside) return;
-  for (const Row& row : kept_rows(directory, judged)) {
-    if (row.case_id != result.id || row.device_class != results.env.device_class ||
-        !is_beside(result, row))
-      continue;
-    const auto same = std::ranges::find_if(judged.rows, [&](const Row& one) {
-      return one.case_id == row.case_id && one.device_class == row.device_class &&
-             one.variant == row.variant && one.metric == row.metric;
-    });
-    if (same == judged.rows.end())
-      judged.rows.push_back(row);
-    else
-      *same = row;
-  }
 }
 
 // The base's measurement of the case in the same run; empty where it has none.
