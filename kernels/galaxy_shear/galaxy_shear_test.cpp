@@ -5,9 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
+#include <tuple>
 
+#include "galaxy_shear/problem/objects.hpp"
 #include "galaxy_shear/testing/goldens.hpp"
 #include "galaxy_shear/testing/scenes.hpp"
 #include "galaxy_shear/testing/walks.hpp"
@@ -77,6 +81,32 @@ TEST_F(GalaxyShearOnHost, FitsThePublishedSceneAndOthersAsTheOracleDoes) {
     expect_scene(*backend, variant, {.fft = 32, .image = 31, .psf = Psf::moffat, .objects = 5});
     expect_scene_failure_told(*backend, variant);
   }
+}
+
+// Through two steps, one that fails, and one after it.
+TEST(GalaxyShearScenes, LatentsThatMoveOneByOneMoveAsTheirWholeStateDoes) {
+  const SceneModel model = scene_model_of(scene_of({.fft = 64, .image = 48, .objects = 3}));
+  const double start[8] = {4.1, -0.1, 0.05, 0.02, 0.1, -0.05};
+  FitState whole;
+  begin(model.object, start, whole);
+  for (const int sound : {1, 1, 0, 1}) {
+    const Together all = {.loss = 3.5, .gradient = {0.1, 0.2}, .sound = sound};
+    const Share share = {.gradient = {0, 0, 0.3, -0.7, 1.1, 0.2, -5, 0.01}, .prior = 1, .sound = 1};
+    const FitState before = whole;
+    FitState apart = whole;
+    const double loss = advance_part(model, all, &share, 1, whole);
+    const Point point = constrained(model.object, before.u);
+    for (int k = 0; k < model.object.latents; ++k) {
+      const Move move = move_of(model.object, point, all, share.gradient, before, k);
+      const double told = carry_out(move, model.object, all.loss, k, apart);
+      EXPECT_TRUE(told == loss || (std::isnan(told) && std::isnan(loss)));
+    }
+    EXPECT_TRUE(std::ranges::equal(apart.u, whole.u) && std::ranges::equal(apart.m, whole.m) &&
+                std::ranges::equal(apart.v, whole.v));
+    EXPECT_EQ(std::tuple(apart.power1, apart.power2, apart.t, apart.status),
+              std::tuple(whole.power1, whole.power2, whole.t, whole.status));
+  }
+  EXPECT_EQ(whole.status, 3);
 }
 
 TEST_F(GalaxyShearOnHost, InfersThePublishedBoundAndItsSlopes) {

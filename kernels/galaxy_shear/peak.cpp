@@ -93,9 +93,11 @@ std::int64_t host_scene_bytes(const Options& options, std::int64_t value) {
 std::int64_t device_scene_bytes(const Options& options, std::int64_t value) {
   const Scene scene = {.fft = options.fft, .image = options.image};
   const std::int64_t n = options.fft, objects = options.objects;
+  const SceneBlocks blocks = scene_blocks(scene, options.objects);
   return scene_bytes(options, value, 0) +
-         value * (objects * (2 * (n + 2) + 4) + 2 * split_plane(scene) + n * n) +
-         8 * std::int64_t{scene_parts(scene)} + objects * std::int64_t(sizeof(Share));
+         value * (objects * (2 * (n + 2) + 4) + 2 * split_plane(scene)) +
+         8 * (std::int64_t{blocks.rows} + 6 * objects * blocks.pieces) +
+         (1 + objects) * std::int64_t(sizeof(Point)) + objects * std::int64_t(sizeof(Share));
 }
 
 // Of the published graph of operations, with two work areas of transforms on a device.

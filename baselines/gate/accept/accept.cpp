@@ -2,6 +2,7 @@
 #include "gate/accept/accept.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -180,12 +181,19 @@ struct Accepting {
              "in the policy"));
   }
 
+  // By its value alone, which too few processes do not vouch for.
+  static bool is_better(const Standard& standard, const Measured& measured, const Entry& before) {
+    const double rise = std::get<double>(measured.value) - std::get<double>(before.value);
+    return standard.better == Better::higher ? rise > 0 : standard.better == Better::lower && rise < 0;
+  }
+
   // Between patch levels of one compiler a value may move without being worse; the next check holds
   // it against the new compiler's.
   std::string judged(const Standard& standard, const Measured& measured, const Entry& before,
                      bool& worsens) const {
     const Judgement judgement = judge(standard, measured, before);
-    worsens = judgement.verdict != verdict::improved && judgement.verdict != verdict::drift;
+    worsens = judgement.verdict != verdict::improved && judgement.verdict != verdict::drift &&
+              !(judgement.verdict == verdict::noisy && is_better(standard, measured, before));
     if (!standard.patch_tolerance ||
         !differ_in_patch_level(existing->fingerprint.compiler, results().env.compiler))
       return judgement.verdict;
@@ -279,6 +287,32 @@ struct Accepting {
     return entry;
   }
 
+  // Of too few processes to decide anything: no further off than a later check lets pass.
+  static bool is_near(const Standard& standard, const Measured& measured, const Entry& before) {
+    const double now = std::get<double>(measured.value), then = std::get<double>(before.value);
+    return now > 0 && then > 0 &&
+           std::abs(std::log(now / then)) <= screening_limit(standard.tolerance, before);
+  }
+
+  // Whether every variant that the time or the ratio is of was compiled to what was accepted: then
+  // another value is another day's. Where no machine code is known, nothing says so.
+  bool is_of_the_same_code(const std::string& key, const MeasuredRun& run) const {
+    const std::size_t bar = key.find('|');
+    const std::string case_id = key.substr(0, bar),
+                      variant = key.substr(bar + 1, key.rfind('|') - bar - 1);
+    const bool of_case = variant == case_variant;
+    if (of_case && !key.ends_with("|speedup")) return false;  // of other cases, too
+    const auto variants = of_case ? std::vector<std::string>{"optimized", "reference"}
+                                  : std::vector<std::string>{variant};
+    return std::ranges::all_of(variants, [&](const std::string& one) {
+      const std::string identity = entry_key(case_id, one, "identity");
+      const auto before = existing->entries.find(identity);
+      const auto now = run.metrics.find(identity);
+      return before != existing->entries.end() && now != run.metrics.end() &&
+             before->second.value == now->second.value;
+    });
+  }
+
   Entry next_time(const Standard& standard, const Entry& before, const std::string& key,
                   const std::vector<const MeasuredRun*>& of) const {
     const std::vector<const MeasuredRun*> more = fresh(of, before);
@@ -291,7 +325,9 @@ struct Accepting {
     bool worsens = false;
     const std::string verdict = judged(standard, middle, before, worsens);
     Entry entry = before;
-    if (verdict == verdict::pass || verdict == verdict::drift) {
+    const bool undecided = verdict == verdict::noisy;
+    if (verdict == verdict::pass || verdict == verdict::drift ||
+        (undecided && (is_near(standard, middle, before) || is_of_the_same_code(key, *more.front())))) {
       if (!is_timed(before)) return before;
       for (const MeasuredRun* run : more)
         entry = with_run(entry, run->metrics.at(key), run->results);

@@ -226,6 +226,40 @@ TEST(Acceptance, ARunThatDisagreesStartsAnew) {
   EXPECT_EQ(entry.accepted.previous, Value(10.0));
 }
 
+// Of one process, which decides nothing.
+Results undecided(double speedup, const char* code = nullptr) {
+  Results results = with_speedup(speedup);
+  toy::metric(results, "case", "speedup").processes = {speedup};
+  for (const char* variant : {"optimized", "reference"})
+    if (code) results.cases.front().variants[variant].identity = code;
+  return results;
+}
+Entry after_undecided(const std::vector<Results>& runs) {
+  return after(runs, "why").entries.at(speedup_key);
+}
+
+TEST(Acceptance, ARunThatDecidesNothingJoinsWhatItIsNear) {
+  EXPECT_THAT(after_undecided({undecided(10), undecided(10.1), undecided(9.9)}).medians,
+              ElementsAre(10, 10.1, 9.9));
+  EXPECT_THAT(after_undecided({undecided(10), undecided(10.1), undecided(14)}).medians,
+              ElementsAre(14));
+}
+
+TEST(Acceptance, AnotherDaysValueOfTheSameCodeJoins) {
+  EXPECT_THAT(after_undecided({undecided(10, "aa"), undecided(14, "aa")}).medians,
+              ElementsAre(10, 14));
+  EXPECT_THAT(after_undecided({undecided(10, "aa"), undecided(14, "bb")}).medians, ElementsAre(14));
+}
+
+TEST(Acceptance, ABetterValueThatDecidesNothingIsNotCalledWorse) {
+  const Baseline ten = after({undecided(10)});
+  for (const double speedup : {14., 6.}) {
+    const Acceptable accepted = accept(undecided(speedup), ten, policy(), {.why = "other tiles"});
+    ASSERT_EQ(accepted.changes.size(), 1u);
+    EXPECT_EQ(accepted.changes.front().worsens, speedup < 10);
+  }
+}
+
 TEST(Acceptance, TheSameRunChangesNothing) {
   const Baseline once = accept(toy::host(), std::nullopt, policy()).baseline;
   EXPECT_EQ(baseline_text(accept(toy::host(), once, policy(), {.why = "again"}).baseline),

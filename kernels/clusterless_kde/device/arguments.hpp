@@ -67,7 +67,9 @@ struct MarkProduct {
   T* sums;            // [spikes of the chunk, stride], in the order of time
   int first;          // of the chunk's spikes, in the order of time
   int width, stride;  // columns in all, and from row to row of `sums`; even
+  int run;            // columns of a block, a multiple of 16
   int stage_groups;   // encoding spikes in shared memory at a time, in groups
+  int parts;          // warps that share the encoding spikes of a tile, a power of two
 };
 
 // hop_b and sum_rows: log-likelihoods summed per row of a time chunk. Spikes and rows count from

@@ -168,8 +168,8 @@ void CudaDecoder<T, V>::launch_marks(const Chunk& chunk) {
 
 template <class T, class V>
 void CudaDecoder<T, V>::launch_tiles(const Chunk& chunk, int first_tile, int tiles) {
-  kernels_.hop_a({.grid = {static_cast<unsigned>(tiles), blocks(tiling_.width, tiling_.columns)},
-                  .block = {32 * static_cast<unsigned>(tiling_.warps)},
+  kernels_.hop_a({.grid = {static_cast<unsigned>(tiles), blocks(tiling_.width, tiling_.run)},
+                  .block = {32 * static_cast<unsigned>(tiling_.mark_warps())},
                   .shared_bytes = tiling_.mark_bytes},
                  {.tiles = parcel_.device(parts_.tiles) + first_tile,
                   .spikes = parcel_.device(parts_.features),
@@ -185,7 +185,9 @@ void CudaDecoder<T, V>::launch_tiles(const Chunk& chunk, int first_tile, int til
                   .first = chunk.first,
                   .width = tiling_.width,
                   .stride = tiling_.stride,
-                  .stage_groups = tiling_.stage_groups});
+                  .run = tiling_.run,
+                  .stage_groups = tiling_.stage_groups,
+                  .parts = tiling_.parts});
 }
 
 template <class T, class V>

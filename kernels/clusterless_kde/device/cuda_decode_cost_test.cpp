@@ -6,6 +6,8 @@
 
 #include "clusterless_kde/clusterless_kde.hpp"
 #include "clusterless_kde/data/data.hpp"
+#include "clusterless_kde/device/decode_tiling.hpp"
+#include "clusterless_kde/problem/words.hpp"
 #include "clusterless_kde/testing/support.hpp"
 
 namespace holdfast::clusterless_kde {
@@ -58,6 +60,35 @@ TEST(DryDecode, CountsOfSpikesRowsAndPlacesCompileNothing) {
               make_input({.size = Size::small, .marks = Marks::cells, .seed = seed}))
         ->step();
   EXPECT_EQ(run.backend->ledger.counts.programs, programs);
+}
+
+// Of 132 multiprocessors with four schedulers each. What fills a device by itself shares nothing,
+// for its warps would but wait for one another.
+TEST(DryDecode, WarpsShareEncodingSpikesWhereADeviceWouldBeIdle) {
+  struct Case {
+    Recipe recipe;
+    int parts;
+    std::int64_t warps;  // of hop_a, at least
+  };
+  const auto backend = open_backend("cuda-dry:sm_90");
+  for (const auto& [recipe, parts, warps] :
+       {Case{{.size = Size::tiny}, 2, 8}, Case{{.size = Size::small}, 4, 64},
+        Case{{.size = Size::medium}, 8, 400}, Case{{.size = Size::large}, 4, 1200},
+        Case{{.size = Size::realistic}, 1, 800},
+        Case{{.size = Size::hpc2d, .marks = Marks::cells, .scale = 64}, 1, 1200}}) {
+    const Input input = make_input(recipe);
+    const Shape sizes = shape(input);
+    for (const int chunks : {1, 3}) {
+      const DecodeTiling tiling =
+          decode_tiling<float, SplitBf16>(sizes, plan(*backend, input, {.chunks = chunks}));
+      EXPECT_EQ(tiling.parts, parts) << size_words.of(recipe.size);
+      EXPECT_LE(tiling.mark_warps(), most_mark_warps);
+      EXPECT_GE(most_spike_tiles(sizes, chunks, tiling.tile_spikes()) * tiling.mark_warps() *
+                    ((tiling.width + tiling.columns - 1) / tiling.columns),
+                warps)
+          << size_words.of(recipe.size);
+    }
+  }
 }
 
 // The configurations with the most registers.

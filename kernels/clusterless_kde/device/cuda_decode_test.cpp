@@ -100,12 +100,32 @@ TEST_P(EmulatedDecode, TwoHopErrorPerSpikeStaysBelowItsClass) {
   RecordProperty(GetParam().name, text(error));
 }
 
-// Two or four warps per block: they share what they read, and a barrier that lacks shows.
+// Two to eight warps per block: they share what they read, and what some of them add up, and a
+// barrier that lacks shows.
 TEST_P(EmulatedDecode, TheOrderInWhichThreadsAndBlocksRunChangesNoBit) {
-  for (const Input& input : {golden::input(), two_hop_input(20)}) {
-    const Options options = {.arithmetic = GetParam().arithmetic, .block = 64};
-    EXPECT_EQ(decoded(input, options, {.order = emulation::Order::forward}).likelihood,
-              decoded(input, options, {.order = emulation::Order::backward}).likelihood);
+  for (const Input& input : {golden::input(), two_hop_input(20)})
+    for (const int block : {0, 64}) {
+      const Options options = {.arithmetic = GetParam().arithmetic, .block = block};
+      EXPECT_EQ(decoded(input, options, {.order = emulation::Order::forward}).likelihood,
+                decoded(input, options, {.order = emulation::Order::backward}).likelihood);
+    }
+}
+
+// Fewer groups than warps, as many, and one more; whole groups or not; one to eight warps for each
+// spike, for more of its own leave a block fewer that share. In most of these a warp ends before
+// the others.
+TEST_P(EmulatedDecode, SharedEncodingSpikesAreAllCountedOnce) {
+  for (const int spikes : {1, 16, 33, 126, 140}) {
+    const Input input =
+        one_spike_per_row(cells({.size = Size::tiny, .bins = 40}, spikes, 40), 1 << 20);
+    const auto expected = oracle_decoding(input).likelihood;
+    for (const int block : {16, 64, 200})
+      EXPECT_LE(
+          largest_difference(
+              decoded(input, {.arithmetic = GetParam().arithmetic, .block = block}).likelihood,
+              expected),
+          GetParam().dense)
+          << spikes << " encoding spikes, block " << block;
   }
 }
 
@@ -193,16 +213,19 @@ TEST(EmulatedOptimizedDecode, PhiThatDoesNotFitIsPassedInSlabs) {
   EXPECT_EQ(decoded(input, wide, {.order = emulation::Order::backward}).likelihood, whole);
 }
 
-// A spike's sums run over its encoding spikes, or nodes, in the same order in every tile.
+// A spike's sums run over its encoding spikes, or nodes, in the same order in every tile, as long
+// as so many warps share them.
 TEST(EmulatedOptimizedDecode, TilesOfAnySizeGiveTheSameBits) {
   const Input dense = make_input({.size = Size::tiny, .marks = Marks::cells}),
               two_hop = two_hop_input(20);
   for (const Input* input : {&dense, &two_hop}) {
     const auto expected = decoded(*input, {}).likelihood;
     for (const Options& options :
-         {Options{.block = 10}, Options{.block = 200}, Options{.position_tile = 64},
-          Options{.encoding_tile = 16}, Options{.encoding_tile = 512}})
+         {Options{.block = 10}, Options{.position_tile = 64}, Options{.encoding_tile = 16},
+          Options{.encoding_tile = 48}, Options{.encoding_tile = 512}})
       EXPECT_EQ(decoded(*input, options).likelihood, expected);
+    // So long blocks leave no warps to share.
+    EXPECT_LE(largest_difference(decoded(*input, {.block = 200}).likelihood, expected), 1e-5);
   }
   for (const int tile : {32, 128})
     EXPECT_EQ(decoded(two_hop, {.position_tile = tile}).likelihood,
@@ -232,6 +255,13 @@ TEST(EmulatedOptimizedDecode, ACutChangesNothingAboveTheFloor) {
     EXPECT_LT(cut.reading("tiles_visited_fraction"), 0.9) << arithmetic_words.of(arithmetic);
     EXPECT_GT(cut.reading("tiles_visited_fraction"), 0.1) << arithmetic_words.of(arithmetic);
   }
+}
+
+// Blocks of many chunks would take more columns, which are near other encoding spikes.
+TEST(EmulatedOptimizedDecode, ACutLeavesOutTheSameInEveryTimeChunk) {
+  const Input input = cells({.size = Size::hpc1d, .scale = 200}, 600, 30);
+  EXPECT_EQ(decoded(input, {.cut = true, .chunks = 20}).likelihood,
+            decoded(input, {.cut = true}).likelihood);
 }
 
 // Just above the floor at the last place of the first run of 64, from few spikes near it with other

@@ -8,11 +8,14 @@ namespace holdfast::clusterless_kde {
 namespace {
 
 constexpr int group = group_items;
-constexpr int most_columns = 128, most_cut_columns = 64, default_warps = 4;
+constexpr int most_columns = 128, most_cut_columns = 64, cut_groups = 2, default_warps = 4;
 // Blocks that keep a device busy, and bytes of shared memory that a block of any architecture can
 // have (99 KiB), with the exchange buffers: constants, so that grids are the same on all of them.
 constexpr std::int64_t enough_blocks = 264;
-constexpr std::int64_t enough_warps = 1056;
+// Warps that are at work at the same time: registers allow ten to twelve of hop_a with 64 columns
+// per multiprocessor, and three blocks of hop_b.
+constexpr std::int64_t multiprocessors = 132, mark_warps_at_work = 10 * multiprocessors,
+                       place_warps_at_work = 3 * place_warps * multiprocessors;
 constexpr std::size_t stage_bytes = 96 << 10, slab_bytes = 60 << 10;
 
 constexpr std::int64_t parts(std::int64_t count, std::int64_t each) {
@@ -47,16 +50,62 @@ int columns_per_block(const DecodeTiling& tiling, const Options& options) {
   return rounded_up(parts(tiling.width, passes), group);
 }
 
+template <class T, class V>
+std::size_t group_bytes(const Shape& shape, int columns) {
+  return static_cast<std::size_t>(shape.features) * 4 * sizeof(Quad<T>) +
+         static_cast<std::size_t>(columns) * column_bytes<V>;
+}
+// Groups of encoding spikes that fit into each of two stages.
+template <class T, class V>
+int stage_room(const DecodeTiling& tiling, const Shape& shape, int columns, int warps) {
+  const auto exchange = static_cast<std::size_t>(warps) * exchange_bytes<V>(tiling.row_tiles);
+  return static_cast<int>((stage_bytes - exchange) / (2 * group_bytes<T, V>(shape, columns)));
+}
+
+// Warps that share the encoding spikes of a tile, a power of two: as many as are all at work at the
+// same time, have a group each and find one in about every stage. Sums depend on this number, and
+// must not on time chunks or tiles of places: it follows from neither.
+template <class T, class V>
+int parts_of_spikes(const DecodeTiling& tiling, const Shape& shape, const Options& options) {
+  const int columns = columns_per_block(tiling, {.cut = options.cut});
+  const auto warps =
+      most_spike_tiles(shape, 1, group * tiling.row_tiles) * parts(tiling.width, columns);
+  std::int64_t groups = 0;
+  for (const auto spikes : shape.encoding) groups = std::max(groups, parts(spikes, group));
+  const bool cut = options.cut && tiling.source == formed_places;  // which leaves out whole stages
+  const int room = cut ? cut_groups : stage_room<T, V>(tiling, shape, columns, most_mark_warps);
+  int sharing = 1;
+  while (2 * sharing <= std::min<std::int64_t>(groups, most_mark_warps) && sharing < room &&
+         2 * sharing * warps <= mark_warps_at_work)
+    sharing *= 2;
+  return sharing;
+}
+
 // As many spikes per block as leave enough blocks; `block` is rounded up to whole warps.
 int warps_per_block(const DecodeTiling& tiling, const Shape& shape, const Options& options) {
   const int each = group * tiling.row_tiles;
   if (options.block > 0)
     return static_cast<int>(std::min<std::int64_t>(parts(options.block, each), most_mark_warps));
-  for (int warps = default_warps; warps > 1; warps /= 2) {
+  for (int warps = std::min(default_warps, most_mark_warps / tiling.parts); warps > 1; warps /= 2) {
     const auto tiles = most_spike_tiles(shape, options.chunks, each * warps);
     if (tiles * parts(tiling.width, tiling.columns) >= enough_blocks) return warps;
   }
   return 1;
+}
+
+// As few columns as still give every block a multiprocessor of its own, which then forms kernel
+// values of marks that others form as well. With a cut it would decide what is left out.
+int run_of_columns(const DecodeTiling& tiling, const Shape& shape, const Options& options) {
+  if (tiling.source == formed_places && (options.position_tile > 0 || options.cut))
+    return tiling.columns;
+  const auto tiles = most_spike_tiles(shape, options.chunks, tiling.tile_spikes());
+  int run = tiling.columns;
+  while (run > group) {
+    const int half = rounded_up(run / 2, group);
+    if (tiles * parts(tiling.width, half) > multiprocessors) break;
+    run = half;
+  }
+  return run;
 }
 
 }  // namespace
@@ -80,17 +129,23 @@ DecodeTiling decode_tiling(const Shape& shape, const Plan& plan) {
   tiling.stride = rounded_up(tiling.width, 8);
   tiling.columns = columns_per_block(tiling, options);
   tiling.row_tiles = few_rows<V> || shape.features > 4 ? 1 : 2;
+  tiling.parts = parts_of_spikes<T, V>(tiling, shape, options);
   tiling.warps = warps_per_block(tiling, shape, options);
+  // Blocks as long as `block` asks for may leave fewer warps to share; their sums round otherwise.
+  while (tiling.mark_warps() > most_mark_warps) tiling.parts /= 2;
+  tiling.run = run_of_columns(tiling, shape, options);
 
-  const std::size_t per_group = static_cast<std::size_t>(shape.features) * 4 * sizeof(Quad<T>) +
-                                static_cast<std::size_t>(tiling.columns) * column_bytes<V>;
-  const auto exchange =
-      static_cast<std::size_t>(tiling.warps) * exchange_bytes<V>(tiling.row_tiles);
-  const int wanted =
-      options.encoding_tile == 0 ? 2 : static_cast<int>(parts(options.encoding_tile, group));
-  const int room = static_cast<int>((stage_bytes - exchange) / (2 * per_group));
+  const int wanted = options.encoding_tile == 0
+                         ? 2 * std::max(1, tiling.parts / 2)
+                         : static_cast<int>(parts(options.encoding_tile, group));
+  const int room = stage_room<T, V>(tiling, shape, tiling.columns, tiling.mark_warps());
   tiling.stage_groups = std::max(1, std::min(wanted, room));
-  tiling.mark_bytes = 2 * static_cast<std::size_t>(tiling.stage_groups) * per_group + exchange;
+  const std::size_t shared_sums =
+      static_cast<std::size_t>(tiling.mark_warps() / 2 * group * tiling.row_tiles * tiling.columns);
+  tiling.mark_bytes =
+      2 * static_cast<std::size_t>(tiling.stage_groups) * group_bytes<T, V>(shape, tiling.columns) +
+      static_cast<std::size_t>(tiling.mark_warps()) * exchange_bytes<V>(tiling.row_tiles);
+  if (tiling.parts > 1) tiling.mark_bytes = std::max(tiling.mark_bytes, shared_sums * sizeof(T));
 
   tiling.bins = options.position_tile == 0                                 ? 64
                 : options.position_tile <= 32                              ? 32
@@ -104,10 +159,10 @@ DecodeTiling decode_tiling(const Shape& shape, const Plan& plan) {
                                                 place_pitch(tiling.bins)) *
                            sizeof(T);
 
-  // About 128 spikes per warp, fewer where that leaves multiprocessors idle.
+  // About 128 spikes per warp, fewer as long as all warps are at work at the same time.
   const std::int64_t rows = shape.rows, spikes = std::max<std::int64_t>(shape.decoding_total(), 1);
   const auto runs = parts(shape.bins, two_hop ? tiling.bins : 64);
-  const auto for_work = 128 * rows / spikes, for_warps = rows * runs / enough_warps;
+  const auto for_work = 128 * rows / spikes, for_warps = parts(rows * runs, place_warps_at_work);
   tiling.rows_per_warp =
       static_cast<int>(std::clamp<std::int64_t>(std::min(for_work, for_warps), 1, 1 << 20));
   return tiling;

@@ -115,54 +115,74 @@ struct Marks {
   }
 };
 
+// What a lane fills of each stage: of every groups-th group from `group` on every columns-th column
+// from `column` on. No division is left for the loops.
+struct Share {
+  int group, groups;
+  int column, columns;
+};
+__device__ inline Share share_of(int warp, int stage_groups) {
+  const int warps = blockDim.x / 32, together = max(1, warps / stage_groups);
+  return {warp / together, warps / together,
+          warp % together * 8 + static_cast<int>(threadIdx.x) % 32 / 4, together * 8};
+}
+
 // Fills a stage with `count` groups from `group` on; columns behind `used` stay as they are or
 // repeat the last one.
 template <class V, int features, int d, kde::ValueSource source, int columns, class T>
-__device__ inline void fill(const Stage<T, V>& stage, const kde::MarkProduct<T, V>& a, int group,
-                            int count, int first_column, int used) {
+__device__ inline void fill(const Stage<T, V>& stage, const Share& share,
+                            const kde::MarkProduct<T, V>& a, int group, int count, int first_column,
+                            int used) {
   constexpr int pieces = sizeof(kde::Quad<T>) / 16;
   const int4* from =
       reinterpret_cast<const int4*>(a.features + static_cast<long long>(group) * features * 4);
   int4* to = reinterpret_cast<int4*>(stage.features);
   for (int i = threadIdx.x; i < count * features * 4 * pieces; i += blockDim.x)
     holdfast::copy_async(to + i, from + i);
-  for (int i = threadIdx.x; i < count * columns * 4; i += blockDim.x) {
-    const int t = i % 4, column = i / 4 % columns, of = i / 4 / columns;
-    kde::Quad<V>* value = stage.values + (of * columns + column) * kde::column_quads<V> + t;
-    if (column >= (used + 7) / 8 * 8) continue;
+  const int t = threadIdx.x % 4, filled = (used + 15) / 16 * 16;
+  for (int of = share.group; of < count; of += share.groups) {
+    kde::Quad<V>* values = stage.values + of * columns * kde::column_quads<V> + t;
     if constexpr (source == kde::stored_nodes) {
       const kde::Quad<V>* stored =
-          a.values + ((group + of) * static_cast<long long>(a.width) + first_column + column) * 4 +
-          t;
+          a.values + ((group + of) * static_cast<long long>(a.width) + first_column) * 4 + t;
+      for (int column = share.column; column < filled; column += share.columns)
 #pragma unroll
-      for (int part = 0; part < static_cast<int>(sizeof(kde::Quad<V>) / 16); ++part)
-        holdfast::copy_async(reinterpret_cast<int4*>(value) + part,
-                             reinterpret_cast<const int4*>(stored) + part);
+        for (int part = 0; part < static_cast<int>(sizeof(kde::Quad<V>) / 16); ++part)
+          holdfast::copy_async(
+              reinterpret_cast<int4*>(values + column * kde::column_quads<V>) + part,
+              reinterpret_cast<const int4*>(stored + 4 * column) + part);
     } else {
-      const kde::Quad<T>* u = a.positions + static_cast<long long>(group + of) * d * 4 + t;
-      const int at = first_column + min(column, used - 1);
-      T formed[4];
+      kde::Quad<T> u[d];
 #pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        if constexpr (source == kde::formed_nodes) {
-          formed[k] = kde::node_value(u->values[k], at, a.spacing);
-        } else {
-          T square = 0;
+      for (int j = 0; j < d; ++j)
+        u[j] = a.positions[(static_cast<long long>(group + of) * d + j) * 4 + t];
+      for (int column = share.column; column < filled; column += share.columns) {
+        const int at = first_column + min(column, used - 1);
+        T formed[4];
 #pragma unroll
-          for (int j = 0; j < d; ++j) {
-            const T distance = a.places[at * d + j] - u[4 * j].values[k];
-            square = fma(distance, distance, square);
+        for (int k = 0; k < 4; ++k) {
+          if constexpr (source == kde::formed_nodes) {
+            formed[k] = kde::node_value(u[0].values[k], at, a.spacing);
+          } else {
+            T square = 0;
+#pragma unroll
+            for (int j = 0; j < d; ++j) {
+              const T distance = a.places[at * d + j] - u[j].values[k];
+              square = fma(distance, distance, square);
+            }
+            formed[k] = kde::exp2_minus(square);
           }
-          formed[k] = kde::exp2_minus(square);
         }
+        kde::store_quad(values + column * kde::column_quads<V>, formed[0], formed[1], formed[2],
+                        formed[3]);
       }
-      kde::store_quad(value, formed[0], formed[1], formed[2], formed[3]);
     }
   }
 }
 
-// Grid: spike tiles, runs of `columns` columns. Block: a warp for every 16 tiles spikes of a tile.
-// Shared memory: two stages, and what WarpProduct exchanges.
+// Grid: spike tiles, runs of `run` columns. Block: for every 16 tiles spikes of a tile `parts`
+// warps, each with every parts-th group of encoding spikes, counted over all stages. Shared memory:
+// two stages and what WarpProduct exchanges; afterwards what add_parts() wants.
 template <class T, class V, int features, int d, kde::ValueSource source, int columns, int tiles,
           bool expanded, bool cut>
 __global__ void __launch_bounds__(32 * kde::most_mark_warps) hop_a(kde::MarkProduct<T, V> a) {
@@ -170,8 +190,10 @@ __global__ void __launch_bounds__(32 * kde::most_mark_warps) hop_a(kde::MarkProd
   constexpr int mark_rows = 2 * tiles, feature_quads = features * 4,
                 value_quads = columns * kde::column_quads<V>;
   const kde::SpikeTile tile = a.tiles[blockIdx.x];
-  const int first_column = blockIdx.y * columns, used = min(columns, a.width - first_column);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, first_row = warp * 16 * tiles;
+  const int first_column = blockIdx.y * a.run, used = min(a.run, a.width - first_column);
+  // The shuffle tells the compiler that loops over a warp's groups are the same in all lanes.
+  const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+  const int rows_of = warp / a.parts, part = warp % a.parts, first_row = rows_of * 16 * tiles;
 
   const auto stage = [&](int number) -> Stage<T, V> {
     auto* features_at = reinterpret_cast<kde::Quad<T>*>(shared_memory) +
@@ -191,12 +213,18 @@ __global__ void __launch_bounds__(32 * kde::most_mark_warps) hop_a(kde::MarkProd
     marks.set(r, a.spikes + static_cast<long long>(tile.spike + row) * features);
   }
 
+  int in_time[Product::rows];  // asked for long before it is wanted
+#pragma unroll
+  for (int r = 0; r < Product::rows; ++r)
+    in_time[r] = a.order[tile.spike + min(first_row + Product::row(r), tile.spikes - 1)];
+
   StageWalk<T, d, cut> walk(tile.groups, a.stage_groups,
                             a.boxes + static_cast<long long>(tile.group) * 2 * d,
                             a.cut + log2(T(16) * tile.groups), a.places + first_column * d, used);
+  const Share share = share_of(warp, a.stage_groups);
   const auto fill_stage = [&](int number, int buffer) {
     const int group = number * a.stage_groups;
-    fill<V, features, d, source, columns>(stage(buffer), a, tile.group + group,
+    fill<V, features, d, source, columns>(stage(buffer), share, a, tile.group + group,
                                           min(a.stage_groups, tile.groups - group), first_column,
                                           used);
   };
@@ -211,9 +239,9 @@ __global__ void __launch_bounds__(32 * kde::most_mark_warps) hop_a(kde::MarkProd
     if (next < walk.count()) fill_stage(next, buffer + 1);
     __syncwarp();  // lanes fill unlike shares, and the matrix unit wants the whole warp
     const Stage<T, V> full = stage(buffer);
-    const int count = min(a.stage_groups, tile.groups - number * a.stage_groups);
+    const int before = number * a.stage_groups, count = min(a.stage_groups, tile.groups - before);
 #pragma unroll 1
-    for (int group = 0; group < count; ++group) {
+    for (int group = (part - before) & (a.parts - 1); group < count; group += a.parts) {
       T values[mark_rows][4];
       marks.kernel_values(full.features + group * feature_quads + lane % 4, values);
       product.multiply(values, full.values + group * value_quads, used, exchange);
@@ -222,15 +250,14 @@ __global__ void __launch_bounds__(32 * kde::most_mark_warps) hop_a(kde::MarkProd
     ++buffer;
   }
 
-  T* to[Product::rows];
-#pragma unroll
-  for (int r = 0; r < Product::rows; ++r) {
-    const int row = first_row + Product::row(r);
-    const int at = row < tile.spikes ? a.order[tile.spike + row] - a.first : 0;
-    to[r] =
-        row < tile.spikes ? a.sums + static_cast<long long>(at) * a.stride + first_column : nullptr;
-  }
+  add_parts(product, used, part, a.parts,
+            reinterpret_cast<kde::Quad<T>*>(shared_memory) +
+                rows_of * (a.parts / 2) * Product::eights * Product::lane_quads * 32);
+  if (part != 0) return;
   product.each([&](int r, int column, const T(&sums)[Product::adjacent]) {
-    if (to[r] && column < used) store(to[r] + column, sums);
+    if (first_row + Product::row(r) < tile.spikes && column < used)
+      store(
+          a.sums + static_cast<long long>(in_time[r] - a.first) * a.stride + first_column + column,
+          sums);
   });
 }

@@ -20,7 +20,15 @@
 //     a bank conflict: any order along the summed axis will do as long as both factors agree.
 //   - 32 rows per warp halve the shared-memory traffic per product: 51 bytes per cycle, not 102.
 //   - The next stage of 32 encoding spikes is on its way while one is used: one barrier per stage.
+//   - Where multiprocessors would be idle, up to eight warps share the encoding spikes of a tile
+//     and add up in shared memory, in one order for every grid, and a block takes fewer columns: at
+//     medium 944 warps instead of 59, and two groups of 16 encoding spikes for each, not 14.
+//   - 16 columns at a time have four chains of three products under way, not two of 8 columns one
+//     after the other: 190 cycles, not 320.
 //   - A warp owns rows of time and 64 places and adds up in the order of time: no atomics on out.
+//   - Sums at the next 16 nodes are on their way while these are multiplied, four spikes have their
+//     logarithms taken at a time, and both ends of a warp's spikes are looked for at once: in
+//     `hop_b` 5200 cycles for 32 spikes, not 13 000.
 //   - More than 128 nodes or places are split over blocks that form the values of marks again,
 //     which is cheaper than sums that spill.
 //   - Encoding sums Gaussians at 64 nodes, by tiles and then over tiles, and goes from there to all
@@ -32,11 +40,17 @@
 // logarithms alone 14); floor 38 us. At full scale tet64 14 ms (floor 7.9), hpc1d 25 ms (11.7),
 // with a cut 15 ms, hpc2d 90 ms (48). What should come next is wgmma with its left-hand
 // factor in registers.
-// Profiled on an H200, the least of five, hop_a and hop_b take 24 and 11 us at size medium, 53 and
-// 42 at large; with the copy of spikes a decode is 13 us at tiny, 21 at small, 39 at medium, 104 at
-// large. 15, 15, 20 and 40 were wanted: at medium hop_a is 59 blocks of one warp, of which each
-// goes over all encoding spikes of an electrode, so that half of the multiprocessors have nothing
-// to do.
+// Profiled on an H200, the least of five, with a warp for all encoding spikes of a tile, columns
+// 8 by 8 and logarithms one by one: hop_a and hop_b 24 and 11 us at size medium, 53 and 42 at
+// large, which is 1.4 us, 2800 cycles, per group of 16 encoding spikes for a warp that waits for
+// itself alone; a decode with the copy of its spikes 13 us at tiny, 21 at small, 39 at medium, 104
+// at large. 15, 15, 20 and 40 are wanted.
+// Predicted for what is here: hop_a and hop_b 5 and 6 us at medium, 11 and 17 at large, of which
+// 1.5 us each are a launch; a decode 10 us at tiny, 13 at small, 15 at medium, 37 at large. By a
+// profile hop_a and hop_b take 4.4 and 8.1 us at medium, 14.4 and 27.8 at large, with the copy of
+// spikes a decode 6.2, 7.1, 16 and 51: hop_b at large is where the rest can be won. As timed, with
+// what the host sorts and launches, a decode takes 23, 20, 37 and 132 us, where it took 27, 36, 52
+// and 215.
 #include "clusterless_kde/device/arguments.hpp"
 #include "clusterless_kde/device/model_arguments.hpp"
 

@@ -16,18 +16,30 @@ __device__ inline double natural_log(double x) {
   return log(x);
 }
 
-// Of `count` ascending rows, how many lie before `row`. The whole warp looks, at 32 places at a
-// time: every step waits for memory once.
-__device__ inline int rows_before(const int* rows, int count, int row) {
-  int begin = 0;
-  while (count > 0) {
-    const int step = (count + 31) / 32, at = threadIdx.x % 32 * step;
-    const int before = __popc(__ballot_sync(0xffffffffu, at < count && rows[begin + at] < row));
-    if (before == 0) break;
-    count = min(before * step, count) - (before - 1) * step - 1;
-    begin += (before - 1) * step + 1;
+// Of `count` ascending rows, how many lie before each of two. The whole warp looks, at 32 places at
+// a time and for both at once: every step waits for memory once.
+struct RowsBefore {
+  int first, second;
+};
+__device__ inline RowsBefore rows_before(const int* rows, int count, int first, int second) {
+  int begin[2] = {0, 0}, left[2] = {count, count};
+  const int wanted[2] = {first, second};
+  while (left[0] > 0 || left[1] > 0) {
+    int step[2], found[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      step[i] = (left[i] + 31) / 32;
+      const int at = threadIdx.x % 32 * step[i];
+      found[i] = at < left[i] ? rows[begin[i] + at] : wanted[i];
+    }
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int before = __popc(__ballot_sync(0xffffffffu, found[i] < wanted[i]));
+      if (before > 0) begin[i] += (before - 1) * step[i] + 1;
+      left[i] = before > 0 ? min(before * step[i], left[i]) - (before - 1) * step[i] - 1 : 0;
+    }
   }
-  return begin;
+  return {begin[0], begin[1]};
 }
 
 // The rows of a warp, one after the other; a lane has columns `column`, + 32, ...
@@ -46,15 +58,29 @@ class RowSums {
     }
   }
 
-  // A spike of a row at or behind the last one; s: its sums over encoding spikes.
-  __device__ void add(int row, const T (&s)[lane_columns]) {
-    reach(row);
+  // Spikes of rows at or behind the last one, the first `count` of these; s: their sums over
+  // encoding spikes. All logarithms are taken before the first one is added: none waits for
+  // another.
+  template <int most>
+  __device__ void add(const int (&rows)[most], const T (&s)[most][lane_columns], int count) {
+    T likelihoods[most][lane_columns];
 #pragma unroll
-    for (int c = 0; c < lane_columns; ++c) sums_[c] += kde::floored(natural_log(s[c]) + beta_[c]);
+    for (int j = 0; j < most; ++j)
+#pragma unroll
+      for (int c = 0; c < lane_columns; ++c)
+        likelihoods[j][c] = kde::floored(natural_log(s[j][c]) + beta_[c]);
+#pragma unroll
+    for (int j = 0; j < most; ++j) {
+      if (j >= count) break;
+      reach(rows[j]);
+#pragma unroll
+      for (int c = 0; c < lane_columns; ++c) sums_[c] += likelihoods[j][c];
+    }
   }
 
   // Rows before `row` are complete.
   __device__ void reach(int row) {
+#pragma unroll 1
     for (; row_ < row; ++row_, out_ += bins_)
 #pragma unroll
       for (int c = 0; c < lane_columns; ++c) {
@@ -79,9 +105,10 @@ __device__ inline WarpRange warp_range(const kde::PlaceProduct<T, V>& a, int war
   const int before = (blockIdx.x * (blockDim.x / 32) + warp) * a.rows_per_warp;
   range.first_row = min(a.first_row + before, a.end_row);
   range.end_row = min(range.first_row + a.rows_per_warp, a.end_row);
-  const int* rows = a.rows + a.first;
-  range.first = a.first + rows_before(rows, a.end - a.first, range.first_row);
-  range.end = a.first + rows_before(rows, a.end - a.first, range.end_row);
+  const RowsBefore before_it =
+      rows_before(a.rows + a.first, a.end - a.first, range.first_row, range.end_row);
+  range.first = a.first + before_it.first;
+  range.end = a.first + before_it.second;
   return range;
 }
 
@@ -89,12 +116,18 @@ __device__ inline WarpRange warp_range(const kde::PlaceProduct<T, V>& a, int war
 template <class V, int bins, class T>
 __device__ inline void fill_slab(kde::Quad<V>* slab, const kde::PlaceProduct<T, V>& a, int group,
                                  int end, int first_column, int used) {
-  for (int i = threadIdx.x; i < (end - group) * bins * 4; i += blockDim.x) {
-    const int t = i % 4, column = i / 4 % bins, of = i / 4 / bins;
-    const int from = first_column + min(column, used - 1);
-    slab[(of * bins + column) * kde::column_quads<V> + t] =
-        a.phi[((group + of) * static_cast<long long>(a.bins) + from) * 4 + t];
-  }
+  const int t = threadIdx.x % 4;
+  for (int of = 0; of < end - group; ++of)
+    for (int column = threadIdx.x / 4; column < bins; column += blockDim.x / 4) {
+      const int from = first_column + min(column, used - 1);
+      kde::Quad<V>* to = slab + (of * bins + column) * kde::column_quads<V> + t;
+      const kde::Quad<V>* quad =
+          a.phi + ((group + of) * static_cast<long long>(a.bins) + from) * 4 + t;
+#pragma unroll
+      for (int part = 0; part < static_cast<int>(sizeof(kde::Quad<V>) / 16); ++part)
+        holdfast::copy_async(reinterpret_cast<int4*>(to) + part,
+                             reinterpret_cast<const int4*>(quad) + part);
+    }
 }
 
 // The second hop: sums over nodes, their logarithms, and the sums over the spikes of a row. Grid:
@@ -103,33 +136,54 @@ __device__ inline void fill_slab(kde::Quad<V>* slab, const kde::PlaceProduct<T, 
 template <class T, class V, int bins, int tiles>
 __global__ void __launch_bounds__(32 * kde::place_warps) hop_b(kde::PlaceProduct<T, V> a) {
   using Product = WarpProduct<V, tiles, bins>;
-  constexpr int batch = 16 * tiles, width = kde::place_pitch(bins), mark_rows = 2 * tiles;
+  constexpr int batch = 16 * tiles, width = kde::place_pitch(bins), mark_rows = 2 * tiles,
+                ahead = 4;
   const int first_column = blockIdx.y * bins, used = min(bins, a.bins - first_column);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   auto* slab = reinterpret_cast<kde::Quad<V>*>(shared_memory);
   T* exchange = reinterpret_cast<T*>(slab + a.slab_groups * bins * kde::column_quads<V>) +
                 warp * batch * width;
 
-  const WarpRange range = warp_range(a, warp);
   const bool whole = a.slab_groups >= a.node_groups;
-  int batches = (range.end - range.first + batch - 1) / batch;
+  if (whole) fill_slab<V, bins>(slab, a, 0, a.node_groups, first_column, used);
+  const WarpRange range = warp_range(a, warp);
+  const int own_batches = (range.end - range.first + batch - 1) / batch;
+  int batches = own_batches;
   if (!whole)  // the block's busiest warp decides
     for (int other = 0; other < static_cast<int>(blockDim.x / 32); ++other) {
       const WarpRange its = warp_range(a, other);
       batches = max(batches, (its.end - its.first + batch - 1) / batch);
     }
-  if (whole) fill_slab<V, bins>(slab, a, 0, a.node_groups, first_column, used);
+
+  // S at a group of nodes, on its way while the one before it is multiplied.
+  T next[mark_rows][4] = {};
+  const auto read = [&](int number, int group) {
+    if (number >= own_batches) return;
+    const int begin = range.first + number * batch, count = min(batch, range.end - begin);
+    const T* at = a.sums + static_cast<long long>(begin - a.first) * a.stride + 16 * group;
+#pragma unroll
+    for (int r = 0; r < mark_rows; ++r) {
+      const auto from = *reinterpret_cast<const kde::Quad<T>*>(
+          at + (min(lane / 4 + 8 * r, count - 1) * a.stride + lane % 4 * 4));
+#pragma unroll
+      for (int k = 0; k < 4; ++k) next[r][k] = from.values[k];
+    }
+  };
+  read(0, 0);
+  RowSums<T, V, bins / 32> sums(a, range.first_row, first_column + lane);
+  if (whole) holdfast::copies_done();
   __syncthreads();
 
-  RowSums<T, V, bins / 32> sums(a, range.first_row, first_column + lane);
   for (int i = 0; i < batches; ++i) {
     const int begin = range.first + i * batch, count = min(batch, range.end - begin);
+    const int own_row = count > 0 ? a.rows[begin + min(lane, count - 1)] : 0;
     Product product;
     for (int group = 0; group < a.node_groups; group += a.slab_groups) {
       const int end = min(group + a.slab_groups, a.node_groups);
       if (!whole) {
         __syncthreads();  // the last slab has been read
         fill_slab<V, bins>(slab, a, group, end, first_column, used);
+        holdfast::copies_done();
         __syncthreads();
       }
       if (count <= 0) continue;
@@ -137,13 +191,9 @@ __global__ void __launch_bounds__(32 * kde::place_warps) hop_b(kde::PlaceProduct
       for (int of = group; of < end; ++of) {
         T values[mark_rows][4];
 #pragma unroll
-        for (int r = 0; r < mark_rows; ++r) {
-          const int at = begin - a.first + min(lane / 4 + 8 * r, count - 1);
-          const auto from = *reinterpret_cast<const kde::Quad<T>*>(
-              a.sums + static_cast<long long>(at) * a.stride + 16 * of + lane % 4 * 4);
-#pragma unroll
-          for (int k = 0; k < 4; ++k) values[r][k] = from.values[k];
-        }
+        for (int j = 0; j < 4 * mark_rows; ++j) values[j / 4][j % 4] = next[j / 4][j % 4];
+        const bool last = of + 1 == a.node_groups;
+        read(last ? i + 1 : i, last ? 0 : of + 1);
         product.multiply(values, slab + (of - group) * bins * kde::column_quads<V>, used,
                          reinterpret_cast<kde::Quad<float>*>(exchange));
       }
@@ -154,12 +204,16 @@ __global__ void __launch_bounds__(32 * kde::place_warps) hop_b(kde::PlaceProduct
       store(exchange + Product::row(r) * width + column, s);
     });
     __syncwarp();
-    const int own_row = a.rows[begin + min(lane, count - 1)];
-    for (int j = 0; j < count; ++j) {
-      T s[bins / 32];
+    for (int j = 0; j < count; j += ahead) {
+      T s[ahead][bins / 32];
+      int rows[ahead];
 #pragma unroll
-      for (int c = 0; c < bins / 32; ++c) s[c] = exchange[j * width + lane + 32 * c];
-      sums.add(__shfl_sync(0xffffffffu, own_row, j), s);
+      for (int k = 0; k < ahead; ++k) {
+        rows[k] = __shfl_sync(0xffffffffu, own_row, j + k);
+#pragma unroll
+        for (int c = 0; c < bins / 32; ++c) s[k][c] = exchange[(j + k) * width + lane + 32 * c];
+      }
+      sums.add(rows, s, count - j);
     }
     __syncwarp();
   }
@@ -187,9 +241,7 @@ __global__ void __launch_bounds__(32 * kde::place_warps) sum_rows(kde::PlaceProd
                       ? a.sums[static_cast<long long>(at - a.first) * a.stride + column + 32 * c]
                       : T(1);
     }
-#pragma unroll
-    for (int j = 0; j < ahead; ++j)
-      if (begin + j < range.end) sums.add(rows[j], s[j]);
+    sums.add(rows, s, range.end - begin);
   }
   sums.reach(range.end_row);
 }

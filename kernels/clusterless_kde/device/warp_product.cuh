@@ -13,7 +13,10 @@ namespace kde = holdfast::clusterless_kde;
 inline constexpr float no_sums[4] = {0, 0, 0, 0};
 
 // [16 tiles, 16 k] times [16 k, columns], added up over groups of 16. rows: of a lane, numbered
-// row(0 .. rows - 1). each() hands out `adjacent` neighbouring columns at a time.
+// row(0 .. rows - 1). each() hands out `adjacent` neighbouring columns at a time. Columns go
+// through the matrix units 16 at a time, so that nothing waits for a single chain of products;
+// those behind `used` give sums that nobody takes. sum(n, 0 .. 4 lane_quads - 1): all that a lane
+// holds of columns 8 n .. 8 n + 7.
 template <class V, int tiles, int columns>
 struct WarpProduct;
 
@@ -21,8 +24,10 @@ struct WarpProduct;
 // units cut sums off: what 16 k give is added up outside of them.
 template <int tiles, int columns>
 struct WarpProduct<kde::SplitBf16, tiles, columns> {
-  static constexpr int rows = 2 * tiles, adjacent = 2;
+  static constexpr int rows = 2 * tiles, adjacent = 2, lane_quads = tiles, eights = columns / 8;
   float sums[tiles][columns / 8][4] = {};
+
+  __device__ float& sum(int n, int i) { return sums[i / 4][n][i % 4]; }
 
   __device__ static int row(int r) { return threadIdx.x % 32 / 4 + 8 * r; }
 
@@ -39,21 +44,21 @@ struct WarpProduct<kde::SplitBf16, tiles, columns> {
     }
     b += threadIdx.x % 32;
 #pragma unroll
-    for (int n = 0; n < columns / 8; ++n) {
-      if (8 * n >= used) continue;
-      const kde::Quad<kde::SplitBf16> y = b[32 * n];
-      float part[tiles][4];
+    for (int n = 0; n < columns / 8; n += 2) {
+      if (n > 0 && 8 * n >= used) continue;
+      const kde::Quad<kde::SplitBf16> y[2] = {b[32 * n], b[32 * n + 32]};
+      float part[2 * tiles][4];
 #pragma unroll
-      for (int m = 0; m < tiles; ++m)
-        holdfast::mma_bf16(part[m], low[m], y.high[0], y.high[1], no_sums);
+      for (int m = 0; m < 2 * tiles; ++m)
+        holdfast::mma_bf16(part[m], low[m / 2], y[m % 2].high[0], y[m % 2].high[1], no_sums);
 #pragma unroll
-      for (int m = 0; m < tiles; ++m)
-        holdfast::mma_bf16(part[m], high[m], y.low[0], y.low[1], part[m]);
+      for (int m = 0; m < 2 * tiles; ++m)
+        holdfast::mma_bf16(part[m], high[m / 2], y[m % 2].low[0], y[m % 2].low[1], part[m]);
 #pragma unroll
-      for (int m = 0; m < tiles; ++m)
-        holdfast::mma_bf16(part[m], high[m], y.high[0], y.high[1], part[m]);
+      for (int m = 0; m < 2 * tiles; ++m)
+        holdfast::mma_bf16(part[m], high[m / 2], y[m % 2].high[0], y[m % 2].high[1], part[m]);
 #pragma unroll
-      for (int i = 0; i < 4 * tiles; ++i) sums[i / 4][n][i % 4] += part[i / 4][i % 4];
+      for (int i = 0; i < 8 * tiles; ++i) sums[i / 8][n + i / 4 % 2][i % 4] += part[i / 4][i % 4];
     }
   }
 
@@ -71,8 +76,10 @@ struct WarpProduct<kde::SplitBf16, tiles, columns> {
 
 template <int tiles, int columns>
 struct WarpProduct<kde::Tf32, tiles, columns> {
-  static constexpr int rows = 2 * tiles, adjacent = 2;
+  static constexpr int rows = 2 * tiles, adjacent = 2, lane_quads = tiles, eights = columns / 8;
   float sums[tiles][columns / 8][4] = {};
+
+  __device__ float& sum(int n, int i) { return sums[i / 4][n][i % 4]; }
 
   __device__ static int row(int r) { return threadIdx.x % 32 / 4 + 8 * r; }
 
@@ -87,18 +94,20 @@ struct WarpProduct<kde::Tf32, tiles, columns> {
     }
     b += threadIdx.x % 32;
 #pragma unroll
-    for (int n = 0; n < columns / 8; ++n) {
-      if (8 * n >= used) continue;
-      const kde::Quad<kde::Tf32> y = b[32 * n];
-      float part[tiles][4];
+    for (int n = 0; n < columns / 8; n += 2) {
+      if (n > 0 && 8 * n >= used) continue;
+      const kde::Quad<kde::Tf32> y[2] = {b[32 * n], b[32 * n + 32]};
+      float part[2 * tiles][4];
 #pragma unroll
-      for (int m = 0; m < tiles; ++m)
-        holdfast::mma_tf32(part[m], x[m][0], y.values[0].value, y.values[1].value, no_sums);
+      for (int m = 0; m < 2 * tiles; ++m)
+        holdfast::mma_tf32(part[m], x[m / 2][0], y[m % 2].values[0].value, y[m % 2].values[1].value,
+                           no_sums);
 #pragma unroll
-      for (int m = 0; m < tiles; ++m)
-        holdfast::mma_tf32(part[m], x[m][1], y.values[2].value, y.values[3].value, part[m]);
+      for (int m = 0; m < 2 * tiles; ++m)
+        holdfast::mma_tf32(part[m], x[m / 2][1], y[m % 2].values[2].value, y[m % 2].values[3].value,
+                           part[m]);
 #pragma unroll
-      for (int i = 0; i < 4 * tiles; ++i) sums[i / 4][n][i % 4] += part[i / 4][i % 4];
+      for (int i = 0; i < 8 * tiles; ++i) sums[i / 8][n + i / 4 % 2][i % 4] += part[i / 4][i % 4];
     }
   }
 
@@ -116,8 +125,10 @@ struct WarpProduct<kde::Tf32, tiles, columns> {
 
 template <int tiles, int columns>
 struct WarpProduct<double, tiles, columns> {
-  static constexpr int rows = 2 * tiles, adjacent = 2;
+  static constexpr int rows = 2 * tiles, adjacent = 2, lane_quads = tiles, eights = columns / 8;
   double sums[rows][columns / 8][2] = {};
+
+  __device__ double& sum(int n, int i) { return sums[i / 2][n][i % 2]; }
 
   __device__ static int row(int r) { return threadIdx.x % 32 / 4 + 8 * r; }
 
@@ -125,13 +136,14 @@ struct WarpProduct<double, tiles, columns> {
                            kde::Quad<float>*) {
     b += threadIdx.x % 32;
 #pragma unroll
-    for (int n = 0; n < columns / 8; ++n) {
-      if (8 * n >= used) continue;
-      const kde::Quad<double> y = b[32 * n];
+    for (int n = 0; n < columns / 8; n += 2) {
+      if (n > 0 && 8 * n >= used) continue;
+      const kde::Quad<double> y[2] = {b[32 * n], b[32 * n + 32]};
 #pragma unroll
       for (int k = 0; k < 4; ++k)
 #pragma unroll
-        for (int r = 0; r < rows; ++r) holdfast::mma_f64(sums[r][n], a[r][k], y.values[k]);
+        for (int r = 0; r < 2 * rows; ++r)
+          holdfast::mma_f64(sums[r / 2][n + r % 2], a[r / 2][k], y[r % 2].values[k]);
     }
   }
 
@@ -148,8 +160,11 @@ struct WarpProduct<double, tiles, columns> {
 // blocks of 4 tiles rows and columns / 8 columns.
 template <int tiles, int columns>
 struct WarpProduct<float, tiles, columns> {
-  static constexpr int rows = 4 * tiles, adjacent = 1, pitch = kde::exchange_pitch(tiles);
+  static constexpr int rows = 4 * tiles, adjacent = 1, lane_quads = tiles, eights = columns / 8,
+                       pitch = kde::exchange_pitch(tiles);
   float sums[rows][columns / 8] = {};
+
+  __device__ float& sum(int n, int i) { return sums[i][n]; }
 
   __device__ static int row(int r) { return threadIdx.x % 32 / 8 * rows + r; }
 
@@ -193,6 +208,41 @@ struct WarpProduct<float, tiles, columns> {
       for (int n = 0; n < columns / 8; ++n) take(r, 8 * n + threadIdx.x % 32 % 8, {sums[r][n]});
   }
 };
+
+// Adds up the products of `parts` warps, a power of two, into that of part 0, always in the same
+// order: the upper half to the lower one, and again. All warps of a block come here. room: shared
+// memory of the warps of one sum, [parts / 2, eights, lane_quads, 32].
+template <class Product, class T>
+__device__ inline void add_parts(Product& product, int used, int part, int parts,
+                                 kde::Quad<T>* room) {
+  constexpr int quads = Product::lane_quads;
+  for (int half = parts / 2; half > 0; half /= 2) {
+    kde::Quad<T>* at = room + (part & (half - 1)) * Product::eights * quads * 32 + threadIdx.x % 32;
+    __syncthreads();  // what lay there has been read
+    if (part >= half && part < 2 * half)
+#pragma unroll
+      for (int n = 0; n < Product::eights; n += 2) {
+        if (n > 0 && 8 * n >= used) continue;
+#pragma unroll
+        for (int i = n * quads; i < (n + 2) * quads; ++i)
+#pragma unroll
+          for (int k = 0; k < 4; ++k)
+            at[32 * i].values[k] = product.sum(i / quads, i % quads * 4 + k);
+      }
+    __syncthreads();
+    if (part < half)
+#pragma unroll
+      for (int n = 0; n < Product::eights; n += 2) {
+        if (n > 0 && 8 * n >= used) continue;
+        kde::Quad<T> others[2 * quads];
+#pragma unroll
+        for (int i = 0; i < 2 * quads; ++i) others[i] = at[32 * (n * quads + i)];
+#pragma unroll
+        for (int i = 0; i < 8 * quads; ++i)
+          product.sum(n + i / 4 / quads, i % (4 * quads)) += others[i / 4].values[i % 4];
+      }
+  }
+}
 
 // Neighbours in a row of an array, `at` as aligned as both together.
 __device__ inline void store(float* at, const float (&values)[1]) {

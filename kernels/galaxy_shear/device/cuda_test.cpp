@@ -111,13 +111,30 @@ TEST(EmulatedGalaxyShear, FitsThePublishedSceneInEitherOrder) {
   const auto backend = emulated(Variant::optimized);
   expect_scene_failure_told(*backend, Variant::optimized);
 }
+// 40 objects are more than a block has groups of threads, and more than are shared at once.
+TEST(EmulatedGalaxyShear, AStepOfASceneGivesTheSameBitsInEitherOrder) {
+  const Problem problem = scene_problem(scene_of({.fft = 64, .image = 48, .objects = 40}), 40);
+  std::set<std::vector<double>> results;
+  for (const auto order : {emulation::Order::forward, emulation::Order::backward}) {
+    const auto backend = emulated(Variant::optimized, {.order = order});
+    for (int run = 0; run < 2; ++run)
+      results.insert(after(*backend, Variant::optimized, problem, 2));
+  }
+  EXPECT_EQ(results.size(), 1u);
+}
 TEST(NightlyEmulatedGalaxyShear, FitsScenesAsTheOracleDoes) {
   const auto backend = emulated(Variant::optimized);
   expect_scene(
       *backend, Variant::optimized,
       {.fft = 128, .image = 31, .psf = Psf::moffat, .objects = 5, .precision = Precision::f32});
+  expect_scene(*backend, Variant::optimized, {.fft = 64, .image = 48, .objects = 40});
+  // Columns in two rounds; groups of two warps.
+  expect_scene(*backend, Variant::optimized, {.fft = 256, .image = 24, .objects = 136});
+  expect_scene(*backend, Variant::optimized,
+               {.fft = 512, .image = 15, .psf = Psf::moffat, .objects = 3});
   const auto plain = emulated(Variant::reference);
   expect_scene(*plain, Variant::reference, {.fft = 16, .image = 15, .objects = 2});
+  expect_scene(*backend, Variant::optimized, {.fft = 16, .image = 15, .objects = 2});
 }
 
 TEST(EmulatedGalaxyShear, TablesOpticsAsTheOracleDoes) {

@@ -3,11 +3,10 @@
 // the samples, and threads' sums become the block's.
 #pragma once
 
-template <class T, int n, int s, bool table, bool split>
-__device__ void Stamp<T, n, s, table, split>::accumulate(Moments& to, int c, int r,
-                                                         Complex<T> residual) const {
-  const T a = profile(c, r), square = a * a, cube = a * square;
-  const Complex<T> along = conjugate(residual) * turned_response(c, r);
+// A sample of row r: its profile's square and cube, its response times the residual's conjugate.
+template <class T>
+__device__ inline void accumulate_sample(Moments<T>& to, T square, T cube, Complex<T> along,
+                                         int r) {
   const T p = cube * along.re, b = p * square, v = cube * along.im, y = T(r);
   to.flux += p;
   to.b += b;
@@ -17,8 +16,15 @@ __device__ void Stamp<T, n, s, table, split>::accumulate(Moments& to, int c, int
   to.vr += v * y;
 }
 template <class T, int n, int s, bool table, bool split>
+__device__ void Stamp<T, n, s, table, split>::accumulate(Moments<T>& to, int c, int r,
+                                                         Complex<T> residual) const {
+  const T a = profile(c, r), square = a * a, cube = a * square;
+  const Complex<T> along = conjugate(residual) * turned_response(c, r);
+  accumulate_sample(to, square, cube, along, r);
+}
+template <class T, int n, int s, bool table, bool split>
 template <class Sum>
-__device__ void Stamp<T, n, s, table, split>::add(Sum (&totals)[sums_count], const Moments& part,
+__device__ void Stamp<T, n, s, table, split>::add(Sum (&totals)[sums_count], const Moments<T>& part,
                                                   int column, int weight) {
   const Sum w = Sum(weight), c = Sum(column);
   totals[1] += w * part.flux;
@@ -43,20 +49,18 @@ __device__ void Stamp<T, n, s, table, split>::rows_to_column(Complex<T> (&v)[8],
 }
 
 template <class T, int n, int s, bool table, bool split>
-template <class Column>
-__device__ void Stamp<T, n, s, table, split>::reduce(double (&totals)[sums_count],
-                                                     const Column& column) {
+__device__ void Stamp<T, n, s, table, split>::reduce(double (&totals)[sums_count]) {
 #pragma unroll 1
   for (int first = part() * groups; first < half; first += parts() * groups) {
     const int c = first + group;
     Complex<T> v[8];
-    column(v, c);
+    rows_to_column(v, c);
     if (c == 0) {
 #pragma unroll
       for (int k = 0; k < 8; ++k) shared.edge[lane + k * lanes] = v[k];
     } else if (c < half) {
       if (lane == 0) shared.nyquist[c] = v[4];
-      Moments part;
+      Moments<T> part;
 #pragma unroll
       for (int k = 0; k < 8; ++k) accumulate(part, c, lane + k * lanes - (k < 4 ? 0 : n), v[k]);
       add(totals, part, c, 2);
@@ -64,10 +68,6 @@ __device__ void Stamp<T, n, s, table, split>::reduce(double (&totals)[sums_count
   }
   __syncthreads();
   reduce_borders(totals);
-}
-template <class T, int n, int s, bool table, bool split>
-__device__ void Stamp<T, n, s, table, split>::reduce(double (&totals)[sums_count]) {
-  reduce(totals, [&](Complex<T>(&v)[8], int c) { rows_to_column(v, c); });
 }
 
 template <class T, int n, int s, bool table, bool split>
@@ -85,7 +85,7 @@ __device__ void Stamp<T, n, s, table, split>::reduce_borders(double (&totals)[su
       const Complex<T> both = last ? turned(here - there) : here + there;
       residual = {both.re / 2, both.im / 2};
     }
-    Moments part;
+    Moments<T> part;
     accumulate(part, c, r, residual);
     add(own, part, c, c == 0 ? 1 : 2);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimized variant of scenes on a device (scene.cu): six launches of a step, however many
+// The optimized variant of scenes on a device (scene.cu): five launches of a step, however many
 // objects there are.
 #pragma once
 
@@ -18,7 +18,6 @@ struct SceneKernels : KernelList {
       : place(*this, specialised<T>("scene_place", scene)),
         generate(*this, specialised<T>("scene_generate", scene)),
         rows(*this, specialised<T>("scene_rows", scene)),
-        columns(*this, specialised<T>("scene_columns", scene)),
         derive(*this, specialised<T>("scene_derive", scene)),
         finish(*this, entry<T>("scene_finish")) {}
 
@@ -32,9 +31,8 @@ struct SceneKernels : KernelList {
   Listed<SceneModel, ScenePlan<T>> place;
   Listed<ScenePlan<T>> generate;
   Listed<SceneModel, ScenePlan<T>, const T*> rows;
-  Listed<ScenePlan<T>> columns;
-  Listed<SceneModel, ScenePlan<T>> derive;
-  Listed<SceneModel, ScenePlan<T>, int, double*> finish;
+  Listed<ScenePlan<T>> derive;
+  Listed<SceneModel, ScenePlan<T>, int, int, double*> finish;
 };
 
 // scene_step.
@@ -45,17 +43,18 @@ class SceneFit final : public Computation {
       : problem_(problem),
         model_(scene_model_of(problem.scene)),
         kernels_(problem.scene),
-        parts_(scene_parts(problem.scene)),
+        blocks_(scene_blocks(problem.scene, problem.objects)),
         optics_(backend, cast<T>(attenuation(problem.scene)), "optics"),
         roots_(backend, cast<T>(roots(problem.scene.fft)), "roots"),
         data_(backend, cast<T>(problem.data), "inputs"),
         states_(backend, first_objects(problem), "state"),
         loss_(backend, 1, "result"),
+        points_(backend, std::size_t(problem.objects) + 1, "points"),
         waves_(backend, std::size_t(problem.objects) * 2 * (problem.scene.fft + 2), "waves"),
         forms_(backend, std::size_t(problem.objects) * 4, "forms"),
         rows_(backend, 2 * split_plane(problem.scene), "rows"),
-        spectrum_(backend, std::size_t(problem.scene.fft) * problem.scene.fft, "spectrum"),
-        misfits_(backend, parts_, "misfits"),
+        misfits_(backend, blocks_.rows, "misfits"),
+        sums_(backend, std::size_t(blocks_.pieces) * problem.objects * 6, "sums"),
         shares_(backend, problem.objects, "shares") {
     kernels_.build(*backend.compiler, problem.scene);
   }
@@ -65,21 +64,21 @@ class SceneFit final : public Computation {
     const ScenePlan<T> plan = {.attenuation = optics_.data(),
                                .roots = roots_.data(),
                                .states = states_.data(),
+                               .points = points_.data(),
                                .waves = waves_.data(),
                                .forms = forms_.data(),
                                .rows = rows_.data(),
-                               .spectrum = spectrum_.data(),
                                .misfits = misfits_.data(),
+                               .sums = sums_.data(),
                                .shares = shares_.data(),
                                .objects = problem_.objects};
-    const auto objects = static_cast<unsigned>(problem_.objects);
-    kernels_.place(shape({objects}), model_, plan);
-    kernels_.generate(shape({1, parts_}), plan);
-    kernels_.rows(shape({1, parts_}), model_, plan, data_.data());
-    kernels_.columns(shape({1, parts_}), plan);
-    kernels_.derive(shape({objects}), model_, plan);
-    kernels_.finish({.grid = {1}, .block = {stamp_threads}}, model_, plan, static_cast<int>(parts_),
-                    loss_.data());
+    const std::size_t waves = scene_waves_bytes(problem_.scene, sizeof(T));
+    kernels_.place(shape({static_cast<unsigned>(problem_.objects) + 1}), model_, plan);
+    kernels_.generate(shape({1, blocks_.columns}, waves), plan);
+    kernels_.rows(shape({1, blocks_.rows}), model_, plan, data_.data());
+    kernels_.derive(shape({blocks_.objects, blocks_.slices}, waves), plan);
+    kernels_.finish({.grid = {1}, .block = {finishing_threads}}, model_, plan,
+                    static_cast<int>(blocks_.rows), static_cast<int>(blocks_.pieces), loss_.data());
   }
   void start_again(int) override { states_.upload(first_objects(problem_)); }
   std::vector<double> result() override {
@@ -88,21 +87,22 @@ class SceneFit final : public Computation {
   std::vector<NamedReading> readings() override { return {{"path", 1}}; }
 
  private:
-  LaunchShape shape(const Dim3& grid) const {
+  LaunchShape shape(const Dim3& grid, std::size_t more = 0) const {
     return {.grid = grid,
             .block = {stamp_threads},
-            .shared_bytes = shared_bytes(sizeof(T), problem_.scene.fft, 1, stamp_threads)};
+            .shared_bytes = shared_bytes(sizeof(T), problem_.scene.fft, 1, stamp_threads) + more};
   }
 
   Problem problem_;
   SceneModel model_;
   SceneKernels<T> kernels_;
-  unsigned parts_;
+  SceneBlocks blocks_;
   Buffer<T> optics_, roots_, data_;
   Buffer<FitState> states_;
   Buffer<double> loss_;
-  Buffer<T> waves_, forms_, rows_, spectrum_;
-  Buffer<double> misfits_;
+  Buffer<Point> points_;
+  Buffer<T> waves_, forms_, rows_;
+  Buffer<double> misfits_, sums_;
   Buffer<Share> shares_;
 };
 

@@ -6,16 +6,21 @@
 
 namespace holdfast::galaxy_shear {
 
+// Of scene_finish: threads, and objects whose sums it adds up at once.
+inline constexpr int finishing_threads = 512, objects_at_once = 16;
+
+// Where a state is one of [1 + objects], the shear's is the first.
 template <class T>
 struct ScenePlan {
   const T* attenuation = nullptr;
   const T* roots = nullptr;
   FitState* states = nullptr;  // [1 + objects]
+  Point* points = nullptr;     // [1 + objects], that of an object with the shear
   T* waves = nullptr;          // [objects, along x and y, H + 1] complex
   T* forms = nullptr;          // [objects, 4]
   T* rows = nullptr;           // [s, H + 1] complex
-  T* spectrum = nullptr;       // [H, n] complex
-  double* misfits = nullptr;   // [parts]
+  double* misfits = nullptr;   // [parts of the rows]
+  double* sums = nullptr;      // [pieces, objects, 6]
   Share* shares = nullptr;     // [objects]
   int objects = 0;
 };

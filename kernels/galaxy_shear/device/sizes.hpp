@@ -8,6 +8,7 @@
 
 #include "galaxy_shear/device/shared_bytes.hpp"
 #include "galaxy_shear/problem/scene.hpp"
+#include "runtime/count/launch.hpp"
 
 namespace holdfast::galaxy_shear {
 
@@ -31,9 +32,28 @@ inline int split_galaxies(const Scene& scene, std::int64_t value, int batch) {
   return static_cast<int>(std::clamp<std::int64_t>(room, 1, batch));
 }
 
-// Blocks that share the image of a scene: a group of threads for each column.
-inline unsigned scene_parts(const Scene& scene) {
-  return std::max(1u, unsigned(scene.fft) * unsigned(scene.fft) / (16 * stamp_threads));
+// Blocks of the launches of a scene (scene.cu).
+struct SceneBlocks {
+  unsigned columns = 0;  // of samples, a block each
+  unsigned rows = 0;     // a pair of rows to each group of threads
+  unsigned objects = 0;  // that meet the residual, one to each group of threads
+  unsigned slices = 0;   // among which columns of the residual are dealt out
+  unsigned pieces = 0;   // of an object's sums: of each slice, one of each warp of its group
+};
+// Slices are as many as give a large device two blocks to each of its multiprocessors.
+inline SceneBlocks scene_blocks(const Scene& scene, int objects) {
+  const unsigned lanes = unsigned(scene.fft) / 8, groups = stamp_threads / lanes;
+  SceneBlocks all = {.columns = unsigned(scene.fft) / 2 + 1};
+  all.rows = blocks((scene.image + 1) / 2, groups);
+  all.objects = blocks(objects, groups);
+  all.slices = std::min(all.columns, blocks(256, all.objects));
+  all.pieces = all.slices * std::max(1u, lanes / 32);
+  return all;
+}
+
+// Of a block's shared memory: waves along y of an object to each group of threads.
+inline std::size_t scene_waves_bytes(const Scene& scene, std::size_t value) {
+  return 2 * value * (8 * std::size_t{stamp_threads} / scene.fft) * (scene.fft / 2 + 1);
 }
 
 }  // namespace holdfast::galaxy_shear

@@ -42,6 +42,19 @@ struct Form {
   T scale;  // flux / N^2
 };
 
+// 1 + r0^2 k M k at column c and row r, of which a profile is the inverse root.
+template <class T>
+__device__ inline T stretched(const Form<T>& form, int c, int r) {
+  const T x = T(c), y = T(r);
+  return T(1) + form.xx * x * x + y * (form.xy * x + form.yy * y);
+}
+
+// Sums over samples of a column: of P a^3; of P a^5 by powers of the row; of V a^3 likewise.
+template <class T>
+struct Moments {
+  T flux = 0, b = 0, br = 0, brr = 0, v = 0, vr = 0;
+};
+
 // n: samples along either axis of the Fourier plane; s: pixels; table: attenuation is [H + 1, H +
 // 1] and no product; split: rows of pixels are in global memory, and blocks along y share a galaxy.
 template <class T, int n, int s, bool table, bool split = false>
@@ -83,6 +96,15 @@ struct Stamp {
                   galaxy_shear::shared_bytes(sizeof(T), n, split ? 1 : s, THREADS));
   }
 
+  // Without roots.
+  __device__ Stamp(void* memory, const T* optics, Complex<T>* rows)
+      : shared(*static_cast<Shared*>(memory)),
+        plane(rows),
+        attenuation(optics),
+        thread(threadIdx.x),
+        group(threadIdx.x / lanes),
+        lane(threadIdx.x % lanes) {}
+
   __device__ Complex<T>& row(int i, int c) const {
     if constexpr (split)
       return plane[i * columns + c];
@@ -123,11 +145,7 @@ struct Stamp {
     return {share * both.re, share * both.im};
   }
   // (1 + r0^2 k M k)^(-1/2).
-  __device__ T profile(int c, int r) const {
-    const T x = T(c), y = T(r);
-    return inverse_root(T(1) + shared.form.xx * x * x +
-                        y * (shared.form.xy * x + shared.form.yy * y));
-  }
+  __device__ T profile(int c, int r) const { return inverse_root(stretched(shared.form, c, r)); }
   // The transform of the galaxy, but for its flux.
   __device__ Complex<T> sample(int c, int r) const {
     const T a = profile(c, r), cube = a * a * a;
@@ -199,22 +217,15 @@ struct Stamp {
   // The transforms of both rows out of that of their pair.
   __device__ void take_apart(const Complex<T> (&v)[8], int i, bool two);
 
-  // derive.cuh: adds a sample of the residual's transform to the six sums, but for weight and
-  // column.
-  struct Moments {
-    T flux = 0, b = 0, br = 0, brr = 0, v = 0, vr = 0;
-  };
-  __device__ void accumulate(Moments& to, int c, int r, Complex<T> residual) const;
+  // derive.cuh: a sample of the residual's transform; a column's moments as parts of the six sums.
+  __device__ void accumulate(Moments<T>& to, int c, int r, Complex<T> residual) const;
   template <class Sum>
-  __device__ static void add(Sum (&totals)[sums_count], const Moments& part, int column,
+  __device__ static void add(Sum (&totals)[sums_count], const Moments<T>& part, int column,
                              int weight);
   // The rows' transform along y, of column c; column 0 with column H.
   __device__ void rows_to_column(Complex<T> (&v)[8], int c);
-  // Columns of the residual, by column(v, c), meet the derivatives of the samples; `totals` are
-  // this thread's.
-  template <class Column>
-  __device__ void reduce(double (&totals)[sums_count], const Column& column);
-  // Of what pass_rows returned.
+  // Columns of what pass_rows returned meet the derivatives of the samples; `totals` are this
+  // thread's.
   __device__ void reduce(double (&totals)[sums_count]);
   // Columns 0 and H, and the far side of row H. A mirrored column counts twice, column 0 once.
   __device__ void reduce_borders(double (&totals)[sums_count]);

@@ -73,29 +73,37 @@ HOLDFAST_BOTH inline double sigmoid(double u) {
   return value < least ? least : value > most ? most : value;
 }
 
+// Of one latent: z, dz/du, what of minus the logarithm of the prior depends on u, its slope by u.
+struct Latent {
+  double value, slope, density, density_slope;
+};
+HOLDFAST_BOTH inline Latent latent_of(const Prior& prior, double u) {
+  const double distance = (u - prior.centre) / prior.width;
+  Latent latent = {u, 1, distance * distance / 2, distance / prior.width};
+  if (prior.kind == Prior::log_normal) {
+    latent.value = latent.slope = exp(u);
+    latent.density += u;  // of z, not of its logarithm
+    latent.density_slope += 1;
+  } else if (prior.kind == Prior::uniform) {
+    const double share = sigmoid(u);
+    latent.value = prior.centre + prior.width * share;
+    latent.slope = prior.width * share * (1 - share);
+    latent.density = latent.density_slope = 0;
+  }
+  return latent;
+}
+
 HOLDFAST_BOTH inline Point constrained(const Model& model, const double* u) {
   Point point;
   for (int k = 0; k < 8; ++k) point.z[k] = model.fixed[k];
   point.prior = 0;
   for (int k = 0; k < model.latents; ++k) {
     const Prior& prior = model.priors[k];
-    const double distance = (u[k] - prior.centre) / prior.width;
-    double value = u[k], slope = 1, density = distance * distance / 2,
-           density_slope = distance / prior.width;
-    if (prior.kind == Prior::log_normal) {
-      value = slope = exp(u[k]);
-      density += u[k];  // of z, not of its logarithm
-      density_slope += 1;
-    } else if (prior.kind == Prior::uniform) {
-      const double share = sigmoid(u[k]);
-      value = prior.centre + prior.width * share;
-      slope = prior.width * share * (1 - share);
-      density = density_slope = 0;
-    }
-    point.z[model.latent[k]] = value;
-    point.slope[k] = slope;
-    point.prior += density + prior.constant;
-    point.prior_slope[k] = density_slope;
+    const Latent latent = latent_of(prior, u[k]);
+    point.z[model.latent[k]] = latent.value;
+    point.slope[k] = latent.slope;
+    point.prior += latent.density + prior.constant;
+    point.prior_slope[k] = latent.density_slope;
   }
   return point;
 }

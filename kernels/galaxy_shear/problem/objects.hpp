@@ -25,13 +25,18 @@ HOLDFAST_BOTH inline Point object_at(const SceneModel& model, const FitState* st
 struct Share {
   double gradient[8];
   double prior;
-  int shaped;
+  int sound;  // it has a shape, and slopes that are numbers
 };
+HOLDFAST_BOTH inline int sound(const Share& share, bool shaped) {
+  double check = 0;
+  for (int k = 0; k < 8; ++k) check += share.gradient[k];
+  return shaped && check - check == 0;
+}
 HOLDFAST_BOTH inline Share share_of(const SceneModel& model, const Point& point, const Sums& sums) {
   Share share;
   chain(model.object, point.z, sums, share.gradient);
   share.prior = point.prior;
-  share.shaped = admissible(point.z);
+  share.sound = sound(share, admissible(point.z));
   return share;
 }
 
@@ -39,20 +44,20 @@ HOLDFAST_BOTH inline Share share_of(const SceneModel& model, const Point& point,
 struct Together {
   double loss;
   double gradient[8];
-  int sound;  // each has a shape, and slopes that are numbers
+  int sound;  // each is
 };
+HOLDFAST_BOTH inline Together alone(const SceneModel& model, double shear_prior, double misfit) {
+  return {misfit + model.shear.constant + shear_prior, {0, 0}, 1};
+}
+HOLDFAST_BOTH inline void join(Together& all, const Share& share) {
+  all.loss += share.prior;
+  for (int k = 0; k < 2; ++k) all.gradient[k] += share.gradient[k];
+  all.sound = all.sound && share.sound;
+}
 HOLDFAST_BOTH inline Together together(const SceneModel& model, const FitState* states,
                                        const Share* shares, int objects, double misfit) {
-  Together all = {
-      misfit + model.shear.constant + constrained(model.shear, states[0].u).prior, {0, 0}, 1};
-  double check = 0;
-  for (int j = 0; j < objects; ++j) {
-    all.loss += shares[j].prior;
-    for (int k = 0; k < 2; ++k) all.gradient[k] += shares[j].gradient[k];
-    for (int k = 0; k < 8; ++k) check += shares[j].gradient[k];
-    all.sound = all.sound && shares[j].shaped;
-  }
-  all.sound = all.sound && check - check == 0;
+  Together all = alone(model, constrained(model.shear, states[0].u).prior, misfit);
+  for (int j = 0; j < objects; ++j) join(all, shares[j]);
   return all;
 }
 
@@ -62,6 +67,40 @@ HOLDFAST_BOTH inline double advance_part(const SceneModel& model, const Together
   const Model& own = part == 0 ? model.shear : model.object;
   return advance(own, constrained(own, state.u), all.sound, all.loss,
                  part == 0 ? all.gradient : shares[part - 1].gradient, state);
+}
+
+// The same by a thread per latent, to the bit: each finds its move from the whole state; once all
+// have, each carries it out, and that of latent 0 also leaves what is the state's.
+struct Move {
+  double slope, power1, power2;
+  int t, status;
+};
+HOLDFAST_BOTH inline Move move_of(const Model& own, const Point& point, const Together& all,
+                                  const double* gradient, const FitState& state, int latent) {
+  constexpr double beta1 = 0.9, beta2 = 0.999;
+  Move move = {0, state.power1 * beta1, state.power2 * beta2, state.t + 1, state.status};
+  double check = all.loss;
+  for (int k = 0; k < own.latents; ++k) {
+    const double slope = by_latent(own, point, gradient, k);
+    check += slope;
+    if (k == latent) move.slope = slope;
+  }
+  if (move.status == 0 && (!all.sound || !(check - check == 0))) move.status = move.t;
+  return move;
+}
+// Returns the loss, no number once a step has failed.
+HOLDFAST_BOTH inline double carry_out(const Move& move, const Model& own, double loss, int latent,
+                                      FitState& state) {
+  if (latent == 0) {
+    state.power1 = move.power1;
+    state.power2 = move.power2;
+    state.t = move.t;
+    state.status = move.status;
+  }
+  if (move.status != 0) return no_number(move.power1);
+  follow(own.learning_rate, move.slope, move.power1, move.power2, state.m[latent], state.v[latent],
+         state.u[latent]);
+  return loss;
 }
 
 }  // namespace holdfast::galaxy_shear

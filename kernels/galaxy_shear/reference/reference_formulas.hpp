@@ -211,7 +211,7 @@ HOLDFAST_BOTH inline Share share_of(const Placed& placed, const double* gradient
   Share share;
   for (int k = 0; k < 8; ++k) share.gradient[k] = gradient[k];
   share.prior = placed.point.prior;
-  share.shaped = placed.shaped;
+  share.sound = sound(share, placed.shaped);
   return share;
 }
 

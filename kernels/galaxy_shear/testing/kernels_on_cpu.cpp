@@ -47,7 +47,6 @@ void add_scene(EmulatedKernels& kernels) {
   kernels.add(listed.place, &on_cpu::scene_place<T, n, s, table>);
   kernels.add(listed.generate, &on_cpu::scene_generate<T, n, s, table>);
   kernels.add(listed.rows, &on_cpu::scene_rows<T, n, s, table>);
-  kernels.add(listed.columns, &on_cpu::scene_columns<T, n, s, table>);
   kernels.add(listed.derive, &on_cpu::scene_derive<T, n, s, table>);
   kernels.add(listed.finish, &on_cpu::scene_finish<T>);
 }
@@ -96,8 +95,11 @@ std::unique_ptr<Backend> emulated(Variant variant, Emulation emulation) {
   add_walk<double, Hamiltonian>(kernels);
   add_walk<float, Variational>(kernels);
   add_walk<float, Hamiltonian>(kernels);
+  add_scene<double, 16, 15, false>(kernels);
   add_scene<double, 64, 48, false>(kernels);
   add_scene<float, 128, 31, true>(kernels);
+  add_scene<double, 256, 24, false>(kernels);
+  add_scene<double, 512, 15, true>(kernels);
   add_splits<float, 16, 7, true>(kernels);
   add_splits<double, 128, 48, false>(kernels);
   add_size<16, 8>(kernels);
