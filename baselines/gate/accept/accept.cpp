@@ -326,11 +326,13 @@ struct Accepting {
     const std::string verdict = judged(standard, middle, before, worsens);
     Entry entry = before;
     const bool undecided = verdict == verdict::noisy;
-    if (verdict == verdict::pass || verdict == verdict::drift ||
-        (undecided && (is_near(standard, middle, before) || is_of_the_same_code(key, *more.front())))) {
+    const bool agrees = verdict == verdict::pass || verdict == verdict::drift ||
+                        (undecided && is_near(standard, middle, before));
+    if (agrees || (undecided && is_of_the_same_code(key, *more.front()))) {
       if (!is_timed(before)) return before;
       for (const MeasuredRun* run : more)
         entry = with_run(entry, run->metrics.at(key), run->results);
+      if (!agrees) note(key, before, entry, worsens);
       return entry;
     }
     entry = founded(key, reason("changed for the better"), more);

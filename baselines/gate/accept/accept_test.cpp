@@ -251,6 +251,13 @@ TEST(Acceptance, AnotherDaysValueOfTheSameCodeJoins) {
   EXPECT_THAT(after_undecided({undecided(10, "aa"), undecided(14, "bb")}).medians, ElementsAre(14));
 }
 
+// It may be of the host, which launches the same code.
+TEST(Acceptance, AWorseValueOfTheSameCodeNeedsAReasonToJoin) {
+  const Acceptable accepted = accept(undecided(6, "aa"), after({undecided(10, "aa")}), policy());
+  ASSERT_EQ(accepted.changes.size(), 1u);
+  EXPECT_TRUE(accepted.changes.front().worsens);
+}
+
 TEST(Acceptance, ABetterValueThatDecidesNothingIsNotCalledWorse) {
   const Baseline ten = after({undecided(10)});
   for (const double speedup : {14., 6.}) {

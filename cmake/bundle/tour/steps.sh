@@ -177,7 +177,7 @@ sanitize() {  # TOOL
     some=''
     [ "$1" != racecheck ] || some=${raced[$suite]:-}
     GOMP_SPINCOUNT=1000 part "$suite" within "$sanitizer" --tool "$1" --target-processes all --error-exitcode 1 \
-      --log-file "$place/$suite.txt" "$bundle/bin/$suite" --device="$device" --tier=smoke --variant=$variant \
+      --log-file "$place/$suite.txt" "$bundle/bin/$suite" --device="$device" --tier=smoke --variant="$variant" \
       --memory-profile="$place/.parts/$suite.memory" --profile-steps=1 ${some:+--filter="$some"}
   done
   complaints=$(grep -l 'ERROR SUMMARY: [1-9]\|RACECHECK SUMMARY: [1-9]' "$place"/*.txt | wc -l)

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "gate/documents/measured_part.hpp"
-#include "runtime/base/error.hpp"
 
 namespace holdfast::gate {
 namespace {
