@@ -16,7 +16,7 @@ gate_2            25   60  again, for baselines that know their spread
 gate_3            25   60  again
 side_by_side      20   90  the suites in turn with plain formulations in JAX
 memcheck          15  120  compute-sanitizer: memory errors in smoke cases
-racecheck         15  120  compute-sanitizer: races in shared memory in smoke cases
+racecheck         15  120  compute-sanitizer: races in shared memory, of optimized variants
 calibrations      10   60  what the machine can do at best, three times
 profiles          25  120  profiles, traces, memory profiles and kernels of the gate cases
 full             100  300  the larger sizes, family by family, held to their bounds

@@ -89,7 +89,7 @@ expect 3 'smoke: .* (taken before)' "what has ended is not taken again"
 expect 3 'gate_1: .* (taken before)' "nor what has failed"
 
 tour --out="$place/one" --only=dry_equals_real --resume
-[ ! -e "$place/one/dry_equals_real/real" ] || fail "a gate that was taken is measured once more to be compared"
+[ -e "$place/one/dry_equals_real/real" ] || fail "a gate that is not whole is compared"
 
 # ---- a killed call loses the step that it was in; the next goes on from the archive, wherever it is ----
 
@@ -202,6 +202,12 @@ side_by_side() {
 printf '#!/bin/sh\nexit 1\n' > "$place/python/python3"
 chmod +x "$place/python/python3"
 rm bin/planted bin/planted.list.json
+tour --out="$place/six" --only=gate_1,dry_equals_real
+expect 0 'dry_equals_real *well .* 0 counts or code metrics differ' "a gate that was taken is compared"
+[ ! -e "$place/six/dry_equals_real/real" ] || fail "a gate that was taken is measured once more to be compared"
+echo another > "$place/six/gate_1/.parts/of"
+tour --out="$place/six" --only=dry_equals_real
+[ -e "$place/six/dry_equals_real/real" ] || fail "what another bundle or device measured is compared"
 side_by_side
 expect 77 'has no JAX to compare with' "a machine without JAX"
 cat > "$place/python/python3" << 'END'

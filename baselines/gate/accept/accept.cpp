@@ -181,19 +181,12 @@ struct Accepting {
              "in the policy"));
   }
 
-  // By its value alone, which too few processes do not vouch for.
-  static bool is_better(const Standard& standard, const Measured& measured, const Entry& before) {
-    const double rise = std::get<double>(measured.value) - std::get<double>(before.value);
-    return standard.better == Better::higher ? rise > 0 : standard.better == Better::lower && rise < 0;
-  }
-
   // Between patch levels of one compiler a value may move without being worse; the next check holds
   // it against the new compiler's.
   std::string judged(const Standard& standard, const Measured& measured, const Entry& before,
                      bool& worsens) const {
     const Judgement judgement = judge(standard, measured, before);
-    worsens = judgement.verdict != verdict::improved && judgement.verdict != verdict::drift &&
-              !(judgement.verdict == verdict::noisy && is_better(standard, measured, before));
+    worsens = judgement.verdict != verdict::improved && judgement.verdict != verdict::drift;
     if (!standard.patch_tolerance ||
         !differ_in_patch_level(existing->fingerprint.compiler, results().env.compiler))
       return judgement.verdict;
@@ -287,16 +280,22 @@ struct Accepting {
     return entry;
   }
 
-  // Of too few processes to decide anything: no further off than a later check lets pass.
+  // A bootstrap takes in runs that have too few processes to decide anything. Of more processes an
+  // entry knows how far they are apart, which these do not tell.
+  static bool takes_in(const Entry& before, const Measured& measured) {
+    return before.bootstrap && measured.processes < enough_processes &&
+           (before.mad_between.value_or(0) == 0 || measured.mad_between.value_or(0) > 0);
+  }
   static bool is_near(const Standard& standard, const Measured& measured, const Entry& before) {
     const double now = std::get<double>(measured.value), then = std::get<double>(before.value);
     return now > 0 && then > 0 &&
            std::abs(std::log(now / then)) <= screening_limit(standard.tolerance, before);
   }
 
-  // Whether every variant that the time or the ratio is of was compiled to what was accepted: then
-  // another value is another day's. Where no machine code is known, nothing says so.
-  bool is_of_the_same_code(const std::string& key, const MeasuredRun& run) const {
+  // Whether every variant that the time or the ratio is of was compiled to what it was accepted of:
+  // then another value is another day's. Where no machine code is known, nothing says so.
+  bool is_of_the_same_code(const std::string& key, const MeasuredRun& run,
+                           const Entry& before) const {
     const std::size_t bar = key.find('|');
     const std::string case_id = key.substr(0, bar),
                       variant = key.substr(bar + 1, key.rfind('|') - bar - 1);
@@ -306,10 +305,11 @@ struct Accepting {
                                   : std::vector<std::string>{variant};
     return std::ranges::all_of(variants, [&](const std::string& one) {
       const std::string identity = entry_key(case_id, one, "identity");
-      const auto before = existing->entries.find(identity);
+      const auto accepted = existing->entries.find(identity);
       const auto now = run.metrics.find(identity);
-      return before != existing->entries.end() && now != run.metrics.end() &&
-             before->second.value == now->second.value;
+      return accepted != existing->entries.end() && now != run.metrics.end() &&
+             accepted->second.value == now->second.value &&
+             accepted->second.accepted.utc <= before.accepted.utc;
     });
   }
 
@@ -325,14 +325,24 @@ struct Accepting {
     bool worsens = false;
     const std::string verdict = judged(standard, middle, before, worsens);
     Entry entry = before;
-    const bool undecided = verdict == verdict::noisy;
+    const auto all = [&](const auto& holds) { return std::ranges::all_of(more, holds); };
+    const bool joins = verdict == verdict::noisy && all([&](const MeasuredRun* run) {
+                         return takes_in(before, run->metrics.at(key));
+                       });
     const bool agrees = verdict == verdict::pass || verdict == verdict::drift ||
-                        (undecided && is_near(standard, middle, before));
-    if (agrees || (undecided && is_of_the_same_code(key, *more.front()))) {
+                        (joins && all([&](const MeasuredRun* run) {
+                           return is_near(standard, run->metrics.at(key), before);
+                         }));
+    if (agrees || (joins && all([&](const MeasuredRun* run) {
+                     return is_of_the_same_code(key, *run, before);
+                   }))) {
       if (!is_timed(before)) return before;
       for (const MeasuredRun* run : more)
         entry = with_run(entry, run->metrics.at(key), run->results);
-      if (!agrees) note(key, before, entry, worsens);
+      if (!agrees) {
+        entry.accepted.why = reason("another day of the same code");
+        note(key, before, entry, worsens);
+      }
       return entry;
     }
     entry = founded(key, reason("changed for the better"), more);

@@ -229,7 +229,8 @@ TEST(Acceptance, ARunThatDisagreesStartsAnew) {
 // Of one process, which decides nothing.
 Results undecided(double speedup, const char* code = nullptr) {
   Results results = with_speedup(speedup);
-  toy::metric(results, "case", "speedup").processes = {speedup};
+  toy::metric(results, "case", "speedup") = {
+      .kind = "ratio", .processes = {speedup}, .median = speedup, .mad_between = 0, .samples = 80};
   for (const char* variant : {"optimized", "reference"})
     if (code) results.cases.front().variants[variant].identity = code;
   return results;
@@ -238,33 +239,41 @@ Entry after_undecided(const std::vector<Results>& runs) {
   return after(runs, "why").entries.at(speedup_key);
 }
 
-TEST(Acceptance, ARunThatDecidesNothingJoinsWhatItIsNear) {
+TEST(Acceptance, ABootstrapTakesInWhatItIsNearThoughItDecidesNothing) {
   EXPECT_THAT(after_undecided({undecided(10), undecided(10.1), undecided(9.9)}).medians,
               ElementsAre(10, 10.1, 9.9));
   EXPECT_THAT(after_undecided({undecided(10), undecided(10.1), undecided(14)}).medians,
               ElementsAre(14));
 }
 
-TEST(Acceptance, AnotherDaysValueOfTheSameCodeJoins) {
-  EXPECT_THAT(after_undecided({undecided(10, "aa"), undecided(14, "aa")}).medians,
-              ElementsAre(10, 14));
+// It may be of the host, which launches the same code.
+TEST(Acceptance, AnotherDayOfTheSameCodeJoinsWithItsReason) {
+  const Baseline ten = accept(undecided(10, "aa"), std::nullopt, policy()).baseline;
+  Results six = undecided(6, "aa");
+  six.run.id = "2026-11-11T12:00:00Z-1";
+  const Acceptable accepted = accept(six, ten, policy(), {.why = "a slower host"});
+  const Entry entry = seen_on(toy::processor, accepted.baseline).entries.at(speedup_key);
+  EXPECT_THAT(entry.medians, ElementsAre(10, 6));
+  EXPECT_EQ(entry.accepted.why, "a slower host");
+  ASSERT_EQ(accepted.changes.size(), 1u);
+  EXPECT_TRUE(accepted.changes.front().worsens);
   EXPECT_THAT(after_undecided({undecided(10, "aa"), undecided(14, "bb")}).medians, ElementsAre(14));
 }
 
-// It may be of the host, which launches the same code.
-TEST(Acceptance, AWorseValueOfTheSameCodeNeedsAReasonToJoin) {
-  const Acceptable accepted = accept(undecided(6, "aa"), after({undecided(10, "aa")}), policy());
-  ASSERT_EQ(accepted.changes.size(), 1u);
-  EXPECT_TRUE(accepted.changes.front().worsens);
+TEST(Acceptance, CodeThatWasAcceptedLaterThanATimeIsNotItsOwn) {
+  std::optional<Baseline> baseline;
+  const auto take = [&](Results run, const char* utc, bool counts_only) {
+    run.run.utc = run.run.id = utc;
+    baseline = accept(run, baseline, policy(), {.why = "why", .counts_only = counts_only}).baseline;
+  };
+  take(undecided(10, "aa"), "2026-11-10T12:00:00Z", false);
+  take(undecided(14, "bb"), "2026-11-11T12:00:00Z", true);
+  take(undecided(14, "bb"), "2026-11-12T12:00:00Z", false);
+  EXPECT_THAT(seen_on(toy::processor, *baseline).entries.at(speedup_key).medians, ElementsAre(14));
 }
 
-TEST(Acceptance, ABetterValueThatDecidesNothingIsNotCalledWorse) {
-  const Baseline ten = after({undecided(10)});
-  for (const double speedup : {14., 6.}) {
-    const Acceptable accepted = accept(undecided(speedup), ten, policy(), {.why = "other tiles"});
-    ASSERT_EQ(accepted.changes.size(), 1u);
-    EXPECT_EQ(accepted.changes.front().worsens, speedup < 10);
-  }
+TEST(Acceptance, AnEntryThatKnowsItsSpreadTakesInNoSingleProcess) {
+  EXPECT_THAT(after_undecided({with_speedup(10), undecided(10.1)}).medians, ElementsAre(10.1));
 }
 
 TEST(Acceptance, TheSameRunChangesNothing) {

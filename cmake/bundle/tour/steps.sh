@@ -7,8 +7,6 @@
 set -uo pipefail
 # shellcheck source=cmake/bundle/tour/codes.sh
 . "$bundle/tour/codes.sh"
-# shellcheck source=cmake/bundle/tour/summary.sh
-. "$bundle/tour/summary.sh"
 # A step that is told to stop does so when the program that it runs has ended, which is told as well.
 trap 'exit 143' TERM
 
@@ -99,10 +97,20 @@ step_gpu_tests() {
   echo "$([ -n "$failed" ] && echo "failed:$failed" || echo "no test fails"), $skipped are skipped (gpu_tests/)"
 }
 
-# The gate that was taken is what is looked at; where none was, each suite is measured once.
+# What a gate is of: another device's, another tier or another bundle's is none to compare.
+what_is_measured() {
+  echo "$device $tier $(cksum < "$bundle/bin/content.json")"
+}
+# Nor is one that could not be judged, or was incomplete.
+is_whole_gate() {  # ROOT
+  [ "$(cat "$1/.parts/of" 2> /dev/null)" = "$(what_is_measured)" ] &&
+    [[ $(cat "$1/.parts/judge" 2> /dev/null) =~ ^[014]$ ]]
+}
+
+# The gate that was taken is what is looked at; where none was, or not all of it, each suite is measured once.
 step_dry_equals_real() {
   local suite architecture=${device#cuda-dry:} real=$out/gate_1 report=$place/differences.txt
-  if ! ended gate_1; then
+  if ! is_whole_gate "$real"; then
     real=$place/real
     for suite in "${suites[@]}"; do
       part "$suite.real" measure "$real" "$device" "$tier" "$suite" --processes=1
@@ -138,6 +146,7 @@ step_gate() {
   local suite share=$((seconds * 8 / 10 / ${#suites[@]}))
   [ "$seconds" -ge 600 ] || processes=(--processes=1)
   [ ${#processes[@]} -gt 0 ] || processes=(--budget=$((share > 120 ? 120 : share)))
+  what_is_measured > "$place/.parts/of"
   for suite in "${suites[@]}"; do
     part "$suite" measure "$place" "$device" "$tier" "$suite" "${processes[@]}"
   done
@@ -165,10 +174,10 @@ step_side_by_side() {
 }
 
 # Cases are built, checked and stepped once, and not timed, which takes a tool like these minutes. The setting of OpenMP
-# keeps a suite from starting itself again under the tool's feet. Races are looked for in the optimized variants, whose threads
-# share memory; a reference launches up to hundreds of kernels in a step, each of which such a tool slows down.
+# keeps a suite from starting itself again under the tool's feet. Races are looked for in the optimized variants, whose
+# threads share memory; a reference launches up to hundreds of kernels in a step, each of which such a tool slows down.
 sanitize() {  # TOOL
-  local sanitizer suite variant=both some complaints silent
+  local sanitizer suite variant=both some complaints silent=0
   needs_gpu "compute-sanitizer watches nothing on $device"
   sanitizer=$(PATH=${holdfast_cuda:+$holdfast_cuda/bin:$holdfast_cuda/compute-sanitizer:}$PATH type -P compute-sanitizer) ||
     skip "this machine has no compute-sanitizer, neither in PATH nor in ${holdfast_cuda:-/usr/local/cuda}"
@@ -180,10 +189,12 @@ sanitize() {  # TOOL
       --log-file "$place/$suite.txt" "$bundle/bin/$suite" --device="$device" --tier=smoke --variant="$variant" \
       --memory-profile="$place/.parts/$suite.memory" --profile-steps=1 ${some:+--filter="$some"}
   done
-  complaints=$(grep -l 'ERROR SUMMARY: [1-9]\|RACECHECK SUMMARY: [1-9]' "$place"/*.txt | wc -l)
-  silent=$(grep -L 'SUMMARY: ' "$place"/*.txt | wc -l)
-  [ "$silent" -eq 0 ] && silent='' || silent=", and about $silent it says nothing, for they did not end"
-  echo "$1 complains about $complaints of ${#suites[@]} suites$silent ($1/)"
+  complaints=$(grep -ls 'ERROR SUMMARY: [1-9]\|RACECHECK SUMMARY: [1-9]' "$place"/*.txt | wc -l)
+  for suite in "${suites[@]}"; do
+    grep -qs 'SUMMARY: ' "$place/$suite.txt" || silent=$((silent + 1))
+  done
+  [ "$silent" -eq 0 ] || code=$(worse "$code" 3)
+  echo "$1 complains about $complaints of $((${#suites[@]} - silent)) suites, $silent did not end ($1/)"
 }
 step_memcheck() { sanitize memcheck; }
 step_racecheck() { sanitize racecheck; }
@@ -214,18 +225,21 @@ step_profiles() {
 # Family by family, each judged at once in a root of its own: what takes too long costs no other its verdict. The suites take
 # turns, so that a step that is stopped has seen something of each.
 step_full() {
-  local suite family root judged=0 failed='' kind='[[ ]cuda[],]'
+  local suite family root judged=0 failed='' families kind='[[ ]cuda[],]'
   [ "$dry" = no ] || kind='[[ ]cuda-dry[],]'
+  families=$(for suite in "${suites[@]}"; do
+    "$suite" --list | grep "^$largest .*$kind" | tr -s ' ' | cut -d ' ' -f 2 | cut -d / -f 2 | sort -u |
+      awk -v suite="$suite" '{ print NR, suite, $0 } END { exit NR == 0 }' || echo "0 $suite -"
+  done | sort -n)
   while read -r _ suite family; do
+    if [ "$family" = - ]; then
+      code=$(worse "$code" 3) failed+=" $suite, which lists no such cases"
+      continue
+    fi
     root=$place/$suite.$family
     part "$suite.$family" measure "$root" "$device" "$largest" "$suite" --filter="^$suite/$family/" --processes=1
     if part "$suite.$family.judge" judge "$root"; then judged=$((judged + 1)); else failed+=" $suite/$family"; fi
-  done < <(
-    for suite in "${suites[@]}"; do
-      "$suite" --list | grep "^$largest .*$kind" | tr -s ' ' | cut -d ' ' -f 2 | cut -d / -f 2 | sort -u |
-        awk -v suite="$suite" '{ print NR, suite, $0 }'
-    done | sort -n
-  )
+  done <<< "$families"
   echo "$judged families of cases measured and within their bounds${failed:+, failed:$failed} (full/)"
 }
 

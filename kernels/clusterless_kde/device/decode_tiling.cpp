@@ -141,7 +141,7 @@ DecodeTiling decode_tiling(const Shape& shape, const Plan& plan) {
   const int room = stage_room<T, V>(tiling, shape, tiling.columns, tiling.mark_warps());
   tiling.stage_groups = std::max(1, std::min(wanted, room));
   const std::size_t shared_sums =
-      static_cast<std::size_t>(tiling.mark_warps() / 2 * group * tiling.row_tiles * tiling.columns);
+      static_cast<std::size_t>(tiling.mark_warps() / 2) * group * tiling.row_tiles * tiling.columns;
   tiling.mark_bytes =
       2 * static_cast<std::size_t>(tiling.stage_groups) * group_bytes<T, V>(shape, tiling.columns) +
       static_cast<std::size_t>(tiling.mark_warps()) * exchange_bytes<V>(tiling.row_tiles);

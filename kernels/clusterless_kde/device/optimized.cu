@@ -19,7 +19,8 @@
 //   - A lane reads four consecutive encoding spikes of a node or place at a time, 16 bytes without
 //     a bank conflict: any order along the summed axis will do as long as both factors agree.
 //   - 32 rows per warp halve the shared-memory traffic per product: 51 bytes per cycle, not 102.
-//   - The next stage of 32 encoding spikes is on its way while one is used: one barrier per stage.
+//   - The next stage of 32 encoding spikes, more where warps share them, is on its way while one is
+//     used: one barrier per stage.
 //   - Where multiprocessors would be idle, up to eight warps share the encoding spikes of a tile
 //     and add up in shared memory, in one order for every grid, and a block takes fewer columns: at
 //     medium 944 warps instead of 59, and two groups of 16 encoding spikes for each, not 14.

@@ -22,10 +22,10 @@ Oracle remembering(Oracle oracle, const std::string& case_id);
 std::vector<double> kept_answer(const std::string& question,
                                 const std::function<std::vector<double>()>& compute);
 
-// The parts of it, for an answer that has to be looked at before it is kept. One of more than
-// most_kept numbers is not: writing it, and hashing what is read, takes seconds, the reference on a
-// device less.
-constexpr std::size_t most_kept = 1 << 23;  // of 64 MiB
+// The parts of it, for an answer that has to be looked at before it is kept. keep_answer() keeps
+// none of more than most_kept numbers: writing them, and hashing what is read, takes seconds, the
+// reference on a device less.
+inline constexpr std::size_t most_kept = 1 << 23;  // of 64 MiB
 bool is_known(const std::string& question);
 std::optional<std::vector<double>> known_answer(const std::string& question);
 void keep_answer(const std::string& question, const std::vector<double>& answer);

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "harness/profile/profile.hpp"
 #include "harness/results/result_writer.hpp"
 #include "runtime/base/error.hpp"
@@ -60,9 +61,10 @@ void disassemble(const std::string& program, const std::filesystem::path& cubin,
 void disassemble_once(const std::string& program, const Compiled& compiled,
                       const std::filesystem::path& cubin, const std::filesystem::path& sass) {
   static std::map<std::pair<std::string, std::string>, std::string> printed;
-  const std::pair what = {program, compiled.cubin};
+  const std::pair what = {program, sha256(compiled.cubin)};
   if (const auto known = printed.find(what); known != printed.end())
     return write_document(sass, known->second);
+  std::filesystem::remove(sass);
   disassemble(program, cubin, sass);
   if (std::ifstream file(sass); file)
     printed[what].assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
