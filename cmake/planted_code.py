@@ -42,7 +42,7 @@ PLANTS = (
          "most_columns = 128", "most_columns = 64",
          DRY, "decode/size:small", ("tensor_instructions fell", "kernel hop_a<")),
     Told("one stage of shared memory for two", KDE, "device/decode_tiling.cpp",
-         "options.encoding_tile == 0 ? 2", "options.encoding_tile == 0 ? 1",
+         "? 2 * std::max(1, tiling.parts / 2)", "? std::max(1, tiling.parts / 2)",
          DRY, "decode/size:small", ("block_shared_bytes fell",)),
     Told("the graph of a loop", SWE, "device/cuda_optimized.cpp",
          "      replay(steps_);\n", "      enqueue_steps(steps_);\n",
