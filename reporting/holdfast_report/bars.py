@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from holdfast_report.drawing import FONT
+from holdfast_report.drawing import FONT, width_of
 from holdfast_report.sketch import Area, Dots, Line, Mark, Point, Sketch, Words, box
 
 # In points.
@@ -17,7 +17,7 @@ MARGIN = 5.8
 LEGEND = 21.6
 HAIR = 0.6
 BASELINE = 3.5  # below the middle of a text
-CHARACTERS = 60  # that fit on a row, name and value together
+APART = 8.0  # a name and its value, at least
 TEXT = FONT + 1
 
 
@@ -41,11 +41,13 @@ class Stack:
     faint: bool = False
 
 
-def shortened(name: str, room: int) -> str:
-    if len(name) <= room:
-        return name
-    half = (room - 1) // 2
-    return f"{name[:half]}\u2026{name[-half:]}"
+def shortened(name: str, room: float) -> str:
+    """A name without its middle, where it is wider than the room."""
+    shown, half = name, len(name) // 2
+    while width_of(shown, TEXT) > room and half > 1:
+        half -= 1
+        shown = f"{name[:half]}\u2026{name[-half:]}"
+    return shown
 
 
 def place(at: float, count: int, height: float, above: float) -> float:
@@ -53,10 +55,9 @@ def place(at: float, count: int, height: float, above: float) -> float:
     return above + (at + 0.1) / (count + 0.05) * (height - above)
 
 
-def heading(
-    y: float, name: str, text: str, role: str = "ink"
-) -> list[Words]:
-    words = [Words((0, y), shortened(name, CHARACTERS - len(text)), role, TEXT)] if name else []
+def heading(y: float, name: str, text: str, role: str = "ink") -> list[Words]:
+    room = WIDTH - APART - width_of(text, TEXT)
+    words = [Words((0, y), shortened(name, room), role, TEXT)] if name else []
     return [*words, Words((WIDTH, y), text, role, TEXT, "end")] if text else words
 
 

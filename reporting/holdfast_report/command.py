@@ -6,25 +6,27 @@ import argparse
 import os
 import re
 import sys
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NoReturn
 
 from holdfast_report import Problem
 from holdfast_report.history import Series, ask
 from holdfast_report.page import render
-from holdfast_report.panel import draw_all
-from holdfast_report.root import read_baselines, read_root
+from holdfast_report.plots import draw_all, worth_a_plot
+from holdfast_report.root import folder_of, read_baselines, read_root
 from holdfast_report.run_line import Past
 from holdfast_report.site.command import publish
 from holdfast_report.site.reading import subjects_in
 from holdfast_report.store import journal_of
+from holdfast_report.units import plural
 
 EXAMPLES = """examples:
   python3 -m holdfast_report --results build/release/results --store build/release/history \\
     --out build/release/report --holdfast build/release/bin/holdfast
   python3 -m holdfast_report --results profile --out report
   python3 -m holdfast_report trends --store build/release/history --out plots \\
-    --holdfast build/release/bin/holdfast   one SVG and PNG per series
+    --holdfast build/release/bin/holdfast --metric speedup   one SVG and PNG per series
   python3 -m holdfast_report site --store build/release/history --out site \\
     --holdfast build/release/bin/holdfast   the history as static pages
 
@@ -75,10 +77,19 @@ def page_parser() -> Parser:
 def trends_parser() -> Parser:
     parser = Parser(
         prog="python3 -m holdfast_report trends",
-        description="Draws one SVG and one PNG for each case and metric of the history.",
+        description="Draws one SVG and one PNG for each series of the history (a case, variant and "
+        "metric on a device class) that says something: it changed or drifted, gates by its level, "
+        "or is not well. How far it is is told on stderr.",
         allow_abbrev=False,
     )
     parser.add_argument("--store", metavar="DIR", type=Path, required=True, help="the history")
+    parser.add_argument(
+        "--case", metavar="GLOB", help="only these cases: * within a part of the id, ** across"
+    )
+    parser.add_argument("--metric", metavar="GLOB", help="only these metrics, as '*_s'")
+    parser.add_argument(
+        "--all", action="store_true", help="also what stood still, or has one commit only"
+    )
     add_common(parser)
     return parser
 
@@ -117,9 +128,7 @@ def link_of(given: str | None) -> str | None:
 
 def baselines_of(given: Path | None) -> Path | None:
     if given is not None:
-        if not given.is_dir():
-            raise Problem(f"there is no folder {given} (--baselines)")
-        return given
+        return folder_of(given, " (--baselines)")
     usual = Path("baselines")
     return usual if usual.is_dir() else None
 
@@ -127,6 +136,10 @@ def baselines_of(given: Path | None) -> Path | None:
 def is_empty(store: Path) -> bool:
     begun = journal_of(store).exists()  # whoever reads it finishes it
     return not store.is_dir() or not (begun or any(store.glob("*/*.ndjson")))
+
+
+def tell(said: str) -> None:
+    print(f"holdfast_report: {said}", file=sys.stderr, flush=True)
 
 
 def prepare(out: Path) -> None:
@@ -161,7 +174,7 @@ def write(path: Path, text: str) -> None:
 
 
 def trends_or_reason(
-    holdfast: str, store: Path | None, brief: bool = False
+    holdfast: str, store: Path | None, *options: str
 ) -> tuple[list[Series], str | None]:
     if store is None:
         return [], "no store was named; add --store=DIR"
@@ -173,7 +186,7 @@ def trends_or_reason(
                 f"holdfast history append RESULTS --store={store} begins it"
             ),
         )
-    return ask(holdfast, store, brief), None
+    return ask(holdfast, store, *options), None
 
 
 def draw_page(arguments: list[str]) -> str:
@@ -185,7 +198,7 @@ def draw_page(arguments: list[str]) -> str:
     prepare(options.out)
     problem = None
     try:
-        series, absent = trends_or_reason(options.holdfast, options.store, brief=True)
+        series, absent = trends_or_reason(options.holdfast, options.store, "--brief")
     except Problem as found:  # the verdict is worth a page without trends
         problem, series, absent = found, [], str(found)
     subjects = subjects_in(options.store) if series and options.store else {}
@@ -198,12 +211,20 @@ def draw_page(arguments: list[str]) -> str:
 def draw_trends(arguments: list[str]) -> str:
     options = trends_parser().parse_args(arguments)
     baselines = baselines_of(options.baselines)
-    series, absent = trends_or_reason(options.holdfast, options.store)
+    only = [f"--case={options.case}"] if options.case else []
+    found, absent = trends_or_reason(options.holdfast, options.store, *only)
     if absent:
         raise Problem(absent)
+    series = [one for one in found if fnmatchcase(one.metric, options.metric or "*")]
+    if not series:
+        raise Problem(f"no series of {options.store} has a metric that matches {options.metric}")
+    chosen = series if options.all else worth_a_plot(series)
     prepare(options.out)
-    paths = draw_all(series, read_baselines(baselines, {}) if baselines else {}, options.out)
-    return f"{len(paths)} plots of {len(series)} series in {options.out}"
+    entries = read_baselines(baselines, {}) if baselines else {}
+    paths = draw_all(chosen, entries, options.out, tell)
+    said = f"{plural(len(paths), 'plot')} of {len(chosen):,} series in {options.out}"
+    still = len(series) - len(chosen)
+    return f"{said}; {still:,} more say nothing new, --all draws them too" if still else said
 
 
 def draw_site(arguments: list[str]) -> str:
@@ -223,5 +244,5 @@ def main(arguments: list[str]) -> int:
         print(draw(arguments[1:]) if draw else draw_page(arguments))
         return 0
     except Problem as problem:
-        print(f"holdfast_report: {problem}", file=sys.stderr)
+        tell(str(problem))
         return 2

@@ -2,14 +2,18 @@
 """A metric along an axis of case ids, both variants in one panel, on logarithmic scales where the
 values span more than an order of magnitude."""
 
+from math import log
+
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from holdfast_report.drawing import FONT, Drawing, Pen
+from holdfast_report.drawing import FONT, Drawing, Pen, width_of
 from holdfast_report.sweeps import Curve, said
 from holdfast_report.units import digits, readable
 
 WIDTH, HEIGHT = 3.5, 1.75  # inches
+AXIS = 0.7 * 72 * WIDTH  # points between its first value and its last, about
+APART = 5.0  # points between two labels
 SPAN = 8.0  # from here on a scale is logarithmic
 TICKS = 4
 
@@ -19,10 +23,18 @@ def spans(values: list[float]) -> bool:
 
 
 def ticked(values: list[float]) -> list[float]:
-    """The values themselves, thinned until their labels fit."""
+    """The values themselves, as far as their labels do not touch; the ends always."""
     known = sorted(set(values))
-    step = -(-len(known) // (TICKS + 2))
-    return known[::step]
+    places = [log(value) for value in known] if spans(known) else known
+    reach = (places[-1] - places[0]) or 1.0
+    across = [AXIS * (place - places[0]) / reach for place in places]
+    wide = [width_of(digits(value), FONT - 1) + APART for value in known]
+    kept = [0]
+    for index in range(1, len(known) - 1):
+        free = across[index] - across[kept[-1]] >= (wide[index] + wide[kept[-1]]) / 2
+        if free and across[-1] - across[index] >= (wide[index] + wide[-1]) / 2:
+            kept.append(index)
+    return [known[index] for index in dict.fromkeys([*kept, len(known) - 1])]
 
 
 def scale(axes: Axes, curve: Curve) -> None:

@@ -6,6 +6,7 @@ import io
 import itertools
 import re
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from markupsafe import Markup
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
 
 from holdfast_report.slimming import slim
 
@@ -48,6 +51,15 @@ SETTINGS: Any = {
     "font.size": FONT,
     "path.simplify": False,
 }
+
+
+@cache
+def width_of(text: str, size: float) -> float:
+    """Points, in a font as wide as any that a reader's machine may choose; a letter that it may
+    lack counts as a wide one."""
+    letters = FontProperties(family="DejaVu Sans", size=size)
+    known = re.sub(r"[^ -~]", "W", text)
+    return text_to_path.get_text_width_height_descent(known, letters, False)[0]
 
 
 @dataclass(frozen=True)

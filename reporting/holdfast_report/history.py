@@ -65,11 +65,9 @@ class Trend(Record):
     series: list[Series]
 
 
-def ask(holdfast: str, store: Path, brief: bool = False) -> list[Series]:
-    """Runs `holdfast trend`; the sentence of a failure becomes a Problem. `brief`: of what was the
-    same at each commit the first and the last point."""
-    told = trends(holdfast, store, *(["--brief"] if brief else []))
-    return [series for series in told if series.points]
+def ask(holdfast: str, store: Path, *options: str) -> list[Series]:
+    """Runs `holdfast trend` with these options; the sentence of a failure becomes a Problem."""
+    return [series for series in trends(holdfast, store, *options) if series.points]
 
 
 def ask_levels(holdfast: str, store: Path, baselines: Path | None) -> list[Series]:

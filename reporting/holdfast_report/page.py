@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page: all sections in one HTML file that needs nothing else."""
 
+import re
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -20,6 +21,11 @@ def breakable(case: str) -> Markup:
     return Markup("/<wbr>").join(case.split("/"))
 
 
+def parted(text: str) -> Markup:
+    """A text that may break after the parts of its names."""
+    return Markup("<wbr>").join(re.split(r"(?<=[/_])", text))
+
+
 def engine_of(root: Root, series: list[Series], past: Past) -> Environment:
     """The templates, and what they call: what they fold goes into one block of the page."""
     engine = Environment(
@@ -30,7 +36,7 @@ def engine_of(root: Root, series: list[Series], past: Past) -> Environment:
         lstrip_blocks=True,
     )
     folded = Folded()
-    engine.filters["breakable"] = breakable
+    engine.filters |= {"breakable": breakable, "parted": parted}
     engine.globals |= {
         "fold": folded.add,
         "fold_piece": folded.piece,

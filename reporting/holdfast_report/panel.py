@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A series over commits as a small panel: points, the accepted band, the level of each segment and
-where it changes; on the page, and as files of its own."""
+where it changes."""
 
-import re
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
-from holdfast_report.documents import Entry
-from holdfast_report.drawing import FONT, PAPER, Pen, save
+from holdfast_report.drawing import FONT
 from holdfast_report.history import ChangePoint, Series
 from holdfast_report.sketch import (
     Area,
@@ -18,16 +15,15 @@ from holdfast_report.sketch import (
     Sketch,
     Words,
     box,
-    figure_of,
 )
-from holdfast_report.trends import ALARMS, Band, band_of, describe, short_commit, unit
+from holdfast_report.trends import ALARMS, Band, describe, short_commit, unit
 from holdfast_report.units import percent, readable
 
 WIDTH, HEIGHT = 252.0, 112.0  # points
 LEFT, RIGHT, TOP, BOTTOM = 50.0, 244.0, 12.0, 97.0
 LINE = 14.0  # of the heading of a panel that stands alone
 MANY = 100  # points, from which on each is drawn smaller, and without its spread
-NAME = 0.22  # of a panel's width, for the name of a commit
+LETTER = 0.0275  # of a panel's width, for each of the name of a commit
 
 
 def cross(x: float, y: float) -> list[list[Point]]:
@@ -70,22 +66,25 @@ def name_changes(
 ) -> None:
     """Above a change by how much, below the axis its commit; where names would touch, the larger
     change has them. Below also the first commit and the last."""
-    taken: list[float] = []
+    taken: list[tuple[float, float]] = []  # middle and reach of each name, of the panel's width
     below = plane.bottom + 9.5
     for at, change in sorted(marked, key=lambda one: -abs(one[1].change)):
-        place = min(max((at + 0.1) / (count + 0.2), 0.08), 0.92)
-        if any(abs(place - other) < NAME for other in taken):
+        name = short_commit(change.commit)
+        reach = len(name) * LETTER
+        edge = reach / 2 - 0.03
+        place = min(max((at + 0.1) / (count + 0.2), edge), 1 - edge)
+        if any(abs(place - other) < (reach + wide) / 2 for other, wide in taken):
             continue
-        taken.append(place)
+        taken.append((place, reach))
         x = LEFT + place * (RIGHT - LEFT)
         above = x, plane.top - 2.5
         sketch.add(Words(above, percent(change.change), "ink", FONT - 1, "middle"))
         address = link + change.commit if link and not change.commit.startswith("sha256:") else None
         role = "optimized" if address else "ink"
-        name = short_commit(change.commit)
         sketch.add(Words((x, below), name, role, FONT - 1.5, "middle", address))
     for place, text, side in ((0.0, ends[0], "start"), (1.0, ends[1], "end")):
-        crowded = any(abs(place - other) < 1.45 * NAME for other in taken)
+        reach = len(text) * LETTER
+        crowded = any(abs(place - other) < reach + 0.45 * wide for other, wide in taken)
         if not crowded and (side == "start" or count > 1):
             x = LEFT + place * (RIGHT - LEFT)
             sketch.add(Words((x, below), text, "muted", FONT - 1.5, side))
@@ -164,30 +163,3 @@ def changes_and_levels(
     if levels:
         sketch.add(Line(levels, "ink", 1.1))
     return marked
-
-
-def stem_of(series: Series) -> Path:
-    """<class>/<case>/<variant>.<metric>, with nothing in it that a file system or a shell would
-    mind."""
-    parts = [series.device_class, *series.case.split("/"), f"{series.variant}.{series.metric}"]
-    safe = [
-        re.sub(r"[^A-Za-z0-9_.=-]", "_", part.replace(":", "=")).lstrip(".") or "_"
-        for part in parts
-    ]
-    return Path(*safe)
-
-
-def draw_all(
-    series: list[Series], entries: Mapping[tuple[str, str], Entry], out: Path
-) -> list[Path]:
-    """One SVG and one PNG for each series, on white."""
-    paths = []
-    for one in series:
-        entry = entries.get((one.device_class, f"{one.case}|{one.variant}|{one.metric}"))
-        verdict = one.points[-1].verdict
-        stem = out / stem_of(one)
-        stem.parent.mkdir(parents=True, exist_ok=True)
-        heading = one.case, f"{one.metric}, {one.variant}, {one.device_class}"
-        drawn = panel(one, band_of(None, entry), verdict, heading=heading)
-        paths += save(figure_of(drawn, Pen(PAPER)), stem)
-    return paths

@@ -3,16 +3,16 @@
 upwards, both logarithmic."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import atan2, cos, degrees, log10, radians, sin
+from dataclasses import dataclass, field
+from math import atan2, cos, degrees, hypot, log10, sin
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.transforms import Bbox
+from matplotlib.path import Path
 
 from holdfast_report.cells import DASH, Share, Table
 from holdfast_report.documents import Case
-from holdfast_report.drawing import FONT, Drawing, Pen
+from holdfast_report.drawing import FONT, Drawing, Pen, width_of
 from holdfast_report.profiles import Profile
 from holdfast_report.root import Part
 from holdfast_report.tables import VARIANTS, name_in
@@ -20,9 +20,15 @@ from holdfast_report.units import digits, readable, share
 
 WIDTH, HEIGHT = 4.6, 3.8  # inches
 MOST_LABELS = 16  # with those of the reference among them
-LETTER = 4.4  # points that a letter is wide, about
+SMALL = FONT - 1.5  # of a label's letters
+HIGH = 8.0  # points that a label needs upwards
+CLEAR = 1.0  # points between a line and its label
+STRIDE = 6.0  # points from one place of a label along its line to the next
+MUCH = 30.0  # points by which a label rather moves along its line than below it
 Offsets = Sequence[tuple[float, float]]  # in points
-BESIDE: Offsets = ((5, -4), (-5, -4), (4, 3), (4, -11), (-4, 3), (-4, -11))
+BESIDE: Offsets = (
+    (5, -4), (-5, -4), (4, 3), (4, -11), (-4, 3), (-4, -11), (4, 6), (-4, 6), (4, -14), (-4, -14)
+)
 MARKERS = {"f64": "o", "f32": "s", "bf16": "^", "mixed": "D"}
 # What crosses the bus is no roof of the device's own memory, and its copy verb is no roof of its kernels.
 NO_ROOF = ("h2d", "d2h", "pinned", "pcie", "memory_copy")
@@ -100,92 +106,145 @@ def peaks(part: Part) -> dict[str, float]:
     return roofs(part, "_flop_per_s")
 
 
-Places = list[Bbox]  # on the figure, in its dots, that hold a text already
+@dataclass
+class Taken:
+    """What a label must not touch, as outlines on the figure, in its dots."""
+
+    axes: Axes
+    texts: list[Path] = field(default_factory=list)  # and marks
+    lines: list[Path] = field(default_factory=list)
+
+    @property
+    def scale(self) -> float:
+        """Dots in a point."""
+        return self.axes.figure.dpi / 72
+
+    def line(self, points: Sequence[tuple[float, float]]) -> None:
+        self.lines.append(Path(self.axes.transData.transform(points)))
+
+    def mark(self, at: tuple[float, float]) -> None:
+        (x, y), half = self.axes.transData.transform(at), 3 * self.scale
+        self.texts.append(outline((x - half, y - half), 2 * half, 2 * half))
+
+    def free(self, place: Path) -> bool:
+        reach, frame = place.get_extents(), self.axes.bbox
+        inside = frame.x0 <= reach.x0 and reach.x1 <= frame.x1 and frame.y0 <= reach.y0
+        known = [*self.texts, *self.lines]
+        return inside and not any(place.intersects_path(other) for other in known)
+
+
+def outline(corner: tuple[float, float], wide: float, high: float, angle: float = 0.0) -> Path:
+    """A rectangle from its lower left corner, turned about it."""
+    (x, y), along, up = corner, (cos(angle), sin(angle)), (-sin(angle), cos(angle))
+    corners = [
+        (x + far * along[0] + above * up[0], y + far * along[1] + above * up[1])
+        for far, above in ((0.0, 0.0), (wide, 0.0), (wide, high), (0.0, high))
+    ]
+    return Path([*corners, corners[0]])
 
 
 def put_text(
-    axes: Axes, taken: Places, at: tuple[float, float], text: str, offsets: Offsets, **style: Any
+    taken: Taken, at: tuple[float, float], text: str, offsets: Offsets, **style: Any
 ) -> None:
-    """Beside a point, at the first of the offsets (in points) where it hides no other text. Where
-    there is no room it is left out: the table has all of them."""
-    scale = axes.figure.dpi / 72
-    x, y = axes.transData.transform(at)
-    wide, high = len(text) * LETTER * scale, 8.5 * scale
+    """Beside a point, at the first of the offsets (in points) where it touches no other text, mark
+    or line. Where there is no room it is left out: the table has all of them."""
+    scale = taken.scale
+    x, y = taken.axes.transData.transform(at)
+    wide, high = width_of(text, SMALL) * scale, HIGH * scale
     for dx, dy in offsets:
         left = x + dx * scale - (wide if dx < 0 else 0)
-        box = Bbox.from_bounds(left, y + dy * scale, wide, high)
-        inside = axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1 and axes.bbox.y0 <= box.y0
-        if inside and not any(box.overlaps(other) for other in taken):
-            taken.append(box)
+        place = outline((left, y + dy * scale), wide, high)
+        if taken.free(place):
+            taken.texts.append(place)
             side = "right" if dx < 0 else "left"
-            axes.annotate(
+            taken.axes.annotate(
                 text, at, (dx, dy), textcoords="offset points", ha=side, va="bottom", **style
             )
             return
 
 
-def label_spots(axes: Axes, pen: Pen, found: Sequence[Spot], taken: Places) -> None:
+def label_spots(pen: Pen, found: Sequence[Spot], taken: Taken) -> None:
     """Its number and the fraction of the floor; of many, those of the optimized variants."""
-    scale = axes.figure.dpi / 72
-    for spot in found:
-        x, y = axes.transData.transform((spot.intensity, spot.flops))
-        taken.append(Bbox.from_extents(x - 3 * scale, y - 3 * scale, x + 3 * scale, y + 3 * scale))
-    style = {"color": pen["ink"], "fontsize": FONT - 1.5}
+    style = {"color": pen["ink"], "fontsize": SMALL}
     for spot in found:
         if len(found) > MOST_LABELS and spot.variant != "optimized":
             continue
         text = str(spot.number)
         if spot.fraction is not None:
             text += f": {100 * spot.fraction:.2g} %"
-        put_text(axes, taken, (spot.intensity, spot.flops), text, BESIDE, **style)
+        put_text(taken, (spot.intensity, spot.flops), text, BESIDE, **style)
 
 
-def draw_roofs(
-    axes: Axes, pen: Pen, slopes: Mapping[str, float], flats: Mapping[str, float]
-) -> Places:
-    """Their labels' places are what it gives back."""
-    taken: Places = []
+def height(flops: float) -> str:
+    """Along an axis that says the unit."""
+    return readable(flops, "1/s").removesuffix("/s")
+
+
+@dataclass(frozen=True)
+class Roof:
+    """A line under which the work lies; its label begins at the first of its ends."""
+
+    said: str
+    ends: list[tuple[float, float]]
+
+
+def roofs_of(axes: Axes, slopes: Mapping[str, float], flats: Mapping[str, float]) -> list[Roof]:
     left, right = axes.get_xlim()
     low, high = axes.get_ylim()
-    style = {"color": pen["muted"], "fontsize": FONT - 1.5}
     top = max(flats.values(), default=high)
     steepest = max(slopes.values(), default=0.0)
+    found = []
     for name, flop in flats.items():
-        begin = flop / steepest if steepest else left
-        axes.plot([max(begin, left), right], [flop, flop], color=pen["ink"], lw=1.0)
-        text = f"{name} {readable(flop, 'flop/s')}"
-        put_text(axes, taken, (right, flop), text, ((-1, 1), (-1, -9), (-110, 1)), **style)
+        begin = max(flop / steepest if steepest else left, left)
+        found.append(Roof(f"{name} {height(flop)}", [(right, flop), (begin, flop)]))
     for name, moved in slopes.items():
-        begin, end = max(left, low / moved), top / moved
-        axes.plot([begin, end], [begin * moved, end * moved], color=pen["ink"], lw=1.0)
-        taken += label_slope(axes, begin, moved, f"{name} {readable(moved, 'B/s')}", style)
-    return taken
+        begin = max(left, low / moved)
+        ends = [(begin, begin * moved), (top / moved, top)]
+        found.append(Roof(f"{name} {readable(moved, 'B/s')}", ends))
+    return found
 
 
-def label_slope(axes: Axes, begin: float, moved: float, text: str, style: dict[str, Any]) -> Places:
-    """Along a bandwidth's line, above its lower end; a box for each of its letters."""
-    here, there = axes.transData.transform([(begin, begin * moved), (2 * begin, 2 * begin * moved)])
-    angle = atan2(there[1] - here[1], there[0] - here[0])
-    side = angle + radians(20)
-    axes.annotate(
-        text,
-        (begin, begin * moved),
-        (7 * cos(side), 7 * sin(side)),
-        textcoords="offset points",
-        rotation=degrees(angle),
-        rotation_mode="anchor",
-        ha="left",
-        va="bottom",
-        **style,
-    )
-    scale = axes.figure.dpi / 72
-    along = [(8 + LETTER * letter) * scale for letter in range(len(text))]
-    return [
-        Bbox.from_bounds(
-            here[0] + far * cos(angle) - 2 * scale, here[1] + far * sin(angle), 4 * scale, 9 * scale
-        )
-        for far in along
+def places_along(length: float, wide: float) -> list[tuple[float, float]]:
+    """Where a label may lie along a line, in points: how far from its first end and how far above
+    it. Near comes before far, and above before below as long as it is not much farther."""
+    steps = int((length - wide - CLEAR) // STRIDE) + 1
+    found = [
+        (far + below * MUCH, far, -CLEAR - HIGH if below else CLEAR)
+        for far in (CLEAR + STRIDE * step for step in range(steps))
+        for below in (False, True)
     ]
+    return [(far, above) for _, far, above in sorted(found)]
+
+
+def label_roof(taken: Taken, roof: Roof, **style: Any) -> None:
+    """As near to the line's first end as there is room between the other lines, marks and labels;
+    where there is none it is left out: the table has all of them."""
+    scale, wide = taken.scale, width_of(roof.said, SMALL)
+    here, there = taken.axes.transData.transform(roof.ends)
+    left, right = sorted((here, there), key=lambda place: place[0])  # a text reads from the left
+    angle = atan2(right[1] - left[1], right[0] - left[0])
+    length = hypot(*(there - here)) / scale
+    for far, above in places_along(length, wide):
+        along = far if here[0] <= there[0] else length - far - wide
+        corner = (
+            left[0] + scale * (along * cos(angle) - above * sin(angle)),
+            left[1] + scale * (along * sin(angle) + above * cos(angle)),
+        )
+        place = outline(corner, wide * scale, HIGH * scale, angle)
+        if taken.free(place):
+            taken.texts.append(place)
+            x, y = taken.axes.figure.transFigure.inverted().transform(corner)
+            taken.axes.annotate(
+                roof.said,
+                (x, y),
+                xycoords="figure fraction",
+                rotation=degrees(angle),
+                rotation_mode="anchor",
+                ha="left",
+                va="bottom",
+                **style,
+            )
+            return
 
 
 def decades(low: float, high: float) -> tuple[float, float]:
@@ -214,11 +273,16 @@ def chart(part: Part, found: Sequence[Spot], pen: Pen = Pen()) -> Drawing:
     axes.grid(color=pen["rule"], lw=0.6)
     axes.set_axisbelow(True)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.yaxis.set_major_formatter(lambda value, _: readable(value, "1/s").removesuffix("/s"))
+    axes.yaxis.set_major_formatter(lambda value, _: height(value))
     axes.set_xlabel("flop per byte of the work", color=pen["muted"], fontsize=FONT - 1)
     axes.set_ylabel("flop/s", color=pen["muted"], fontsize=FONT - 1, labelpad=1)
-    taken = draw_roofs(axes, pen, slopes, flats)
+    taken = Taken(axes)
+    roofs_here = roofs_of(axes, slopes, flats)
+    for roof in roofs_here:
+        axes.plot(*zip(*roof.ends, strict=True), color=pen["ink"], lw=1.0)
+        taken.line(roof.ends)
     for spot in found:
+        taken.mark((spot.intensity, spot.flops))
         filled = spot.variant == "optimized"
         axes.plot(
             spot.intensity,
@@ -231,7 +295,9 @@ def chart(part: Part, found: Sequence[Spot], pen: Pen = Pen()) -> Drawing:
             mew=0.7 if filled else 1.0,
             zorder=3,
         )
-    label_spots(axes, pen, found, taken)
+    for roof in roofs_here:
+        label_roof(taken, roof, color=pen["muted"], fontsize=SMALL)
+    label_spots(pen, found, taken)
     said = "; ".join(
         f"{spot.name} {spot.variant} {readable(spot.flops, 'flop/s')}"
         + (f", {share(spot.fraction)} of the floor" if spot.fraction is not None else "")

@@ -85,12 +85,17 @@ def read_baselines(
     return entries
 
 
+def folder_of(place: Path, otherwise: str) -> Path:
+    """The folder that was named, or what to do `otherwise`."""
+    if place.is_dir():
+        return place
+    what = f"{place} is no folder" if place.exists() else f"there is no folder {place}"
+    raise Problem(f"{what}{otherwise}")
+
+
 def read_root(place: Path, baselines: Path | None) -> Root:
-    if not place.is_dir():
-        raise Problem(
-            f"there is no folder {place}; "
-            f"measure first: holdfast run SUITE --device=host --out={place}"
-        )
+    measure = f"; measure first: holdfast run SUITE --device=host --out={place}"
+    folder_of(place, measure)
     # A second dot marks what is not a result: lists, traces, files being written. A folder named as
     # a profile beside it holds the kernels of that case.
     files = sorted(
@@ -103,7 +108,7 @@ def read_root(place: Path, baselines: Path | None) -> Root:
     processors = {
         (part.device_class, part.suite): part.results.env.host.timed_on for part in parts
     }
-    return Root(
+    root = Root(
         place=place,
         parts=parts,
         verdict=read(Verdict, "holdfast-verdict/1", judged) if judged.exists() else None,
@@ -111,3 +116,6 @@ def read_root(place: Path, baselines: Path | None) -> Root:
         bounds=read_bounds(baselines / "policy") if baselines else [],
         profiles=read_profiles(place),
     )
+    if not (root.parts or root.verdict or root.profiles):
+        raise Problem(f"{place} holds no results, no verdict and no profiles{measure}")
+    return root

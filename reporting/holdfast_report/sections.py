@@ -113,6 +113,7 @@ def ratios(root: Root) -> Section:
             ),
             tables.other_ratios,
         ),
+        "beyond_whole": tables.beyond_whole(root.parts),
         "rankings": rankings[:OPEN_RANKINGS],
         "more_rankings": rankings[OPEN_RANKINGS:],
         "launches": exhibits.of_parts(

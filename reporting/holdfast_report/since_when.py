@@ -4,6 +4,7 @@ since."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isclose
 
 from markupsafe import Markup
 
@@ -17,6 +18,8 @@ from holdfast_report.run_line import Past
 from holdfast_report.sketch import svg
 from holdfast_report.units import percent, readable
 
+KEPT = 1e-5  # relative: a history keeps six digits
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -28,13 +31,20 @@ class Panel:
 
 
 def now_of(root: Root, series: Series, row: Row | None) -> float | None:
-    """The value that was judged, unless the history's last point already is that run."""
+    """The value that was judged, unless the history's last point already is that run, by its time
+    or by its value as the history keeps it."""
     if row is None or not isinstance(row.value, float | int):
         return None
-    runs = [part.results.run for part in root.parts if part.device_class == series.device_class]
-    known = {name for run in runs for name in (run.git.sha, run.content)}
+    suite = series.case.partition("/")[0]
+    runs = [
+        part.results.run
+        for part in root.parts
+        if (part.device_class, part.suite) == (series.device_class, suite)
+    ]
     last = series.points[-1]
-    return None if last.commit in known and last.value == row.value else row.value
+    same = [run for run in runs if last.commit in (run.git.sha, run.content)]
+    kept = isclose(last.value, row.value, rel_tol=KEPT)
+    return None if same and (kept or last.utc in {run.utc for run in same}) else row.value
 
 
 def panels(root: Root, series: list[Series], link: str | None) -> tuple[list[Panel], Table]:

@@ -2,10 +2,9 @@
 """Cases that differ in one axis of their ids alone: a curve where the axis counts something, and
 where it names ways of doing the same, a table that says which one to use when."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from holdfast_report.cells import DASH, Table
+from holdfast_report.cells import Table
 from holdfast_report.documents import Case
 from holdfast_report.root import Part
 from holdfast_report.units import digits, readable, times
@@ -13,7 +12,11 @@ from holdfast_report.units import digits, readable, times
 LEAST_POINTS = 3  # of a curve
 METRICS = {"time_s": "s", "peak_bytes": "B"}  # what is drawn: the first that the cases have
 TIED = 1.05  # as fast, for somebody who chooses
-GIVEN = ("size", "data")  # axes that say what is computed: nobody chooses among them
+# Axes that say what is computed, from what or within which limits: nobody chooses among them.
+GIVEN = (
+    "comp", "data", "diag", "limit", "loss", "mode", "model", "op", "opt", "over", "pass", "psf",
+    "scaling", "size", "source", "unit", "weights",
+)
 
 
 @dataclass(frozen=True)
@@ -101,28 +104,28 @@ def said(curve: Curve) -> str:
     )
 
 
-def choice(rest: str, seconds: dict[str, float], columns: Sequence[str]) -> tuple[str, ...]:
+def ranked(rest: str, seconds: dict[str, float]) -> list[tuple[str, ...]]:
+    """The ways of one set of cases, the fastest first; the set is named once."""
     best = min(seconds.values())
-    fastest = [value for value in columns if seconds.get(value, float("inf")) <= best * TIED]
-    slowest = max(seconds.values()) / best
-    cells = [readable(seconds.get(value), "s") if value in seconds else DASH for value in columns]
-    return (rest, " or ".join(fastest), times(slowest), *cells)
+    rows: list[tuple[str, ...]] = []
+    for way, time in sorted(seconds.items(), key=lambda item: item[1]):
+        beside = "as fast" if rows and time <= best * TIED else times(time / best)
+        compared = beside if rows else "fastest"
+        rows.append(("" if rows else rest, way, readable(time, "s"), compared))
+    return rows
 
 
 def choices(part: Part) -> list[tuple[str, Table]]:
-    """(axis, table): a row for each set of cases that differ in it alone."""
-    rows: dict[str, dict[str, dict[str, float]]] = {}
+    """(axis, table): a row for each way of each set of cases that differ in it alone."""
+    rows: dict[str, list[tuple[str, ...]]] = {}
     for axis, rest, cases in groups(part, counted=False):
         if axis in GIVEN:
             continue
         seconds = {value: case.number("optimized", "time_s") for value, case in cases.items()}
         known = {value: time for value, time in seconds.items() if time}
         if len(known) > 1:
-            rows.setdefault(axis, {})[rest] = known
-    tables = []
-    for axis, by_rest in rows.items():
-        columns = list(dict.fromkeys(value for known in by_rest.values() for value in known))
-        head = ("cases", "fastest", "slowest over fastest", *columns)
-        body = [choice(rest, known, columns) for rest, known in by_rest.items()]
-        tables.append((axis, Table(head, body, text_columns=2)))
-    return tables
+            rows.setdefault(axis, []).extend(ranked(rest, known))
+    return [
+        (axis, Table(("cases", axis, "step", "compared"), body, text_columns=2))
+        for axis, body in rows.items()
+    ]

@@ -2,6 +2,8 @@
 """From documents to what the page shows of one part: rows of bars, stacks and cells, without a
 figure or a tag."""
 
+from collections.abc import Sequence
+
 from holdfast_report.bars import Bar, Stack
 from holdfast_report.cells import DASH, Table, compact
 from holdfast_report.documents import Case, Kernel
@@ -9,15 +11,12 @@ from holdfast_report.policy import bound_for
 from holdfast_report.root import Part, Root
 from holdfast_report.units import digits, readable, share, short_hash, times, unit_of
 
-STAGES = {
-    "trace": "trace_s",
-    "lower": "lower_s",
-    "compile": "compile_s",
-    "load": "load_s",
-    "first call": "first_call_s",
-}
+COMPILING = {"trace": "trace_s", "lower": "lower_s", "compile": "compile_s", "load": "load_s"}
+WHOLE = "first_call_s"  # from construction to the end of the first step, compiling included
+STAGES = (*COMPILING, "the rest")  # what a bar is made of
 VARIANTS = ("optimized", "reference")
 TOP_KERNELS = 6
+MOST_COUNTS = 5  # different ones that a cell tells one by one
 MOST_ROWS = 2000  # of a table; the documents have the rest
 # Stages far shorter than the longest would be empty rows; the table has them.
 SHORTEST_STACK = 0.01
@@ -105,6 +104,11 @@ def component_shares(part: Part) -> list[Bar]:
     return bars
 
 
+def beyond_whole(parts: Sequence[Part]) -> bool:
+    """Whether a part, timed by itself, takes longer than the step that it is a part of."""
+    return any(bar.value > 1 for part in parts for bar in component_shares(part))
+
+
 def launch_shares(part: Part) -> list[Bar]:
     """Each kernel's share of a step's launches, where more than one kernel is launched. Cases and
     variants that launch the same (other sizes of one family, say) are shown once."""
@@ -159,13 +163,20 @@ def ceilings(part: Part) -> Table:
     return Table(("ceiling, calibrated in this run", "value"), rows)
 
 
+def stages_of(case: Case, variant: str) -> tuple[float, ...]:
+    """What the first call was made of; it holds the stages that compile, so that the last part is
+    what they leave of it."""
+    compiling = [case.number(variant, metric) or 0.0 for metric in COMPILING.values()]
+    whole = case.number(variant, WHOLE) or 0.0
+    return *compiling, max(0.0, whole - sum(compiling))
+
+
 def stages(part: Part) -> list[Stack]:
     stacks = []
     for case in part.measured:
         for variant in VARIANTS:
-            found = [case.number(variant, metric) for metric in STAGES.values()]
-            if any(found):
-                parts = tuple(value or 0.0 for value in found)
+            parts = stages_of(case, variant)
+            if any(parts):
                 text = f"{variant} {readable(sum(parts), 's')}"
                 stacks.append(Stack(name_in(part, case.id), parts, text))
     longest = max((sum(stack.parts) for stack in stacks), default=0.0)
@@ -176,12 +187,13 @@ def stage_table(part: Part) -> Table:
     rows = []
     for case in part.measured:
         for variant in VARIANTS:
-            found = [case.number(variant, metric) for metric in STAGES.values()]
+            found = [case.number(variant, metric) for metric in (*COMPILING.values(), WHOLE)]
             if any(found):
                 programs = case.number(variant, "compile_warm")
                 cells = [readable(value, "s") for value in found]
                 rows.append((name_in(part, case.id), variant, readable(programs, "1"), *cells))
-    return Table(("case", "variant", "programs", *STAGES), rows, text_columns=2)
+    head = ("case", "variant", "programs", *COMPILING, "first call, all of it")
+    return Table(head, rows, text_columns=2)
 
 
 def code_cells(kernel: Kernel) -> tuple[str, ...]:
@@ -202,6 +214,14 @@ def cut(table: Table) -> Table:
     return Table(table.head, [*table.rows[:MOST_ROWS], told], table.text_columns)
 
 
+def listed(counts: Sequence[int]) -> str:
+    """Counts in ascending order; of many different ones the ends."""
+    distinct = [readable(count, "1") for count in sorted(set(counts))]
+    if len(distinct) <= MOST_COUNTS:
+        return ", ".join(distinct)
+    return f"{distinct[0]} \u2026 {distinct[-1]}"
+
+
 def kernels(part: Part) -> Table:
     """One row per kernel, variant and code: sizes that share their code share a row."""
     launches: dict[tuple[str, ...], list[int]] = {}
@@ -212,8 +232,7 @@ def kernels(part: Part) -> Table:
                 launches.setdefault(key, []).append(kernel.launches or 0)
     rows = []
     for (name, variant, *code), counts in sorted(launches.items()):
-        distinct = ", ".join(readable(count, "1") for count in sorted(set(counts)))
-        rows.append((name, variant, *code, distinct, str(len(counts))))
+        rows.append((name, variant, *code, listed(counts), str(len(counts))))
     head = (
         "kernel",
         "variant",

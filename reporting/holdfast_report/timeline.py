@@ -93,13 +93,19 @@ def describe(title: str, found: Course, estimate: float | None) -> str:
 
 
 def tick_labels(found: Course) -> dict[int, str]:
-    """Times at their events, at most TICKS and never so near that they touch."""
+    """Times at their events, at most TICKS and never so near that they touch; where two would read
+    the same, those after the first say how much later they were."""
     apart = (found.events[-1] + 1) / TICKS
-    labels: dict[int, str] = {}
+    ticks: dict[int, float] = {}
     for event, seconds in zip(found.events, found.seconds, strict=True):
-        if not labels or event >= max(labels) + apart:
-            labels[event] = readable(seconds, "s")
-    return labels
+        if not ticks or event >= max(ticks) + apart:
+            ticks[event] = seconds
+    labels = {event: readable(seconds, "s") for event, seconds in ticks.items()}
+    if len(set(labels.values())) == len(labels):
+        return labels
+    first, *later = ticks
+    since = {event: f"+{readable(ticks[event] - ticks[first], 's')}" for event in later}
+    return {first: labels[first]} | since
 
 
 def stairs(events: Sequence[float], held: Sequence[float]) -> list[tuple[float, float]]:

@@ -78,7 +78,9 @@ def rank(series: Series, verdict: str | None, kind: str | None = None) -> tuple[
 
 
 def short_commit(commit: str) -> str:
-    return short_hash(commit)[:8]
+    """What was measured of a tree with changes is named by its content, and no commit."""
+    short = short_hash(commit)[:8]
+    return f"content {short}" if commit.startswith("sha256:") else short
 
 
 def unit(series: Series) -> str:

@@ -2,6 +2,7 @@
 """The page in a real browser. A machine without chromium skips these, unless HOLDFAST_REQUIRE says
 that nothing may be missing."""
 
+import copy
 import json
 import re
 from collections.abc import Callable
@@ -44,7 +45,19 @@ frame.onload = async () => {{
     const out = Math.max(svg.left - box.left, box.right - svg.right);
     return {{text: element.textContent, out, height: box.height}};
   }});
+  const cut = [...page.querySelectorAll("#sweeps .scroll, #kernels .scroll")]
+    .filter((element) => element.checkVisibility() && !element.closest("details") && element.scrollWidth > element.clientWidth)
+    .map((element) => [element.closest("section[id]").id, element.scrollWidth, element.clientWidth]);
+  // Two texts of a figure that lie on each other; what is turned has no box of its own.
+  const crowded = [...page.querySelectorAll("svg.figure")].flatMap((svg) => {{
+    const upright = [...svg.querySelectorAll("text")].filter((text) => !text.outerHTML.includes("rotate"));
+    const boxes = upright.map((text) => [text.textContent, text.getBoundingClientRect()]).filter(([, box]) => box.width > 0);
+    return boxes.flatMap(([said, a], at) => boxes.slice(0, at)
+      .filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.5 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4)
+      .map(([other]) => [other, said]));
+  }});
   document.getElementById("measured").textContent = JSON.stringify({{
+    cut, crowded, choices: page.querySelectorAll("#sweeps .scroll").length,
     scroll: root.scrollWidth, width: root.clientWidth, wide, texts,
     heading: page.querySelector(".answer").textContent,
     figures: page.querySelectorAll("svg.figure").length,
@@ -56,6 +69,17 @@ frame.srcdoc = {page};
 </script></body>"""
 
 
+def many_kernels() -> dict[str, Any]:
+    """Cases that launch a kernel with a long name in many different numbers."""
+    document = builders.dry_results()
+    name = "column_sums<float, kde::SplitBf16, 1, kde::at_stored_nodes, false, false>"
+    for size in range(40):
+        variant = builders.dry_variant(1, 64, [builders.kernel(name, 1000 + 37 * size, 168)])
+        case = builders.STEP.replace("48", str(1000 + size))
+        document["cases"].append(builders.case(case, False, {"optimized": variant}, {}))
+    return document
+
+
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A failing run with long names and profiles, as it is written."""
@@ -63,6 +87,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     document = builders.host_results()
     named = "cubed_sphere_swe/" + "a_family_with_a_long_name/" * 4 + "n:96/f64"
     document["cases"][1]["id"] = named
+    ways = ("difference_by_parts", "expanded_in_blocks", "fused", "by_hand")
+    document["cases"] += [
+        document["cases"][0] | {"id": f"cubed_sphere_swe/spread/strategy:per_angle/algo:{way}/f64"}
+        for way in ways
+    ]
+    document["cases"] = copy.deepcopy(document["cases"])
     for case in document["cases"]:
         for variant in case["variants"].values():
             rates = {"flop_per_s": 5e9, "bytes_per_s": 2e9}
@@ -70,6 +100,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
                 name: {"kind": "advisory", "value": value} for name, value in rates.items()
             }
     workplace.measure(HOST, document)
+    workplace.measure(builders.DRY, many_kernels())
     program = profile_builders.compilation(program="a_program/" * 12, reason="a reason " * 12)
     long = {"compiles": [program], "trace": "a.trace.json"}
     for profile in (
@@ -128,6 +159,19 @@ def test_no_text_of_a_figure_is_cut_off_or_tiny(look: Look, width: int, opened: 
     assert len(shown) > 20
     assert [text for text in shown if text["out"] > 2] == []
     assert [text for text in shown if text["height"] < 9] == []
+
+
+@pytest.mark.parametrize(("width", "sections"), [(PHONE, {"kernels"}), (DESKTOP, set())])
+def test_no_column_lies_outside_a_card(look: Look, width: int, sections: set[str]) -> None:
+    """On a phone the nine columns of the kernels are moved along."""
+    found = look(width, False)
+    assert found["choices"] >= 1
+    assert {section for section, _, _ in found["cut"]} <= sections, found["cut"]
+
+
+@pytest.mark.parametrize(("width", "opened"), WAYS)
+def test_no_text_of_a_figure_lies_on_another(look: Look, width: int, opened: bool) -> None:
+    assert look(width, opened)["crowded"] == []
 
 
 def test_the_browser_shows_verdict_and_figures(look: Look) -> None:

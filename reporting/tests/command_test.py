@@ -180,3 +180,29 @@ def test_the_module_runs_from_a_shell(workplace: Workplace) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.strip() == str(workplace.out / "index.html")
+
+
+def test_an_empty_results_folder_is_told_with_the_command_that_fills_it(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = workplace.folder / "empty"
+    (empty / HOST).mkdir(parents=True)
+    said = refusal([f"--results={empty}", f"--out={workplace.out}"], capsys)
+    assert "holds no results, no verdict and no profiles" in said and "holdfast run" in said
+    assert not workplace.out.exists()
+
+
+def test_a_file_in_place_of_a_folder_is_not_said_to_be_absent(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = builders.put(workplace.folder / "a_file", "{}")
+    said = refusal([f"--results={file}", f"--out={workplace.out}"], capsys)
+    assert f"{file} is no folder; measure first" in said and "there is no" not in said
+    said = refusal([*workplace.options(), f"--baselines={file}"], capsys)
+    assert said == f"holdfast_report: {file} is no folder (--baselines)\n"
+
+
+def test_a_verdict_alone_is_a_page(workplace: Workplace) -> None:
+    alone = builders.put(workplace.folder / "alone" / "verdict.json", builders.verdict(3, [])).parent
+    assert main([f"--results={alone}", f"--out={workplace.out}"]) == 0
+    assert "incomplete" in workplace.page()

@@ -138,15 +138,6 @@ def test_no_store_named_gives_a_page_without_trends(workplace: Workplace) -> Non
     assert "No trends: no store was named" in Reader(workplace.page()).words
 
 
-def test_an_empty_results_root_gives_a_page_that_says_nothing_was_measured(
-    workplace: Workplace,
-) -> None:
-    empty = workplace.folder / "empty"
-    empty.mkdir()
-    assert main([f"--results={empty}", f"--out={workplace.out}"]) == 0
-    assert "nothing was measured" in Reader(workplace.page()).words
-
-
 def test_changed_series_get_a_panel_and_constant_ones_a_row(workplace: Workplace) -> None:
     reader = drawn(workplace)  # no verdict, so that nothing but its course recommends a series
     said = [figure for figure in reader.figures if figure and "commits" in figure]

@@ -8,7 +8,8 @@ import profile_builders
 import pytest
 from builders import STEP
 from holdfast_report import compiles, components
-from holdfast_report.bars import HAIR, WIDTH, bar_chart, stack_chart
+from holdfast_report.bars import APART, HAIR, WIDTH, Bar, Stack, bar_chart, stack_chart
+from holdfast_report.drawing import width_of
 from holdfast_report.profiles import Memory, Profile
 from holdfast_report.sketch import Words, svg
 from holdfast_report.timeline import (
@@ -21,6 +22,7 @@ from holdfast_report.timeline import (
     course,
     panel,
     plane_of,
+    tick_labels,
 )
 from profile_builders import compilation, memory, op, scope, timeline
 from sketch_reader import areas, lines, texts, width
@@ -245,3 +247,30 @@ def test_a_variant_that_holds_no_memory_has_no_timeline() -> None:
 def test_what_no_site_claims_at_the_peak_is_shown() -> None:
     claimed = Memory.model_validate(memory() | {"peak_by_site": {"state": 1_177_000}})
     assert bytes_at_peak(claimed) == [("state", 1_177_000), ("no site", 856)]
+
+
+def times_of(seconds: list[float]) -> list[str]:
+    points = timeline([("a", 10)] * len(seconds))
+    points = [point | {"s": at} for point, at in zip(points, seconds, strict=True)]
+    found = course(Memory.model_validate(memory() | {"timeline": points}))
+    assert found is not None
+    return list(tick_labels(found).values())
+
+
+def test_times_that_would_read_the_same_count_from_the_first() -> None:
+    near = [0.0485 + 1e-5 * k for k in range(12)]
+    assert times_of(near) == ["48.5 ms", "+30.0 \u00b5s", "+60.0 \u00b5s", "+90.0 \u00b5s"]
+    assert times_of([0.01 * (k + 1) for k in range(12)]) == ["10 ms", "40 ms", "70 ms", "100 ms"]
+
+
+@pytest.mark.parametrize("letter", ["m", "w", "i", "_"])
+def test_a_name_never_runs_into_its_value(letter: str) -> None:
+    name = f"forward_{letter * 80}/docs:0/bf16"
+    bars = bar_chart([Bar(name, 1.0, "optimized 1.46 s")], "bars")
+    stacks = stack_chart([Stack(name, (1.0,), "optimized 1.46 s")], ["only"], "stacks")
+    for sketch in (bars, stacks):
+        shown, value = [mark for mark in sketch.marks if isinstance(mark, Words)][:2]
+        assert shown.said.startswith("forward_") and shown.said.endswith("16")
+        ends = width_of(shown.said, shown.size)
+        assert ends + APART <= WIDTH - width_of(value.said, value.size)
+        assert ends > 0.6 * WIDTH, "it fills the row"

@@ -126,3 +126,54 @@ def test_the_noise_of_a_series_is_that_between_neighbours_and_no_step(tmp_path: 
     assert archive.columns[DRY, STEP_CASE, "optimized", "launches"].noise == 0
     assert 0.003 < archive.columns[HOST, STEP_CASE, "optimized", "time_s"].noise < 0.012
     assert archive.commits[0].name == sha(1)
+
+
+def run_line(number: int, commit: str, order: int, utc: str, launches: int) -> str:
+    said = {
+        "run": number, "suite": "toy", "utc": utc, "id": None,
+        "commit": {
+            "name": commit, "order": order, "branch": None, "subject": None, "author_time": None,
+            "parent": None, "ci": None,
+        },
+        "verdict": None, "values": {"0": 10, "1": launches, "2": 6e-4},
+    }
+    return json.dumps(said, separators=(",", ":")) + "\n"
+
+
+def out_of_order(folder: Path, *runs: tuple[str, int, str, int]) -> Archive:
+    """Runs of a commit, an order, a time and launches, as they were appended."""
+    head = "".join(SEGMENT.splitlines(keepends=True)[:5])
+    lines = [run_line(number, *run) for number, run in enumerate(runs, start=1)]
+    return read_store(placed(folder, head + "".join(lines)), None)
+
+
+def test_an_older_run_that_was_appended_later_is_not_the_newest(tmp_path: Path) -> None:
+    archive = out_of_order(
+        tmp_path,
+        ("b" * 40, 1, "2026-11-22T12:00:00Z", 5),
+        ("a" * 40, 2, "2026-11-21T12:00:00Z", 4),
+    )
+    assert [commit.name[0] for commit in archive.commits] == ["a", "b"]
+    assert archive.commits[archive.runs_of(CLASS)[-1].at].name == "b" * 40
+    assert values(archive, "optimized", "launches") == [(0, 4), (1, 5)]
+    assert archive.columns[CLASS, TOY, "optimized", "launches"].last == 5
+
+
+def test_of_two_runs_of_a_commit_the_later_counts_whichever_was_appended_first(
+    tmp_path: Path,
+) -> None:
+    archive = out_of_order(
+        tmp_path,
+        ("a" * 40, 1, "2026-11-22T12:00:00Z", 5),
+        ("a" * 40, 1, "2026-11-21T12:00:00Z", 4),
+    )
+    assert values(archive, "optimized", "launches") == [(0, 4), (0, 5)]
+
+
+def test_a_content_is_called_so_and_a_commit_by_its_hash(tmp_path: Path) -> None:
+    archive = out_of_order(
+        tmp_path,
+        ("a" * 40, 1, "2026-11-21T12:00:00Z", 4),
+        ("sha256:" + "d" * 64, 2, "2026-11-22T12:00:00Z", 5),
+    )
+    assert [commit.called for commit in archive.commits] == ["a" * 10, "content " + "d" * 10]

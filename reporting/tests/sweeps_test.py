@@ -2,7 +2,9 @@
 from typing import Any
 
 import builders
+import pytest
 from builders import Workplace
+from holdfast_report.curves import ticked
 from holdfast_report.documents import Results
 from holdfast_report.root import Part
 from holdfast_report.sweeps import choices, curves, said, taken_apart
@@ -52,15 +54,25 @@ def test_a_value_that_never_moves_is_no_curve() -> None:
     assert curves(part_of(cases)) == []
 
 
-def test_a_choice_names_the_fastest_way_for_each_size() -> None:
+def test_the_values_below_a_curve_never_touch() -> None:
+    near = [48.0, *(1000.0 + k for k in range(40))]
+    assert ticked(near) == [48, 1039]
+    assert ticked([24, 48, 96]) == [24, 48, 96]
+    assert ticked([float(k) for k in range(1, 10)])[-1] == 9
+    assert ticked([7.0]) == [7]
+
+
+def test_a_choice_begins_with_the_fastest_way_for_each_size() -> None:
     part = part_of(
         algorithms("tiny", linear=1e-3, fused=2e-3) + algorithms("large", linear=8e-3, fused=2e-3)
     )
-    by_axis = dict(choices(part))
-    assert by_axis["algo"].head[3:] == ("linear", "fused")
-    assert [row[:3] for row in by_axis["algo"].rows] == [
-        ("decode/size:tiny/f32", "linear", "2\u00d7"),
-        ("decode/size:large/f32", "fused", "4\u00d7"),
+    table = dict(choices(part))["algo"]
+    assert table.head == ("cases", "algo", "step", "compared")
+    assert table.rows == [
+        ("decode/size:tiny/f32", "linear", "1 ms", "fastest"),
+        ("", "fused", "2 ms", "2\u00d7"),
+        ("decode/size:large/f32", "fused", "2 ms", "fastest"),
+        ("", "linear", "8 ms", "4\u00d7"),
     ]
 
 
@@ -69,9 +81,26 @@ def test_nobody_chooses_among_inputs() -> None:
     assert choices(part) == []
 
 
-def test_ways_within_five_percent_are_all_named() -> None:
-    (row,) = dict(choices(part_of(algorithms("tiny", linear=1e-3, fused=1.04e-3))))["algo"].rows
-    assert row[1] == "linear or fused"
+DIFFERENT_WORK = {
+    "pass": ("fwd", "bwd"), "psf": ("gaussian", "moffat"), "mode": ("static", "laminar"),
+    "opt": ("adamw", "muon"), "op": ("dcv", "pvc"), "loss": ("linear", "soft_l1"),
+    "diag": ("none", "device"), "model": ("tiny", "small"), "source": ("gen", "host"),
+}
+
+
+@pytest.mark.parametrize("axis", DIFFERENT_WORK)
+def test_different_work_is_not_ranked(axis: str) -> None:
+    cases = [
+        host_case(f"toy/step/{axis}:{value}/f32", 1e-3 * (1 + at))
+        for at, value in enumerate(DIFFERENT_WORK[axis])
+    ]
+    assert choices(part_of(cases)) == []
+
+
+def test_ways_within_five_percent_are_as_fast() -> None:
+    part = part_of(algorithms("tiny", linear=1e-3, fused=1.04e-3, lse=1.06e-3))
+    rows = dict(choices(part))["algo"].rows
+    assert [row[3] for row in rows] == ["fastest", "as fast", "1.06\u00d7"]
 
 
 def test_the_page_shows_sweeps_and_choices(workplace: Workplace) -> None:

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import sys
 from pathlib import Path
 
 import builders
@@ -7,13 +8,14 @@ import pytest
 from builders import HOST, Workplace
 from holdfast_report.command import main
 from holdfast_report.documents import Entry, Results, Row
-from holdfast_report.drawing import PAPER, Pen
+from holdfast_report.drawing import PAPER, Pen, width_of
 from holdfast_report.history import Series
-from holdfast_report.panel import BOTTOM, MANY, TOP, panel, stem_of
+from holdfast_report.panel import BOTTOM, MANY, TOP, panel
+from holdfast_report.plots import Progress, stem_of
 from holdfast_report.root import Part, Root
 from holdfast_report.since_when import now_of
-from holdfast_report.sketch import figure_of, path_data
-from holdfast_report.trends import Band, band_of, rank, worth_a_panel
+from holdfast_report.sketch import Words, figure_of, path_data
+from holdfast_report.trends import Band, band_of, rank, short_commit, worth_a_panel
 from matplotlib.colors import to_rgba
 from matplotlib.image import imread
 from sketch_reader import areas, dots, lines, texts
@@ -23,13 +25,83 @@ def series(metric: str, values: list[float], **changes: object) -> Series:
     return Series.model_validate(builders.series(metric, values, **changes))
 
 
-def test_each_series_gets_an_svg_and_a_png(workplace: Workplace) -> None:
+def plots(workplace: Workplace, *more: str) -> list[str]:
     options = [option for option in workplace.options() if not option.startswith("--results")]
-    assert main(["trends", *options]) == 0
+    assert main(["trends", *options, *more]) == 0
     files = sorted(path for path in workplace.out.rglob("*") if path.is_file())
-    assert len(files) == 6
-    assert {path.suffix for path in files} == {".svg", ".png"}
     assert all(path.stat().st_size > 2000 for path in files)
+    return [path.name for path in files]
+
+
+def test_each_series_that_says_something_gets_an_svg_and_a_png(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn = ["case.speedup.png", "case.speedup.svg", "optimized.time_s.png", "optimized.time_s.svg"]
+    assert plots(workplace) == drawn
+    assert "4 plots of 2 series" in (said := capsys.readouterr().out)
+    assert "1 more say nothing new, --all draws them too" in said
+
+
+def test_all_draws_what_stood_still_as_well(workplace: Workplace) -> None:
+    assert [name for name in plots(workplace, "--all") if "launches" in name] == [
+        "optimized.launches.png", "optimized.launches.svg"
+    ]
+
+
+def test_a_metric_chooses_among_the_series(workplace: Workplace) -> None:
+    assert plots(workplace, "--metric=time*") == ["optimized.time_s.png", "optimized.time_s.svg"]
+
+
+def test_the_cases_are_chosen_by_the_command_that_knows_their_pattern(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workplace.holdfast.write_text(f"#!{sys.executable}\nimport sys\nsys.exit(sys.argv[-1])\n")
+    arguments = ["trends", f"--store={workplace.store}", f"--holdfast={workplace.holdfast}"]
+    assert main([*arguments, f"--out={workplace.out}", "--case=toy/**"]) == 2
+    assert "exit 1: --case=toy/**" in capsys.readouterr().err
+
+
+def test_a_metric_that_no_series_has_is_refused(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [option for option in workplace.options() if not option.startswith("--results")]
+    assert main(["trends", *options, "--metric=nonsense"]) == 2
+    assert "has a metric that matches nonsense" in capsys.readouterr().err
+    assert not workplace.out.exists()
+
+
+def test_help_of_trends_names_what_it_draws_and_how_to_choose(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["trends", "--help"])
+    said = capsys.readouterr().out
+    assert all(option in said for option in ("--case GLOB", "--metric GLOB", "--all"))
+    assert "that says something" in said
+
+
+def told(count: int, seconds: float) -> list[str]:
+    """What is said of so many plots, each of which takes so long."""
+    said: list[str] = []
+    now = iter(seconds * step for step in range(count + 2))
+    progress = Progress(count, said.append, lambda: next(now))
+    for number in range(1, count + 1):
+        progress.done(number)
+    return said
+
+
+def test_how_far_it_is_is_told_each_hundred_plots_and_each_few_seconds() -> None:
+    assert told(250, 0.001) == ["100 of 250 series drawn", "200 of 250 series drawn"]
+    assert told(7, 1.1) == ["3 of 7 series drawn", "6 of 7 series drawn"]
+    assert told(3, 0.2) == []
+
+
+def test_how_far_it_is_goes_to_stderr_in_counts_alone(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast_report.plots.SECONDS", 0.0)
+    plots(workplace)
+    assert capsys.readouterr().err == "holdfast_report: 1 of 2 series drawn\n"
 
 
 def test_trends_of_an_empty_store_are_refused(
@@ -61,6 +133,51 @@ def test_another_run_of_the_last_commit_is_shown_beside_it() -> None:
     judged = Row.model_validate(builders.improved())
     assert now_of(Root(Path(), [part]), one, judged) == 12.0
     assert now_of(Root(Path(), [part]), one, judged.model_copy(update={"value": 10.0})) is None
+
+
+def test_this_run_is_drawn_once_though_the_history_keeps_six_digits() -> None:
+    part = Part(Results.model_validate(builders.host_results()), None)
+    one = series("speedup", [29.0087], variant="case")
+    same = one.points[0].model_copy(update={"commit": part.results.run.content})
+    one = one.model_copy(update={"points": [same]})
+    judged = Row.model_validate(builders.improved() | {"value": 29.008701234})
+    assert now_of(Root(Path(), [part]), one, judged) is None
+    other = judged.model_copy(update={"value": 29.01})
+    assert now_of(Root(Path(), [part]), one, other) == 29.01
+
+
+def test_a_point_of_the_time_of_this_run_is_this_run() -> None:
+    run = (part := Part(Results.model_validate(builders.host_results()), None)).results.run
+    one = series("speedup", [10.0], variant="case")
+    same = one.points[0].model_copy(update={"commit": run.content, "utc": run.utc})
+    judged = Row.model_validate(builders.improved())
+    assert now_of(Root(Path(), [part]), one.model_copy(update={"points": [same]}), judged) is None
+
+
+CONTENT = "sha256:d63837d87b36e9e24b099c66f3e8ae4a"
+
+
+def test_a_content_is_named_as_one_and_a_commit_by_its_hash() -> None:
+    assert short_commit(CONTENT) == "content d63837d8"
+    assert short_commit("d63837d87b36e9e2") == "d63837d8"
+
+
+@pytest.mark.parametrize("at", [2, 5, 9])
+def test_the_names_below_a_panel_never_touch(at: int) -> None:
+    change = {"order": at, "commit": CONTENT, "before": 1.0, "after": 2.0, "change": 1.0}
+    one = series("speedup", [1.0] * (at - 1) + [2.0] * (10 - at), change_points=[change])
+    last = one.points[-1].model_copy(update={"commit": CONTENT})
+    sketch = panel(one.model_copy(update={"points": [*one.points[:-1], last]}))
+    below = [mark for mark in sketch.marks if isinstance(mark, Words) and mark.at[1] > BOTTOM]
+    assert "content d63837d8" in [mark.said for mark in below]
+    shift = {"start": 0.0, "middle": 0.5, "end": 1.0}
+    spans = sorted(
+        (mark.at[0] - shift[mark.anchor] * (wide := width_of(mark.said, mark.size)), wide)
+        for mark in below
+    )
+    ends = [start + wide for start, wide in spans]
+    assert all(end < start for end, (start, _) in zip(ends, spans[1:], strict=False))
+    assert spans[0][0] > 0 and ends[-1] < sketch.width
 
 
 def test_without_a_verdict_the_accepted_value_is_a_line() -> None:

@@ -28,6 +28,11 @@ class Commit:
         return self.name.removeprefix("sha256:")[:10]
 
     @property
+    def called(self) -> str:
+        """As a reader meets it: a content is no commit."""
+        return self.short if self.committed else f"content {self.short}"
+
+    @property
     def date(self) -> str:
         return self.utc[:10]
 

@@ -87,7 +87,9 @@ def data_of(site: Site, drawn: list[Column]) -> Any:
             }
         )
     commits = [
-        [commit.name[:12] if commit.committed else commit.short, commit.date, (commit.subject or "")[:72]]
+        [commit.name[:12], commit.date, (commit.subject or "")[:72]]
+        if commit.committed
+        else [commit.short, commit.date, "", "content"]
         for commit in archive.commits
     ]
     return {"commits": commits, "figures": figures, "link": site.link}

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from holdfast_report.site import addresses
-from holdfast_report.site.archive import Archive, Column
+from holdfast_report.site.archive import Archive, Column, Commit
 from holdfast_report.site.cases import embedded, value_of
 from holdfast_report.site.levels import better_of
 from holdfast_report.site.pages import Renderer, Site
@@ -63,6 +63,10 @@ def names(site: Site) -> str:
     return f"holdfast.series({dense(data)});\n"
 
 
+def told(commit: Commit) -> str:
+    return (commit.subject or "")[:72] if commit.committed else "content, which no commit has"
+
+
 def ordered(archive: Archive) -> list[Column]:
     return [column for columns in archive.cases.values() for column in columns]
 
@@ -78,9 +82,7 @@ def comparison(site: Site, renderer: Renderer) -> dict[str, str]:
         files[f"values-{number}"] = f"holdfast.values({number},{columns});\n"
     versions = {name: hashlib.sha256(text.encode()).hexdigest()[:8] for name, text in files.items()}
     data = {
-        "commits": [
-            [commit.short, commit.date, (commit.subject or "")[:72]] for commit in archive.commits
-        ],
+        "commits": [[commit.short, commit.date, told(commit)] for commit in archive.commits],
         "chunk": CHUNK,
         "versions": versions,
     }

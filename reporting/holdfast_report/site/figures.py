@@ -17,7 +17,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
 from holdfast_report import drawing, slimming
 from holdfast_report.drawing import Drawing, Pen, body_of
-from holdfast_report.site.archive import Archive, Column
+from holdfast_report.site.archive import Archive, Column, Commit
 from holdfast_report.site.levels import Change, Levels
 from holdfast_report.trends import Band
 from holdfast_report.units import (
@@ -33,6 +33,7 @@ from holdfast_report.units import (
 WIDTH, HEIGHT = 350.0, 156.0  # points
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 344.0, 20.0, 130.0
 LABEL = 52.0  # what the label of a change needs, in points
+CONTENT = 1.6  # times as much, where it names a content
 
 
 LETTERS = 10.0
@@ -172,23 +173,31 @@ def dots(plane: Plane, at: Sequence[int], values: Sequence[float]) -> str:
     )
 
 
+def name_of_commit(commit: Commit) -> tuple[str, float]:
+    """As it stands below the axis, and the points that it needs."""
+    if commit.committed:
+        return commit.short[:7], LABEL
+    return f"content {commit.short[:7]}", CONTENT * LABEL
+
+
 def labelled(plane: Plane, changes: Sequence[Change], archive: Archive, link: str | None) -> str:
     """How much, above a change, and the commit below it; where labels would touch, the larger
     change has one."""
-    taken: list[float] = []
+    taken: list[tuple[float, float]] = []  # middle and width
     texts = []
     for change in sorted(changes, key=lambda one: -abs(one.change)):
-        x = min(max(plane.x(change.at - 0.5), LEFT + LABEL / 2), RIGHT - LABEL / 2)
-        if any(abs(x - other) < LABEL for other in taken):
-            continue
-        taken.append(x)
         commit = archive.commits[change.at]
+        called, needs = name_of_commit(commit)
+        x = min(max(plane.x(change.at - 0.5), LEFT + needs / 2), RIGHT - needs / 2)
+        if any(abs(x - other) < (needs + wide) / 2 for other, wide in taken):
+            continue
+        taken.append((x, needs))
         tone = "worse" if change.worse else "moved"
         texts.append(
             f'<text class="{tone}" x="{short(x)}" y="{short(TOP - 6)}">{percent(change.change)}'
             f'</text>'
         )
-        name = f'<text x="{short(x)}" y="{short(BOTTOM + 14)}">{escape(commit.short[:7])}</text>'
+        name = f'<text x="{short(x)}" y="{short(BOTTOM + 14)}">{escape(called)}</text>'
         if link and commit.committed:
             name = f'<a href="{escape(link + commit.name)}">{name}</a>'
         texts.append(name)
@@ -241,12 +250,17 @@ def marks(
 
 def ends(archive: Archive, changes: Sequence[Change], plane: Plane) -> str:
     """The first and the last commit, where no change's label stands there."""
-    near = [plane.x(change.at) for change in changes]
+    near = [
+        (plane.x(change.at), name_of_commit(archive.commits[change.at])[1]) for change in changes
+    ]
     texts = []
     for at, anchor, x in ((0, "start", LEFT), (len(archive.commits) - 1, "end", RIGHT)):
-        if all(abs(x - other) > 1.6 * LABEL for other in near):
-            name = escape(archive.commits[at].short[:7])
-            texts.append(f'<text class="end {anchor}" x="{short(x)}" y="{short(BOTTOM + 14)}">{name}</text>')
+        called, needs = name_of_commit(archive.commits[at])
+        if all(abs(x - other) > needs + 0.6 * wide for other, wide in near):
+            texts.append(
+                f'<text class="end {anchor}" x="{short(x)}" y="{short(BOTTOM + 14)}">'
+                f"{escape(called)}</text>"
+            )
     return "".join(texts)
 
 
@@ -256,11 +270,11 @@ def describe(column: Column, archive: Archive, levels: Levels) -> str:
         (
             f"{column.metric}, {column.variant}, on {column.device_class}: "
             f"{len(column.at)} points, now {readable(column.last, column.unit)} at "
-            f"{archive.commits[column.at[-1]].short}"
+            f"{archive.commits[column.at[-1]].called}"
         )
     ]
     for change in levels.changes.get(column.key, []):
-        words.append(f"changed by {percent(change.change)} at {archive.commits[change.at].short}")
+        words.append(f"changed by {percent(change.change)} at {archive.commits[change.at].called}")
     drift = levels.drifts.get(column.key)
     if drift:
         words.append(f"drifted by {percent(drift.change)} from its anchor")

@@ -2,6 +2,7 @@
 """An archive while runs come in, in any order."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from holdfast_report.site.archive import ALARMS, Archive, Column, Commit, Key, Run
@@ -15,19 +16,23 @@ class Gathering:
         self.aliases = aliases
         self.numbers: dict[str, int] = {}  # by a commit's name
         self.commits: list[Commit] = []
+        self.begun: list[str] = []  # when each was first measured
         self.runs: dict[tuple[str, int], Run] = {}
         self.columns: dict[Key, Column] = {}
+        self.times: dict[Key, list[str]] = {}  # of the values of each column
         self.better: dict[str, str] = {}  # of metrics, where the store says it
         self.units: dict[str, str] = {}
 
     def commit(self, name: str, order: int, utc: str, known: Mapping[str, Any]) -> int:
-        """Its order is the least that any of its runs has."""
+        """Its order is the least that any of its runs has, its place that of the earliest run."""
         number = self.numbers.get(name)
         if number is None:
             number = self.numbers[name] = len(self.commits)
             self.commits.append(Commit(order, name, known.get("author_time") or utc))
+            self.begun.append(utc)
         commit = self.commits[number]
         commit.order = min(commit.order, order)
+        self.begun[number] = min(self.begun[number], utc)
         commit.subject = commit.subject or known.get("subject")
         commit.branch = commit.branch or known.get("branch")
         return number
@@ -47,23 +52,32 @@ class Gathering:
             found = self.columns[key] = Column(key)
         return found
 
-    def value(self, key: Key, number: int, value: float, verdict: str | None) -> None:
-        column = self.column(key)
+    def measured(self, column: Column, number: int, value: float, utc: str) -> None:
         column.at.append(number)
         column.values.append(value)
+        self.times.setdefault(column.key, []).append(utc)
+
+    def value(self, key: Key, number: int, value: float, verdict: str | None, utc: str) -> None:
+        column = self.column(key)
+        self.measured(column, number, value, utc)
         if verdict in ALARMS:
             column.alarms.add(number)
 
     def archive(self) -> Archive:
-        ordered = sorted(range(len(self.commits)), key=lambda number: self.commits[number].order)
+        ordered = sorted(
+            range(len(self.commits)),
+            key=lambda number: (self.begun[number], self.commits[number].order),
+        )
         position = [0] * len(ordered)
         for at, number in enumerate(ordered):
             position[number] = at
         for column in self.columns.values():
             column.at = [position[number] for number in column.at]
-            if any(a > b for a, b in zip(column.at, column.at[1:], strict=False)):
-                pairs = sorted(zip(column.at, column.values, strict=True), key=lambda pair: pair[0])
-                column.at, column.values = [at for at, _ in pairs], [value for _, value in pairs]
+            whens = list(zip(column.at, self.times.get(column.key, []), strict=True))
+            if any(a > b for a, b in pairwise(whens)):
+                by_time = sorted(range(len(whens)), key=whens.__getitem__)
+                column.at = [column.at[index] for index in by_time]
+                column.values = [column.values[index] for index in by_time]
             column.alarms = {position[number] for number in column.alarms}
         for run in self.runs.values():
             run.at = position[run.at]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 
-from holdfast_report.history import Series
+from holdfast_report.history import Segment, Series
 from holdfast_report.site.archive import Archive, Key
 
 HIGHER = ("speedup", "peak_ratio", "floor_fraction")
@@ -131,10 +131,16 @@ def levels_of(
 ) -> Levels:
     found = Levels()
     place = archive.position
+
+    def ends(part: Segment) -> tuple[int, int]:
+        """Where an older run came later, the order of the store is not that of the archive."""
+        first, last = place[part.first], place[part.last]
+        return min(first, last), max(first, last)
+
     for one in series:
         key = one.key
         found.segments[key] = [
-            (place[part.first], place[part.last], part.median)
+            (*ends(part), part.median)
             for part in one.segments
             if part.first in place and part.last in place
         ]

@@ -50,4 +50,4 @@ def take(line: str, where: str, gathering: Gathering) -> None:
     run.fingerprints.setdefault(key[1].partition("/")[0], fingerprint)
     if said["verdict"] is not None:
         run.counts[said["verdict"]] = run.counts.get(said["verdict"], 0) + 1
-    gathering.value(key, number, value, said["verdict"])
+    gathering.value(key, number, value, said["verdict"], utc)

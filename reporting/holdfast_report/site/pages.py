@@ -166,7 +166,7 @@ def case_row(site: Site, case: str) -> dict[str, Any]:
         "address": addresses.of_case(case),
         "classes": len({one.device_class for one in columns}),
         "series": len(columns),
-        "changed": f"{commit.date} {commit.short}" if commit else "",
+        "changed": f"{commit.date} {commit.called}" if commit else "",
     }
 
 

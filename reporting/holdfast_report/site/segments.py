@@ -200,9 +200,7 @@ class Segment:
                 continue
             if value_now is None:
                 raise Problem(f"{where}: series {series} has no value; restore the store")
-            column = self.columns[series]
-            column.at.append(number)
-            column.values.append(value_now)
+            self.gathering.measured(self.columns[series], number, value_now, run.utc)
         if run.verdict is not None:
             self.alarm(run, run.verdict, number)
 

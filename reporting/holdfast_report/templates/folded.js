@@ -4,6 +4,12 @@
   const block = document.getElementById("folded");
   if (!block) return;
   let said = null;
+  // A text that may break after the parts of its names.
+  const part = (cell) => {
+    const words = cell.textContent.split(/(?<=[/_])/);
+    if (cell.textContent.includes("/")) cell.classList.add("path");
+    cell.replaceChildren(...words.flatMap((word, index) => index ? [document.createElement("wbr"), word] : [word]));
+  };
   const build = (place) => {
     const {tables, texts} = said, [textColumns, head, rows] = tables[place.dataset.table], table = document.createElement("table");
     place.removeAttribute("data-table");
@@ -20,8 +26,10 @@
       const made = body.insertRow();
       row.forEach((said, column) => {
         const cell = made.insertCell(), [kind, number, text] = Array.isArray(said) ? said : ["", 0, said];
+        const named = kind === "" && column < textColumns;
         cell.textContent = texts[text];
         cell.className = kind === "share" ? "share" : kind === "branch" ? "text branch" : column < textColumns ? "text" : "";
+        if (named) part(cell);
         if (kind === "share") cell.style.setProperty("--share", `${number}%`);
         if (kind === "branch") cell.style.setProperty("--depth", number);
       });

@@ -5,6 +5,10 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const {commits, figures, link} = data;
   const LEFT = 58, RIGHT = 344, TOP = 20, BOTTOM = 130, LABEL = 52, last = commits.length - 1;
+  // A content is named as one, needs more room, and has no page in the repository.
+  const called = (at, letters) => (commits[at][3] ? `${commits[at][3]} ` : "") + commits[at][0].slice(0, letters);
+  const room = (at) => (commits[at][3] ? 1.6 : 1) * LABEL;
+  const addressOf = (at) => link && !commits[at][3] ? link + commits[at][0] : null;
   const STEPS = {
     s: [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]],
     B: [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]],
@@ -106,30 +110,30 @@
     parts.push(`<path class="alarm" d="${seen.filter(([one]) => figure.alarms.includes(one)).map(([one, value]) => `M${short(xOf(one) - 3)} ${short(y(value) - 3)}l6 6m0 -6l-6 6`).join("")}"/>`);
     const taken = [], texted = [];
     for (const [one, percent, worse] of figure.changes.filter(([at]) => inside(at)).sort((a, b) => parseFloat(b[1].slice(1)) - parseFloat(a[1].slice(1)))) {
-      const x = Math.min(Math.max(xOf(one - 0.5), LEFT + LABEL / 2), RIGHT - LABEL / 2);
-      if (taken.some((other) => Math.abs(x - other) < LABEL)) continue;
-      taken.push(x);
+      const needs = room(one), x = Math.min(Math.max(xOf(one - 0.5), LEFT + needs / 2), RIGHT - needs / 2), address = addressOf(one);
+      if (taken.some(([other, wide]) => Math.abs(x - other) < (needs + wide) / 2)) continue;
+      taken.push([x, needs]);
       texted.push(`<text class="${worse ? "worse" : "moved"}" x="${short(x)}" y="${TOP - 6}">${percent}</text>`);
-      const name = `<text x="${short(x)}" y="${BOTTOM + 14}">${escaped(commits[one][0].slice(0, 7))}</text>`;
-      texted.push(link ? `<a href="${escaped(link + commits[one][0])}">${name}</a>` : name);
+      const name = `<text x="${short(x)}" y="${BOTTOM + 14}">${escaped(called(one, 7))}</text>`;
+      texted.push(address ? `<a href="${escaped(address)}">${name}</a>` : name);
     }
     for (const [one, side, x] of [[view.from, "start", LEFT], [view.to, "end", RIGHT]])
-      if (taken.every((other) => Math.abs(x - other) > 1.6 * LABEL)) texted.push(`<text class="end ${side}" x="${x}" y="${BOTTOM + 14}">${escaped(commits[one][0].slice(0, 7))}</text>`);
+      if (taken.every(([other, wide]) => Math.abs(x - other) > room(one) + 0.6 * wide)) texted.push(`<text class="end ${side}" x="${x}" y="${BOTTOM + 14}">${escaped(called(one, 7))}</text>`);
     parts.push(`<g class="labels">${texted.join("")}</g>`);
     plot.marks.innerHTML = parts.join("");
   };
 
   // What is at a point, and how the reader comes to its commit.
   const point = (plot, index) => {
-    const at = plot.at[index], [name, date, subject] = commits[at], value = readable(plot.figure.values[index], plot.figure.unit);
+    const at = plot.at[index], [, date, subject] = commits[at], address = addressOf(at), value = readable(plot.figure.values[index], plot.figure.unit);
     plot.pointed = index;
     plot.readout.textContent = "";
     const strong = document.createElement("strong");
     strong.textContent = `${value} `;
-    const where = document.createElement(link ? "a" : "span");
+    const where = document.createElement(address ? "a" : "span");
     where.className = "sha";
-    where.textContent = name.slice(0, 10);
-    if (link) where.href = link + name;
+    where.textContent = called(at, 10);
+    if (address) where.href = address;
     plot.readout.append(strong, where, ` ${date} ${subject}`);
     plot.marks.querySelector(".pointed")?.remove();
     const circle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
@@ -148,7 +152,10 @@
     for (const [at, index] of visible(plot)) if (best === null || Math.abs(xOf(at) - x) < Math.abs(xOf(plot.at[best]) - x)) best = index;
     return best;
   };
-  const go = (plot) => { if (link && plot.pointed !== null) location.assign(link + commits[plot.at[plot.pointed]][0]); };
+  const go = (plot) => {
+    const address = plot.pointed === null ? null : addressOf(plot.at[plot.pointed]);
+    if (address) location.assign(address);
+  };
   for (const plot of plots) {
     plot.svg.addEventListener("pointermove", (event) => { const index = nearest(plot, event); if (index !== null) point(plot, index); });
     plot.svg.addEventListener("click", (event) => {
@@ -176,9 +183,9 @@
     from.value = view.from;
     to.value = view.to;
     for (const input of [from, to]) {
-      const [name, date] = commits[input.value];
-      input.nextElementSibling.textContent = `${date} ${name.slice(0, 7)}`;
-      input.setAttribute("aria-valuetext", `${date} ${name.slice(0, 7)}`);
+      const said = `${commits[input.value][1]} ${called(input.value, 7)}`;
+      input.nextElementSibling.textContent = said;
+      input.setAttribute("aria-valuetext", said);
     }
     for (const button of form.querySelectorAll("[data-axis]")) button.setAttribute("aria-pressed", String(button.dataset.axis === view.axis));
     for (const plot of plots) {
