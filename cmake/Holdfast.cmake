@@ -3,6 +3,7 @@
 
 include(${CMAKE_CURRENT_LIST_DIR}/Dependencies.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/Python.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/Targets.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/ThreadSanitizer.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/bundle.cmake)
 
@@ -185,6 +186,11 @@ function(holdfast_add_suite name)
   if(arg_DEVICES)
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_SUITES ${name})
   endif()
+  foreach(required IN LISTS HOLDFAST_REQUIRE)
+    if(arg_DEVICES AND NOT required IN_LIST arg_DEVICES)
+      message(FATAL_ERROR "HOLDFAST_REQUIRE names ${required}, which is no device of the suite ${name} (${arg_DEVICES}).")
+    endif()
+  endforeach()
   foreach(device IN LISTS arg_DEVICES)
     if(device MATCHES "^cuda" AND NOT HOLDFAST_CUDA)
       continue()
@@ -246,94 +252,10 @@ function(holdfast_add_full_tier part name device kind)
   endif()
 endfunction()
 
-# After all rooms: the whole verdict as a test, and the daily targets.
+# After all rooms: the whole verdict, the targets, and the tests of what builds them.
 function(holdfast_finish)
-  get_property(parts GLOBAL PROPERTY HOLDFAST_PARTS)
-  get_property(checks GLOBAL PROPERTY HOLDFAST_CHECKS)
-  set(results ${PROJECT_BINARY_DIR}/results)
-  set(baselines ${PROJECT_SOURCE_DIR}/baselines)
-
-  # Where a GPU is absent its part is not expected; what HOLDFAST_REQUIRE names is.
-  set(expected "")
-  foreach(part IN LISTS parts)
-    if(NOT part MATCHES ":cuda(:[0-9]+)?$" OR "cuda" IN_LIST HOLDFAST_REQUIRE)
-      list(APPEND expected --expect=${part})
-    endif()
-  endforeach()
-  add_test(NAME perf.complete
-           COMMAND holdfast check ${results} ${expected} --undecided=warn --baselines=${baselines}
-                   --policy=${baselines}/policy)
-  set_tests_properties(perf.complete PROPERTIES FIXTURES_REQUIRED perf LABELS perf DEPENDS "${checks}" TIMEOUT 60)
-
-  # perf.clean is the fixture's set-up: a verdict never mixes this run with an older one.
-  # How long each case took stays: the limit of the next run follows from it.
-  add_test(NAME perf.clean
-           COMMAND sh -c "mkdir -p '${results}' && find '${results}' -mindepth 1 -maxdepth 1 ! -name .history -exec rm -rf {} +")
-  set_tests_properties(perf.clean PROPERTIES FIXTURES_SETUP perf LABELS perf)
-
-  # Each judged run becomes a point of the local trend, failed ones too.
-  add_test(NAME perf.history COMMAND holdfast history append ${results} --store=${HOLDFAST_STORE})
-  set_tests_properties(perf.history PROPERTIES FIXTURES_REQUIRED perf LABELS perf DEPENDS perf.complete TIMEOUT 60)
-
-  add_custom_target(
-    update-baselines
-    COMMAND holdfast baseline accept ${results} --baselines=${baselines} --policy=${baselines}/policy
-    COMMENT "Accepting ${results} as the baseline of its device classes"
-    USES_TERMINAL)
-
-  # What `perf` runs, and nothing else: cmake --build --preset perf.
-  get_property(suites GLOBAL PROPERTY HOLDFAST_SUITES)
-  add_custom_target(perf DEPENDS holdfast ${suites})
-
-  # Against the commit that this tree started from, on this machine and in this hour.
-  add_custom_target(
-    compare
-    COMMAND ${PROJECT_SOURCE_DIR}/cmake/ci/compare.sh ${PROJECT_BINARY_DIR}
-    DEPENDS perf
-    USES_TERMINAL
-    VERBATIM)
-
-  # Needs no object: only what is generated of what sources include.
-  get_property(embedded GLOBAL PROPERTY HOLDFAST_EMBEDDED)
-  add_custom_target(
-    lint
-    COMMAND ${CMAKE_COMMAND} -E env BUILD=${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}/cmake/ci/lint.sh format
-            shell workflows python tidy
-    DEPENDS ${embedded}
-    USES_TERMINAL
-    VERBATIM)
-
-  # What has threads, for preset tsan.
-  get_property(threads GLOBAL PROPERTY HOLDFAST_THREADS_TESTS)
-  add_custom_target(threads DEPENDS ${threads})
-
-  # Where the time of a build and of its tests went.
-  add_custom_target(
-    slowest
-    COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/slowest.py ${PROJECT_BINARY_DIR}
-    USES_TERMINAL
-    VERBATIM)
-
-  # What the gate says of code that did not change, into baselines/README.md: hours, on a machine that is otherwise quiet.
-  add_custom_target(
-    unchanged-runs
-    COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/unchanged_runs.py ${PROJECT_BINARY_DIR} $$HOLDFAST_UNCHANGED
-    DEPENDS holdfast ${suites}
-    USES_TERMINAL)
-
-  # Which slowdowns of real code a comparison with the base finds, into the same page: an hour.
-  add_custom_target(slowdowns COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/slowdowns.py ${PROJECT_BINARY_DIR} USES_TERMINAL)
-
-  add_test(NAME layers COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/layers.py ${PROJECT_SOURCE_DIR})
-  add_test(NAME layers_test COMMAND ${HOLDFAST_PYTEST} -q -p no:cacheprovider ${PROJECT_SOURCE_DIR}/cmake)
-  set_tests_properties(layers layers_test PROPERTIES LABELS unit TIMEOUT 120 ENVIRONMENT "HOLDFAST_BUILD=${PROJECT_BINARY_DIR}")
-  # In a build of its own: five minutes on two cores.
-  add_test(NAME example.heat COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/example.py ${PROJECT_SOURCE_DIR}
-                                     ${PROJECT_BINARY_DIR})
-  # Slowdowns in real code, each built and found.
-  add_test(NAME planted.code_nightly COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/planted_code.py
-                                             ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-  set_tests_properties(example.heat planted.code_nightly PROPERTIES LABELS nightly TIMEOUT 5400 RUN_SERIAL TRUE)
-
+  holdfast_add_verdict()
+  holdfast_add_targets()
+  holdfast_add_cmake_tests()
   holdfast_add_bundle()
 endfunction()

@@ -2,7 +2,8 @@
 # cmake -DSOURCE=<root> -DOUTPUT=<file> -P content.cmake
 # Which content a build is made of: one hash over what git tracks (or would track) in kernels, suites and cmake and the
 # CMake files beside them, the same before and after the commit, so that code and the baseline it earned land together.
-# Pages, tests and the tools in Python beside this file are no part of what is measured.
+# Pages, tests and the tools in Python beside this file are no part of what is measured. A name that CMake or git reads
+# as something else is refused: the hash would pass over its file, or over all of them.
 
 set(parts kernels suites cmake CMakeLists.txt CMakePresets.json)
 find_package(Git QUIET)
@@ -22,29 +23,43 @@ if(GIT_FOUND)
       set(dirty true)
     endif()
   endif()
-  string(REGEX REPLACE "\n$" "" files "${files}")
-  string(REPLACE "\n" ";" files "${files}")
 endif()
+set(tracked TRUE)
 if(NOT files)  # an unpacked archive
+  set(tracked FALSE)
   foreach(part IN LISTS parts)
     if(IS_DIRECTORY ${SOURCE}/${part})
       file(GLOB_RECURSE inside RELATIVE ${SOURCE} ${SOURCE}/${part}/*)
-      list(APPEND files ${inside})
-    else()
-      list(APPEND files ${part})
+      string(REPLACE ";" "\n" inside "${inside}")
+      string(APPEND files "${inside}\n")
+    elseif(EXISTS ${SOURCE}/${part})
+      string(APPEND files "${part}\n")
     endif()
   endforeach()
 endif()
 
-list(FILTER files EXCLUDE REGEX "\\.md$|_test\\.[a-z]+$|^cmake/.*\\.py$")
+# Before it becomes a list: one bracket or semicolon more would make it another.
+string(REGEX MATCH "[^\n]*[^A-Za-z0-9_./+\n-][^\n]*" odd "${files}")
+if(odd)
+  message(FATAL_ERROR "no content can be told: rename or remove ${odd}: "
+                      "names in ${parts} are made of letters, digits and _ . / + - alone")
+endif()
+string(REGEX REPLACE "\n$" "" files "${files}")
+string(REPLACE "\n" ";" files "${files}")
+list(FILTER files EXCLUDE REGEX "\\.md$|_test\\.(cpp|py|sh)$|^cmake/.*\\.py$")
 list(SORT files)
 set(lines "")
 foreach(file IN LISTS files)
-  if(EXISTS ${SOURCE}/${file})
+  if(EXISTS ${SOURCE}/${file})  # what git tracks may have been removed since
     file(SHA256 ${SOURCE}/${file} hash)
     string(APPEND lines "${hash} ${file}\n")
+  elseif(NOT tracked)
+    message(FATAL_ERROR "no content can be told: rename or remove ${file}, which has a semicolon in its name")
   endif()
 endforeach()
+if(NOT lines)
+  message(FATAL_ERROR "no content can be told: ${SOURCE} has none of ${parts}")
+endif()
 string(SHA256 content "${lines}")
 file(WRITE ${OUTPUT}.new
      "{\"content\": \"sha256:${content}\", \"git\": {\"dirty\": ${dirty}, \"sha\": \"${sha}\"}}\n")

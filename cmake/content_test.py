@@ -23,10 +23,15 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path / "tree"
 
 
+def hashed(tree: Path) -> subprocess.CompletedProcess[str]:
+    command = ["cmake", f"-DSOURCE={tree}", f"-DOUTPUT={tree.parent / 'content.json'}", "-P", SCRIPT]
+    return subprocess.run(command, check=False, capture_output=True, text=True)
+
+
 def content(tree: Path) -> str:
-    output = tree.parent / "content.json"
-    subprocess.run(["cmake", f"-DSOURCE={tree}", f"-DOUTPUT={output}", "-P", SCRIPT], check=True)
-    return json.loads(output.read_text("utf-8"))["content"]
+    done = hashed(tree)
+    assert done.returncode == 0, done.stderr
+    return json.loads((tree.parent / "content.json").read_text("utf-8"))["content"]
 
 
 @pytest.mark.parametrize("name", ["kernels/heat/optimized.cu", "suites/heat/cases.cpp", "suites/side_by_side/heat.py",
@@ -48,6 +53,31 @@ def test_a_file_that_was_renamed_is_other_content(tree: Path) -> None:
     before = content(tree)
     (tree / "suites/heat/cases.cpp").rename(tree / "suites/heat/case_list.cpp")
     assert content(tree) != before
+
+
+@pytest.mark.parametrize("git", [True, False], ids=["git", "archive"])
+@pytest.mark.parametrize("name", ["kernels/[notes.md", "kernels/]b.cpp", "kernels/größe.hpp", "suites/a;b.cpp", 'suites/a"b.cpp',
+                                  "suites/a\tb.cpp", "kernels/heat/cases copy.cpp"])
+def test_a_name_that_would_hide_files_is_refused(tree: Path, name: str, git: bool) -> None:
+    before = content(tree)
+    (tree / name).write_text("other", "utf-8")
+    if not git:
+        shutil.rmtree(tree / ".git")
+    done = hashed(tree)
+    assert done.returncode != 0 or content(tree) != before
+    assert done.returncode == 0 or "rename or remove" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["kernels/heat/by_test.hpp", "kernels/heat/by_test.cu"])
+def test_what_code_may_include_is_content_whatever_its_name(tree: Path, name: str) -> None:
+    before = content(tree)
+    (tree / name).write_text("other", "utf-8")
+    assert content(tree) != before
+
+
+def test_nothing_is_no_content(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    assert "has none of" in hashed(tmp_path / "tree").stderr
 
 
 def test_an_unpacked_archive_has_the_content_of_its_commit(tree: Path) -> None:

@@ -15,7 +15,7 @@ namespace holdfast::arrays {
 // [b, p] = a^T c of a[n, b] and c[n, p].
 template <class T>
 Gemm product_of(std::int64_t n, std::int64_t b, std::int64_t p) {
-  return {.precision = std::is_same_v<T, float> ? Precision::f32 : Precision::f64,
+  return {.precision = precision_of<T>,
           .m = static_cast<int>(b),
           .n = static_cast<int>(p),
           .k = static_cast<int>(n),

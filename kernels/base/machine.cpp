@@ -133,10 +133,15 @@ std::optional<CpuTicks> parse_cpu_ticks(std::istream& stat) {
       .computed = user + nice + system + irq + softirq, .idle = idle + iowait, .stolen = steal};
 }
 
-std::optional<double> load_average() {
+std::optional<double> parse_load_average(std::istream& loadavg) {
   double load = 0;
-  if (::getloadavg(&load, 1) != 1) return std::nullopt;
+  if (!(loadavg >> load)) return std::nullopt;
   return load;
+}
+
+std::optional<double> load_average() {
+  std::ifstream loadavg("/proc/loadavg");
+  return parse_load_average(loadavg);
 }
 
 }  // namespace holdfast

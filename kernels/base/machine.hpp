@@ -91,7 +91,9 @@ struct CpuTicks {
 };
 std::optional<CpuTicks> parse_cpu_ticks(std::istream& stat);
 
-// The mean number of tasks that ran or waited in the last minute; empty where nothing tells.
+// The mean number of tasks that ran or waited in the last minute, which /proc/loadavg begins with:
+// "0.42 0.38 0.30 1/345 6789"; empty where nothing tells.
+std::optional<double> parse_load_average(std::istream& loadavg);
 std::optional<double> load_average();
 
 }  // namespace holdfast

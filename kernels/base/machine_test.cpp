@@ -167,8 +167,15 @@ TEST(CpuTicks, OfAnotherFileAreUnknown) {
   EXPECT_FALSE(parse_cpu_ticks(in).has_value());
 }
 
-TEST(LoadAverage, IsNoNegativeNumber) {
-  EXPECT_GE(load_average().value_or(0), 0);
+TEST(LoadAverage, IsThatOfTheLastMinute) {
+  std::istringstream in("0.42 0.38 0.30 1/345 6789\n");
+  EXPECT_EQ(parse_load_average(in), 0.42);
+}
+
+TEST(LoadAverage, OfAnotherFileIsUnknown) {
+  std::istringstream words("load 0.42\n"), nothing("");
+  EXPECT_FALSE(parse_load_average(words).has_value());
+  EXPECT_FALSE(parse_load_average(nothing).has_value());
 }
 
 }  // namespace

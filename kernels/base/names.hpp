@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of devices and tiers, and what they say.
+// Names of devices, tiers and metrics, and what they say.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +26,16 @@ inline bool is_tier(std::string_view name) {
 inline bool tier_includes(std::string_view run_tier, std::string_view tier) {
   return std::find(tiers.begin(), tiers.end(), tier) <=
          std::find(tiers.begin(), tiers.end(), run_tier);
+}
+
+// "s" of time_s, "B" of peak_bytes and bytes_in_use, "B/s" of read_bytes_per_s, "1/s" of
+// tokens_per_s; "1", that of a plain number, where a metric's name tells none.
+inline std::string unit_of_name(const std::string& metric) {
+  if (metric == "bytes_per_s" || metric.ends_with("_bytes_per_s")) return "B/s";
+  if (metric.ends_with("_per_s")) return "1/s";
+  if (metric.ends_with("_s")) return "s";
+  const bool holds_the_word = ('_' + metric + '_').find("_bytes_") != std::string::npos;
+  return holds_the_word ? "B" : "1";
 }
 
 }  // namespace holdfast

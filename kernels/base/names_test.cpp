@@ -25,5 +25,23 @@ TEST(Tiers, AnotherWordIsNone) {
   EXPECT_FALSE(is_tier(""));
 }
 
+TEST(UnitOfName, IsThatOfItsLastWords) {
+  EXPECT_EQ(unit_of_name("time_s"), "s");
+  EXPECT_EQ(unit_of_name("tokens_per_s"), "1/s");
+  EXPECT_EQ(unit_of_name("bytes_per_s"), "B/s");
+  EXPECT_EQ(unit_of_name("memory_bytes_per_s"), "B/s");
+}
+
+TEST(UnitOfName, IsBytesWhereverTheNameHasTheWord) {
+  for (const char* name : {"peak_bytes", "host_rss_bytes_peak", "bytes_in_use", "bytes"})
+    EXPECT_EQ(unit_of_name(name), "B") << name;
+  EXPECT_EQ(unit_of_name("keybytes_kept"), "1");
+}
+
+TEST(UnitOfName, OfAPlainNumberIsOne) {
+  EXPECT_EQ(unit_of_name("launches"), "1");
+  EXPECT_EQ(unit_of_name("points_per_s_pass"), "1");
+}
+
 }  // namespace
 }  // namespace holdfast

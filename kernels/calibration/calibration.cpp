@@ -16,7 +16,7 @@ std::unique_ptr<Calibration> make_if_there(Backend& backend, const Size& size) {
 #ifdef HOLDFAST_CUDA
     return make_on_device(backend, size);
 #else
-    throw Error(Fault::no_device, "this build has no device code; open the backend \"host\"");
+    refuse_device_code();
 #endif
   }
   using host::choose_isa;

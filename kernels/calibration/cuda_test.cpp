@@ -10,7 +10,7 @@
 #include "runtime/base/error.hpp"
 #include "testing/failures_of.hpp"
 
-#include "calibration/emulated_kernels.hpp"
+#include "calibration/testing/emulated_kernels.hpp"
 
 namespace holdfast::calibration {
 namespace {

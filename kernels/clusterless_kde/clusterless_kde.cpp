@@ -31,7 +31,7 @@ std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant, 
     return fused ? make_cuda_optimized(backend, std::move(problem))
                  : make_cuda_reference(backend, std::move(problem));
 #else
-    throw Error(Fault::no_device, "this build has no device code; open the backend \"host\"");
+    refuse_device_code();
 #endif
   }
   using host::choose_isa;
@@ -68,7 +68,7 @@ void validate(const Backend& backend, Variant variant, const Options& options) {
     if (refused) throw Error(Fault::bad_input, text(why...));
   };
   refuse_if(!backend.device && is_device_arithmetic(options.arithmetic),
-            "this arithmetic is not to be had on the backend '", backend.name,
+            "this arithmetic is unsupported on the backend '", backend.name,
             "': the host computes in f32 or f64");
   refuse_if(!fused && (options.consume || options.budget || options.chunks > 1),
             "only the fused algorithm decodes in time chunks, within a budget or into a consumer: "

@@ -21,7 +21,7 @@ constexpr double largest_cfl = 0.60;
 // What this backend and this variant do not have.
 void validate(const Backend& backend, Variant variant, const Options& options) {
   const auto refuse = [&](std::string_view axis, std::string_view value, std::string_view instead) {
-    throw Error(Fault::bad_input, text(axis, ":", value, " is not to be had on the backend '",
+    throw Error(Fault::bad_input, text(axis, ":", value, " is unsupported on the backend '",
                                        backend.name, "' for this variant; ", instead));
   };
   if (!backend.device) {
@@ -120,7 +120,7 @@ std::unique_ptr<Computation> make(Problem problem, Backend& backend, Variant var
     return reference ? make_cuda_reference(backend, std::move(problem))
                      : make_cuda_optimized(backend, std::move(problem));
 #else
-    throw Error(Fault::no_device, "this build has no device code; open the backend \"host\"");
+    refuse_device_code();
 #endif
   }
   using host::choose_isa;

@@ -112,7 +112,7 @@ std::unique_ptr<Computation> make(Backend& backend, Variant variant, Problem pro
     return reference ? make_cuda_reference(backend, std::move(problem))
                      : make_cuda_optimized(backend, std::move(problem));
 #else
-    throw Error(Fault::no_device, "this build has no device code; open the backend \"host\"");
+    refuse_device_code();
 #endif
   }
   using host::choose_isa;

@@ -101,7 +101,7 @@ std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,
     return variant == Variant::reference ? make_cuda_reference(backend, {unit, options})
                                          : make_cuda_optimized(backend, {unit, options});
 #else
-    throw Error(Fault::no_device, "this build has no device code; open the backend \"host\"");
+    refuse_device_code();
 #endif
   }
   if (options.precision != Precision::f32 && options.precision != Precision::f64)

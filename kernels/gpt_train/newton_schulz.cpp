@@ -48,7 +48,7 @@ std::unique_ptr<Computation> make_newton_schulz(Backend& backend, Variant varian
 #ifdef HOLDFAST_CUDA
     return plain ? make_cuda_plain_matrices(backend, what) : make_cuda_matrices(backend, what);
 #else
-    throw Error(Fault::no_device, "this build has no device code; open the backend \"host\"");
+    refuse_device_code();
 #endif
   }
   using host::choose_isa;

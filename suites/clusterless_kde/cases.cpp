@@ -257,7 +257,7 @@ bool is_possible(const Row& row) {
   const bool in_maze = row.recipe.size == Size::hpc2d;
   if ((in_maze && row.recipe.bins > 0) || (!is_decoding(row) && concerns_decodes(row.options)))
     return false;
-  const Precision precision = precision_of(row.options.arithmetic);
+  const Precision precision = clusterless_kde::precision_of(row.options.arithmetic);
   return is_possible(row.options) &&
          !(row.options.cut && path(shape(row.recipe), precision) == Path::two_hop);
 }

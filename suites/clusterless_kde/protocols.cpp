@@ -93,14 +93,11 @@ void measure_memory(const Row& row, Session& session) {
           .estimate = estimate});
 }
 
-std::vector<MetricDeclaration> memory_metrics(const Row&) {
-  return {{.name = "peak_bytes", .kind = "exact"},
-          {.name = "bytes_in_use", .kind = "exact"},
-          {.name = "launches", .kind = "exact", .devices = gpu},
-          {.name = "estimate_bytes"},
-          {.name = "estimate_ratio", .kind = "bound"},
-          {.name = "rule_of_thumb_bytes"},
-          {.name = "rule_of_thumb_ratio", .kind = "bound"}};
+std::vector<MetricDeclaration> held_metrics(const Row&) {
+  return memory_metrics({{.name = "bytes_in_use", .kind = "exact"},
+                         {.name = "launches", .kind = "exact", .devices = gpu},
+                         {.name = "estimate_bytes"},
+                         {.name = "rule_of_thumb_bytes"}});
 }
 
 }  // namespace
@@ -140,10 +137,7 @@ const Family<Row> families::shape_change = {
     .id = [](const Row& row) { return named("compile/shape_change", row, {size_axis(row)}); },
     .devices = [](const Row&) { return gpu; },
     .reference = never,
-    .metrics = [](const Row&) -> std::vector<MetricDeclaration> {
-      return {{.name = "compile_warm", .kind = "exact", .devices = gpu},
-              {.name = "compile_steady", .kind = "exact", .devices = gpu}};
-    },
+    .metrics = [](const Row&) { return shape_change_metrics(); },
     .protocol =
         [](const Row& row, Session& session) {
           Row other_spikes = whole(row), other_places = whole(row), fewer = whole(row);
@@ -160,11 +154,7 @@ const Family<Row> families::shape_change = {
 const Family<Row> families::in_turn = {
     .id = [](const Row& row) { return named("in_turn", row); },
     .devices = by_arithmetic,
-    .metrics = [](const Row&) -> std::vector<MetricDeclaration> {
-      return {
-          {.name = "compile_steady", .kind = "exact", .devices = gpu},
-          {.name = "allclose", .kind = "bound", .better = Better::higher, .devices = executing}};
-    },
+    .metrics = [](const Row&) { return turn_metrics(); },
     .protocol =
         [](const Row& row, Session& session) {
           Row other = whole(row);
@@ -181,7 +171,7 @@ const Family<Row> families::in_turn = {
 
 const Family<Row> families::memory = {.id = [](const Row& row) { return named("memory", row); },
                                       .devices = by_arithmetic,
-                                      .metrics = memory_metrics,
+                                      .metrics = held_metrics,
                                       .protocol = measure_memory,
                                       .limit = limit_of_decode};
 
@@ -193,7 +183,7 @@ const Family<Row> families::micro = {.id =
                                                          {"bins", row.recipe.bins}});
                                          },
                                      .devices = by_arithmetic,
-                                     .metrics = memory_metrics,
+                                     .metrics = held_metrics,
                                      .protocol = measure_memory,
                                      .limit = limit_of_decode};
 

@@ -14,6 +14,7 @@
 #include "harness/measure/account.hpp"
 #include "harness/measure/measure.hpp"
 #include "harness/results/result_writer.hpp"
+#include "harness/testing/lazy.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast::clusterless_kde {
@@ -100,28 +101,6 @@ TEST_P(EachFamily, IsWrongAndToldWhereItIsTooShort) {
   EXPECT_EQ(case_json({&one, found}, "host")["check"]["status"], "failed");
 }
 
-// Answers what it computed last, from memory of its own, at every second call after the accounting.
-class Remembering : public Computation {
- public:
-  explicit Remembering(std::unique_ptr<Computation> inner) : inner_(std::move(inner)) {}
-  void step() override {
-    ++calls_;
-    from_memory_ = calls_ > 6 && calls_ % 2 == 0;
-    if (from_memory_) return;
-    inner_->step();
-    kept_ = inner_->result();
-  }
-  std::vector<double> result() override { return from_memory_ ? kept_ : inner_->result(); }
-  std::vector<NamedReading> readings() override { return inner_->readings(); }
-  void start_again(int input) override { inner_->start_again(input); }
-
- private:
-  std::unique_ptr<Computation> inner_;
-  std::vector<double> kept_ = {};
-  bool from_memory_ = false;
-  int calls_ = 0;
-};
-
 TEST_P(EachFamily, IsWrongWhereItAnswersEverySecondCallFromMemory) {
   for (const bool beside_reference : {true, false}) {
     Case one = case_of(row_of(*GetParam()));
@@ -134,7 +113,8 @@ TEST_P(EachFamily, IsWrongWhereItAnswersEverySecondCallFromMemory) {
                                      Variant variant) -> std::unique_ptr<Computation> {
       auto inner = made(backend, variant);
       if (variant == Variant::reference) return inner;
-      return std::make_unique<Remembering>(std::move(inner));
+      return std::make_unique<Remembering>(std::move(inner),
+                                           [](int call) { return call > 6 && call % 2 == 0; });
     };
     const Measurement found = measured(one);
     EXPECT_EQ(found.check, CheckStatus::failed);

@@ -112,13 +112,7 @@ const Family<Row> families::compile = {.id =
 
 const Family<Row> families::memory = {.id = [](const Row& row) { return named("memory", row); },
                                       .devices = small_grids,
-                                      .metrics =
-                                          [](const Row&) {
-                                            return std::vector<MetricDeclaration>{
-                                                {.name = "peak_bytes", .kind = "exact"},
-                                                {.name = "estimate_ratio", .kind = "bound"},
-                                                {.name = "rule_of_thumb_ratio", .kind = "bound"}};
-                                          },
+                                      .metrics = [](const Row&) { return memory_metrics(); },
                                       .protocol = cubed_sphere_swe::memory,
                                       .limit = limit};
 

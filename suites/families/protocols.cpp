@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/protocols.hpp"
 
-#include "families/family.hpp"
 #include "harness/measure/account.hpp"
 #include "runtime/compile/program_cache.hpp"
 
@@ -24,6 +23,12 @@ void read_steady(Session& session, const Backend& backend, std::int64_t programs
                  Variant variant = Variant::optimized) {
   session.read("compile_steady", static_cast<double>(backend.ledger.counts.programs - programs),
                variant);
+}
+
+std::vector<MetricDeclaration> joined(std::vector<MetricDeclaration> all,
+                                      const std::vector<MetricDeclaration>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
 }
 
 }  // namespace
@@ -87,6 +92,13 @@ void shape_change(Session& session, const Steps& first, const std::vector<Steps>
   read_steady(session, backend, programs);
 }
 
+std::vector<MetricDeclaration> shape_change_metrics(const Kinds& devices,
+                                                    const std::vector<MetricDeclaration>& more) {
+  return joined({{.name = "compile_warm", .kind = "exact", .devices = devices},
+                 {.name = "compile_steady", .kind = "exact", .devices = devices}},
+                more);
+}
+
 void in_turn(Session& session, const std::vector<Turn>& turns) {
   for (const Variant variant : both) {
     Backend& backend = session.open();
@@ -108,6 +120,11 @@ void in_turn(Session& session, const std::vector<Turn>& turns) {
   }
 }
 
+std::vector<MetricDeclaration> turn_metrics(const Kinds& compiling) {
+  return {{.name = "allclose", .kind = "bound", .better = Better::higher, .devices = executing},
+          {.name = "compile_steady", .kind = "exact", .devices = compiling}};
+}
+
 void memory(Session& session, const Memory& what) {
   for (const Variant variant : both) {
     Backend& backend = session.open();
@@ -119,6 +136,13 @@ void memory(Session& session, const Memory& what) {
     if (const auto estimate = what.estimate(backend, variant, *computation))
       session.read("estimate_ratio", peak / *estimate, variant);
   }
+}
+
+std::vector<MetricDeclaration> memory_metrics(const std::vector<MetricDeclaration>& more) {
+  return joined({{.name = "peak_bytes", .kind = "exact"},
+                 {.name = "estimate_ratio", .kind = "bound"},
+                 {.name = "rule_of_thumb_ratio", .kind = "bound"}},
+                more);
 }
 
 }  // namespace holdfast

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The measurements that are no repeated step and that every workload has: what compiling costs,
-// what changes must not compile again, what memory is held, and inputs that take turns.
+// what changes must not compile again, what memory is held, and inputs that take turns. Each tells
+// the metrics that it reads, to which a suite may add `more` that it reads itself.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "families/family.hpp"
 #include "harness/measure/session.hpp"
 
 namespace holdfast {
@@ -31,21 +33,26 @@ std::vector<MetricDeclaration> compile_metrics();
 // disk cache, or from the process's memo where there is none.
 double warm_first_call_seconds(Session& session, const Make& make);
 
-// Makes, steps and checks `others` after the first on one backend: reads compile_warm of that and
-// compile_steady, the programs that the others needed besides.
+// Makes, steps and checks `others` after the first on one backend. Reads all of
+// shape_change_metrics(): compile_warm of the first, and compile_steady, the programs that the
+// others needed besides.
 void shape_change(Session& session, const Steps& first, const std::vector<Steps>& others);
+std::vector<MetricDeclaration> shape_change_metrics(
+    const Kinds& devices = gpu, const std::vector<MetricDeclaration>& more = {});
 
 // Two inputs or more take turns on one backend, so that nothing of one may be taken for the
-// other's, and each result is spoilt before it is computed anew. Reads `allclose`, whether all
-// results were, and compile_steady, the programs of all turns after the first, of both variants.
+// other's, and each result is spoilt before it is computed anew. Reads all of turn_metrics():
+// `allclose`, whether all results were, and compile_steady, the programs of all turns after the
+// first, of both variants.
 struct Turn {
   Steps steps = {};
   std::function<bool(const std::vector<double>& result)> allclose = {};
 };
 void in_turn(Session& session, const std::vector<Turn>& turns);
+std::vector<MetricDeclaration> turn_metrics(const Kinds& compiling = gpu);
 
-// The high-water mark of a computation's whole life, result read back: reads peak_bytes and what it
-// is of the rule of thumb and of the estimate.
+// The high-water mark of a computation's whole life, result read back. Reads all of
+// memory_metrics(): peak_bytes and what it is of the rule of thumb and of the estimate.
 struct Memory {
   std::function<std::unique_ptr<Computation>(Backend&, Variant)> make = {};
   double rule_of_thumb_bytes = 0;
@@ -55,5 +62,6 @@ struct Memory {
   std::function<std::optional<double>(Backend&, Variant, Computation&)> estimate = {};
 };
 void memory(Session& session, const Memory& what);
+std::vector<MetricDeclaration> memory_metrics(const std::vector<MetricDeclaration>& more = {});
 
 }  // namespace holdfast

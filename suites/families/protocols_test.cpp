@@ -5,7 +5,6 @@
 
 #include <optional>
 
-#include "families/family.hpp"
 #include "runtime/backend/buffer.hpp"
 
 namespace holdfast {
@@ -40,12 +39,13 @@ Turn turn(double value, const Kept& kept = {}) {
           .allclose = [=](const std::vector<double>& result) { return result.at(0) == value; }};
 }
 
-Measurement measured(const Protocol& protocol) {
-  return measure({.id = "toy", .recipe = protocol, .limit = 1}, "host", {});
+// A case fails that does not read all that it declares.
+Measurement measured(const std::vector<MetricDeclaration>& metrics, const Protocol& protocol) {
+  return measure({.id = "toy", .recipe = protocol, .metrics = metrics, .limit = 1}, "host", {});
 }
 
 TEST(InTurn, InputsThatAreComputedAnewAreRight) {
-  const Measurement found = measured([](Session& session) {
+  const Measurement found = measured(turn_metrics(), [](Session& session) {
     in_turn(session, {turn(1), turn(2)});
   });
   EXPECT_EQ(found.status, Measurement::Status::ok) << found.reason;
@@ -55,7 +55,7 @@ TEST(InTurn, InputsThatAreComputedAnewAreRight) {
 
 TEST(InTurn, AnInputThatIsTakenForTheOtherIsFound) {
   const auto kept = std::make_shared<std::optional<double>>();
-  const Measurement found = measured([&](Session& session) {
+  const Measurement found = measured(turn_metrics(), [&](Session& session) {
     in_turn(session, {turn(1, kept), turn(2, kept)});
   });
   EXPECT_EQ(found.check, CheckStatus::failed);
@@ -65,8 +65,9 @@ TEST(InTurn, AnInputThatIsTakenForTheOtherIsFound) {
 TEST(ShapeChange, HoldsEachOtherResultToItsOwnOracle) {
   const auto kept = std::make_shared<std::optional<double>>(2);
   for (const Kept& each : {Kept(), kept}) {
-    const Measurement found = measured(
-        [&](Session& session) { shape_change(session, constant(1), {constant(3, each)}); });
+    const Measurement found = measured(shape_change_metrics(any_kind), [&](Session& session) {
+      shape_change(session, constant(1), {constant(3, each)});
+    });
     EXPECT_EQ(found.check, each ? CheckStatus::failed : CheckStatus::passed) << found.reason;
     EXPECT_THAT(found.optimized.readings,
                 UnorderedElementsAre(Pair("compile_warm", 0), Pair("compile_steady", 0)));
@@ -75,7 +76,7 @@ TEST(ShapeChange, HoldsEachOtherResultToItsOwnOracle) {
 
 TEST(Memory, IsPutBesideItsEstimateAndTheRuleOfThumb) {
   const Steps steps = constant(1);
-  const Measurement found = measured([&](Session& session) {
+  const Measurement found = measured(memory_metrics(), [&](Session& session) {
     memory(session, {.make = steps.make,
                      .rule_of_thumb_bytes = 4,
                      .live =
@@ -88,12 +89,26 @@ TEST(Memory, IsPutBesideItsEstimateAndTheRuleOfThumb) {
                            return variant == Variant::optimized ? std::optional(16.) : std::nullopt;
                          }});
   });
+  EXPECT_EQ(found.status, Measurement::Status::ok) << found.reason;
   EXPECT_EQ(found.check, CheckStatus::passed);
   EXPECT_THAT(found.optimized.readings,
               UnorderedElementsAre(Pair("peak_bytes", 8), Pair("rule_of_thumb_ratio", 2),
                                    Pair("estimate_ratio", 0.5)));
   EXPECT_THAT(found.reference->readings,
               UnorderedElementsAre(Pair("peak_bytes", 8), Pair("rule_of_thumb_ratio", 2)));
+}
+
+TEST(Metrics, OfAProtocolAndOfItsSuiteStandInOneList) {
+  const auto names = [](const std::vector<MetricDeclaration>& metrics) {
+    std::vector<std::string> all;
+    for (const MetricDeclaration& metric : metrics) all.push_back(metric.name);
+    return all;
+  };
+  EXPECT_THAT(
+      names(memory_metrics({{.name = "bytes_in_use"}})),
+      UnorderedElementsAre("peak_bytes", "estimate_ratio", "rule_of_thumb_ratio", "bytes_in_use"));
+  EXPECT_THAT(names(shape_change_metrics(gpu, {{.name = "compile_other_size"}})),
+              UnorderedElementsAre("compile_warm", "compile_steady", "compile_other_size"));
 }
 
 #ifdef HOLDFAST_CUDA

@@ -191,10 +191,13 @@ Oracle oracle_of(const Row& row) {
       know(known, row, losses);
       break;
     case Unit::map:
-      known.parts = {};
       known.expected = [](int) { return Values(); };
       known.distance = [=](const Values& result, const Values&) {
         return distance_of_fits(row, limit, result, 0);
+      };
+      // Either may lie as far from the truth. A first loss is a billion times the latents.
+      known.between = [parts = known.parts](const Values& ours, const Values& theirs) {
+        return relative_error(ours, theirs, parts) / 2;
       };
       known.other = [=](const Values& result, int input) {
         return distance_of_fits(row, limit, result, input);

@@ -32,5 +32,29 @@ TEST(GalaxyOracle, WhateverAFitDependsOnHasAnAnswerOfItsOwn) {
   }
 }
 
+TEST(GalaxyOracle, HoldsALatentOfAFitToTheReferencesBesideLargeLosses) {
+  const Row row = {.family = &families::map, .options = {.steps = 200}};
+  const auto backend = open_backend("host");
+  const auto fit = make(row, *backend, Variant::optimized);
+  fit->start_again(1);
+  fit->step();
+  const std::vector<double> right = fit->result();
+  const Oracle known = oracle_of(row);
+  ASSERT_TRUE(known.between);
+  EXPECT_EQ(known.between(right, right), 0);
+  for (const std::size_t latent : {0, 1, 2, 3}) {
+    std::vector<double> spoilt = right;
+    spoilt.at(latent) += 1e-6;
+    EXPECT_GT(known.between(spoilt, right), known.limit) << latent;
+  }
+  std::vector<double> spoilt = right;
+  spoilt.at(4) *= 1 + 1e-6;  // the first loss, 2.5e7
+  EXPECT_GT(known.between(spoilt, right), known.limit);
+  spoilt = right;
+  spoilt.at(0) = spoilt.at(1) = 0;  // both shears
+  spoilt.at(2) += 0.05;             // x
+  EXPECT_GT(known.between(spoilt, right), known.limit);
+}
+
 }  // namespace
 }  // namespace holdfast::galaxy_shear

@@ -195,12 +195,10 @@ const Family<Row> families::shape_change = {
     .reference = never,
     .metrics =
         [](const Row&) {
-          return std::vector<MetricDeclaration>{{.name = "compile_warm", .kind = "exact"},
-                                                {.name = "compile_other_size", .kind = "exact"},
-                                                {.name = "compile_other_image", .kind = "exact"},
-                                                {.name = "compile_other_psf", .kind = "exact"},
-                                                {.name = "compile_other_type", .kind = "exact"},
-                                                {.name = "compile_steady", .kind = "exact"}};
+          return shape_change_metrics(any_kind, {{.name = "compile_other_size", .kind = "exact"},
+                                                 {.name = "compile_other_image", .kind = "exact"},
+                                                 {.name = "compile_other_psf", .kind = "exact"},
+                                                 {.name = "compile_other_type", .kind = "exact"}});
         },
     .protocol = galaxy_shear::shape_change,
     .limit = largest_limit};
@@ -211,12 +209,7 @@ const Family<Row> families::in_turn = {
           return sizes_of("in_turn", row, {{"steps", row.options.steps}});
         },
     .reference = never,
-    .metrics =
-        [](const Row&) {
-          return std::vector<MetricDeclaration>{
-              {.name = "allclose", .kind = "bound", .better = Better::higher, .devices = executing},
-              {.name = "compile_steady", .kind = "exact", .devices = gpu}};
-        },
+    .metrics = [](const Row&) { return turn_metrics(); },
     .protocol = turns,
     .limit = limit_of_fit};
 
@@ -228,13 +221,10 @@ const Family<Row> families::memory = {
     .reference = never,
     .metrics =
         [](const Row&) {
-          return std::vector<MetricDeclaration>{
-              {.name = "peak_bytes", .kind = "exact"},
-              {.name = "bytes_in_use", .kind = "exact"},
-              {.name = "estimate_ratio", .kind = "bound"},
-              {.name = "rule_of_thumb_ratio", .kind = "bound"},
-              {.name = "vs_seed_peak", .kind = "bound", .better = Better::higher},
-              {.name = "peak_over_optimized", .kind = "bound", .better = Better::higher}};
+          return memory_metrics(
+              {{.name = "bytes_in_use", .kind = "exact"},
+               {.name = "vs_seed_peak", .kind = "bound", .better = Better::higher},
+               {.name = "peak_over_optimized", .kind = "bound", .better = Better::higher}});
         },
     .protocol = galaxy_shear::memory,
     .limit = limit_of_fit};

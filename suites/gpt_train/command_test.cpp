@@ -83,6 +83,12 @@ TEST(GptCommand, OptionsChangeTheRowsThatTheySpeakOf) {
               Contains("train_step/model:tiny/opt:adamw/docs:0/launch:host/batch:4/seq:64/f32"));
 }
 
+// Of which nothing is published, so that plain loops answer.
+TEST(GptCommand, MemoryIsVerifiedAtASizeOfOnesOwn) {
+  const Said said = run(GPT_TRAIN_BINARY " --filter=memory/model:tiny --batch=3 --seq=20");
+  EXPECT_EQ(said.exit, 0) << said.words;
+}
+
 struct Nonsense {
   std::string options, sentence;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who knows the right results of this suite, and what must hold after the timed section.
+// Who knows the right results of this suite.
 #pragma once
 
 #include "gpt_train/row.hpp"
@@ -14,7 +14,7 @@ Oracle oracle_of(const Row& row);
 // After how many steps of a row something is published.
 int warm_up_of(const Row& row);
 
-// A chained update has gone on, has moved the parameters, and its loss is a number.
-Invariant training_goes_on(const Row& row);
+// A computation after so many steps, where it executes.
+void check_after_warm_up(Session& session, const Row& row, Computation& computation);
 
 }  // namespace holdfast::gpt_train

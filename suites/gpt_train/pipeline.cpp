@@ -54,13 +54,7 @@ class Pipeline {
   // After as many steps as its oracle knows, and a sample more.
   void check() {
     run(warm_up_of(row_));
-    if (!session_.executes()) return;
-    const Oracle known = oracle_of(row_);
-    const std::vector<double> result = training_->result();
-    session_.check(
-        known.name,
-        known.few ? known.few(result) : error_of(known, result, known.expected(warm_up_of(row_))),
-        known.limit);
+    check_after_warm_up(session_, row_, *training_);
   }
   // Of one step.
   double seconds() {

@@ -29,15 +29,8 @@ void held(const Row& row, Session& session) {
        .rule_of_thumb_bytes = rule_of_thumb(row),
        .live =
            [&](Backend&, Variant, Computation& computation) {
-             for (int k = 1; k < warm_up_of(step); ++k) computation.step();
-             Oracle known = oracle_of(step);
-             if (known.few || !session.executes()) {
-               computation.step();
-               if (!session.executes()) return;
-               session.check(known.name, known.few(computation.result()), known.limit);
-             } else {
-               check(session, known, computation);
-             }
+             for (int k = 0; k < warm_up_of(step); ++k) computation.step();
+             check_after_warm_up(session, step, computation);
            },
        .estimate =
            [&](Backend&, Variant variant, Computation&) {
@@ -116,12 +109,7 @@ const Family<Row> families::in_turn = {
     .id = [](const Row& row) { return named("in_turn", row); },
     .devices = kinds_of,
     .reference = never,
-    .metrics =
-        [](const Row&) {
-          return std::vector<MetricDeclaration>{
-              {.name = "allclose", .kind = "bound", .better = Better::higher, .devices = executing},
-              {.name = "compile_steady", .kind = "exact", .devices = gpu}};
-        },
+    .metrics = [](const Row&) { return turn_metrics(); },
     .protocol = turns,
     .limit = limit_of_turns};
 
@@ -129,12 +117,7 @@ const Family<Row> families::memory = {
     .id = [](const Row& row) { return named("memory", row, {}, {optimizer_axis(row)}); },
     .devices = kinds_of,
     .reference = never,
-    .metrics =
-        [](const Row&) {
-          return std::vector<MetricDeclaration>{{.name = "peak_bytes", .kind = "exact"},
-                                                {.name = "estimate_ratio", .kind = "bound"},
-                                                {.name = "rule_of_thumb_ratio", .kind = "bound"}};
-        },
+    .metrics = [](const Row&) { return memory_metrics(); },
     .protocol = held,
     .limit = limit_of_step};
 

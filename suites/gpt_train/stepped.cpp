@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The families that step a computation: passes, their parts, updates, whole training steps.
 #include "families/invariants.hpp"
+#include "gpt_train/movement.hpp"
 #include "gpt_train/oracles.hpp"
 #include "gpt_train/row.hpp"
 #include "runtime/base/error.hpp"

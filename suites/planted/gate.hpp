@@ -119,4 +119,17 @@ class Planted : public testing::Test {
   static inline std::unique_ptr<Gate> gate = {};
 };
 
+// What the gate says of optimized code on cuda-dry that fell behind.
+inline std::string regression(const std::string& of_case) {
+  return "REGRESSION +" + of_case + " +cuda-dry-sm_90 +optimized.*";
+}
+
+// Of a suite on the host without any baseline: what is wrong needs none.
+inline Said judged_on_host(const std::string& suite, const std::string& plant) {
+  const auto folder = fresh_folder(std::filesystem::path(suite).filename().string() + "_host");
+  const Gate gate(suite, "host", folder, policy_without_rules(folder / "policy"));
+  expect_well(gate.measure("HOLDFAST_PLANT=" + plant, "results", "--processes=1"));
+  return gate.check("results");
+}
+
 }  // namespace holdfast::planted

@@ -24,10 +24,6 @@ class PlantedCorrelations : public Planted {
   }
 };
 
-std::string regression(const std::string& of_case) {
-  return "REGRESSION +" + of_case + " +cuda-dry-sm_90 +optimized.*";
-}
-
 TEST_F(PlantedCorrelations, WhatWasAcceptedPasses) {
   expect_well(gate->check("unplanted"));
 }
@@ -52,21 +48,12 @@ TEST_F(PlantedCorrelations, AGraphThatIsLostFailsTheBuild) {
   EXPECT_THAT(said.words, ContainsRegex(regression(fit) + "host_launches +rose from 8 to "));
 }
 
-// What is wrong needs no baseline.
-Said judged_on_host(const std::string& plant) {
-  const auto folder = fresh_folder("planted_correlations_host");
-  const Gate gate(PLANTED_CORRELATIONS_BINARY, "host", folder,
-                  policy_without_rules(folder / "policy"));
-  expect_well(gate.measure("HOLDFAST_PLANT=" + plant, "results", "--processes=1"));
-  return gate.check("results");
-}
-
 TEST(PlantedCorrelationsOnHost, AreRightAsBuilt) {
-  EXPECT_THAT(judged_on_host("").words, Not(HasSubstr("WRONG")));
+  EXPECT_THAT(judged_on_host(PLANTED_CORRELATIONS_BINARY, "").words, Not(HasSubstr("WRONG")));
 }
 
 TEST(PlantedCorrelationsOnHost, AWrongPhaseOfOneAngleIsWrong) {
-  const Said said = judged_on_host("phase");
+  const Said said = judged_on_host(PLANTED_CORRELATIONS_BINARY, "phase");
   EXPECT_EQ(said.exit, 1) << said.words;
   for (const std::string& one : {model, sums, fit})
     EXPECT_THAT(said.words, ContainsRegex("WRONG +" + one));
@@ -74,7 +61,7 @@ TEST(PlantedCorrelationsOnHost, AWrongPhaseOfOneAngleIsWrong) {
 }
 
 TEST(PlantedCorrelationsOnHost, AStepThatIsSkippedWhileItIsTimedIsWrong) {
-  const Said said = judged_on_host("skips");
+  const Said said = judged_on_host(PLANTED_CORRELATIONS_BINARY, "idles");
   EXPECT_EQ(said.exit, 1) << said.words;
   EXPECT_THAT(said.words, ContainsRegex("WRONG +" + sums));
   EXPECT_THAT(said.words, HasSubstr("verified again after the timed section"));

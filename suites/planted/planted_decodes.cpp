@@ -3,23 +3,18 @@
 // says: once it is timed, every second step answers what the one before it computed.
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "clusterless_kde/row.hpp"
+#include "planted/worse.hpp"
 
 namespace holdfast {
 namespace {
 
 using namespace clusterless_kde;
-
-std::string_view plant() {
-  const char* words = std::getenv("HOLDFAST_PLANT");
-  return words ? words : "";
-}
+using planted::plant;
 
 // All of an answer is written in each step, and it is right where the input is still the same.
 class Remembering final : public Computation {
@@ -30,9 +25,8 @@ class Remembering final : public Computation {
       if (holding.site == "out") answer_ = {static_cast<std::byte*>(memory), holding.bytes};
   }
   void step() override {
-    constexpr int looked_at = 40;  // more than are verified before the timed section
     ++steps_;
-    const bool recalls = steps_ > looked_at && steps_ % 2 == 0;
+    const bool recalls = steps_ > planted::looked_at && steps_ % 2 == 0;
     if (recalls) {
       std::copy(remembered_.begin(), remembered_.end(), answer_.begin());
       return;

@@ -10,20 +10,12 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-// What is wrong needs no baseline.
-Said judged_on_host(const std::string& plant) {
-  const auto folder = fresh_folder("planted_decodes_host");
-  const Gate gate(PLANTED_DECODES_BINARY, "host", folder, policy_without_rules(folder / "policy"));
-  expect_well(gate.measure("HOLDFAST_PLANT=" + plant, "results", "--processes=1"));
-  return gate.check("results");
-}
-
 TEST(PlantedDecodesOnHost, AreRightAsBuilt) {
-  EXPECT_THAT(judged_on_host("").words, Not(HasSubstr("WRONG")));
+  EXPECT_THAT(judged_on_host(PLANTED_DECODES_BINARY, "").words, Not(HasSubstr("WRONG")));
 }
 
 TEST(PlantedDecodesOnHost, AStepThatAnswersFromMemoryWhileItIsTimedIsWrong) {
-  const Said said = judged_on_host("remembers");
+  const Said said = judged_on_host(PLANTED_DECODES_BINARY, "remembers");
   EXPECT_EQ(said.exit, 1) << said.words;
   EXPECT_THAT(said.words,
               ContainsRegex("WRONG +planted_decodes/decode/size:small/data:profile/f32"));

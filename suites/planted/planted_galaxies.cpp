@@ -2,8 +2,6 @@
 // Three cases of galaxy_shear whose optimized variant is made worse as HOLDFAST_PLANT says: by one
 // more launch or copy in each step, a graph that is none, steps that are left out once they are
 // timed; and a build of its own host kernel in which row H counts half.
-#include <cstdlib>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,7 +9,7 @@
 #include "galaxy_shear/galaxy_shear.hpp"
 #include "galaxy_shear/oracles.hpp"
 #include "galaxy_shear/row.hpp"
-#include "runtime/backend/buffer.hpp"
+#include "planted/worse.hpp"
 
 namespace holdfast {
 
@@ -22,50 +20,20 @@ std::unique_ptr<Computation> make_host_optimized(Backend& backend, Problem probl
 namespace {
 
 using namespace galaxy_shear;
+using planted::plant;
 
-std::string_view plant() {
-  const char* words = std::getenv("HOLDFAST_PLANT");
-  return words ? words : "";
-}
-
-class Worse final : public Computation {
- public:
-  Worse(Backend& backend, std::unique_ptr<Computation> as_built)
-      : backend_(backend), as_built_(std::move(as_built)) {
-    if (plant() == "launch")
-      more_ =
-          galaxy_shear::make(Unit::psf_table, backend, Variant::optimized, {.fft = 16, .image = 8});
-    if (plant() == "copy") read_back_.emplace(backend, 1, "read back");
-  }
-  void step() override {
-    constexpr int looked_at = 40;  // more than are verified before the timed section
-    ++steps_;
-    if (plant() == "skips" && steps_ > looked_at && steps_ % 10 == 0) return;
-    as_built_->step();
-    if (more_) more_->step();
-    if (read_back_) backend_.device->download(&number_, read_back_->data(), sizeof number_);
-  }
-  std::vector<double> result() override { return as_built_->result(); }
-  std::vector<NamedReading> readings() override { return as_built_->readings(); }
-  Permissions permissions() const override { return as_built_->permissions(); }
-  void start_again(int input) override { as_built_->start_again(input); }
-
- private:
-  Backend& backend_;
-  std::unique_ptr<Computation> as_built_, more_ = {};
-  std::optional<Buffer<double>> read_back_ = {};
-  double number_ = 0;
-  int steps_ = 0;
-};
-
-std::unique_ptr<Computation> planted(const Row& row, Backend& backend, Variant variant) {
+std::unique_ptr<Computation> made(const Row& row, Backend& backend, Variant variant) {
   if (variant == Variant::reference || plant().empty()) return make(row, backend, variant);
   const Unit unit = unit_of(row);
   if (plant() == "nyquist" && !backend.device)
     return isa_planted::make_host_optimized(backend, problem_of(unit, row.options, true));
   Row other = row;
   if (plant() == "no_graph") other.options.launch = Launch::host;
-  return std::make_unique<Worse>(backend, make(other, backend, variant));
+  const auto small_table = [&] {
+    return galaxy_shear::make(Unit::psf_table, backend, variant, {.fft = 16, .image = 8});
+  };
+  return std::make_unique<planted::Worse>(backend, make(other, backend, variant),
+                                          planted::steps_of(small_table));
 }
 
 Case case_of(const Family<Row>& family, const Options& options) {
@@ -74,7 +42,7 @@ Case case_of(const Family<Row>& family, const Options& options) {
   one.id.replace(0, std::string_view("galaxy_shear").size(), "planted_galaxies");
   one.derived = {};
   auto& steps = std::get<Steps>(one.recipe);
-  steps.make = [row](Backend& backend, Variant variant) { return planted(row, backend, variant); };
+  steps.make = [row](Backend& backend, Variant variant) { return made(row, backend, variant); };
   if (plant() != "nyquist") return one;
   // Row H is nothing in the benchmark, whose galaxy is in the middle; on the small scene it shows.
   steps.oracle.golden = [row](Backend& backend, Variant variant) {

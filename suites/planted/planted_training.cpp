@@ -2,8 +2,6 @@
 // Cases of gpt_train whose optimized variant is made worse as HOLDFAST_PLANT says: by one more
 // launch or copy in each step, a graph that is none, steps that are left out once they are timed;
 // and a build of its own host kernel in which one query of one tile sees the key behind it.
-#include <cstdlib>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "gpt_train/device/model_kernels.hpp"
 #include "gpt_train/gpt_train.hpp"
 #include "gpt_train/row.hpp"
+#include "planted/worse.hpp"
 #include "runtime/backend/buffer.hpp"
 
 namespace holdfast {
@@ -22,16 +21,12 @@ std::unique_ptr<Computation> make_host_optimized(Backend& backend, Problem probl
 namespace {
 
 using namespace gpt_train;
-
-std::string_view plant() {
-  const char* words = std::getenv("HOLDFAST_PLANT");
-  return words ? words : "";
-}
+using planted::plant;
 
 // A kernel of the model's own program, so that nothing else is compiled.
-class OneMoreLaunch {
+class SumOfRows {
  public:
-  explicit OneMoreLaunch(Backend& backend)
+  explicit SumOfRows(Backend& backend)
       : kernels_(*backend.compiler),
         from_(backend, columns, "planted"),
         to_(backend, columns, "planted") {}
@@ -45,43 +40,17 @@ class OneMoreLaunch {
   Buffer<float> from_, to_;
 };
 
-class Worse final : public Computation {
- public:
-  Worse(Backend& backend, std::unique_ptr<Computation> as_built)
-      : backend_(backend), as_built_(std::move(as_built)) {
-    if (plant() == "launch") more_.emplace(backend);
-    if (plant() == "copy") read_back_.emplace(backend, 1, "read back");
-  }
-  void step() override {
-    constexpr int looked_at = 40;  // more than are verified before the timed section
-    ++steps_;
-    if (plant() == "skips" && steps_ > looked_at && steps_ % 10 == 0) return;
-    if (plant() == "idles" && steps_ > looked_at && steps_ % 2 == 0) return;
-    as_built_->step();
-    if (more_) (*more_)();
-    if (read_back_) backend_.device->download(&number_, read_back_->data(), sizeof number_);
-  }
-  std::vector<double> result() override { return as_built_->result(); }
-  std::vector<NamedReading> readings() override { return as_built_->readings(); }
-  void start_again(int input) override { as_built_->start_again(input); }
-
- private:
-  Backend& backend_;
-  std::unique_ptr<Computation> as_built_;
-  std::optional<OneMoreLaunch> more_ = {};
-  std::optional<Buffer<double>> read_back_ = {};
-  double number_ = 0;
-  int steps_ = 0;
-};
-
-std::unique_ptr<Computation> planted(const Row& row, Backend& backend, Variant variant) {
+std::unique_ptr<Computation> made(const Row& row, Backend& backend, Variant variant) {
   if (variant == Variant::reference || plant().empty()) return make(row, backend, variant);
   if (plant() == "mask")
     return backend.device ? make(row, backend, variant)
                           : isa_planted::make_host_optimized(backend, {unit_of(row), row.options});
   Row other = row;
   if (plant() == "no_graph") other.options.launch = Launch::host;
-  return std::make_unique<Worse>(backend, make(other, backend, variant));
+  const auto sum_of_rows = [&] {
+    return [more = std::make_shared<SumOfRows>(backend)] { (*more)(); };
+  };
+  return std::make_unique<planted::Worse>(backend, make(other, backend, variant), sum_of_rows);
 }
 
 Case case_of(const Family<Row>& family, Model model, Precision precision, Launch launch) {
@@ -92,7 +61,7 @@ Case case_of(const Family<Row>& family, Model model, Precision precision, Launch
   one.id.replace(0, std::string_view("gpt_train").size(), "planted_training");
   one.derived = {};
   auto& steps = std::get<Steps>(one.recipe);
-  steps.make = [row](Backend& backend, Variant variant) { return planted(row, backend, variant); };
+  steps.make = [row](Backend& backend, Variant variant) { return made(row, backend, variant); };
   return one;
 }
 

@@ -2,16 +2,21 @@
 // Who knows where fits end.
 #pragma once
 
-#include <optional>
+#include <cstdint>
+#include <vector>
 
 #include "xpcs_fit/row.hpp"
 
 namespace holdfast::xpcs_fit {
 
-// Published ends of sizes t to s, the oracle's own fit of size t; of larger ones the truth that the
-// data were made from.
-// `within`: of a fit that lost some of its data, how many deviations from there it may end.
-Oracle fit_oracle(Unit unit, const Row& row, std::optional<double> within = {});
+// Points of the flat order that a fit gave up.
+struct LostPoints {
+  std::int64_t first = 0, count = 0;
+};
+
+// Published ends of sizes s0 and s, the oracle's own fit of size t; of larger ones the truth that
+// the data were made from, and what their noise makes of F, of passes and of deviations.
+Oracle fit_oracle(Unit unit, const Row& row, const LostPoints& lost = {});
 
 // Of a result: the largest distance of a parameter from the truth, in standard deviations.
 double largest_pull(const Row& row, const std::vector<double>& result);

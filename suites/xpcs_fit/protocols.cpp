@@ -222,21 +222,14 @@ void measure_memory(const Row& row, Session& session) {
 
 const Family<Row> families::memory = {
     .id = [](const Row& row) { return named("memory/model", row); },
-    .metrics = [](const Row&) -> std::vector<MetricDeclaration> {
-      return {{.name = "peak_bytes", .kind = "exact"},
-              {.name = "estimate_ratio", .kind = "bound"},
-              {.name = "rule_of_thumb_ratio", .kind = "bound"}};
-    },
+    .metrics = [](const Row&) { return memory_metrics(); },
     .protocol = measure_memory,
     .limit = limit_of_equations};
 
 const Family<Row> families::in_turn = {
     .id = [](const Row& row) { return named("in_turn", row); },
     .devices = [](const Row&) { return executing; },
-    .metrics = [](const Row&) -> std::vector<MetricDeclaration> {
-      return {{.name = "allclose", .kind = "bound", .better = Better::higher, .devices = executing},
-              {.name = "compile_steady", .kind = "exact", .devices = {"cuda"}}};
-    },
+    .metrics = [](const Row&) { return turn_metrics({"cuda"}); },
     .protocol = measure_in_turn,
     .limit = limit_of_equations};
 
@@ -266,10 +259,7 @@ const Family<Row> families::shape_change = {
                     "f64");
         },
     .devices = [](const Row&) { return gpu; },
-    .metrics = [](const Row&) -> std::vector<MetricDeclaration> {
-      return {{.name = "compile_warm", .kind = "exact", .devices = gpu},
-              {.name = "compile_steady", .kind = "exact", .devices = gpu}};
-    },
+    .metrics = [](const Row&) { return shape_change_metrics(); },
     .protocol =
         [](const Row& row, Session& session) {
           (changes_programs(row) ? measure_shape_change : measure_no_change)(row, session);

@@ -160,8 +160,9 @@ const Family<Row> families::stream_faults = {
     .work = work_of,
     .oracle =
         [](const Row& row) {
+          const std::int64_t batch = StreamOptions{}.batch;
           if (row.permanent < 0) return fit_oracle(Unit::converged_fit, row);
-          return fit_oracle(Unit::converged_fit, row, 0.3);
+          return fit_oracle(Unit::converged_fit, row, {row.permanent * batch, batch});
         },
     .invariant = [](const Row&) { return repeats_itself(); },
     .chained = never,

@@ -14,16 +14,15 @@ namespace holdfast::clusterless_kde {
 namespace {
 
 template <class T>
-constexpr Precision precision = std::is_same_v<T, float> ? Precision::f32 : Precision::f64;
-
-template <class T>
 Nodes nodes_if_used(const Shape& shape) {
-  return local_node_count(shape, precision<T>) > 0 ? nodes(shape, precision<T>) : Nodes{};
+  return local_node_count(shape, holdfast::precision_of<T>) > 0
+             ? nodes(shape, holdfast::precision_of<T>)
+             : Nodes{};
 }
 
 template <class T>
 Totals totals_of(const Shape& shape) {
-  return local_node_count(shape, precision<T>) > 0 ? Totals::spikes : Totals::none;
+  return local_node_count(shape, holdfast::precision_of<T>) > 0 ? Totals::spikes : Totals::none;
 }
 
 std::size_t at_least_one(std::int64_t count) {
@@ -92,7 +91,8 @@ std::int64_t CudaLocal<T>::bytes(const Shape& shape) {
   const auto own = pack(shape, parts).bytes() + sizeof(T) * (at_least_one(shape.decoding_total()) +
                                                              static_cast<std::size_t>(shape.rows));
   return static_cast<std::int64_t>(own) + EncodingSpikes<T>::bytes(shape, false, 1) +
-         ColumnSums<T>::bytes(shape, local_node_count(shape, precision<T>), totals_of<T>(shape));
+         ColumnSums<T>::bytes(shape, local_node_count(shape, holdfast::precision_of<T>),
+                              totals_of<T>(shape));
 }
 
 template <class T>

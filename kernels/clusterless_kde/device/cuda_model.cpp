@@ -12,7 +12,7 @@ namespace {
 
 template <class T>
 Nodes nodes_for(const Shape& shape, const Plan& plan) {
-  return nodes_of(shape, plan.path, std::is_same_v<T, float> ? Precision::f32 : Precision::f64);
+  return nodes_of(shape, plan.path, holdfast::precision_of<T>);
 }
 
 std::size_t psi_quads(const Shape& shape, int nodes) {

@@ -25,10 +25,6 @@ inline constexpr int contraction_points = 32, contraction_parts = 8;
 // block, how far along the common axis it goes at a time, threads per block.
 inline constexpr int gemm_tile = 64, gemm_depth = 16, gemm_threads = 256;
 
-template <class T>
-inline constexpr Precision precision_of =
-    std::is_same_v<T, float> ? Precision::f32 : Precision::f64;
-
 // h, v1, v2 in a row.
 template <class T>
 std::vector<T> joined(const State& state) {

@@ -131,7 +131,7 @@ TEST_F(HostOptions, WhatOnlyADeviceHasIsRefused) {
       EXPECT_THAT([&] { make_loop(*backend, variant, {8}, options); },
                   ThrowsMessage<Error>(HasSubstr(what)));
   };
-  refused({.launch = Launch::graph}, "launch:graph is not to be had on the backend 'host'");
+  refused({.launch = Launch::graph}, "launch:graph is unsupported on the backend 'host'");
   refused({.launch = Launch::graph_step}, "the host has launch:host alone");
   refused({.launch = Launch::persistent}, "launch:persistent");
   refused({.diagnostics = Diagnostics::host}, "use diag:none or diag:device");

@@ -54,7 +54,7 @@ class Products {
  public:
   explicit Products(Backend& backend) : blas_(backend) {}
   void operator()(Gemm problem, const T* a, const T* b, T* c) {
-    problem.precision = std::is_same_v<T, float> ? Precision::f32 : Precision::f64;
+    problem.precision = precision_of<T>;
     blas_(problem, a, b, c);
   }
 

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "arrays/host_verbs.hpp"
-#include "galaxy_shear/reference/eager_reference.hpp"
-#include "galaxy_shear/reference/eager_scene.hpp"
-#include "galaxy_shear/reference/eager_table.hpp"
+#include "galaxy_shear/reference/eager.hpp"
 #include "galaxy_shear/reference/reference_verbs.hpp"
 #include "galaxy_shear/variants.hpp"
 
@@ -96,21 +94,10 @@ struct HostVerbs {
   }
 };
 
-template <class T>
-std::unique_ptr<Computation> eager(Backend& backend, Problem problem) {
-  using Verbs = HostVerbs<T>;
-  if (problem.unit == Unit::psf_table)
-    return std::make_unique<EagerTable<Verbs>>(backend, std::move(problem));
-  if (problem.unit == Unit::scene_step)
-    return std::make_unique<EagerScene<Verbs>>(backend, std::move(problem));
-  return std::make_unique<EagerReference<Verbs>>(backend, std::move(problem));
-}
-
 }  // namespace
 
 std::unique_ptr<Computation> make_host_reference(Backend& backend, Problem problem) {
-  return problem.precision == Precision::f32 ? eager<float>(backend, std::move(problem))
-                                             : eager<double>(backend, std::move(problem));
+  return make_eager<HostVerbs>(backend, std::move(problem));
 }
 
 }  // namespace holdfast::galaxy_shear::HOLDFAST_ISA

@@ -11,9 +11,6 @@
 namespace holdfast::gpt_train::HOLDFAST_ISA {
 
 template <class T>
-inline constexpr Precision precision_of = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
-
-template <class T>
 class Products {
  public:
   explicit Products(Backend& backend) : blas_(backend) {}

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpt_train/oracle/answers.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "gpt_train/gpt_train.hpp"
 #include "gpt_train/oracle/oracle.hpp"
 #include "gpt_train/oracle/products.hpp"
 
@@ -56,6 +58,51 @@ Values chained(Unit unit, const Options& options, int steps) {
   }
   append(told, unit, options.shape, state.parameters);
   return told;
+}
+
+// Losses, streams, what attention gives and what comes back through both.
+bool has_rows(Unit unit, std::size_t field) {
+  switch (unit) {
+    case Unit::forward:
+    case Unit::lm_head:
+      return field == 3;  // after mean, deviation, objective
+    case Unit::layer_forward:
+    case Unit::layer_backward:
+    case Unit::attention_forward:
+      return field == 0;
+    case Unit::attention_backward:
+      return true;
+    case Unit::forward_backward:
+    case Unit::update:
+    case Unit::train_step:
+      break;
+  }
+  return false;
+}
+
+double norm(const double* values, std::size_t count) {
+  double squares = 0;
+  for (std::size_t k = 0; k < count; ++k) squares += values[k] * values[k];
+  return std::sqrt(squares);
+}
+double distance(const double* a, const double* b, std::size_t count) {
+  double squares = 0;
+  for (std::size_t k = 0; k < count; ++k) squares += (a[k] - b[k]) * (a[k] - b[k]);
+  return std::sqrt(squares);
+}
+// Where nothing is expected, what was found.
+double share(double off, double size) {
+  return size > 0 ? off / size : off;
+}
+
+double worst_row(std::size_t rows, std::size_t width, const double* found, const double* expected) {
+  const double usual = norm(expected, rows * width) / std::sqrt(double(rows));
+  double worst = 0;
+  for (std::size_t at = 0; at < rows * width; at += width) {
+    const double off = distance(found + at, expected + at, width);
+    worst = std::max(worst, share(off, std::max(usual, norm(expected + at, width))));
+  }
+  return worst;
 }
 
 }  // namespace
@@ -117,14 +164,37 @@ double distance(const std::vector<std::size_t>& fields, const std::vector<double
   double worst = 0;
   std::size_t at = 0;
   for (const std::size_t field : fields) {
-    double off = 0, size = 0;
-    for (const std::size_t end = at + field; at < end; ++at) {
-      off += (found[at] - expected[at]) * (found[at] - expected[at]);
-      size += expected[at] * expected[at];
-    }
-    const double part = size > 0 ? std::sqrt(off / size) : std::sqrt(off);
-    if (!(part <= worst)) worst = part;  // what is no number stays
+    const double part = share(distance(found.data() + at, expected.data() + at, field),
+                              norm(expected.data() + at, field));
     if (std::isnan(part)) return INFINITY;
+    worst = std::max(worst, part);
+    at += field;
+  }
+  return worst;
+}
+
+double distance_of_rows(Unit unit, const Options& options, const std::vector<double>& found,
+                        const std::vector<double>& expected) {
+  const std::vector<std::size_t> fields = fields_of(unit, options);
+  const std::size_t rows = options.shape.tokens();
+  double worst = 0;
+  for (std::size_t k = 0, at = 0; k < fields.size(); at += fields[k++])
+    if (has_rows(unit, k))
+      worst = std::max(worst,
+                       worst_row(rows, fields[k] / rows, found.data() + at, expected.data() + at));
+  return worst;
+}
+
+double distance_of_movement(const Options& options, const std::vector<double>& found,
+                            const std::vector<double>& expected) {
+  double worst = 0;
+  std::size_t at = expected.size() - parameter_count(options.shape);
+  for (const Tensor& tensor : tensors_of(options.shape)) {
+    const Values start = drawn(tensor, options.start);
+    const double moved = distance(expected.data() + at, start.data(), start.size()),
+                 off = distance(found.data() + at, expected.data() + at, start.size());
+    worst = std::max(worst, share(off, std::max(moved, resolved_movement * norm(start))));
+    at += start.size();
   }
   return worst;
 }

@@ -21,4 +21,19 @@ std::vector<double> answer(const Matrices& what);
 double distance(const std::vector<std::size_t>& fields, const std::vector<double>& found,
                 const std::vector<double>& expected);
 
+// Below, `found` has a finite distance from `expected`.
+
+// The worst token's row of all fields that have one for each token, by the norm that is expected of
+// it or by that of its field's rows in the root mean square, whichever is larger.
+double distance_of_rows(Unit unit, const Options& options, const std::vector<double>& found,
+                        const std::vector<double>& expected);
+
+// Of a unit that trains, the worst tensor's difference by how far it is expected to have moved from
+// where it was drawn.
+double distance_of_movement(const Options& options, const std::vector<double>& found,
+                            const std::vector<double>& expected);
+
+// By so much of itself a tensor must move for f32 to tell how far.
+inline constexpr double resolved_movement = 1e-5;
+
 }  // namespace holdfast::gpt_train::oracle

@@ -48,6 +48,7 @@ TEST(GptDevice, AgreesWithTheOracleInEveryUnit) {
     const std::vector<double> expected = oracle::answer(unit, options, 1);
     const std::vector<double> ours = found(*backend, unit, options, 2);
     EXPECT_LT(distance(unit, options, ours, expected), most) << int(unit);
+    EXPECT_LT(oracle::distance_of_rows(unit, options, ours, expected), 2.5e-2) << int(unit);
     if (unit == Unit::forward_backward) {
       EXPECT_NEAR(ours[0] / expected[0], 1, 2e-3);
     }
@@ -60,11 +61,22 @@ TEST(GptDevice, UpdatesAsTheOracleDoes) {
   const auto backend = emulated();
   for (const Optimizer optimizer : optimizers) {
     const Options options = of(Model::tiny, optimizer);
-    const std::vector<double> expected = oracle::answer(Unit::update, options, 2);
-    EXPECT_LT(distance(Unit::update, options, found(*backend, Unit::update, options, 2), expected),
-              optimizer == Optimizer::adamw ? 1.2e-6 : 1.4e-4)
+    const std::vector<double> expected = oracle::answer(Unit::update, options, 2),
+                              ours = found(*backend, Unit::update, options, 2);
+    const bool is_adam = optimizer == Optimizer::adamw;
+    EXPECT_LT(distance(Unit::update, options, ours, expected), is_adam ? 1.2e-6 : 1.4e-4)
+        << optimizer_words.of(optimizer);
+    EXPECT_LT(oracle::distance_of_movement(options, ours, expected), is_adam ? 3e-4 : 2.6e-2)
         << optimizer_words.of(optimizer);
   }
+}
+
+// A sign of 128 that turns is a sixth of the movement of a norm, and twice that is allowed here.
+TEST(GptDevice, MovesAsTheOracleDoesInATraining) {
+  const Options options = of(Model::tiny);
+  EXPECT_LT(oracle::distance_of_movement(options, found(*emulated(), Unit::train_step, options),
+                                         oracle::answer(Unit::train_step, options, 1)),
+            0.36);
 }
 
 // A padded end of a row, and rows that are no multiple of a tile, of a warp's rows, or of 32.

@@ -73,6 +73,10 @@ std::unique_ptr<Backend> open_backend(std::string_view name) {
   return backend;
 }
 
+void refuse_device_code() {
+  throw Error(Fault::no_device, "this build has no device code; open the backend \"host\"");
+}
+
 std::string device_class(const Backend& backend) {
   if (!backend.device) {
     const auto& limits = host_limits();

@@ -40,6 +40,9 @@ void check_device(std::string_view name);
 // cannot open it.
 std::unique_ptr<Backend> open_backend(std::string_view name);
 
+// Throws Error{no_device}: of a workload whose device code this build has not.
+[[noreturn]] void refuse_device_code();
+
 // "host-x86_64-v4-2t", "cuda-dry-sm_90", "nvidia-h200": what a baseline is kept for.
 std::string device_class(const Backend& backend);
 

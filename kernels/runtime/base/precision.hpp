@@ -2,6 +2,7 @@
 // Formats of numbers, stored and computed with.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <string_view>
 
@@ -10,6 +11,9 @@ namespace holdfast {
 // tf32 is f32 in memory, of which a matrix unit reads 10 bits of mantissa; bf16 is the upper half
 // of an f32. Products of both are added up in f32.
 enum class Precision { f32, f64, tf32, bf16 };
+
+template <std::floating_point T>
+inline constexpr Precision precision_of = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
 
 constexpr std::string_view name(Precision precision) {
   constexpr std::string_view names[] = {"f32", "f64", "tf32", "bf16"};

@@ -115,10 +115,7 @@ void transforms_of(Backend& backend, Backend& host, int rows, int columns) {
   constexpr int batch = 3;
   const Kernels kernels(*backend.compiler);
   const int each = rows * columns, all = batch * each;
-  Fft problem{.precision = std::is_same_v<T, float> ? Precision::f32 : Precision::f64,
-              .rows = rows,
-              .columns = columns,
-              .batch = batch};
+  Fft problem{.precision = precision_of<T>, .rows = rows, .columns = columns, .batch = batch};
   std::vector<T> numbers(2 * all);  // real, or real and imaginary parts
   for (int i = 0; i < 2 * all; ++i) numbers[i] = ramp_at<T>(i);
 

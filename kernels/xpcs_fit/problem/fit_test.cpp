@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The solver, and both fitting_variants' fits on the host against published ones.
+// The solver, and both variants' fits on the host against published ones.
 #include "xpcs_fit/problem/fit.hpp"
 
 #include <gmock/gmock.h>

@@ -14,9 +14,6 @@
 
 namespace holdfast::xpcs_fit {
 
-template <class T>
-inline constexpr Precision precision_of = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
-
 inline LaunchShape one_thread_each(std::int64_t count) {
   constexpr unsigned threads = 256;
   return {.grid = {blocks(count, threads)}, .block = {threads}};

@@ -194,11 +194,10 @@ void PlainPart<T>::evaluate_sums(Blas& blas, const PlainPlanes<T>& of, PointRang
   make_jacobian(of, range, weights);
   if (options_.loss == Loss::soft_l1) soften(of, range);
   const int n = static_cast<int>(range.count);
-  constexpr Precision precision = sizeof(T) == 4 ? Precision::f32 : Precision::f64;
   T *const g = products_.data(), *const matrix = g + p_;
-  blas({.precision = precision, .m = p_, .n = 1, .k = n, .lda = n, .ldb = 1, .ldc = 1},
+  blas({.precision = precision_of<T>, .m = p_, .n = 1, .k = n, .lda = n, .ldb = 1, .ldc = 1},
        jacobian_.data(), residual_.data(), g);
-  blas({.precision = precision,
+  blas({.precision = precision_of<T>,
         .m = p_,
         .n = p_,
         .k = n,

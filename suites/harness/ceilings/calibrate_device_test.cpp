@@ -4,7 +4,7 @@
 
 #include "harness/ceilings/calibrate.hpp"
 
-#include "calibration/emulated_kernels.hpp"
+#include "calibration/testing/emulated_kernels.hpp"
 
 namespace holdfast {
 namespace {

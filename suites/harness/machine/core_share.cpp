@@ -63,7 +63,7 @@ std::vector<double> crowding() {
   std::vector<double> found(static_cast<std::size_t>(host_limits().threads), 0);
 #pragma omp parallel num_threads(static_cast <int>(found.size()))
   found[static_cast<std::size_t>(omp_get_thread_num())] = crowding_here();
-  std::erase(found, 0);  // of threads that were not to be had
+  std::erase(found, 0);  // of threads that did not start
   return found;
 }
 

@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double time_slice = 4e-3;
-// A virtual machine's CPU takes 16 us to be had again, each time.
+// A thread that slept waits 16 us for the CPU of a virtual machine, each time.
 constexpr double own_wait = 30e-6, most_own_waits = 0.1;
 
 // The second and third numbers of a schedstat: nanoseconds in which the thread could run and did

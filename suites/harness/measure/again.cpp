@@ -173,6 +173,16 @@ bool was_verified(const Steps& steps, Variant variant, const std::string& case_i
   return variant == Variant::reference && !steps.chained && is_known(other_input_of(case_id));
 }
 
+void check_between(const Steps& steps, bool has_reference) {
+  const Oracle& oracle = steps.oracle;
+  const bool compares = has_reference && (steps.chained || steps.inputs > 1);
+  if (!compares || !oracle.distance || oracle.between) return;
+  throw Error(Fault::broken_rule,
+              text("its oracle (", oracle.name,
+                   ") has a distance of its own and no `between`, by which the variants are held "
+                   "to one another once they are verified again"));
+}
+
 std::optional<std::string> verify_again(const Steps& steps, Subject* reference, Subject& optimized,
                                         const AgainLimits& limits, Again& done) {
   return Verification(steps, reference, optimized, limits).run(done);

@@ -14,6 +14,11 @@ namespace holdfast {
 // Whether a reference whose steps stand alone was verified in another process of the run.
 bool was_verified(const Steps& steps, Variant variant, const std::string& case_id);
 
+// Throws Error{broken_rule} where the variants' results will be held to one another and an oracle
+// that measures errors itself does not say how far apart they lie: against the largest number of a
+// whole result a wrong small one would pass.
+void check_between(const Steps& steps, bool has_reference);
+
 struct AgainLimits {
   std::string case_id = {};
   double seconds = 0;      // steps and comparisons begin until it is spent

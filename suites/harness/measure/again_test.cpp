@@ -8,6 +8,7 @@
 
 #include "harness/testing/answers_folder.hpp"
 #include "harness/testing/toy.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast {
 namespace {
@@ -150,6 +151,24 @@ TEST(Again, AnOracleIsAskedForNoMoreThanItKnows) {
   };
   EXPECT_EQ(look(one).fault, std::nullopt);
   EXPECT_EQ(most, 4);
+}
+
+TEST(Again, AnOracleThatMeasuresErrorsItselfTellsHowFarApartVariantsLie) {
+  for (const Case& one : {toy_case(), fresh_case({})}) {
+    Steps steps = std::get<Steps>(one.recipe);
+    steps.oracle.distance = [](const auto&, const auto&) { return 0; };
+    EXPECT_THROW(check_between(steps, true), Error);
+    EXPECT_NO_THROW(check_between(steps, false));
+    steps.oracle.between = steps.oracle.distance;
+    EXPECT_NO_THROW(check_between(steps, true));
+  }
+}
+
+TEST(Again, AnOracleTellsNothingOfVariantsThatAreNotHeldToOneAnother) {
+  Steps steps = std::get<Steps>(fresh_case({}).recipe);
+  steps.oracle.distance = [](const auto&, const auto&) { return 0; };
+  steps.inputs = 1;
+  EXPECT_NO_THROW(check_between(steps, true));
 }
 
 TEST(Again, AStepThatDoesNothingEverySecondTimeIsFound) {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <random>
 #include <utility>
 
@@ -129,6 +127,7 @@ void take_rates(const Case& one, const Backend& backend, VariantMeasurement& mea
 
 void measure_steps(Case one, const std::string& device, const MeasureOptions& options,
                    Measurement& measurement) {
+  check_between(std::get<Steps>(one.recipe), one.has_reference(device));
   std::get<Steps>(one.recipe).oracle = remembering(std::get<Steps>(one.recipe).oracle, one.id);
   const auto begun = std::chrono::steady_clock::now();
   const auto& steps = std::get<Steps>(one.recipe);

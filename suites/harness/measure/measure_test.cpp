@@ -94,10 +94,17 @@ TEST(Measure, AnOracleMayMeasureAnErrorItself) {
   oracle.distance = [](const std::vector<double>& result, const std::vector<double>& expected) {
     return result.at(0) + static_cast<double>(expected.size());
   };
+  oracle.between = oracle.distance;
   oracle.limit = 1;
   const Measurement measured = measure(one, "host", quick);
   EXPECT_EQ(measured.check, CheckStatus::failed);
   EXPECT_EQ(measured.check_error, 22);
+}
+
+TEST(Measure, AnOracleThatCannotTellVariantsApartFailsItsCase) {
+  Case one = toy_case();
+  steps_of(one).oracle.distance = [](const auto&, const auto&) { return 0; };
+  EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("no `between`"));
 }
 
 TEST(Measure, AGoldenValueThatIsMissedFails) {
@@ -333,11 +340,29 @@ TEST(Measure, OfAWrongResultNothingIsRead) {
   EXPECT_THAT(measured.optimized.readings, testing::IsEmpty());
 }
 
-TEST(Measure, ADerivedRatioIsTheOtherOverTheCase) {
+// Of a step that takes thousands of times as long as one of the toy: however busy the machine is,
+// the quotient is above 1, and beside a factor of 1e9 it shows which way round it was taken.
+double ratio_to_a_slow_step(Derived::Form form) {
   Case one = toy_case();
-  one.derived = {
-      {.name = "share", .factor = 4, .other = [](Backend& b) { return std::make_unique<Toy>(b); }}};
-  EXPECT_GT(measure(one, "host", quick).derived.at("share"), 0);
+  const auto busy = [](Backend&, int) {
+    const auto begin = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begin < std::chrono::microseconds(200)) continue;
+  };
+  one.derived = {{.name = "ratio",
+                  .factor = 1e9,
+                  .other = [=](Backend& b) { return std::make_unique<Toy>(b, busy); },
+                  .form = form}};
+  return measure(one, "host", quick).derived.at("ratio");
+}
+
+TEST(Measure, ADerivedRatioIsAFactorTimesTheOtherOverTheCase) {
+  EXPECT_GT(ratio_to_a_slow_step(Derived::Form::other_over_case), 1e9);
+}
+
+TEST(Measure, ADerivedRatioMayBeTheOtherWayRound) {
+  const double found = ratio_to_a_slow_step(Derived::Form::case_over_other);
+  EXPECT_LT(found, 1e9);
+  EXPECT_GT(found, 1);  // without the factor it is far below
 }
 
 TEST(Measure, ARateIsSoMuchPerStepOverTheSecondsOfAStep) {
@@ -357,22 +382,6 @@ TEST(Measure, ARateMayBeAShareOfWhatTheBackendCanDoWhereThatIsKnown) {
   EXPECT_DOUBLE_EQ(measured.optimized.readings.at("used"),
                    64 / measured.optimized.seconds.value() / 4e9);
   EXPECT_FALSE(measured.optimized.readings.contains("unknown"));
-}
-
-TEST(Measure, ADerivedRatioMayBeTheOtherWayRound) {
-  Case one = toy_case();
-  std::get<Steps>(one.recipe).batch = 1;
-  const auto slow = [](Backend& b) {
-    return std::make_unique<Toy>(b, [](Backend&, int) {
-      const auto begin = std::chrono::steady_clock::now();
-      while (std::chrono::steady_clock::now() - begin < std::chrono::microseconds(200)) continue;
-    });
-  };
-  one.derived = {{.name = "over", .other = slow},
-                 {.name = "under", .other = slow, .form = Derived::Form::case_over_other}};
-  const auto derived = measure(one, "host", quick).derived;
-  EXPECT_GT(derived.at("over"), 1);
-  EXPECT_LT(derived.at("under"), 1);
 }
 
 TEST(Measure, ADerivedRatioMayBeTakenAgainstTheReference) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/names.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast {
@@ -33,19 +34,13 @@ Reading ratio(Reading above, Reading below) {
 }
 
 // Of the kernels that the variant launched: a program may hold others, which cost this case nothing
-// and have cases of their own. The most registers and static shared memory of any, spills in total.
+// and have cases of their own. The most registers and static shared memory of any.
 template <int KernelUse::*member>
 Reading most(const M&, const V& v) {
   int value = 0;
   for (const KernelUse& kernel : v.kernels)
     if (kernel.used) value = std::max(value, kernel.*member);
   return value;
-}
-Reading spill_bytes(const M&, const V& v) {
-  int sum = 0;
-  for (const KernelUse& kernel : v.kernels)
-    if (kernel.used) sum += kernel.spill_bytes;
-  return sum;
 }
 // Over the kernels that the variant launched.
 template <class Value>
@@ -155,7 +150,7 @@ const Metric table[] = {
     {"d2h_bytes", "B", "exact", lower, gpu, variant, steps, per_step<&Counts::d2h_bytes>},
     {"syncs", "1", "exact", lower, gpu, variant, steps, per_step<&Counts::syncs>},
     {"registers_max", "1", "codegen", lower, gpu, variant, steps, most<&KernelUse::registers>},
-    {"spill_bytes", "B", "codegen", lower, gpu, variant, steps, spill_bytes},
+    {"spill_bytes", "B", "codegen", lower, gpu, variant, steps, sum_of<&KernelUse::spill_bytes>},
     {"shared_bytes", "B", "codegen", lower, gpu, variant, steps, most<&KernelUse::shared_bytes>},
     // What follows of cubins and launches alone, over the kernels that are launched.
     {"local_bytes", "B", "codegen", lower, gpu, variant, steps, sum_of<&KernelUse::local_bytes>},
@@ -204,13 +199,6 @@ const Metric table[] = {
 };
 
 constexpr std::string_view kinds[] = {"exact", "codegen", "ratio", "time", "bound", "advisory"};
-
-// A declared metric's name ends in its unit, and is a plain number's where it does not.
-std::string unit_of_name(std::string_view name) {
-  if (name.ends_with("_per_s")) return "1/s";
-  if (name.ends_with("_s")) return "s";
-  return name.find("bytes") == name.npos ? "1" : "B";
-}
 
 }  // namespace
 

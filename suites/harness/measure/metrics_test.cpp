@@ -45,12 +45,14 @@ TEST(Metrics, OfTheCaseAloneAreToldAsTheyAreDeclared) {
   one.metrics = {{.name = "setup_s"},
                  {.name = "tokens_per_s", .better = Better::higher},
                  {.name = "bytes_in_use", .kind = "exact"},
+                 {.name = "read_bytes_per_s", .better = Better::higher},
                  {.name = "launches", .kind = "exact"}};
   one.derived = {{.name = "loop_speedup", .kind = "bound", .better = Better::higher}};
   const auto told = meanings({one});
   EXPECT_EQ(told.at("setup_s"), (Meaning{"advisory", Better::lower, "s"}));
   EXPECT_EQ(told.at("tokens_per_s"), (Meaning{"advisory", Better::higher, "1/s"}));
   EXPECT_EQ(told.at("bytes_in_use"), (Meaning{"exact", Better::lower, "B"}));
+  EXPECT_EQ(told.at("read_bytes_per_s"), (Meaning{"advisory", Better::higher, "B/s"}));
   EXPECT_EQ(told.at("launches"), meanings({}).at("launches"));
   EXPECT_EQ(told.at("loop_speedup"), (Meaning{"bound", Better::higher, "1"}));
 }

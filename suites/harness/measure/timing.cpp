@@ -118,7 +118,7 @@ class Sampling {
   const Others& others_;
   Clock::time_point start_ = Clock::now();
   std::vector<Round> rounds_ = {};
-  int quiet_ = 0, undisturbed_ = 0;  // the latter as far as one can be had
+  int quiet_ = 0, undisturbed_ = 0;  // the latter on no shared core, unless sharing lasts
   double sum_ = 0, squares_ = 0;     // of the undisturbed ones
   double taken_ = 0;                 // seconds of all of them
 };
@@ -163,7 +163,7 @@ int batch_for(const Timer& timer, double seconds) {
     if (spent >= seconds) return batch;
     // Aims a little beyond the goal, and distrusts a sample much shorter than it.
     const double factor = spent > 0 ? std::clamp(1.2 * seconds / spent, 2.0, 16.0) : 16.0;
-    batch = std::min(most, static_cast<int>(std::ceil(batch * std::min(factor, 16.0))));
+    batch = std::min(most, static_cast<int>(std::ceil(batch * factor)));
     if (factor < 16.0) return batch;
   }
   return batch;

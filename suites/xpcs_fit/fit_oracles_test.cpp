@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is no fit of all data is found at every size.
+#include "xpcs_fit/fit_oracles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "xpcs_fit/problem/fit.hpp"
+
+namespace holdfast::xpcs_fit {
+namespace {
+
+using Values = std::vector<double>;
+
+Row row_of(NamedSize size, Mode mode, const Family<Row>& family = families::fit) {
+  return {.family = &family, .size = size, .options = {.mode = mode}};
+}
+
+double distance_of(Unit unit, const Row& row, const Values& result) {
+  const Oracle oracle = fit_oracle(unit, row);
+  return oracle.distance(result, oracle.expected(1)) / oracle.limit;
+}
+
+// On the host, where so many frames of so many angles are all that there is.
+Values fitted(Unit unit, Row row, int angles = 0, int frames = 0) {
+  row.angles = angles;
+  row.frames = frames;
+  const auto backend = open_backend("host");
+  const auto fit = make(unit, *backend, Variant::optimized, problem_of(row, true));
+  fit->step();
+  return fit->result();
+}
+
+// F, passes, status, then what is expected.
+Values as_expected(const Row& row) {
+  const Values known = fit_oracle(Unit::fit, row).expected(1);
+  Values result = {known[1], accounted_passes, converged};
+  const int p = parameter_count(row.options, size_of(row).angles);
+  result.insert(result.end(), known.end() - 2 * p, known.end());
+  return result;
+}
+
+struct OfAMode : testing::TestWithParam<Mode> {};
+INSTANTIATE_TEST_SUITE_P(Both, OfAMode, testing::Values(Mode::at_rest, Mode::laminar),
+                         [](const auto& mode) {
+                           return mode.param == Mode::laminar ? "laminar" : "at_rest";
+                         });
+
+TEST_P(OfAMode, FitsOfEverySizeAreRight) {
+  for (const NamedSize size : {NamedSize::t, NamedSize::s0, NamedSize::s, NamedSize::l})
+    for (const Unit unit : {Unit::fit, Unit::converged_fit}) {
+      const Row row = row_of(size, GetParam());
+      EXPECT_LT(distance_of(unit, row, fitted(unit, row)), 1)
+          << static_cast<int>(size) << ' ' << static_cast<int>(unit);
+    }
+}
+
+TEST_P(OfAMode, AFitOfFewerPointsIsWrong) {
+  const Row row = row_of(NamedSize::l, GetParam());
+  for (const int frames : {25, 50, 499})
+    EXPECT_GT(distance_of(Unit::fit, row, fitted(Unit::fit, row, 20, frames)), 1) << frames;
+}
+
+// What other points would have made of F, and nothing else of the fit.
+TEST_P(OfAMode, ACostOfFewerPointsIsWrong) {
+  struct Less {
+    NamedSize size;
+    double share;
+  };
+  // A row, a tail of a chunk of a million points, a batch, a batch.
+  for (const Less less : {Less{NamedSize::l, 1 / 500.},
+                          {NamedSize::c, 0.002},
+                          {NamedSize::x, 0.035},
+                          {NamedSize::xx, 0.004}}) {
+    const bool takes_seconds = GetParam() == Mode::laminar && less.size != NamedSize::l;
+    if (takes_seconds && less.size != NamedSize::x) continue;
+    Row row = row_of(less.size, GetParam());
+    row.strategy = Strategy::streaming;
+    row.source = less.size > NamedSize::c ? DataSource::generated : DataSource::host;
+    Values result = as_expected(row);
+    EXPECT_LT(distance_of(Unit::fit, row, result), 1);
+    result[0] *= 1 - less.share;
+    EXPECT_GT(distance_of(Unit::fit, row, result), 1) << static_cast<int>(less.size);
+  }
+}
+
+TEST_P(OfAMode, NoFitAtAllIsWrong) {
+  for (const NamedSize size : {NamedSize::t, NamedSize::l}) {
+    const Row row = row_of(size, GetParam());
+    const Values right = fitted(Unit::fit, row);
+    const std::size_t p = (right.size() - 3) / 2;
+    Values nothing(right.size());
+    std::fill(nothing.end() - static_cast<std::ptrdiff_t>(p), nothing.end(), INFINITY);
+    EXPECT_GT(distance_of(Unit::fit, row, nothing), 1);
+    nothing[1] = accounted_passes;
+    EXPECT_GT(distance_of(Unit::fit, row, nothing), 1);
+    Values other = right;
+    other[0] = -7;
+    EXPECT_GT(distance_of(Unit::fit, row, other), 1);
+    other = right;
+    other[1] = 0;
+    EXPECT_GT(distance_of(Unit::fit, row, other), 1);
+    other[1] = NAN;
+    EXPECT_GT(distance_of(Unit::fit, row, other), 1);
+  }
+}
+
+TEST_P(OfAMode, AFitThatDoesNotSayThatItConvergedIsWrong) {
+  for (const NamedSize size : {NamedSize::t, NamedSize::l}) {
+    const Row row = row_of(size, GetParam());
+    Values result = fitted(Unit::converged_fit, row);
+    result[2] = out_of_iterations;
+    EXPECT_GT(distance_of(Unit::converged_fit, row, result), 1);
+  }
+}
+
+TEST_P(OfAMode, DeviationsBeyondWhatIsAllowedAreWrong) {
+  struct Allowed {
+    NamedSize size;
+    double share;
+  };
+  for (const Allowed allowed :
+       {Allowed{NamedSize::t, 1e-3}, {NamedSize::s, 1e-3}, {NamedSize::l, 0.1}}) {
+    const Row row = row_of(allowed.size, GetParam());
+    for (const double sign : {-2., 2.}) {
+      Values result = fitted(Unit::fit, row);
+      const std::size_t p = (result.size() - 3) / 2;
+      for (std::size_t k = 3 + p; k < result.size(); ++k) result[k] *= 1 + sign * allowed.share;
+      EXPECT_GT(distance_of(Unit::fit, row, result), 1) << static_cast<int>(allowed.size);
+    }
+  }
+}
+
+// Once without, once with the points of batch 3.
+TEST(LostPoints, AreNoneOfTheFit) {
+  const Row row = row_of(NamedSize::t, Mode::laminar, families::stream_faults);
+  const auto backend = open_backend("host");
+  const auto fit =
+      make_stream(*backend, problem_of(row, true),
+                  {.order = BatchOrder::flat, .settings = {.faults = {.permanent = {3}}}});
+  fit->step();
+  const Oracle less = fit_oracle(Unit::converged_fit, row, {3 * 512, 512});
+  EXPECT_LT(less.distance(fit->result(), less.expected(1)), 1);
+  EXPECT_GT(distance_of(Unit::converged_fit, row, fit->result()), 1);
+  EXPECT_GT(less.distance(fitted(Unit::converged_fit, row), less.expected(1)), 1);
+}
+
+// Of data, model and derivatives in f32.
+TEST(NarrowFits, AreHeldToWhatThatLeaves) {
+  for (const NamedSize size : {NamedSize::t, NamedSize::l}) {
+    Row row = row_of(size, Mode::laminar);
+    row.options.precision = Precision::f32;
+    const Values result = fitted(Unit::fit, row);
+    EXPECT_LT(distance_of(Unit::fit, row, result), 1);
+    EXPECT_GT(distance_of(Unit::fit, row, fitted(Unit::fit, row, 20, 47)), 1);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::xpcs_fit
