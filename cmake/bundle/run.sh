@@ -77,12 +77,13 @@ for argument in "$@"; do
     --archive=*) fail "$argument: name a file that ends in .tar.gz, e.g. --archive=tour.tar.gz" ;;
     --resume) resume=yes ;;
     -h | --help) usage; exit 0 ;;
-    *) usage >&2; fail "unknown option $argument" ;;
+    *) fail "unknown option $argument; --help lists them" ;;
   esac
 done
 for name in ${only//,/ }; do
   grep -q "^$name " <<< "$steps" || fail "--only=$only: there is no step $name; --help lists them"
 done
+[ -x "$bundle/bin/holdfast" ] || fail "there is no bundle in $bundle; pack it first: cmake --workflow --preset bundle"
 mkdir -p "$out/logs" || fail "cannot write to --out=$out; name a folder that you may write to"
 out=$(cd "$out" && pwd)
 if [ -n "$archive" ]; then

@@ -5,7 +5,7 @@
 # first promise that is broken.
 set -euo pipefail
 
-archive=$(realpath "$1")
+archive=$(realpath "$1") sources=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 place=$(mktemp -d)
 trap 'rm -rf --one-file-system "$place"' EXIT
 tar -xzf "$archive" -C "$place"
@@ -28,6 +28,16 @@ expect() {  # CODE PATTERN WHAT
 statuses() {  # FILE: of its cases, in a row
   grep -oE '"status": "(ok|timeout|crashed)"' "$1" | cut -d '"' -f 4 | paste -s -d ' '
 }
+
+# ---- what cannot be is one sentence ----
+
+tour --frob
+expect 2 '^run.sh: unknown option --frob; --help' "an option that is none"
+[ "$(wc -l < "$place/said")" -eq 1 ] || fail "an option that is none takes more than its sentence"
+code=0
+bash "$sources/run.sh" --out="$place/none" > "$place/said" 2>&1 || code=$?
+expect 2 'pack it first: cmake --workflow --preset bundle' "a tour of the source tree"
+[ ! -e "$place/none" ] || fail "a tour of the source tree leaves a folder"
 
 # ---- one real suite, and one that goes wrong in the step gate_1 ----
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Whether this tree is slower than the one that it started from, on this machine and in this hour:
 #   cmake/ci/compare.sh [BUILD [options of holdfast run]]
-# Builds the merge base with main in a worktree under build/, runs both builds in turn, times what is suspect in lock step,
-# and draws the report. Where the merge base is HEAD, the base is HEAD if the tree is changed, else its parent; HOLDFAST_BASE
-# names another commit. Results and report stand in BUILD/compare. Ends as `holdfast check` does; with
+# Builds the merge base with main in a worktree under build/, by the presets there, runs both builds in turn, times what is
+# suspect in lock step, and draws the report. Where the merge base is HEAD, the base is HEAD if the tree is changed, else its
+# parent; HOLDFAST_BASE names another commit. Results and report stand in BUILD/compare. Ends as `holdfast check` does; with
 # HOLDFAST_UNDECIDED=warn what the machine leaves undecided is no failure.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -53,14 +53,17 @@ else
   git worktree add --quiet --force --detach "$tree" "$base"
 fi
 cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt" 2>/dev/null; }
-configured=(-DCMAKE_BUILD_TYPE=Release)
-for name in CMAKE_CXX_COMPILER CMAKE_CXX_FLAGS HOLDFAST_UNITY; do
-  value=$(cached "$name")
-  if [ -n "$value" ]; then configured+=("-D$name=$value"); fi
-done
-# Libraries are where this tree found them: the base has no .venv with CUDA's wheels.
+# The base has its own presets: a compiler or a flag that this tree's give is part of the change. Libraries and Python are
+# where this tree found them: the base has no .venv with CUDA's wheels.
+configured=()
 while IFS= read -r found; do configured+=("-D$found"); done < <(
-  sed -nE 's/^(HOLDFAST_[A-Z_]+):(FILE)?PATH=/\1=/p' "$build/CMakeCache.txt" 2>/dev/null)
+  sed -nE 's/^(HOLDFAST_[A-Z0-9_]+):(FILE)?PATH=/\1=/p' "$build/CMakeCache.txt" 2>/dev/null)
+if [ -x .venv/bin/python3 ]; then configured+=("-DPython3_EXECUTABLE=$PWD/.venv/bin/python3"); fi
+# What somebody set by hand is both builds'; what a preset sets, targets of its build see as well.
+foreign=()
+for name in CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS; do
+  if grep -qs "\"$name\" *:" CMakePresets.json; then foreign+=(-u "$name"); fi
+done
 generator=$(cached CMAKE_GENERATOR)
 fails() {
   tail -n 20 "$log" >&2
@@ -68,11 +71,14 @@ fails() {
   exit 3
 }
 start=$SECONDS
-# What is compiled with the options of this tree its cache has; of warnings that are errors here a base need not be free.
+preset=(--preset release)
+[ -e "$tree/CMakePresets.json" ] || preset=(-DCMAKE_BUILD_TYPE=Release ${generator:+-G "$generator"})
+# Anew, since the cache keeps what the presets of another base set. Where warnings are errors here, a base that is free of them
+# is compiled by the same commands; one need not be.
 build_base() {
-  cmake -S "$tree" -B "$tree/build/release" ${generator:+-G "$generator"} "${configured[@]}" \
+  env "${foreign[@]}" cmake --fresh -S "$tree" -B "$tree/build/release" "${preset[@]}" "${configured[@]}" \
     -DCMAKE_COMPILE_WARNING_AS_ERROR="$1" >"$log" 2>&1 || return
-  cmake --build "$tree/build/release" --target perf --parallel "$(nproc)" >>"$log" 2>&1
+  env "${foreign[@]}" cmake --build "$tree/build/release" --target perf --parallel "$(nproc)" >>"$log" 2>&1
 }
 strictness=$(cached CMAKE_COMPILE_WARNING_AS_ERROR)
 build_base "${strictness:-OFF}" || build_base OFF || fails

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Judges results of this tree with the `holdfast` of the merge base, which a change cannot have talked out of anything:
 #   cmake/ci/judge_by_base.sh origin/main [BUILD]
-# Where its formats are not those of this tree, it says so and leaves the verdict to this tree's own.
+# Where it does not read this tree's policy or baselines, its own judge. Where this tree's results are of a format that it
+# does not know, it says so and leaves the verdict to this tree's own.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 reference=${1:?name what the change is to be merged into, e.g. origin/main}
@@ -17,11 +18,25 @@ cmake -S "$place/tree" -B "$place/build" -DCMAKE_BUILD_TYPE=Release >"$place/log
 cmake --build "$place/build" --target holdfast --parallel "$(nproc)" >"$place/log" || { cat "$place/log" && exit 2; }
 
 cp -r "$build/results" "$place/results" # a verdict of its own would take the place of this tree's
-status=0
-"$place/build/bin/holdfast" check "$place/results" --lists="$build/bin" --baselines=baselines --baseline-ref="$reference" \
-  --undecided=warn --quiet || status=$?
-if [ $status = 2 ]; then
-  echo "::warning title=holdfast::the merge base's holdfast does not read this change's files; its own verdict stands alone"
+holdfast=$place/build/bin/holdfast
+# judge OPTIONS: ends as the script does, but where something is not read.
+judge() {
+  local status=0
+  "$holdfast" check "$place/results" --lists="$build/bin" "$@" --undecided=warn --quiet || status=$?
+  if [ $status != 2 ]; then exit $status; fi
+}
+judge --baselines=baselines --baseline-ref="$reference"
+echo "the merge base's holdfast does not read this change's policy or baselines: its own judge"
+judge --baselines="$place/tree/baselines"
+
+formats=(baselines/formats baselines/gate/documents)
+read=0
+"$holdfast" diff "$place/results" "$place/results" >/dev/null 2>&1 || read=$?
+if [ $read = 2 ] && ! git diff --quiet "$base" -- "${formats[@]}"; then
+  echo "::warning title=holdfast::the merge base's holdfast does not read results in this change's format;" \
+    "its own verdict stands alone"
   exit 0
 fi
-exit $status
+echo "::error title=holdfast::the merge base's holdfast cannot judge this change, and no format of results is why;" \
+  "it says so above"
+exit 2

@@ -13,10 +13,13 @@ CMAKE = """cmake_minimum_required(VERSION 3.25)
 project(small NONE)
 add_custom_target(holdfast COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_SOURCE_DIR}/holdfast.sh ${PROJECT_BINARY_DIR}/bin/holdfast)
 """
+# Its code, and where it judges by this tree's files another.
 HOLDFAST = """#!/bin/sh
 echo "holdfast of {name}: $*"
+if [ "$1" = diff ]; then exit {read}; fi
 echo "verdict of {name}" > "$2/verdict.txt"
-exit {code}
+case " $* " in *" --baselines=baselines "*) exit {code} ;; esac
+exit {own}
 """
 
 
@@ -30,8 +33,9 @@ def write(place: Path, name: str, text: str) -> None:
     (place / name).write_text(text, "utf-8")
 
 
-def commit(place: Path, name: str, code: int) -> None:
-    write(place, "holdfast.sh", HOLDFAST.format(name=name, code=code))
+def commit(place: Path, name: str, code: int, own: int = 0, read: int = 0) -> None:
+    """`code` by this tree's policy, `own` by the base's, `read` where results are only looked at."""
+    write(place, "holdfast.sh", HOLDFAST.format(name=name, code=code, own=own, read=read))
     (place / "holdfast.sh").chmod(0o755)
     git(place, "add", "--all")
     git(place, "commit", "--quiet", "--message", name)
@@ -49,9 +53,12 @@ def house(tmp_path: Path) -> Path:
     return place
 
 
-def change(place: Path, base_code: int) -> None:
-    commit(place, "the base", base_code)
+def change(place: Path, base_code: int, own: int = 0, read: int = 0, formats: bool = False) -> None:
+    write(place, "baselines/formats/results.schema.json", "{}")
+    commit(place, "the base", base_code, own, read)
     git(place, "checkout", "--quiet", "-b", "change")
+    if formats:
+        write(place, "baselines/formats/results.schema.json", '{"more": 1}')
     commit(place, "the change", 0)
     write(place, "build/release/results/host/toy.json", "{}")
     write(place, "build/release/results/verdict.txt", "verdict of this tree")
@@ -88,11 +95,30 @@ def test_this_trees_verdict_stays_and_nothing_is_left_behind(house: Path) -> Non
     assert git(house, "status", "--porcelain") == before
 
 
-def test_formats_that_the_base_does_not_read_are_said_and_leave_the_verdict_to_this_tree(house: Path) -> None:
-    change(house, 2)
+@pytest.mark.parametrize("code", [0, 1, 3, 4])
+@pytest.mark.parametrize("formats", [False, True])
+def test_where_the_base_does_not_read_this_trees_policy_its_own_judges(house: Path, code: int, formats: bool) -> None:
+    change(house, 2, own=code, formats=formats)
+    done = judge(house, "main")
+    assert done.returncode == code, done.stdout
+    assert "/tree/baselines --undecided=warn --quiet" in done.stdout
+    assert "does not read this change's policy or baselines: its own judge" in done.stdout
+
+
+def test_results_in_a_new_format_are_said_and_leave_the_verdict_to_this_tree(house: Path) -> None:
+    change(house, 2, own=2, read=2, formats=True)
     done = judge(house, "main")
     assert done.returncode == 0
-    assert "::warning title=holdfast::the merge base's holdfast does not read" in done.stdout
+    assert "::warning title=holdfast::the merge base's holdfast does not read results in this change's format" in done.stdout
+
+
+@pytest.mark.parametrize(("read", "formats"), [(0, False), (0, True), (2, False)])
+def test_what_the_base_does_not_judge_fails_where_no_format_is_why(house: Path, read: int, formats: bool) -> None:
+    change(house, 2, own=2, read=read, formats=formats)
+    done = judge(house, "main")
+    assert done.returncode == 2
+    assert "::warning" not in done.stdout
+    assert "::error title=holdfast::" in done.stdout
 
 
 def test_a_base_that_does_not_build_is_a_failure_with_the_builds_words(house: Path) -> None:

@@ -297,6 +297,14 @@ class Fingerprint(Record):
     nvdisasm: str | None = None  # absent in older baselines
 
 
+class Limit(Record):
+    """How far a result may be from its oracle's, as it was accepted."""
+
+    value: Number
+    by: str  # an acceptance
+    previous: Value | None = None
+
+
 class Baseline(Record):
     schema_name: str = Field(alias="schema")
     device_class: str
@@ -305,3 +313,4 @@ class Baseline(Record):
     processors: dict[str, dict[str, Entry]] = {}  # a host's times and ratios, by its processor
     acceptances: dict[str, Acceptance]
     metrics: dict[str, Meaning]  # as accepted
+    limits: dict[str, Limit] = {}  # of the error, by case; absent in older baselines

@@ -98,6 +98,16 @@ std::vector<const Case*> of_tier(const std::vector<Case>& cases, const SuiteOpti
   return chosen;
 }
 
+// The id of a case that no option need ask for; of a suite without one, of the first.
+std::string usual_case(const Suite& suite) {
+  const SuiteOptions defaults;
+  const std::vector<Case> cases = suite.cases(defaults);
+  const auto usual = std::find_if(cases.begin(), cases.end(), [](const Case& one) {
+    return one.runs_on("host") && one.tier <= Tier::gate;
+  });
+  return (usual == cases.end() ? cases.front() : *usual).id;
+}
+
 std::vector<const Case*> filtered(std::vector<const Case*> cases, const std::string& filter) {
   const IdFilter chosen(filter);
   std::erase_if(cases, [&](const Case* one) { return !chosen.takes(one->id); });
@@ -225,7 +235,7 @@ int run(char* program, const std::vector<std::string>& arguments) {
   const Suite suite = holdfast::suite();
   const SuiteOptions options = parse_options(arguments, suite.options);
   if (options.help) {
-    std::cout << usage(suite.name, suite.options);
+    std::cout << usage(suite.name, suite.options, usual_case(suite));
     return 0;
   }
   const std::vector<Case> cases = suite.cases(options);

@@ -28,6 +28,28 @@ TEST_F(SuiteCommand, HelpShowsOptionsAndExamples) {
   EXPECT_THAT(said.words, HasSubstr("examples:"));
 }
 
+// Of each suite beside this one; with --list nothing is measured.
+TEST_F(SuiteCommand, EveryExampleOfEveryHelpChoosesCases) {
+  namespace fs = std::filesystem;
+  const fs::path here = fs::path(CUBED_SPHERE_SWE_BINARY).parent_path();
+  for (const auto& entry : fs::directory_iterator(here)) {
+    const fs::path list = entry.path();
+    if (!list.string().ends_with(".list.json")) continue;
+    const std::string name = list.stem().stem().string(), binary = (here / name).string();
+    const std::string help = run(binary + " --help").words;
+    std::istringstream lines(help.substr(std::min(help.find("\nexamples:\n"), help.size())));
+    std::size_t examples = 0;
+    for (std::string line; std::getline(lines, line);) {
+      const std::string beginning = "  " + name + ' ';
+      if (!line.starts_with(beginning)) continue;
+      ++examples;
+      const Said said = run(binary + ' ' + line.substr(beginning.size()) + " --list");
+      EXPECT_EQ(said.exit, 0) << line << ": " << said.words;
+    }
+    EXPECT_GE(examples, 6u) << name;
+  }
+}
+
 TEST_F(SuiteCommand, AnUnknownDeviceIsOneSentenceAndUsage) {
   expect_usage(suite("--device=tpu"), "tpu");
 }

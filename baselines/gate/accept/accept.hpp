@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/accept/refusals.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/documents/policy.hpp"
 #include "gate/documents/verdict.hpp"
@@ -17,18 +18,14 @@ struct Change {
   std::string key;
   std::optional<Value> before = {};  // empty: a new entry
   std::optional<Value> after = {};   // empty: an entry that goes
-  bool worsens = false;
-};
-
-struct Refusal {
-  int exit = 3;
-  std::string why;
+  std::string asks_why = {};  // what of it needs a reason: "worse", "undecided" ...; empty: nothing
 };
 
 struct Acceptable {
   Baseline baseline;
   std::vector<Change> changes = {};
-  std::vector<Refusal> refusals = {};  // why the baseline must not be stored as it is
+  std::vector<Refusal> refusals = {};      // why the baseline must not be stored as it is
+  std::vector<std::string> left_out = {};  // runs that do not join an entry, in a sentence each
 };
 
 // Where drift is measured from: the first accepted value, or since a later one was better that one;
@@ -45,22 +42,17 @@ struct AcceptOptions {
 };
 
 // Entries that the measurement agrees with stay as they are; a ratio or a time that agrees adds its
-// runs to them, each once. Of several runs the middle is held against an entry, and all of them
-// found a new one, so that from five runs on its limit knows how much they differ; left out of a
-// ratio or a time are runs whose processes do not agree on it, and those of a case in which the
-// threads' processors stood further apart. Refused are a ratio that no run shows, runs that differ
-// in a count, and an entry that blocks and is too wide to decide anything. `policy` knows the
-// metrics of the suite's list, which are accepted as well.
+// runs to them, each once. Of several runs the middle is held against an entry, which those join
+// that agree by themselves; all of them found a new one, so that from five runs on its limit knows
+// how much they differ; left out of a ratio or a time are runs whose processes do not agree on it,
+// and those of a case in which the threads' processors stood further apart. Refused are a ratio
+// that no run shows, runs that differ in a count, and an entry that blocks and is too wide to
+// decide anything. `policy` knows the metrics of the suite's list, which are accepted as well.
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
                   const Policy& policy, const AcceptOptions& options = {});
 
 // A gated time or ratio of which no process was undisturbed, or a ratio whose processes differ too
 // much to found an entry.
 bool is_noisy(const Standard& standard, const Measured& measured);
-
-// Why these results must not become a baseline; empty when they may. `bootstrap` takes ratios of a
-// few processes too, `counts_only` is as AcceptOptions has it.
-std::vector<Refusal> refusals(const Results& results, const List& list, const Policy& policy,
-                              bool bootstrap, bool counts_only = false);
 
 }  // namespace holdfast::gate

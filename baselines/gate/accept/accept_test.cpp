@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "gate/base/patch.hpp"
+#include "gate/documents/measured_part.hpp"
 #include "gate/judge/screening.hpp"
 #include "gate/testing/toy_root.hpp"
 
@@ -153,11 +154,35 @@ TEST(Acceptance, ARunThatAnEntryHoldsCountsOnce) {
               ElementsAre(10, 10.2, 10.4));
 }
 
-TEST(Acceptance, OfSeveralRunsTheMiddleIsHeldAgainstTheEntry) {
+TEST(Acceptance, OfSeveralRunsTheMiddleIsHeldAgainstTheEntryAndThoseJoinThatAgreeByThemselves) {
   const std::optional<Baseline> ten = after({with_speedup(10)});
   const Acceptable accepted = together(with_speedups({7, 10.1, 9.9}), ten);
   EXPECT_THAT(accepted.changes, IsEmpty());
-  EXPECT_THAT(speedup_in(accepted).medians, ElementsAre(10, 7, 10.1, 9.9));
+  EXPECT_THAT(speedup_in(accepted).medians, ElementsAre(10, 10.1, 9.9));
+  EXPECT_THAT(accepted.left_out,
+              ElementsAre(HasSubstr(", 7: beyond the limit of the accepted 10")));
+}
+
+TEST(Acceptance, AMuchWorseRunBesideGoodOnesLeavesTheLimitAsItWas) {
+  const std::optional<Baseline> two = together(with_speedups({16.82, 16.82})).baseline;
+  std::vector<Results> runs = with_speedups({16.78, 16.77, 13.67});
+  for (Results& run : runs) run.run.id.replace(8, 2, "22");
+  const Entry before = speedup_in({*two}), entry = speedup_in(together(runs, two));
+  EXPECT_EQ(screening_limit(0.05, entry), screening_limit(0.05, before));
+  EXPECT_TRUE(entry.bootstrap);
+  EXPECT_EQ(speedup_in(together({runs[2], runs[0], runs[1]}, two)).medians.size(), 4u);
+}
+
+TEST(Acceptance, ALimitThatBecomesTwiceAsWideNeedsAReason) {
+  const std::optional<Baseline> four = together(with_speedups({10, 10, 10, 10})).baseline;
+  Results fifth = with_speedup(9.55);
+  fifth.run.id = "2026-11-22T12:00:00Z-5";
+  const Acceptable accepted = accept(fifth, four, policy(), {.why = "another host"});
+  ASSERT_EQ(accepted.changes.size(), 1u);
+  EXPECT_THAT(accepted.changes.front().asks_why, HasSubstr("limit from +5 % to +1"));
+  EXPECT_EQ(speedup_in(accepted).accepted.why, "another host");
+  toy::metric(fifth, "case", "speedup") = toy::timed("ratio", 9.8);
+  EXPECT_THAT(accept(fifth, four, policy()).changes, IsEmpty());
 }
 
 TEST(Acceptance, OfSeveralRunsThoseWhoseProcessesAgreeFoundAnEntry) {
@@ -256,7 +281,7 @@ TEST(Acceptance, AnotherDayOfTheSameCodeJoinsWithItsReason) {
   EXPECT_THAT(entry.medians, ElementsAre(10, 6));
   EXPECT_EQ(entry.accepted.why, "a slower host");
   ASSERT_EQ(accepted.changes.size(), 1u);
-  EXPECT_TRUE(accepted.changes.front().worsens);
+  EXPECT_EQ(accepted.changes.front().asks_why, "worse");
   EXPECT_THAT(after_undecided({undecided(10, "aa"), undecided(14, "bb")}).medians, ElementsAre(14));
 }
 
@@ -292,9 +317,26 @@ TEST(Acceptance, AWorseningIsMarkedAndAnImprovementIsNot) {
   const Acceptable worse = accept(with_launches(5), four, policy());
   const Acceptable better = accept(with_launches(3), four, policy());
   ASSERT_EQ(worse.changes.size(), 1u);
-  EXPECT_TRUE(worse.changes.front().worsens);
+  EXPECT_EQ(worse.changes.front().asks_why, "worse");
   ASSERT_EQ(better.changes.size(), 1u);
-  EXPECT_FALSE(better.changes.front().worsens);
+  EXPECT_EQ(better.changes.front().asks_why, "");
+}
+
+TEST(Acceptance, OnlyWhatIsWorseByItsDirectionIsCalledWorse) {
+  const std::optional<Baseline> ten = accept(undecided(10, "aa"), std::nullopt, policy()).baseline;
+  for (const auto& [speedup, asks] : {std::pair(14., "undecided"), std::pair(6., "worse")}) {
+    Results now = undecided(speedup, "aa");
+    now.run.id = "2026-11-11T12:00:00Z-1";
+    const Acceptable accepted = accept(now, ten, policy());
+    ASSERT_EQ(accepted.changes.size(), 1u);
+    EXPECT_EQ(accepted.changes.front().asks_why, asks);
+  }
+  Results quicker = toy::dry();
+  toy::metric(quicker, "reference", "launches") = toy::exact(800);
+  const Acceptable moved =
+      accept(quicker, accept(toy::dry(), std::nullopt, policy()).baseline, policy());
+  ASSERT_EQ(moved.changes.size(), 1u);
+  EXPECT_EQ(moved.changes.front().asks_why, "changed") << "a yardstick";
 }
 
 TEST(Acceptance, AnEntryThatGoesIsAWorsening) {
@@ -303,7 +345,7 @@ TEST(Acceptance, AnEntryThatGoesIsAWorsening) {
   less.cases.pop_back();
   const Acceptable accepted = accept(less, whole, policy());
   EXPECT_FALSE(accepted.baseline.entries.contains("toy/sum/n:64/f64|optimized|launches"));
-  EXPECT_TRUE(accepted.changes.back().worsens);
+  EXPECT_EQ(accepted.changes.back().asks_why, "removed");
 }
 
 TEST(Acceptance, AnotherKindOfAMetricIsAChangeThatNeedsAReason) {
@@ -317,7 +359,7 @@ TEST(Acceptance, AnotherKindOfAMetricIsAChangeThatNeedsAReason) {
   ASSERT_EQ(accepted.changes.size(), 1u);
   EXPECT_EQ(accepted.changes.front().key, "launches");
   EXPECT_EQ(accepted.changes.front().after, Value("exact in 1, higher is better"));
-  EXPECT_TRUE(accepted.changes.front().worsens);
+  EXPECT_EQ(accepted.changes.front().asks_why, "another meaning");
 }
 
 TEST(Acceptance, OnlyTheGateTierEnters) {

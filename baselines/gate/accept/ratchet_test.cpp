@@ -5,6 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "gate/testing/gate_command.hpp"
 
 namespace holdfast::gate {
@@ -125,6 +128,31 @@ TEST_F(Ratcheting, TheRunItselfInTheHistoryIsNoEarlierOne) {
   remember(run_of(12, "2026-11-23T12:00:00Z"));
   EXPECT_EQ(check({"--store=" + store_.string()}), 0);
   EXPECT_FALSE(proposed());
+}
+
+// Each run is accepted, with a reason only where one is asked for.
+TEST_F(Ratcheting, ManySmallLossesAreToldFromTheFirstOneBeyondFivePercentOn) {
+  bool asked = false;
+  for (int run = 0; run < 16; ++run) {
+    const double speedup = 10 * std::pow(0.985, run);
+    store(run_of(speedup, text("2026-11-", 10 + run, "T12:00:00Z")));
+    if (run > 0) {
+      check();
+      const Verdict said = verdict();
+      const auto row = std::ranges::find_if(said.rows, [](const Row& one) {
+        return one.case_id == toy::step_id && one.metric == "speedup";
+      });
+      ASSERT_NE(row, said.rows.end());
+      const bool is_told = row->verdict == verdict::drift || row->verdict == verdict::noisy ||
+                           row->verdict == verdict::regression;
+      EXPECT_EQ(is_told, speedup < 9.5) << speedup << ": " << row->sentence;
+    }
+    if (accept() == 0) continue;
+    asked = true;
+    EXPECT_EQ(accept({"--why=slower"}), 0) << complaints_;
+  }
+  EXPECT_TRUE(asked) << "no step of it was a loss";
+  EXPECT_EQ(seen().entries.at(ratio_key).anchor, 10);
 }
 
 TEST_F(Ratcheting, ACountIsProposedAtOnce) {

@@ -47,6 +47,15 @@ bool succeeded(const Outcome& outcome) {
   return outcome.ending == Ending::exited && outcome.code == 0;
 }
 
+std::string reason_of(std::string_view said) {
+  constexpr std::string_view heading = "fatal:";
+  const std::size_t begin =
+      said.starts_with(heading) ? 0 : said.find(text('\n', heading));  // or the line's end before
+  std::string lines(said.substr(0, begin == said.npos ? begin : said.find('\n', begin + 1)));
+  std::replace(lines.begin(), lines.end(), '\t', ' ');
+  return last_lines(lines, 2);
+}
+
 void require_name(std::string_view option, const std::string& name, std::string_view kinds) {
   if (name.empty() || name.starts_with('-'))
     throw Error(Fault::bad_input,
@@ -77,10 +86,10 @@ std::string merge_base(const std::filesystem::path& folder, const std::string& r
   require_name("baseline-ref", reference, "a branch or a commit");
   const Outcome found = git(folder, {"merge-base", "HEAD", reference});
   if (!succeeded(found))
-    throw Error(Fault::bad_input,
-                text("--baseline-ref=", reference, ": git finds no merge base with it (",
-                     last_lines(found.complaints, 1),
-                     "); fetch it with its history, or name another commit"));
+    throw Error(
+        Fault::bad_input,
+        text("--baseline-ref=", reference, ": git finds no merge base with it (",
+             reason_of(found.complaints), "); fetch it with its history, or name another commit"));
   return found.output.substr(0, found.output.find('\n'));
 }
 
@@ -89,12 +98,12 @@ std::optional<std::string> file_at(const std::filesystem::path& folder, const st
   const Outcome listed = git(folder, {"ls-tree", "--name-only", commit, "--", relative});
   if (!succeeded(listed))
     throw Error(Fault::bad_input, text("git cannot list ", relative, " at ", commit, ": ",
-                                       last_lines(listed.complaints, 1)));
+                                       reason_of(listed.complaints)));
   if (listed.output.empty()) return std::nullopt;
   const Outcome shown = git(folder, {"show", commit + ":./" + relative});
   if (!succeeded(shown))
     throw Error(Fault::bad_input, text("git cannot show ", relative, " at ", commit, ": ",
-                                       last_lines(shown.complaints, 1)));
+                                       reason_of(shown.complaints)));
   return shown.output;
 }
 
@@ -103,7 +112,7 @@ std::vector<std::string> files_at(const std::filesystem::path& folder, const std
   const Outcome listed = git(folder, {"ls-tree", "-r", "-z", "--name-only", commit, "--", under});
   if (!succeeded(listed))
     throw Error(Fault::bad_input, text("git cannot list ", under, " at ", commit, ": ",
-                                       last_lines(listed.complaints, 1)));
+                                       reason_of(listed.complaints)));
   return split_at_nul(listed.output);
 }
 
@@ -113,7 +122,7 @@ std::vector<std::string> tracked_files(const std::filesystem::path& folder) {
   if (!succeeded(listed))
     throw Error(Fault::incomplete,
                 text("git cannot list ", folder.string(), ", so that nobody knows which files are ",
-                     "gone (", last_lines(listed.complaints, 1),
+                     "gone (", reason_of(listed.complaints),
                      "); install it, or let it: git config --global --add safe.directory ",
                      top_of_repository(folder).string()));
   return split_at_nul(listed.output);

@@ -16,6 +16,10 @@ namespace holdfast::gate {
 Outcome git(const std::filesystem::path& folder, std::vector<std::string> arguments);
 bool succeeded(const Outcome& outcome);
 
+// Why git did not do it, of what it said: the first line that begins with "fatal:", behind the one
+// before it, which may be that of a program that git had asked; without one the last two.
+std::string reason_of(std::string_view said);
+
 // Throws Error(bad_input) where git would take what `option` was given for an option of its own,
 // or for nothing. `kinds` is what may be named: "a branch or a commit".
 void require_name(std::string_view option, const std::string& name, std::string_view kinds);

@@ -11,6 +11,8 @@
 namespace holdfast::gate {
 namespace {
 
+constexpr std::string_view between_rows = "; ";  // of a table of kernels
+
 std::string printed(const char* format, double value) {
   std::array<char, 64> buffer = {};
   (void)std::snprintf(buffer.data(), buffer.size(), format, value);
@@ -50,8 +52,13 @@ std::string bytes(double value, int digits) {
   return with_digits(value, digits) + " B";
 }
 
+bool is_hash(const std::string& words) {
+  return words.starts_with("sha256:");
+}
+
 std::string in_digits(const Value& value, const std::string& unit, int digits) {
-  if (const auto* hash = std::get_if<std::string>(&value)) return std::string(beginning(*hash, 15));
+  if (const auto* words = std::get_if<std::string>(&value))
+    return is_hash(*words) ? std::string(beginning(*words, 15)) : *words;
   const double number = std::get<double>(value);
   if (unit == "s") return seconds(number, digits);
   if (unit == "B") return bytes(number, digits);
@@ -62,6 +69,22 @@ std::string in_digits(const Value& value, const std::string& unit, int digits) {
   return told + ' ' + (number == 1 && unit.ends_with('s') ? unit.substr(0, unit.size() - 1) : unit);
 }
 
+// Of a table its row at `begin`, and whether others follow.
+std::string row_of(const std::string& table, std::size_t begin, std::size_t within) {
+  const std::size_t end = table.find(between_rows, within);
+  return table.substr(begin, end - begin) + (end == table.npos ? "" : "; ...");
+}
+
+// The first row that differs.
+std::pair<std::string, std::string> rows_apart(const std::string& before, const std::string& now) {
+  const auto same = std::mismatch(before.begin(), before.end(), now.begin(), now.end()).first;
+  const auto differs = static_cast<std::size_t>(same - before.begin());
+  const std::size_t last = before.substr(0, differs).rfind(between_rows);
+  const std::size_t begin = last == before.npos ? 0 : last + between_rows.size();
+  return {row_of(before, begin, std::max(begin, differs)),
+          row_of(now, begin, std::max(begin, differs))};
+}
+
 constexpr int usual_digits = 4, all_digits = 17;
 
 }  // namespace
@@ -70,19 +93,15 @@ std::string percent(double fraction) {
   return printed("%+.3g %%", 100 * fraction);
 }
 
-std::string unit_of_name(const std::string& metric) {
-  if (metric.ends_with("bytes_per_s")) return "B/s";
-  if (metric.ends_with("_per_s")) return "1/s";
-  if (metric.ends_with("_s")) return "s";
-  return metric.ends_with("_bytes") || metric.find("_bytes_") != std::string::npos ? "B" : "";
-}
-
 std::string readable(const Value& value, const std::string& unit) {
   return in_digits(value, unit, usual_digits);
 }
 
 std::pair<std::string, std::string> told_apart(const Value& before, const Value& now,
                                                const std::string& unit) {
+  const auto* old_words = std::get_if<std::string>(&before);
+  const auto* new_words = std::get_if<std::string>(&now);
+  if (old_words && new_words && !is_hash(*old_words)) return rows_apart(*old_words, *new_words);
   int digits = usual_digits;
   std::pair<std::string, std::string> told;
   do {

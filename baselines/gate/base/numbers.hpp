@@ -7,19 +7,19 @@
 #include <variant>
 #include <vector>
 
+#include "base/names.hpp"  // unit_of_name, for who shows a number
+
 namespace holdfast::gate {
 
-// A hash (identity) or a number.
+// A number, a hash (identity), or a table of kernels.
 using Value = std::variant<double, std::string>;
 
 // 412 us, 1.178 MB, 19 GB/s, 2 programs, 18.05, sha256:1a2b3c4d.
 std::string readable(const Value& value, const std::string& unit);
 // Both as above, in as many digits as it takes to see that they differ: 1.177856 MB, 1.177864 MB.
+// Of two tables, the first row that differs.
 std::pair<std::string, std::string> told_apart(const Value& before, const Value& now,
                                                const std::string& unit);
-// The unit that a metric's name tells: "s" of time_s, "B" of peak_bytes, "1/s" of tokens_per_s,
-// else none.
-std::string unit_of_name(const std::string& metric);
 // "+8.5 %"
 std::string percent(double fraction);
 

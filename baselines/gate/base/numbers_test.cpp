@@ -18,6 +18,19 @@ TEST(Readable, SecondsAndBytesAreScaled) {
   EXPECT_EQ(readable("sha256:0123456789abcdef", "1"), "sha256:01234567");
 }
 
+TEST(Readable, OnlyAHashIsShortened) {
+  EXPECT_EQ(readable("apply_operator<double> 64/0/1024 a1b2c3d4", ""),
+            "apply_operator<double> 64/0/1024 a1b2c3d4");
+}
+
+TEST(Readable, OfTwoTablesTheFirstRowThatDiffersIsTold) {
+  using Rows = std::pair<std::string, std::string>;
+  EXPECT_EQ(told_apart("f 31/0; g 64/0; h 9/0", "f 31/0; g 71/0; h 9/0", ""),
+            Rows("g 64/0; ...", "g 71/0; ..."));
+  EXPECT_EQ(told_apart("f 31/0; g 64/0", "f 31/0; g 64/0; h 9/0", ""),
+            Rows("g 64/0", "g 64/0; ..."));
+}
+
 TEST(Readable, RatesAndNamedUnitsAreTold) {
   EXPECT_EQ(readable(1.9e10, "B/s"), "19 GB/s");
   EXPECT_EQ(readable(40250.0, "1/s"), "40.25 k/s");
@@ -25,14 +38,6 @@ TEST(Readable, RatesAndNamedUnitsAreTold) {
   EXPECT_EQ(readable(0.0, "programs"), "0 programs");
   EXPECT_EQ(readable(1.0, "programs"), "1 program");
   EXPECT_EQ(readable("sha256:0123456789abcdef", "plans"), "sha256:01234567");
-}
-
-TEST(Readable, AMetricsNameTellsItsUnit) {
-  EXPECT_EQ(unit_of_name("memory_bytes_per_s"), "B/s");
-  EXPECT_EQ(unit_of_name("tokens_per_s"), "1/s");
-  EXPECT_EQ(unit_of_name("time_s"), "s");
-  EXPECT_EQ(unit_of_name("host_rss_bytes_peak"), "B");
-  EXPECT_EQ(unit_of_name("launches"), "");
 }
 
 TEST(Readable, TwoValuesThatDifferLookDifferent) {

@@ -45,15 +45,21 @@ void WrittenFile::append_copy_of(const std::filesystem::path& file) {
 }
 
 void withdraw(const std::filesystem::path& older) {
-  if (::unlink(older.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR)
-    throw Error(Fault::bad_input,
-                text("cannot write ", older.string(),
-                     ": what stands there cannot be removed: ", std::strerror(errno)));
+  if (::unlink(older.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return;
+  if (errno == EACCES || errno == EROFS)
+    throw Error(Fault::bad_input, text("cannot write ", older.string(), ": the folder ",
+                                       std::filesystem::absolute(older).parent_path().string(),
+                                       " cannot be written to; name another folder"));
+  throw Error(Fault::bad_input,
+              text("cannot write ", older.string(),
+                   ": what stands there cannot be removed: ", std::strerror(errno)));
 }
 
 void make_folder(const std::filesystem::path& out) {
   std::error_code problem;
   std::filesystem::create_directories(out, problem);
+  if (!problem && ::faccessat(AT_FDCWD, out.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+    problem = std::error_code(errno, std::generic_category());
   if (problem)
     throw Error(Fault::bad_input,
                 text("cannot write to --out=", out.string(), ": ", problem.message()));

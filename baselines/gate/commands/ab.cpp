@@ -169,57 +169,64 @@ void expect_to_write(const fs::path& file) {
   withdraw(file);
 }
 
-int ab_verb(const Options& options) {
+struct Pairing {
+  fs::path base, head;
+};
+
+// The two operands, or of a self-test the one twice.
+Pairing pairing_of(const Options& options) {
   const bool self = options.has("selftest");
   if (options.operands().size() != (self ? 1 : 2))
     throw Error(Fault::bad_input,
                 self ? "holdfast ab --selftest takes one suite binary, and runs it against itself"
                      : "holdfast ab takes two builds of one suite: holdfast ab BASE_BIN HEAD_BIN");
-  const auto out = options.value("out");
-  if (out) expect_to_write(*out);
-  const fs::path base = find_suite(options.operands().front(), binary_folder());
-  const fs::path head = find_suite(options.operands().back(), binary_folder());
-  if (base.filename() != head.filename())
-    throw Error(Fault::bad_input, text(base.filename().string(), " and ", head.filename().string(),
-                                       " are different suites; compare builds of one"));
+  Pairing pairing{.base = find_suite(options.operands().front(), binary_folder()),
+                  .head = find_suite(options.operands().back(), binary_folder())};
+  const std::string base = pairing.base.filename(), head = pairing.head.filename();
+  if (base != head)
+    throw Error(Fault::bad_input,
+                text(base, " and ", head, " are different suites; compare builds of one"));
+  return pairing;
+}
+
+ComparisonPlan plan_of(const Options& options) {
   if (options.has("cpu-time") && options.has("real-time"))
     throw Error(Fault::bad_input, "--cpu-time and --real-time exclude each other");
-  const std::string tier = options.value_or("tier", "gate");
-  if (!is_tier(tier))
-    throw Error(Fault::bad_input, text("--tier=", tier, ": the tiers are smoke, gate and full"));
   const std::string device = options.value_or("device", "host");
-  const ComparisonPlan plan{
-      .device = device,
-      .unit_seconds = options.positive("unit").value_or(0.3),
-      .decision = {.tolerance = options.positive("tolerance").value_or(2) / 100,
+  if (device_kind(device) == "cuda-dry")
+    throw Error(Fault::bad_input,
+                "a dry device executes nothing, so there is no time to compare; "
+                "holdfast diff compares counts");
+  ComparisonPlan plan{.device = device};
+  plan.unit_seconds = options.positive("unit").value_or(plan.unit_seconds);
+  plan.decision = {.tolerance = options.positive("tolerance").value_or(2) / 100,
                    .budget_seconds = stretched_budget(options.positive("budget").value_or(60),
                                                       stretch_of_load(load_of_keepers(device))),
                    .clock = options.has("cpu-time")    ? Clock::cpu
                             : options.has("real-time") ? Clock::real
-                                                       : Clock::by_load}};
-  if (device_kind(plan.device) == "cuda-dry")
-    throw Error(Fault::bad_input,
-                "a dry device executes nothing, so there is no time to compare; "
-                "holdfast diff compares counts");
+                                                       : Clock::by_load};
+  return plan;
+}
+
+std::size_t trials_of(const Options& options) {
   const std::int64_t trials = options.integer("trials").value_or(default_trials);
   if (trials < 1 || trials > most_trials)
     throw Error(Fault::bad_input, text("--trials=", trials, ": give 1 to ", most_trials));
-  catch_interruptions();
-  Progress progress(base.filename().string());
-  const auto lock = lock_device(plan.device, progress);
-  const Asked asked{.builds = Builds({base}, {head}),
-                    .plan = plan,
-                    .cases = timed_cases(base, head, plan.device, tier, options.value("filter"))};
-  if (self) {
-    const SelfTest test = self_tested(asked, base, static_cast<std::size_t>(trials), progress);
-    if (out) write_file(*out, canonical(to_json(test)));
-    return tell(test, allowed_alarms(asked));
-  }
+  return static_cast<std::size_t>(trials);
+}
 
-  nlohmann::json all = nlohmann::json::array();
+std::string tier_of(const Options& options) {
+  const std::string tier = options.value_or("tier", "gate");
+  if (!is_tier(tier))
+    throw Error(Fault::bad_input, text("--tier=", tier, ": the tiers are smoke, gate and full"));
+  return tier;
+}
+
+// Prints and tells each case; the exit code of the worst.
+int compare_all(const Asked& asked, Progress& progress, nlohmann::json& told) {
   int code = asked.cases.base_alone.empty() ? 0 : exit_code(Fault::incomplete);
   for (const std::string& case_id : asked.cases.base_alone)
-    all.push_back(told_incomplete(case_id, "only the base times it"));
+    told.push_back(told_incomplete(case_id, "only the base times it"));
   for (const std::string& case_id : asked.cases.head_alone)
     std::cout << "NEW         " << case_id << "  only the head times it" << std::endl;
   for (const std::string& case_id : asked.cases.both) {
@@ -228,22 +235,45 @@ int ab_verb(const Options& options) {
       found = compare_one(asked, case_id, progress);
     } catch (const Error& error) {
       if (error.fault() != Fault::incomplete) throw;
-      all.push_back(told_incomplete(case_id, error.what()));
+      told.push_back(told_incomplete(case_id, error.what()));
       code = worse_exit_code(code, exit_code(Fault::incomplete));
       continue;  // the other cases can still be decided
     }
-    all.push_back(to_json(case_id, found, plan.decision.tolerance));
+    told.push_back(to_json(case_id, found, asked.plan.decision.tolerance));
     if (of_time(found) == Paired::regression)
       code = worse_exit_code(code, exit_code(Fault::regression));
     if (found.decision == Paired::undecided)
       code = worse_exit_code(code, exit_code(Fault::undecided));
   }
+  return code;
+}
+
+int ab_verb(const Options& options) {
+  const auto out = options.value("out");
+  if (out) expect_to_write(*out);
+  const auto [base, head] = pairing_of(options);
+  const ComparisonPlan plan = plan_of(options);
+  const std::string tier = tier_of(options);
+  const std::size_t trials = trials_of(options);
+  catch_interruptions();
+  Progress progress(base.filename().string());
+  const auto lock = lock_device(plan.device, progress);
+  const Asked asked{.builds = Builds({base}, {head}),
+                    .plan = plan,
+                    .cases = timed_cases(base, head, plan.device, tier, options.value("filter"))};
+  if (options.has("selftest")) {
+    const SelfTest test = self_tested(asked, base, trials, progress);
+    if (out) write_file(*out, canonical(to_json(test)));
+    return tell(test, allowed_alarms(asked));
+  }
+  nlohmann::json told = nlohmann::json::array();
+  const int code = compare_all(asked, progress, told);
   if (out)
     write_file(*out, canonical({{"schema", "holdfast-ab/1"},
                                 {"suite", base.filename().string()},
                                 {"device", plan.device},
                                 {"tolerance", plan.decision.tolerance},
-                                {"cases", all}}));
+                                {"cases", told}}));
   return code;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "gate/accept/accept.hpp"
+#include "gate/accept/limits.hpp"
 #include "gate/accept/prune.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/base/printing.hpp"
@@ -53,8 +54,12 @@ void print_changes(const Plan& plan, std::ostream& out) {
     if (of_entry && change.before && change.after)
       told = told_apart(*change.before, *change.after, unit);
     out << "  " << change.key << "  " << told.first << " -> " << told.second
-        << (change.worsens ? "  (worse)" : "") << "\n";
+        << (change.asks_why.empty() ? "" : text("  (", change.asks_why, ")")) << "\n";
   }
+}
+
+void print_left_out(const Plan& plan, std::ostream& out) {
+  for (const std::string& run : plan.accepted.left_out) out << "  left out: " << run << "\n";
 }
 
 // An entry keeps its value while nobody measures it, but not under a compiler that did not make it.
@@ -138,6 +143,7 @@ std::vector<Plan> make_plans(const fs::path& directory, const Store& store, cons
                             .anchor = options.anchor,
                             .again = other_runs_of(part, options.again),
                             .counts_only = options.counts_only});
+    accept_limits(part.results, part.list, plan.existing, options.why, plan.accepted);
     plans.push_back(std::move(plan));
   }
   if (!plans.empty()) return plans;
@@ -200,25 +206,27 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
   if (refused != 0) return refused;
   for (const Plan& plan : plans) {
     const auto& changes = plan.accepted.changes;
-    const auto worse = std::find_if(changes.begin(), changes.end(),
-                                    [](const Change& change) { return change.worsens; });
-    if (worse == changes.end() || !planned.why.empty()) continue;
+    const auto asking = std::find_if(changes.begin(), changes.end(),
+                                     [](const Change& change) { return !change.asks_why.empty(); });
+    if (asking == changes.end() || !planned.why.empty()) continue;
     print_changes(plan, std::cerr);
-    throw Error(Fault::bad_input,
-                text("accepting this makes ", worse->key,
-                     " worse (or removes it), which needs a reason: --why=\"...\""));
+    throw Error(Fault::bad_input, text("accepting this changes ", asking->key, " (",
+                                       asking->asks_why, "), which needs a reason: --why=\"...\""));
   }
   std::ostringstream told;
   for (const Plan& plan : plans) {
     const std::string content = baseline_text(plan.accepted.baseline);
     if (plan.existing && read_file(plan.file) == content) {
       told << plan.file.string() << ": nothing to change\n";
+      if (!printing().quiet) print_left_out(plan, told);
       continue;
     }
     store.write(plan.place).append(content);
     told << plan.file.string() << ": " << plan.accepted.changes.size() << " of " << entries_of(plan)
          << " changed\n";
-    if (plan.existing && !printing().quiet) print_changes(plan, told);
+    if (!plan.existing || printing().quiet) continue;
+    print_changes(plan, told);
+    print_left_out(plan, told);
   }
   store.publish();
   std::cout << told.str();
@@ -233,7 +241,10 @@ int diff_verb(const Options& options, const fs::path& directory, const fs::path&
   for (const Plan& plan : plans) {
     std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
               << entries_of(plan) << " would change\n";
-    if (!printing().quiet) print_changes(plan, std::cout);
+    if (!printing().quiet) {
+      print_changes(plan, std::cout);
+      print_left_out(plan, std::cout);
+    }
     (void)told_refusals(plan);
   }
   return 0;

@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "gate/commands/check/allowance.hpp"
+#include "gate/documents/aliases.hpp"
+#include "gate/documents/beside.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/verdict.hpp"
 #include "gate/testing/fake_build.hpp"
@@ -42,9 +44,10 @@ class Beside : public FakeSuiteCommand {
     fs::create_directories(baselines_ / "policy");
     write_file(baselines_ / "policy" / "common.json", plain_policy);
   }
-  void build(const fs::path& folder, double step_seconds, const std::string& content) const {
-    toy::fake_build(folder / "bin", step_seconds);
-    const Outcome listed = run_task({.program = FAKE_SUITE_BINARY, .arguments = {"--list=json"}});
+  static void build(const fs::path& folder, double step_seconds, const std::string& content,
+                    const std::string& first_case = "") {
+    const fs::path binary = toy::fake_build(folder / "bin", step_seconds, first_case);
+    const Outcome listed = run_task({.program = binary, .arguments = {"--list=json"}});
     write_file(folder / "bin" / "fake_suite.list.json", listed.output);
     write_file(
         folder / "bin" / "content.json",
@@ -59,7 +62,8 @@ class Beside : public FakeSuiteCommand {
     return holdfast(
         behaviour,
         toy::joined({"run", "fake_suite", "--device=host", "--bin-dir=" + (head_ / "bin").string(),
-                     "--beside=" + base_.string(), "--out=" + results_.string()},
+                     "--beside=" + base_.string(), "--baselines=" + baselines_.string(),
+                     "--out=" + results_.string()},
                     more));
   }
   Outcome check(const std::vector<std::string>& more = {}) const {
@@ -68,7 +72,10 @@ class Beside : public FakeSuiteCommand {
                                  "--baselines=" + baselines_.string()},
                                 more));
   }
-  Outcome confirm() const { return check({"--confirm=" + base_.string(), "--budget=20"}); }
+  // The suite answers at once, whatever it is given.
+  Outcome confirm() const {
+    return check({"--confirm=" + base_.string(), "--budget=20", "--unit=0.03"});
+  }
   Outcome accept() const {
     return holdfast("ok",
                     {"baseline", "accept", results_.string(), "--lists=" + (head_ / "bin").string(),
@@ -350,6 +357,103 @@ TEST_F(Beside, ALossBelowTheLimitIsComparedAndFound) {
   ASSERT_EQ(measure().code, 0);
   EXPECT_EQ(confirm().code, 1);
   EXPECT_THAT(row().sentence, HasSubstr("confirmed: A/B of"));
+}
+
+// The first case has another name in the base, and its alias leads to the present one.
+class BesideARenamedCase : public Beside {
+ protected:
+  const std::string former_ = "fake_suite/plus/n:8/f64", now_ = "fake_suite/add/n:8/f64";
+
+  void builds(double head_seconds) const {
+    build(base_, 1e-3, "ba5e", former_);
+    build(head_, head_seconds, "4ead");
+  }
+  void alias() const {
+    write_file(baselines_ / "aliases.json",
+               canonical({{"schema", "holdfast-aliases/1"}, {"aliases", {{former_, now_}}}}));
+  }
+  static std::vector<std::string> ids(const std::vector<CaseResult>& cases) {
+    std::vector<std::string> ids;
+    for (const CaseResult& one : cases) ids.push_back(one.id);
+    return ids;
+  }
+};
+
+TEST(FormerNames, AreOfCasesThatTheOtherBuildCallsOtherwiseAndHasNoOtherOfThatName) {
+  const Aliases aliases = Aliases::parse(Document("aliases.json",
+                                                  R"({"schema": "holdfast-aliases/1",
+          "aliases": {"toy/a/n:1": "toy/b/n:1", "toy/b/n:1": "toy/c/n:1", "toy/d/n:1": "toy/e/n:1"}})"));
+  List list{.suite = "toy"};
+  for (const char* id : {"toy/a/n:1", "toy/d/n:1", "toy/e/n:1", "toy/f/n:1"})
+    list.cases.push_back({.id = id, .tier = "gate"});
+  const FormerNames names = former_names(list, aliases);
+  EXPECT_EQ(names, (FormerNames{{"toy/c/n:1", "toy/a/n:1"}})) << "through all of its renamings";
+  EXPECT_EQ(former_name(names, "toy/c/n:1"), "toy/a/n:1");
+  EXPECT_EQ(former_name(names, "toy/e/n:1"), "toy/e/n:1");
+  EXPECT_EQ(renamed(list, names).cases[0].id, "toy/c/n:1");
+  EXPECT_EQ(renamed(list, names).cases[1].id, "toy/d/n:1");
+}
+
+TEST_F(BesideARenamedCase, TheBaseMeasuresItByTheNameThatItKnows) {
+  alias();
+  builds(2e-3);
+  const Outcome outcome = measure("ok", {"--filter=add"});
+  ASSERT_EQ(outcome.code, 0) << outcome.complaints;
+  const Results base = read_results(side_);
+  EXPECT_THAT(ids(base.cases), testing::ElementsAre(now_));
+  EXPECT_THAT(base.cases[0].variants.at("optimized").metrics.at("time_s").processes,
+              testing::ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_EQ(base.list_hash, sha256(read_file(base_ / "bin" / "fake_suite.list.json")));
+}
+
+TEST_F(BesideARenamedCase, ALossFails) {
+  alias();
+  builds(1.06e-3);
+  ASSERT_EQ(measure().code, 0);
+  const Outcome outcome = confirm();
+  EXPECT_EQ(outcome.code, 1) << outcome.output << outcome.complaints;
+  EXPECT_EQ(row().case_id, now_);
+  EXPECT_EQ(row().standard, held_against::beside);
+  EXPECT_EQ(row().verdict, verdict::regression);
+  EXPECT_THAT(row().evidence, Contains(Key("A/B")));
+}
+
+TEST_F(BesideARenamedCase, WithoutItsAliasItIsNew) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  ASSERT_EQ(confirm().code, 0);
+  EXPECT_EQ(row().case_id, now_);
+  EXPECT_EQ(row().verdict, verdict::fresh);
+  EXPECT_THAT(ids(read_results(side_).cases), Not(Contains(now_)));
+}
+
+TEST_F(BesideARenamedCase, WhatIsProposedTellsWhereItsAliasIs) {
+  alias();
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  Results lost = read_results(kept_ / "fake_suite.json");
+  lost.cases[0].status = "crashed";
+  lost.cases[0].reason = "it fell";
+  write_file(kept_ / "fake_suite.json", canonical(to_json(lost)));
+  ASSERT_EQ(confirm().code, 3);
+  const std::string again = toy::proposed(row("").next.value_or(""), "holdfast run");
+  EXPECT_EQ(toy::typed(again).code, 0) << again;
+  EXPECT_THAT(ids(read_results(side_).cases), Contains(now_)) << again;
+}
+
+TEST_F(Beside, ABaseThatWasCompiledOtherwiseIsToldAndExcusesNothing) {
+  builds(1.06e-3);
+  ASSERT_EQ(measure().code, 0);
+  EXPECT_THAT(confirm().output, Not(HasSubstr("was compiled otherwise")));
+  nlohmann::json side = nlohmann::json::parse(read_file(side_));
+  side["env"]["flags"] = "sha256:0f";
+  side["env"]["compiler"] = "g++ 11";
+  write_file(side_, canonical(side));
+  const Outcome outcome = confirm();
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.output,
+              HasSubstr("was compiled otherwise: by g++ 11, and this build by an unknown one, and "
+                        "with other flags; what that makes of its times counts as this change's"));
 }
 
 // Of the processes of a build whose step takes 1 ms one says 1 s, another 2, up to 5.

@@ -194,6 +194,15 @@ TEST_F(GateCommand, AMistypedCommandIsCorrected) {
   expect_complaint(holdfast({"chekc"}), 2, HasSubstr("did you mean check?"));
 }
 
+TEST_F(GateCommand, HelpIsAsGoodAsTheOption) {
+  ASSERT_EQ(holdfast({"--help"}), 0);
+  expect_output(holdfast({"help"}), 0, testing::StrEq(std::string(output_)));
+  ASSERT_EQ(holdfast({"check", "--help"}), 0);
+  expect_output(holdfast({"help", "check"}), 0, testing::StrEq(std::string(output_)));
+  expect_complaint(holdfast({"help", "chekc"}), 2, HasSubstr("did you mean check?"));
+  EXPECT_EQ(holdfast({"help", "check", "run"}), 2);
+}
+
 TEST_F(GateCommand, ARefusalTakesThePlaceOfAnOlderVerdict) {
   accepted(toy::dry());
   ASSERT_EQ(check(), 0);

@@ -8,7 +8,7 @@ namespace holdfast::gate::common {
 
 inline constexpr OptionRow baselines = {"baselines", "DIR",
                                         "the accepted baselines (default: baselines)"};
-inline constexpr OptionRow policy = {"policy", "FILE",
+inline constexpr OptionRow policy = {"policy", "DIR",
                                      "the folder of the policy (default: policy of the baselines)"};
 inline constexpr OptionRow only = {"only", "SUITE", "that suite alone"};
 inline constexpr OptionRow device = {"device", "DEVICE",

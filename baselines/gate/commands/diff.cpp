@@ -67,6 +67,7 @@ bool print(const Pair& pair) {
     std::cout << "  only in the first   " << id << '\n';
   for (const std::string& id : difference.only_after)
     std::cout << "  only in the second  " << id << '\n';
+  const std::size_t alone = difference.only_before.size() + difference.only_after.size();
   const auto differing = static_cast<std::size_t>(
       std::count_if(difference.rows.begin(), difference.rows.end(),
                     [](const DifferenceRow& row) { return row.must_agree(); }));
@@ -74,6 +75,7 @@ bool print(const Pair& pair) {
             << (differing == 0 ? "counts and code are equal"
                                : text(plural(differing, "count or code metric"),
                                       differing == 1 ? " differs" : " differ"))
+            << (alone == 0 ? "" : text("; ", plural(alone, "case"), " on one side alone"))
             << (difference.declared_for_one == 0
                     ? ""
                     : text("; ", plural(difference.declared_for_one, "case"),
@@ -97,7 +99,7 @@ Command diff_command() {
   return {.name = "diff",
           .summary =
               "Shows two results folders side by side, without a baseline; exit 1 where counts or "
-              "code differ.",
+              "code differ, or a case is on one side alone.",
           .operands = "DIR_A DIR_B",
           .fewest_operands = 2,
           .most_operands = 2,

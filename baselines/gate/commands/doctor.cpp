@@ -215,7 +215,13 @@ int doctor(const Options& options) {
     if (!fs::exists(file))
       throw Error(Fault::incomplete,
                   text("there is no ", file.string(), "; judge first: holdfast check ", *root));
-    std::cout << resolution_table(read_verdict(file));
+    const Verdict verdict = read_verdict(file);
+    if (verdict.rows.empty() && verdict.exit != 0)
+      throw Error(Fault::incomplete,
+                  text(file.string(), ": the check ended with exit ", verdict.exit,
+                       verdict.notes.empty() ? "" : ": " + verdict.notes.front(),
+                       "; judge again: holdfast check ", *root));
+    std::cout << resolution_table(verdict);
     return 0;
   }
   const GpuDriver gpu = ask_gpu_driver();

@@ -234,6 +234,18 @@ TEST_F(Findings, ExplainComparesTwoFoldersAsWell) {
                       HasSubstr("the host's control flow")));
 }
 
+TEST_F(Findings, ExplainSendsWhoMissesTheCaseElsewhereToMeasureItThere) {
+  Results lacks = toy::dry();
+  std::erase_if(lacks.cases, [](const CaseResult& one) { return one.id == toy::step_id; });
+  const std::filesystem::path before = store_elsewhere(lacks);
+  store(toy::dry());
+  expect_output(explain(toy::step_id, {"--against=" + before.string()}), 0,
+                AllOf(HasSubstr(before.string() + " has no such case"),
+                      HasSubstr("next           holdfast run toy --device=cuda-dry:sm_90 "
+                                "--bin-dir=BASE/bin --out=" +
+                                before.string() + "\n")));
+}
+
 TEST_F(Findings, ExplainNamesTheNearestCase) {
   store(toy::dry());
   expect_complaint(explain("toy/stap/n:64/f64"), 2, HasSubstr("did you mean toy/step/n:64/f64?"));

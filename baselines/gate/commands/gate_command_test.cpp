@@ -386,6 +386,15 @@ TEST_F(GateCommand, DiffTellsTimesWithTheirUnit) {
                 HasSubstr("optimized  time_s  600 us -> 600 us  +0 %"));
 }
 
+TEST_F(GateCommand, DiffTellsOfACaseOnOneSideAlone) {
+  store(toy::host());
+  const std::filesystem::path before = folder_.path() / "before";
+  std::filesystem::rename(results_, before);
+  store(toy::host(), [](Results& now) { now.cases.pop_back(); });
+  expect_output(holdfast({"diff", before.string(), results_.string()}), 1,
+                HasSubstr("1 common case, counts and code are equal; 1 case on one side alone\n"));
+}
+
 TEST_F(GateCommand, DiffColorsWhatMustAgreeAndQuietTellsThatAlone) {
   store(toy::host());
   const std::filesystem::path before = folder_.path() / "before";

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <map>
 
+#include "base/architectures.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/base/printing.hpp"
 #include "gate/commands/commands.hpp"
@@ -13,6 +14,19 @@ namespace holdfast::gate {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Of the kinds of device their name tells; a dry one has an architecture, too.
+void refuse_unknown_architecture(const std::string& device) {
+  if (device_kind(device) != "cuda-dry") return;
+  std::string known;
+  for (const int sm : architectures) {
+    const std::string name = text("cuda-dry:sm_", sm);
+    if (device == name || device == "cuda-dry") return;
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  throw Error(Fault::bad_input,
+              text("--device=", device, ": there is no such architecture; there are ", known));
+}
 
 // The lists of the suites asked for, or of all, with the cases that the device has.
 std::vector<List> chosen_lists(const Options& options, const fs::path& folder) {
@@ -29,6 +43,7 @@ std::vector<List> chosen_lists(const Options& options, const fs::path& folder) {
   std::vector<List> lists;
   for (const std::string& name : names) lists.push_back(read_list(list_path(folder, name)));
   if (const auto device = options.value("device")) {
+    refuse_unknown_architecture(*device);
     std::size_t found = 0;
     for (List& list : lists) {
       std::erase_if(list.cases, [&](const ListedCase& listed) {

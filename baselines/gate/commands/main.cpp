@@ -31,6 +31,26 @@ std::string overview() {
          "3 incomplete, 4 undecided, 77 no such device.\n";
 }
 
+const Command& command_of(const std::string& verb) {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) {
+    if (verb == command.name) return command;
+    names.emplace_back(command.name);
+  }
+  const auto meant = nearest(verb, names);
+  throw Error(Fault::bad_input,
+              text("holdfast has no command '", verb, "'",
+                   meant ? text("; did you mean ", *meant, "?") : "; see holdfast --help"));
+}
+
+// `holdfast help VERB` is `holdfast VERB --help`.
+int help(const std::vector<std::string>& arguments) {
+  if (arguments.size() > 2)
+    throw Error(Fault::bad_input, "holdfast help takes one command, or none for all of them");
+  std::cout << (arguments.size() == 1 ? overview() : command_of(arguments[1]).usage());
+  return 0;
+}
+
 int dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
     std::cerr << overview();
@@ -41,33 +61,26 @@ int dispatch(const std::vector<std::string>& arguments) {
     std::cout << overview();
     return 0;
   }
+  if (verb == "help") return help(arguments);
   if (verb == "--version") {
     std::cout << "holdfast " << HOLDFAST_VERSION << "\n";
     return 0;
   }
-  std::vector<std::string> names;
-  for (const Command& command : commands()) {
-    names.emplace_back(command.name);
-    if (verb != command.name) continue;
-    const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-    for (const std::string& argument : rest) {
-      if (argument == "--") break;
-      if (argument != "--help" && argument != "-h") continue;
-      std::cout << command.usage();
-      return 0;
-    }
-    if (rest.empty() && command.fewest_operands > 0) {
-      std::cerr << command.usage();
-      return exit_code(Fault::bad_input);
-    }
-    const Options options = command.parse(rest);
-    printing() = printing_of(options);
-    return command.run(options);
+  const Command& command = command_of(verb);
+  const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  for (const std::string& argument : rest) {
+    if (argument == "--") break;
+    if (argument != "--help" && argument != "-h") continue;
+    std::cout << command.usage();
+    return 0;
   }
-  const auto meant = nearest(verb, names);
-  throw Error(Fault::bad_input,
-              text("holdfast has no command '", verb, "'",
-                   meant ? text("; did you mean ", *meant, "?") : "; see holdfast --help"));
+  if (rest.empty() && command.fewest_operands > 0) {
+    std::cerr << command.usage();
+    return exit_code(Fault::bad_input);
+  }
+  const Options options = command.parse(rest);
+  printing() = printing_of(options);
+  return command.run(options);
 }
 
 }  // namespace

@@ -146,13 +146,13 @@ bool has_variant(const Subject& subject, const std::string& variant) {
 
 // What the policy says of the variants that have a metric. Where nobody knows which have it, those
 // of which it says the same stand together, under no name where they are all.
-using Told = std::vector<std::pair<std::string, std::vector<std::string>>>;
+using SourcesByVariant = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-Told told_of(const Subject& subject, const Policy& policy, const std::string& metric,
-             const VariantsOf& known) {
+SourcesByVariant told_of(const Subject& subject, const Policy& policy, const std::string& metric,
+                         const VariantsOf& known) {
   const auto having = known.find(metric);
   const bool certain = having != known.end();
-  Told told;
+  SourcesByVariant told;
   for (const std::string variant : {case_variant, "optimized", "reference"}) {
     if (!has_variant(subject, variant) || (certain && !having->second.contains(variant))) continue;
     const Standard standard = policy.standard(subject.case_id, subject.device_class, variant,
@@ -169,7 +169,7 @@ Told told_of(const Subject& subject, const Policy& policy, const std::string& me
   return told;
 }
 
-void print_metric(const std::string& metric, const Told& told) {
+void print_metric(const std::string& metric, const SourcesByVariant& told) {
   for (const auto& [variant, sources] : told) {
     std::string name = text("  ", variant, variant.empty() ? "" : " ", metric);
     name.resize(std::max<std::size_t>(name.size() + 1, 32), ' ');
@@ -186,7 +186,7 @@ void print_sums(const Subject& subject, const Policy& policy,
     if (!has_variant(subject, variant)) continue;
     for (const Sum& sum : policy.sums(subject.case_id, subject.device_class, variant))
       if (std::all_of(sum.metrics.begin(), sum.metrics.end(), has))
-        print_metric(sum.name, Told{{variant, sum.standard.sources}});
+        print_metric(sum.name, SourcesByVariant{{variant, sum.standard.sources}});
   }
 }
 

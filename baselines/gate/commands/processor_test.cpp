@@ -93,6 +93,16 @@ TEST_F(OtherProcessor, OfWhichNothingIsAcceptedIsToldAndHeldToNoTime) {
                       Not(HasSubstr("REGRESSION"))));
 }
 
+TEST_F(OtherProcessor, OfWhichNothingIsAcceptedIsNotSaidToBeNoSlower) {
+  accepted(on(toy::processor, 10));
+  store(on(other, 6));
+  expect_output(holdfast(toy::joined({"explain", toy::step_id, results_.string()}, stores())), 0,
+                AllOf(HasSubstr("no accepted time of this processor: counts are the same, whether "
+                                "it is slower is unknown\n"),
+                      HasSubstr("next           holdfast ab BASE/bin/toy "),
+                      Not(HasSubstr("nothing got worse"))));
+}
+
 TEST_F(OtherProcessor, OfWhichNothingIsAcceptedIsHeldToTheCounts) {
   accepted(on(toy::processor, 10));
   Results now = on(other, 6);

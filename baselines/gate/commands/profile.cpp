@@ -39,19 +39,31 @@ std::vector<std::string> ids_on(const List& list, const std::string& device) {
   return ids;
 }
 
+// What the suite calls this command's options.
+constexpr std::pair<const char*, const char*> handed_on[] = {
+    {"steps", "profile-steps"},     {"every", "profile-every"}, {"variant", "variant"},
+    {"assert-mean", "assert-mean"}, {"nvml-log", "nvml-log"},   {"nvml-period", "nvml-period"}};
+
 std::vector<std::string> suite_arguments(const Options& options, const std::string& device,
                                          const std::string& id, const std::string& out) {
   std::vector<std::string> arguments = {
       "--device=" + device,   "--tier=full",    "--filter=" + pattern_of(id),
       "--profile=" + out,     "--trace=" + out, "--memory-profile=" + out,
       "--dump-kernels=" + out};
-  const std::pair<const char*, const char*> handed_on[] = {
-      {"steps", "profile-steps"},     {"every", "profile-every"}, {"variant", "variant"},
-      {"assert-mean", "assert-mean"}, {"nvml-log", "nvml-log"},   {"nvml-period", "nvml-period"}};
   for (const auto& [ours, theirs] : handed_on)
     if (const auto value = options.value(ours))
       arguments.push_back(text("--", theirs, "=", *value));
   return arguments;
+}
+
+// What the suite said of its options, as its user typed them.
+std::string as_typed(std::string words) {
+  for (const auto& [ours, theirs] : handed_on) {
+    const std::string typed = text("--", ours), said = text("--", theirs);
+    for (std::size_t at = 0; (at = words.find(said, at)) != words.npos; at += typed.size())
+      words.replace(at, said.size(), typed);
+  }
+  return words;
 }
 
 // What an earlier profile of the case left, so that nothing is shown that was not seen now.
@@ -83,7 +95,7 @@ std::string files_of(const fs::path& out, const Profile& profile) {
 void tell(std::string_view line, Progress& progress) {
   constexpr std::string_view warning = "holdfast: warn: ";
   if (line.starts_with(warning))
-    progress.warn("warning: ", shown_text(line.substr(warning.size())));
+    progress.warn("warning: ", shown_text(as_typed(std::string(line.substr(warning.size())))));
   else
     progress.following(line);
 }
@@ -127,11 +139,11 @@ int profile(const Options& options) {
   Progress progress(suite);
   const auto lock = lock_device(device, progress);
   progress.following(text(suite, ": profiling ", id, " on ", device, " ..."));
-  const Outcome outcome =
-      run_task({.program = binary,
-                .arguments = suite_arguments(options, device, id, out.string()),
-                .timeout_seconds = static_cast<double>(timeout),
-                .on_line = [&](std::string_view line) { tell(line, progress); }});
+  Outcome outcome = run_task({.program = binary,
+                              .arguments = suite_arguments(options, device, id, out.string()),
+                              .timeout_seconds = static_cast<double>(timeout),
+                              .on_line = [&](std::string_view line) { tell(line, progress); }});
+  outcome.complaints = as_typed(std::move(outcome.complaints));
   pass_on_refusals(outcome, suite);
   progress.clear();
 

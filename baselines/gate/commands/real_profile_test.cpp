@@ -79,6 +79,23 @@ TEST_F(RealProfile, ShowsNothingInTheOptimizedVariant) {
   EXPECT_THAT(step_->seen("optimized"), IsEmpty());
 }
 
+TEST(RealProfileOptions, AreRefusedByTheNamesThatWereTyped) {
+  const auto refused = [](const std::vector<std::string>& options) {
+    const TemporaryFolder folder("real-profile-test");
+    Task task{.program = HOLDFAST_BINARY,
+              .arguments = {"profile", CUBED_SPHERE_SWE_BINARY, rk4_step, "--device=host",
+                            "--out=" + folder.path().string()},
+              .timeout_seconds = 60};
+    task.arguments.insert(task.arguments.end(), options.begin(), options.end());
+    const Outcome outcome = run_task(task);
+    EXPECT_EQ(outcome.code, 2) << outcome.complaints;
+    return outcome.complaints;
+  };
+  EXPECT_THAT(refused({"--steps=0"}), HasSubstr(": --steps=0: give a whole number"));
+  EXPECT_THAT(refused({"--every=5", "--steps=7"}),
+              HasSubstr(": --steps=7: a window is longer than --every=5; give at most 5"));
+}
+
 // The host reads the mass back in every step of this loop, and waits for it.
 TEST(RealLoop, ThatReadsBackOnPurposeIsExpectedToAndNothingStandsOut) {
   const Profiled profiled(CUBED_SPHERE_SWE_BINARY,

@@ -5,6 +5,7 @@
 
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict.hpp"
+#include "gate/testing/gate_command.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -37,6 +38,16 @@ TEST(ResolutionTable, ListsACaseOnceThatLacksItsTimesAlone) {
   EXPECT_THAT(resolution_table(made),
               AllOf(testing::ContainsRegex("none +toy/step/f64 .* not measured: missing"),
                     HasSubstr("1 case of 1: no loss of speed fails here")));
+}
+
+TEST_F(GateCommand, TheDoctorTellsNoResolutionOfACheckThatJudgedNothing) {
+  accepted(toy::dry());
+  spoil(result_path(toy::dry()), "\"partial\"", "\"surprise\": 1, \"partial\"");
+  ASSERT_EQ(check(), 2);
+  expect_complaint(
+      holdfast({"doctor", "--resolution=" + results_.string()}), 3,
+      AllOf(HasSubstr("the check ended with exit 2: "), HasSubstr("unknown key 'surprise'"),
+            HasSubstr("; judge again: holdfast check " + results_.string() + "\n")));
 }
 
 }  // namespace

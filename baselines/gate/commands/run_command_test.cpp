@@ -553,5 +553,12 @@ TEST_F(ListCommand, ADeviceThatNoCaseHasIsRefused) {
   EXPECT_EQ(list({"--device=cuda"}).code, 2);
 }
 
+TEST_F(ListCommand, AnArchitectureThatNothingIsCompiledForIsRefusedAsByARun) {
+  const Outcome outcome = list({"--device=cuda-dry:sm_999"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.complaints,
+              AllOf(HasSubstr("cuda-dry:sm_999: there is no such"), HasSubstr("cuda-dry:sm_90")));
+}
+
 }  // namespace
 }  // namespace holdfast::gate

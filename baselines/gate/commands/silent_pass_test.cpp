@@ -337,7 +337,7 @@ class SilentPass : public GateCommand {
          {toy::worse_counts, toy::wrong_results, toy::disputed_bounds, toy::losses_on_shared_cores,
           toy::impossible_speeds, toy::results_that_lack, toy::lists_that_promise_less,
           toy::reasons_that_are_none, toy::waivers, toy::absences, toy::removals, toy::aliases,
-          toy::drifted_values, toy::unrequested_values, toy::links})
+          toy::drifted_values, toy::widened_spreads, toy::unrequested_values, toy::links})
       add(more(honest_));
   }
 };

@@ -91,7 +91,7 @@ TEST_F(StoreCommand, AFileOfTheVersionBeforeIsJudgedShownAndRewrittenWhenItIsAcc
     held["accepted"]["previous"] = nullptr;
     held.erase("by");
   }
-  for (const char* later : {"acceptances", "metrics"}) old.erase(later);
+  for (const char* later : {"acceptances", "limits", "metrics"}) old.erase(later);
   old["schema"] = "holdfast-baseline/1";
   write_file(baseline(toy::dry()), old.dump());
   EXPECT_EQ(check(), 0) << output_ << complaints_;
@@ -116,7 +116,7 @@ TEST_F(StoreCommand, AListThatCallsAMetricSomethingElseIsAcceptedWithAReason) {
   expect_complaint(
       accept(), 2,
       AllOf(HasSubstr("launches  exact in 1, lower is better -> exact in 1, higher is"),
-            HasSubstr("which needs a reason")));
+            HasSubstr("(another meaning), which needs a reason")));
   EXPECT_EQ(accept({"--why=it counts something else"}), 0) << complaints_;
   EXPECT_EQ(check(), 0) << output_;
 }
@@ -419,6 +419,30 @@ TEST_F(StoreCommand, RunsOfOneBuildAreAcceptedTogether) {
   EXPECT_EQ(accept({run_in("invalid", [](Results& run) { run.quality.valid = false; })}), 3);
   EXPECT_EQ(accept({good, slow}), 0) << complaints_;
   EXPECT_THAT(entry(toy::host(), step_speedup).medians, testing::ElementsAre(10, 10, 7));
+}
+
+TEST_F(StoreCommand, ARunThatJoinsNoEntryIsToldAndSoIsWhatNeedsAReason) {
+  accepted(toy::host());
+  const auto run_of = [](const std::string& name, double speedup) {
+    Results run = toy::host();
+    run.run.id = "2026-11-22T13:00:00Z-" + name;
+    toy::metric(run, "case", "speedup") = toy::timed("ratio", speedup);
+    return run;
+  };
+  std::vector<std::string> again;
+  for (const char* name : {"slow", "good"}) {
+    store_in(folder_.path() / name, run_of(name, name == std::string("slow") ? 7 : 9.9));
+    again.push_back("--again=" + (folder_.path() / name).string());
+  }
+  store(run_of("first", 10.1));
+  expect_output(accept(again), 0,
+                AllOf(HasSubstr("0 of 10 entries changed"),
+                      HasSubstr("left out: toy/step/n:64/f64|case|speedup of the run "
+                                "2026-11-22T13:00:00Z-slow, 7: beyond the limit")));
+  EXPECT_THAT(entry(toy::host(), step_speedup).medians, testing::ElementsAre(10, 10.1, 9.9));
+  expect_output(accept(again), 0, AllOf(HasSubstr("nothing to change"), HasSubstr("left out")));
+  store(run_of("worse", 7));
+  expect_complaint(accept(), 2, AllOf(HasSubstr("10 -> 7  (worse)"), HasSubstr("needs a reason")));
 }
 
 TEST_F(StoreCommand, ResultsOfAnotherListAreNotAccepted) {

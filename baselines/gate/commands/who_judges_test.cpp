@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "gate/testing/gate_command.hpp"
 
 namespace holdfast::gate {
@@ -52,6 +54,34 @@ class WhoJudges : public GateCommand {
   }
 
   void policy(const std::string& from, const std::string& to) { spoil(common_policy_, from, to); }
+
+  // What was accepted on the dry device, out of the way of git and behind a link.
+  void move_behind_link(const std::filesystem::path& place) {
+    const std::filesystem::path there = baselines_ / "stored";
+    std::filesystem::rename(place, there);
+    std::filesystem::create_symlink(there, place);
+  }
+
+  // The toy as a second suite under the name "other": its list, its results, its baseline.
+  void add_another_suite() {
+    const auto renamed = [](std::string content) {
+      for (const auto& [from, to] :
+           {std::pair("toy/", "other/"), std::pair("\"toy\"", "\"other\"")})
+        for (std::size_t at = content.find(from); at != content.npos; at = content.find(from, at))
+          content.replace(at, std::strlen(from), to);
+      return content;
+    };
+    const std::string listed = renamed(toy::list_text());
+    Results results = toy::dry();
+    results.list_hash = sha256(listed);
+    const std::filesystem::path folder = result_path(results).parent_path();
+    write_file(lists_ / "other.list.json", listed);
+    write_file(folder / "other.list.json", listed);
+    write_file(folder / "other.json", renamed(canonical(to_json(results))));
+    write_file(baseline(results).parent_path() / "other.json",
+               renamed(read_file(baseline(results))));
+    begin();
+  }
 
   // With the list as it is measured now, which a build would print so.
   void store_as_listed(Results results, const List& listed) {
@@ -316,6 +346,39 @@ TEST_F(WhoJudges, AWiderSpreadAndALowerAnchorNeedAReason) {
                     HasSubstr("LOOSENED  accepted limit of speedup")));
 }
 
+// Each change of those stays below the doubled limit that chance may bring.
+TEST_F(WhoJudges, ASpreadThatNoRunShowsNeedsAReason) {
+  accepted(toy::host());
+  begin();
+  const auto widen = [&](const char* why) {
+    edit(toy::host(), [&](Baseline& edited) {
+      Entry& entry = edited.processors.begin()->second.at("toy/step/n:64/f64|case|speedup");
+      *entry.mad_between *= 1.9;
+      if (why) entry.accepted.why = why;
+    });
+  };
+  widen(nullptr);
+  EXPECT_EQ(judge(), 1) << output_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  accepted limit of speedup"));
+  begin();
+  widen("a noisy neighbour");
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("ACCEPTED  accepted limit of speedup"));
+}
+
+TEST_F(WhoJudges, WhatAnotherRunAddsToASpreadNeedsNone) {
+  accepted(toy::host());
+  begin();
+  edit(toy::host(), [&](Baseline& edited) {
+    Entry& entry = edited.processors.begin()->second.at("toy/step/n:64/f64|case|speedup");
+    entry.medians.push_back(10);
+    *entry.mad_between *= 1.9;
+    entry.accepted.runs.push_back("2026-11-22T12:00:00Z-0001");
+  });
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, Not(HasSubstr("LOOSENED")));
+}
+
 TEST_F(WhoJudges, ABetterValueLeavesRoomForAWiderLimit) {
   accepted(toy::host());
   begin();
@@ -384,6 +447,83 @@ TEST_F(WhoJudges, BehindALinkIsNoMergeBase) {
   std::filesystem::create_directory_symlink("elsewhere", baselines_);
   expect_complaint(judge(), 2, HasSubstr("is a link, behind which git finds nothing"));
   EXPECT_EQ(check(), 0) << "where no change is judged a link is as good";
+}
+
+TEST_F(WhoJudges, BehindALinkBelowIsNoMergeBaseEither) {
+  const std::filesystem::path folder = baseline(toy::dry()).parent_path();
+  for (const std::filesystem::path& place : {folder.parent_path(), folder, baseline(toy::dry()),
+                                             baselines_ / "policy", common_policy_}) {
+    move_behind_link(place);
+    expect_complaint(judge(), 2, AllOf(HasSubstr(place.string()), HasSubstr("is a link")));
+    EXPECT_EQ(check(), 0) << "where no change is judged a link is as good: " << place;
+    std::filesystem::remove(place);
+    std::filesystem::rename(baselines_ / "stored", place);
+  }
+  EXPECT_EQ(judge(), 0) << complaints_;
+}
+
+TEST_F(WhoJudges, ALinkOfTheMergeBaseIsNoneOfItsFiles) {
+  const std::filesystem::path folder = baseline(toy::dry()).parent_path();
+  for (const std::filesystem::path& place : {folder, baseline(toy::dry()), common_policy_}) {
+    move_behind_link(place);
+    begin();
+    std::filesystem::remove(place);
+    std::filesystem::rename(baselines_ / "stored", place);
+    expect_complaint(judge(), 2, AllOf(HasSubstr(" at "), HasSubstr("is a link")));
+    begin();
+  }
+  EXPECT_EQ(judge(), 0) << complaints_;
+}
+
+TEST_F(WhoJudges, AnotherRepositoryBelowIsNoMergeBase) {
+  const std::string folder = baseline(toy::dry()).parent_path();
+  git({"init", "--quiet", folder});
+  expect_complaint(judge(), 2, AllOf(HasSubstr(folder), HasSubstr("a repository of its own")));
+  std::filesystem::remove_all(folder + "/.git");
+  const std::string relative = std::filesystem::relative(folder, folder_.path());
+  git({"rm", "-r", "--quiet", "--cached", relative});
+  git({"update-index", "--add", "--cacheinfo",
+       text("160000,", std::string(40, '1'), ',', relative)});
+  git({"commit", "--quiet", "--message=a submodule"});
+  expect_complaint(judge(), 2, AllOf(HasSubstr(" at "), HasSubstr("a repository of its own")));
+}
+
+TEST_F(WhoJudges, ASuiteThatNobodyMeasuresAnyMoreIsMissed) {
+  add_another_suite();
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  std::filesystem::remove(results_ / "cuda-dry-sm_90" / "other.json");
+  EXPECT_EQ(judge({"--require-baseline"}), 3) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("MISSING     other  cuda-dry-sm_90  (blocking)"),
+                             HasSubstr("of its class only other suites were measured"),
+                             HasSubstr("holdfast run other --device=cuda-dry:sm_90")));
+  EXPECT_EQ(judge({"--only=toy"}), 0) << "who asks for one suite knows it: " << output_;
+  EXPECT_EQ(judge({"--device=cuda-dry:sm_90"}), 0) << output_;
+  EXPECT_EQ(check(), 0) << "nor is it missed where no change is judged: " << output_;
+}
+
+TEST_F(WhoJudges, ASuiteWithoutResultsIsGoneWhereThePolicySaysWhy) {
+  add_another_suite();
+  std::filesystem::remove(results_ / "cuda-dry-sm_90" / "other.json");
+  std::filesystem::remove(baseline(toy::dry()).parent_path() / "other.json");
+  std::filesystem::remove(lists_ / "other.list.json");
+  git({"add", "--all", "baselines"});
+  EXPECT_EQ(judge(), 3) << output_;
+  policy(no_waivers, R"("waivers": [],
+ "removed": [{"match": "other/**", "metric": "*", "why": "the toy does it now"}])");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the toy does it now")));
+}
+
+TEST_F(WhoJudges, AClassThatNobodyMeasuredIsToldAndNotWell) {
+  accepted(toy::host());
+  begin();
+  std::filesystem::remove(result_path(toy::host()));
+  EXPECT_EQ(judge(), 0) << "another machine has no such processor: " << output_;
+  EXPECT_THAT(output_, HasSubstr("(well)"));
+  store(toy::host());
+  std::filesystem::remove(result_path(toy::dry()));
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("passed; toy on cuda-dry-sm_90 not measured here"));
 }
 
 TEST_F(WhoJudges, APolicyFileThatIsGoneIsMissedWhoeverNamesTheFolder) {
@@ -464,6 +604,137 @@ TEST_F(WhoJudges, ARenamedCaseIsHeldToTheRulesOfItsOldName) {
   EXPECT_EQ(judge(), 1);
   EXPECT_THAT(output_, AllOf(HasSubstr("alias of toy/step/n:64/f64: none -> toy/stride/n:64/f64"),
                              HasSubstr("above the bound of 64"), Not(HasSubstr("MISSING"))));
+}
+
+TEST_F(WhoJudges, ANameOfAnotherSizeIsALooseningUntilItSaysWhy) {
+  const std::string small = "toy/step/n:8/f64";
+  Results now = toy::dry();
+  List listed = toy::list();
+  listed.cases.front().id = now.cases.front().id = small;
+  const std::string alias = R"({"schema": "holdfast-aliases/1",
+ "aliases": {"toy/step/n:64/f64": "toy/step/n:8/f64"})";
+  const auto judge_alias = [&](const std::string& rest) {
+    write_file(baselines_ / "aliases.json", alias + rest);
+    store_as_listed(now, listed);
+    return judge();
+  };
+  EXPECT_EQ(judge_alias("}"), 1) << output_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  alias of toy/step/n:64/f64: none -> " + small));
+  EXPECT_EQ(judge_alias(R"(, "why": {"toy/step/n:64/f64": "n counts rows now"}})"), 0)
+      << output_ << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED  alias of toy/step/n:64/f64"),
+                             HasSubstr("n counts rows now")));
+  expect_complaint(judge_alias(R"(, "why": {"toy/step/n:64/f64": " "}})"), 2,
+                   HasSubstr("'why' is a reason, and is empty"));
+  expect_complaint(judge_alias(R"(, "why": {"toy/sum/n:64/f64": "none such"}})"), 2,
+                   HasSubstr("toy/sum/n:64/f64"));
+}
+
+TEST_F(WhoJudges, AnotherSizeInTwoStepsIsOne) {
+  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
+ "aliases": {"toy/stride/n:8/f64": "toy/step/n:64/f64"}})");
+  begin();
+  Results now = toy::dry();
+  List listed = toy::list();
+  listed.cases.front().id = now.cases.front().id = "toy/hop/n:8/f64";
+  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
+ "aliases": {"toy/stride/n:8/f64": "toy/step/n:64/f64", "toy/step/n:64/f64": "toy/hop/n:8/f64"},
+ "why": {"toy/stride/n:8/f64": "a reason that excuses another"}})");
+  policy("toy/step/**", "toy/hop/**");
+  store_as_listed(now, listed);
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  alias of toy/step/n:64/f64"));
+}
+
+// The list is generated by the code that it judges: it says 1e-6 where it said 1e-12.
+class LaxerOracle : public WhoJudges {
+ protected:
+  Results host_ = toy::host();
+  List listed_ = toy::list();
+
+  void SetUp() override {
+    WhoJudges::SetUp();
+    accepted(toy::host());
+    begin();
+    store(toy::dry());
+    listed_.cases.front().limit = 1e-6;
+    host_.cases.front().check.limit = 1e-6;
+    host_.cases.front().check.error = 1e-7;
+  }
+
+  void measure() {
+    store_as_listed(toy::dry(), listed_);
+    store_as_listed(host_, listed_);
+  }
+};
+
+TEST_F(LaxerOracle, IsALoosening) {
+  measure();
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64: "
+                                 "1e-12 -> 1e-06"));
+}
+
+TEST_F(LaxerOracle, IsAcceptedWithAReason) {
+  measure();
+  EXPECT_EQ(accept(), 2) << output_;
+  EXPECT_THAT(complaints_, HasSubstr("toy/step/n:64/f64|case|limit"));
+  ASSERT_EQ(accept({"--why=the oracle has six digits"}), 0) << complaints_;
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED  limit of the error"),
+                             HasSubstr("the oracle has six digits")));
+}
+
+TEST_F(LaxerOracle, IsNotOneThatIsStricter) {
+  listed_.cases.front().limit = host_.cases.front().check.limit = 1e-14;
+  host_.cases.front().check.error = 1e-15;
+  measure();
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  ASSERT_EQ(accept(), 0) << complaints_;
+  EXPECT_THAT(output_, HasSubstr("toy/step/n:64/f64|case|limit  1e-12 -> 1e-14\n"));
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("(well)"), Not(HasSubstr("limit of the error"))));
+}
+
+TEST_F(LaxerOracle, IsNoneForAReasonOfBefore) {
+  measure();
+  edit([](Baseline& edited) {
+    Entry& limit = edited.limits.at("toy/step/n:64/f64");
+    limit.value = 1e-6;
+    limit.accepted.why = edited.entries.begin()->second.accepted.why;
+  });
+  EXPECT_EQ(judge(), 1) << output_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error"));
+}
+
+// Change by change: the first edits what is accepted, the next one the oracle.
+TEST_F(LaxerOracle, IsNotMadeReadyByAChangeBefore) {
+  edit([](Baseline& edited) { edited.limits.at("toy/step/n:64/f64").value = 1.; });
+  EXPECT_EQ(judge(), 1) << output_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64"));
+  for (const Results& of : {toy::dry(), toy::host()})
+    edit(of, [](Baseline& edited) { edited.limits.clear(); });
+  EXPECT_EQ(judge(), 1) << output_;
+  EXPECT_THAT(output_,
+              HasSubstr("2 cases such as toy/step/n:64/f64: 1e-12 -> kept in no baseline"));
+}
+
+TEST_F(LaxerOracle, OfACaseThatChecksNothingAnyMoreIsALoosening) {
+  listed_.cases.front().limit.reset();
+  store_as_listed(toy::dry(), listed_);
+  std::filesystem::remove(result_path(toy::host()));
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64: "
+                                 "1e-12 -> none"));
+}
+
+TEST_F(LaxerOracle, IsToldNotToBeKnownWhereNoBaselineSaysHowStrictItWas) {
+  for (const Results& of : {toy::dry(), toy::host()})
+    edit(of, [](Baseline& edited) { edited.limits.clear(); });
+  begin();
+  measure();
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("toy: whether its results may be further from their oracles'"));
 }
 
 TEST_F(WhoJudges, AnOlderPolicyAtAnOlderPlaceIsRead) {

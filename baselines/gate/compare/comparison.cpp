@@ -150,7 +150,7 @@ class Holder {
           const Builds::Build& build = is_head ? builds.head() : builds.base();
           Task task{.program = build.binary,
                     .arguments = {"--lock-step", "--device=" + plan.device, "--tier=full",
-                                  "--filter=" + pattern_of(case_id)},
+                                  "--filter=" + pattern_of(former_name(build.names, case_id))},
                     .environment = build.environment,
                     .timeout_seconds = plan.answer_seconds};
           task.environment["HOLDFAST_PADDING"] = padding;
@@ -252,8 +252,8 @@ class Pair {
 }  // namespace
 
 Builds::Builds(const Build& base, const Build& head)
-    : base_{copied(base.binary, folder_.path() / "base"), base.environment},
-      head_{copied(head.binary, folder_.path() / "head"), head.environment} {
+    : base_{copied(base.binary, folder_.path() / "base"), base.environment, base.names},
+      head_{copied(head.binary, folder_.path() / "head"), head.environment, head.names} {
   const std::string wisdom = (folder_.path() / "wisdom").string();
   for (Build* build : {&base_, &head_}) build->environment["HOLDFAST_FFTW_WISDOM"] = wisdom;
 }

@@ -13,6 +13,7 @@
 #include "gate/base/error.hpp"
 #include "gate/base/process.hpp"
 #include "gate/compare/sequential.hpp"
+#include "gate/documents/beside.hpp"
 
 namespace holdfast::gate {
 
@@ -23,6 +24,7 @@ class Builds {
   struct Build {
     std::filesystem::path binary;
     std::map<std::string, std::string> environment = {};  // on top of this process's own
+    FormerNames names = {};                               // of cases that it calls otherwise
   };
   // Throws Error(bad_input) where a binary cannot be copied.
   Builds(const Build& base, const Build& head);

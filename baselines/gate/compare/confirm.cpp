@@ -4,17 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "gate/base/numbers.hpp"
 #include "gate/compare/comparison.hpp"
+#include "gate/compare/confirmed_row.hpp"
+#include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"
-#include "gate/documents/verdict.hpp"
-#include "gate/judge/metric.hpp"
-#include "gate/judge/screening.hpp"
+#include "gate/judge/suspects.hpp"
 #include "gate/measure/suite_process.hpp"
 #include "gate/measure/suite_run.hpp"
 
@@ -42,12 +41,6 @@ std::string hindrance(const ConfirmPlan& plan, const Part& part) {
   return "";
 }
 
-// What a comparison measures, or follows from it alone; any other time or ratio is of something
-// that it does not run.
-bool is_of_a_step(const std::string& metric) {
-  return metric == "time_s" || metric == "speedup";
-}
-
 bool times_case(const List& list, const std::string& device, const std::string& case_id) {
   for (const ListedCase& listed : list.cases) {
     if (listed.id != case_id) continue;
@@ -62,21 +55,11 @@ bool times_case(const List& list, const std::string& device, const std::string& 
 // By case and tolerance: what one metric's rule allows must not excuse another metric.
 using Comparisons = std::map<std::pair<std::string, double>, std::vector<Row*>>;
 
-// Why a row cannot be compared, whatever its part; empty where it can.
-std::string no_subject(const Row& row) {
-  if (row.variant == "reference")
-    return "the reference variant is the control of a comparison, not its subject";
-  return is_of_a_step(row.metric) ? ""
-                                  : "a comparison times steps, which is not what this metric tells";
-}
-
-Standard standard_of(const Row& row, const Part& part, const Policy& policy) {
-  return policy.standard(row.case_id, part.device_class(), row.variant, row.metric, row.kind);
-}
-
 std::pair<std::string, double> comparison_of(const Row& row, const Part& part,
                                              const Policy& policy) {
-  return {row.case_id, standard_of(row, part, policy).compared_tolerance()};
+  const Standard standard =
+      policy.standard(row.case_id, part.device_class(), row.variant, row.metric, row.kind);
+  return {row.case_id, standard.compared_tolerance()};
 }
 
 class Confirming {
@@ -88,6 +71,7 @@ class Confirming {
         policy_(policy.with(part.metrics())),
         notes_(notes),
         allowance_(allowance),
+        rows_(part, policy_, plan.undecided_fails, notes),
         progress_(part.results.suite) {}
 
   void run(const std::vector<Row*>& suspects) {
@@ -95,7 +79,7 @@ class Confirming {
     std::size_t left_out = 0;
     for (Row* row : suspects) {
       if (const std::string why = no_subject(*row); !why.empty())
-        note(*row, why);
+        rows_.note(*row, why);
       else if (const auto key = comparison_of(*row, part_, policy_);
                comparisons.contains(key) || comparisons.size() < allowance_.comparisons)
         comparisons[key].push_back(row);
@@ -109,19 +93,21 @@ class Confirming {
     allowance_.comparisons -= comparisons.size();
     if (comparisons.empty()) return;
     const std::string why = hindrance(plan_, part_);
-    if (why.empty()) base_content_ = provenance(plan_.base / part_.results.suite).content;
+    std::string base_content;
+    if (why.empty()) base_content = provenance(plan_.base / part_.results.suite).content;
+    rows_.set_base_content(base_content);
     std::size_t number = 0;
     for (const auto& [what, rows] : comparisons) {
       ++number;
       std::vector<Row*> compared;
       for (Row* row : rows)
         if (!why.empty())
-          note(*row, why);
-        else if (is_unchanged() && !has_base_of_the_hour(*row) && !is_accepted_from_base(*row))
-          note(*row,
-               text(plan_.base.string(), " is built from the very content that was measured (",
-                    readable(base_content_, ""), "), and the value was not accepted from ",
-                    "it; give the build of an earlier content"));
+          rows_.note(*row, why);
+        else if (rows_.is_lost_before(*row))
+          rows_.note(
+              *row, text(plan_.base.string(), " is built from the very content that was measured (",
+                         readable(base_content, ""), "), and the value was not accepted from ",
+                         "it; give the build of an earlier content"));
         else
           compared.push_back(row);
       if (compared.empty()) continue;
@@ -147,37 +133,12 @@ class Confirming {
   const Policy policy_;
   std::vector<std::string>& notes_;
   Allowance& allowance_;
+  ConfirmedRows rows_;
   Progress progress_;
-  std::string base_content_ = {};
   std::optional<Builds> builds_ = {};
   std::optional<List> base_list_ = {};
   std::optional<MachineLock> lock_ = {};
   std::vector<Compared> open_ = {};  // cases that spent their budget undecided
-
-  void note(Row& row, const std::string& why) {
-    row.evidence["not confirmed"] = why;
-    notes_.push_back(text("not confirmed, so screening's ", told_verdict(row),
-                          " stands: ", row.case_id, ' ', row.metric, ": ", why));
-  }
-
-  const Entry* entry(const Row& row) const {
-    return find_entry(part_.baseline, entry_key(row.case_id, row.variant, row.metric));
-  }
-
-  // A comparison of two builds of one content says nothing of a value that was lost before it.
-  // Where it was accepted from that content, flags or an old hash may still set the builds apart.
-  bool is_unchanged() const { return base_content_ == part_.results.run.content; }
-
-  bool has_base_of_the_hour(const Row& row) const {
-    return row.standard == held_against::beside ||
-           (row.standard == held_against::bound && part_.beside);
-  }
-
-  bool is_accepted_from_base(const Row& row) const {
-    return entry(row) && entry(row)->accepted.content == base_content_;
-  }
-
-  Standard standard(const Row& row) const { return standard_of(row, part_, policy_); }
 
   void compare_case(Compared one) {
     const std::string& suite = part_.results.suite;
@@ -195,9 +156,11 @@ class Confirming {
         base_list_ =
             parse_list(Document(text(suite, " --list=json"), list_of(plan_.base / suite, {})));
         lock_ = lock_device(device, progress_);
-        builds_.emplace(Builds::Build{plan_.base / suite}, Builds::Build{plan_.head / suite});
+        builds_.emplace(Builds::Build{.binary = plan_.base / suite,
+                                      .names = former_names(*base_list_, plan_.aliases)},
+                        Builds::Build{plan_.head / suite});
       }
-      if (!times_case(*base_list_, device, one.case_id))
+      if (!times_case(*base_list_, device, former_name(builds_->base().names, one.case_id)))
         throw Error(Fault::incomplete,
                     text((plan_.base / suite).string(), " does not time this case on ", device));
       const double budget = plan.decision.budget_seconds;
@@ -246,7 +209,7 @@ class Confirming {
     one.run->end();
     const Comparison& found = one.run->found();
     progress_.say(one.title, ": ", describe(found, one.tolerance));
-    for (Row* row : one.rows) decide(*row, found, one.tolerance);
+    for (Row* row : one.rows) rows_.decide(*row, found, one.tolerance);
   }
 
   // Where a case cannot be compared, each of its rows tells why.
@@ -257,9 +220,9 @@ class Confirming {
     } catch (const Error& error) {
       for (Row* row : rows)
         if (is_lost(error))
-          lose(*row, error.what());
+          rows_.lose(*row, error.what());
         else
-          note(*row, error.what());
+          rows_.note(*row, error.what());
     }
   }
 
@@ -267,124 +230,6 @@ class Confirming {
   static bool is_lost(const Error& error) {
     const auto* build = dynamic_cast<const BuildError*>(&error);
     return build && build->is_of_head() && build->fault() == Fault::incomplete;
-  }
-
-  static void keep_screening(Row& row) {
-    std::string screened = text(told_verdict(row), row.blocking ? " (blocking)" : "");
-    if (const auto control = row.evidence.find("control"); control != row.evidence.end())
-      screened += "; " + control->second;
-    row.evidence["screening"] = screened;
-  }
-
-  // The build that was measured fell, hung or talked nonsense when it was to be timed again: where
-  // screening has not failed it already, that leaves a case without a measurement to trust.
-  void lose(Row& row, const std::string& why) {
-    if (row.verdict == verdict::regression && row.blocking) {
-      note(row, why);
-      return;
-    }
-    keep_screening(row);
-    row.evidence["not confirmed"] = why;
-    row.verdict = verdict::missing;
-    row.blocking = true;
-    row.next = part_.run_again();
-    row.sentence += "; it could not be confirmed: " + why;
-  }
-
-  // A comparison speaks of what changed since the base. Where the value was accepted from the base
-  // too, that is all there is, and the value has moved by so much (log worsening); where it was
-  // not, the measurement alone knows what came between, and its distance from the anchor stays.
-  void keep_drift(Row& row, double worsening) {
-    const Entry* accepted = entry(row);
-    if (!accepted || !row.value) return;
-    const Standard policy_says = standard(row);
-    const double sign = policy_says.better == Better::higher ? -1 : 1;
-    const bool since_base = is_accepted_from_base(row);
-    const double value = since_base ? std::get<double>(accepted->value) * std::exp(sign * worsening)
-                                    : std::get<double>(*row.value);
-    if (!since_base)
-      row.evidence["base"] =
-          text("built from ", readable(base_content_, ""), ", the value was accepted from ",
-               readable(accepted->accepted.content, ""), ": what came between is not compared");
-    const auto because = drift(policy_says, *accepted, value);
-    if (!because) return;
-    row.verdict = verdict::drift;
-    row.blocking = policy_says.drift_blocks && policy_says.gate == Gate::block;
-    row.next = since_base ? part_.explain_command(row.case_id) : part_.run_again();
-    row.sentence += "; but it " + *because;
-    waive(policy_says, row);
-  }
-
-  // What this comparison could have shown, whatever screening hoped of one; a bound may tell less.
-  static void resolve(Row& row, const Comparison& found, double tolerance) {
-    const double shown = found.clock != Clock::by_load && std::isfinite(found.shift.lower)
-                             ? smallest_shown(found.shift, tolerance)
-                             : std::numeric_limits<double>::infinity();
-    if (row.resolved_by == held_against::bound && row.resolution && *row.resolution <= shown)
-      return;
-    row.resolution = std::isfinite(shown) ? std::optional(shown) : std::nullopt;
-    row.resolved_by = !row.resolution                          ? ""
-                      : row.standard == held_against::accepted ? held_against::accepted
-                                                               : held_against::beside;
-  }
-
-  void decide(Row& row, const Comparison& found, double tolerance) {
-    keep_screening(row);
-    row.evidence[confirmation_evidence] = describe(found, tolerance);
-    if (standard(row).blocks_once_compared()) resolve(row, found, tolerance);
-    if (found.control)
-      row.evidence["control"] = text(
-          "reference variant ", percent(std::expm1(found.control->estimate)), " in the same pairs",
-          found.decision == Paired::environment  ? " -> it moved as much"
-          : found.decision != Paired::regression ? ""
-          : 2 * found.control->estimate < found.shift.estimate
-              ? " -> not the machine"
-              : " -> the machine may have a part in it");
-    else
-      row.evidence.erase("control");
-    const std::string said = text("A/B of ", plural(found.units.size(), "unit"), ": ",
-                                  interval(found.shift), " for the optimized variant");
-    const Standard policy_says = standard(row);
-    const bool gates = policy_says.blocks_once_compared();
-    switch (row.metric == "time_s" ? of_time(found) : found.decision) {
-      case Paired::regression:
-        row.verdict = verdict::regression;
-        row.blocking = gates;
-        row.next = part_.explain_command(row.case_id);
-        row.sentence += "; confirmed: " + said;
-        waive(policy_says, row);
-        return;
-      case Paired::undecided:
-        row.verdict = verdict::noisy;
-        row.blocking = gates && plan_.undecided_fails;
-        row.next = part_.run_again();
-        row.sentence += "; undecided: " + said;
-        waive(policy_says, row);
-        return;
-      case Paired::environment:
-        row.verdict = verdict::environment;
-        row.sentence += "; " + said +
-                        ", and the reference moved as much: the machine or the "
-                        "tools, not the variant";
-        break;
-      case Paired::improved:
-      case Paired::pass:
-        row.verdict = is_unchanged() ? verdict::environment : verdict::pass;
-        row.sentence += "; not so: " + said;
-        if (is_unchanged())
-          row.sentence += text(has_base_of_the_hour(row)
-                                   ? ", and both builds are of one content ("
-                                   : ", and the value was accepted from this very content (",
-                               readable(base_content_, ""), "), so it is the machine or the tools");
-    }
-    row.blocking = false;
-    row.next.reset();
-    const bool is_ratio = row.metric != "time_s";
-    const double of_reference = is_ratio && found.control ? found.control->estimate : 0;
-    keep_drift(row, found.shift.estimate - of_reference);
-    // Rows that pass are told in no list, and this one was suspected.
-    if (row.verdict == verdict::pass)
-      notes_.push_back(text("screening suspected, the comparison did not find: ", row.sentence));
   }
 };
 

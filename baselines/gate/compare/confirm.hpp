@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gate/compare/sequential.hpp"
+#include "gate/documents/aliases.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/policy.hpp"
@@ -21,6 +22,7 @@ struct ConfirmPlan {
   double unit_seconds = 0.3;   // of samples, from each pair of processes
   bool undecided_fails = true;
   Clock clock = Clock::by_load;
+  Aliases aliases = {};  // of cases that the base calls otherwise
 };
 
 // What is left of a check's comparisons: what one case, or one suite, does not need the others

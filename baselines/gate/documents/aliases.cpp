@@ -37,6 +37,14 @@ Aliases Aliases::parse(const Document& document) {
                               "': a case has one history"));
     aliases.renamed_[from] = {.to = to, .line = reader.line()};
   }
+  if (const auto reasons = object.optional("why"))
+    for (const auto& [from, reader] : reasons->object().rest()) {
+      const auto alias = aliases.renamed_.find(from);
+      if (alias == aliases.renamed_.end())
+        throw reader.wrong(text("'why' speaks of '", from, "', which 'aliases' does not have"));
+      if (is_blank(reader.string())) throw reader.wrong("'why' is a reason, and is empty");
+      alias->second.why = reader.string();
+    }
   object.close();
   // Each new name has one old one, so a chain that is longer than the map has come back.
   for (const auto& [from, target] : aliases.renamed_) {
@@ -63,12 +71,24 @@ std::map<std::string, std::string> Aliases::names() const {
   return names;
 }
 
+std::string Aliases::why(const std::string& old_id) const {
+  const auto alias = renamed_.find(old_id);
+  return alias == renamed_.end() ? "" : alias->second.why;
+}
+
+std::set<std::string> Aliases::reasons() const {
+  std::set<std::string> reasons;
+  for (const auto& [from, target] : renamed_)
+    if (!target.why.empty()) reasons.insert(target.why);
+  return reasons;
+}
+
 void Aliases::rename(Baseline& baseline) const {
   if (empty()) return;
   const auto renamed = [&](const Entries& before) {
     Entries entries;
     for (const auto& [key, entry] : before) {
-      const std::size_t bar = key.find('|');
+      const std::size_t bar = std::min(key.find('|'), key.size());
       const std::string now = current(key.substr(0, bar)) + key.substr(bar);
       if (!entries.try_emplace(now, entry).second)
         throw Error(
@@ -80,6 +100,7 @@ void Aliases::rename(Baseline& baseline) const {
   };
   baseline.entries = renamed(baseline.entries);
   for (auto& [processor, entries] : baseline.processors) entries = renamed(entries);
+  baseline.limits = renamed(baseline.limits);
 }
 
 void Aliases::check_against(const std::vector<List>& lists, bool complete) const {

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,8 @@ class Aliases {
  public:
   // aliases.json of `baselines`; none where there is no such file.
   static Aliases read(const std::filesystem::path& baselines);
-  // Throws for a name that leads back to itself, two old names of one case, and a name that moves
-  // to another suite.
+  // Throws for a name that leads back to itself, two old names of one case, a name that moves to
+  // another suite, and a reason of no alias.
   static Aliases parse(const Document& document);
 
   // The name that a case has now; through all of its renamings.
@@ -32,12 +33,16 @@ class Aliases {
 
   // The present name of each old one, through one renaming.
   std::map<std::string, std::string> names() const;
+  // Why the case of that old id is another one now; "" where nothing says so.
+  std::string why(const std::string& old_id) const;
+  std::set<std::string> reasons() const;
   bool empty() const { return renamed_.empty(); }
 
  private:
   struct Target {
     std::string to;
     std::size_t line = 0;
+    std::string why = {};
   };
   std::string file_;
   std::map<std::string, Target> renamed_;  // by the old id

@@ -152,6 +152,23 @@ Entries parse_entries(const Reader& reader, Times times, const Acceptances* acce
   return entries;
 }
 
+// By case id; no clock has a part in them.
+Entries parse_limits(const Reader& reader, const Acceptances* acceptances) {
+  Entries limits;
+  for (const auto& [id, held] : reader.object().rest()) {
+    if (id.empty() || id.find('|') != std::string::npos)
+      throw held.wrong(text("'", id, "' is no case"));
+    Object object = held.object();
+    const Reader value = object.take("value");
+    if (value.number() < 0) throw value.wrong("a limit below zero holds for nothing");
+    refuse_absurd(value, value.number(), false);
+    Entry& limit = limits[id] = {.value = value.number()};
+    limit.accepted = parse_origin(object, acceptances);
+    object.close();
+  }
+  return limits;
+}
+
 // One member per line, each with the text of its value.
 template <class Members, class Text>
 std::string lines(const Members& members, Text value) {
@@ -224,6 +241,7 @@ std::set<std::string> reasons(const Baseline& baseline) {
   };
   learn(baseline.entries);
   for (const auto& [processor, entries] : baseline.processors) learn(entries);
+  learn(baseline.limits);
   return reasons;
 }
 
@@ -292,6 +310,9 @@ Baseline parse_baseline(const Document& document) {
             text("the entry '", twice->first, "' stands in 'entries' as well; remove one of them"));
     }
   }
+  if (acceptances)
+    if (const auto limits = object.optional("limits"))
+      baseline.limits = parse_limits(*limits, acceptances);
   object.close();
   if (acceptances)
     for (const std::string& name : metrics_of(baseline))
@@ -322,6 +343,7 @@ std::string baseline_text(const Baseline& baseline) {
                         [](const Meaning& meaning) { return canonical_line(to_json(meaning)); })},
       {"schema", canonical_line("holdfast-baseline/2")}};
   if (!baseline.processors.empty()) members["processors"] = lines(baseline.processors, of_entries);
+  if (!baseline.limits.empty()) members["limits"] = of_entries(baseline.limits);
   members["acceptances"] = lines(origins.texts(), std::identity());
   return lines(members, std::identity()) + "\n";
 }

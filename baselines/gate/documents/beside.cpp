@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/documents/beside.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "gate/base/error.hpp"
 #include "gate/base/shown_text.hpp"
 #include "gate/documents/build_folder.hpp"
@@ -25,6 +28,19 @@ struct OtherSide {
   }
 };
 
+bool has_case(const Results& results, const std::string& id) {
+  return std::any_of(results.cases.begin(), results.cases.end(),
+                     [&](const CaseResult& result) { return result.id == id; });
+}
+
+// The compiler's name, and of its flags whether they are others: their hash is stored.
+std::string compiled_otherwise(const Environment& base, const Environment& head) {
+  const std::string flags = base.flags == head.flags ? "" : "with other flags";
+  if (base.compiler == head.compiler) return flags;
+  return text("by ", base.compiler.value_or("an unknown compiler"), ", and this build by ",
+              head.compiler.value_or("an unknown one"), flags.empty() ? "" : ", and " + flags);
+}
+
 }  // namespace
 
 fs::path base_side(const fs::path& folder, const std::string& suite) {
@@ -44,8 +60,25 @@ fs::path base_folder(std::string_view option, const fs::path& build, const fs::p
   return folder;
 }
 
+FormerNames former_names(const List& list, const Aliases& aliases) {
+  std::set<std::string> own;
+  for (const ListedCase& listed : list.cases) own.insert(listed.id);
+  FormerNames names;
+  for (const std::string& id : own)
+    if (const std::string now = aliases.current(id); !own.contains(now)) names.emplace(now, id);
+  return names;
+}
+
+List renamed(List list, const FormerNames& names) {
+  std::map<std::string, std::string> present;
+  for (const auto& [now, former] : names) present[former] = now;
+  for (ListedCase& listed : list.cases)
+    if (const auto at = present.find(listed.id); at != present.end()) listed.id = at->second;
+  return list;
+}
+
 std::optional<Beside> read_beside(const fs::path& root, const Results& head, const fs::path& binary,
-                                  const std::string& measuring) {
+                                  const Aliases& aliases, const std::string& measuring) {
   const OtherSide side{root, head, measuring};
   const fs::path file = base_side(root / head.env.device_class, head.suite);
   if (!head.run.beside && !fs::exists(file)) return std::nullopt;
@@ -75,12 +108,16 @@ std::optional<Beside> read_beside(const fs::path& root, const Results& head, con
   if (provenance(binary).content != base.run.content)
     throw side.wrong(file, text("the base's side was measured from other content than ",
                                 binary.string(), " is built from"));
-  Beside beside{.content = base.run.content, .quality = base.quality};
+  Beside beside{.content = base.run.content,
+                .quality = base.quality,
+                .compiled_otherwise = compiled_otherwise(base.env, head.env)};
   for (const CaseResult& result : base.cases) {
     if (result.status != "ok" || is_wrong(result, base.env.device_name)) continue;
+    const std::string now = aliases.current(result.id);
+    if (now != result.id && has_case(base, now)) continue;
     for (const NamedMetric& metric : named_metrics(result))
       if (metric.measured && (metric.kind == "time" || metric.kind == "ratio"))
-        beside.values[entry_key(result.id, metric.variant, metric.name)] = *metric.measured;
+        beside.values[entry_key(now, metric.variant, metric.name)] = *metric.measured;
   }
   return beside;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "gate/documents/aliases.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/documents/verdict.hpp"
 
@@ -23,11 +24,24 @@ std::filesystem::path base_side(const std::filesystem::path& folder, const std::
 std::filesystem::path base_folder(std::string_view option, const std::filesystem::path& build,
                                   const std::filesystem::path& head);
 
-// What times and ratios are held against, by entry key.
+// What another build calls cases that have been renamed since, by their present names.
+using FormerNames = std::map<std::string, std::string>;
+inline const std::string& former_name(const FormerNames& names, const std::string& case_id) {
+  const auto at = names.find(case_id);
+  return at == names.end() ? case_id : at->second;
+}
+
+// Of a build that lists these cases. A name that it has itself is that case's.
+FormerNames former_names(const List& list, const Aliases& aliases);
+// The list under present names.
+List renamed(List list, const FormerNames& names);
+
+// What times and ratios are held against, by entry key of cases' present names.
 struct Beside {
   std::map<std::string, Measured> values = {};
   std::string content = {};
-  Quality quality = {};  // an invalid one is nothing to be held against
+  Quality quality = {};                 // an invalid one is nothing to be held against
+  std::string compiled_otherwise = {};  // than the other side, in words; empty where alike
 
   const Measured* find(const std::string& key) const {
     const auto at = values.find(key);
@@ -39,7 +53,7 @@ struct Beside {
 // run, machine or device, or was not measured from the suite `binary`; `measuring` are the options
 // that measure both again.
 std::optional<Beside> read_beside(const std::filesystem::path& root, const Results& head,
-                                  const std::filesystem::path& binary,
+                                  const std::filesystem::path& binary, const Aliases& aliases,
                                   const std::string& measuring);
 
 }  // namespace holdfast::gate

@@ -260,6 +260,9 @@ struct Baseline {
   // processors of one class differ by a third in a speedup.
   std::map<std::string, Entries> processors = {};
   Meanings metrics = {};  // as accepted; none in a file of the version before
+  // How far the result of a case may be from its oracle's, by case id, as it was listed when it was
+  // accepted; older files do not tell it.
+  Entries limits = {};
 };
 
 std::size_t count_entries(const Baseline& baseline);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "gate/documents/case_name.hpp"
 #include "gate/testing/toy_root.hpp"
 
 namespace holdfast::gate {
@@ -262,6 +263,20 @@ TEST(Documents, AVerdictEndsInAnExitCodeOfTheCommand) {
   EXPECT_THAT(
       [] { (void)parse_verdict(Document("v.json", canonical(to_json(Verdict{.exit = 5})))); },
       ThrowsMessage<Error>(HasSubstr("no exit code of holdfast")));
+}
+
+TEST(CaseName, OfOtherWordsHasTheSameAxes) {
+  const char* id = "toy/step/n:96/steps:4/f64";
+  for (const char* other : {id, "toy/stride/n:96/steps:4/f64", "toy/step/size:96/steps:4/f64",
+                            "toy/step/steps:4/n:96/f64", "toy/step/whole/n:96/steps:4/f64"})
+    EXPECT_TRUE(has_same_axes(id, other)) << other;
+  for (const char* other :
+       {"toy/step/n:24/steps:4/f64", "toy/step/n:96/steps:4/f32", "toy/step/n:96/f64",
+        "toy/step/n:96/steps:4/k:1/f64", "toy/step/n:4/steps:96/f64", "toy/step/steps:96/n:4/f64",
+        "toy/step/m:4/k:96/f64", "toy/step/f64"}) {
+    EXPECT_FALSE(has_same_axes(id, other)) << other;
+    EXPECT_FALSE(has_same_axes(other, id)) << other;
+  }
 }
 
 }  // namespace

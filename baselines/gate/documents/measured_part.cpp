@@ -2,53 +2,13 @@
 #include "gate/documents/measured_part.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "gate/base/shown_text.hpp"
+#include "gate/documents/kernel_table.hpp"
 #include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
 namespace {
-
-std::string or_dash(const std::optional<std::int64_t>& value) {
-  return value ? text(*value) : "-";
-}
-
-// "local_bytes=256,f64=12"
-std::string evidence_of(const KernelRow& row) {
-  std::string out;
-  for (const auto& [name, value] : kernel_evidence(row))
-    out += text(out.empty() ? "" : ",", name, "=", value);
-  return out;
-}
-
-// "stage 40/0/26624/blocks=42,f64=12 1a2b3c4d; ...": name, registers, spill bytes, shared bytes,
-// what else is known of a kernel that is launched, start of the cubin's hash.
-std::string kernel_table(const std::vector<KernelRow>& kernels) {
-  std::string out;
-  for (const KernelRow& row : kernels) {
-    const std::string hash = row.cubin.value_or("-");
-    out += text(out.empty() ? "" : "; ", row.name, " ", or_dash(row.registers), "/",
-                or_dash(row.spill_bytes), "/", or_dash(row.shared_bytes),
-                row.evidence.empty() ? "" : "/" + evidence_of(row), " ",
-                hash.substr(hash.find(':') + 1).substr(0, 8));
-  }
-  return out;
-}
-
-std::optional<double> number_of(const std::string& cell) {
-  char* end = nullptr;
-  const double value = std::strtod(cell.c_str(), &end);
-  return end == cell.c_str() || *end != '\0' ? std::nullopt : std::optional(value);
-}
-
-// Two cells of the kernel table, which holds numbers without their unit.
-std::string from_to(const std::string& before, const std::string& now, const std::string& unit) {
-  const auto old_number = number_of(before), new_number = number_of(now);
-  if (unit.empty() || !old_number || !new_number) return text(before, " -> ", now);
-  const auto [first, second] = told_apart(*old_number, *new_number, unit);
-  return text(first, " -> ", second);
-}
 
 std::string given_option(const char* name, const std::optional<std::filesystem::path>& value) {
   return value ? text(" --", name, "=", shell_word(value->string())) : "";
@@ -98,13 +58,6 @@ NamedMetric named_text(const std::string& variant, const std::string& name,
 
 }  // namespace
 
-KernelEvidence kernel_evidence(const KernelRow& row) {
-  KernelEvidence evidence;
-  for (const auto& [name, value] : row.evidence)
-    if (value != 0) evidence[name] = text(value);
-  return evidence;
-}
-
 bool Part::has_other_processor() const {
   const auto known = [](const std::optional<Baseline>& view) { return view && has_times(*view); };
   return is_host_class(device_class()) && !known(baseline) && !known(proposed);
@@ -147,7 +100,8 @@ std::string Given::judging() const {
          given_option("lists", lists);
 }
 std::string Given::measuring() const {
-  return given_option("bin-dir", lists) + given_option("beside", base);
+  return given_option("bin-dir", lists) + given_option("beside", base) +
+         (base ? given_option("baselines", baselines) : "");
 }
 
 std::string Part::run_again() const {
@@ -220,90 +174,6 @@ std::vector<std::string> lost_metrics(const std::vector<NamedMetric>& all,
     if (!there) lost.push_back(name);
   }
   return lost;
-}
-
-std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table) {
-  std::map<std::string, KernelFacts> kernels;
-  for (std::size_t begin = 0; begin < table.size();) {
-    const std::size_t end = std::min(table.find("; ", begin), table.size());
-    const std::string row = table.substr(begin, end - begin);
-    begin = end + 2;
-    // Names may hold spaces (template arguments); the two last words never do.
-    const std::size_t last = row.rfind(' ');
-    const std::size_t before =
-        last == std::string::npos || last == 0 ? std::string::npos : row.rfind(' ', last - 1);
-    if (before == std::string::npos) continue;
-    KernelFacts& facts = kernels[row.substr(0, before)];
-    facts.cubin = row.substr(last + 1);
-    std::istringstream resources(row.substr(before + 1, last - before - 1));
-    for (std::string& resource : facts.resources) std::getline(resources, resource, '/');
-    for (std::string pair; std::getline(resources, pair, ',');)
-      if (const auto equals = pair.find('='); equals != pair.npos)
-        facts.evidence[pair.substr(0, equals)] = pair.substr(equals + 1);
-  }
-  return kernels;
-}
-
-std::vector<std::string> evidence_changes(const KernelEvidence& before, const KernelEvidence& now) {
-  std::vector<std::string> changes;
-  if (before.empty() || now.empty()) return changes;
-  KernelEvidence all = before;
-  all.insert(now.begin(), now.end());
-  const auto of = [](const KernelEvidence& side, const std::string& name) {
-    const auto found = side.find(name);
-    return found == side.end() ? std::string("0") : found->second;
-  };
-  for (const auto& [name, value] : all)
-    if (of(before, name) != of(now, name))
-      changes.push_back(
-          text(name, " ", from_to(of(before, name), of(now, name), unit_of_name(name))));
-  return changes;
-}
-
-std::string compare_kernels(const std::string& before, const std::string& now) {
-  constexpr std::array<std::pair<const char*, const char*>, 3> names = {
-      {{"registers", ""}, {"spills", "B"}, {"shared", "B"}}};
-  const auto old_kernels = parse_kernel_table(before);
-  const auto new_kernels = parse_kernel_table(now);
-  std::string out;
-  std::size_t identical = 0;
-  std::vector<std::string> recompiled;  // another cubin, the same resources
-  const auto add = [&](const std::string& clause) { out += (out.empty() ? "" : "; ") + clause; };
-  for (const auto& [name, facts] : new_kernels) {
-    const auto old = old_kernels.find(name);
-    if (old == old_kernels.end()) {
-      add("kernel " + name + " is new");
-      continue;
-    }
-    const std::vector<std::string> changes = evidence_changes(old->second.evidence, facts.evidence);
-    const bool same_resources = old->second.resources == facts.resources && changes.empty();
-    if (same_resources && old->second.cubin == facts.cubin) {
-      ++identical;
-    } else if (same_resources) {
-      recompiled.push_back(name);
-    } else {
-      std::string clause = name + ":";
-      for (std::size_t i = 0; i < names.size(); ++i)
-        if (old->second.resources[i] != facts.resources[i])
-          clause += text(clause.back() == ':' ? " " : ", ", names[i].first, " ",
-                         from_to(old->second.resources[i], facts.resources[i], names[i].second));
-      for (const std::string& change : changes)
-        clause += text(clause.back() == ':' ? " " : ", ", change);
-      if (old->second.cubin != facts.cubin) clause += ", cubin changed";
-      add(clause);
-    }
-  }
-  // All kernels of a program share its cubin.
-  if (recompiled.size() == 1) add(recompiled.front() + ": cubin changed");
-  if (recompiled.size() > 1)
-    add(text(recompiled.size(), out.empty() ? " kernels" : " others",
-             ": cubin changed, resources did not"));
-  for (const auto& [name, facts] : old_kernels)
-    if (!new_kernels.contains(name)) add("kernel " + name + " is gone");
-  if (out.empty()) return text("all ", identical, " kernels identical");
-  if (identical > 0)
-    add(text(identical, identical == 1 ? " other kernel" : " other kernels", " identical"));
-  return out;
 }
 
 }  // namespace holdfast::gate

@@ -3,10 +3,8 @@
 // it is held against.
 #pragma once
 
-#include <array>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -32,7 +30,7 @@ struct Given {
   std::optional<std::filesystem::path> base = {};  // the build that a run has beside it
 
   std::string judging() const;    // " --baselines=B --policy=P --lists=L"
-  std::string measuring() const;  // " --bin-dir=L --beside=BUILD"
+  std::string measuring() const;  // " --bin-dir=L --beside=BUILD --baselines=B"
 };
 
 struct Part {
@@ -121,25 +119,5 @@ bool is_wrong(const CaseResult& result, const std::string& device_name);
 // The listed metrics that neither the case nor its optimized variant has.
 std::vector<std::string> lost_metrics(const std::vector<NamedMetric>& all,
                                       const std::vector<std::string>& listed);
-
-// Of a kernel that is launched, where that is known: how, and its instructions by class, but for
-// what is zero.
-using KernelEvidence = std::map<std::string, std::string>;
-KernelEvidence kernel_evidence(const KernelRow& row);
-// "f64 0 -> 12" for each that differs; nothing where one side does not know.
-std::vector<std::string> evidence_changes(const KernelEvidence& before, const KernelEvidence& now);
-
-// A row of the kernel table; "-" is what the device could not tell.
-struct KernelFacts {
-  std::array<std::string, 3> resources = {};  // registers, spilled and shared bytes
-  KernelEvidence evidence = {};
-  std::string cubin = {};  // the first digits of its hash
-  bool operator==(const KernelFacts&) const = default;
-};
-std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table);
-
-// What changed between two kernel tables: "stage: registers 64 -> 96, cubin changed; 4 other
-// kernels identical".
-std::string compare_kernels(const std::string& before, const std::string& now);
 
 }  // namespace holdfast::gate

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gate/documents/documents.hpp"
+#include "gate/documents/kernel_table.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/profile.hpp"
 
@@ -41,10 +42,11 @@ struct Evidence {
   std::string case_id = {};
   std::string device_class = {};
   std::string device_name = {};
-  // Commands: that measures the case again, that profiles it, and that accepts it or measures what
-  // can be accepted.
-  std::string run_again = {}, profile = {}, accept = {};
+  // Commands: that measures the case again, that profiles it, that accepts it or measures what can
+  // be accepted or compared with, and that times two builds in turn.
+  std::string run_again = {}, profile = {}, accept = {}, compare = {};
   std::string against = {};         // what the other side is: "the baseline", a folder
+  std::string untimed = {};         // what is said of it where it has no time of the case
   std::optional<Side> before = {};  // empty: there is nothing to compare with
   Side now = {};
   CaseResult result = {};
@@ -91,7 +93,7 @@ struct ValueChange {
 
   std::string words() const;  // "launches 4 -> 5"
 };
-// Counts and bytes that differ.
+// Counts, bytes and what the compiler made, where they differ.
 std::vector<ValueChange> count_changes(const Evidence& evidence);
 std::optional<ValueChange> change_of(const Evidence& evidence, const std::string& variant,
                                      const std::string& metric);

@@ -82,6 +82,28 @@ TEST(Explain, SaysThatNothingGotWorse) {
   EXPECT_THAT(first_cause(measured()), StartsWith("nothing got worse against results.before"));
 }
 
+TEST(Explain, WhereNoTimeWasKnownBeforeSaysThatNobodyKnowsWhetherItIsSlower) {
+  Results before = measured();
+  for (auto& [variant, content] : before.cases[0].variants) content.metrics.erase("time_s");
+  before.cases[0].metrics.erase("speedup");
+  Evidence made = evidence(before, measured());
+  made.untimed = "no accepted time of this processor";
+  made.compare = "holdfast ab";
+  ASSERT_EQ(causes(made).size(), 1u);
+  EXPECT_EQ(causes(made)[0].sentence,
+            "no accepted time of this processor: counts are the same, whether it is slower is "
+            "unknown");
+  EXPECT_EQ(causes(made)[0].next, "holdfast ab");
+}
+
+TEST(Explain, TellsEveryCountThatDiffers) {
+  Results before = measured(), now = measured();
+  before.cases[0].metrics["passes"] = toy::exact(3);
+  now.cases[0].metrics["passes"] = toy::exact(2);
+  EXPECT_THAT(rung(ladder(evidence(before, now)), "counts").lines,
+              ElementsAre(StartsWith("case  passes 3 -> 2")));
+}
+
 TEST(Explain, PutsMoreRegistersAndSpillsDownToTheKernel) {
   Results now = measured();
   optimized(now).identity = "sha256:cc";

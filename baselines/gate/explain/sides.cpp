@@ -2,6 +2,7 @@
 // The two sides that evidence compares: a measurement, and what a baseline keeps of one.
 #include <charconv>
 
+#include "gate/documents/kernel_table.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/explain/explain.hpp"
 

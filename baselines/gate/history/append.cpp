@@ -186,16 +186,23 @@ MeasuredRun measured_run(const Results& results, const Meanings& metrics, const 
       made.run.points.push_back(std::move(point));
       HistoryMeaning& meaning = made.meanings[metric.name];
       if (!meaning.kind) meaning = {.kind = metric.kind};
-      if (!unit_of_name(metric.name).empty() && meaning.unit == "1")
-        meaning.unit = unit_of_name(metric.name);
+      if (meaning.unit == "1") meaning.unit = unit_of_name(metric.name);
     }
   }
   if (verdict) judge(made.run, results.env.device_class, *verdict);
   return made;
 }
 
+void refuse_results(const fs::path& store) {
+  if (is_results_root(store))
+    throw Error(Fault::bad_input,
+                text("--store=", store.string(),
+                     " holds results; name a folder that the history has for itself"));
+}
+
 Appended append_history(const fs::path& root, const fs::path& folder,
                         const AppendOptions& options) {
+  refuse_results(folder);
   const std::vector<StoredResults> measured = read_all_results(root);
   std::set<std::string> suites;
   for (const auto& [file, results] : measured) {

@@ -94,6 +94,9 @@ struct Appended {
 Appended append_history(const std::filesystem::path& root, const std::filesystem::path& store,
                         const AppendOptions& options = {});
 
+// Throws Error(bad_input) where results are, which no run may find a history between.
+void refuse_results(const std::filesystem::path& store);
+
 // Writes a store of an older kind anew; the number of files that were.
 std::size_t rewrite_history(const std::filesystem::path& store);
 

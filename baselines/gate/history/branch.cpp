@@ -46,7 +46,7 @@ class Repository {
     const Outcome outcome = ask(arguments);
     if (!succeeded(outcome))
       throw Error(Fault::bad_input,
-                  text("git cannot ", doing, ": ", last_lines(outcome.complaints, 2)));
+                  text("git cannot ", doing, ": ", reason_of(outcome.complaints)));
     return outcome.output;
   }
 
@@ -77,8 +77,8 @@ class Repository {
     for (const char* quicker : {"[rejected]", "cannot lock ref", "failed to update ref",
                                 "incorrect old value", "non-fast-forward"})
       if (said.find(quicker) != std::string::npos) return false;
-    throw Error(Fault::bad_input, text("git cannot push ", data_.branch, " to ", address_, ": ",
-                                       last_lines(said, 2)));
+    throw Error(Fault::bad_input,
+                text("git cannot push ", data_.branch, " to ", address_, ": ", reason_of(said)));
   }
 
   const std::string& where() const { return address_; }
@@ -242,6 +242,7 @@ std::size_t count_runs(const Store& store) {
 }  // namespace
 
 Synced fetch_history(const DataBranch& data) {
+  refuse_results(data.store);
   Store store(data.store, Store::Use::writing);
   const Repository git(data);
   Synced synced;

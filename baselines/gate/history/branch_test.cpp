@@ -162,6 +162,26 @@ TEST_F(DataBranchOfAll, WhatGitWouldTakeForAnOptionIsNoBranch) {
   EXPECT_FALSE(fs::exists(machine("a") / ".git"));
 }
 
+TEST_F(DataBranchOfAll, ARemoteThatIsNotThereIsToldInGitsOwnWords) {
+  measure("a", 1);
+  const std::string nowhere = (folder_.path() / "nowhere").string();
+  expect_complaint(
+      holdfast({"history", "push", "--store=" + machine("a").string(), "--remote=" + nowhere}), 2,
+      AllOf(HasSubstr("fatal: '" + nowhere + "' does not appear to be a git"),
+            testing::Not(HasSubstr("correct access rights"))));
+}
+
+TEST_F(DataBranchOfAll, AFolderOfResultsIsNoStore) {
+  store(toy::host());
+  const std::string results = "--store=" + results_.string();
+  expect_complaint(holdfast({"history", "append", results_.string(), results}), 2,
+                   HasSubstr(results + " holds results; name a folder"));
+  expect_complaint(holdfast({"history", "fetch", results, "--remote=" + remote_.string()}), 2,
+                   HasSubstr("holds results"));
+  for (const auto& entry : fs::recursive_directory_iterator(results_))
+    EXPECT_NE(entry.path().extension(), ".ndjson") << entry.path();
+}
+
 TEST_F(DataBranchOfAll, ARemoteThatNobodyKnowsIsASentence) {
   measure("a", 1);
   expect_complaint(holdfast({"history", "push", "--store=" + machine("a").string(),

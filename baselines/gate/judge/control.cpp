@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gate/base/numbers.hpp"
+#include "gate/documents/kernel_table.hpp"
 #include "gate/documents/verdict.hpp"
 #include "gate/judge/metric_context.hpp"
 #include "gate/measure/instruction_counts.hpp"

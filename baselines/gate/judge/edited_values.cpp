@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a change edits in the accepted values, whether or not it is measured here.
+#include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -21,6 +24,7 @@ class Edits {
     for (const auto& [place, before] : base_.baselines)
       if (const auto after = change_.baselines.find(place); after != change_.baselines.end())
         compare_baselines(place, before, after->second);
+    compare_limits();
     return std::move(rows_);
   }
 
@@ -83,6 +87,75 @@ class Edits {
         }
       }
     }
+  }
+
+  // The laxest limit of each case that any class has, by present name, and for which reason.
+  using Limits = std::map<std::string, const Entry*>;
+  static double value_of(const Entry& limit) { return std::get<double>(limit.value); }
+
+  template <class Name>
+  static Limits laxest(const Baselines& baselines, const Name& present) {
+    Limits limits;
+    for (const auto& [place, baseline] : baselines)
+      for (const auto& [id, entry] : baseline.limits) {
+        const Entry*& limit = limits[present(id)];
+        if (!limit || value_of(*limit) < value_of(entry)) limit = &entry;
+      }
+    return limits;
+  }
+
+  const ListedCase* listed(const std::string& id) const {
+    for (const List& list : change_.lists)
+      for (const ListedCase& one : list.cases)
+        if (one.id == id) return &one;
+    return nullptr;
+  }
+
+  // What the change holds a result to; infinite where nothing does any more.
+  static double laxer(const Entry* accepted, const ListedCase* one) {
+    if (!accepted || (one && !one->limit)) return std::numeric_limits<double>::infinity();
+    return one ? std::max(value_of(*accepted), *one->limit) : value_of(*accepted);
+  }
+
+  // How far results may be from their oracles' the change's own lists say. What is not listed any
+  // more is told with its values.
+  void compare_limits() {
+    struct Laxer {
+      std::string first, before, after;
+      std::size_t cases = 0;
+    };
+    std::map<std::pair<std::string, std::string>, Laxer> found;  // by suite and reason
+    std::set<std::string> known;
+    for (const auto& [place, baseline] : base_.baselines) known.merge(reasons(baseline));
+    const Limits now = laxest(change_.baselines, [](const std::string& id) { return id; });
+    const Limits then = laxest(base_.baselines, [&](const std::string& id) {
+      return present_name(base_, change_.aliases, id);
+    });
+    for (const auto& [id, before] : then) {
+      const ListedCase* one = listed(id);
+      if (!one && (change_.complete || policies_.contains(suite_of(id)))) continue;
+      const auto kept = now.find(id);
+      const Entry* accepted = kept == now.end() ? nullptr : kept->second;
+      const double limit = laxer(accepted, one);
+      if (limit <= value_of(*before)) continue;
+      const bool excused =
+          accepted && value_of(*accepted) >= limit && is_new(accepted->accepted.why, known);
+      Laxer& told = found[{std::string(suite_of(id)), excused ? accepted->accepted.why : ""}];
+      if (told.cases++ > 0) continue;
+      told.first = id;
+      told.before = readable(before->value, "1");
+      told.after = std::isfinite(limit) ? readable(limit, "1")
+                   : accepted           ? "none"
+                                        : "kept in no baseline";
+    }
+    for (const auto& [key, told] : found)
+      rows_.push_back({.rule = text("limit of the error, for ",
+                                    told.cases == 1 ? "" : plural(told.cases, "case") + " such as ",
+                                    told.first),
+                       .before = told.before,
+                       .after = told.after,
+                       .why = key.second,
+                       .loosens = true});
   }
 
   // Tools that this run did not have excuse what its code did: those of another machine it cannot

@@ -86,6 +86,16 @@ bool is_worse(const Standard& standard, const Entry& before, const Entry& after)
   return standard.timed() ? judgement.suspect() : judgement.verdict == verdict::regression;
 }
 
+// Whether somebody measured what differs between the two. What accepting adds is of other runs.
+bool has_other_runs(const Entry& before, const Entry& after) {
+  const auto& known = before.accepted.runs;
+  return before.medians != after.medians &&
+         std::any_of(after.accepted.runs.begin(), after.accepted.runs.end(),
+                     [&](const std::string& run) {
+                       return std::find(known.begin(), known.end(), run) == known.end();
+                     });
+}
+
 class Comparing {
  public:
   Comparing(const Standard& before, const Standard& after, const std::set<std::string>& known)
@@ -221,7 +231,8 @@ std::vector<StandardChange> compare(const Standard& standard, const Entry& befor
   // A better value leaves room for a wider limit.
   const double worse =
       sign * std::log(std::get<double>(after.value) / std::get<double>(before.value));
-  if (now > much_wider * limit && worse + now > limit)
+  const double room = has_other_runs(before, after) ? much_wider : 1;
+  if (now > room * limit && worse + now > limit)
     add("limit", percent(std::expm1(limit)), percent(std::expm1(now)));
   if (before.anchor && (!after.anchor || sign * *after.anchor > sign * *before.anchor))
     add("anchor", readable(*before.anchor, standard.unit),

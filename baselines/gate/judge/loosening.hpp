@@ -33,7 +33,8 @@ std::optional<std::string> excuse(const Standard& before, const Standard& after,
                                   const std::set<std::string>& known);
 
 // Where an accepted value becomes one that lets more pass: a worse value or anchor, or a spread
-// that doubles the limit. Each `excused` where its reason is none of `known`.
+// that doubles the limit, or widens it at all where no other run was measured. Each `excused` where
+// its reason is none of `known`.
 std::vector<StandardChange> compare(const Standard& standard, const Entry& before,
                                     const Entry& after, const std::set<std::string>& known);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/judge/merge_base.hpp"
 
+#include <algorithm>
+
 #include "gate/base/git.hpp"
 #include "gate/documents/baseline_files.hpp"
 #include "gate/judge/loosening.hpp"
@@ -16,15 +18,19 @@ std::string place_at(const std::string& file, const std::string& commit) {
   return text(file, " at ", commit.substr(0, 12));
 }
 
+fs::path around(const fs::path& folder) {
+  return folder.parent_path().empty() ? "." : folder.parent_path();
+}
+
 std::vector<PolicyFile> policy_files(const Places& places, const std::string& commit) {
   std::vector<PolicyFile> files;
-  const fs::path around = places.policy.parent_path().empty() ? "." : places.policy.parent_path();
+  const fs::path above = around(places.policy);
   const std::string folder = places.policy.filename();
-  for (const std::string& file : files_at(around, folder, commit))
+  for (const std::string& file : files_at(above, folder, commit))
     if (fs::path(file).extension() == ".json" && fs::path(file).parent_path() == folder)
       files.push_back({.name = fs::path(file).filename(),
                        .place = place_at(file, commit),
-                       .content = file_at(around, file, commit).value_or("")});
+                       .content = file_at(above, file, commit).value_or("")});
   if (!files.empty()) return files;
   if (auto older = file_at(places.baselines, older_policy, commit))
     files.push_back({.name = "common.json",
@@ -33,22 +39,77 @@ std::vector<PolicyFile> policy_files(const Places& places, const std::string& co
   return files;
 }
 
+// git keeps no content of its own for either.
+Error no_content(const std::string& place, const char* what) {
+  return Error(Fault::bad_input,
+               text(place, ": is ", what, ", behind which git finds nothing of the merge base; ",
+                    "put the files themselves there"));
+}
+
+constexpr const char* a_link = "a link";
+constexpr const char* a_repository = "a repository of its own";
+
+bool is_in_a_repository(fs::path at) {
+  for (; at.has_relative_path(); at = at.parent_path())
+    if (fs::exists(at / ".git")) return true;
+  return false;
+}
+
 // git follows no link: behind one it finds nothing at the merge base, and nothing would judge.
 void refuse_links(const fs::path& folder) {
-  fs::path at = fs::absolute(folder).lexically_normal();
+  const fs::path whole = fs::absolute(folder).lexically_normal();
+  fs::path at = whole;
   for (; at.has_relative_path() && !fs::exists(at / ".git"); at = at.parent_path())
-    if (fs::is_symlink(at))
-      throw Error(
-          Fault::bad_input,
-          text(at.string(), ": is a link, behind which git finds nothing of the merge base; ",
-               "put the folder itself there"));
+    if (fs::is_symlink(at)) throw no_content(at.string(), a_link);
+  if (at == whole && is_in_a_repository(at.parent_path()))
+    throw no_content(at.string(), a_repository);
+}
+
+// In the working copy, which the next change finds at its merge base.
+void refuse_links_below(const fs::path& place) {
+  if (fs::is_symlink(place)) throw no_content(place.string(), a_link);
+  if (!fs::is_directory(place)) return;
+  for (const auto& entry : fs::recursive_directory_iterator(place)) {
+    if (entry.is_symlink()) throw no_content(entry.path().string(), a_link);
+    if (entry.path().filename() == ".git")
+      throw no_content(entry.path().parent_path().string(), a_repository);
+  }
+}
+
+// At the commit, of `under` in `folder`.
+void refuse_links_at(const fs::path& folder, const std::vector<std::string>& under,
+                     const std::string& commit) {
+  std::vector<std::string> arguments = {"ls-tree", "-r", "-z", commit, "--"};
+  arguments.insert(arguments.end(), under.begin(), under.end());
+  const Outcome listed = git(folder, std::move(arguments));
+  if (!succeeded(listed))
+    throw Error(Fault::bad_input, text("git cannot list ", folder.string(), " at ", commit, ": ",
+                                       last_lines(listed.complaints, 1)));
+  // Each is "<mode> <type> <hash>\t<path>" and ends with a zero.
+  for (std::size_t begin = 0; begin < listed.output.size();) {
+    const std::size_t end = std::min(listed.output.find('\0', begin), listed.output.size());
+    const std::string line = listed.output.substr(begin, end - begin);
+    const std::string place = place_at(line.substr(line.find('\t') + 1), commit);
+    if (line.starts_with("120000 ")) throw no_content(place, a_link);
+    if (line.starts_with("160000 ")) throw no_content(place, a_repository);
+    begin = end + 1;
+  }
+}
+
+void refuse_links_of(const Places& places, const std::string& commit) {
+  for (const fs::path& folder : {places.baselines, places.policy}) refuse_links(folder);
+  refuse_links_below(places.policy);
+  for (const char* place : {"devices", "aliases.json"})
+    refuse_links_below(places.baselines / place);
+  refuse_links_at(places.baselines, {"devices", "aliases.json", older_policy}, commit);
+  refuse_links_at(around(places.policy), {places.policy.filename()}, commit);
 }
 
 }  // namespace
 
 MergeBase read_merge_base(const Places& places, const std::string& commit,
                           const std::string& today) {
-  for (const fs::path& folder : {places.baselines, places.policy}) refuse_links(folder);
+  refuse_links_of(places, commit);
   MergeBase base{.commit = commit};
   if (const auto files = policy_files(places, commit); !files.empty())
     base.policy = std::make_shared<const Policy>(Policy::of(files, today, Policy::Age::earlier));

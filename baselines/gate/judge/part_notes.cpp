@@ -47,6 +47,10 @@ void PartJudge::describe(bool require_baseline) {
   if (results.quality.throttled.value_or(false))
     verdict_.notes.push_back(text(part_.name(), " was measured on a throttled device: its times ",
                                   "are worth little; run it again: ", part_.run_again()));
+  if (part_.beside && !part_.beside->compiled_otherwise.empty())
+    verdict_.notes.push_back(text("the base of ", part_.name(),
+                                  " was compiled otherwise: ", part_.beside->compiled_otherwise,
+                                  "; what that makes of its times counts as this change's"));
   if (results.quality.valid && !part_.has_invalid_base()) return;
   const std::string whose = results.quality.valid ? " in the base beside it" : "";
   verdict_.notes.push_back(

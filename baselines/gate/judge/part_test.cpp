@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "gate/accept/accept.hpp"
+#include "gate/documents/kernel_table.hpp"
 #include "gate/testing/judged_rows.hpp"
 
 namespace holdfast::gate {
@@ -279,7 +280,7 @@ TEST(Proposed, CommandsKeepWhatTheCallerGave) {
   made.results.run.processes = 3;
   EXPECT_EQ(made.run_again(),
             "holdfast run toy --device=cuda-dry:sm_90 --tier=full --processes=3 --bin-dir=old/bin "
-            "--beside=old --out=results");
+            "--beside=old --baselines=b --out=results");
   EXPECT_EQ(made.explain_command(toy::step_id),
             "holdfast explain toy/step/n:64/f64 results --device=cuda-dry:sm_90 --baselines=b "
             "--policy='p q' --lists=old/bin");

@@ -229,9 +229,17 @@ class Table {
     };
     auto all = then;
     all.insert(now.begin(), now.end());
-    for (const auto& [from, to] : all)
-      if (target(then, from) != target(now, from))
-        add({.rule = "alias of " + from, .before = target(then, from), .after = target(now, from)});
+    for (const auto& [from, to] : all) {
+      if (target(then, from) == target(now, from)) continue;
+      // Under the name of a smaller case the accepted values of a larger one are easily kept.
+      const std::string why = change_.aliases.why(from);
+      add({.rule = "alias of " + from,
+           .before = target(then, from),
+           .after = target(now, from),
+           .why = base_.aliases.reasons().contains(why) ? "" : if_new(why),
+           .loosens = now.contains(from) &&
+                      !has_same_axes(base_.aliases.current(from), change_.aliases.current(from))});
+    }
   }
 
   // Accepted values that the change takes out, or whose case gates no more.

@@ -18,6 +18,7 @@ constexpr double median_error = 1.2533;  // sqrt(pi / 2), against the mean's
 constexpr double certain_errors = 4;     // standard errors that no chance explains
 constexpr double likely_errors = 1.645;  // that nine draws of ten stay well within
 constexpr std::size_t runs_for_student = 5;
+constexpr std::size_t runs_for_trend = 8;
 constexpr double drift_tolerance = 0.05;
 
 // Student's t at 0.995 for 4 to 19 degrees of freedom: one new run is beyond it by chance in 0.5 %
@@ -25,16 +26,44 @@ constexpr double drift_tolerance = 0.05;
 constexpr std::array<double, 16> student = {4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106,
                                             3.055, 3.012, 2.977, 2.947, 2.921, 2.898, 2.878, 2.861};
 
-// Half width of the prediction interval for one new run, from the logarithms of the stored medians.
-double prediction_half_width(const std::vector<double>& medians) {
+// How much one run differs from another, and the degrees of freedom that this is known with.
+struct Variation {
+  double deviation = 0;
+  std::size_t freedom = 0;
+};
+
+// Of the logarithms of the stored medians, oldest first. What goes on from run to run is a trend
+// and no noise: of enough runs the variation is that about the straight line through them.
+// (Differences between neighbours tell runs of one day apart, and no days.)
+Variation variation_between(const std::vector<double>& medians) {
   const double n = static_cast<double>(medians.size());
+  const double last = n - 1;
   double mean = 0;
   for (const double median : medians) mean += std::log(median) / n;
-  double squares = 0;
-  for (const double median : medians)
-    squares += (std::log(median) - mean) * (std::log(median) - mean);
-  const std::size_t row = std::min(medians.size() - runs_for_student, student.size() - 1);
-  return student[row] * std::sqrt(squares / (n - 1) * (1 + 1 / n));
+  double squares = 0, along = 0;  // of the distances from the mean, and along their order
+  for (std::size_t i = 0; i < medians.size(); ++i) {
+    const double distance = std::log(medians[i]) - mean;
+    squares += distance * distance;
+    along += distance * (static_cast<double>(i) - last / 2);
+  }
+  if (medians.size() < runs_for_trend)
+    return {.deviation = std::sqrt(squares / last), .freedom = medians.size() - 1};
+  const double of_trend = along * along / (n * (n * n - 1) / 12);
+  return {.deviation = std::sqrt(std::max(0., squares - of_trend) / (last - 1)),
+          .freedom = medians.size() - 2};
+}
+
+// Half width of the prediction interval for one new run.
+double prediction_half_width(const std::vector<double>& medians) {
+  const Variation between = variation_between(medians);
+  const std::size_t row = std::min(between.freedom - (runs_for_student - 1), student.size() - 1);
+  return student[row] * between.deviation * std::sqrt(1 + 1 / static_cast<double>(medians.size()));
+}
+
+// As far as the processes of one accepted run differ, as a log ratio.
+double spread_within_runs(const Entry& entry) {
+  return certain_errors * mad_to_sd * entry.mad_between.value_or(0) /
+         std::abs(std::get<double>(entry.value));
 }
 
 // What pairs of processes say of a log worsening: their median, and its standard error.
@@ -131,8 +160,7 @@ Judgement judge_exact(const Standard& standard, const Measured& measured, const 
 }
 
 double screening_limit(double tolerance, const Entry& entry) {
-  const double middle = std::abs(std::get<double>(entry.value));
-  const double within = 4 * mad_to_sd * entry.mad_between.value_or(0) / middle;
+  const double within = spread_within_runs(entry);
   if (entry.medians.size() < runs_for_student) return std::max(std::log1p(tolerance), within);
   const double between = prediction_half_width(entry.medians);
   // Runs of one day are more alike than the next day's will be.
@@ -193,8 +221,7 @@ Judgement judge_screened(const Standard& standard, const Measured& measured, con
 std::optional<std::string> drift(const Standard& standard, const Entry& entry, double value) {
   if (!entry.anchor || *entry.anchor <= 0 || value <= 0) return std::nullopt;
   const double sign = standard.better == Better::higher ? -1 : 1;
-  const double limit =
-      std::max(std::log1p(drift_tolerance), screening_limit(standard.tolerance, entry));
+  const double limit = std::max(std::log1p(drift_tolerance), spread_within_runs(entry));
   if (sign * std::log(value / *entry.anchor) <= limit) return std::nullopt;
   return text("has drifted from its first accepted value, ", readable(*entry.anchor, standard.unit),
               ", to ", readable(value, standard.unit));

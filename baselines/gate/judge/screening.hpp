@@ -51,7 +51,8 @@ double resolution_screened(const Standard& standard, const Measured& measured, c
                            bool confirmed);
 
 // A time or a ratio against the entry's anchor: completes "<metric> ..." where many small steps
-// have led too far from it; empty where they have not.
+// have led too far from it; empty where they have not. How much the accepted runs differ excuses
+// nothing here, because such steps are what they differ by.
 std::optional<std::string> drift(const Standard& standard, const Entry& entry, double value);
 
 Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry);
@@ -77,7 +78,7 @@ BoundVotes vote(const Standard& standard, const Bound& bound, const Measured& me
 inline constexpr double widest_limit = 0.7;
 
 // The largest log worsening that passes: the tolerance, or what the spread of the baseline's own
-// runs explains.
+// runs explains, from eight runs on without their trend.
 double screening_limit(double tolerance, const Entry& entry);
 
 }  // namespace holdfast::gate

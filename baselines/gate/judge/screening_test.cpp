@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/judge/screening.hpp"
+#include "gate/base/numbers.hpp"
 #include "gate/documents/verdict.hpp"
 
 #include <gmock/gmock.h>
@@ -124,6 +125,41 @@ TEST(Screening, TheToleranceIsTheLeastLimit) {
   EXPECT_DOUBLE_EQ(screening_limit(0.05, entry(10, 0, {10, 10, 10, 10, 10})), std::log1p(0.05));
 }
 
+TEST(Screening, ALossFromRunToRunLeavesTheLimitAsItWas) {
+  std::vector<double> medians;
+  while (medians.size() < 12) medians.push_back(10 * std::pow(0.985, medians.size()));
+  const double value = median(medians);
+  EXPECT_DOUBLE_EQ(screening_limit(0.05, entry(value, 0, medians)), std::log1p(0.05));
+}
+
+// Runs of `days` days, each as many as `per_day`: of a thousand times, how often one run more, of
+// another day, is a loss beyond the limit.
+int beyond_the_limit(int days, int per_day, double between_days, double within_a_day) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  int count = 0;
+  for (int draw = 0; draw < 1000; ++draw) {
+    std::vector<double> medians;
+    for (int day = 0; day <= days; ++day) {
+      const double of_day = between_days * normal(random);
+      for (int run = 0; run < (day < days ? per_day : 1); ++run)
+        medians.push_back(10 * std::exp(of_day + within_a_day * normal(random)));
+    }
+    const double next = medians.back();
+    medians.pop_back();
+    const double value = median(medians);
+    count += std::log(value / next) > screening_limit(0.0001, entry(value, 0, medians));
+  }
+  return count;
+}
+
+TEST(Screening, ARunOfEqualCodeIsSeldomBeyondTheLimit) {
+  for (const int runs : {5, 7, 8, 12, 20})
+    EXPECT_LE(beyond_the_limit(runs, 1, 0, 0.03), 12) << runs;
+  // Days know of each other what few days can.
+  EXPECT_LE(beyond_the_limit(4, 5, 0.03, 0.01), 70);
+}
+
 TEST(Screening, FewerThanFiveProcessesDecideNothing) {
   const Judgement judged = judge_screened(faster, {.value = 10.0, .processes = 4}, entry(10));
   EXPECT_EQ(judged.verdict, "NOISY");
@@ -140,6 +176,16 @@ TEST(Screening, ManySmallStepsAwayFromTheAnchorAreDrift) {
   Entry known = entry(9.0);
   known.anchor = 10;
   EXPECT_EQ(judge_screened(faster, five(9.0), known).verdict, "DRIFT");
+}
+
+TEST(Screening, HowMuchRunsDifferExcusesNoDriftAndHowMuchTheirProcessesDifferDoes) {
+  Entry known = entry(9.0, 0, {10, 9.5, 9.0, 8.5, 8.0});
+  known.anchor = 10;
+  EXPECT_GT(screening_limit(0.05, known), 0.3);
+  EXPECT_EQ(judge_screened(faster, five(9.4), known).verdict, "DRIFT");
+  EXPECT_EQ(judge_screened(faster, five(9.6), known).verdict, "PASS");
+  known.mad_between = 0.2;
+  EXPECT_EQ(judge_screened(faster, five(9.4), known).verdict, "PASS");
 }
 
 TEST(Screening, AValueThatIsNotPositiveIsUndecided) {

@@ -33,7 +33,20 @@ bool is_bent_by_sharing(const CaseResult& result, const Row& row) {
   return metric && metric->measured->processes >= enough_processes;
 }
 
+// What a comparison measures, or follows from it alone; any other time or ratio is of something
+// that it does not run.
+bool is_of_a_step(const std::string& metric) {
+  return metric == "time_s" || metric == "speedup";
+}
+
 }  // namespace
+
+std::string no_subject(const Row& row) {
+  if (row.variant == "reference")
+    return "the reference variant is the control of a comparison, not its subject";
+  return is_of_a_step(row.metric) ? ""
+                                  : "a comparison times steps, which is not what this metric tells";
+}
 
 void Suspects::note_next(const JudgedMetric& judged) {
   if (judged.screened) screened_.push_back({verdict_.rows.size(), judged.urgency, judged.alone});
@@ -43,7 +56,7 @@ void Suspects::note_next(const JudgedMetric& judged) {
 bool Suspects::decide(const SecondOpinion& second_opinion) {
   const bool moved = has_environment_moved("ratio", second_opinion) ||
                      has_environment_moved("time", second_opinion);
-  if (second_opinion) ask(second_opinion, screened_.size());
+  if (second_opinion) ask(second_opinion, screened_.size(), [](const Row&) { return true; });
   resolve_as_compared();
   doubt_the_machine();
   return moved;
@@ -99,12 +112,13 @@ bool Suspects::is_suspect(const Row& row) {
 }
 
 // About what is suspect, or was found worth comparing, the most urgent first and each once; `most`
-// rows of it.
-void Suspects::ask(const SecondOpinion& second_opinion, std::size_t most) {
+// of the chosen rows.
+void Suspects::ask(const SecondOpinion& second_opinion, std::size_t most,
+                   const std::function<bool(const Row&)>& chosen) {
   std::vector<Screened> wanted;
   for (const Screened& one : screened_)
     if (const Row& row = verdict_.rows[one.row];
-        !asked_.contains(one.row) &&
+        !asked_.contains(one.row) && chosen(row) &&
         (is_suspect(row) || (row.verdict == verdict::pass && one.urgency > 1)))
       wanted.push_back(one);
   std::stable_sort(wanted.begin(), wanted.end(),
@@ -149,12 +163,16 @@ void Suspects::resolve_as_compared() {
 }
 
 // A machine that moved is no news to a paired comparison: one suspect that it confirms is enough
-// to excuse none.
-bool Suspects::is_confirmed_in_part(const SecondOpinion& second_opinion) {
-  ask(second_opinion, fewest_to_compare);
-  return std::any_of(asked_.begin(), asked_.end(), [&](std::size_t number) {
-    return verdict_.rows[number].verdict == verdict::regression;
-  });
+// to excuse none, and so is that it looked at none.
+Suspects::Compared Suspects::compare_some(const SecondOpinion& second_opinion) {
+  ask(second_opinion, fewest_to_compare, [](const Row& row) { return no_subject(row).empty(); });
+  Compared found = Compared::none;
+  for (const std::size_t number : asked_) {
+    const Row& row = verdict_.rows[number];
+    if (row.verdict == verdict::regression) return Compared::a_loss;
+    if (row.evidence.contains(confirmation_evidence)) found = Compared::some;
+  }
+  return found;
 }
 
 // Many suspects at once have one cause. Code that became slower leaves its reference where it
@@ -169,10 +187,16 @@ bool Suspects::has_environment_moved(const std::string& kind, const SecondOpinio
   const std::size_t total = part_.results.cases.size();
   const bool third = cases.size() >= fewest_for_a_third && 3 * cases.size() > total;
   if (cases.size() <= policy_.most_suspects() && !third) return false;
-  if (second_opinion && is_confirmed_in_part(second_opinion)) return false;
+  const std::string at_once =
+      text(cases.size(), " of ", total, " cases of ", part_.name(), " are suspect at once");
+  if (second_opinion) {
+    const Compared compared = compare_some(second_opinion);
+    if (compared == Compared::none)
+      verdict_.notes.push_back(at_once + ", and none could be compared: none is excused");
+    if (compared != Compared::some) return false;
+  }
   const bool times_only = kind == "time";
-  verdict_.notes.push_back(text("the environment moved: ", cases.size(), " of ", total,
-                                " cases of ", part_.name(), " are suspect at once; their times ",
+  verdict_.notes.push_back(text("the environment moved: ", at_once, "; their times ",
                                 times_only ? "" : "and ratios ", "are advisory"));
   for (const Suspect& suspect : suspects_) {
     Row& row = verdict_.rows[suspect.row];

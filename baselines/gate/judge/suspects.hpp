@@ -3,6 +3,7 @@
 // together say about the machine, and which are decided anew.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "gate/judge/part.hpp"
 
 namespace holdfast::gate {
+
+// Why a comparison of two builds in lock step says nothing of a row; empty where it does.
+std::string no_subject(const Row& row);
 
 class Suspects {
  public:
@@ -28,9 +32,11 @@ class Suspects {
   void doubt(Row& row, const char* evidence, const std::string& because) const;
   void doubt_the_machine();
   static bool is_suspect(const Row& row);
-  void ask(const SecondOpinion& second_opinion, std::size_t most);
+  void ask(const SecondOpinion& second_opinion, std::size_t most,
+           const std::function<bool(const Row&)>& chosen);
   void resolve_as_compared();
-  bool is_confirmed_in_part(const SecondOpinion& second_opinion);
+  enum class Compared { none, some, a_loss };
+  Compared compare_some(const SecondOpinion& second_opinion);
   bool has_environment_moved(const std::string& kind, const SecondOpinion& second_opinion);
 
   const Part& part_;

@@ -279,6 +279,57 @@ TEST(Suspects, ThirteenSuspectsAreTheMachineByDefault) {
   EXPECT_EQ(judge(Many(60).slower(13)).exit, 0);
 }
 
+// Six cases whose optimized variants take a tenth longer, and their references a fifth.
+Part all_slower() {
+  Many many(6);
+  const Baseline before = baseline_of(many.results);
+  for (CaseResult& result : many.results.cases) {
+    result.variants["reference"].metrics["time_s"] = toy::timed("time", 6e-3 * 1.2);
+    result.variants["optimized"].metrics["time_s"] = toy::timed("time", 6e-4 * 1.1);
+  }
+  return {.results = many.results, .list = many.list, .baseline = before};
+}
+
+// What a second opinion that does so to each row leaves, and the variants that it is asked first.
+std::pair<PartVerdict, std::vector<std::string>> all_slower_after(
+    const std::function<void(Row&)>& opinion) {
+  std::vector<std::string> first;
+  const PartVerdict verdict =
+      judge_part(all_slower(), policy(), false, true,
+                 [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
+                   for (Row* suspect : suspects) {
+                     if (first.size() < 3) first.push_back(suspect->variant);
+                     opinion(*suspect);
+                   }
+                 });
+  return {verdict, first};
+}
+
+TEST(Suspects, BeforeManyAreTheMachinesThoseAreComparedThatCanBe) {
+  const auto [verdict, first] = all_slower_after([](Row& row) {
+    row.evidence[confirmation_evidence] = "found";
+    row.verdict = verdict::pass;
+  });
+  EXPECT_THAT(first, testing::Each("optimized"));
+  EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved: 6 of 6 cases")));
+  const auto confirmed = all_slower_after([](Row& row) {
+    if (row.variant == "reference") return;
+    row.evidence[confirmation_evidence] = "found";
+    row.verdict = verdict::regression;
+    row.blocking = true;
+  });
+  EXPECT_EQ(confirmed.first.exit, 1);
+  EXPECT_THAT(verdicts(confirmed.first, "ENV"), testing::IsEmpty());
+}
+
+TEST(Suspects, ManySuspectsOfWhichNoneWasComparedAreNotTheMachines) {
+  const PartVerdict verdict = all_slower_after([](Row&) {}).first;
+  EXPECT_THAT(verdicts(verdict, "ENV"), testing::IsEmpty());
+  EXPECT_THAT(verdict.notes, testing::Contains(testing::AllOf(
+                                 HasSubstr("6 of 6 cases of toy on host-x86_64-v4-2t are"),
+                                 HasSubstr("none could be compared: none is excused"))));
+}
+
 // What the speedup's row tells after a second opinion that does so.
 Row after_opinion(const std::function<void(Row&)>& opinion) {
   Results slower = toy::host();

@@ -160,12 +160,29 @@ class Runner {
                    "; `holdfast doctor` says how it goes before them");
   }
 
+  // As this build calls them.
+  Ids called(const Ids& ids) const {
+    Ids names;
+    for (const std::string& id : ids) names.insert(former_name(task_.names, id));
+    return names;
+  }
+  std::string present(const std::string& name) const {
+    for (const auto& [now, former] : task_.names)
+      if (former == name) return now;
+    return name;
+  }
+  Results read(const fs::path& file) const {
+    Results results = read_process(file);
+    for (CaseResult& result : results.cases) result.id = present(result.id);
+    return results;
+  }
+
   // What an interrupted run has left.
   void take_up() {
     for (fs::path file = next_file(); fs::exists(file); file = next_file()) {
       ++files_;
       try {
-        run_.processes.push_back(read_process(file));
+        run_.processes.push_back(read(file));
       } catch (const std::exception&) {
         continue;  // it was killed before its first case was done
       }
@@ -215,7 +232,7 @@ class Runner {
     if (!fs::exists(file))
       return problem.empty() ? "exited with code 0 and wrote no result file" : problem;
     try {
-      run_.processes.push_back(read_process(file));
+      run_.processes.push_back(read(file));
     } catch (const std::exception& error) {
       return problem.empty() ? text("wrote an invalid result file: ", error.what()) : problem;
     }
@@ -286,8 +303,9 @@ class Runner {
               .timeout_seconds = limit_of("")};
     if (!ceilings_ || round > calibrated) task.environment["HOLDFAST_CEILINGS"] = "none";
     task.arguments.insert(task.arguments.end(), task_.arguments.begin(), task_.arguments.end());
-    if (ids.size() < task_.cases.size())
-      task.arguments.push_back("--filter=" + filter_of(ids));
+    const Ids names = called(ids);
+    if (ids.size() < task_.cases.size() || !task_.names.empty())
+      task.arguments.push_back("--filter=" + filter_of(names));
     else if (task_.filter)
       task.arguments.push_back("--filter=" + *task_.filter);
     current_.clear();
@@ -302,7 +320,7 @@ class Runner {
     // again.
     task.on_line = [&](std::string_view line) {
       progress_.following(line);
-      const std::string id = announced(line, ids);
+      const std::string id = present(announced(line, names));
       if (id.empty()) return;
       if (task_.machine) task_.machine->look_at_clock();
       note(since(begin));
@@ -332,7 +350,7 @@ class Runner {
   // What the process had finished when it was stopped.
   void take_interrupted() {
     try {
-      if (fs::exists(next_file())) run_.processes.push_back(read_process(next_file()));
+      if (fs::exists(next_file())) run_.processes.push_back(read(next_file()));
     } catch (const std::exception&) {  // its first case was not done
     }
   }

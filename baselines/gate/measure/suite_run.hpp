@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/machine.hpp"
+#include "gate/documents/beside.hpp"
 #include "gate/documents/documents.hpp"
 #include "gate/measure/machine_load.hpp"
 #include "gate/measure/schedule.hpp"
@@ -23,6 +24,7 @@ struct SuiteTask {
   std::vector<std::string> arguments = {};  // tier and the suite's own options
   std::optional<std::string> filter = {};
   std::vector<ListedCase> cases = {};  // that the tier has and the filter leaves
+  FormerNames names = {};              // of those that this build calls otherwise
   Effort effort = {};
   // On a machine at rest; beyond the first ones no process begins after it, but for what the
   // machine bent, which has more seconds. 0: no limit.

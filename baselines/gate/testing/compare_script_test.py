@@ -18,6 +18,7 @@ CMAKE = """
 cmake_minimum_required(VERSION 3.25)
 project(toy LANGUAGES NONE)
 find_path(HOLDFAST_WHEELS wheels HINTS ${PROJECT_SOURCE_DIR}/.venv NO_DEFAULT_PATH)
+set(SEEN "$ENV{CXX}|$ENV{CXXFLAGS}" CACHE STRING "what a compiler would be and get")
 file(READ step_seconds seconds)
 add_custom_target(perf COMMAND sh -c "mkdir -p bin && cp $ENV{FAKE_SUITE_BINARY} bin/fake_suite \\
   && printf '\\\\nstep_seconds=%s' ${seconds} >> bin/fake_suite && bin/fake_suite --list=json > bin/fake_suite.list.json \\
@@ -28,6 +29,17 @@ NO_REPORT = "compare: no report was drawn; the verdict stands above"
 POLICY = """{"schema": "holdfast-policy/1",
  "kinds": {"exact": {"gate": "block", "tolerance": 0}, "time": {"gate": "warn", "tolerance": 0.05},
            "advisory": {"gate": "off"}}, "metrics": {}, "rules": [], "waivers": []}"""
+
+
+PRESETS = """{{"version": 6, "configurePresets": [{{"name": "release", "binaryDir": "${{sourceDir}}/build/release",
+  "cacheVariables": {{{variables}}}, "environment": {{{environment}}}}}]}}"""
+
+
+# The fake suite answers at once, whatever a comparison gives it.
+COMMAND = f"""#!/bin/sh
+case $1 in check) set -- "$@" --unit=0.03 ;; esac
+exec {HOLDFAST} "$@"
+"""
 
 
 def run(place: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -51,12 +63,13 @@ def commit(place: Path, seconds: str) -> None:
 
 def compare(place: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """This tree's own build, and then the script."""
-    for command in (["cmake", "-S", ".", "-B", "build/release"], ["cmake", "--build", "build/release", "--target", "perf"]):
-        built = run(place, *command)
+    configure = ["--preset", "release"] if (place / "CMakePresets.json").exists() else ["-S", ".", "-B", "build/release"]
+    for command in (["cmake", *configure], ["cmake", "--build", "build/release", "--target", "perf"]):
+        built = run(place, *command, **environment)
         assert built.returncode == 0, built.stdout + built.stderr
-    link = place / "build/release/bin/holdfast"
-    if not link.exists():
-        link.symlink_to(HOLDFAST)
+    command = place / "build/release/bin/holdfast"
+    command.write_text(COMMAND)
+    command.chmod(0o755)
     return run(place, "cmake/ci/compare.sh", "build/release", **environment)
 
 
@@ -106,6 +119,41 @@ def test_the_base_is_built_with_the_libraries_that_this_tree_found(tree: Path) -
     (tree / ".venv/wheels").mkdir(parents=True)
     assert compare(tree).returncode == 0
     assert f"HOLDFAST_WHEELS:PATH={tree}/.venv" in (tree / "build/release/base/build/release/CMakeCache.txt").read_text()
+
+
+def presets(place: Path, variables: str = "", environment: str = "") -> None:
+    (place / "CMakePresets.json").write_text(PRESETS.format(variables=variables, environment=environment))
+
+
+def cache_of_base(place: Path) -> str:
+    return (place / "build/release/base/build/release/CMakeCache.txt").read_text("utf-8")
+
+
+def test_the_base_is_configured_by_its_own_presets(tree: Path) -> None:
+    presets(tree, '"CMAKE_CXX_FLAGS": "-fwrapv"')
+    git(tree, "add", "--all")
+    git(tree, "commit", "--quiet", "--message", "Presets")
+    presets(tree, '"CMAKE_CXX_FLAGS": "-fno-inline", "CMAKE_CXX_COMPILER": "slow++"', '"CXXFLAGS": "-fno-tree-vectorize"')
+    # Targets of a build preset have the environment of its configure preset.
+    found = compare(tree, CXX="by_hand++", CXXFLAGS="-fno-tree-vectorize")
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "CMAKE_CXX_FLAGS:UNINITIALIZED=-fno-inline" in (tree / "build/release/CMakeCache.txt").read_text("utf-8")
+    assert "CMAKE_CXX_FLAGS:UNINITIALIZED=-fwrapv" in cache_of_base(tree)
+    for other in ("-fno-inline", "slow++", "-fno-tree-vectorize"):
+        assert other not in cache_of_base(tree)
+    assert "SEEN:STRING=by_hand++|\n" in cache_of_base(tree), "what somebody set by hand is both builds'"
+
+
+def test_a_base_keeps_nothing_of_the_presets_of_another(tree: Path) -> None:
+    presets(tree)
+    git(tree, "add", "--all")
+    git(tree, "commit", "--quiet", "--message", "Presets")
+    presets(tree, '"CMAKE_CXX_FLAGS": "-fwrapv"')
+    git(tree, "commit", "--quiet", "--all", "--message", "Presets with a flag")
+    assert compare(tree, HOLDFAST_BASE="HEAD").returncode == 0
+    assert "-fwrapv" in cache_of_base(tree)
+    assert compare(tree, HOLDFAST_BASE="HEAD~1").returncode == 0
+    assert "-fwrapv" not in cache_of_base(tree)
 
 
 def test_the_limits_of_cases_follow_from_the_comparison_before(tree: Path) -> None:

@@ -227,6 +227,15 @@ Tricks lists_that_promise_less(const Honest& honest) {
       for (auto& [variant, content] : result.variants) content.metrics.erase(metric);
     listed(text("no ", metric), list, without);
   }
+  // Nothing of it shows in what was measured.
+  for (const double factor : {1.5, 10., 1e6}) {
+    List list = honest.list;
+    for (ListedCase& one : list.cases) *one.limit *= factor;
+    tricks.push_back({.name = text("list, limits times ", factor),
+                      .files = listed_files(list, honest.dry, honest.host),
+                      .by_merge_base = true,
+                      .named = "limit of the error"});
+  }
   for (const char* tier : {"full", "gone"}) {
     List list = honest.list;
     Results without = honest.dry;
@@ -333,6 +342,17 @@ Tricks aliases(const Honest& honest) {
                         .files = std::move(files),
                         .named = metric});
     }
+  // A smaller case under the name of the larger one, whose values it keeps.
+  for (const char* smaller : {"toy/step/n:8/f64", "toy/step/n:64/f32", "toy/step/n:64/k:1/f64"}) {
+    std::vector<Written> files =
+        listed_files(renamed(honest.list, step_id, smaller), renamed(honest.dry, step_id, smaller),
+                     renamed(honest.host, step_id, smaller));
+    files.push_back({aliases_place, aliases_text({{total_id, sum_id}, {step_id, smaller}})});
+    tricks.push_back({.name = text("a name of another size, ", smaller),
+                      .files = std::move(files),
+                      .by_merge_base = true,
+                      .named = text("LOOSENED  alias of ", step_id)});
+  }
   // One case takes the place of another, whose values it has.
   std::vector<Written> taken =
       listed_files(shorter(honest), shorter(honest.dry), shorter(honest.host));
@@ -352,6 +372,22 @@ Tricks drifted_values(const Honest& honest) {
       tricks.push_back({.name = text("drifted from ", anchor, ", ", id),
                         .files = {{host_baseline_place, baseline_text(drifted)}},
                         .named = "speedup"});
+    }
+  return tricks;
+}
+
+// Wider limits, by spreads that no run shows; each is less than chance may bring.
+Tricks widened_spreads(const Honest& honest) {
+  Tricks tricks;
+  for (const char* id : {step_id, total_id})
+    for (const double factor : {1.7, 1.8, 1.9, 3.}) {
+      Baseline wider = honest.host_baseline;
+      for (auto& [processor, entries] : wider.processors)
+        *entries.at(entry_key(id, "case", "speedup")).mad_between *= factor;
+      tricks.push_back({.name = text("a spread widened by ", factor, ", ", id),
+                        .files = {{host_baseline_place, baseline_text(wider)}},
+                        .by_merge_base = true,
+                        .named = "limit of speedup"});
     }
   return tricks;
 }
@@ -378,6 +414,19 @@ Tricks links(const Honest& honest) {
     for (const char* target : {"nowhere", "../elsewhere", "."})
       add_both(tricks, {.name = text(place, " is a link to ", target),
                         .files = {{place, std::nullopt, target}}});
+  // With what was there behind it, which the next change would not find at its merge base.
+  for (const char* place : {"baselines/devices/cuda-dry-sm_90", baseline_place})
+    tricks.push_back({.name = text(place, " is a link to what it was"),
+                      .files = {{"baselines/stored/toy.json", honest.baseline_text},
+                                {place, std::nullopt,
+                                 place == baseline_place ? "../../stored/toy.json" : "../stored"}},
+                      .by_merge_base = true,
+                      .named = "is a link"});
+  tricks.push_back({.name = "the policy is a link to what it was",
+                    .files = {{"baselines/stored/common.json", honest.policy},
+                              {policy_place, std::nullopt, "../stored/common.json"}},
+                    .by_merge_base = true,
+                    .named = "is a link"});
   // Each class's values in the place of the other's.
   add_both(tricks, {.name = "a baseline of another class by a link",
                     .files = {{baseline_place, std::nullopt, "../host-x86_64-v4-2t/toy.json"}}});

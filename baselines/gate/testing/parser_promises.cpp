@@ -250,6 +250,7 @@ std::vector<std::string> baseline_seeds() {
                                             .bootstrap = true,
                                             .accepted = accepted}}};
   keep_metrics(made, toy::metrics());
+  made.limits = {{toy::step_id, {.value = 1e-12, .accepted = accepted}}};
   return {baseline_text(made)};
 }
 
@@ -262,7 +263,8 @@ std::vector<std::string> aliases_seeds() {
                      {"aliases",
                       {{"toy/older/n:64/f64", "toy/old/n:64/f64"},
                        {"toy/old/n:64/f64", toy::step_id},
-                       {"toy/total/n:64/f64", toy::sum_id}}}})};
+                       {"toy/total/n:64/f64", toy::sum_id}}},
+                     {"why", {{"toy/total/n:64/f64", "it adds up"}}}})};
 }
 
 std::vector<std::string> journal_seeds() {

@@ -88,6 +88,7 @@ Tricks absences(const Honest& honest);
 Tricks removals(const Honest& honest);
 Tricks aliases(const Honest& honest);
 Tricks drifted_values(const Honest& honest);
+Tricks widened_spreads(const Honest& honest);
 Tricks links(const Honest& honest);
 
 }  // namespace holdfast::gate::toy

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -55,15 +56,32 @@ std::string why_not_trusted(const fs::path& folder, const struct stat& is) {
   return {};
 }
 
-// Whether the folder is there and ours alone; a refusal is said once.
+// Once, whichever the reason.
+void say_not_kept(const std::string& why) {
+  static std::once_flag said;
+  std::call_once(said, [&] { log(LogLevel::warn, text("compiled programs are not kept: ", why)); });
+}
+
+// Whether the folder is there and ours alone.
 bool trusted(const fs::path& folder) {
   struct stat is = {};
   if (::stat(folder.c_str(), &is) != 0) return false;
   const std::string refusal = why_not_trusted(folder, is);
-  if (refusal.empty()) return true;
-  static std::once_flag said;
-  std::call_once(said,
-                 [&] { log(LogLevel::warn, text("compiled programs are not kept: ", refusal)); });
+  if (!refusal.empty()) say_not_kept(refusal);
+  return refusal.empty();
+}
+
+// Makes the folder where it is not there yet. One that somebody asked for and that cannot be made
+// is told; where no more than a home is missing, programs are compiled anew.
+bool ready(const fs::path& folder) {
+  std::error_code problem;
+  fs::create_directories(folder.parent_path(), problem);
+  if (::mkdir(folder.c_str(), S_IRWXU) == 0) return true;
+  const int why = errno;
+  if (fs::exists(folder, problem)) return trusted(folder);
+  if (!cache_setting("HOLDFAST_CACHE_DIR").empty())
+    say_not_kept(text("HOLDFAST_CACHE_DIR=", folder.string(), " cannot be made (",
+                      std::strerror(why), "); name another folder"));
   return false;
 }
 
@@ -200,11 +218,7 @@ std::optional<Artifact> read_from_disk(const std::string& key) {
 
 void write_to_disk(const std::string& key, const std::string& entry) {
   const auto folder = directory();
-  if (folder.empty()) return;
-  std::error_code failure;
-  fs::create_directories(folder.parent_path(), failure);
-  const bool made = ::mkdir(folder.c_str(), S_IRWXU) == 0;
-  if (!made && fs::is_directory(folder, failure) && !trusted(folder)) return;
+  if (folder.empty() || !ready(folder)) return;
   WrittenFile file(folder / key, folder / text(key, ".", getpid()));
   file.append(entry);
   file.publish();

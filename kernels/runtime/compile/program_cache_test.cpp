@@ -120,6 +120,21 @@ TEST_F(ProgramCache, AFolderThatOthersCanWriteToIsRefused) {
   EXPECT_TRUE(cached_program("a"));
 }
 
+// Said once in a process, so that this one looks at a process of its own.
+TEST_F(ProgramCache, AFolderThatSomebodyAskedForAndThatCannotBeMadeIsTold) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto kept = [] {
+    setenv("HOLDFAST_CACHE_DIR", "/proc/holdfast_cache", 1);
+    keep("a", 32);
+    keep("b", 32);
+    std::exit(0);
+  };
+  EXPECT_EXIT(
+      kept(), testing::ExitedWithCode(0),
+      "^holdfast: warn: compiled programs are not kept: "
+      "HOLDFAST_CACHE_DIR=/proc/holdfast_cache cannot be made [^\n]*; name another folder\n$");
+}
+
 TEST_F(ProgramCache, AnotherUsersFolderIsRefused) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
   keep("a", 32);

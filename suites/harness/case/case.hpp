@@ -61,8 +61,8 @@ struct Oracle {
   // Optional, where a computation knows more inputs than one (Steps::inputs): the error of the
   // result of another, told cheaply. Asked where no reference is measured beside the variant.
   std::function<double(const std::vector<double>& result, int input)> other = {};
-  // Optional: how far the variants' results may lie from one another, as `limit` counts errors;
-  // else each may lie `limit` from the truth, on opposite sides.
+  // How far the variants' results lie from one another, as `limit` counts errors. Optional without
+  // a `distance`: then each part may lie `limit` from the truth, on opposite sides.
   Distance between = {};
 };
 

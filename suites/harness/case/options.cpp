@@ -175,7 +175,9 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
   return options;
 }
 
-std::string usage(std::string_view suite, const std::vector<OptionRow>& custom) {
+std::string usage(std::string_view suite, const std::vector<OptionRow>& custom,
+                  std::string_view case_id) {
+  const std::string_view in_suite = case_id.substr(case_id.find('/') + 1);
   std::string out =
       text("usage: ", suite, " [options] [Google Benchmark's own flags]\n",
            "Measures the cases of one suite on one device, in one process.\n\noptions:\n");
@@ -190,8 +192,8 @@ std::string usage(std::string_view suite, const std::vector<OptionRow>& custom) 
   }
   out += text(
       "\nexamples:\n  ", suite, " --tier=smoke\n  ", suite,
-      " --device=cuda-dry:sm_90 --out=results.json\n  ", suite,
-      " --filter='size:|n:' --benchmark_format=json\n  ", suite,
+      " --device=cuda-dry:sm_90 --out=results.json\n  ", suite, " --filter='", in_suite,
+      "' --benchmark_format=json\n  ", suite,
       " --tier=smoke --profile=profiles --trace=profiles --profile-steps=3\n  ", suite,
       " --tier=smoke --device=cuda-dry:sm_90 --dump-kernels=kernels --variant=both\n  ", suite,
       " --tier=smoke --profile=profiles --profile-every=100 --profile-steps=2 --assert-mean=0.15\n",

@@ -42,6 +42,8 @@ struct SuiteOptions {
 SuiteOptions parse_options(const std::vector<std::string>& arguments,
                            const std::vector<OptionRow>& custom);
 
-std::string usage(std::string_view suite, const std::vector<OptionRow>& custom);
+// `case_id` is of a case that the options' defaults choose, for an example.
+std::string usage(std::string_view suite, const std::vector<OptionRow>& custom,
+                  std::string_view case_id);
 
 }  // namespace holdfast

@@ -83,7 +83,7 @@ TEST(ProfileOptions, RefuseToAssertATimeWhereNothingRuns) {
 }
 
 TEST(ProfileOptions, AreAllInTheHelp) {
-  const std::string help = usage("toy", {});
+  const std::string help = usage("toy", {}, "toy/step/n:8/f64");
   for (const OptionRow& row : profile_rows())
     EXPECT_THAT(help, HasSubstr("--" + std::string(row.name) + "="));
 }

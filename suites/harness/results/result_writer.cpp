@@ -228,16 +228,16 @@ std::string document(const json& json) {
 void check_writable(const std::filesystem::path& path, std::string_view option) {
   const std::string given = text("--", option, "=", path.string());
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  if (!std::filesystem::is_directory(folder))
+  std::error_code problem;
+  if (!std::filesystem::is_directory(folder, problem) && problem != std::errc::permission_denied)
     throw Error(Fault::bad_input,
                 text(given, ": there is no folder ", folder.string(), "; create it first"));
-  if (std::filesystem::is_directory(path))
+  if (std::filesystem::is_directory(path, problem))
     throw Error(Fault::bad_input, text(given, " is a folder; name a file in it"));
   // Permissions alone do not tell: root may write anywhere but on a read-only file system.
   const auto probe = beside(path);
   const bool made = std::ofstream(probe).is_open();
-  std::error_code ignored;
-  std::filesystem::remove(probe, ignored);
+  std::filesystem::remove(probe, problem);
   if (!made)
     throw Error(Fault::bad_input,
                 text(given, ": the folder ", folder.string(),

@@ -2,6 +2,7 @@
 #include "harness/results/result_writer.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <limits>
 
@@ -159,6 +160,17 @@ TEST_F(InAFolder, AWrittenDocumentLeavesNothingBeside) {
 TEST_F(InAFolder, AFolderThatIsNotThereIsNamed) {
   EXPECT_THAT(error_of([&] { check_writable(folder / "absent" / "out.json"); }).what(),
               HasSubstr("create it first"));
+}
+
+TEST_F(InAFolder, AFolderThatMayNotBeLookedIntoIsNamed) {
+  std::filesystem::permissions(folder, std::filesystem::perms::none);
+  const bool is_root = ::geteuid() == 0 && ::seteuid(65534) == 0;
+  EXPECT_THAT(error_of([&] { check_writable(folder / "out.json"); }).what(),
+              HasSubstr(folder.string() + " cannot be written to"));
+  EXPECT_THAT(error_of([&] { check_writable(folder / "inside" / "out.json"); }).what(),
+              HasSubstr("inside cannot be written to"));
+  if (is_root && ::seteuid(0) != 0) ADD_FAILURE() << "cannot become root again";
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
 }
 
 TEST_F(InAFolder, AFolderIsNoFile) {

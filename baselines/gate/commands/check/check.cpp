@@ -59,6 +59,7 @@ std::optional<ConfirmPlan> confirm_plan(const CheckRequest& request) {
   return ConfirmPlan{.base = base_folder("confirm", *request.confirm, head),
                      .head = head,
                      .budget_seconds = request.confirm_budget_seconds,
+                     .unit_seconds = request.confirm_unit_seconds,
                      .undecided_fails = request.undecided_fails};
 }
 
@@ -92,7 +93,7 @@ Part loaded(const CheckRequest& request, const Root& root, const CheckState& sta
   state.load(part);
   if (plan)
     part.beside = read_beside(request.directory, part.results, plan->base / part.results.suite,
-                              part.given.measuring());
+                              state.aliases(), part.given.measuring());
   return part;
 }
 
@@ -134,10 +135,11 @@ Given CheckRequest::given() const {
 }
 
 Checked check(const CheckRequest& request) {
-  const std::optional<ConfirmPlan> plan = confirm_plan(request);
+  std::optional<ConfirmPlan> plan = confirm_plan(request);
   refuse_class_folder(request.directory, "holdfast check");
   const Root root = read_root(request.directory, request.root);
   const CheckState state(request, root);
+  if (plan) plan->aliases = state.aliases();
 
   Checked checked;
   Verdict& verdict = checked.verdict;

@@ -25,6 +25,7 @@ struct CheckRequest {
   std::vector<std::filesystem::path> again = {};  // other runs of the same build, for the ratchet
   std::optional<std::filesystem::path> confirm = {};  // the build to compare suspects with
   double confirm_budget_seconds = 60;                 // for each case
+  double confirm_unit_seconds = 0.3;                  // of samples, from each pair of processes
   RootOptions root = {};
   bool any_content = false;  // results of another content than the lists' build are looked at
   std::vector<std::string> expect = {};  // SUITE:DEVICE parts that must be there

@@ -59,6 +59,7 @@ CheckRequest parse_request(const Options& options) {
   if (const auto build = options.value("confirm")) request.confirm = *build;
   request.confirm_budget_seconds =
       options.positive("budget").value_or(request.confirm_budget_seconds);
+  request.confirm_unit_seconds = options.positive("unit").value_or(request.confirm_unit_seconds);
   request.root.only = options.value("only");
   request.root.device = options.value("device");
   if (const auto lists = options.value("lists")) request.root.lists = *lists;
@@ -123,6 +124,8 @@ Command check_command() {
            {"budget", "SECONDS",
             "of a confirmation, for each case on a machine at rest (default 60), which has what "
             "other cases leave as well; up to four times as many on a busy one"},
+           {"unit", "SECONDS",
+            "of samples from each pair of a confirmation's processes (default 0.3)"},
            common::only,
            common::device,
            {"expect", "SUITE:DEVICE", "results that must be there", true},

@@ -18,13 +18,13 @@ std::string why_other_content(const CheckRequest& request, const Results& result
                        results.run.content);
 }
 
+}  // namespace
+
 std::string measure_command(const CheckRequest& request, const std::string& suite,
                             const std::string& device) {
   return text("holdfast run ", suite, " --device=", device, request.given().measuring(),
               " --out=", shell_word(request.directory.string()));
 }
-
-}  // namespace
 
 std::string shortcoming(const Results& results) {
   if (results.status == "no_device") return "the machine had no such device";

@@ -7,6 +7,10 @@
 
 namespace holdfast::gate {
 
+// What measures a suite into the results that are checked.
+std::string measure_command(const CheckRequest& request, const std::string& suite,
+                            const std::string& device);
+
 // Why a part does not stand for the whole gate; empty where it does.
 std::string shortcoming(const Results& results);
 

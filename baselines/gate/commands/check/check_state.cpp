@@ -5,6 +5,7 @@
 
 #include "gate/base/git.hpp"
 #include "gate/base/store.hpp"
+#include "gate/commands/check/check_measured.hpp"
 #include "gate/documents/baseline_files.hpp"
 #include "gate/documents/verdict.hpp"
 
@@ -48,6 +49,21 @@ void tell_no_policy(Verdict& verdict) {
   verdict.caveats.push_back("by this change's own rules alone");
 }
 
+// Nothing is judged of a part that ought to be.
+void miss(const std::string& place, const std::string& because, const std::string& next,
+          Verdict& verdict) {
+  Row row{.case_id = fs::path(place).stem(),
+          .device_class = fs::path(place).parent_path().filename(),
+          .variant = case_variant,
+          .metric = ""};
+  row.verdict = verdict::missing;
+  row.blocking = true;
+  row.sentence = text(row.case_id, " on ", row.device_class, ": ", because);
+  row.next = next;
+  verdict.rows.push_back(std::move(row));
+  verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::incomplete));
+}
+
 bool is_same_but_for_case(const std::string& a, const std::string& b) {
   return a != b && std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
            return std::tolower(static_cast<unsigned char>(x)) ==
@@ -86,15 +102,19 @@ CheckState::CheckState(const CheckRequest& request, const Root& root)
 
 // All at once, so that no change of the store comes in between.
 void CheckState::read_copies(const Root& root) {
-  for (const MeasuredPart& part : root.parts)
-    if (!part.no_device())
-      tools_[baseline_file(part.results.env.device_class, part.results.suite)] =
-          fingerprint(part.results.env);
+  for (const MeasuredPart& part : root.parts) {
+    if (part.no_device()) continue;
+    const Environment& env = part.results.env;
+    tools_[baseline_file(env.device_class, part.results.suite)] = fingerprint(env);
+    devices_[env.device_class] = env.device_name;
+  }
   std::set<std::string> places;
   for (const auto& [place, tools] : tools_) places.insert(place);
-  if (base_)
-    for (const auto& [place, baseline] : base_->baselines) places.insert(place);
   const Store store(request_.baselines, Store::Use::reading);
+  if (base_) {
+    for (const auto& [place, baseline] : base_->baselines) places.insert(place);
+    for (const std::string& place : store.places("devices/", ".json")) places.insert(place);
+  }
   for (const std::string& place : places) {
     const auto content = store.content_of(place);
     if (!content) continue;
@@ -119,21 +139,22 @@ void CheckState::look_for_lost_files(const std::vector<std::string>& tracked) {
   for (const std::string& place : tracked)
     if (is_baseline(place)) lose(place, "is not there, and git's index has it");
   if (!base_) return;
-  for (const auto& [place, baseline] : base_->baselines) {
-    const auto is_gone = [&, &at = baseline](const auto& entry) {
-      const std::string& key = entry.first;
-      const std::size_t bar = key.find('|');
-      return own_.removal(key.substr(0, bar), at.device_class,
-                          key.substr(bar + 1, key.rfind('|') - bar - 1), metric_of(key)) != nullptr;
-    };
-    const auto all = [&](const Entries& entries) {
-      return std::all_of(entries.begin(), entries.end(), is_gone);
-    };
-    if (!all(baseline.entries) ||
-        !std::all_of(baseline.processors.begin(), baseline.processors.end(),
-                     [&](const auto& one) { return all(one.second); }))
-      lose(place, "is not there, and the merge base has it");
-  }
+  for (const auto& [place, baseline] : base_->baselines)
+    if (!says_why_gone(baseline)) lose(place, "is not there, and the merge base has it");
+}
+
+bool CheckState::says_why_gone(const Baseline& before) const {
+  const auto is_gone = [&](const auto& entry) {
+    const std::string& key = entry.first;
+    const std::size_t bar = key.find('|');
+    return own_.removal(key.substr(0, bar), before.device_class,
+                        key.substr(bar + 1, key.rfind('|') - bar - 1), metric_of(key)) != nullptr;
+  };
+  const auto all = [&](const Entries& entries) {
+    return std::all_of(entries.begin(), entries.end(), is_gone);
+  };
+  return all(before.entries) && std::all_of(before.processors.begin(), before.processors.end(),
+                                            [&](const auto& one) { return all(one.second); });
 }
 
 void CheckState::load(Part& part) const {
@@ -182,21 +203,51 @@ void CheckState::tell(Verdict& verdict) const {
     verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::regression));
   }
   if (base_ && !base_->policy) tell_no_policy(verdict);
+  if (base_) tell_unknown_limits(verdict);
   // Of parts that are not judged; the others tell it themselves.
   if (!request_.whole()) return;
-  for (const auto& [place, because] : lost_) {
-    if (tools_.contains(place)) continue;
-    Row row{.case_id = fs::path(place).stem(),
-            .device_class = fs::path(place).parent_path().filename(),
-            .variant = case_variant,
-            .metric = ""};
-    row.verdict = verdict::missing;
-    row.blocking = true;
-    row.sentence = text(row.case_id, " on ", row.device_class, ": ", because);
-    row.next = text("git restore ", (request_.baselines / place).string());
-    verdict.rows.push_back(std::move(row));
-    verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::incomplete));
+  for (const auto& [place, because] : lost_)
+    if (!tools_.contains(place))
+      miss(place, because, text("git restore ", (request_.baselines / place).string()), verdict);
+  if (base_) tell_unmeasured(verdict);
+}
+
+// A suite whose baselines are older than what they tell of limits is excused.
+void CheckState::tell_unknown_limits(Verdict& verdict) const {
+  std::map<std::string, bool> suites;  // those measured here, and whether the merge base knows
+  for (const auto& [place, tools] : tools_) {
+    const auto before = base_->baselines.find(place);
+    if (before == base_->baselines.end()) continue;
+    suites[fs::path(place).stem()] |= !before->second.limits.empty();
   }
+  for (const auto& [suite, known] : suites)
+    if (!known)
+      verdict.not_checked.push_back(
+          text(suite, ": whether its results may be further from their oracles' than before; no ",
+               "baseline of the merge base tells, and one that is accepted anew does"));
+}
+
+// A suite that is measured on a device no more is held against nothing there, which a word in its
+// CMakeLists.txt does. Which hosts and GPUs there are is the machine's business; compiling for one
+// takes none.
+void CheckState::tell_unmeasured(Verdict& verdict) const {
+  std::map<std::string, std::vector<std::string>> by_class;  // suites that nobody compiled
+  for (const auto& [place, baseline] : base_->baselines) {
+    if (tools_.contains(place) || lost_.contains(place) || says_why_gone(baseline)) continue;
+    const std::string suite = fs::path(place).stem();
+    const std::string on = fs::path(place).parent_path().filename();
+    const auto device = devices_.find(on);
+    if (device != devices_.end())
+      miss(place,
+           "the merge base has its baseline, and of its class only other suites were measured",
+           measure_command(request_, suite, device->second), verdict);
+    else if (kind_of_class(on) == "cuda-dry")
+      by_class[on].push_back(suite);
+  }
+  for (const auto& [on, suites] : by_class)
+    verdict.caveats.push_back(
+        text(suites.size() == 1 ? suites.front() : plural(suites.size(), "suite"), " on ", on,
+             " not measured here"));
 }
 
 }  // namespace holdfast::gate

@@ -2,6 +2,7 @@
 #include "gate/commands/check/proposal.hpp"
 
 #include "gate/accept/accept.hpp"
+#include "gate/accept/limits.hpp"
 #include "gate/accept/ratchet.hpp"
 #include "gate/base/git.hpp"
 #include "gate/base/numbers.hpp"
@@ -47,8 +48,9 @@ std::string proposed_patch(const CheckRequest& request, const CheckState& state,
   if (!refusals(part.results, part.list, policy, false).empty()) return "";
   const std::optional<Baseline>& existing = accepted_here(request, part);
   if (found.exit != 0) {
-    const Acceptable accepted =
-        accept(part.results, existing, policy, {.why = "proposed by holdfast check; say why"});
+    const std::string why = "proposed by holdfast check; say why";
+    Acceptable accepted = accept(part.results, existing, policy, {.why = why});
+    accept_limits(part.results, part.list, existing, why, accepted);
     return accepted.refusals.empty() ? patch_to(request, state, part, accepted.baseline) : "";
   }
   if (!existing) return "";

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "gate/base/printing.hpp"
+#include "gate/base/shown_text.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"
 #include "gate/commands/explain/judged.hpp"
@@ -112,6 +113,25 @@ void add_rows(const Judged& judged, const Part& part, Evidence& made) {
   }
 }
 
+// Times the case in this build and the one before it in turn.
+std::string compare_command(const Options& options, const Part& part, const std::string& id) {
+  const std::string& suite = part.results.suite;
+  const auto build = options.value("lists");
+  return text("holdfast ab BASE/bin/", suite, ' ',
+              build ? shell_word((fs::path(*build) / suite).string()) : suite,
+              " --device=", part.results.env.device_name,
+              part.results.tier == "gate" ? "" : " --tier=" + part.results.tier,
+              " --filter=", shell_word(pattern_of(id)));
+}
+
+// Measures the case where it is missed; only the user knows where the build of that folder is.
+std::string measure_there(Part part, const std::string& folder) {
+  part.directory = folder;
+  part.given = {.lists = "BASE/bin"};
+  part.results.run.base.reset();
+  return part.run_again();
+}
+
 Evidence compare_case(const Options& options, const CheckRequest& request, const Part& part,
                       const CaseResult& result, const Judged& judged) {
   const fs::path& directory = request.directory;
@@ -126,6 +146,7 @@ Evidence compare_case(const Options& options, const CheckRequest& request, const
                                 " --device=", results.env.device_name, request.given().measuring(),
                                 " --out=profile"),
                 .accept = part.accept_command(),
+                .compare = compare_command(options, part, result.id),
                 .now = measured_side(results, result, profiles),
                 .result = result,
                 .quality = results.quality,
@@ -138,12 +159,15 @@ Evidence compare_case(const Options& options, const CheckRequest& request, const
     if (seen.case_id == result.id) made.findings.push_back(std::move(seen));
   if (const auto other = options.value("against")) {
     made.against = *other;
+    made.untimed = "no time in " + *other;
     made.before = side_of(*other, read_all_results(*other), device_class, result.id);
+    if (!made.before) made.accept = measure_there(part, *other);
     return made;
   }
   const fs::path& baselines = request.baselines;
   const std::string place = baseline_file(device_class, results.suite);
   made.against = text("the baseline ", (baselines / place).string());
+  made.untimed = text("no accepted time", is_host_class(device_class) ? " of this processor" : "");
   if (auto baseline = read_baseline_if_any(Store(baselines, Store::Use::reading), place)) {
     Aliases::read(baselines).rename(*baseline);
     Side side = baseline_side(seen_on(timed_on(results.env), std::move(*baseline)), result.id);

@@ -15,9 +15,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the cases that both builds list.
+List list_of_base(const std::string& bytes) {
+  return parse_list(Document("the base's --list=json", bytes));
+}
+
+// Of the cases that both builds list, under whichever name.
 SuiteTask task_of_base(SuiteTask task, const fs::path& binary, const Plan& plan) {
-  const List list = parse_list(Document("the base's --list=json", list_of(binary, {})));
+  const List own = list_of_base(list_of(binary, {}));
+  task.names = former_names(own, plan.aliases);
+  const List list = renamed(own, task.names);
   std::vector<ListedCase> common;
   for (const ListedCase& listed : expected_cases(list, plan.device, plan.tier, plan.filter))
     if (std::any_of(task.cases.begin(), task.cases.end(),
@@ -43,7 +49,7 @@ std::optional<fs::path> suite_beside(const Plan& plan, const std::string& suite,
   if (!fs::exists(base)) return runs_alone(text(plan.beside->string(), " has no suite ", suite));
   const std::string list = list_of(base, {});
   try {
-    (void)parse_list(Document("the base's --list=json", list));
+    (void)list_of_base(list);
   } catch (const Error& error) {
     return runs_alone(error.what());
   }
@@ -70,7 +76,7 @@ void withdraw_base(const fs::path& folder, const std::string& suite) {
   }
 }
 
-std::optional<std::string> keep_base(const fs::path& binary, const Sides& sides,
+std::optional<std::string> keep_base(const fs::path& binary, const Sides& sides, const Plan& plan,
                                      const Results& head,
                                      const std::function<void(Quality&)>& add_machine,
                                      const fs::path& folder, Progress& progress) {
@@ -81,7 +87,8 @@ std::optional<std::string> keep_base(const fs::path& binary, const Sides& sides,
     return std::nullopt;
   }
   const std::string list_bytes = list_of(binary, {});
-  const List list = parse_list(Document("the base's list", list_bytes));
+  const List own = list_of_base(list_bytes);
+  const List list = renamed(own, former_names(own, plan.aliases));
   Results results = merged(sides.base, sides.head, list.cases, {});
   const Provenance built = provenance(binary);
   const Run of_base = results.run;

@@ -25,11 +25,11 @@ void run_beside(const std::filesystem::path& base, SuiteTask head, const Plan& p
 // One of an older run does not stay.
 void withdraw_base(const std::filesystem::path& folder, const std::string& suite);
 
-// Writes <folder>/base/<suite>.json of the run that `head` tells, with the list of `binary`;
-// returns the content that it was built from, and nothing, with a word, where all its cases were
-// lost.
+// Writes <folder>/base/<suite>.json of the run that `head` tells, its cases under their present
+// names, with the list of `binary` as that is; returns the content that it was built from, and
+// nothing, with a word, where all its cases were lost.
 std::optional<std::string> keep_base(const std::filesystem::path& binary, const Sides& sides,
-                                     const Results& head,
+                                     const Plan& plan, const Results& head,
                                      const std::function<void(Quality&)>& add_machine,
                                      const std::filesystem::path& folder, Progress& progress);
 

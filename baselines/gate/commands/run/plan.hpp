@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/documents/aliases.hpp"
 #include "gate/documents/unrequested.hpp"
 #include "gate/measure/schedule.hpp"
 
@@ -28,6 +29,7 @@ struct Plan {
   std::string uncounted = not_asked_for;               // where there is no valgrind
   std::vector<std::string> custom = {};                // handed on to the suite
   std::optional<std::filesystem::path> beside = {};    // the folder of another build's suites
+  Aliases aliases = {};                                // of cases that it calls otherwise
 
   // What each process is told besides its device and the cases that the filter leaves.
   std::vector<std::string> tier_and_custom() const {

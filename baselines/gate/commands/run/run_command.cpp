@@ -125,8 +125,10 @@ int run_suites(const Options& options) {
   plan.timeout_seconds = static_cast<double>(at_least_one(options, "timeout", run_timeout_seconds));
   const fs::path folder = options.value_or("bin-dir", binary_folder().string());
   const std::vector<fs::path> suites = plan_suites(options, folder, plan);
-  if (const auto build = options.value("beside"))
+  if (const auto build = options.value("beside")) {
     plan.beside = base_folder("beside", *build, folder);
+    plan.aliases = Aliases::read(options.value_or("baselines", "baselines"));
+  }
   plan_counting(options, plan);
   prepare_output(plan.out);
   catch_interruptions();
@@ -153,6 +155,9 @@ Command run_command() {
                   {"beside", "BUILD",
                    "in turn with the same suite of that build, whose side is kept in <device "
                    "class>/base/"},
+                  {"baselines", "DIR",
+                   "whose aliases.json tells which cases that build calls otherwise (default: "
+                   "baselines)"},
                   {"budget", "SECONDS",
                    "that a suite takes on a machine at rest: no process begins after it "
                    "(default 45 for those beyond the fifth, and 120 of cases that other work bent; "

@@ -319,7 +319,8 @@ void run_suite(const fs::path& binary, const Plan& plan) {
     throw *interrupted;
   }
   if (base)
-    results.run.beside = keep_base(*base, sides, results, add_machine, files.folder(), progress);
+    results.run.beside =
+        keep_base(*base, sides, plan, results, add_machine, files.folder(), progress);
   if (results.run.beside) results.run.base = plan.beside->parent_path().string();
   const bool any = !sides.head.processes.empty();
   if (!plan.valgrind) {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a run may not be accepted, whatever its values are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gate/documents/documents.hpp"
+#include "gate/documents/policy.hpp"
+
+namespace holdfast::gate {
+
+struct Refusal {
+  int exit = 3;
+  std::string why;
+};
+
+// Ends the sentence about a run that is too busy to time anything.
+inline constexpr const char* counts_remain = " (--counts-only takes what is not timed)";
+
+// Why these results must not become a baseline; empty when they may. `bootstrap` takes ratios of a
+// few processes too; `counts_only` asks nothing of what is timed.
+std::vector<Refusal> refusals(const Results& results, const List& list, const Policy& policy,
+                              bool bootstrap, bool counts_only = false);
+
+}  // namespace holdfast::gate

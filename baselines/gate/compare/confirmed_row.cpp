@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/compare/confirmed_row.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "gate/base/numbers.hpp"
+#include "gate/documents/verdict.hpp"
+#include "gate/judge/metric.hpp"
+#include "gate/judge/screening.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+void keep_screening(Row& row) {
+  std::string screened = text(told_verdict(row), row.blocking ? " (blocking)" : "");
+  if (const auto control = row.evidence.find("control"); control != row.evidence.end())
+    screened += "; " + control->second;
+  row.evidence["screening"] = screened;
+}
+
+// What this comparison could have shown, whatever screening hoped of one; a bound may tell less.
+void resolve(Row& row, const Comparison& found, double tolerance) {
+  const double shown = found.clock != Clock::by_load && std::isfinite(found.shift.lower)
+                           ? smallest_shown(found.shift, tolerance)
+                           : std::numeric_limits<double>::infinity();
+  if (row.resolved_by == held_against::bound && row.resolution && *row.resolution <= shown) return;
+  row.resolution = std::isfinite(shown) ? std::optional(shown) : std::nullopt;
+  row.resolved_by = !row.resolution                          ? ""
+                    : row.standard == held_against::accepted ? held_against::accepted
+                                                             : held_against::beside;
+}
+
+void tell_control(Row& row, const Comparison& found) {
+  if (!found.control) {
+    row.evidence.erase("control");
+    return;
+  }
+  row.evidence["control"] =
+      text("reference variant ", percent(std::expm1(found.control->estimate)), " in the same pairs",
+           found.decision == Paired::environment  ? " -> it moved as much"
+           : found.decision != Paired::regression ? ""
+           : 2 * found.control->estimate < found.shift.estimate
+               ? " -> not the machine"
+               : " -> the machine may have a part in it");
+}
+
+}  // namespace
+
+const Entry* ConfirmedRows::entry(const Row& row) const {
+  return find_entry(part_.baseline, entry_key(row.case_id, row.variant, row.metric));
+}
+
+// A comparison of two builds of one content says nothing of a value that was lost before it. Where
+// it was accepted from that content, flags or an old hash may still set the builds apart.
+bool ConfirmedRows::is_lost_before(const Row& row) const {
+  return is_unchanged() && !has_base_of_the_hour(row) && !is_accepted_from_base(row);
+}
+
+bool ConfirmedRows::has_base_of_the_hour(const Row& row) const {
+  return row.standard == held_against::beside ||
+         (row.standard == held_against::bound && part_.beside);
+}
+
+bool ConfirmedRows::is_accepted_from_base(const Row& row) const {
+  return entry(row) && entry(row)->accepted.content == base_content_;
+}
+
+Standard ConfirmedRows::standard(const Row& row) const {
+  return policy_.standard(row.case_id, part_.device_class(), row.variant, row.metric, row.kind);
+}
+
+void ConfirmedRows::note(Row& row, const std::string& why) {
+  row.evidence["not confirmed"] = why;
+  notes_.push_back(text("not confirmed, so screening's ", told_verdict(row),
+                        " stands: ", row.case_id, ' ', row.metric, ": ", why));
+}
+
+void ConfirmedRows::lose(Row& row, const std::string& why) {
+  if (row.verdict == verdict::regression && row.blocking) {
+    note(row, why);
+    return;
+  }
+  keep_screening(row);
+  row.evidence["not confirmed"] = why;
+  row.verdict = verdict::missing;
+  row.blocking = true;
+  row.next = part_.run_again();
+  row.sentence += "; it could not be confirmed: " + why;
+}
+
+// A comparison speaks of what changed since the base. Where the value was accepted from the base
+// too, that is all there is, and the value has moved by so much (log worsening); where it was
+// not, the measurement alone knows what came between, and its distance from the anchor stays.
+void ConfirmedRows::keep_drift(Row& row, double worsening) {
+  const Entry* accepted = entry(row);
+  if (!accepted || !row.value) return;
+  const Standard policy_says = standard(row);
+  const double sign = policy_says.better == Better::higher ? -1 : 1;
+  const bool since_base = is_accepted_from_base(row);
+  const double value = since_base ? std::get<double>(accepted->value) * std::exp(sign * worsening)
+                                  : std::get<double>(*row.value);
+  if (!since_base)
+    row.evidence["base"] =
+        text("built from ", readable(base_content_, ""), ", the value was accepted from ",
+             readable(accepted->accepted.content, ""), ": what came between is not compared");
+  const auto because = drift(policy_says, *accepted, value);
+  if (!because) return;
+  row.verdict = verdict::drift;
+  row.blocking = policy_says.drift_blocks && policy_says.gate == Gate::block;
+  row.next = since_base ? part_.explain_command(row.case_id) : part_.run_again();
+  row.sentence += "; but it " + *because;
+  waive(policy_says, row);
+}
+
+void ConfirmedRows::decide(Row& row, const Comparison& found, double tolerance) {
+  keep_screening(row);
+  row.evidence[confirmation_evidence] = describe(found, tolerance);
+  if (standard(row).blocks_once_compared()) resolve(row, found, tolerance);
+  tell_control(row, found);
+  const std::string said = text("A/B of ", plural(found.units.size(), "unit"), ": ",
+                                interval(found.shift), " for the optimized variant");
+  const Paired decision = row.metric == "time_s" ? of_time(found) : found.decision;
+  if (decision == Paired::regression || decision == Paired::undecided)
+    keep_suspect(row, decision == Paired::regression, said);
+  else
+    clear(row, found, decision, said);
+}
+
+void ConfirmedRows::keep_suspect(Row& row, bool is_loss, const std::string& said) {
+  const Standard policy_says = standard(row);
+  row.verdict = is_loss ? verdict::regression : verdict::noisy;
+  row.blocking = policy_says.blocks_once_compared() && (is_loss || undecided_fails_);
+  row.next = is_loss ? part_.explain_command(row.case_id) : part_.run_again();
+  row.sentence += text(is_loss ? "; confirmed: " : "; undecided: ", said);
+  waive(policy_says, row);
+}
+
+void ConfirmedRows::clear(Row& row, const Comparison& found, Paired decision,
+                          const std::string& said) {
+  if (decision == Paired::environment) {
+    row.verdict = verdict::environment;
+    row.sentence += "; " + said +
+                    ", and the reference moved as much: the machine or the tools, not the variant";
+  } else {
+    row.verdict = is_unchanged() ? verdict::environment : verdict::pass;
+    row.sentence += "; not so: " + said;
+    if (is_unchanged())
+      row.sentence +=
+          text(has_base_of_the_hour(row) ? ", and both builds are of one content ("
+                                         : ", and the value was accepted from this very content (",
+               readable(base_content_, ""), "), so it is the machine or the tools");
+  }
+  row.blocking = false;
+  row.next.reset();
+  const bool is_ratio = row.metric != "time_s";
+  const double of_reference = is_ratio && found.control ? found.control->estimate : 0;
+  keep_drift(row, found.shift.estimate - of_reference);
+  // Rows that pass are told in no list, and this one was suspected.
+  if (row.verdict == verdict::pass)
+    notes_.push_back(text("screening suspected, the comparison did not find: ", row.sentence));
+}
+
+}  // namespace holdfast::gate

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a comparison in lock step makes of a row of a time or a ratio that screening suspected: the
+// row keeps what screening said and tells what the comparison found.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gate/compare/sequential.hpp"
+#include "gate/documents/documents.hpp"
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/policy.hpp"
+
+namespace holdfast::gate {
+
+// The rows of one part, compared with one base.
+class ConfirmedRows {
+ public:
+  // `policy` knows the part's metrics.
+  ConfirmedRows(const Part& part, const Policy& policy, bool undecided_fails,
+                std::vector<std::string>& notes)
+      : part_(part), policy_(policy), undecided_fails_(undecided_fails), notes_(notes) {}
+
+  void set_base_content(std::string content) { base_content_ = std::move(content); }
+  // Whether this and the base are builds of one content, and the value was accepted from another:
+  // their comparison says nothing of what was lost before it.
+  bool is_lost_before(const Row& row) const;
+
+  // Screening's word on the row stands.
+  void note(Row& row, const std::string& why);
+  // The build that was measured fell, hung or talked nonsense when it was to be timed again: where
+  // screening has not failed it already, that leaves a case without a measurement to trust.
+  void lose(Row& row, const std::string& why);
+  void decide(Row& row, const Comparison& found, double tolerance);
+
+ private:
+  const Entry* entry(const Row& row) const;
+  bool is_unchanged() const { return base_content_ == part_.results.run.content; }
+  bool has_base_of_the_hour(const Row& row) const;
+  bool is_accepted_from_base(const Row& row) const;
+  Standard standard(const Row& row) const;
+  void keep_drift(Row& row, double worsening);
+  void keep_suspect(Row& row, bool is_loss, const std::string& said);
+  void clear(Row& row, const Comparison& found, Paired decision, const std::string& said);
+
+  const Part& part_;
+  const Policy& policy_;
+  const bool undecided_fails_;
+  std::vector<std::string>& notes_;
+  std::string base_content_ = {};
+};
+
+}  // namespace holdfast::gate

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/documents/kernel_table.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "gate/base/shown_text.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+std::string or_dash(const std::optional<std::int64_t>& value) {
+  return value ? text(*value) : "-";
+}
+
+// "local_bytes=256,f64=12"
+std::string evidence_of(const KernelRow& row) {
+  std::string out;
+  for (const auto& [name, value] : kernel_evidence(row))
+    out += text(out.empty() ? "" : ",", name, "=", value);
+  return out;
+}
+
+std::optional<double> number_of(const std::string& cell) {
+  char* end = nullptr;
+  const double value = std::strtod(cell.c_str(), &end);
+  return end == cell.c_str() || *end != '\0' ? std::nullopt : std::optional(value);
+}
+
+// Two cells of the kernel table, which holds numbers without their unit.
+std::string from_to(const std::string& before, const std::string& now, const std::string& unit) {
+  const auto old_number = number_of(before), new_number = number_of(now);
+  if (unit.empty() || !old_number || !new_number) return text(before, " -> ", now);
+  const auto [first, second] = told_apart(*old_number, *new_number, unit);
+  return text(first, " -> ", second);
+}
+
+// "registers 64 -> 96, f64 0 -> 12": all that differs but the cubin; nothing where one side does
+// not know.
+std::string what_changed(const KernelFacts& before, const KernelFacts& now) {
+  constexpr std::array<std::pair<const char*, const char*>, 3> names = {
+      {{"registers", ""}, {"spills", "B"}, {"shared", "B"}}};
+  std::string out;
+  const auto add = [&](const std::string& change) { out += (out.empty() ? "" : ", ") + change; };
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (before.resources[i] != now.resources[i])
+      add(text(names[i].first, " ",
+               from_to(before.resources[i], now.resources[i], names[i].second)));
+  for (const std::string& change : evidence_changes(before.evidence, now.evidence)) add(change);
+  return out;
+}
+
+}  // namespace
+
+KernelEvidence kernel_evidence(const KernelRow& row) {
+  KernelEvidence evidence;
+  for (const auto& [name, value] : row.evidence)
+    if (value != 0) evidence[name] = text(value);
+  return evidence;
+}
+
+std::string kernel_table(const std::vector<KernelRow>& kernels) {
+  std::string out;
+  for (const KernelRow& row : kernels) {
+    const std::string hash = row.cubin.value_or("-");
+    out += text(out.empty() ? "" : "; ", row.name, " ", or_dash(row.registers), "/",
+                or_dash(row.spill_bytes), "/", or_dash(row.shared_bytes),
+                row.evidence.empty() ? "" : "/" + evidence_of(row), " ",
+                hash.substr(hash.find(':') + 1).substr(0, 8));
+  }
+  return out;
+}
+
+std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table) {
+  std::map<std::string, KernelFacts> kernels;
+  for (std::size_t begin = 0; begin < table.size();) {
+    const std::size_t end = std::min(table.find("; ", begin), table.size());
+    const std::string row = table.substr(begin, end - begin);
+    begin = end + 2;
+    // Names may hold spaces (template arguments); the two last words never do.
+    const std::size_t last = row.rfind(' ');
+    const std::size_t before =
+        last == std::string::npos || last == 0 ? std::string::npos : row.rfind(' ', last - 1);
+    if (before == std::string::npos) continue;
+    KernelFacts& facts = kernels[row.substr(0, before)];
+    facts.cubin = row.substr(last + 1);
+    std::istringstream resources(row.substr(before + 1, last - before - 1));
+    for (std::string& resource : facts.resources) std::getline(resources, resource, '/');
+    for (std::string pair; std::getline(resources, pair, ',');)
+      if (const auto equals = pair.find('='); equals != pair.npos)
+        facts.evidence[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  return kernels;
+}
+
+std::vector<std::string> evidence_changes(const KernelEvidence& before, const KernelEvidence& now) {
+  std::vector<std::string> changes;
+  if (before.empty() || now.empty()) return changes;
+  KernelEvidence all = before;
+  all.insert(now.begin(), now.end());
+  const auto of = [](const KernelEvidence& side, const std::string& name) {
+    const auto found = side.find(name);
+    return found == side.end() ? std::string("0") : found->second;
+  };
+  for (const auto& [name, value] : all)
+    if (of(before, name) != of(now, name))
+      changes.push_back(
+          text(name, " ", from_to(of(before, name), of(now, name), unit_of_name(name))));
+  return changes;
+}
+
+std::string compare_kernels(const std::string& before, const std::string& now) {
+  const auto old_kernels = parse_kernel_table(before);
+  const auto new_kernels = parse_kernel_table(now);
+  std::string out;
+  std::size_t identical = 0;
+  std::vector<std::string> recompiled;  // another cubin, the same resources
+  const auto add = [&](const std::string& clause) { out += (out.empty() ? "" : "; ") + clause; };
+  for (const auto& [name, facts] : new_kernels) {
+    const auto old = old_kernels.find(name);
+    if (old == old_kernels.end()) {
+      add("kernel " + name + " is new");
+      continue;
+    }
+    const std::string changes = what_changed(old->second, facts);
+    const bool same_cubin = old->second.cubin == facts.cubin;
+    if (!changes.empty())
+      add(name + ": " + changes + (same_cubin ? "" : ", cubin changed"));
+    else if (same_cubin)
+      ++identical;
+    else
+      recompiled.push_back(name);
+  }
+  // All kernels of a program share its cubin.
+  if (recompiled.size() == 1) add(recompiled.front() + ": cubin changed");
+  if (recompiled.size() > 1)
+    add(text(recompiled.size(), out.empty() ? " kernels" : " others",
+             ": cubin changed, resources did not"));
+  for (const auto& [name, facts] : old_kernels)
+    if (!new_kernels.contains(name)) add("kernel " + name + " is gone");
+  if (out.empty()) return text("all ", identical, " kernels identical");
+  if (identical > 0)
+    add(text(identical, identical == 1 ? " other kernel" : " other kernels", " identical"));
+  return out;
+}
+
+}  // namespace holdfast::gate

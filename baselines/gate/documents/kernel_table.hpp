@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of a variant as one line of text, which an entry can hold, and what changed between
+// two of them.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gate/documents/documents.hpp"
+
+namespace holdfast::gate {
+
+// Of a kernel that is launched, where that is known: how, and its instructions by class, but for
+// what is zero.
+using KernelEvidence = std::map<std::string, std::string>;
+KernelEvidence kernel_evidence(const KernelRow& row);
+// "f64 0 -> 12" for each that differs; nothing where one side does not know.
+std::vector<std::string> evidence_changes(const KernelEvidence& before, const KernelEvidence& now);
+
+// A row of the kernel table; "-" is what the device could not tell.
+struct KernelFacts {
+  std::array<std::string, 3> resources = {};  // registers, spilled and shared bytes
+  KernelEvidence evidence = {};
+  std::string cubin = {};  // the first digits of its hash
+  bool operator==(const KernelFacts&) const = default;
+};
+// "stage 40/0/26624/blocks=42,f64=12 1a2b3c4d; ...": name, registers, spill bytes, shared bytes,
+// what else is known of a kernel that is launched, start of the cubin's hash.
+std::string kernel_table(const std::vector<KernelRow>& kernels);
+std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table);
+
+// What changed between two kernel tables: "stage: registers 64 -> 96, cubin changed; 4 other
+// kernels identical".
+std::string compare_kernels(const std::string& before, const std::string& now);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// The causes that the differences between two sides of a case support.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "gate/base/numbers.hpp"
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/verdict.hpp"
+#include "gate/explain/explain.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+// A time that moved by less is no change (other work on a host moves it further than on a GPU), as
+// the common policy says of times; and a reference that moved by half as much, and left no more
+// than that unexplained, is a control that moved.
+constexpr double host_time_tolerance = 0.05;
+constexpr double time_tolerance = 0.03;
+constexpr double control_share = 0.5;
+
+// Whether the gate has judged the case and found nothing against it.
+bool is_judged_well(const Evidence& c) {
+  constexpr std::array<std::string_view, 5> well = {verdict::pass, verdict::fresh, verdict::skipped,
+                                                    verdict::improved, verdict::accepted};
+  return !c.rows.empty() && std::all_of(c.rows.begin(), c.rows.end(), [&](const Row& row) {
+    return !row.blocking && std::find(well.begin(), well.end(), row.verdict) != well.end();
+  });
+}
+
+void add_status(const Evidence& c, std::vector<Cause>& found) {
+  const CaseResult& result = c.result;
+  if (result.check.status == "failed" || result.status == "failed")
+    found.push_back({text("the result is wrong, so its speed says nothing: ",
+                          result.check.error && result.check.limit
+                              ? text("its error is ", *result.check.error, " and may be at most ",
+                                     *result.check.limit)
+                              : result.reason.value_or("no reason was given")),
+                     c.run_again});
+  else if (result.status != "ok")
+    found.push_back({text("the case gave no result (", result.status,
+                          "): ", result.reason.value_or("no reason was given")),
+                     c.run_again});
+}
+
+// "Other tools" where they explain other machine code, else nothing.
+std::string tools_changed(const Evidence& c) {
+  std::string out;
+  for (const std::string& change : environment_changes(c))
+    for (const char* tool : {"nvrtc ", "nvjitlink ", "compiler "})
+      if (change.starts_with(tool)) out += (out.empty() ? "" : ", ") + change;
+  return out;
+}
+
+// "48 B of it instead of 0 B"
+std::string instead_of(std::int64_t before, std::int64_t now, const std::string& unit,
+                       const std::string& of_it = "") {
+  const auto [old, young] = told_apart(static_cast<double>(before), static_cast<double>(now), unit);
+  return text(young, of_it, " instead of ", old);
+}
+
+// What a kernel needs more of than before, and what that does; empty where nothing rose.
+std::string resources_rose(const KernelChange& change) {
+  const KernelSide& before = *change.before;
+  const KernelSide& now = *change.now;
+  const bool registers = before.registers && now.registers && *now.registers > *before.registers;
+  const bool spills =
+      before.spill_bytes && now.spill_bytes && *now.spill_bytes > *before.spill_bytes;
+  const bool shared =
+      before.shared_bytes && now.shared_bytes && *now.shared_bytes > *before.shared_bytes;
+  if (!registers && !spills && !shared) return "";
+  std::string sentence = change.kernel;
+  if (registers)
+    sentence += text(" uses ", instead_of(*before.registers, *now.registers, "", " registers"));
+  if (spills)
+    sentence += text(registers ? " and spills " : " spills ",
+                     instead_of(*before.spill_bytes, *now.spill_bytes, "B"));
+  if (shared)
+    sentence += text(registers || spills ? ", with " : " holds ",
+                     instead_of(*before.shared_bytes, *now.shared_bytes, "B", " of shared memory"));
+  if (now.launches == 0) return sentence + ", and is not launched in this case";
+  return sentence + (spills ? ": spilled values go through memory in every thread"
+                            : ": fewer blocks may fit on a multiprocessor");
+}
+
+void add_resources(const Evidence& c, std::vector<Cause>& found) {
+  std::vector<Cause> beside;  // kernels of the same program that this case does not launch
+  const std::string tools = tools_changed(c);
+  for (const KernelChange& change : kernel_changes(c)) {
+    if (!change.before || !change.now || change.variant == "reference") continue;
+    std::string sentence = resources_rose(change);
+    if (sentence.empty()) continue;
+    if (!tools.empty()) sentence += text("; other tools compiled it (", tools, ")");
+    (change.now->launches == 0 ? beside : found).push_back({sentence, c.profile});
+  }
+  found.insert(found.end(), beside.begin(), beside.end());
+}
+
+double number_of_class(const KernelEvidence& kernel, const std::string& name) {
+  const auto at = kernel.find(name);
+  return at == kernel.end() ? 0 : std::strtod(at->second.c_str(), nullptr);
+}
+
+// Bytes of a load or store of global and shared memory: "global_load_16" moves 16.
+double bytes_of_an_access(const KernelEvidence& kernel) {
+  double bytes = 0, count = 0;
+  for (const auto& [name, number] : kernel) {
+    if (!name.starts_with("global_") && !name.starts_with("shared_")) continue;
+    const double moves = std::strtod(number.c_str(), nullptr);
+    bytes += moves * std::strtod(name.c_str() + name.rfind('_') + 1, nullptr);
+    count += moves;
+  }
+  return count > 0 ? bytes / count : 0;
+}
+
+bool is_single(const std::string& case_id) {
+  return case_id.ends_with("/f32") || case_id.find("/f32/") != std::string::npos;
+}
+
+// What the machine code of a kernel does that costs more than before, by class of instruction.
+struct CodeClass {
+  const char* name;  // in the evidence; null: the width of an access
+  Better better;
+  const char* unit;
+  const char* verb;
+  const char* noun;
+  const char* effect;
+  bool single = false;  // of a case in single precision
+};
+constexpr CodeClass code_classes[] = {
+    {"local_bytes", Better::lower, "B", " keeps ", " of each thread in local memory",
+     "arrays that are indexed at run time go through memory"},
+    {"dynamic_shared_bytes", Better::lower, "B", " asks for ", " of dynamic shared memory",
+     "fewer blocks may fit on a multiprocessor"},
+    {"barrier", Better::lower, "", " holds ", " barriers",
+     "the threads of a block wait for each other more often"},
+    {"f64", Better::lower, "", " holds ", " instructions in f64",
+     "double precision in a kernel of single precision", true},
+    {"tensor", Better::higher, "", " holds ", " tensor instructions",
+     "products go through slower units"},
+    {nullptr, Better::higher, "B", " moves ", " in a load or store",
+     "narrower accesses take more of them"},
+    {"occupancy", Better::higher, "", " has an occupancy of ", "",
+     "less other work hides what a warp waits for"}};
+
+void add_code_classes(const Evidence& c, std::vector<Cause>& found) {
+  const std::string tools = tools_changed(c);
+  for (const KernelChange& change : kernel_changes(c)) {
+    if (!change.before || !change.now || change.variant == "reference") continue;
+    const KernelEvidence &before = change.before->evidence, &now = change.now->evidence;
+    if (before.empty() || now.empty()) continue;
+    for (const CodeClass& one : code_classes) {
+      if (one.single && !is_single(c.case_id)) continue;
+      const auto of = [&](const KernelEvidence& side) {
+        return one.name ? number_of_class(side, one.name) : bytes_of_an_access(side);
+      };
+      const double old = of(before), young = of(now);
+      const bool moves_nothing = !one.name && young == 0;
+      if (moves_nothing || (one.better == Better::lower ? young <= old : young >= old)) continue;
+      const auto [was, is] = told_apart(old, young, one.unit);
+      found.push_back(
+          {text(change.kernel, one.verb, is, one.noun, " instead of ", was, ": ", one.effect,
+                tools.empty() ? "" : text("; other tools compiled it (", tools, ")")),
+           c.profile});
+    }
+  }
+}
+
+void add_counts(const Evidence& c, std::vector<Cause>& found) {
+  struct Meaning {
+    const char* metric;
+    const char* words;
+  };
+  constexpr Meaning meanings[] = {
+      {"launches", "a step makes more launches"},
+      {"host_launches", "the host makes more launches itself, outside graphs"},
+      {"library_calls", "a step makes more library calls"},
+      {"h2d_bytes", "a step copies more to the device"},
+      {"d2h_bytes", "a step copies more back to the host"},
+      {"syncs", "the host waits more often for the device"},
+      {"compile_steady", "programs are compiled after warm-up"},
+      {"plans", "plans are made after warm-up"},
+      {"peak_bytes", "more memory is held at the peak"},
+      {"compile_warm", "more programs are compiled before the first step"}};
+  const auto launches = change_of(c, "optimized", "launches");
+  const bool more_launches = launches && launches->now > launches->before;
+  for (const Meaning& meaning : meanings) {
+    const auto change = change_of(c, "optimized", meaning.metric);
+    if (!change || change->now <= change->before) continue;
+    // One more launch outside a graph is the host's as well, and told once.
+    if (std::string_view(meaning.metric) == "host_launches" && more_launches) continue;
+    std::string sentence = text(meaning.words, ": ", change->words());
+    for (const KernelChange& kernel : kernel_changes(c))
+      if (std::string_view(meaning.metric) == "launches" && kernel.variant == "optimized" &&
+          kernel.before && kernel.now && kernel.before->launches && kernel.now->launches &&
+          *kernel.now->launches > *kernel.before->launches)
+        sentence +=
+            text("; ", kernel.kernel, " ", *kernel.before->launches, " -> ", *kernel.now->launches);
+    if (same_code(c, "optimized").value_or(false))
+      sentence += "; the kernels are the same, so it is the host's control flow";
+    found.push_back({sentence, c.profile});
+  }
+}
+
+// Which kernel took most of what the step lost, where both sides were profiled with times.
+std::string slowest_kernel(const Evidence& c, const std::string& variant) {
+  const auto before = c.before->profiles.find(variant);
+  const auto now = c.now.profiles.find(variant);
+  if (before == c.before->profiles.end() || now == c.now.profiles.end()) return "";
+  std::map<std::string, double> lost;
+  for (const auto* side : {&before->second, &now->second})
+    for (const ProfileOp& op : side->ops)
+      if (!op.total_s) return "";
+  for (const ProfileOp& op : now->second.ops)
+    lost[op.name] += *op.total_s / static_cast<double>(now->second.steps);
+  for (const ProfileOp& op : before->second.ops)
+    lost[op.name] -= *op.total_s / static_cast<double>(before->second.steps);
+  const auto most = std::max_element(
+      lost.begin(), lost.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == lost.end() || most->second <= 0) return "";
+  return text("; most of it in ", most->first, " (", readable(most->second, "s"), " per step)");
+}
+
+void add_time(const Evidence& c, std::vector<Cause>& found) {
+  const auto time = change_of(c, "optimized", "time_s");
+  const auto speedup = change_of(c, case_variant, "speedup");
+  const auto control = change_of(c, "reference", "time_s");
+  const double slower = time ? std::log(time->now / time->before) : 0;
+  const double lost = speedup ? std::log(speedup->before / speedup->now) : 0;
+  const double tolerance = is_host_class(c.device_class) ? host_time_tolerance : time_tolerance;
+  if (is_judged_well(c) || (slower <= tolerance && lost <= tolerance)) return;
+  const auto same = same_code(c, "optimized");
+  const double moved = control ? std::log(control->now / control->before) : 0;
+  const std::string step =
+      time ? text("a step takes ", readable(time->now, "s"), " instead of ",
+                  readable(time->before, "s"), " (", percent(std::expm1(slower)), ")")
+           : text("the speedup fell: ", speedup->words());
+  const std::string code = !same ? "" : *same ? "the compiled code is identical and " : "";
+  if (control && slower > tolerance && moved >= control_share * slower &&
+      slower - moved <= tolerance && same.value_or(true)) {
+    found.push_back({text("the machine, not the code: ", code, "the reference variant moved by ",
+                          percent(std::expm1(moved)), " as well (", step, ")"),
+                     c.run_again});
+  } else if (time && slower <= tolerance) {
+    found.push_back({text("the reference became faster, not the optimized variant slower: ",
+                          control ? control->words() : speedup->words()),
+                     c.run_again});
+  } else if (same && !*same) {
+    std::string kernels;
+    for (const KernelChange& change : kernel_changes(c))
+      if (change.variant == "optimized" && !change.is_identical())
+        kernels += (kernels.empty() ? "" : ", ") + change.kernel;
+    found.push_back(
+        {text("other machine code", kernels.empty() ? "" : " in " + kernels, ": ", step,
+              control ? text(", and the reference moved by ", percent(std::expm1(moved))) : "",
+              slowest_kernel(c, "optimized")),
+         c.profile});
+  } else {
+    found.push_back(
+        {text(step,
+              control
+                  ? text(" while the reference moved by ",
+                         moved < control_share * slower ? "only " : "", percent(std::expm1(moved)))
+                  : std::string(", and no control tells whether the machine did it"),
+              same      ? ": the same machine code on other data or in other shapes, or chance"
+              : control ? ": the code of this variant, by what the control did not share"
+                        : ": the code of this variant, or the machine",
+              slowest_kernel(c, "optimized")),
+         c.profile});
+  }
+}
+
+// The case was timed, and nothing on the other side was.
+bool is_untimed_before(const Evidence& c) {
+  return c.before && c.now.number("optimized", "time_s") && !change_of(c, "optimized", "time_s") &&
+         !change_of(c, case_variant, "speedup");
+}
+
+void add_other_code(const Evidence& c, std::vector<Cause>& found) {
+  for (const auto& [variant, content] : c.result.variants) {
+    if (same_code(c, variant).value_or(true)) continue;
+    const std::string tools = tools_changed(c);
+    found.push_back({tools.empty()
+                         ? text("other machine code in the ", variant, " variant",
+                                is_untimed_before(c) ? "" : ", with no loss of its own")
+                         : text("the tools, not our code: ", tools, " compiled other machine code"),
+                     c.accept});
+    return;
+  }
+}
+
+}  // namespace
+
+std::vector<Cause> causes(const Evidence& c) {
+  std::vector<Cause> found;
+  add_status(c, found);
+  if (!found.empty()) return found;
+  add_resources(c, found);
+  add_code_classes(c, found);
+  add_counts(c, found);
+  add_time(c, found);
+  if (!found.empty()) return found;
+  // What fails the gate goes before other machine code, which may have done no harm.
+  for (const Row& row : c.rows)
+    if (row.blocking && row.metric != "identity")
+      return {{row.sentence, row.next.value_or(c.profile)}};
+  add_other_code(c, found);
+  if (is_untimed_before(c))
+    found.push_back({text(c.untimed, ": ",
+                          count_changes(c).empty() ? "counts are the same" : "no count got worse",
+                          ", whether it is slower is unknown"),
+                     c.compare});
+  if (!found.empty()) return found;
+  if (!c.before)
+    return {{text("nothing is known from before: ", c.against, " has no such case"), c.accept}};
+  return {{text("nothing got worse against ", c.against), c.profile}};
+}
+
+}  // namespace holdfast::gate
