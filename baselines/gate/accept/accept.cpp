@@ -271,7 +271,7 @@ struct Accepting {
   // any had them, on processors that stood as close as in any of them. Of a single run these are
   // it, or none.
   std::vector<const MeasuredRun*> usable(const Standard& standard, const std::string& key) const {
-    const std::string case_id = key.substr(0, key.find('|'));
+    const std::string case_id = entry_name(key).case_id;
     std::vector<const MeasuredRun*> found;
     for (const MeasuredRun& run : runs)
       if (const auto at = run.metrics.find(key);
@@ -325,15 +325,13 @@ struct Accepting {
   // then another value is another day's. Where no machine code is known, nothing says so.
   bool is_of_the_same_code(const std::string& key, const MeasuredRun& run,
                            const Entry& before) const {
-    const std::size_t bar = key.find('|');
-    const std::string case_id = key.substr(0, bar),
-                      variant = key.substr(bar + 1, key.rfind('|') - bar - 1);
-    const bool of_case = variant == case_variant;
-    if (of_case && !key.ends_with("|speedup")) return false;  // of other cases, too
+    const EntryName name = entry_name(key);
+    const bool of_case = name.variant == case_variant;
+    if (of_case && name.metric != "speedup") return false;  // of other cases, too
     const auto variants = of_case ? std::vector<std::string>{"optimized", "reference"}
-                                  : std::vector<std::string>{variant};
+                                  : std::vector<std::string>{name.variant};
     return std::ranges::all_of(variants, [&](const std::string& one) {
-      const std::string identity = entry_key(case_id, one, "identity");
+      const std::string identity = entry_key(name.case_id, one, "identity");
       const auto accepted = existing->entries.find(identity);
       const auto now = run.metrics.find(identity);
       return accepted != existing->entries.end() && now != run.metrics.end() &&

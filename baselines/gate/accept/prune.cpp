@@ -54,12 +54,11 @@ std::size_t prune_file(Store& store, const std::string& place, const List& list,
   told << (store.folder() / place).string() << ": " << found.size() << " of "
        << count_entries(baseline) << " entries go\n";
   for (const Orphan& orphan : found) {
-    const std::string metric = orphan.key.substr(orphan.key.rfind('|') + 1);
     Entries& entries =
         orphan.processor.empty() ? renamed.entries : renamed.processors.at(orphan.processor);
     told << "  " << orphan.key << "  "
-         << readable(entries.at(orphan.key).value, unit_of_name(metric)) << "  (" << orphan.why
-         << (orphan.processor.empty() ? "" : ", on " + orphan.processor) << ")\n";
+         << readable(entries.at(orphan.key).value, unit_of_name(metric_of(orphan.key))) << "  ("
+         << orphan.why << (orphan.processor.empty() ? "" : ", on " + orphan.processor) << ")\n";
     entries.erase(orphan.key);
   }
   std::erase_if(renamed.processors, [](const auto& held) { return held.second.empty(); });
@@ -102,8 +101,8 @@ std::vector<Orphan> orphans(const Baseline& baseline, const List& list,
   const std::string kind = kind_of_class(baseline.device_class);
   const auto look = [&](const Entries& entries, const std::string& processor) {
     for (const auto& [key, entry] : entries) {
-      const std::string why = why_orphaned(key.substr(0, key.find('|')),
-                                           key.substr(key.rfind('|') + 1), list, kind, metrics);
+      const EntryName name = entry_name(key);
+      const std::string why = why_orphaned(name.case_id, name.metric, list, kind, metrics);
       if (!why.empty()) found.push_back({.key = key, .why = why, .processor = processor});
     }
   };

@@ -97,12 +97,6 @@ Meanings meanings_of(const Subject& subject, const fs::path& baselines) {
                    "shows them"));
 }
 
-// The variant of an entry "case id|variant|metric".
-std::string variant_of(const std::string& key) {
-  const std::size_t begin = key.find('|') + 1;
-  return key.substr(begin, key.rfind('|') - begin);
-}
-
 void visit_keys(const Baseline& baseline, const std::function<void(const std::string&)>& visit) {
   for (const auto& [key, entry] : baseline.entries) visit(key);
   for (const auto& [processor, entries] : baseline.processors)
@@ -134,8 +128,9 @@ VariantsOf known_variants(const Subject& subject, const Policy& policy) {
   for (const auto& [metric, meaning] : policy.metrics())
     if (meaning.kind == "ratio") variants[metric] = {case_variant};
   for (const Baseline& baseline : subject.accepted)
-    visit_keys(baseline,
-               [&](const std::string& key) { variants[metric_of(key)].insert(variant_of(key)); });
+    visit_keys(baseline, [&](const std::string& key) {
+      variants[metric_of(key)].insert(entry_name(key).variant);
+    });
   return variants;
 }
 

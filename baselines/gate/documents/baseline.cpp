@@ -353,6 +353,13 @@ std::string entry_key(const std::string& case_id, const std::string& variant,
   return case_id + '|' + variant + '|' + metric;
 }
 
+EntryName entry_name(const std::string& entry_key) {
+  const std::size_t first = entry_key.find('|'), second = entry_key.rfind('|');
+  return {.case_id = entry_key.substr(0, first),
+          .variant = entry_key.substr(first + 1, second - first - 1),
+          .metric = entry_key.substr(second + 1)};
+}
+
 std::string metric_of(const std::string& entry_key) {
   return entry_key.substr(entry_key.rfind('|') + 1);
 }

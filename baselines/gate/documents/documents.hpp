@@ -291,6 +291,10 @@ std::string baseline_text(const Baseline& baseline);
 
 std::string entry_key(const std::string& case_id, const std::string& variant,
                       const std::string& metric);
+struct EntryName {
+  std::string case_id, variant, metric;
+};
+EntryName entry_name(const std::string& entry_key);
 std::string metric_of(const std::string& entry_key);
 
 // The member `metrics` of lists and baselines.

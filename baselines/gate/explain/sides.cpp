@@ -60,9 +60,7 @@ Side baseline_side(const Baseline& baseline, const std::string& case_id) {
   const std::string prefix = case_id + '|';
   for (auto at = baseline.entries.lower_bound(prefix);
        at != baseline.entries.end() && at->first.starts_with(prefix); ++at) {
-    const std::size_t bar = at->first.rfind('|');
-    const std::string variant = at->first.substr(prefix.size(), bar - prefix.size());
-    const std::string metric = at->first.substr(bar + 1);
+    const auto [id, variant, metric] = entry_name(at->first);
     if (metric != kernels_metric) {
       side.values[{variant, metric}] = at->second.value;
     } else if (const auto* table = std::get_if<std::string>(&at->second.value)) {

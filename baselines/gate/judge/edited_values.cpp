@@ -68,13 +68,11 @@ class Edits {
   void compare_entries(const Entries& before, const Entries& after, const std::string& on,
                        const std::set<std::string>& known, EditsByMetric& found) const {
     for (const auto& [key, then] : before) {
-      const std::size_t bar = key.find('|');
-      const std::string id = present_name(base_, change_.aliases, key.substr(0, bar));
-      const auto now = after.find(id + key.substr(bar));
+      const auto [old_id, variant, metric] = entry_name(key);
+      const std::string id = present_name(base_, change_.aliases, old_id);
+      const auto now = after.find(entry_key(id, variant, metric));
       const auto policy = policies_.find(suite_of(id));
       if (now == after.end() || policy == policies_.end()) continue;
-      const std::string metric = metric_of(key);
-      const std::string variant = key.substr(bar + 1, key.rfind('|') - bar - 1);
       const auto meaning = policy->second.metrics().find(metric);
       if (meaning == policy->second.metrics().end()) continue;
       const Standard standard =

@@ -43,11 +43,8 @@ void PartJudge::look_for_lost_entries() {
 }
 
 void PartJudge::look_for_lost(const std::string& key, const Entry& entry) {
-  const std::size_t first = key.find('|');
-  const std::size_t second = key.rfind('|');
-  const std::string case_id = key.substr(0, first);
-  const std::string variant = key.substr(first + 1, second - first - 1);
-  const std::string metric = key.substr(second + 1);
+  const EntryName name = entry_name(key);
+  const std::string &case_id = name.case_id, &variant = name.variant, &metric = name.metric;
   if (metric == kernels_metric || is_known_missing(case_id, metric)) return;
   const auto listed = std::find_if(part_.list.cases.begin(), part_.list.cases.end(),
                                    [&](const ListedCase& row) { return row.id == case_id; });

@@ -134,9 +134,9 @@ Policy held_to(const MergeBase& base, const ChangeSet& change) {
   Policy::Precedent precedent{.policy = base.policy};
   const auto know = [&](const Entries& entries) {
     for (const auto& [key, entry] : entries) {
-      const std::string then = key.substr(0, key.find('|'));
+      const auto [then, variant, metric] = entry_name(key);
       const std::string now = present_name(base, change.aliases, then);
-      precedent.values.insert(now + '|' + metric_of(key));
+      precedent.values.insert(now + '|' + metric);
       if (now != then) precedent.old_names[now] = then;
     }
   };

@@ -174,7 +174,7 @@ class Table {
     std::map<std::string, std::string> then;
     for (const auto& [place, baseline] : base_.baselines)
       for (const auto& [key, entry] : baseline.entries) {
-        const std::string id = key.substr(0, key.find('|'));
+        const std::string id = entry_name(key).case_id;
         then[present_name(base_, change_.aliases, id)] = id;
       }
     for (List& list : lists)
@@ -267,16 +267,14 @@ class Table {
     };
     std::map<std::tuple<std::string, std::string, std::string>, Lost> lost;  // case, how, why
     for (const auto& [key, entry] : then) {
-      const std::size_t bar = key.find('|');
-      const std::string id = present_name(base_, change_.aliases, key.substr(0, bar));
-      const std::string metric = metric_of(key);
+      const auto [old_id, variant, metric] = entry_name(key);
+      const std::string id = present_name(base_, change_.aliases, old_id);
       if (metric == kernels_metric) continue;
-      const std::string how = lost_how(id, id + key.substr(bar), now);
+      const std::string how = lost_how(id, entry_key(id, variant, metric), now);
       if (how.empty()) continue;
-      const Removal* gone = change_.policy.removal(
-          id, device_class, key.substr(bar + 1, key.rfind('|') - bar - 1), metric);
+      const Removal* gone = change_.policy.removal(id, device_class, variant, metric);
       Lost& one = lost[{id, how, reason_of(gone)}];
-      if (one.values++ == 0) one.first = key.substr(bar + 1);
+      if (one.values++ == 0) one.first = variant + '|' + metric;
     }
     for (const auto& [what, one] : lost) {
       const auto& [id, how, why] = what;
@@ -301,7 +299,7 @@ class Table {
     std::set<std::string> known;
     for (const auto& [place, baseline] : base_.baselines)
       for (const auto& [key, entry] : baseline.entries)
-        known.insert(present_name(base_, change_.aliases, key.substr(0, key.find('|'))));
+        known.insert(present_name(base_, change_.aliases, entry_name(key).case_id));
     for (const List& list : change_.lists)
       for (const ListedCase& listed : list.cases)
         if (tier_includes("gate", listed.tier) && !known.contains(listed.id))
@@ -320,9 +318,10 @@ class Table {
       Known& known = kinds[kind_of_class(baseline.device_class)];
       known.device_class = baseline.device_class;
       const auto learn = [&](const Entries& entries) {
-        for (const auto& [key, entry] : entries)
-          known.metrics[present_name(base_, change_.aliases, key.substr(0, key.find('|')))].insert(
-              metric_of(key));
+        for (const auto& [key, entry] : entries) {
+          const EntryName name = entry_name(key);
+          known.metrics[present_name(base_, change_.aliases, name.case_id)].insert(name.metric);
+        }
       };
       learn(baseline.entries);
       for (const auto& [processor, entries] : baseline.processors) learn(entries);

@@ -145,10 +145,8 @@ void CheckState::look_for_lost_files(const std::vector<std::string>& tracked) {
 
 bool CheckState::says_why_gone(const Baseline& before) const {
   const auto is_gone = [&](const auto& entry) {
-    const std::string& key = entry.first;
-    const std::size_t bar = key.find('|');
-    return own_.removal(key.substr(0, bar), before.device_class,
-                        key.substr(bar + 1, key.rfind('|') - bar - 1), metric_of(key)) != nullptr;
+    const auto [id, variant, metric] = entry_name(entry.first);
+    return own_.removal(id, before.device_class, variant, metric) != nullptr;
   };
   const auto all = [&](const Entries& entries) {
     return std::all_of(entries.begin(), entries.end(), is_gone);
