@@ -52,17 +52,18 @@ else
   rm -rf "$tree"
   git worktree add --quiet --force --detach "$tree" "$base"
 fi
-cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt" 2>/dev/null; }
+cached() { sed -n "s/^$1:[A-Z]*=//p" "${2:-$build}/CMakeCache.txt" 2>/dev/null || true; }
 # The base has its own presets: a compiler or a flag that this tree's give is part of the change. Libraries and Python are
 # where this tree found them: the base has no .venv with CUDA's wheels.
 configured=()
 while IFS= read -r found; do configured+=("-D$found"); done < <(
   sed -nE 's/^(HOLDFAST_[A-Z0-9_]+):(FILE)?PATH=/\1=/p' "$build/CMakeCache.txt" 2>/dev/null)
 if [ -x .venv/bin/python3 ]; then configured+=("-DPython3_EXECUTABLE=$PWD/.venv/bin/python3"); fi
-# What somebody set by hand is both builds'; what a preset sets, targets of its build see as well.
+# What a preset of this tree puts into the environment, targets of its build see as well. Presets include others, so that
+# every JSON file but the user's own is searched; what is unset in vain is found below.
 foreign=()
-for name in CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS; do
-  if grep -qs "\"$name\" *:" CMakePresets.json; then foreign+=(-u "$name"); fi
+for name in CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CMAKE_TOOLCHAIN_FILE; do
+  if git grep -q --untracked "\"$name\" *:" -- '*.json' ':!CMakeUserPresets.json'; then foreign+=(-u "$name"); fi
 done
 generator=$(cached CMAKE_GENERATOR)
 fails() {
@@ -71,13 +72,32 @@ fails() {
   exit 3
 }
 start=$SECONDS
-preset=(--preset release)
-[ -e "$tree/CMakePresets.json" ] || preset=(-DCMAKE_BUILD_TYPE=Release ${generator:+-G "$generator"})
-# Anew, since the cache keeps what the presets of another base set. Where warnings are errors here, a base that is free of them
-# is compiled by the same commands; one need not be.
+# A tree, its build folder and options. Anew, since the cache keeps what other presets set.
+configure() {
+  local preset=(--preset release)
+  [ -e "$1/CMakePresets.json" ] || preset=(-DCMAKE_BUILD_TYPE=Release ${generator:+-G "$generator"})
+  env "${foreign[@]}" cmake --fresh -S "$1" -B "$2" "${preset[@]}" "${configured[@]}" "${@:3}" >"$log" 2>&1
+}
+# What somebody set by hand is both builds': what this build has otherwise than this tree gets when it is configured anew,
+# by its presets, lists of CMake and toolchain file, unless a preset of either tree for this folder sets it. Where that does
+# not configure, e.g. for want of a compiler, the cache still tells most of it.
+plain=$build/compare/plain
+toolchain=$(cached CMAKE_TOOLCHAIN_FILE)
+configure . "$plain" ${toolchain:+"-DCMAKE_TOOLCHAIN_FILE=$toolchain"} || true
+of_presets=$(for at in . "$tree"; do
+  for preset in release ci; do (cd "$at" && cmake -N --preset "$preset" 2>/dev/null) || true; done
+done)
+by_hand=()
+for names in CMAKE_CXX_COMPILER/CXX CMAKE_CXX_FLAGS/CXXFLAGS CMAKE_CXX_FLAGS_RELEASE CMAKE_EXE_LINKER_FLAGS/LDFLAGS \
+  HOLDFAST_UNITY; do
+  name=${names%/*}
+  grep -q "^$name:" "$build/CMakeCache.txt" || continue
+  if [ "$(cached "$name")" = "$(cached "$name" "$plain")" ]; then continue; fi
+  if ! grep -qE "^ +(${names/\//|})[:=]" <<<"$of_presets"; then by_hand+=("-D$name=$(cached "$name")"); fi
+done
+# Where warnings are errors here, a base that is free of them is compiled by the same commands; one need not be.
 build_base() {
-  env "${foreign[@]}" cmake --fresh -S "$tree" -B "$tree/build/release" "${preset[@]}" "${configured[@]}" \
-    -DCMAKE_COMPILE_WARNING_AS_ERROR="$1" >"$log" 2>&1 || return
+  configure "$tree" "$tree/build/release" "${by_hand[@]}" -DCMAKE_COMPILE_WARNING_AS_ERROR="$1" || return
   env "${foreign[@]}" cmake --build "$tree/build/release" --target perf --parallel "$(nproc)" >>"$log" 2>&1
 }
 strictness=$(cached CMAKE_COMPILE_WARNING_AS_ERROR)

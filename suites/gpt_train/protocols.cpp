@@ -105,13 +105,12 @@ void turns(const Row& row, Session& session) {
 
 }  // namespace
 
-const Family<Row> families::in_turn = {
-    .id = [](const Row& row) { return named("in_turn", row); },
-    .devices = kinds_of,
-    .reference = never,
-    .metrics = [](const Row&) { return turn_metrics(); },
-    .protocol = turns,
-    .limit = limit_of_turns};
+const Family<Row> families::in_turn = {.id = [](const Row& row) { return named("in_turn", row); },
+                                       .devices = kinds_of,
+                                       .reference = never,
+                                       .metrics = [](const Row&) { return turn_metrics(); },
+                                       .protocol = turns,
+                                       .limit = limit_of_turns};
 
 const Family<Row> families::memory = {
     .id = [](const Row& row) { return named("memory", row, {}, {optimizer_axis(row)}); },

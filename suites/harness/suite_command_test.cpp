@@ -33,7 +33,7 @@ TEST_F(SuiteCommand, EveryExampleOfEveryHelpChoosesCases) {
   namespace fs = std::filesystem;
   const fs::path here = fs::path(CUBED_SPHERE_SWE_BINARY).parent_path();
   for (const auto& entry : fs::directory_iterator(here)) {
-    const fs::path list = entry.path();
+    const fs::path& list = entry.path();
     if (!list.string().ends_with(".list.json")) continue;
     const std::string name = list.stem().stem().string(), binary = (here / name).string();
     const std::string help = run(binary + " --help").words;

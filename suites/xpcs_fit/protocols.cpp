@@ -226,12 +226,11 @@ const Family<Row> families::memory = {
     .protocol = measure_memory,
     .limit = limit_of_equations};
 
-const Family<Row> families::in_turn = {
-    .id = [](const Row& row) { return named("in_turn", row); },
-    .devices = [](const Row&) { return executing; },
-    .metrics = [](const Row&) { return turn_metrics({"cuda"}); },
-    .protocol = measure_in_turn,
-    .limit = limit_of_equations};
+const Family<Row> families::in_turn = {.id = [](const Row& row) { return named("in_turn", row); },
+                                       .devices = [](const Row&) { return executing; },
+                                       .metrics = [](const Row&) { return turn_metrics({"cuda"}); },
+                                       .protocol = measure_in_turn,
+                                       .limit = limit_of_equations};
 
 const Family<Row> families::first_call = {
     .id =

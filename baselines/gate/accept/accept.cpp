@@ -110,14 +110,26 @@ struct Accepting {
   // why it must not be.
   std::optional<Entry> entry(const CaseResult& result, const NamedMetric& metric,
                              const std::string& key) const {
-    const bool evidence = metric.name == kernels_metric;
-    const Standard standard = evidence ? Standard{.kind = "codegen", .better = Better::same}
-                                       : policy.standard(result.id, results().env.device_class,
-                                                         metric.variant, metric.name, metric.kind);
+    const Standard standard = is_evidence(metric)
+                                  ? Standard{.kind = "codegen", .better = Better::same}
+                                  : policy.standard(result.id, results().env.device_class,
+                                                    metric.variant, metric.name, metric.kind);
     const Entry* before = nullptr;
     if (existing)
       if (const auto at = existing->entries.find(key); at != existing->entries.end())
         before = &at->second;
+    std::optional<Entry> next = next_entry(result, metric, standard, before, key);
+    if (next && options.anchor == Anchor::here) move_anchor(standard, before, key, *next);
+    return next;
+  }
+
+ private:
+  static bool is_evidence(const NamedMetric& metric) { return metric.name == kernels_metric; }
+
+  std::optional<Entry> next_entry(const CaseResult& result, const NamedMetric& metric,
+                                  const Standard& standard, const Entry* before,
+                                  const std::string& key) const {
+    const bool evidence = is_evidence(metric);
     // Nobody asked for it in this run: what was accepted stays.
     if (!metric.measured && !standard.on_request.empty() && before) return *before;
     if (!metric.measured || !standard.stored() || (!evidence && standard.gate == Gate::off))
@@ -143,7 +155,6 @@ struct Accepting {
     return made;
   }
 
- private:
   std::string reason(const char* plain) const {
     return options.why.empty() ? std::string(plain) : options.why;
   }
@@ -220,6 +231,33 @@ struct Accepting {
     for (const StandardChange& change : compare(standard, before, after, {}))
       if (change.what == "limit") return text("limit from ", change.before, " to ", change.after);
     return "";
+  }
+
+  // Of an entry from whose anchor less would be drift, as a check of the change would call it;
+  // empty of any other.
+  static std::string what_worsens_anchor(const Standard& standard, const Entry& before,
+                                         const Entry& after) {
+    for (const StandardChange& change : compare(standard, before, after, {}))
+      if (change.what == "anchor" && after.anchor) {
+        const auto [then, now] = told_apart(*before.anchor, *after.anchor, standard.unit);
+        return text("anchor from ", then, " to ", now);
+      }
+    return "";
+  }
+
+  // Drift is measured from the entry's value on. A reason, where one is given, is the anchor's too.
+  void move_anchor(const Standard& standard, const Entry* before, const std::string& key,
+                   Entry& entry) const {
+    if (!entry.anchor || *entry.anchor == std::get<double>(entry.value)) return;
+    entry.anchor = std::get<double>(entry.value);
+    if (!options.why.empty()) entry.accepted.why = options.why;
+    const std::string worse =
+        before ? what_worsens_anchor(standard, *before, entry) : std::string();
+    if (worse.empty()) return;
+    if (accepted.changes.empty() || accepted.changes.back().key != key)
+      return note(key, *before, entry, worse);
+    std::string& asks_why = accepted.changes.back().asks_why;
+    asks_why += (asks_why.empty() ? "" : ", ") + worse;
   }
 
   void note(const std::string& key, const Entry& before, const Entry& after,
@@ -392,8 +430,11 @@ struct Accepting {
     } else {
       entry = founded(key, reason("changed for the better"), more);
       entry.accepted.previous = before.value;
-      // What was lost with a reason still counts as drift; what was won is where drift begins.
-      if (found.asks_why && before.anchor) entry.anchor = before.anchor;
+      // What was lost with a reason still counts as drift, also while a part of it is won back;
+      // what was won beyond the anchor is where drift begins.
+      if (before.anchor &&
+          (found.asks_why || !what_worsens_anchor(standard, before, entry).empty()))
+        entry.anchor = before.anchor;
     }
     note(key, before, entry,
          found.asks_why ? what_asks(standard, before, entry, found.verdict)
@@ -434,13 +475,6 @@ void note_meanings(const Meanings& before, const Meanings& now, Acceptable& acce
                                   .asks_why = "another meaning"});
 }
 
-// The reason, where one is given, is the anchor's too.
-void move_anchor(Entry& entry, const std::string& why) {
-  if (!entry.anchor || *entry.anchor == std::get<double>(entry.value)) return;
-  entry.anchor = std::get<double>(entry.value);
-  if (!why.empty()) entry.accepted.why = why;
-}
-
 }  // namespace
 
 bool is_noisy(const Standard& standard, const Measured& measured) {
@@ -470,7 +504,6 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
         continue;
       }
       accepted.baseline.entries[key] = *entry;
-      if (options.anchor == Anchor::here) move_anchor(accepted.baseline.entries[key], options.why);
     }
   }
   if (view) drop_lost_entries(*view, passed_over, accepted);

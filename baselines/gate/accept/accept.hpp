@@ -28,8 +28,8 @@ struct Acceptable {
   std::vector<std::string> left_out = {};  // runs that do not join an entry, in a sentence each
 };
 
-// Where drift is measured from: the first accepted value, or since a later one was better that one;
-// or, at a release, what this run makes of the entries.
+// Where drift is measured from: the first accepted value, or a later one that was better than it;
+// or, at a release, what this run makes of the entries, which needs a reason where it is worse.
 enum class Anchor { kept, here };
 
 struct AcceptOptions {

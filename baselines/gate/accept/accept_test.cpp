@@ -5,6 +5,7 @@
 
 #include "gate/base/patch.hpp"
 #include "gate/documents/measured_part.hpp"
+#include "gate/judge/loosening.hpp"
 #include "gate/judge/screening.hpp"
 #include "gate/testing/toy_root.hpp"
 
@@ -249,6 +250,60 @@ TEST(Acceptance, ARunThatDisagreesStartsAnew) {
   EXPECT_THAT(entry.medians, ElementsAre(20));
   EXPECT_EQ(entry.anchor, 20);
   EXPECT_EQ(entry.accepted.previous, Value(10.0));
+}
+
+// Accepts `speedup` as the run of the day after those of `before`, and what it has as the anchor.
+Acceptable with_new_anchor(double speedup, const Baseline& before, const std::string& why) {
+  Results run = with_speedup(speedup);
+  run.run.id = "2026-11-20T12:00:00Z-9";
+  return accept(run, before, policy(), {.why = why, .anchor = Anchor::here});
+}
+
+TEST(Acceptance, AWorseAnchorNeedsAReason) {
+  const Baseline nine = after({with_speedup(10), with_speedup(9)}, "safer");
+  ASSERT_EQ(nine.entries.at(speedup_key).anchor, 10);
+  const Acceptable accepted = with_new_anchor(9, nine, "");
+  ASSERT_EQ(accepted.changes.size(), 1u);
+  EXPECT_EQ(accepted.changes.front().key, speedup_key);
+  EXPECT_EQ(accepted.changes.front().asks_why, "anchor from 10 to 9");
+}
+
+TEST(Acceptance, TheReasonOfAWorseAnchorExcusesItWhereTheChangeIsJudged) {
+  const Baseline nine = after({with_speedup(10), with_speedup(9)}, "safer");
+  const Entry entry = speedup_in(with_new_anchor(9, nine, "release 2"));
+  EXPECT_EQ(entry.anchor, 9);
+  const Policy rules = policy();
+  const Standard standard =
+      rules.standard(toy::step_id, nine.device_class, case_variant, "speedup", "ratio");
+  const auto changes = compare(standard, nine.entries.at(speedup_key), entry, gate::reasons(nine));
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes.front().what, "anchor");
+  EXPECT_TRUE(changes.front().excused) << changes.front().said.why;
+}
+
+TEST(Acceptance, AWorseAnchorOfAWorseValueIsOneChange) {
+  const Acceptable accepted = with_new_anchor(9, after({with_speedup(10)}), "");
+  ASSERT_EQ(accepted.changes.size(), 1u);
+  EXPECT_EQ(accepted.changes.front().asks_why, "worse, anchor from 10 to 9");
+}
+
+TEST(Acceptance, ABetterAnchorNeedsNoReason) {
+  const Baseline before = after({with_speedup(10), with_speedup(10.2)});
+  const Acceptable accepted = with_new_anchor(10.4, before, "");
+  EXPECT_THAT(accepted.changes, IsEmpty());
+  EXPECT_EQ(speedup_in(accepted).anchor, 10.2);
+}
+
+// It is a gain over what was accepted, and a loss from where drift begins.
+TEST(Acceptance, AGainThatStaysBelowTheAnchorLeavesItWhereItWas) {
+  const Baseline six = after({with_speedup(10), with_speedup(6)}, "safer");
+  Results run = with_speedup(9);
+  run.run.id = "2026-11-20T12:00:00Z-9";
+  const Acceptable accepted = accept(run, six, policy());
+  ASSERT_EQ(accepted.changes.size(), 1u);
+  EXPECT_EQ(accepted.changes.front().asks_why, "");
+  EXPECT_EQ(speedup_in(accepted).value, Value(9.));
+  EXPECT_EQ(speedup_in(accepted).anchor, 10);
 }
 
 // Of one process, which decides nothing.

@@ -31,12 +31,22 @@ std::set<std::string> metrics_of(const std::vector<List>& lists) {
   return names;
 }
 
+std::vector<ListedCase>::const_iterator find_listed(const List& list, const std::string& case_id) {
+  return std::find_if(list.cases.begin(), list.cases.end(),
+                      [&](const ListedCase& row) { return row.id == case_id; });
+}
+
+// Why nothing is measured of a case on this kind of device.
+std::string why_gone(const std::string& case_id, const List& list, const std::string& kind) {
+  const auto listed = find_listed(list, case_id);
+  if (listed == list.cases.end()) return "no such case";
+  return listed->devices.contains(kind) ? "" : text("the case does not run on ", kind);
+}
+
 std::string why_orphaned(const std::string& case_id, const std::string& metric, const List& list,
                          const std::string& kind, const std::set<std::string>& metrics) {
-  const auto listed = std::find_if(list.cases.begin(), list.cases.end(),
-                                   [&](const ListedCase& row) { return row.id == case_id; });
-  if (listed == list.cases.end()) return "no such case";
-  if (!listed->devices.contains(kind)) return text("the case does not run on ", kind);
+  if (const std::string why = why_gone(case_id, list, kind); !why.empty()) return why;
+  const auto listed = find_listed(list, case_id);
   if (!tier_includes("gate", listed->tier))
     return text("the case is of the tier ", listed->tier, ", which baselines do not hold");
   return is_evidence(metric) || metrics.contains(metric) ? "" : "no case has such a metric";
@@ -52,19 +62,22 @@ std::size_t prune_file(Store& store, const std::string& place, const List& list,
   const std::vector<Orphan> found = orphans(renamed, list, metrics);
   if (found.empty()) return 0;
   told << (store.folder() / place).string() << ": " << found.size() << " of "
-       << count_entries(baseline) << " entries go\n";
+       << count_entries(baseline) + baseline.limits.size() << " entries go\n";
   for (const Orphan& orphan : found) {
-    Entries& entries =
-        orphan.processor.empty() ? renamed.entries : renamed.processors.at(orphan.processor);
+    const bool is_limit = !orphan.limit_of.empty();
+    Entries& entries = is_limit                   ? renamed.limits
+                       : orphan.processor.empty() ? renamed.entries
+                                                  : renamed.processors.at(orphan.processor);
+    const auto entry = entries.find(is_limit ? orphan.limit_of : orphan.key);
     told << "  " << orphan.key << "  "
-         << readable(entries.at(orphan.key).value, unit_of_name(metric_of(orphan.key))) << "  ("
+         << readable(entry->second.value, unit_of_name(metric_of(orphan.key))) << "  ("
          << orphan.why << (orphan.processor.empty() ? "" : ", on " + orphan.processor) << ")\n";
-    entries.erase(orphan.key);
+    entries.erase(entry);
   }
   std::erase_if(renamed.processors, [](const auto& held) { return held.second.empty(); });
   keep_metrics(renamed, meanings);
   if (!write) return found.size();
-  if (count_entries(renamed) == 0)
+  if (count_entries(renamed) + renamed.limits.size() == 0)
     store.remove(place);
   else
     store.write(place).append(baseline_text(renamed));
@@ -108,6 +121,10 @@ std::vector<Orphan> orphans(const Baseline& baseline, const List& list,
   };
   look(baseline.entries, "");
   for (const auto& [processor, entries] : baseline.processors) look(entries, processor);
+  for (const auto& [case_id, limit] : baseline.limits)
+    if (const std::string why = why_gone(case_id, list, kind); !why.empty())
+      found.push_back(
+          {.key = entry_key(case_id, case_variant, "limit"), .why = why, .limit_of = case_id});
   return found;
 }
 

@@ -83,7 +83,8 @@ std::vector<double> sustained(const Standard& standard, const Measured& now, con
   return {};
 }
 
-// Where drift begins as well. The value is the middle of the runs, not the luckiest.
+// The value is the middle of the runs, not the luckiest. Drift begins there as well, but where a
+// loss is won back in part: that still counts.
 Entry proposed_entry(const Entry& before, const Measured& now, std::vector<double> runs,
                      const Results& results) {
   const bool timed = !runs.empty();
@@ -95,8 +96,10 @@ Entry proposed_entry(const Entry& before, const Measured& now, std::vector<doubl
                            .previous = before.value}};
   if (!timed) return entry;
   entry.medians = std::move(runs);
-  entry.value = median(entry.medians);
-  entry.anchor = median(entry.medians);
+  const double won = median(entry.medians), anchor = before.anchor.value_or(won);
+  entry.value = won;
+  entry.anchor =
+      won > std::get<double>(before.value) ? std::max(won, anchor) : std::min(won, anchor);
   entry.mad_between = now.mad_between.value_or(0);
   entry.bootstrap = true;
   return entry;

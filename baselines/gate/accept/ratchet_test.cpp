@@ -62,6 +62,20 @@ TEST_F(Ratcheting, ASecondFreshRunProposesTheMiddleOfBothAndAcceptsNothing) {
   EXPECT_EQ(accepted_speedup(), 10);
 }
 
+TEST_F(Ratcheting, WhatIsWonBackOfALossLeavesWhereDriftBegins) {
+  git({"init", "-q"});
+  accepted(toy::host());
+  Baseline lost = read_baseline(baseline(toy::host()));
+  lost.processors.at(toy::processor).at(ratio_key).anchor = 20;
+  write_file(baseline(toy::host()), baseline_text(lost));
+  store(run_of(12, "2026-11-22T12:00:00Z"));
+  store_again(run_of(13, "2026-11-22T13:00:00Z"));
+  ASSERT_EQ(check({"--again=" + again_.string()}), 0);
+  git({"apply", patch_.string()});
+  EXPECT_EQ(seen().entries.at(ratio_key).value, Value(12.5));
+  EXPECT_EQ(seen().entries.at(ratio_key).anchor, 20);
+}
+
 TEST_F(Ratcheting, WhatIsProposedAppliesWithGit) {
   git({"init", "-q"});
   accepted(toy::host());

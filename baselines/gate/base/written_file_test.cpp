@@ -22,7 +22,9 @@ class OfAnotherUser : public testing::Test {
   void become_another(fs::perms of_folder) {
     write_file(folder_.path() / "older.json", "{}");
     fs::permissions(folder_.path(), of_folder);
-    was_root_ = ::geteuid() == 0 && ::seteuid(65534) == 0;
+    const bool is_root = ::geteuid() == 0;
+    was_root_ = is_root && ::seteuid(65534) == 0;
+    if (is_root && !was_root_) GTEST_SKIP() << "no other user is known here";
   }
   void TearDown() override {
     if (was_root_ && ::seteuid(0) != 0) ADD_FAILURE() << "cannot become root again";
@@ -35,6 +37,7 @@ class OfAnotherUser : public testing::Test {
 
 TEST_F(OfAnotherUser, AnOlderFileThatCannotBeWithdrawnNamesTheFolder) {
   become_another(fs::perms::none);
+  if (IsSkipped()) return;
   EXPECT_THAT([&] { withdraw(folder_.path() / "older.json"); },
               ThrowsMessage<Error>(HasSubstr("the folder " + folder_.path().string() +
                                              " cannot be written to; name another folder")));
@@ -43,6 +46,7 @@ TEST_F(OfAnotherUser, AnOlderFileThatCannotBeWithdrawnNamesTheFolder) {
 TEST_F(OfAnotherUser, AFolderThatIsThereAndTakesNoFileIsRefused) {
   become_another(fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
                  fs::perms::others_exec);
+  if (IsSkipped()) return;
   EXPECT_THAT([&] { make_folder(folder_.path()); },
               ThrowsMessage<Error>(HasSubstr("cannot write to --out=" + folder_.path().string() +
                                              ": Permission denied")));

@@ -364,7 +364,7 @@ class BesideARenamedCase : public Beside {
  protected:
   const std::string former_ = "fake_suite/plus/n:8/f64", now_ = "fake_suite/add/n:8/f64";
 
-  void builds(double head_seconds) const {
+  void renamed_builds(double head_seconds) const {
     build(base_, 1e-3, "ba5e", former_);
     build(head_, head_seconds, "4ead");
   }
@@ -396,7 +396,7 @@ TEST(FormerNames, AreOfCasesThatTheOtherBuildCallsOtherwiseAndHasNoOtherOfThatNa
 
 TEST_F(BesideARenamedCase, TheBaseMeasuresItByTheNameThatItKnows) {
   alias();
-  builds(2e-3);
+  renamed_builds(2e-3);
   const Outcome outcome = measure("ok", {"--filter=add"});
   ASSERT_EQ(outcome.code, 0) << outcome.complaints;
   const Results base = read_results(side_);
@@ -408,7 +408,7 @@ TEST_F(BesideARenamedCase, TheBaseMeasuresItByTheNameThatItKnows) {
 
 TEST_F(BesideARenamedCase, ALossFails) {
   alias();
-  builds(1.06e-3);
+  renamed_builds(1.06e-3);
   ASSERT_EQ(measure().code, 0);
   const Outcome outcome = confirm();
   EXPECT_EQ(outcome.code, 1) << outcome.output << outcome.complaints;
@@ -419,7 +419,7 @@ TEST_F(BesideARenamedCase, ALossFails) {
 }
 
 TEST_F(BesideARenamedCase, WithoutItsAliasItIsNew) {
-  builds(1e-3);
+  renamed_builds(1e-3);
   ASSERT_EQ(measure().code, 0);
   ASSERT_EQ(confirm().code, 0);
   EXPECT_EQ(row().case_id, now_);
@@ -429,7 +429,7 @@ TEST_F(BesideARenamedCase, WithoutItsAliasItIsNew) {
 
 TEST_F(BesideARenamedCase, WhatIsProposedTellsWhereItsAliasIs) {
   alias();
-  builds(1e-3);
+  renamed_builds(1e-3);
   ASSERT_EQ(measure().code, 0);
   Results lost = read_results(kept_ / "fake_suite.json");
   lost.cases[0].status = "crashed";

@@ -49,6 +49,14 @@ class StoreCommand : public GateCommand {
     write_file(baselines_ / "aliases.json",
                R"({"schema": "holdfast-aliases/1", "aliases": {)" + members + "}}\n");
   }
+  // With the list as it is measured now, which a build would print so.
+  void store_as_listed(Results now, const List& list) {
+    const std::string content = canonical(to_json(list));
+    now.list_hash = sha256(content);
+    store(now);
+    write_file(lists_ / "toy.list.json", content);
+    write_file(result_path(now).parent_path() / "toy.list.json", content);
+  }
   // The exit code of `accept` for the toy as `spoil` leaves it.
   int refused(const std::function<void(Results&)>& spoiled) {
     Results now = toy::host();
@@ -106,12 +114,7 @@ TEST_F(StoreCommand, AListThatCallsAMetricSomethingElseIsAcceptedWithAReason) {
   accepted(toy::dry());
   List list = toy::list();
   list.metrics["launches"].better = Better::higher;
-  const std::string content = canonical(to_json(list));
-  Results now = toy::dry();
-  now.list_hash = sha256(content);
-  store(now);
-  write_file(lists_ / "toy.list.json", content);
-  write_file(result_path(now).parent_path() / "toy.list.json", content);
+  store_as_listed(toy::dry(), list);
   expect_output(check(), 3, HasSubstr("was accepted as exact in 1, lower is better"));
   expect_complaint(
       accept(), 2,
@@ -145,6 +148,57 @@ TEST_F(StoreCommand, PruneRemovesAFileOfWhichNothingIsLeft) {
   write_file(lists_ / "toy.list.json", canonical(to_json(list)));
   expect_output(prune({"--yes"}), 0, HasSubstr("(the case does not run on cuda-dry)"));
   EXPECT_FALSE(std::filesystem::exists(baseline(toy::dry())));
+}
+
+TEST_F(StoreCommand, PruneRemovesTheLimitOfALostCaseSoThatTheNextAcceptIsNotRefused) {
+  accepted(toy::dry());
+  List list = toy::list();
+  list.cases.pop_back();
+  Results now = toy::dry();
+  now.cases.pop_back();
+  store_as_listed(now, list);
+  expect_output(prune({"--yes"}), 0,
+                HasSubstr("toy/sum/n:64/f64|case|limit  1e-12  (no such case)"));
+  const Baseline kept = read_baseline(baseline(now));
+  EXPECT_FALSE(kept.limits.contains(toy::sum_id));
+  EXPECT_TRUE(kept.limits.contains(toy::step_id));
+  expect_output(accept(), 0, HasSubstr("nothing to change"));
+}
+
+TEST_F(StoreCommand, PruneRemovesALimitThatIsLeftWithoutEntries) {
+  accepted(toy::dry());
+  Baseline kept = read_baseline(baseline(toy::dry()));
+  const std::string before = stored();
+  kept.limits["toy/gone/n:64/f64"] = kept.limits.at(toy::step_id);
+  write_file(baseline(toy::dry()), baseline_text(kept));
+  expect_output(prune(), 0, HasSubstr("1 of 23 entries go"));
+  expect_output(prune({"--yes"}), 0, HasSubstr("toy/gone/n:64/f64|case|limit"));
+  EXPECT_EQ(stored(), before);
+}
+
+TEST_F(StoreCommand, PruneRemovesTheLimitOfACaseThatRunsElsewhere) {
+  accepted(toy::dry());
+  accepted(toy::host());
+  List list = toy::list();
+  list.cases.back().devices.erase("cuda-dry");
+  write_file(lists_ / "toy.list.json", canonical(to_json(list)));
+  expect_output(
+      prune({"--yes"}), 0,
+      HasSubstr("toy/sum/n:64/f64|case|limit  1e-12  (the case does not run on cuda-dry)"));
+  EXPECT_FALSE(read_baseline(baseline(toy::dry())).limits.contains(toy::sum_id));
+  EXPECT_TRUE(read_baseline(baseline(toy::host())).limits.contains(toy::sum_id));
+}
+
+// Its limit is accepted with each run all the same, and so is that of a case that lists none: how
+// strict an oracle was does not go without a reason.
+TEST_F(StoreCommand, PruneKeepsTheLimitOfACaseThatIsListedHere) {
+  accepted(toy::dry());
+  List list = toy::list();
+  list.cases.front().limit.reset();
+  list.cases.back().tier = "full";
+  write_file(lists_ / "toy.list.json", canonical(to_json(list)));
+  expect_output(prune({"--yes"}), 0, HasSubstr("the case is of the tier full"));
+  EXPECT_EQ(read_baseline(baseline(toy::dry())).limits.size(), 2u);
 }
 
 TEST_F(StoreCommand, PruneLeavesSuitesAloneThatTheBuildDoesNotHave) {
@@ -279,8 +333,21 @@ TEST_F(Anchored, AReleaseMeasuresDriftAnew) {
 TEST_F(Anchored, TheAnchorMovesWithoutAnyOtherChange) {
   ASSERT_EQ(accept_speedup(10, 20), 0);
   ASSERT_EQ(accept_speedup(9, 21, {"--why=safer"}), 0);
-  ASSERT_EQ(accept({"--new-anchor"}), 0) << complaints_;
+  ASSERT_EQ(accept({"--new-anchor", "--why=release 2"}), 0) << complaints_;
+  EXPECT_THAT(output_, HasSubstr("1 of "));
   EXPECT_EQ(anchor(), 9);
+}
+
+TEST_F(Anchored, AWorseAnchorNeedsAReasonWhichTheCheckOfItsChangeTakes) {
+  ASSERT_EQ(accept_speedup(10, 20), 0);
+  ASSERT_EQ(accept_speedup(9, 21, {"--why=safer"}), 0);
+  commit_baselines();
+  expect_complaint(accept({"--new-anchor"}), 2,
+                   HasSubstr("|case|speedup (anchor from 10 to 9), which needs a reason"));
+  EXPECT_EQ(anchor(), 10);
+  ASSERT_EQ(accept({"--new-anchor", "--why=release 2"}), 0) << complaints_;
+  expect_output(check({"--baseline-ref=main"}), 0,
+                AllOf(HasSubstr("ACCEPTED  accepted anchor of speedup"), HasSubstr("release 2")));
 }
 
 TEST_F(Anchored, AGainIsWhereDriftBegins) {

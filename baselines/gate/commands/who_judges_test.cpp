@@ -366,6 +366,28 @@ TEST_F(WhoJudges, ASpreadThatNoRunShowsNeedsAReason) {
   EXPECT_THAT(output_, HasSubstr("ACCEPTED  accepted limit of speedup"));
 }
 
+// Where runs of several days make the limit, the spread within them still makes that of drift.
+TEST_F(WhoJudges, ASpreadThatNoRunShowsNeedsAReasonWhereItIsDriftsAlone) {
+  accepted(toy::host());
+  const auto edit_speedup = [&](double mad_between) {
+    edit(toy::host(), [&](Baseline& edited) {
+      Entry& entry = edited.processors.begin()->second.at("toy/step/n:64/f64|case|speedup");
+      entry.medians = {10, 10.1, 9.9, 10, 10.1};
+      entry.accepted.runs = {"2026-11-20T12:00:00Z-0001", "2026-11-20T13:00:00Z-0001",
+                             "2026-11-20T14:00:00Z-0001", "2026-11-21T12:00:00Z-0001",
+                             "2026-11-21T13:00:00Z-0001"};
+      entry.bootstrap = false;
+      entry.anchor = 10;
+      entry.mad_between = mad_between;
+    });
+  };
+  edit_speedup(0.1);
+  begin();
+  edit_speedup(5);
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  accepted drift limit of speedup"));
+}
+
 TEST_F(WhoJudges, WhatAnotherRunAddsToASpreadNeedsNone) {
   accepted(toy::host());
   begin();
@@ -717,6 +739,20 @@ TEST_F(LaxerOracle, IsNotMadeReadyByAChangeBefore) {
   EXPECT_EQ(judge(), 1) << output_;
   EXPECT_THAT(output_,
               HasSubstr("2 cases such as toy/step/n:64/f64: 1e-12 -> kept in no baseline"));
+}
+
+// A class that nobody accepted since keeps a laxer limit of before.
+TEST_F(LaxerOracle, IsALooseningWhereAnotherClassWasNeverAcceptedAsStrictly) {
+  edit(toy::host(), [](Baseline& edited) {
+    Entry& limit = edited.limits.at("toy/step/n:64/f64");
+    limit.value = 1e-3;
+    limit.accepted.utc = "2020-01-01T00:00:00Z";
+  });
+  begin();
+  measure();
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64: "
+                                 "1e-12 -> "));
 }
 
 TEST_F(LaxerOracle, OfACaseThatChecksNothingAnyMoreIsALoosening) {

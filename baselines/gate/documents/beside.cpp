@@ -35,7 +35,7 @@ bool has_case(const Results& results, const std::string& id) {
 
 // The compiler's name, and of its flags whether they are others: their hash is stored.
 std::string compiled_otherwise(const Environment& base, const Environment& head) {
-  const std::string flags = base.flags == head.flags ? "" : "with other flags";
+  std::string flags = base.flags == head.flags ? "" : "with other flags";
   if (base.compiler == head.compiler) return flags;
   return text("by ", base.compiler.value_or("an unknown compiler"), ", and this build by ",
               head.compiler.value_or("an unknown one"), flags.empty() ? "" : ", and " + flags);

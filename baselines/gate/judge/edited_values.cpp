@@ -87,17 +87,22 @@ class Edits {
     }
   }
 
-  // The laxest limit of each case that any class has, by present name, and for which reason.
+  // The limit of each case that was accepted last, in whichever class, by present name: one that
+  // nobody measured since keeps what it once was. Of one moment `is_preferred(limit, to)` decides.
   using Limits = std::map<std::string, const Entry*>;
   static double value_of(const Entry& limit) { return std::get<double>(limit.value); }
 
-  template <class Name>
-  static Limits laxest(const Baselines& baselines, const Name& present) {
+  template <class Name, class Preferred>
+  static Limits latest(const Baselines& baselines, const Name& present,
+                       const Preferred& is_preferred) {
     Limits limits;
     for (const auto& [place, baseline] : baselines)
       for (const auto& [id, entry] : baseline.limits) {
         const Entry*& limit = limits[present(id)];
-        if (!limit || value_of(*limit) < value_of(entry)) limit = &entry;
+        if (!limit || limit->accepted.utc < entry.accepted.utc ||
+            (limit->accepted.utc == entry.accepted.utc &&
+             is_preferred(value_of(entry), value_of(*limit))))
+          limit = &entry;
       }
     return limits;
   }
@@ -125,10 +130,12 @@ class Edits {
     std::map<std::pair<std::string, std::string>, Laxer> found;  // by suite and reason
     std::set<std::string> known;
     for (const auto& [place, baseline] : base_.baselines) known.merge(reasons(baseline));
-    const Limits now = laxest(change_.baselines, [](const std::string& id) { return id; });
-    const Limits then = laxest(base_.baselines, [&](const std::string& id) {
-      return present_name(base_, change_.aliases, id);
-    });
+    const Limits now = latest(
+        change_.baselines, [](const std::string& id) { return id; }, std::greater<>());
+    const Limits then = latest(
+        base_.baselines,
+        [&](const std::string& id) { return present_name(base_, change_.aliases, id); },
+        std::less<>());
     for (const auto& [id, before] : then) {
       const ListedCase* one = listed(id);
       if (!one && (change_.complete || policies_.contains(suite_of(id)))) continue;

@@ -226,14 +226,17 @@ std::vector<StandardChange> compare(const Standard& standard, const Entry& befor
     add("value", readable(before.value, standard.unit), readable(after.value, standard.unit));
   if (!standard.timed() || !is_positive(before) || !is_positive(after)) return changes;
   const double sign = standard.better == Better::higher ? -1 : 1;
-  const double limit = screening_limit(standard.tolerance, before),
-               now = screening_limit(standard.tolerance, after);
   // A better value leaves room for a wider limit.
   const double worse =
       sign * std::log(std::get<double>(after.value) / std::get<double>(before.value));
   const double room = has_other_runs(before, after) ? much_wider : 1;
-  if (now > room * limit && worse + now > limit)
-    add("limit", percent(std::expm1(limit)), percent(std::expm1(now)));
+  const auto widens = [&](const char* what, double limit, double now) {
+    if (now > room * limit && worse + now > limit)
+      add(what, percent(std::expm1(limit)), percent(std::expm1(now)));
+  };
+  widens("limit", screening_limit(standard.tolerance, before),
+         screening_limit(standard.tolerance, after));
+  if (after.anchor) widens("drift limit", drift_limit(before), drift_limit(after));
   if (before.anchor && (!after.anchor || sign * *after.anchor > sign * *before.anchor))
     add("anchor", readable(*before.anchor, standard.unit),
         after.anchor ? readable(*after.anchor, standard.unit) : "none");

@@ -40,10 +40,11 @@ std::vector<PolicyFile> policy_files(const Places& places, const std::string& co
 }
 
 // git keeps no content of its own for either.
-Error no_content(const std::string& place, const char* what) {
-  return Error(Fault::bad_input,
-               text(place, ": is ", what, ", behind which git finds nothing of the merge base; ",
-                    "put the files themselves there"));
+Error no_content(const std::string& place, const char* what,
+                 const char* advice = "put the files themselves there") {
+  return Error(
+      Fault::bad_input,
+      text(place, ": is ", what, ", behind which git finds nothing of the merge base; ", advice));
 }
 
 constexpr const char* a_link = "a link";
@@ -70,6 +71,7 @@ void refuse_links_below(const fs::path& place) {
   if (fs::is_symlink(place)) throw no_content(place.string(), a_link);
   if (!fs::is_directory(place)) return;
   for (const auto& entry : fs::recursive_directory_iterator(place)) {
+    if (entry.path().filename().string().starts_with(".#")) continue;  // an editor's lock
     if (entry.is_symlink()) throw no_content(entry.path().string(), a_link);
     if (entry.path().filename() == ".git")
       throw no_content(entry.path().parent_path().string(), a_repository);
@@ -90,8 +92,10 @@ void refuse_links_at(const fs::path& folder, const std::vector<std::string>& und
     const std::size_t end = std::min(listed.output.find('\0', begin), listed.output.size());
     const std::string line = listed.output.substr(begin, end - begin);
     const std::string place = place_at(line.substr(line.find('\t') + 1), commit);
-    if (line.starts_with("120000 ")) throw no_content(place, a_link);
-    if (line.starts_with("160000 ")) throw no_content(place, a_repository);
+    const char* const advice =
+        "a change that puts the files themselves there must be merged without this check";
+    if (line.starts_with("120000 ")) throw no_content(place, a_link, advice);
+    if (line.starts_with("160000 ")) throw no_content(place, a_repository, advice);
     begin = end + 1;
   }
 }

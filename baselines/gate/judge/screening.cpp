@@ -218,11 +218,14 @@ Judgement judge_screened(const Standard& standard, const Measured& measured, con
   return judged;
 }
 
+double drift_limit(const Entry& entry) {
+  return std::max(std::log1p(drift_tolerance), spread_within_runs(entry));
+}
+
 std::optional<std::string> drift(const Standard& standard, const Entry& entry, double value) {
   if (!entry.anchor || *entry.anchor <= 0 || value <= 0) return std::nullopt;
   const double sign = standard.better == Better::higher ? -1 : 1;
-  const double limit = std::max(std::log1p(drift_tolerance), spread_within_runs(entry));
-  if (sign * std::log(value / *entry.anchor) <= limit) return std::nullopt;
+  if (sign * std::log(value / *entry.anchor) <= drift_limit(entry)) return std::nullopt;
   return text("has drifted from its first accepted value, ", readable(*entry.anchor, standard.unit),
               ", to ", readable(value, standard.unit));
 }

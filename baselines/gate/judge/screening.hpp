@@ -54,6 +54,8 @@ double resolution_screened(const Standard& standard, const Measured& measured, c
 // have led too far from it; empty where they have not. How much the accepted runs differ excuses
 // nothing here, because such steps are what they differ by.
 std::optional<std::string> drift(const Standard& standard, const Entry& entry, double value);
+// The largest log worsening from the anchor that is none.
+double drift_limit(const Entry& entry);
 
 Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry);
 

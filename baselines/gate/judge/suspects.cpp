@@ -163,14 +163,16 @@ void Suspects::resolve_as_compared() {
 }
 
 // A machine that moved is no news to a paired comparison: one suspect that it confirms is enough
-// to excuse none, and so is that it looked at none.
+// to excuse none, and so is that it clears none.
 Suspects::Compared Suspects::compare_some(const SecondOpinion& second_opinion) {
   ask(second_opinion, fewest_to_compare, [](const Row& row) { return no_subject(row).empty(); });
   Compared found = Compared::none;
   for (const std::size_t number : asked_) {
     const Row& row = verdict_.rows[number];
     if (row.verdict == verdict::regression) return Compared::a_loss;
-    if (row.evidence.contains(confirmation_evidence)) found = Compared::some;
+    const bool is_cleared = row.verdict == verdict::pass || row.verdict == verdict::drift ||
+                            row.verdict == verdict::environment;
+    if (is_cleared && row.evidence.contains(confirmation_evidence)) found = Compared::cleared;
   }
   return found;
 }
@@ -192,8 +194,8 @@ bool Suspects::has_environment_moved(const std::string& kind, const SecondOpinio
   if (second_opinion) {
     const Compared compared = compare_some(second_opinion);
     if (compared == Compared::none)
-      verdict_.notes.push_back(at_once + ", and none could be compared: none is excused");
-    if (compared != Compared::some) return false;
+      verdict_.notes.push_back(at_once + ", and no comparison cleared one: none is excused");
+    if (compared != Compared::cleared) return false;
   }
   const bool times_only = kind == "time";
   verdict_.notes.push_back(text("the environment moved: ", at_once, "; their times ",

@@ -35,7 +35,7 @@ class Suspects {
   void ask(const SecondOpinion& second_opinion, std::size_t most,
            const std::function<bool(const Row&)>& chosen);
   void resolve_as_compared();
-  enum class Compared { none, some, a_loss };
+  enum class Compared { none, cleared, a_loss };
   Compared compare_some(const SecondOpinion& second_opinion);
   bool has_environment_moved(const std::string& kind, const SecondOpinion& second_opinion);
 

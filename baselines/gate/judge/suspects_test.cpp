@@ -322,12 +322,19 @@ TEST(Suspects, BeforeManyAreTheMachinesThoseAreComparedThatCanBe) {
   EXPECT_THAT(verdicts(confirmed.first, "ENV"), testing::IsEmpty());
 }
 
-TEST(Suspects, ManySuspectsOfWhichNoneWasComparedAreNotTheMachines) {
-  const PartVerdict verdict = all_slower_after([](Row&) {}).first;
-  EXPECT_THAT(verdicts(verdict, "ENV"), testing::IsEmpty());
-  EXPECT_THAT(verdict.notes, testing::Contains(testing::AllOf(
-                                 HasSubstr("6 of 6 cases of toy on host-x86_64-v4-2t are"),
-                                 HasSubstr("none could be compared: none is excused"))));
+TEST(Suspects, ManySuspectsOfWhichNoComparisonClearedOneAreNotTheMachines) {
+  const auto undecided = [](Row& row) {
+    row.evidence[confirmation_evidence] = "found";
+    row.verdict = verdict::noisy;
+  };
+  for (const std::function<void(Row&)>& opinion :
+       {std::function<void(Row&)>([](Row&) {}), {undecided}}) {
+    const PartVerdict verdict = all_slower_after(opinion).first;
+    EXPECT_THAT(verdicts(verdict, "ENV"), testing::IsEmpty());
+    EXPECT_THAT(verdict.notes, testing::Contains(testing::AllOf(
+                                   HasSubstr("6 of 6 cases of toy on host-x86_64-v4-2t are"),
+                                   HasSubstr("no comparison cleared one: none is excused"))));
+  }
 }
 
 // What the speedup's row tells after a second opinion that does so.

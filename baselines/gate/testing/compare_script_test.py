@@ -19,6 +19,13 @@ cmake_minimum_required(VERSION 3.25)
 project(toy LANGUAGES NONE)
 find_path(HOLDFAST_WHEELS wheels HINTS ${PROJECT_SOURCE_DIR}/.venv NO_DEFAULT_PATH)
 set(SEEN "$ENV{CXX}|$ENV{CXXFLAGS}" CACHE STRING "what a compiler would be and get")
+# As a language does it, which would take a second.
+if(NOT "$ENV{CXX}" STREQUAL "")
+  set(CMAKE_CXX_COMPILER $ENV{CXX} CACHE STRING "")
+endif()
+set(CMAKE_CXX_COMPILER /usr/bin/c++ CACHE STRING "")
+set(CMAKE_CXX_FLAGS "$ENV{CXXFLAGS}" CACHE STRING "")
+option(HOLDFAST_UNITY "" ON)
 file(READ step_seconds seconds)
 add_custom_target(perf COMMAND sh -c "mkdir -p bin && cp $ENV{FAKE_SUITE_BINARY} bin/fake_suite \\
   && printf '\\\\nstep_seconds=%s' ${seconds} >> bin/fake_suite && bin/fake_suite --list=json > bin/fake_suite.list.json \\
@@ -31,7 +38,8 @@ POLICY = """{"schema": "holdfast-policy/1",
            "advisory": {"gate": "off"}}, "metrics": {}, "rules": [], "waivers": []}"""
 
 
-PRESETS = """{{"version": 6, "configurePresets": [{{"name": "release", "binaryDir": "${{sourceDir}}/build/release",
+PRESETS = """{{"version": 6, "include": [{included}], "configurePresets": [{{
+  "name": "release", "binaryDir": "${{sourceDir}}/build/release",
   "cacheVariables": {{{variables}}}, "environment": {{{environment}}}}}]}}"""
 
 
@@ -61,15 +69,19 @@ def commit(place: Path, seconds: str) -> None:
     git(place, "commit", "--quiet", "--message", f"A step of {seconds} s")
 
 
-def compare(place: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """This tree's own build, and then the script."""
+def build(place: Path, *options: str, **environment: str) -> None:
     configure = ["--preset", "release"] if (place / "CMakePresets.json").exists() else ["-S", ".", "-B", "build/release"]
-    for command in (["cmake", *configure], ["cmake", "--build", "build/release", "--target", "perf"]):
+    for command in (["cmake", *configure, *options], ["cmake", "--build", "build/release", "--target", "perf"]):
         built = run(place, *command, **environment)
         assert built.returncode == 0, built.stdout + built.stderr
     command = place / "build/release/bin/holdfast"
     command.write_text(COMMAND)
     command.chmod(0o755)
+
+
+def compare(place: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """This tree's own build, and then the script."""
+    build(place, *options, **environment)
     return run(place, "cmake/ci/compare.sh", "build/release", **environment)
 
 
@@ -121,8 +133,15 @@ def test_the_base_is_built_with_the_libraries_that_this_tree_found(tree: Path) -
     assert f"HOLDFAST_WHEELS:PATH={tree}/.venv" in (tree / "build/release/base/build/release/CMakeCache.txt").read_text()
 
 
-def presets(place: Path, variables: str = "", environment: str = "") -> None:
-    (place / "CMakePresets.json").write_text(PRESETS.format(variables=variables, environment=environment))
+def presets(place: Path, variables: str = "", environment: str = "", included: str = "") -> None:
+    text = PRESETS.format(variables=variables, environment=environment, included=included)
+    (place / "CMakePresets.json").write_text(text)
+
+
+def commit_presets(place: Path, variables: str = "", environment: str = "") -> None:
+    presets(place, variables, environment)
+    git(place, "add", "--all")
+    git(place, "commit", "--quiet", "--message", "Presets")
 
 
 def cache_of_base(place: Path) -> str:
@@ -130,30 +149,112 @@ def cache_of_base(place: Path) -> str:
 
 
 def test_the_base_is_configured_by_its_own_presets(tree: Path) -> None:
-    presets(tree, '"CMAKE_CXX_FLAGS": "-fwrapv"')
-    git(tree, "add", "--all")
-    git(tree, "commit", "--quiet", "--message", "Presets")
+    commit_presets(tree, '"CMAKE_CXX_FLAGS": "-fwrapv"')
     presets(tree, '"CMAKE_CXX_FLAGS": "-fno-inline", "CMAKE_CXX_COMPILER": "slow++"', '"CXXFLAGS": "-fno-tree-vectorize"')
     # Targets of a build preset have the environment of its configure preset.
     found = compare(tree, CXX="by_hand++", CXXFLAGS="-fno-tree-vectorize")
     assert found.returncode == 0, found.stdout + found.stderr
-    assert "CMAKE_CXX_FLAGS:UNINITIALIZED=-fno-inline" in (tree / "build/release/CMakeCache.txt").read_text("utf-8")
-    assert "CMAKE_CXX_FLAGS:UNINITIALIZED=-fwrapv" in cache_of_base(tree)
+    assert "CMAKE_CXX_FLAGS:STRING=-fno-inline" in (tree / "build/release/CMakeCache.txt").read_text("utf-8")
+    assert "CMAKE_CXX_FLAGS:STRING=-fwrapv" in cache_of_base(tree)
     for other in ("-fno-inline", "slow++", "-fno-tree-vectorize"):
         assert other not in cache_of_base(tree)
     assert "SEEN:STRING=by_hand++|\n" in cache_of_base(tree), "what somebody set by hand is both builds'"
 
 
 def test_a_base_keeps_nothing_of_the_presets_of_another(tree: Path) -> None:
-    presets(tree)
-    git(tree, "add", "--all")
-    git(tree, "commit", "--quiet", "--message", "Presets")
-    presets(tree, '"CMAKE_CXX_FLAGS": "-fwrapv"')
-    git(tree, "commit", "--quiet", "--all", "--message", "Presets with a flag")
+    commit_presets(tree)
+    commit_presets(tree, '"CMAKE_CXX_FLAGS": "-fwrapv"')
     assert compare(tree, HOLDFAST_BASE="HEAD").returncode == 0
     assert "-fwrapv" in cache_of_base(tree)
     assert compare(tree, HOLDFAST_BASE="HEAD~1").returncode == 0
     assert "-fwrapv" not in cache_of_base(tree)
+
+
+# Of another build: it does not tell who set what in this one.
+OTHERS = """{"version": 6, "configurePresets": [{"name": "fuzz", "binaryDir": "${sourceDir}/build/fuzz",
+  "cacheVariables": {"HOLDFAST_UNITY": "OFF", "CMAKE_CXX_COMPILER": "clang++", "CMAKE_CXX_FLAGS": "-fuzz"}}]}"""
+
+
+def test_what_was_set_by_hand_is_both_builds_whatever_the_shell_has_now(tree: Path) -> None:
+    (tree / "others.json").write_text(OTHERS)
+    presets(tree, included='"others.json"')
+    git(tree, "add", "--all")
+    git(tree, "commit", "--quiet", "--message", "Presets")
+    (tree / "note").write_text("changed")
+    build(tree, "-DHOLDFAST_UNITY=OFF", "-DCMAKE_CXX_FLAGS=-march=native", CXX="clang++")
+    assert run(tree, "cmake/ci/compare.sh", CXX="of_another_day++").returncode == 0
+    for value in ("HOLDFAST_UNITY:BOOL=OFF", "CMAKE_CXX_FLAGS:STRING=-march=native", "CMAKE_CXX_COMPILER:STRING=clang++"):
+        assert f"{value}\n" in cache_of_base(tree)
+
+
+def test_what_the_users_own_presets_set_is_set_by_hand(tree: Path) -> None:
+    commit_presets(tree)
+    (tree / ".git/info/exclude").write_text("CMakeUserPresets.json")
+    (tree / "note").write_text("changed")
+    (tree / "CMakeUserPresets.json").write_text("""{"version": 6, "configurePresets": [{"name": "mine", "inherits": "release",
+      "cacheVariables": {"CMAKE_CXX_FLAGS": "-march=native"}, "environment": {"CXX": "mine++"}}]}""")
+    build(tree, "--preset", "mine")
+    assert run(tree, "cmake/ci/compare.sh").returncode == 0
+    assert "CMAKE_CXX_FLAGS:STRING=-march=native\n" in cache_of_base(tree)
+    assert "CMAKE_CXX_COMPILER:STRING=mine++\n" in cache_of_base(tree)
+
+
+def assert_flags_stay(tree: Path, *options: str, **environment: str) -> None:
+    found = compare(tree, *options, **environment)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "-fno-inline" in (tree / "build/release/CMakeCache.txt").read_text("utf-8")
+    assert "-fno-inline" not in cache_of_base(tree)
+    assert "CMAKE_CXX_COMPILER:STRING=/usr/bin/c++\n" in cache_of_base(tree)
+
+
+@pytest.mark.parametrize("variables, environment", [
+    ('"CMAKE_CXX_FLAGS": "-fno-inline", "CMAKE_CXX_COMPILER": "slow++"', ""),
+    ("", '"CXXFLAGS": "-fno-inline", "CXX": "slow++"'),
+])
+def test_what_an_included_preset_sets_is_the_changes(tree: Path, variables: str, environment: str) -> None:
+    commit_presets(tree)
+    (tree / "cmake/more.json").write_text(PRESETS.format(variables=variables, environment=environment, included=""))
+    (tree / "CMakePresets.json").write_text('{"version": 6, "include": ["cmake/more.json"]}')
+    # As a target of a build preset sees it.
+    assert_flags_stay(tree, **({"CXXFLAGS": "-fno-inline", "CXX": "slow++"} if environment else {}))
+
+
+def test_what_a_hand_adds_to_a_preset_is_not_told_from_it(tree: Path) -> None:
+    commit_presets(tree)
+    presets(tree, '"CMAKE_CXX_FLAGS": "-fno-inline"')
+    assert_flags_stay(tree, "-DCMAKE_CXX_FLAGS=-fno-inline -march=native")
+
+
+def test_what_preset_ci_sets_in_the_same_folder_is_the_changes(tree: Path) -> None:
+    commit_presets(tree)
+    presets(tree)
+    text = (tree / "CMakePresets.json").read_text("utf-8").removesuffix("]}")
+    (tree / "CMakePresets.json").write_text(text + """, {"name": "ci", "inherits": "release",
+      "cacheVariables": {"CMAKE_CXX_FLAGS": "-fno-inline"}, "environment": {"CXX": "slow++"}}]}""")
+    assert_flags_stay(tree, "--preset", "ci")
+
+
+def test_what_the_base_has_by_its_preset_stays_whatever_a_hand_set(tree: Path) -> None:
+    commit_presets(tree, '"CMAKE_CXX_FLAGS": "-fwrapv"')
+    presets(tree)
+    assert compare(tree, "-DCMAKE_CXX_FLAGS=-march=native").returncode == 0
+    assert "-fwrapv" in cache_of_base(tree)
+
+
+def test_what_a_list_of_cmake_sets_is_the_changes(tree: Path) -> None:
+    commit_presets(tree)
+    (tree / "CMakeLists.txt").write_text(
+        CMAKE.replace('set(CMAKE_CXX_FLAGS "$ENV{CXXFLAGS}"', 'set(CMAKE_CXX_FLAGS -fno-inline')
+        .replace('option(HOLDFAST_UNITY "" ON)', 'option(HOLDFAST_UNITY "" OFF)'))
+    assert_flags_stay(tree)
+    assert "HOLDFAST_UNITY:BOOL=ON\n" in cache_of_base(tree)
+
+
+def test_what_a_toolchain_file_sets_is_the_changes(tree: Path) -> None:
+    commit_presets(tree)
+    values = {"CMAKE_CXX_COMPILER": "slow++", "CMAKE_CXX_FLAGS": "-fno-inline"}
+    (tree / "slow.cmake").write_text("".join(f'set({name} {value} CACHE STRING "")\n' for name, value in values.items()))
+    assert_flags_stay(tree, f"-DCMAKE_TOOLCHAIN_FILE={tree}/slow.cmake")
 
 
 def test_the_limits_of_cases_follow_from_the_comparison_before(tree: Path) -> None:

@@ -2,6 +2,7 @@
 #include "gate/commands/check/check_state.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "gate/base/git.hpp"
 #include "gate/base/store.hpp"
@@ -212,14 +213,13 @@ void CheckState::tell(Verdict& verdict) const {
 
 // A suite whose baselines are older than what they tell of limits is excused.
 void CheckState::tell_unknown_limits(Verdict& verdict) const {
-  std::map<std::string, bool> suites;  // those measured here, and whether the merge base knows
-  for (const auto& [place, tools] : tools_) {
-    const auto before = base_->baselines.find(place);
-    if (before == base_->baselines.end()) continue;
-    suites[fs::path(place).stem()] |= !before->second.limits.empty();
+  std::set<std::string> known, measured;  // suites that the merge base knows limits or values of
+  for (const auto& [place, baseline] : base_->baselines) {
+    if (!baseline.limits.empty()) known.insert(fs::path(place).stem());
+    if (tools_.contains(place)) measured.insert(fs::path(place).stem());
   }
-  for (const auto& [suite, known] : suites)
-    if (!known)
+  for (const std::string& suite : measured)
+    if (!known.contains(suite))
       verdict.not_checked.push_back(
           text(suite, ": whether its results may be further from their oracles' than before; no ",
                "baseline of the merge base tells, and one that is accepted anew does"));
