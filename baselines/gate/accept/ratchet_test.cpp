@@ -107,6 +107,18 @@ TEST_F(Ratcheting, TheSameRunIsNoSecondOne) {
                    HasSubstr("give a second run of the same build"));
 }
 
+// Also of a run that nothing could be proposed for.
+TEST_F(Ratcheting, WhatIsNoFolderIsNoSecondRunAndNoHistory) {
+  Results part = run_of(12, "2026-11-22T12:00:00Z");
+  part.partial = true;
+  store(part);
+  expect_complaint(check({"--again=" + (folder_.path() / "none").string()}), 2,
+                   HasSubstr("none: is not a folder of results"));
+  const std::filesystem::path file = folder_.path() / "file";
+  write_file(file, "");
+  expect_complaint(check({"--store=" + file.string()}), 2, HasSubstr("file: is not a folder"));
+}
+
 TEST_F(Ratcheting, ARunOfAnotherBuildIsNoSecondOne) {
   accepted(toy::host());
   store(run_of(12, "2026-11-22T12:00:00Z"));

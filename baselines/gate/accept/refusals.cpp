@@ -90,8 +90,9 @@ void refuse_blank(const CaseResult& result, const std::vector<std::string>& list
   }
 }
 
+// Of a run that is no whole gate tier of_run() has said so.
 void of_list(const Results& results, const List& list, const Policy& policy, Refusals& found) {
-  if (results.partial) return;
+  if (results.partial || !tier_includes(results.tier, "gate")) return;
   const std::string kind = device_kind(results.env.device_name);
   for (const ListedCase& listed : list.cases) {
     const auto here = listed.devices.find(kind);

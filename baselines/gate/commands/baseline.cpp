@@ -36,8 +36,12 @@ RootOptions root_options(const Options& options) {
   return root;
 }
 
+// Those that are there now and those that go.
 std::string entries_of(const Plan& plan) {
-  const std::size_t count = count_entries(plan.accepted.baseline);
+  const auto& changes = plan.accepted.changes;
+  const auto gone = std::count_if(changes.begin(), changes.end(),
+                                  [](const Change& change) { return !change.after; });
+  const std::size_t count = count_entries(plan.accepted.baseline) + std::size_t(gone);
   return text(count, count == 1 ? " entry" : " entries");
 }
 
@@ -238,6 +242,8 @@ int diff_verb(const Options& options, const fs::path& directory, const fs::path&
   const Root root = read_root(directory, root_options(options));
   const std::vector<Plan> plans = make_plans(directory, Store(baselines, Store::Use::reading), root,
                                              policy, {.again = other_roots(options)});
+  const std::filesystem::path lists = options.value_or("lists", binary_folder().string());
+  (void)refuse(root, policy, lists, true, false);
   for (const Plan& plan : plans) {
     std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
               << entries_of(plan) << " would change\n";

@@ -69,6 +69,17 @@ TEST_F(GateCommand, AListOfAnotherBuildIsRefused) {
   expect_complaint(check(), 3, HasSubstr("a list of another build"));
 }
 
+// The suite's own options make other cases, of the very same build.
+TEST_F(GateCommand, ACustomRunWithItsOwnListIsRefusedAsOne) {
+  accepted(toy::dry());
+  List other = toy::list();
+  other.cases.pop_back();
+  write_file(lists_ / "toy.list.json", canonical(to_json(other)));
+  spoil(result_path(toy::dry()), "\"run\": {", "\"run\": {\"custom\": [\"--size=32\"], ");
+  expect_complaint(check(), 3,
+                   AllOf(HasSubstr("a custom run (--size=32)"), Not(HasSubstr("another build"))));
+}
+
 TEST_F(GateCommand, AListThatWasChangedBesideTheResultsIsRefused) {
   accepted(toy::dry());
   spoil(results_ / "cuda-dry-sm_90" / "toy.list.json", "\"gate\"", "\"full\"");

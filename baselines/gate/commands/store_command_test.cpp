@@ -375,8 +375,25 @@ TEST_F(StoreCommand, AFilteredRunIsNotAccepted) {
 }
 
 TEST_F(StoreCommand, ARunOfTheSmokeTierIsNotAccepted) {
-  expect_complaint(refused([](Results& now) { now.tier = "smoke"; }), 3,
-                   HasSubstr("the run was of the tier smoke"));
+  expect_complaint(refused([](Results& now) {
+                     now.tier = "smoke";
+                     now.cases.clear();
+                   }),
+                   3,
+                   AllOf(HasSubstr("the run was of the tier smoke"),
+                         Not(HasSubstr("is listed and was not measured"))));
+}
+
+TEST_F(StoreCommand, ADifferenceCountsWhatGoesAndTellsWhatWouldNotBeAccepted) {
+  accepted(toy::dry());
+  const std::size_t all = count_entries(read_baseline(baseline(toy::dry())));
+  store(toy::dry(), [](Results& now) {
+    now.tier = "smoke";
+    now.cases.clear();
+  });
+  EXPECT_EQ(holdfast(toy::joined({"baseline", "diff", results_.string()}, stores())), 0);
+  EXPECT_THAT(output_, HasSubstr(text(" of ", all, " entries would change")));
+  EXPECT_THAT(complaints_, HasSubstr("not accepted: toy on cuda-dry-sm_90"));
 }
 
 TEST_F(StoreCommand, ACustomRunIsNotAccepted) {

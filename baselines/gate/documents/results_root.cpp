@@ -80,13 +80,18 @@ std::vector<fs::path> result_files(const fs::path& directory) {
   return files;
 }
 
+// Options of a suite's own make other cases, and so another list.
 Error other_build(const fs::path& file, const fs::path& list, const Results& results) {
-  return Error(
-      Fault::incomplete,
-      text(file.string(),
-           ": a list of another build: the results were measured against another list than ",
-           list.string(), "; measure again: holdfast run ", results.suite, " --device=",
-           results.env.device_name, " --out=", file.parent_path().parent_path().string()));
+  const std::vector<std::string>& custom = results.run.custom;
+  const std::string why =
+      custom.empty()
+          ? text("a list of another build: the results were measured against another list than ",
+                 list.string(), "; measure again")
+          : text("a custom run (", custom.front(),
+                 "), which no baseline speaks about; measure without options of the suite's own");
+  return Error(Fault::incomplete, text(file.string(), ": ", why, ": holdfast run ", results.suite,
+                                       " --device=", results.env.device_name,
+                                       " --out=", file.parent_path().parent_path().string()));
 }
 
 // What nobody could have measured is a slip of the caller's, and nothing that is missing.

@@ -55,7 +55,14 @@ CheckRequest parse_request(const Options& options) {
     throw Error(Fault::bad_input, text("--undecided=", undecided, ": it is fail or warn"));
   request.undecided_fails = undecided == "fail";
   request.store = options.value_or("store", "");
-  for (const std::string& root : options.values("again")) request.again.push_back(root);
+  if (std::filesystem::exists(request.store) && !std::filesystem::is_directory(request.store))
+    throw Error(Fault::bad_input, text("--store=", request.store.string(),
+                                       ": is not a folder; name that of the history"));
+  for (const std::string& root : options.values("again")) {
+    if (!std::filesystem::is_directory(root))
+      throw Error(Fault::bad_input, text("--again=", root, ": is not a folder of results"));
+    request.again.push_back(root);
+  }
   if (const auto build = options.value("confirm")) request.confirm = *build;
   request.confirm_budget_seconds =
       options.positive("budget").value_or(request.confirm_budget_seconds);
