@@ -55,14 +55,7 @@ CheckRequest parse_request(const Options& options) {
     throw Error(Fault::bad_input, text("--undecided=", undecided, ": it is fail or warn"));
   request.undecided_fails = undecided == "fail";
   request.store = options.value_or("store", "");
-  if (std::filesystem::exists(request.store) && !std::filesystem::is_directory(request.store))
-    throw Error(Fault::bad_input, text("--store=", request.store.string(),
-                                       ": is not a folder; name that of the history"));
-  for (const std::string& root : options.values("again")) {
-    if (!std::filesystem::is_directory(root))
-      throw Error(Fault::bad_input, text("--again=", root, ": is not a folder of results"));
-    request.again.push_back(root);
-  }
+  for (const std::string& root : options.values("again")) request.again.push_back(root);
   if (const auto build = options.value("confirm")) request.confirm = *build;
   request.confirm_budget_seconds =
       options.positive("budget").value_or(request.confirm_budget_seconds);
@@ -73,6 +66,19 @@ CheckRequest parse_request(const Options& options) {
   request.any_content = options.has("any-content");
   request.expect = options.values("expect");
   return request;
+}
+
+// Said of a run that nothing is proposed for, too, which reads neither.
+void refuse_what_is_no_folder(const CheckRequest& request) {
+  std::error_code ignored;
+  if (!request.store.empty() && std::filesystem::exists(request.store, ignored) &&
+      !std::filesystem::is_directory(request.store, ignored))
+    throw Error(Fault::bad_input, text("--store=", request.store.string(),
+                                       ": is not a folder; name that of the history"));
+  for (const std::filesystem::path& root : request.again)
+    if (!std::filesystem::is_directory(root, ignored))
+      throw Error(Fault::bad_input,
+                  text("--again=", root.string(), ": is not a folder of results"));
 }
 
 bool runs_on_github() {
@@ -88,6 +94,7 @@ int check_verb(const Options& options) {
   Checked checked;
   try {
     if (keeps) withdraw_verdict(request.directory);
+    refuse_what_is_no_folder(request);
     checked = check(request);
   } catch (const Error& error) {
     if (keeps) write_refusal(request.directory, error.fault(), error.what());
