@@ -308,7 +308,7 @@ std::vector<Cause> causes(const Evidence& c) {
   add_other_code(c, found);
   if (is_untimed_before(c))
     found.push_back({text(c.untimed, ": ",
-                          count_changes(c).empty() ? "counts are the same" : "no count got worse",
+                          count_changes(c).empty() ? "counts are the same" : "some counts changed",
                           ", whether it is slower is unknown"),
                      c.compare});
   if (!found.empty()) return found;

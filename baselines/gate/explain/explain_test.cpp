@@ -96,6 +96,18 @@ TEST(Explain, WhereNoTimeWasKnownBeforeSaysThatNobodyKnowsWhetherItIsSlower) {
   EXPECT_EQ(causes(made)[0].next, "holdfast ab");
 }
 
+TEST(Explain, CallsNoCountTheSameThatRoseWhereNoTimeWasKnownBefore) {
+  Results before = measured(), now = measured();
+  for (auto& [variant, content] : before.cases[0].variants) content.metrics.erase("time_s");
+  before.cases[0].metrics.erase("speedup");
+  before.cases[0].metrics["passes"] = toy::exact(2);
+  now.cases[0].metrics["passes"] = toy::exact(3);
+  Evidence made = evidence(before, now);
+  made.untimed = "no accepted time";
+  EXPECT_EQ(causes(made).at(0).sentence,
+            "no accepted time: some counts changed, whether it is slower is unknown");
+}
+
 TEST(Explain, TellsEveryCountThatDiffers) {
   Results before = measured(), now = measured();
   before.cases[0].metrics["passes"] = toy::exact(3);
