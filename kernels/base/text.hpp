@@ -23,6 +23,20 @@ inline std::string plural(std::size_t count, std::string_view thing) {
   return text(count, ' ', thing, count == 1 ? "" : "s");
 }
 
+// Adds to a list in words: "a", then "a, b".
+template <class Item>
+void add_to(std::string& list, const Item& item, std::string_view between = ", ") {
+  list += text(list.empty() ? std::string_view() : between, item);
+}
+
+// All of them in a row, "a, b, c"; empty of none.
+template <class Items>
+std::string listed(const Items& items, std::string_view between = ", ") {
+  std::string list;
+  for (const auto& item : items) add_to(list, item, between);
+  return list;
+}
+
 // Whether it says nothing: white space alone.
 inline bool is_blank(std::string_view words) {
   return words.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;

@@ -35,6 +35,14 @@ std::string run_id(const std::string& utc) {
   return id;
 }
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double monotonic_seconds() {
+  return seconds_since({});
+}
+
 double thread_cpu_seconds() {
   return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// When something was measured, the name that a run has from it, and seconds of the CPU.
+// When something was measured, the name that a run has from it, and seconds that passed.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 namespace holdfast {
@@ -11,6 +12,10 @@ std::string today_utc();  // "2026-11-21"
 
 // "2026-11-21T12:00:00Z-7f3a": two runs that begin in one second have two names.
 std::string run_id(const std::string& utc);
+
+// By the clock that never goes back: since `start`, and since a moment that every caller shares.
+double seconds_since(std::chrono::steady_clock::time_point start);
+double monotonic_seconds();
 
 // That the calling thread, or all threads of the process, have computed: what else the machine does
 // meanwhile is none of it.

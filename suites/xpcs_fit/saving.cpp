@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "base/time.hpp"
 #include "families/invariants.hpp"
 #include "harness/machine/host_memory.hpp"
 #include "harness/measure/session.hpp"
@@ -35,7 +36,7 @@ Kinds the_host(const Row&) {
 double seconds_of(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return seconds_since(begin);
 }
 
 // Twenty saves, each from the handing over until it lies on the disk, its folder synced.

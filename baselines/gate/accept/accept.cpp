@@ -257,7 +257,7 @@ struct Accepting {
     if (accepted.changes.empty() || accepted.changes.back().key != key)
       return note(key, *before, entry, worse);
     std::string& asks_why = accepted.changes.back().asks_why;
-    asks_why += (asks_why.empty() ? "" : ", ") + worse;
+    add_to(asks_why, worse);
   }
 
   void note(const std::string& key, const Entry& before, const Entry& after,

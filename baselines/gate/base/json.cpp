@@ -220,10 +220,8 @@ const std::string& Reader::string() const {
 
 const std::string& Reader::one_of(const std::vector<std::string_view>& words) const {
   if (std::find(words.begin(), words.end(), string()) != words.end()) return string();
-  std::string known;
-  for (const std::string_view word : words)
-    known += holdfast::text(known.empty() ? "" : ", ", word);
-  throw wrong(holdfast::text("'", name_, "' is '", string(), "', which is none of ", known));
+  throw wrong(
+      holdfast::text("'", name_, "' is '", string(), "', which is none of ", listed(words)));
 }
 
 std::vector<Reader> Reader::items() const {

@@ -21,6 +21,7 @@
 #include <set>
 #include <system_error>
 
+#include "base/time.hpp"
 #include "gate/base/error.hpp"
 #include "gate/base/shown_text.hpp"
 
@@ -225,7 +226,7 @@ Outcome run_task(const Task& task) {
       ::waitpid(child, nullptr, 0);
       throw Interrupted{interruption};
     }
-    const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
+    const double elapsed = seconds_since(begin);
     if (task.timeout_seconds > 0 && elapsed > task.timeout_seconds &&
         outcome.ending == Ending::exited) {
       outcome.ending = Ending::timed_out;
@@ -258,7 +259,7 @@ Outcome run_task(const Task& task) {
     }
   }
   ::kill(-child, SIGKILL);  // whatever it left behind
-  outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  outcome.seconds = seconds_since(begin);
   if (outcome.ending == Ending::exited) note_status(outcome, status);
   return outcome;
 }

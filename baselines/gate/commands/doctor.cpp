@@ -123,9 +123,7 @@ Finding driver(const GpuDriver& gpu) {
             gpu.installed
                 ? "see nvidia-smi; cuda-dry:sm_90 needs neither driver nor GPU"
                 : "install the NVIDIA driver where there is a GPU; cuda-dry:sm_90 needs neither"};
-  std::string names;
-  for (const std::string& name : gpu.gpus) names += (names.empty() ? "" : ", ") + name;
-  return {"gpu driver", Health::ok, text("CUDA ", gpu.version, ", ", names)};
+  return {"gpu driver", Health::ok, text("CUDA ", gpu.version, ", ", listed(gpu.gpus))};
 }
 
 bool can_load(const std::string& library) {
@@ -167,9 +165,7 @@ Finding tool(const std::string& name, const std::string& purpose) {
 }
 
 Finding suites() {
-  std::string names;
-  for (const std::string& name : suite_names(binary_folder()))
-    names += (names.empty() ? "" : ", ") + name;
+  const std::string names = listed(suite_names(binary_folder()));
   if (!names.empty()) return {"suites", Health::ok, names};
   return {"suites", Health::absent, text("none in ", binary_folder().string()), "build them"};
 }
@@ -193,7 +189,7 @@ std::string lacking(const std::vector<std::string>& available) {
   std::string out;
   for (std::string name; std::getline(names, name, ';');)
     if (!name.empty() && std::find(available.begin(), available.end(), name) == available.end())
-      out += (out.empty() ? "" : ", ") + name;
+      add_to(out, name);
   return out;
 }
 

@@ -22,7 +22,7 @@ void refuse_unknown_architecture(const std::string& device) {
   for (const int sm : architectures) {
     const std::string name = text("cuda-dry:sm_", sm);
     if (device == name || device == "cuda-dry") return;
-    known += (known.empty() ? "" : ", ") + name;
+    add_to(known, name);
   }
   throw Error(Fault::bad_input,
               text("--device=", device, ": there is no such architecture; there are ", known));
@@ -70,8 +70,7 @@ void print(const List& list) {
   for (const ListedCase& listed : list.cases) {
     if (listed.uncounted) ++uncounted[*listed.uncounted];
     std::string devices;
-    for (const auto& [kind, metrics] : listed.devices)
-      devices += (devices.empty() ? "" : ", ") + kind;
+    for (const auto& [kind, metrics] : listed.devices) add_to(devices, kind);
     std::string tier = listed.tier;
     tier.resize(6, ' ');
     std::cout << "  " << listed.id << std::string(width - listed.id.size() + 2, ' ') << tier

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.hpp"
 #include "gate/base/error.hpp"
 #include "gate/base/written_file.hpp"
 #include "gate/compare/line_protocol.hpp"
@@ -27,10 +28,6 @@ constexpr std::size_t fewest_rounds = 5;
 constexpr int control_samples = 4;
 constexpr double sampled_part = 0.25;  // of the time until a pair is ready
 constexpr double most_stretch = 4;
-
-double since(Steady::time_point begin) {
-  return std::chrono::duration<double>(Steady::now() - begin).count();
-}
 
 fs::path copied(const fs::path& binary, const fs::path& folder) {
   std::error_code problem;
@@ -219,7 +216,7 @@ class Pair {
   Samples optimized(double seconds) {
     Samples samples;
     const auto begin = Steady::now();
-    while (samples.base.size() < fewest_rounds || since(begin) < seconds) {
+    while (samples.base.size() < fewest_rounds || seconds_since(begin) < seconds) {
       throw_if_interrupted();
       in_turn("optimized", samples);
     }
@@ -232,7 +229,8 @@ class Pair {
     for (int i = 0; i < control_samples; ++i) in_turn("reference", samples);
     if (samples.base.empty() || samples.head.empty()) return std::nullopt;
     const Reading found = samples.log_ratio();
-    return UnitValue::Control{.real = found.real, .cpu = found.cpu, .seconds = since(begin)};
+    return UnitValue::Control{
+        .real = found.real, .cpu = found.cpu, .seconds = seconds_since(begin)};
   }
 
  private:
@@ -279,7 +277,7 @@ UnitValue measure_unit(const Builds& builds, const std::string& case_id, const C
   std::optional<double> waited;
   {
     Pair pair(builds, case_id, plan, random);
-    Samples samples = pair.optimized(sampling_seconds(plan.unit_seconds, since(begin)));
+    Samples samples = pair.optimized(sampling_seconds(plan.unit_seconds, seconds_since(begin)));
     unit.disturbed = samples.leave_out_disturbed();
     const Reading found = samples.log_ratio();
     unit.real = found.real;
@@ -290,7 +288,7 @@ UnitValue measure_unit(const Builds& builds, const std::string& case_id, const C
     if (control) unit.control = pair.reference();
   }
   unit.others = others_felt(others.share(), waited);
-  unit.seconds = since(begin) - (unit.control ? unit.control->seconds : 0);
+  unit.seconds = seconds_since(begin) - (unit.control ? unit.control->seconds : 0);
   return unit;
 }
 

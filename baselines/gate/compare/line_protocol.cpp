@@ -14,6 +14,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/time.hpp"
 #include "gate/base/error.hpp"
 #include "gate/measure/suite_process.hpp"
 
@@ -92,8 +93,7 @@ std::string Conversation::read_line() {
       give_up(text("printed more than ", most_in_a_line >> 20, " MiB and ended no line"));
     if (::lseek(*complaints_, 0, SEEK_END) > static_cast<off_t>(most_output))
       give_up(text("printed more than ", most_output >> 20, " MiB to its standard error"));
-    const double left =
-        timeout_seconds_ - std::chrono::duration<double>(Steady::now() - begin).count();
+    const double left = timeout_seconds_ - seconds_since(begin);
     if (timeout_seconds_ > 0 && left <= 0)
       give_up(text("said nothing for ", timeout_seconds_, " s"));
     pollfd end = {*output_, POLLIN, 0};

@@ -65,14 +65,12 @@ fs::path find_suite(const std::string& suite, const fs::path& folder) {
   if (is_program(folder / suite)) return fs::absolute(folder / suite);
   const std::vector<std::string> names = suite_names(folder);
   const auto meant = nearest(suite, names);
-  std::string known;
-  for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
   throw Error(Fault::bad_input,
               text("there is no suite '", suite, "' in ", folder.string(), "; ",
                    meant ? text("did you mean ", *meant, "?")
                    : names.empty()
                        ? "no suite is built there: build them, or name their folder with --bin-dir"
-                       : text("it has ", known)));
+                       : text("it has ", listed(names))));
 }
 
 std::optional<fs::path> find_program(const std::string& name) {

@@ -20,8 +20,7 @@ std::string or_dash(const std::optional<std::int64_t>& value) {
 // "local_bytes=256,f64=12"
 std::string evidence_of(const KernelRow& row) {
   std::string out;
-  for (const auto& [name, value] : kernel_evidence(row))
-    out += text(out.empty() ? "" : ",", name, "=", value);
+  for (const auto& [name, value] : kernel_evidence(row)) add_to(out, text(name, "=", value), ",");
   return out;
 }
 
@@ -45,12 +44,12 @@ std::string what_changed(const KernelFacts& before, const KernelFacts& now) {
   constexpr std::array<std::pair<const char*, const char*>, 3> names = {
       {{"registers", ""}, {"spills", "B"}, {"shared", "B"}}};
   std::string out;
-  const auto add = [&](const std::string& change) { out += (out.empty() ? "" : ", ") + change; };
   for (std::size_t i = 0; i < names.size(); ++i)
     if (before.resources[i] != now.resources[i])
-      add(text(names[i].first, " ",
-               from_to(before.resources[i], now.resources[i], names[i].second)));
-  for (const std::string& change : evidence_changes(before.evidence, now.evidence)) add(change);
+      add_to(out, text(names[i].first, " ",
+                       from_to(before.resources[i], now.resources[i], names[i].second)));
+  for (const std::string& change : evidence_changes(before.evidence, now.evidence))
+    add_to(out, change);
   return out;
 }
 
@@ -67,10 +66,11 @@ std::string kernel_table(const std::vector<KernelRow>& kernels) {
   std::string out;
   for (const KernelRow& row : kernels) {
     const std::string hash = row.cubin.value_or("-");
-    out += text(out.empty() ? "" : "; ", row.name, " ", or_dash(row.registers), "/",
-                or_dash(row.spill_bytes), "/", or_dash(row.shared_bytes),
-                row.evidence.empty() ? "" : "/" + evidence_of(row), " ",
-                hash.substr(hash.find(':') + 1).substr(0, 8));
+    add_to(out,
+           text(row.name, " ", or_dash(row.registers), "/", or_dash(row.spill_bytes), "/",
+                or_dash(row.shared_bytes), row.evidence.empty() ? "" : "/" + evidence_of(row), " ",
+                hash.substr(hash.find(':') + 1).substr(0, 8)),
+           "; ");
   }
   return out;
 }
@@ -119,7 +119,7 @@ std::string compare_kernels(const std::string& before, const std::string& now) {
   std::string out;
   std::size_t identical = 0;
   std::vector<std::string> recompiled;  // another cubin, the same resources
-  const auto add = [&](const std::string& clause) { out += (out.empty() ? "" : "; ") + clause; };
+  const auto add = [&](const std::string& clause) { add_to(out, clause, "; "); };
   for (const auto& [name, facts] : new_kernels) {
     const auto old = old_kernels.find(name);
     if (old == old_kernels.end()) {

@@ -78,9 +78,7 @@ Standard Policy::own_standard(const std::string& case_id, const std::string& dev
   if (!standard.on_request.empty())
     standard.sources.push_back(text("measured where ", standard.on_request, " asks for it"));
   if (!standard.fall_is_change.empty()) {
-    std::string beside;
-    for (const std::string& name : standard.fall_is_change)
-      beside += (beside.empty() ? "" : ", ") + name;
+    const std::string beside = listed(standard.fall_is_change);
     standard.sources.push_back(beside == "*"
                                    ? "a fall is CHANGED, and accepted with a reason"
                                    : text("a fall is CHANGED beside a worsening of ", beside));

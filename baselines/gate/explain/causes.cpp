@@ -49,7 +49,7 @@ std::string tools_changed(const Evidence& c) {
   std::string out;
   for (const std::string& change : environment_changes(c))
     for (const char* tool : {"nvrtc ", "nvjitlink ", "compiler "})
-      if (change.starts_with(tool)) out += (out.empty() ? "" : ", ") + change;
+      if (change.starts_with(tool)) add_to(out, change);
   return out;
 }
 
@@ -249,8 +249,7 @@ void add_time(const Evidence& c, std::vector<Cause>& found) {
   } else if (same && !*same) {
     std::string kernels;
     for (const KernelChange& change : kernel_changes(c))
-      if (change.variant == "optimized" && !change.is_identical())
-        kernels += (kernels.empty() ? "" : ", ") + change.kernel;
+      if (change.variant == "optimized" && !change.is_identical()) add_to(kernels, change.kernel);
     found.push_back(
         {text("other machine code", kernels.empty() ? "" : " in " + kernels, ": ", step,
               control ? text(", and the reference moved by ", percent(std::expm1(moved))) : "",

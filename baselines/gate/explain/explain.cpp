@@ -117,7 +117,7 @@ void add_kernel_lines(const Evidence& evidence, const std::string& variant, bool
   if (!resources_kept.empty()) {
     std::string names;
     for (std::size_t i = 0; i < std::min(resources_kept.size(), most_names); ++i)
-      names += (i == 0 ? "" : ", ") + resources_kept[i];
+      add_to(names, resources_kept[i]);
     if (resources_kept.size() > most_names)
       names += text(" and ", resources_kept.size() - most_names, " more");
     rung.lines.push_back(text(variant, "  ", names, ": cubin changed, resources did not"));
@@ -153,12 +153,8 @@ Rung environment_rung(const Evidence& evidence) {
   if (quality.sm_clock_hz)
     rung.lines.push_back(text("SM clock ", readable(*quality.sm_clock_hz / 1e6, ""), " MHz"));
   if (quality.throttled.value_or(false)) rung.lines.push_back("the device was throttled");
-  if (!quality.valid) {
-    std::string reasons;
-    for (const std::string& reason : quality.reasons)
-      reasons += (reasons.empty() ? "" : "; ") + reason;
-    rung.lines.push_back(text("the measurement is invalid: ", reasons));
-  }
+  if (!quality.valid)
+    rung.lines.push_back(text("the measurement is invalid: ", listed(quality.reasons, "; ")));
   return rung;
 }
 
@@ -267,8 +263,7 @@ Rung ceilings_rung(const Evidence& evidence) {
   }
   std::string known;
   for (const auto& [name, value] : evidence.ceilings)
-    if (value)
-      known += text(known.empty() ? "" : ", ", name, " ", readable(*value, unit_of_name(name)));
+    if (value) add_to(known, text(name, " ", readable(*value, unit_of_name(name))));
   if (!known.empty()) rung.lines.push_back("measured on this machine: " + known);
   if (rung.lines.empty()) rung.lines.push_back("no floor and no ceiling is known here");
   return rung;

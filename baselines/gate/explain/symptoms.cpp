@@ -112,7 +112,7 @@ std::string greatest(const std::map<std::string, double>& amounts, const std::st
   std::sort(sorted.begin(), sorted.end());
   std::string out;
   for (std::size_t i = 0; i < std::min(sorted.size(), told_at_most); ++i)
-    out += text(i == 0 ? "" : ", ", sorted[i].second, " ", readable(-sorted[i].first, unit));
+    add_to(out, text(sorted[i].second, " ", readable(-sorted[i].first, unit)));
   if (sorted.size() > told_at_most) out += text(" and ", sorted.size() - told_at_most, " more");
   return out;
 }

@@ -59,10 +59,8 @@ const Rule* successor(const Rule& bound, const std::vector<const Rule*>& bounds)
   return at == bounds.end() ? nullptr : *at;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out.empty() ? "none" : out;
+std::string words_or_none(const std::vector<std::string>& words) {
+  return words.empty() ? "none" : listed(words);
 }
 
 bool has_all(const std::vector<std::string>& words, const std::vector<std::string>& of) {
@@ -111,7 +109,7 @@ class Comparing {
          before_.two_sided);
     note("drift", before_.drift_blocks ? "block" : "warn", after_.drift_blocks ? "block" : "warn",
          before_.drift_blocks);
-    note("versions", joined(before_.same), joined(after_.same),
+    note("versions", words_or_none(before_.same), words_or_none(after_.same),
          !has_all(before_.same, after_.same));
     note("patch tolerance", share(before_.patch_tolerance), share(after_.patch_tolerance),
          after_.patch_tolerance.value_or(0) > before_.patch_tolerance.value_or(0));
@@ -121,7 +119,7 @@ class Comparing {
          told_beside(after_.impossible_above, before_.impossible_above, before_.unit),
          before_.impossible_above &&
              (!after_.impossible_above || *after_.impossible_above > *before_.impossible_above));
-    note("falls", joined(before_.fall_is_change), joined(after_.fall_is_change),
+    note("falls", words_or_none(before_.fall_is_change), words_or_none(after_.fall_is_change),
          !has_all(after_.fall_is_change, before_.fall_is_change));
     compare_bounds();
     compare_waivers();
@@ -253,7 +251,7 @@ std::optional<std::string> excuse(const Standard& before, const Standard& after,
   for (const StandardChange& change : compare(before, after, known)) {
     if (!change.loosens) continue;
     if (!change.excused) return std::nullopt;
-    reasons += (reasons.empty() ? "" : "; ") + change.said.why;
+    add_to(reasons, change.said.why, "; ");
   }
   return reasons.empty() ? std::nullopt : std::optional(reasons);
 }

@@ -6,15 +6,6 @@
 #include "gate/judge/part_judge.hpp"
 
 namespace holdfast::gate {
-namespace {
-
-std::string joined(const std::vector<std::string>& reasons) {
-  std::string all;
-  for (const std::string& reason : reasons) all += (all.empty() ? "" : "; ") + reason;
-  return all;
-}
-
-}  // namespace
 
 void PartJudge::describe(bool require_baseline) {
   const Results& results = part_.results;
@@ -55,7 +46,7 @@ void PartJudge::describe(bool require_baseline) {
   const std::string whose = results.quality.valid ? " in the base beside it" : "";
   verdict_.notes.push_back(
       text("the measurement of ", part_.name(), whose, " is invalid (",
-           joined(whose.empty() ? results.quality.reasons : part_.beside->quality.reasons),
+           listed(whose.empty() ? results.quality.reasons : part_.beside->quality.reasons, "; "),
            "): its times and ratios are not gated", whose.empty() ? "" : " against that",
            "; run it again: ", part_.run_again()));
   if (require_baseline)
@@ -78,8 +69,7 @@ std::string PartJudge::others() const {
   std::string names;
   for (const auto* baseline : {&part_.baseline, &part_.proposed})
     if (*baseline && names.empty())
-      for (const auto& [processor, entries] : (*baseline)->processors)
-        names += (names.empty() ? "" : ", ") + processor;
+      for (const auto& [processor, entries] : (*baseline)->processors) add_to(names, processor);
   return names.empty() ? "" : text(" (accepted are those of ", names, ")");
 }
 

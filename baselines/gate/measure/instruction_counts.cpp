@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/machine.hpp"
+#include "base/time.hpp"
 #include "gate/base/process.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/unrequested.hpp"
@@ -130,9 +131,7 @@ class Share {
  private:
   using Clock = std::chrono::steady_clock;
 
-  double since_begin() const {
-    return std::chrono::duration<double>(Clock::now() - begin_).count();
-  }
+  double since_begin() const { return seconds_since(begin_); }
 
   Outcome run_process() {
     const TemporaryFolder folder("count");

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/machine.hpp"
+#include "base/time.hpp"
 #include "gate/base/json.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/base/written_file.hpp"
@@ -114,7 +115,7 @@ OthersWatch::OthersWatch() : begin_(Clock::now()), busy_(busy_seconds()), ours_(
 
 double OthersWatch::share() const {
   const auto busy = busy_seconds();
-  const double elapsed = std::chrono::duration<double>(Clock::now() - begin_).count();
+  const double elapsed = seconds_since(begin_);
   const double most = elapsed * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
   if (!busy || !busy_ || !(most > 0)) return 0;
   return std::clamp((*busy - *busy_ - (our_seconds() - ours_)) / most, 0.0, 1.0);
@@ -153,7 +154,7 @@ void MachineWatch::look() {
 }
 
 MachineShare MachineWatch::until_now() const {
-  const double elapsed = std::chrono::duration<double>(Clock::now() - begin_).count();
+  const double elapsed = seconds_since(begin_);
   return {.steal_ticks = grown(before_.steal_ticks, first_.steal_ticks, last_.steal_ticks),
           .all_ticks = grown(before_.all_ticks, first_.all_ticks, last_.all_ticks),
           .memory_stall_seconds = grown(before_.memory_stall_seconds, first_.memory_stall_seconds,

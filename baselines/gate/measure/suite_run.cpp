@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/machine.hpp"
+#include "base/time.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/measure/processes.hpp"
 
@@ -23,10 +24,6 @@ using Ids = std::set<std::string>;
 constexpr double times_as_long = 10, least_limit_seconds = 60;
 // Rounds of processes that measure what the machine can do at best, which takes half a second each.
 constexpr std::int64_t calibrated = 3;
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double tenths(double seconds) {
   return std::round(seconds * 10) / 10;
@@ -137,15 +134,13 @@ class Runner {
   }
   double stretch() const { return stretch_of_load(load_of_keepers(task_.device)); }
   bool is_spent(double budget_seconds) const {
-    return budget_seconds > 0 && since(start_) > budget_seconds * stretch();
+    return budget_seconds > 0 && seconds_since(start_) > budget_seconds * stretch();
   }
 
   void tell_undecided(const Ids& ids) {
-    std::string names;
-    for (const std::string& id : ids) names += (names.empty() ? "" : ", ") + id;
-    progress_.warn("the budget of a suite is spent after ", std::lround(since(start_)), " s; ",
-                   plural(ids.size(), "case"),
-                   " would be known better by more processes (--budget=SECONDS): ", names);
+    progress_.warn("the budget of a suite is spent after ", std::lround(seconds_since(start_)),
+                   " s; ", plural(ids.size(), "case"),
+                   " would be known better by more processes (--budget=SECONDS): ", listed(ids));
   }
 
   void tell_disturbed() {
@@ -323,7 +318,7 @@ class Runner {
       const std::string id = present(announced(line, names));
       if (id.empty()) return;
       if (task_.machine) task_.machine->look_at_clock();
-      note(since(begin));
+      note(seconds_since(begin));
       current_ = id;
       began_ = true;
       limit_ = limit_of(id);
@@ -341,7 +336,7 @@ class Runner {
     // Behind the first case it is that case's own.
     if (!began_) pass_on_refusals(outcome, suite_);
     if (task_.machine) task_.machine->look();
-    if (outcome.ending == Ending::exited) note(since(begin));
+    if (outcome.ending == Ending::exited) note(seconds_since(begin));
     return outcome;
   }
 

@@ -103,8 +103,7 @@ std::string junit(const Verdict& verdict) {
   for (const auto& [name, rows] : cases) body += test_case(name.first, name.second, rows, tally);
   if (tally.failures == 0 && verdict.exit != 0 && verdict.exit != exit_code(Fault::no_device)) {
     // What stopped the check, or spoils it as a whole, belongs to no case.
-    std::string why;
-    for (const std::string& note : verdict.notes) why += (why.empty() ? "" : "; ") + note;
+    const std::string why = listed(verdict.notes, "; ");
     ++tally.tests;
     ++tally.failures;
     body += text("    <testcase classname=\"holdfast\" name=\"check\" time=\"0\">\n",

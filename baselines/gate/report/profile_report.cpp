@@ -83,8 +83,7 @@ std::string counts(const ProfileOverview& overview) {
                        {"plans", overview.plans}};
   std::string out;
   for (const Count& count : all)
-    if (count.value != 0)
-      out += text(out.empty() ? "" : ", ", readable(count.value, count.unit), " ", count.name);
+    if (count.value != 0) add_to(out, text(readable(count.value, count.unit), " ", count.name));
   return out.empty() ? "no work on a device" : out;
 }
 

@@ -163,8 +163,7 @@ std::string summary(const Verdict& verdict) {
   std::string out;
   for (const std::string& name : verdicts_by_severity()) {
     const auto count = verdict.counts.find(name);
-    if (count != verdict.counts.end())
-      out += text(out.empty() ? "" : ", ", count->second, " ", name);
+    if (count != verdict.counts.end()) add_to(out, text(count->second, " ", name));
   }
   return out.empty() ? "nothing was judged" : out;
 }

@@ -85,7 +85,7 @@ std::string held_line(const Verdict& verdict) {
     if (!row.standard.empty()) ++counts[row.standard];
   std::string out;
   for (const auto& [standard, count] : counts)
-    out += text(out.empty() ? "" : ", ", count, ' ', words_of(standard).substr(8));
+    add_to(out, text(count, ' ', words_of(standard).substr(8)));
   return out.empty() ? out : "held against: " + out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "base/time.hpp"
 #include "gpt_train/data/hash.hpp"
 
 namespace holdfast::gpt_train {
@@ -51,7 +52,7 @@ void FetchWorker::take(std::int64_t step) {
   const auto begun = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return failure_ || state_of(step) == State::filled; });
-  waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  waited_ += seconds_since(begun);
   if (failure_) std::rethrow_exception(failure_);
   state_of(step) = State::taken;
 }

@@ -22,9 +22,8 @@ struct Words {
   Enum read(std::string_view wanted) const {
     for (std::size_t k = 0; k < count; ++k)
       if (words[k] == wanted) return static_cast<Enum>(k);
-    std::string list;
-    for (const std::string_view word : words) list += text(list.empty() ? "" : ", ", word);
-    throw Error(Fault::bad_input, text("unknown ", axis, " '", wanted, "'; use one of ", list));
+    throw Error(Fault::bad_input,
+                text("unknown ", axis, " '", wanted, "'; use one of ", listed(words)));
   }
 };
 

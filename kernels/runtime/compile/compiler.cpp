@@ -117,9 +117,7 @@ std::string changed_entries(const Lowering& before, const Lowering& now) {
 // What differs from the last program of this source: why it has to be compiled.
 std::string difference(const Lowering& before, const Lowering& now) {
   std::string reasons;
-  const auto add = [&](const std::string& reason) {
-    reasons += (reasons.empty() ? "" : ", ") + reason;
-  };
+  const auto add = [&](const std::string& reason) { add_to(reasons, reason); };
   if (!same_texts(before, now)) add("source changed");
   const auto old_constants = constants(before.definitions);
   const auto new_constants = constants(now.definitions);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.hpp"
 #include "runtime/count/activity.hpp"
 #include "runtime/count/device_trace.hpp"
 #include "runtime/count/scope.hpp"
@@ -41,9 +42,7 @@ class Recorder {
   Index open_scope(std::string_view name);
   void close_scope(Index scope);
 
-  double now() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double now() const { return seconds_since(start_); }
   std::chrono::steady_clock::time_point start() const { return start_; }
 
   void listen_to(std::unique_ptr<DeviceTrace> trace) { trace_ = std::move(trace); }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.hpp"
 #include "runtime/backend/host_library.hpp"
 #include "runtime/base/error.hpp"
 
@@ -53,7 +54,7 @@ class EmulatedDevice final : public Device {
     const auto begin = std::chrono::steady_clock::now();
     enqueue();
     lanes_.finish();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return seconds_since(begin);
   }
 
  private:

@@ -78,7 +78,7 @@ template <class Holds>
 std::string indices(std::size_t count, const Holds& holds) {
   std::string list;
   for (std::size_t k = 0; k < count; ++k)
-    if (holds(k)) list += text(list.empty() ? "" : ", ", k);
+    if (holds(k)) add_to(list, k);
   return list;
 }
 

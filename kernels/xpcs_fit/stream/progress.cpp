@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xpcs_fit/stream/progress.hpp"
 
-#include <chrono>
 #include <cstdio>
 #include <utility>
+
+#include "base/time.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {
 
 constexpr double least_seconds = 0.1;  // from one line to the next
-
-double machine_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -21,7 +18,7 @@ Progress::Progress(int chunks, std::int64_t points_each, std::ostream& out,
     : chunks_(chunks),
       points_each_(points_each),
       out_(out),
-      seconds_(seconds ? std::move(seconds) : machine_seconds),
+      seconds_(seconds ? std::move(seconds) : monotonic_seconds),
       begin_(seconds_()),
       last_line_(begin_),
       last_chunk_(begin_) {}

@@ -2,12 +2,13 @@
 #include "xpcs_fit/stream/streamed_fit.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
+#include "base/time.hpp"
 #include "runtime/base/error.hpp"
 #include "xpcs_fit/data/noise.hpp"
 
@@ -16,10 +17,6 @@ namespace {
 
 constexpr int nothing_left = -1;  // the next batch of a fit that is over
 constexpr int most_restarts = 2;
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -125,7 +122,7 @@ void StreamedFit::pass(const std::vector<double>& at, int first) {
       begun.pop_front();
     }
     if (settings_.mode == StreamMode::full)
-      begun_[static_cast<std::size_t>(next_slot)] = seconds_now();
+      begun_[static_cast<std::size_t>(next_slot)] = monotonic_seconds();
     batches_.begin(next_slot, batch, settings_.faults.strikes(batch, pass_, 0), at);
     begun.emplace_back(next_slot, batch);
     next_slot = (next_slot + 1) % batches_.slots();
@@ -153,7 +150,7 @@ void StreamedFit::take(int slot, int batch, const std::vector<double>& at) {
   if (full) {
     record.cost = costs_[batch] = normal[0];
     record.gradient = std::sqrt(std::inner_product(normal + 1, normal + 1 + p_, normal + 1, 0.));
-    record.seconds = seconds_now() - begun_[static_cast<std::size_t>(slot)];
+    record.seconds = monotonic_seconds() - begun_[static_cast<std::size_t>(slot)];
     statistics_.add(record);
   } else if (settings_.mode == StreamMode::fast) {
     statistics_.add_good();
@@ -202,13 +199,11 @@ std::int64_t StreamedFit::points() const {
 
 void StreamedFit::check_success_rate() {
   if (success_rate() >= settings_.least_success_rate) return;
-  std::string best;
-  const double* const stands = fit_.state().parameters();
-  for (int k = 0; k < p_; ++k) best += text(k == 0 ? "" : ", ", stands[k]);
+  const std::span<const double> best(fit_.state().parameters(), static_cast<std::size_t>(p_));
   throw Error(Fault::device,
               text("success_rate_too_low: ", success_rate(), " of the batches are left in pass ",
                    pass_, ", less than ", settings_.least_success_rate,
-                   "; the best parameters so far are ", best));
+                   "; the best parameters so far are ", listed(best)));
 }
 
 }  // namespace holdfast::xpcs_fit

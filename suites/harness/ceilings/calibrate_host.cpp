@@ -2,7 +2,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <memory>
 #include <string>
@@ -36,14 +35,10 @@ std::size_t share_of(std::size_t bytes, std::size_t threads) {
   return std::max(bytes / threads, line);
 }
 
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // The best sample until the deadline; at least a few.
 double best_rate(Calibration& calibration, double Work::*amount, double deadline) {
   double least = 0;
-  for (int sample = 0; sample < fewest_samples || steady_seconds() < deadline; ++sample) {
+  for (int sample = 0; sample < fewest_samples || monotonic_seconds() < deadline; ++sample) {
     const double begin = thread_cpu_seconds();
     calibration.step();
     const double seconds = thread_cpu_seconds() - begin;
@@ -70,7 +65,7 @@ double team_rate(const Backends& backends, const Size& share, double Work::*amou
       failure = std::current_exception();
     }
 #pragma omp barrier
-    if (own) rate += best_rate(*own, amount, steady_seconds() + seconds_per_ceiling);
+    if (own) rate += best_rate(*own, amount, monotonic_seconds() + seconds_per_ceiling);
   }
   if (failure) std::rethrow_exception(failure);
   return rate;
@@ -140,12 +135,12 @@ std::optional<double> fork_join_seconds(Backend& backend) {
   constexpr int samples = 1000;
   constexpr double longest = 0.1, time_slice = 1e-3;
   const auto barrier = calibration::make_verified(backend, {.kind = Kind::barriers});
-  const double deadline = steady_seconds() + longest;
+  const double deadline = monotonic_seconds() + longest;
   double least = time_slice, end = 0;
   for (int sample = 0; sample < samples && end < deadline; ++sample) {
-    const double begin = steady_seconds();
+    const double begin = monotonic_seconds();
     barrier->step();
-    end = steady_seconds();
+    end = monotonic_seconds();
     least = std::min(least, end - begin);
   }
   if (least == time_slice) return std::nullopt;

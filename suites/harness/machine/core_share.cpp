@@ -7,6 +7,7 @@
 #include <chrono>
 #include <limits>
 
+#include "base/time.hpp"
 #include "runtime/backend/backend.hpp"
 
 namespace holdfast {
@@ -26,7 +27,7 @@ template <class Work>
 double seconds_of(const Work& work) {
   const auto start = Clock::now();
   work();
-  return std::chrono::duration<double>(Clock::now() - start).count();
+  return seconds_since(start);
 }
 
 // As many at once as a core can begin, and more.

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <limits>
 
+#include "base/time.hpp"
 #include "runtime/backend/backend.hpp"
 
 namespace holdfast {
@@ -19,10 +20,6 @@ constexpr int tries = 5, round_trips = 400;
 constexpr int over = -1;
 // Where both threads have one processor, a hand-over waits for the scheduler.
 constexpr double longest_try = 2e-3;
-
-double spent_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 void wait_for(const std::atomic<int>& ball, int value) {
   while (ball.load(std::memory_order_acquire) != value) __builtin_ia32_pause();
@@ -41,7 +38,7 @@ double serve(std::atomic<int>& ball) {
         ball.store(sent + 1, std::memory_order_release);
         wait_for(ball, sent + 2);
       }
-      spent = spent_since(start);
+      spent = seconds_since(start);
     } while (done < round_trips && spent < longest_try);
     least = std::min(least, spent / done);
   }

@@ -177,7 +177,7 @@ double seconds_until_done(Backend& backend, const std::function<void()>& work) {
   work();
   wait_for(backend);
   if (!backend.executes()) return thread_cpu_seconds() - thread;
-  return std::chrono::duration<double>(Clock::now() - start).count();
+  return seconds_since(start);
 }
 
 void spoil_each(Backend& backend, const std::vector<std::string>& sites) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.hpp"
 #include "harness/measure/known_answers.hpp"
 #include "harness/measure/timing.hpp"
 #include "runtime/base/error.hpp"
@@ -53,9 +54,7 @@ class Verification {
   }
 
  private:
-  bool in_time() const {
-    return std::chrono::duration<double>(Clock::now() - start_).count() < limits_.seconds;
-  }
+  bool in_time() const { return seconds_since(start_) < limits_.seconds; }
 
   // Of so many steps as many as the seconds allow, by the times that were measured.
   int affordable(int wanted) const {

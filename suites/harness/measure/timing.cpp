@@ -7,14 +7,12 @@
 #include <numeric>
 #include <utility>
 
+#include "base/time.hpp"
+
 namespace holdfast {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // One of each: what it took, what its log is, how much of it was spent waiting, and whether a core
 // was shared when it began or ended.
@@ -55,7 +53,7 @@ class Sampling {
       const double before = waited();
       const auto start = Clock::now();
       Round next = round();
-      next.seconds = since(start);
+      next.seconds = seconds_since(start);
       next.waited = waited() - before;
       const bool shared_after = shared();
       next.shared = std::exchange(shared_before, shared_after) || shared_after;
@@ -87,7 +85,7 @@ class Sampling {
   bool another() const {
     const int done = static_cast<int>(rounds_.size());
     if (done < fewest()) return true;
-    const double spent = since(start_);
+    const double spent = seconds_since(start_);
     // Half of them, of which a few suffice.
     const int wanted =
         std::max(std::min(done / 2, budget_.fewest_undisturbed), fewest_to_stand_for(done));
@@ -151,7 +149,7 @@ Timer timer(Backend& backend, Computation& computation) {
   return [&computation](int steps) {
     const auto start = Clock::now();
     for (int i = 0; i < steps; ++i) computation.step();
-    return since(start);
+    return seconds_since(start);
   };
 }
 
@@ -178,7 +176,7 @@ Rounds time_in_turn(const Timer& a, int batch_a, const Timer& b, int batch_b,
     const auto start = Clock::now();
     first.take();
     second.take();
-    if (since(start) < 2 * budget.long_sample_seconds) {
+    if (seconds_since(start) < 2 * budget.long_sample_seconds) {
       second.take();
       first.take();
     } else {
@@ -202,7 +200,7 @@ Alone time_alone(const Timer& timer, int batch, const TimingBudget& budget, cons
     Sampled sampled{timer, batch};
     const auto start = Clock::now();
     sampled.take();
-    if (since(start) < budget.long_sample_seconds) sampled.take();
+    if (seconds_since(start) < budget.long_sample_seconds) sampled.take();
     return Round{.a = sampled.mean(), .log = std::log(sampled.mean())};
   });
   Alone alone{.waited = waited_share(taken), .shared = shared_share(taken)};

@@ -4,6 +4,7 @@
 #include <iomanip>
 
 #include "base/files.hpp"
+#include "base/time.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
 
@@ -59,7 +60,7 @@ void NvmlLog::run() {
 
 void NvmlLog::write_sample() {
   const GpuSample sample = sensors_->sample();
-  file_ << std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  file_ << seconds_since(start_);
   for (const Column& column : columns) {
     file_ << ",";
     if (const auto value = sample.*(column.member)) file_ << *value;

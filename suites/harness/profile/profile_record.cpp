@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "base/time.hpp"
 #include "harness/case/profile_options.hpp"
 #include "harness/measure/account.hpp"
 #include "harness/measure/measure.hpp"
@@ -13,10 +14,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // Records with one Recording after another, so that long stretches can be left out.
 class StepRecorder {
  public:
@@ -25,7 +22,7 @@ class StepRecorder {
   }
 
   void start() {
-    offset_ = since(epoch_);
+    offset_ = seconds_since(epoch_);
     recording_ = std::make_unique<Recording>(backend_);
   }
   void stop() {
@@ -72,7 +69,7 @@ void build_and_warm_up(const Steps& steps, Variant variant, StepRecorder& record
     subject.data.warm_up.push_back(recorder.step(*subject.computation));
     if (i > 0) continue;
     wait_for(*subject.backend);
-    subject.data.first_call_seconds = since(start);
+    subject.data.first_call_seconds = seconds_since(start);
   }
 }
 
@@ -85,7 +82,7 @@ StepWindow window(int first_step, int count, StepRecorder& recorder, ProfiledSub
   for (int i = 0; i < count; ++i) window.steps.push_back(recorder.step(*subject.computation));
   subject.data.counts += backend.ledger.counts - before;
   wait_for(backend);
-  if (backend.executes()) window.seconds = since(start);
+  if (backend.executes()) window.seconds = seconds_since(start);
   return window;
 }
 

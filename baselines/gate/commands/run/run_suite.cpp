@@ -87,10 +87,9 @@ struct Listed {
   for (const ListedCase& listed : list.cases)
     for (const auto& [kind, metrics] : listed.devices)
       kinds.insert(kind == "cuda-dry" ? "cuda-dry:sm_90" : kind);
-  std::string known;
-  for (const std::string& kind : kinds) known += (known.empty() ? "" : ", ") + kind;
-  throw Error(Fault::bad_input, text(suite, " has no case for --device=", plan.device,
-                                     known.empty() ? "" : text("; it has some for ", known)));
+  throw Error(Fault::bad_input,
+              text(suite, " has no case for --device=", plan.device,
+                   kinds.empty() ? "" : text("; it has some for ", listed(kinds))));
 }
 
 Listed list_suite(const fs::path& binary, const Plan& plan) {
@@ -227,8 +226,7 @@ void summarise(const Results& results, const fs::path& file) {
   std::map<std::string, std::size_t> counts;
   for (const CaseResult& result : results.cases) ++counts[result.status];
   std::string line;
-  for (const auto& [status, count] : counts)
-    line += text(line.empty() ? "" : ", ", count, ' ', status);
+  for (const auto& [status, count] : counts) add_to(line, text(count, ' ', status));
   for (const CaseResult& result : results.cases)
     if (result.status == "failed")
       std::cout << toned(Tone::bad, "failed   ") << result.id << ": "
