@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
 #include <set>
 
+#include "gate/accept/entry_of_runs.hpp"
+#include "gate/accept/measured_runs.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict.hpp"
@@ -17,80 +17,9 @@
 namespace holdfast::gate {
 namespace {
 
-constexpr std::size_t most_runs = 20;           // kept per entry
-constexpr std::size_t runs_without_doubt = 5;   // fewer are a bootstrap,
-constexpr std::int64_t days_without_doubt = 2;  // and so are those of one day, which are alike
-constexpr double widest_spread =
-    0.10;  // of a gated ratio between processes, as a fraction of its median
-// The least spread of a speedup on shared cores: there a step of two threads took 160 or 210 us,
-// and its one-threaded reference 1.6 or 1.9 ms. Four scaled deviations of it (4 * 1.4826 * 0.05)
-// make the limit 30 %.
-constexpr double spread_on_shared_cores = 0.05;
-
-std::int64_t distinct_days(const std::vector<std::string>& runs) {
-  std::set<std::string> days;
-  for (const std::string& run : runs) days.insert(run.substr(0, 10));
-  return static_cast<std::int64_t>(days.size());
-}
-
-Entry first_entry(const Measured& measured, bool timed, const Results& results,
-                  const std::string& why) {
-  Entry entry{.value = measured.value,
-              .accepted = {.utc = results.run.utc,
-                           .content = results.run.content,
-                           .runs = {results.run.id},
-                           .why = why}};
-  if (!timed) return entry;
-  entry.medians = {std::get<double>(measured.value)};
-  entry.mad_between = measured.mad_between.value_or(0);
-  entry.anchor = entry.medians.front();
-  entry.bootstrap = true;
-  return entry;
-}
-
-// One more run that agrees: the value becomes the median over runs, the reason and the anchor stay.
-Entry with_run(const Entry& before, const Measured& measured, const Results& results) {
-  Entry entry = before;
-  std::vector<std::string>& runs = entry.accepted.runs;
-  const double count = static_cast<double>(entry.medians.size());
-  entry.mad_between =
-      (entry.mad_between.value_or(0) * count + measured.mad_between.value_or(0)) / (count + 1);
-  entry.medians.push_back(std::get<double>(measured.value));
-  runs.push_back(results.run.id);
-  if (entry.medians.size() > most_runs) entry.medians.erase(entry.medians.begin());
-  if (runs.size() > most_runs) runs.erase(runs.begin());
-  entry.value = median(entry.medians);
-  entry.days = distinct_days(runs);
-  entry.bootstrap = entry.medians.size() < runs_without_doubt || entry.days < days_without_doubt;
-  return entry;
-}
-
 bool is_gated(const CaseResult& result) {
   return result.status == "ok" && tier_includes("gate", result.tier);
 }
-
-// A run, and what it measured by entry key. What was measured on shared cores is known no better
-// than sharing bends it, however well its processes agree.
-struct MeasuredRun {
-  const Results& results;
-  std::map<std::string, Measured> metrics = {};
-  std::set<std::string> on_shared_cores = {};  // cases
-
-  explicit MeasuredRun(const Results& run) : results(run) {
-    for (const CaseResult& result : run.cases) {
-      const bool shared = had_shared_cores(result);
-      if (shared) on_shared_cores.insert(result.id);
-      for (const NamedMetric& metric : named_metrics(result)) {
-        if (!metric.measured) continue;
-        Measured& measured = metrics[entry_key(result.id, metric.variant, metric.name)];
-        measured = *metric.measured;
-        if (shared && measured.mad_between)
-          measured.mad_between = std::max(
-              *measured.mad_between, spread_on_shared_cores * std::get<double>(measured.value));
-      }
-    }
-  }
-};
 
 std::string spread(const Measured& measured) {
   return percent(measured.mad_between.value_or(0) / std::get<double>(measured.value));
@@ -141,7 +70,7 @@ struct Accepting {
       return before ? next_count(standard, result, metric, *before, key)
                     : new_count(*metric.measured, key);
     }
-    const std::vector<const MeasuredRun*> of = usable(standard, key);
+    const std::vector<const MeasuredRun*> of = best_shown(runs, standard, key);
     if (of.empty()) {
       refuse(metric.measured->processes == 0
                  ? text(key, " is of no process that other work left undisturbed: measure again ",
@@ -149,7 +78,8 @@ struct Accepting {
                  : text(key, " is noisy: its processes differ by ", spread(*metric.measured)));
       return before ? std::optional(*before) : std::nullopt;
     }
-    Entry made = before ? next_time(standard, *before, key, of) : founded(key, reason_of_new(), of);
+    Entry made =
+        before ? next_time(standard, *before, key, of) : timed_entry(key, of, reason_of_new());
     if (!before) accepted.changes.push_back({.key = key, .after = made.value});
     expect_a_limit(standard, made, key);
     return made;
@@ -267,7 +197,7 @@ struct Accepting {
   }
 
   Entry new_count(const Measured& measured, const std::string& key) const {
-    const Entry first = first_entry(measured, false, results(), reason_of_new());
+    const Entry first = counted_entry(measured, results(), reason_of_new());
     accepted.changes.push_back({.key = key, .after = first.value});
     return first;
   }
@@ -290,60 +220,12 @@ struct Accepting {
     const Measured& measured = *metric.measured;
     const Judged found = judged(standard, measured, before);
     if (found.verdict == verdict::pass) return before;
-    Entry entry = first_entry(measured, false, results(), reason("changed for the better"));
+    Entry entry = counted_entry(measured, results(), reason("changed for the better"));
     entry.accepted.previous = before.value;
     const bool asks_why = metric.name != kernels_metric &&
                           (found.asks_why || is_paid_for(standard, result, metric, before));
     note(key, before, entry,
          asks_why ? what_asks(standard, before, entry, found.verdict) : std::string());
-    return entry;
-  }
-
-  // How far apart the processors stood in a run of a case; 0 where it does not tell.
-  static double handover(const MeasuredRun& run, const std::string& case_id) {
-    const auto at = run.metrics.find(entry_key(case_id, case_variant, handover_metric));
-    return at == run.metrics.end() ? 0 : std::get<double>(at->second.value);
-  }
-
-  // The runs that show the metric best: those whose processes agree, on cores of their own where
-  // any had them, on processors that stood as close as in any of them. Of a single run these are
-  // it, or none.
-  std::vector<const MeasuredRun*> usable(const Standard& standard, const std::string& key) const {
-    const std::string case_id = entry_name(key).case_id;
-    std::vector<const MeasuredRun*> found;
-    for (const MeasuredRun& run : runs)
-      if (const auto at = run.metrics.find(key);
-          at != run.metrics.end() && !is_noisy(standard, at->second))
-        found.push_back(&run);
-    const auto shared = [&](const MeasuredRun* run) {
-      return run->on_shared_cores.contains(case_id);
-    };
-    if (!std::all_of(found.begin(), found.end(), shared)) std::erase_if(found, shared);
-    double closest = std::numeric_limits<double>::infinity();
-    for (const MeasuredRun* run : found) closest = std::min(closest, handover(*run, case_id));
-    std::erase_if(found, [&](const MeasuredRun* run) {
-      return handover(*run, case_id) > further_apart * closest;
-    });
-    return found;
-  }
-
-  // Of these those that the entry does not hold yet.
-  static std::vector<const MeasuredRun*> fresh(std::vector<const MeasuredRun*> of,
-                                               const Entry& before) {
-    const auto& known = before.accepted.runs;
-    std::erase_if(of, [&](const MeasuredRun* run) {
-      return std::find(known.begin(), known.end(), run->results.run.id) != known.end();
-    });
-    return of;
-  }
-
-  // A new entry of these runs, one at least.
-  Entry founded(const std::string& key, const std::string& because,
-                const std::vector<const MeasuredRun*>& of) const {
-    Entry entry = first_entry(of.front()->metrics.at(key), true, of.front()->results, because);
-    for (std::size_t i = 1; i < of.size(); ++i)
-      entry = with_run(entry, of[i]->metrics.at(key), of[i]->results);
-    entry.anchor = std::get<double>(entry.value);
     return entry;
   }
 
@@ -387,7 +269,7 @@ struct Accepting {
       const Measured& measured = run->metrics.at(key);
       const bool near = is_near(standard, measured, before);
       if (near && (measured.processes >= enough_processes || takes_in(before, measured)))
-        entry = with_run(entry, measured, run->results);
+        entry = with_run(entry, key, *run);
       else
         accepted.left_out.push_back(text(
             key, " of the run ", run->results.run.id, ", ", readable(measured.value, standard.unit),
@@ -424,11 +306,10 @@ struct Accepting {
     Entry entry = before;
     if (joins && is_timed(before) &&
         all([&](const MeasuredRun* run) { return is_of_the_same_code(key, *run, before); })) {
-      for (const MeasuredRun* run : more)
-        entry = with_run(entry, run->metrics.at(key), run->results);
+      for (const MeasuredRun* run : more) entry = with_run(entry, key, *run);
       entry.accepted.why = reason("another day of the same code");
     } else {
-      entry = founded(key, reason("changed for the better"), more);
+      entry = timed_entry(key, more, reason("changed for the better"));
       entry.accepted.previous = before.value;
       // What was lost with a reason still counts as drift, also while a part of it is won back;
       // what was won beyond the anchor is where drift begins.
@@ -476,13 +357,6 @@ void note_meanings(const Meanings& before, const Meanings& now, Acceptable& acce
 }
 
 }  // namespace
-
-bool is_noisy(const Standard& standard, const Measured& measured) {
-  if (!standard.timed() || standard.gate == Gate::off) return false;
-  return measured.processes == 0 ||
-         (standard.kind == "ratio" &&
-          measured.mad_between.value_or(0) > widest_spread * std::get<double>(measured.value));
-}
 
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
                   const Policy& policy, const AcceptOptions& options) {

@@ -51,8 +51,4 @@ struct AcceptOptions {
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
                   const Policy& policy, const AcceptOptions& options = {});
 
-// A gated time or ratio of which no process was undisturbed, or a ratio whose processes differ too
-// much to found an entry.
-bool is_noisy(const Standard& standard, const Measured& measured);
-
 }  // namespace holdfast::gate

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/accept/limits.hpp"
 
+#include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "gate/accept/measured_runs.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/verdict.hpp"
