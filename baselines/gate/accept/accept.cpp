@@ -5,11 +5,11 @@
 #include <cmath>
 #include <set>
 
+#include "gate/accept/accepted_runs.hpp"
 #include "gate/accept/entry_of_runs.hpp"
-#include "gate/accept/measured_runs.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/documents/measured_part.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/judge/loosening.hpp"
 #include "gate/judge/screening.hpp"
 #include "gate/judge/surroundings.hpp"
@@ -27,7 +27,7 @@ std::string spread(const Measured& measured) {
 
 // What one acceptance has in hand while it goes through the metrics.
 struct Accepting {
-  const std::vector<MeasuredRun>& runs;  // the first is that whose cases are gone through
+  const std::vector<AcceptedRun>& runs;  // the first is that whose cases are gone through
   const std::optional<Baseline>& existing;
   const Policy& policy;
   const AcceptOptions& options;
@@ -70,7 +70,7 @@ struct Accepting {
       return before ? next_count(standard, result, metric, *before, key)
                     : new_count(*metric.measured, key);
     }
-    const std::vector<const MeasuredRun*> of = best_shown(runs, standard, key);
+    const std::vector<const AcceptedRun*> of = best_shown(runs, standard, key);
     if (of.empty()) {
       refuse(metric.measured->processes == 0
                  ? text(key, " is of no process that other work left undisturbed: measure again ",
@@ -96,7 +96,7 @@ struct Accepting {
 
   void expect_equal_counts(const Standard& standard, const Measured& here,
                            const std::string& key) const {
-    for (const MeasuredRun& run : runs) {
+    for (const AcceptedRun& run : runs) {
       const auto there = run.metrics.find(key);
       const bool has_it = there != run.metrics.end();
       if (has_it ? judge_exact(standard, there->second, here.value).verdict == verdict::pass
@@ -243,7 +243,7 @@ struct Accepting {
 
   // Whether every variant that the time or the ratio is of was compiled to what it was accepted of:
   // then another value is another day's. Where no machine code is known, nothing says so.
-  bool is_of_the_same_code(const std::string& key, const MeasuredRun& run,
+  bool is_of_the_same_code(const std::string& key, const AcceptedRun& run,
                            const Entry& before) const {
     const EntryName name = entry_name(key);
     const bool of_case = name.variant == case_variant;
@@ -263,9 +263,9 @@ struct Accepting {
   // Those of `more` that agree by themselves join. What their middle hides of the others stays out
   // and is told: each would make the limit so wide that it passes.
   Entry joined(const Standard& standard, const Entry& before, const std::string& key,
-               const std::vector<const MeasuredRun*>& more) const {
+               const std::vector<const AcceptedRun*>& more) const {
     Entry entry = before;
-    for (const MeasuredRun* run : more) {
+    for (const AcceptedRun* run : more) {
       const Measured& measured = run->metrics.at(key);
       const bool near = is_near(standard, measured, before);
       if (near && (measured.processes >= enough_processes || takes_in(before, measured)))
@@ -284,29 +284,29 @@ struct Accepting {
   }
 
   Entry next_time(const Standard& standard, const Entry& before, const std::string& key,
-                  const std::vector<const MeasuredRun*>& of) const {
-    const std::vector<const MeasuredRun*> more = fresh(of, before);
+                  const std::vector<const AcceptedRun*>& of) const {
+    const std::vector<const AcceptedRun*> more = fresh(of, before);
     if (more.empty()) return before;
     // Of all, so that what was left out once is left out again.
     Measured middle = more.front()->metrics.at(key);
     std::vector<double> values;
-    for (const MeasuredRun* run : of)
+    for (const AcceptedRun* run : of)
       values.push_back(std::get<double>(run->metrics.at(key).value));
     middle.value = median(values);
     const Judged found = judged(standard, middle, before);
     const auto all = [&](const auto& holds) { return std::ranges::all_of(more, holds); };
-    const bool joins = found.verdict == verdict::noisy && all([&](const MeasuredRun* run) {
+    const bool joins = found.verdict == verdict::noisy && all([&](const AcceptedRun* run) {
                          return takes_in(before, run->metrics.at(key));
                        });
     if (found.verdict == verdict::pass || found.verdict == verdict::drift ||
-        (joins && all([&](const MeasuredRun* run) {
+        (joins && all([&](const AcceptedRun* run) {
            return is_near(standard, run->metrics.at(key), before);
          })))
       return is_timed(before) ? joined(standard, before, key, more) : before;
     Entry entry = before;
     if (joins && is_timed(before) &&
-        all([&](const MeasuredRun* run) { return is_of_the_same_code(key, *run, before); })) {
-      for (const MeasuredRun* run : more) entry = with_run(entry, key, *run);
+        all([&](const AcceptedRun* run) { return is_of_the_same_code(key, *run, before); })) {
+      for (const AcceptedRun* run : more) entry = with_run(entry, key, *run);
       entry.accepted.why = reason("another day of the same code");
     } else {
       entry = timed_entry(key, more, reason("changed for the better"));
@@ -364,7 +364,7 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
                                    .fingerprint = fingerprint(results.env)}};
   std::optional<Baseline> view = existing;
   if (view) view = seen_on(timed_on(results.env), std::move(*view));
-  std::vector<MeasuredRun> runs = {MeasuredRun(results)};
+  std::vector<AcceptedRun> runs = {AcceptedRun(results)};
   for (const Results& other : options.again) runs.emplace_back(other);
   const Accepting accepting{runs, view, policy, options, accepted};
   Keys passed_over;

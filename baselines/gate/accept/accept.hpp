@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "gate/accept/refusals.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/baseline.hpp"
 #include "gate/documents/policy.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/results.hpp"
+#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 

@@ -29,9 +29,9 @@ Entry counted_entry(const Measured& measured, const Results& results, const std:
                        .why = why}};
 }
 
-Entry timed_entry(const std::string& key, const std::vector<const MeasuredRun*>& runs,
+Entry timed_entry(const std::string& key, const std::vector<const AcceptedRun*>& runs,
                   const std::string& why) {
-  const MeasuredRun& first = *runs.front();
+  const AcceptedRun& first = *runs.front();
   const Measured& measured = first.metrics.at(key);
   Entry entry = counted_entry(measured, first.results, why);
   entry.medians = {std::get<double>(measured.value)};
@@ -42,7 +42,7 @@ Entry timed_entry(const std::string& key, const std::vector<const MeasuredRun*>&
   return entry;
 }
 
-Entry with_run(const Entry& before, const std::string& key, const MeasuredRun& run) {
+Entry with_run(const Entry& before, const std::string& key, const AcceptedRun& run) {
   const Measured& measured = run.metrics.at(key);
   Entry entry = before;
   std::vector<std::string>& runs = entry.accepted.runs;
@@ -59,8 +59,8 @@ Entry with_run(const Entry& before, const std::string& key, const MeasuredRun& r
   return entry;
 }
 
-std::vector<const MeasuredRun*> fresh(std::vector<const MeasuredRun*> runs, const Entry& before) {
-  std::erase_if(runs, [&](const MeasuredRun* run) {
+std::vector<const AcceptedRun*> fresh(std::vector<const AcceptedRun*> runs, const Entry& before) {
+  std::erase_if(runs, [&](const AcceptedRun* run) {
     return std::ranges::find(before.accepted.runs, run->results.run.id) !=
            before.accepted.runs.end();
   });

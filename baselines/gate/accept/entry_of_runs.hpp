@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "gate/accept/measured_runs.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/accept/accepted_runs.hpp"
+#include "gate/documents/baseline.hpp"
+#include "gate/documents/results.hpp"
 
 namespace holdfast::gate {
 
@@ -14,13 +15,13 @@ namespace holdfast::gate {
 Entry counted_entry(const Measured& measured, const Results& results, const std::string& why);
 
 // A time or a ratio of these runs, one at least; drift is measured from its value on.
-Entry timed_entry(const std::string& key, const std::vector<const MeasuredRun*>& runs,
+Entry timed_entry(const std::string& key, const std::vector<const AcceptedRun*>& runs,
                   const std::string& why);
 
 // One more run that agrees: the value becomes the median over runs, the reason and the anchor stay.
-Entry with_run(const Entry& before, const std::string& key, const MeasuredRun& run);
+Entry with_run(const Entry& before, const std::string& key, const AcceptedRun& run);
 
 // Of these runs those that the entry does not hold yet.
-std::vector<const MeasuredRun*> fresh(std::vector<const MeasuredRun*> runs, const Entry& before);
+std::vector<const AcceptedRun*> fresh(std::vector<const AcceptedRun*> runs, const Entry& before);
 
 }  // namespace holdfast::gate

@@ -2,7 +2,7 @@
 #include "gate/accept/limits.hpp"
 
 #include "gate/documents/measured_part.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "gate/accept/measured_runs.hpp"
+#include "gate/accept/accepted_runs.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/documents/results_root.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/history/series.hpp"
 #include "gate/judge/metric.hpp"
 #include "gate/judge/screening.hpp"

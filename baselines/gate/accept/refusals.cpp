@@ -6,7 +6,7 @@
 #include "gate/base/numbers.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/unrequested.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/judge/screening.hpp"
 
 namespace holdfast::gate {

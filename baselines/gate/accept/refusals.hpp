@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "gate/documents/documents.hpp"
+#include "gate/documents/list.hpp"
 #include "gate/documents/policy.hpp"
+#include "gate/documents/results.hpp"
 
 namespace holdfast::gate {
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "gate/base/error.hpp"
+#include "gate/base/json.hpp"
 #include "gate/base/process.hpp"
 
 namespace holdfast::gate {

@@ -12,7 +12,7 @@
 #include "gate/commands/commands.hpp"
 #include "gate/compare/comparison.hpp"
 #include "gate/documents/build_folder.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/list.hpp"
 #include "gate/documents/selftest.hpp"
 #include "gate/measure/processes.hpp"
 #include "gate/measure/suite_process.hpp"

@@ -12,6 +12,7 @@
 #include "gate/documents/beside.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/testing/fake_build.hpp"
 #include "gate/testing/fake_suite_command.hpp"
 #include "gate/testing/typed_command.hpp"

@@ -22,9 +22,11 @@
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"
 #include "gate/commands/resolution.hpp"
+#include "gate/documents/baseline.hpp"
 #include "gate/documents/baseline_files.hpp"
 #include "gate/documents/build_folder.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/results.hpp"
+#include "gate/documents/verdict.hpp"
 #include "gate/measure/gpu_driver.hpp"
 #include "gate/measure/machine_load.hpp"
 

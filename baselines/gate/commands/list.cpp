@@ -8,7 +8,7 @@
 #include "gate/base/printing.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/documents/build_folder.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/list.hpp"
 
 namespace holdfast::gate {
 namespace {

@@ -3,7 +3,7 @@
 // says.
 #include <gmock/gmock.h>
 
-#include "gate/documents/documents.hpp"
+#include "gate/documents/results.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/testing/fake_suite_command.hpp"
 

@@ -12,7 +12,7 @@
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/names.hpp"
 #include "gate/documents/policy.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 namespace {

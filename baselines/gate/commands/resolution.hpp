@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "gate/documents/documents.hpp"
+#include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "gate/documents/measured_part.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/testing/gate_command.hpp"
 
 namespace holdfast::gate {

@@ -9,7 +9,7 @@
 
 #include "base/machine.hpp"
 #include "base/testing/sanitizer.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/results.hpp"
 #include "gate/documents/unrequested.hpp"
 #include "gate/testing/fake_suite_command.hpp"
 

@@ -9,9 +9,9 @@
 
 #include "gate/compare/sequential.hpp"
 #include "gate/documents/aliases.hpp"
-#include "gate/documents/documents.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/policy.hpp"
+#include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
 

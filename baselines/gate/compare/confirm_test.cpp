@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second opinion on rows that a test makes up, from real processes of the fake suite.
 #include "gate/compare/confirm.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 
+#include "gate/compare/comparison.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/testing/fake_build.hpp"
 #include "gate/testing/toy_root.hpp"

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "gate/compare/sequential.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/baseline.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/policy.hpp"
+#include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
 

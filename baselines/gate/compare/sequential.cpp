@@ -6,7 +6,7 @@
 
 #include "gate/base/error.hpp"
 #include "gate/base/numbers.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 namespace {

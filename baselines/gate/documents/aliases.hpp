@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "gate/documents/documents.hpp"
+#include "gate/documents/baseline.hpp"
+#include "gate/documents/list.hpp"
 
 namespace holdfast::gate {
 

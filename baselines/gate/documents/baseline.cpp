@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baselines: what was accepted, one entry per line. In holdfast-baseline/1 each entry said itself
-// where it comes from, and nothing what its metric is.
+#include "gate/documents/baseline.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "gate/base/numbers.hpp"
-#include "gate/documents/documents.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/names.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "gate/base/options.hpp"
 #include "gate/base/store.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/baseline.hpp"
 #include "gate/documents/policy.hpp"
 
 namespace holdfast::gate {

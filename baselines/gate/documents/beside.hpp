@@ -11,8 +11,9 @@
 #include <string_view>
 
 #include "gate/documents/aliases.hpp"
-#include "gate/documents/documents.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/list.hpp"
+#include "gate/documents/results.hpp"
+#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/documents/documents.hpp"
+#include "gate/documents/baseline.hpp"
+#include "gate/documents/list.hpp"
+#include "gate/documents/results.hpp"
+#include "gate/documents/verdict.hpp"
 
 #include <gmock/gmock.h>
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "gate/base/json.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/baseline.hpp"
 
 namespace holdfast::gate {
 

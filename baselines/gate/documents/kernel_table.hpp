@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gate/documents/documents.hpp"
+#include "gate/documents/results.hpp"
 
 namespace holdfast::gate {
 

@@ -10,9 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "gate/documents/baseline.hpp"
 #include "gate/documents/beside.hpp"
-#include "gate/documents/documents.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/list.hpp"
+#include "gate/documents/meaning.hpp"
+#include "gate/documents/results.hpp"
+#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 

@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/list.hpp"
+#include "gate/documents/meaning.hpp"
 
 namespace holdfast::gate {
 

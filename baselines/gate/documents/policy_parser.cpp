@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One file of the policy, from its text.
+#include "gate/documents/baseline.hpp"
 #include "gate/documents/policy.hpp"
 
 namespace holdfast::gate {

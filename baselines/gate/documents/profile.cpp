@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gate/documents/documents.hpp"
+#include "gate/documents/baseline.hpp"
 
 namespace holdfast::gate {
 namespace {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// holdfast-results/1, the largest document of documents.hpp.
+#include "gate/documents/results.hpp"
+
 #include <cmath>
 #include <set>
 
 #include "gate/base/numbers.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/baseline.hpp"
 #include "gate/documents/names.hpp"
 
 namespace holdfast::gate {
@@ -339,6 +340,10 @@ void check_processes(const Metrics& metrics, const CaseResult& result, std::int6
 
 std::string timed_on(const Environment& env) {
   return env.processor + (env.awake.value_or(false) ? " kept awake" : "");
+}
+
+bool is_host_class(const std::string& device_class) {
+  return device_class.starts_with("host");
 }
 
 Results parse_results(const Document& document) {

@@ -6,7 +6,7 @@
 
 #include "gate/documents/history_segment.hpp"
 #include "gate/documents/names.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 namespace {

@@ -1,59 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of verdicts and their order, and what a verdict is about: one metric as it was
-// measured.
+// holdfast-verdict/1: what the gate decided.
 #pragma once
 
-#include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "gate/base/json.hpp"
 #include "gate/base/numbers.hpp"
 
 namespace holdfast::gate {
 
-namespace verdict {
-inline constexpr const char* pass = "PASS";
-inline constexpr const char* regression = "REGRESSION";
-inline constexpr const char* changed = "CHANGED";
-inline constexpr const char* improved = "IMPROVED";
-inline constexpr const char* accepted = "ACCEPTED";
-inline constexpr const char* drift = "DRIFT";
-inline constexpr const char* environment = "ENV";
-inline constexpr const char* noisy = "NOISY";
-inline constexpr const char* fresh = "NEW";
-inline constexpr const char* missing = "MISSING";
-inline constexpr const char* wrong = "WRONG";
-inline constexpr const char* suspect_fast = "SUSPECT-FAST";
-inline constexpr const char* skipped = "SKIPPED";
-inline constexpr const char* waived = "WAIVED";
-inline constexpr const char* warning = "WARN";
-}  // namespace verdict
-
-// What a value is held against, by the verdict's key `standard`.
-namespace held_against {
-inline constexpr const char* accepted = "accepted";
-inline constexpr const char* beside = "beside";
-inline constexpr const char* bound = "bound";
-}  // namespace held_against
-
-// "against the base beside it"
-std::string words_of(const std::string& standard);
-
-// The names of verdicts, worst first.
-const std::vector<std::string>& verdicts_by_severity();
-std::size_t severity(const std::string& verdict);  // 0 for the worst
-
-// Under it a row's evidence holds what the confirmation found.
-inline constexpr const char* confirmation_evidence = "A/B";
-
-// What was measured of one metric.
-struct Measured {
-  Value value;
-  std::optional<double> mad_between = {};
-  std::size_t processes = 1;
-  std::vector<double> values = {};    // a time's or a ratio's, one of each process
-  std::vector<double> readings = {};  // of a bound, one of each process, where they differ
+struct Row {
+  std::string case_id;
+  std::string device_class;
+  std::string variant;
+  std::string metric;
+  std::string kind = {};
+  std::string unit = {};
+  std::string verdict = {};
+  bool blocking = false;
+  std::optional<Value> value = {};
+  std::optional<Value> baseline = {};
+  std::optional<double> change = {};  // value / baseline - 1
+  std::optional<double> limit = {};   // the largest worsening that passes, as `change`
+  std::string sentence = {};
+  std::map<std::string, std::string> evidence = {};  // control, code, rule, bound ...
+  std::optional<std::string> next = {};              // the command to type next
+  // What it was held against: accepted, beside (the base's value of the same run) or bound; empty
+  // where it was against nothing.
+  std::string standard = {};
+  // Of a time or a ratio that gates: the smallest loss of speed that would have failed this run, as
+  // a share of the time, and by which standard.
+  std::optional<double> resolution = {};
+  std::string resolved_by = {};
 };
+
+// A symptom that a detector saw in one variant of a case: never a reason to fail, often the reason
+// why something failed.
+struct Detection {
+  std::string case_id;
+  std::string device_class;
+  std::string variant;
+  std::string detector;
+  std::string sentence;  // what was seen, with its numbers
+  double value = 0;
+  double threshold = 0;
+  std::string fix;
+  std::string source;                        // profile or result: where the numbers come from
+  std::optional<std::string> expected = {};  // why its case shows it on purpose
+};
+
+// What the change that is judged does to a rule that judges it, to an alias or to a case.
+struct RuleChange {
+  std::string rule;
+  std::string before;
+  std::string after;
+  std::string why = {};  // the change's own reason
+  bool loosens = false;
+  bool blocking = false;  // it loosens, and gives no reason of its own
+};
+
+struct Verdict {
+  int exit = 0;
+  std::map<std::string, std::int64_t> counts = {};
+  std::vector<Row> rows = {};
+  std::vector<std::string> notes =
+      {};  // about parts as a whole: no baseline yet, environment moved
+  std::vector<std::string> not_checked = {};  // what this verdict says nothing about, and why
+  std::vector<Detection> findings = {};       // the worst first
+  std::vector<std::string> caveats = {};      // why exit 0 is not "well"
+  std::vector<RuleChange> changes = {};       // since the merge base; what blocks first
+};
+
+Verdict parse_verdict(const Document& document);
+Verdict read_verdict(const std::filesystem::path& path);
+nlohmann::json to_json(const Verdict& verdict);
 
 }  // namespace holdfast::gate

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "gate/documents/documents.hpp"
+#include "gate/documents/list.hpp"
 #include "gate/documents/profile.hpp"
+#include "gate/documents/results.hpp"
+#include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
 

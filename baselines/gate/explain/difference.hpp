@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "gate/documents/documents.hpp"
+#include "gate/documents/list.hpp"
+#include "gate/documents/results.hpp"
 #include "gate/documents/results_root.hpp"
 
 namespace holdfast::gate {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/explain/difference.hpp"
+#include "gate/documents/baseline.hpp"
 
 #include <gmock/gmock.h>
 

@@ -7,7 +7,7 @@
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/measured_part.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/report/profile_report.hpp"
 
 namespace holdfast::gate {

@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "gate/documents/documents.hpp"
+#include "gate/documents/baseline.hpp"
 #include "gate/documents/kernel_table.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/profile.hpp"
+#include "gate/documents/results.hpp"
+#include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
 

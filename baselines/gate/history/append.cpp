@@ -9,7 +9,7 @@
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/selftest.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 namespace {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gate/documents/history_store.hpp"
+#include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
 

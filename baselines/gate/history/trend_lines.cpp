@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "gate/documents/policy.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/history/change_points.hpp"
 
 namespace holdfast::gate {

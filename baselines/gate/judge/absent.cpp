@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "gate/base/numbers.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/judge/metric.hpp"
 
 namespace holdfast::gate {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "gate/base/numbers.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/judge/metric_context.hpp"
 
 namespace holdfast::gate {

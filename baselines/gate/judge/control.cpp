@@ -10,7 +10,7 @@
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/kernel_table.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/judge/metric_context.hpp"
 #include "gate/measure/instruction_counts.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "gate/base/numbers.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/judge/screening.hpp"
 
 namespace holdfast::gate {

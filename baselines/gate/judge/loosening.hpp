@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/documents/baseline.hpp"
 #include "gate/documents/policy.hpp"
 
 namespace holdfast::gate {

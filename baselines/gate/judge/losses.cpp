@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "gate/base/numbers.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/judge/part_judge.hpp"
 
 namespace holdfast::gate {

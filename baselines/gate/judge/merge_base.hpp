@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "gate/documents/aliases.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/baseline.hpp"
+#include "gate/documents/list.hpp"
+#include "gate/documents/meaning.hpp"
 #include "gate/documents/policy.hpp"
+#include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "gate/base/numbers.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/judge/loosening.hpp"
 #include "gate/judge/metric_context.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/unrequested.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/judge/part_judge.hpp"
 
 namespace holdfast::gate {

@@ -10,6 +10,7 @@
 
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/policy.hpp"
+#include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
 

@@ -2,7 +2,7 @@
 // What is told of a part beside the rows of its metrics: how it was measured, what it had to be
 // held against, and what nothing was.
 #include "gate/base/numbers.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/judge/part_judge.hpp"
 
 namespace holdfast::gate {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "gate/base/numbers.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/judge/loosening.hpp"
 #include "gate/judge/metric_context.hpp"
 #include "gate/judge/surroundings.hpp"

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "gate/documents/documents.hpp"
+#include "gate/documents/baseline.hpp"
 #include "gate/documents/policy.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/judge/screening.hpp"
 #include "gate/base/numbers.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 
 #include <gmock/gmock.h>
 

@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "gate/base/numbers.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/judge/screening.hpp"
 
 namespace holdfast::gate {

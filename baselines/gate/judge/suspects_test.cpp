@@ -10,7 +10,7 @@ namespace holdfast::gate {
 namespace {
 
 using testing::HasSubstr;
-
+using testing::IsEmpty;
 using toy::baseline_of;
 using toy::judge;
 using toy::part;

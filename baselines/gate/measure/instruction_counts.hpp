@@ -11,8 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "gate/documents/documents.hpp"
+#include "gate/documents/list.hpp"
 #include "gate/documents/measured_part.hpp"
+#include "gate/documents/results.hpp"
 
 namespace holdfast::gate {
 

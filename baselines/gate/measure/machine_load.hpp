@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "gate/documents/documents.hpp"
+#include "gate/documents/results.hpp"
 
 namespace holdfast::gate {
 

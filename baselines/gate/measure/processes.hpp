@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "gate/documents/documents.hpp"
+#include "gate/documents/list.hpp"
+#include "gate/documents/results.hpp"
 
 namespace holdfast::gate {
 

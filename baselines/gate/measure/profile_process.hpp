@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "gate/documents/documents.hpp"
 #include "gate/documents/profile.hpp"
+#include "gate/documents/results.hpp"
 #include "gate/measure/suite_process.hpp"
 
 namespace holdfast::gate {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/measure/suite_process.hpp"
 
+#include "base/names.hpp"
+#include "gate/base/json.hpp"
 #include "gate/documents/build_folder.hpp"
-#include "gate/documents/documents.hpp"
 #include "gate/measure/gpu_driver.hpp"
 
 namespace holdfast::gate {

@@ -11,7 +11,8 @@
 
 #include "base/machine.hpp"
 #include "gate/documents/beside.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/list.hpp"
+#include "gate/documents/results.hpp"
 #include "gate/measure/machine_load.hpp"
 #include "gate/measure/schedule.hpp"
 #include "gate/measure/suite_process.hpp"

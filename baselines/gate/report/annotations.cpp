@@ -2,7 +2,7 @@
 // A verdict as GitHub's workflow commands, "::error file=..,title=..::..".
 #include "gate/documents/baseline_files.hpp"
 #include "gate/documents/case_name.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/report/terminal.hpp"
 #include "gate/report/verdict_rows.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "gate/base/shown_text.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/report/terminal.hpp"
 
 namespace holdfast::gate {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "gate/base/numbers.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/report/markdown_text.hpp"
 #include "gate/report/profile_report.hpp"
 #include "gate/report/terminal.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "gate/documents/documents.hpp"
 #include "gate/documents/profile.hpp"
+#include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
 

@@ -10,7 +10,7 @@
 
 #include "gate/compare/confirm.hpp"
 #include "gate/documents/measured_part.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/report/profile_report.hpp"
 #include "gate/report/verdict_rows.hpp"
 

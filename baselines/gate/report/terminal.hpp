@@ -6,7 +6,7 @@
 #include <string>
 
 #include "gate/base/printing.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
 

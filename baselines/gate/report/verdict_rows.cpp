@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "gate/documents/measured_part.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 namespace {

@@ -6,6 +6,8 @@
 
 #include <source_location>
 
+#include "gate/documents/results.hpp"
+#include "gate/documents/verdict.hpp"
 #include "gate/testing/toy_root.hpp"
 
 namespace holdfast::gate {

@@ -19,7 +19,7 @@
 #include "gate/compare/comparison.hpp"
 #include "gate/compare/confirm.hpp"
 #include "gate/documents/build_folder.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/measure/suite_process.hpp"
 
 namespace holdfast::gate {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "gate/documents/baseline.hpp"
+#include "gate/documents/results.hpp"
 #include "gate/testing/toy_root.hpp"
 
 namespace holdfast::gate::toy {

@@ -10,7 +10,9 @@
 #include <string>
 
 #include "gate/base/process.hpp"
+#include "gate/documents/baseline.hpp"
 #include "gate/documents/policy.hpp"
+#include "gate/documents/results.hpp"
 #include "gate/testing/arguments.hpp"
 
 namespace holdfast::gate::toy {

@@ -15,7 +15,7 @@
 #include "gate/documents/baseline_files.hpp"
 #include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/explain/detectors.hpp"
 #include "gate/judge/part.hpp"
 

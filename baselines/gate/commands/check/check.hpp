@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "gate/documents/documents.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/results_root.hpp"
+#include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {
 

@@ -7,7 +7,7 @@
 #include "gate/base/shown_text.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/measured_part.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/measure/gpu_driver.hpp"
 
 namespace holdfast::gate {

@@ -8,7 +8,7 @@
 #include "gate/base/store.hpp"
 #include "gate/commands/check/check_measured.hpp"
 #include "gate/documents/baseline_files.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 namespace {

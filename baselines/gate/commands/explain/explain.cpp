@@ -14,7 +14,7 @@
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/case_name.hpp"
 #include "gate/documents/results_root.hpp"
-#include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/explain/detectors.hpp"
 #include "gate/explain/explain.hpp"
 

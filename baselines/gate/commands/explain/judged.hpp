@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "gate/commands/check/check.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/results.hpp"
 #include "gate/documents/verdict.hpp"
+#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "gate/commands/run/plan.hpp"
-#include "gate/documents/documents.hpp"
+#include "gate/documents/results.hpp"
 #include "gate/measure/suite_run.hpp"
 
 namespace holdfast::gate {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/accept/measured_runs.hpp"
+#include "gate/accept/accepted_runs.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -15,14 +15,14 @@ constexpr double widest_spread =
 constexpr double spread_on_shared_cores = 0.05;
 
 // How far apart the processors stood in a run of a case; 0 where it does not tell.
-double handover(const MeasuredRun& run, const std::string& case_id) {
+double handover(const AcceptedRun& run, const std::string& case_id) {
   const auto at = run.metrics.find(entry_key(case_id, case_variant, handover_metric));
   return at == run.metrics.end() ? 0 : std::get<double>(at->second.value);
 }
 
 }  // namespace
 
-MeasuredRun::MeasuredRun(const Results& run) : results(run) {
+AcceptedRun::AcceptedRun(const Results& run) : results(run) {
   for (const CaseResult& result : run.cases) {
     const bool shared = had_shared_cores(result);
     if (shared) on_shared_cores.insert(result.id);
@@ -44,21 +44,21 @@ bool is_noisy(const Standard& standard, const Measured& measured) {
           measured.mad_between.value_or(0) > widest_spread * std::get<double>(measured.value));
 }
 
-std::vector<const MeasuredRun*> best_shown(const std::vector<MeasuredRun>& runs,
+std::vector<const AcceptedRun*> best_shown(const std::vector<AcceptedRun>& runs,
                                            const Standard& standard, const std::string& key) {
   const std::string case_id = entry_name(key).case_id;
-  std::vector<const MeasuredRun*> found;
-  for (const MeasuredRun& run : runs)
+  std::vector<const AcceptedRun*> found;
+  for (const AcceptedRun& run : runs)
     if (const auto at = run.metrics.find(key);
         at != run.metrics.end() && !is_noisy(standard, at->second))
       found.push_back(&run);
-  const auto shared = [&](const MeasuredRun* run) {
+  const auto shared = [&](const AcceptedRun* run) {
     return run->on_shared_cores.contains(case_id);
   };
   if (!std::ranges::all_of(found, shared)) std::erase_if(found, shared);
   double closest = std::numeric_limits<double>::infinity();
-  for (const MeasuredRun* run : found) closest = std::min(closest, handover(*run, case_id));
-  std::erase_if(found, [&](const MeasuredRun* run) {
+  for (const AcceptedRun* run : found) closest = std::min(closest, handover(*run, case_id));
+  std::erase_if(found, [&](const AcceptedRun* run) {
     return handover(*run, case_id) > further_apart * closest;
   });
   return found;

@@ -7,20 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "gate/documents/documents.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/policy.hpp"
+#include "gate/documents/results.hpp"
 
 namespace holdfast::gate {
 
 // A run, and what it measured by entry key. What was measured on shared cores is known no better
 // than sharing bends it, however well its processes agree.
-struct MeasuredRun {
+struct AcceptedRun {
   const Results& results;
   std::map<std::string, Measured> metrics = {};
   std::set<std::string> on_shared_cores = {};  // cases
 
-  explicit MeasuredRun(const Results& run);
+  explicit AcceptedRun(const Results& run);
 };
 
 // A gated time or ratio of which no process was undisturbed, or a ratio whose processes differ too
@@ -30,7 +30,7 @@ bool is_noisy(const Standard& standard, const Measured& measured);
 // The runs that show the metric of the key best: those whose processes agree, on cores of their own
 // where any had them, on processors that stood as close as in any of them. Of a single run these
 // are it, or none.
-std::vector<const MeasuredRun*> best_shown(const std::vector<MeasuredRun>& runs,
+std::vector<const AcceptedRun*> best_shown(const std::vector<AcceptedRun>& runs,
                                            const Standard& standard, const std::string& key);
 
 }  // namespace holdfast::gate

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// holdfast-list/2: what a suite promises to measure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/base/json.hpp"
+#include "gate/documents/meaning.hpp"
+
+namespace holdfast::gate {
+
+// A finding of a detector that a case shows on purpose, in every run on these kinds of devices.
+struct ExpectedFinding {
+  std::string finding;
+  std::string why;
+  std::vector<std::string> devices = {};
+};
+
+struct ListedCase {
+  std::string id;
+  std::string tier;
+  bool reference = false;
+  std::map<std::string, std::vector<std::string>> devices = {};  // device_kind() -> metric names
+  std::optional<double> limit = {};  // of the error of its result; empty where it checks none
+  // Why its instructions are not counted on a host; empty where they are, or it does not gate
+  // there.
+  std::optional<std::string> uncounted = {};
+  std::vector<ExpectedFinding> expected = {};
+};
+
+struct List {
+  std::string suite;
+  std::vector<ListedCase> cases = {};
+  Meanings metrics = {};  // of all that the cases have, and of more
+};
+
+List parse_list(const Document& document);
+List read_list(const std::filesystem::path& path);
+nlohmann::json to_json(const List& list);
+
+}  // namespace holdfast::gate

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of verdicts and their order, and what a verdict is about: one metric as it was
+// measured.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/base/numbers.hpp"
+
+namespace holdfast::gate {
+
+namespace verdict {
+inline constexpr const char* pass = "PASS";
+inline constexpr const char* regression = "REGRESSION";
+inline constexpr const char* changed = "CHANGED";
+inline constexpr const char* improved = "IMPROVED";
+inline constexpr const char* accepted = "ACCEPTED";
+inline constexpr const char* drift = "DRIFT";
+inline constexpr const char* environment = "ENV";
+inline constexpr const char* noisy = "NOISY";
+inline constexpr const char* fresh = "NEW";
+inline constexpr const char* missing = "MISSING";
+inline constexpr const char* wrong = "WRONG";
+inline constexpr const char* suspect_fast = "SUSPECT-FAST";
+inline constexpr const char* skipped = "SKIPPED";
+inline constexpr const char* waived = "WAIVED";
+inline constexpr const char* warning = "WARN";
+}  // namespace verdict
+
+// What a value is held against, by the verdict's key `standard`.
+namespace held_against {
+inline constexpr const char* accepted = "accepted";
+inline constexpr const char* beside = "beside";
+inline constexpr const char* bound = "bound";
+}  // namespace held_against
+
+// "against the base beside it"
+std::string words_of(const std::string& standard);
+
+// The names of verdicts, worst first.
+const std::vector<std::string>& verdicts_by_severity();
+std::size_t severity(const std::string& verdict);  // 0 for the worst
+
+// Under it a row's evidence holds what the confirmation found.
+inline constexpr const char* confirmation_evidence = "A/B";
+
+// What was measured of one metric.
+struct Measured {
+  Value value;
+  std::optional<double> mad_between = {};
+  std::size_t processes = 1;
+  std::vector<double> values = {};    // a time's or a ratio's, one of each process
+  std::vector<double> readings = {};  // of a bound, one of each process, where they differ
+};
+
+}  // namespace holdfast::gate
