@@ -40,6 +40,13 @@ std::filesystem::path part_of(const std::filesystem::path& place) {
 }
 
 int take_place(const std::filesystem::path& beside, const std::filesystem::path& place) {
+  // Renaming over a device, a FIFO or what a link calls one would take it away.
+  struct stat there = {};
+  const bool is_taken = ::stat(place.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
+  if (is_taken) {
+    (void)::unlink(beside.c_str());
+    return S_ISDIR(there.st_mode) ? EISDIR : ENOTSUP;
+  }
   if (std::rename(beside.c_str(), place.c_str()) == 0) return 0;
   const int error = errno;
   (void)::unlink(beside.c_str());

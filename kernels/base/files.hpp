@@ -29,7 +29,8 @@ class Descriptor {
 // ".NAME.part" beside NAME.
 std::filesystem::path part_of(const std::filesystem::path& place);
 
-// Gives the file `beside` its place, or removes it. Returns what went wrong, as errno does, or 0.
+// Gives the file `beside` its place, or removes it. Returns what went wrong, as errno does, or 0:
+// ENOTSUP where the place is a device, a FIFO or a socket, which stays as it is.
 int take_place(const std::filesystem::path& beside, const std::filesystem::path& place);
 
 // What was renamed in the folder outlives a stop of the machine. Returns what went wrong, or 0.

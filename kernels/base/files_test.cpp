@@ -37,6 +37,21 @@ class Files : public testing::Test {
   const fs::path place = folder / "out.json";
 };
 
+TEST_F(Files, ADeviceOrAFifoIsNoPlaceAndStaysWhatItIs) {
+  const fs::path fifo = folder / "fifo", link = folder / "link";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  fs::create_symlink("/dev/null", link);
+  for (const fs::path& there : {fifo, link}) {
+    WrittenFile file(there);
+    file.append("new");
+    file.publish();
+    EXPECT_EQ(file.error(), ENOTSUP) << there;
+  }
+  EXPECT_TRUE(fs::is_fifo(fifo));
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(files(), 3);
+}
+
 TEST_F(Files, ReadersSeeTheOldOneUntilItIsPublished) {
   WrittenFile file(place);
   file.append("n");

@@ -11,8 +11,10 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -203,6 +205,17 @@ class Run {
   std::exception_ptr error_ = {};
 };
 
+// Google Benchmark does not look whether its file takes what it writes.
+void check_complete(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  const std::string content{std::istreambuf_iterator<char>(stream), {}};
+  if (content.ends_with(content.starts_with('{') ? "}\n" : "\n")) return;
+  if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) return;
+  throw Error(Fault::bad_input,
+              text("--benchmark_out=", file.string(), ": cannot be written to its ",
+                   "end (is the disk full?); choose another place"));
+}
+
 // Google Benchmark keeps the address of `program`, and copies the flags.
 void initialise_benchmark(char* program, const SuiteOptions& options) {
   std::vector<std::string> words = options.benchmark_flags;
@@ -287,6 +300,7 @@ int run(char* program, const std::vector<std::string>& arguments) {
 
   const std::vector<Measured> measured = measuring.take();
   keep(measured);
+  if (!options.benchmark_out.empty()) check_complete(options.benchmark_out);
   return exit_code(measured);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real binary as a user types it: what it says, which code it ends with, what it leaves behind.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <map>
@@ -72,6 +73,21 @@ TEST_F(SuiteCommand, AnUnknownFlagOfGoogleBenchmarkIsUsage) {
 
 TEST_F(SuiteCommand, AnAbsentFolderForGoogleBenchmarksFileIsUsage) {
   expect_usage(suite("--benchmark_out=" + (folder / "absent" / "out.json").string()));
+}
+
+TEST_F(SuiteCommand, AFileOfGoogleBenchmarkThatTakesNothingIsTold) {
+  const Said said = run("trap '' XFSZ; ulimit -f 0; " CUBED_SPHERE_SWE_BINARY
+                        " --tier=smoke --filter='rhs/n:24' --benchmark_out=" +
+                        (folder / "benchmark.json").string());
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_THAT(said.words, HasSubstr("benchmark.json: cannot be written to its end"));
+}
+
+TEST_F(SuiteCommand, NoFileTakesThePlaceOfAFifo) {
+  const auto fifo = folder / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  expect_usage(suite("--out=" + fifo.string()), "name a file");
+  EXPECT_TRUE(std::filesystem::is_fifo(fifo));
 }
 
 TEST_F(SuiteCommand, AFolderThatTakesNoFileIsKnownBeforeAnythingIsMeasured) {

@@ -88,9 +88,13 @@ std::size_t prune_store(const PruneRequest& request, const std::vector<List>& li
                         const std::set<std::string>& metrics, const Aliases& aliases,
                         std::ostream& told) {
   Store store(request.baselines, request.write ? Store::Use::writing : Store::Use::reading);
-  std::size_t going = 0;
+  std::size_t going = 0, looked_at = 0;
   for (const std::string& place : store.places("devices/", ".json")) {
-    const fs::path suite = fs::path(place).stem();
+    const fs::path suite = fs::path(place).stem(), of = fs::path(place).parent_path().filename();
+    if ((!request.suite.empty() && suite != request.suite) ||
+        (!request.device_class.empty() && of != request.device_class))
+      continue;
+    ++looked_at;
     const auto list = std::find_if(lists.begin(), lists.end(),
                                    [&](const List& one) { return one.suite == suite; });
     if (list == lists.end()) {
@@ -102,6 +106,12 @@ std::size_t prune_store(const PruneRequest& request, const std::vector<List>& li
     for (const List& other : lists) meanings.merge(Meanings(other.metrics));
     going += prune_file(store, place, *list, metrics, meanings, aliases, request.write, told);
   }
+  if (looked_at == 0)
+    throw Error(Fault::bad_input,
+                text(request.baselines.string(), " holds no baseline",
+                     request.suite.empty() ? "" : text(" of the suite ", request.suite),
+                     request.device_class.empty() ? "" : text(" on ", request.device_class),
+                     "; holdfast baseline show lists all"));
   store.publish();
   return going;
 }

@@ -29,9 +29,12 @@ std::vector<Orphan> orphans(const Baseline& baseline, const List& list,
 struct PruneRequest {
   std::filesystem::path baselines = "baselines";
   std::filesystem::path lists = {};  // of the build
+  std::string suite = {};            // that one alone; empty: all
+  std::string device_class = {};     // likewise
   bool write = false;                // otherwise only told
 };
 
+// Throws Error(bad_input) where no baseline is of the suite and the class that are asked for.
 int prune(const PruneRequest& request);
 
 }  // namespace holdfast::gate

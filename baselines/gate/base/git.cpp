@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "gate/base/error.hpp"
+#include "gate/base/shown_text.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -57,7 +58,7 @@ std::string reason_of(std::string_view said) {
 }
 
 void require_name(std::string_view option, const std::string& name, std::string_view kinds) {
-  if (name.empty() || name.starts_with('-'))
+  if (name.empty() || name.starts_with('-') || shown_text(name) != name)
     throw Error(Fault::bad_input,
                 text("--", option, "=", name, ": git takes that for no name; name ", kinds));
 }

@@ -122,6 +122,9 @@ nlohmann::json nullable(const std::optional<T>& value) {
 // Throws Error(bad_input), which ends with `advice`, unless there is such a folder.
 void require_folder(const std::filesystem::path& path, std::string_view advice);
 
+// What stands in a folder. Throws Error(bad_input) for one that cannot be read.
+std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder);
+
 std::string read_file(const std::filesystem::path& path);
 // Readers see the old file or the new one, and a failure leaves nothing behind (WrittenFile).
 // Without syncing that holds as long as the machine does not stop, which is enough for what can be

@@ -185,6 +185,14 @@ TEST(JsonReading, ATextWithANulInItIsAnErrorBecauseSentencesWouldEndThere) {
                 testing::ThrowsMessage<Error>(testing::HasSubstr("x.json:1: a text with a NUL")));
 }
 
+TEST(Folders, OneThatCannotBeReadIsASentence) {
+  const TemporaryFolder folder("folders-test");
+  write_file(folder.path() / "file", "");
+  EXPECT_THAT(folder_entries(folder.path()), testing::ElementsAre(folder.path() / "file"));
+  EXPECT_THAT([&] { (void)folder_entries(folder.path() / "file"); },
+              testing::ThrowsMessage<Error>(testing::StartsWith("cannot read the folder ")));
+}
+
 TEST(JsonWriting, ANegativeZeroIsWrittenAsTheZeroThatItIsReadAs) {
   EXPECT_EQ(canonical_line(-0.0), "0");
 }

@@ -101,6 +101,18 @@ void require_folder(const std::filesystem::path& path, std::string_view advice) 
                                       : text("there is no folder ", path.string(), "; ", advice));
 }
 
+std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder) {
+  std::error_code problem;
+  std::vector<std::filesystem::path> entries;
+  for (std::filesystem::directory_iterator at(folder, problem), end; !problem && at != end;
+       at.increment(problem))
+    entries.push_back(at->path());
+  if (problem)
+    throw Error(Fault::bad_input, text("cannot read the folder ", folder.string(), ": ",
+                                       problem.message(), "; make it readable, or name another"));
+  return entries;
+}
+
 std::string read_file(const std::filesystem::path& path) {
   const auto refuse = [&](std::string_view why) {
     throw Error(Fault::bad_input, text("cannot read ", path.string(), ": ", why));

@@ -43,6 +43,24 @@ std::vector<OptionRow> with_common_rows(std::vector<OptionRow> options) {
   return options;
 }
 
+bool is_verb_of(std::string_view verb, std::string_view verbs) {
+  return text(", ", verbs, ", ").find(text(", ", verb, ", ")) != std::string::npos;
+}
+
+// What is given and would be ignored was meant otherwise.
+void refuse_idle(const Command& command, const Options& given) {
+  for (const OptionRow& option : command.options) {
+    if (!given.has(option.name)) continue;
+    if (!option.needs.empty() && !given.has(option.needs))
+      throw Error(Fault::bad_input, text("--", option.name, " says nothing without --",
+                                         option.needs, "; give both, or leave it out"));
+    if (!option.verbs.empty() && !is_verb_of(given.operands().front(), option.verbs))
+      throw Error(Fault::bad_input, text("holdfast ", command.name, ' ', given.operands().front(),
+                                         " has no option --", option.name, ", which is for ",
+                                         option.verbs, "; leave it out"));
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
@@ -136,6 +154,9 @@ Options Command::parse(const std::vector<std::string>& arguments) const {
     } else {
       throw Error(Fault::bad_input, text(given, " needs a value: ", given, "=", row->value));
     }
+    if (!row->value.empty() && values.back().empty())
+      throw Error(Fault::bad_input,
+                  text(given, " is empty; give ", row->value, ", or leave it out"));
   }
   const std::size_t count = parsed.operands_.size();
   if (count < fewest_operands)
@@ -145,6 +166,7 @@ Options Command::parse(const std::vector<std::string>& arguments) const {
     throw Error(Fault::bad_input,
                 text("holdfast ", name, " does not know what to do with '",
                      parsed.operands_[most_operands], "'; see holdfast ", name, " --help"));
+  refuse_idle(*this, parsed);
   return parsed;
 }
 
@@ -155,7 +177,9 @@ std::string Command::usage() const {
   for (const OptionRow& option : with_common_rows(options)) {
     std::string left = text("  --", option.name, option.value.empty() ? "" : "=", option.value);
     left.resize(std::max<std::size_t>(left.size() + 2, 30), ' ');
-    out += text(left, option.help, option.repeats ? " (may be repeated)" : "", "\n");
+    out += text(left, option.verbs, option.verbs.empty() ? "" : ": ",
+                option.needs.empty() ? "" : text("with --", option.needs, ": "), option.help,
+                option.repeats ? " (may be repeated)" : "", "\n");
   }
   if (!examples.empty()) out += text("\nexamples:\n", examples);
   return out;

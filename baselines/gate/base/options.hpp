@@ -15,6 +15,19 @@ struct OptionRow {
   std::string_view value = {};  // what the value is called in the usage; empty for a switch
   std::string_view help = {};
   bool repeats = false;
+  std::string_view verbs = {};  // "accept, diff" where the first operand is one of several verbs
+  std::string_view needs = {};  // another option, without which this one says nothing
+
+  constexpr OptionRow of(std::string_view some) const {
+    OptionRow row = *this;
+    row.verbs = some;
+    return row;
+  }
+  constexpr OptionRow beside(std::string_view other) const {
+    OptionRow row = *this;
+    row.needs = other;
+    return row;
+  }
 };
 
 // What the user typed, already held against the command's table.
@@ -46,8 +59,8 @@ struct Command {
   std::string_view examples = {};  // whole lines
   int (*run)(const Options& options) = nullptr;
 
-  // Throws Error(bad_input) with one sentence for an unknown option, a missing value or a wrong
-  // number of operands.
+  // Throws Error(bad_input) with one sentence for an unknown option, one that would be ignored, a
+  // missing or empty value or a wrong number of operands.
   Options parse(const std::vector<std::string>& arguments) const;
   std::string usage() const;
 };

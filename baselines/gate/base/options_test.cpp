@@ -49,6 +49,45 @@ TEST(Options, AnUnknownOptionNamesTheNearestOne) {
       ThrowsMessage<Error>("holdfast check has no option --onyl; did you mean --only?"));
 }
 
+TEST(Options, AnEmptyValueIsAnErrorAndNotAnOptionLeftOut) {
+  EXPECT_THAT(
+      [] {
+        (void)check.parse({"d", "--only="});
+      },
+      ThrowsMessage<Error>("--only is empty; give SUITE, or leave it out"));
+}
+
+const Command store = {.name = "store",
+                       .summary = "keeps",
+                       .operands = "keep DIR | show",
+                       .fewest_operands = 1,
+                       .most_operands = 2,
+                       .options = {OptionRow{"why", "TEXT", "the reason"}.of("keep, drop"),
+                                   OptionRow{"unit", "SECONDS", "of samples"}.beside("confirm"),
+                                   {"confirm", "BUILD"}}};
+
+TEST(Options, AnOptionOfAnotherVerbIsAnErrorAndNotIgnored) {
+  EXPECT_EQ(store.parse({"drop", "--why=x"}).value("why"), "x");
+  EXPECT_THAT(
+      [] {
+        (void)store.parse({"show", "--why=x"});
+      },
+      ThrowsMessage<Error>("holdfast store show has no option --why, which is for keep, "
+                           "drop; leave it out"));
+  EXPECT_THAT(store.usage(), HasSubstr("keep, drop: the reason"));
+}
+
+TEST(Options, AnOptionThatSaysNothingByItselfIsAnErrorAndNotIgnored) {
+  EXPECT_EQ(store.parse({"keep", "--unit=1", "--confirm=b"}).value("unit"), "1");
+  EXPECT_THAT(
+      [] {
+        (void)store.parse({"keep", "--unit=1"});
+      },
+      ThrowsMessage<Error>("--unit says nothing without --confirm; give both, or leave it "
+                           "out"));
+  EXPECT_THAT(store.usage(), HasSubstr("with --confirm: of samples"));
+}
+
 TEST(Options, AMissingOperandIsNamed) {
   EXPECT_THAT([] { (void)check.parse({"--quiet"}); },
               ThrowsMessage<Error>("holdfast check needs DIR; see holdfast check --help"));

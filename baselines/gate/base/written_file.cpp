@@ -13,10 +13,14 @@
 namespace holdfast::gate {
 
 void WrittenFile::check() const {
-  if (error() != 0)
-    throw Error(Fault::bad_input,
-                text("cannot write ", place().string(), ": ", std::strerror(error()),
-                     "; choose a folder that you may write to"));
+  if (error() == 0) return;
+  const char* const advice = error() == ENOTSUP  ? "; name a file"
+                             : error() == ENOSPC ? "; make room there, or choose another folder"
+                                                 : "; choose a folder that you may write to";
+  throw Error(Fault::bad_input, text("cannot write ", place().string(), ": ",
+                                     error() == ENOTSUP ? "it is a device or a FIFO, and no file"
+                                                        : std::strerror(error()),
+                                     advice));
 }
 
 void WrittenFile::append_copy_of(const std::filesystem::path& file) {

@@ -53,9 +53,10 @@ TimedCases timed_cases(const fs::path& base, const fs::path& head, const std::st
   std::ranges::set_difference(a, b, std::back_inserter(cases.base_alone));
   std::ranges::set_difference(b, a, std::back_inserter(cases.head_alone));
   if (cases.both.empty())
-    throw Error(Fault::bad_input,
-                text("the two builds have no timed case in common for --device=", device,
-                     filter ? " --filter=" + *filter : "", "; see holdfast list"));
+    throw Error(
+        Fault::bad_input,
+        text("the two builds have no timed case in common for --device=", device, " --tier=", tier,
+             filter ? " --filter=" + *filter : "", "; see holdfast list"));
   return cases;
 }
 
@@ -297,7 +298,7 @@ Command ab_command() {
                       {"real-time", "", "decide by real time, whatever others do"},
                       {"selftest", "",
                        "one build against itself: the rate of its false alarms; fails above 1 %"},
-                      {"trials", "N", "decisions of a self-test (default 20)"},
+                      OptionRow{"trials", "N", "decisions (default 20)"}.beside("selftest"),
                       {"out", "FILE",
                        "write the decisions and their units there, as JSON; of a self-test the "
                        "rate"}},

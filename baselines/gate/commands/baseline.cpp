@@ -312,6 +312,8 @@ int baseline_verb(const Options& options) {
                   "holdfast baseline prune takes no DIR: it asks the build's lists");
     return prune({.baselines = baselines,
                   .lists = options.value_or("lists", binary_folder().string()),
+                  .suite = options.value_or("only", ""),
+                  .device_class = options.value_or("device-class", ""),
                   .write = options.has("yes")});
   }
   if (verb != "accept" && verb != "diff")
@@ -325,6 +327,10 @@ int baseline_verb(const Options& options) {
                           : diff_verb(options, directory, baselines);
 }
 
+constexpr OptionRow of_accept(const OptionRow& row) {
+  return row.of("accept");
+}
+
 }  // namespace
 
 Command baseline_command() {
@@ -336,21 +342,19 @@ Command baseline_command() {
       .operands = "accept DIR | show [CASE] | diff DIR | prune",
       .fewest_operands = 1,
       .most_operands = 2,
-      .options = {{"why", "TEXT", "the reason, which a worsening needs"},
-                  {"again", "DIR", "accept, diff: another run of this build, whose times count too",
-                   true},
-                  {"bootstrap", "", "accept ratios from fewer than five processes"},
-                  {"counts-only", "",
-                   "accept counts, bytes, instructions and codegen alone, as from a busy machine: "
-                   "times and ratios stay as they are"},
-                  {"new-anchor", "", "accept: measure drift from these values on, as at a release"},
-                  {"yes", "", "prune: remove what no list speaks of, instead of telling it"},
-                  common::baselines,
-                  common::policy,
-                  common::only,
-                  common::device,
-                  {"device-class", "CLASS", "show: that class alone"},
-                  common::lists},
+      .options =
+          {of_accept({"why", "TEXT", "the reason, which a worsening needs"}),
+           OptionRow{"again", "DIR", "another run of this build, whose times count too", true}.of(
+               "accept, diff"),
+           of_accept({"bootstrap", "", "ratios from fewer than five processes too"}),
+           of_accept({"counts-only", "",
+                      "counts, bytes, instructions and codegen alone, as from a busy "
+                      "machine: times and ratios stay as they are"}),
+           of_accept({"new-anchor", "", "measure drift from these values on, as at a release"}),
+           OptionRow{"yes", "", "remove what no list speaks of, instead of telling it"}.of("prune"),
+           common::baselines, common::policy, common::only.of("accept, diff, prune"),
+           common::device.of("accept, diff"),
+           OptionRow{"device-class", "CLASS", "that class alone"}.of("show, prune"), common::lists},
       .examples =
           "  holdfast baseline accept build/release/results --why=\"one kernel per stage\"\n"
           "  holdfast baseline accept run1 --again=run2 --again=run3 --again=run4 "

@@ -209,6 +209,10 @@ std::string accepted_times(const std::set<std::string>& timed, const std::string
 
 int doctor(const Options& options) {
   if (const auto root = options.value("resolution")) {
+    if (options.has("ctest-resources"))
+      throw Error(Fault::bad_input,
+                  "--resolution looks at results instead of this machine; give --ctest-resources "
+                  "by itself");
     const fs::path file = fs::path(*root) / "verdict.json";
     if (!fs::exists(file))
       throw Error(Fault::incomplete,

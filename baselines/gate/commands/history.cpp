@@ -13,6 +13,11 @@ namespace holdfast::gate {
 namespace {
 
 void append(const Options& options, const std::string& store) {
+  if (const auto branch = options.value("branch")) require_name("branch", *branch, "a branch");
+  // A page links to it.
+  const std::string ci = options.value_or("ci", "https://");
+  if (!ci.starts_with("https://") && !ci.starts_with("http://"))
+    throw Error(Fault::bad_input, text("--ci=", ci, ": give an address, https://..."));
   const Appended appended = append_history(options.operands()[1], store,
                                            {.advisory = options.has("all"),
                                             .repository = options.value_or("repository", "."),
@@ -96,30 +101,38 @@ int history(const Options& options) {
                                      "'; it can append DIR, fetch, push and rewrite"));
 }
 
+constexpr OptionRow of_append(const OptionRow& row) {
+  return row.of("append");
+}
+constexpr OptionRow of_both(const OptionRow& row) {
+  return row.of("fetch, push");
+}
+
 }  // namespace
 
 Command history_command() {
-  return {.name = "history",
-          .summary = "Appends results to the history of trends, and shares it on a branch of git.",
-          .operands = "append DIR | fetch | push | rewrite",
-          .fewest_operands = 1,
-          .most_operands = 2,
-          .options = {{"store", "DIR", "the folder of the history; made where it is absent"},
-                      {"all", "", "append: advisory metrics too, which nothing judges"},
-                      {"branch", "NAME",
-                       "append: the branch that was measured (default: the one checked out)"},
-                      {"ci", "URL", "append: the address of the CI run that measured"},
-                      {"repository", "DIR",
-                       "whose commits were measured, and whose remote is meant (default: .)"},
-                      {"remote", "NAME",
-                       "fetch, push: a remote, an address or a path (default: "
-                       "origin)"},
-                      {"data-branch", "NAME", "fetch, push: the branch (default: holdfast-data)"},
-                      {"rewritten", "", "fetch, push: take a branch that was pushed by force"}},
-          .examples =
-              "  holdfast history append build/release/results --store=history\n"
-              "  holdfast history push --store=history\n",
-          .run = history};
+  return {
+      .name = "history",
+      .summary = "Appends results to the history of trends, and shares it on a branch of git.",
+      .operands = "append DIR | fetch | push | rewrite",
+      .fewest_operands = 1,
+      .most_operands = 2,
+      .options = {{"store", "DIR", "the folder of the history; made where it is absent"},
+                  of_append({"all", "", "advisory metrics too, which nothing judges"}),
+                  of_append({"branch", "NAME",
+                             "the branch that was measured (default: the one checked out)"}),
+                  of_append({"ci", "URL", "the address of the CI run that measured"}),
+                  OptionRow{"repository", "DIR",
+                            "whose commits were measured, and whose remote is meant (default: "
+                            ".)"}
+                      .of("append, fetch, push"),
+                  of_both({"remote", "NAME", "a remote, an address or a path (default: origin)"}),
+                  of_both({"data-branch", "NAME", "the branch (default: holdfast-data)"}),
+                  of_both({"rewritten", "", "take a branch that was pushed by force"})},
+      .examples =
+          "  holdfast history append build/release/results --store=history\n"
+          "  holdfast history push --store=history\n",
+      .run = history};
 }
 
 }  // namespace holdfast::gate

@@ -169,33 +169,35 @@ int profile(const Options& options) {
 }  // namespace
 
 Command profile_command() {
-  return {.name = "profile",
-          .summary = "Profiles a few steps of one case, and says what stands out.",
-          .operands = "SUITE CASE",
-          .fewest_operands = 2,
-          .most_operands = 2,
-          .options = {{"device", "D", "host, cuda, cuda:N or cuda-dry:sm_NN"},
-                      {"out", "DIR", "receives document, trace, memory profile and kernels"},
-                      {"steps", "K", "profile K steps in a row after the warm-up (default 10)"},
-                      {"every", "N", "profile periodically: K steps at step N, 2 N, ..."},
-                      {"variant", "WHICH", "optimized (default), reference or both"},
-                      {"trace", "", "print the path of the timeline alone, for scripts"},
-                      {"assert-mean", "SECONDS", "exit 1 when a mean step takes longer"},
-                      {"nvml-log", "FILE", "sample load, memory, clocks and power meanwhile"},
-                      {"nvml-period", "SECONDS", "between two samples (default 0.1)"},
-                      {"timeout", "SECONDS", "given to the suite (default 300)"},
-                      {"bin-dir", "DIR", "where the suites are (default: beside holdfast)"},
-                      {"quiet", "", "print the overview and what stands out"}},
-          .examples =
-              "  holdfast profile cubed_sphere_swe rk4_step/n:48/f64 --device=cuda-dry:sm_90 "
-              "--out=profile\n"
-              "  holdfast profile clusterless_kde decode/size:small/data:profile --device=host "
-              "--steps=2 "
-              "--assert-mean=0.15 "
-              "--out=profile\n"
-              "  holdfast profile cubed_sphere_swe loop/n:96/steps:100/launch:graph --device=cuda "
-              "--every=100 --steps=2 --out=profile\n",
-          .run = profile};
+  return {
+      .name = "profile",
+      .summary = "Profiles a few steps of one case, and says what stands out.",
+      .operands = "SUITE CASE",
+      .fewest_operands = 2,
+      .most_operands = 2,
+      .options = {{"device", "D", "host, cuda, cuda:N or cuda-dry:sm_NN"},
+                  {"out", "DIR", "receives document, trace, memory profile and kernels"},
+                  {"steps", "K", "profile K steps in a row after the warm-up (default 10)"},
+                  {"every", "N", "profile periodically: K steps at step N, 2 N, ..."},
+                  {"variant", "WHICH", "optimized (default), reference or both"},
+                  {"trace", "", "print the path of the timeline alone, for scripts"},
+                  {"assert-mean", "SECONDS", "exit 1 when a mean step takes longer"},
+                  {"nvml-log", "FILE", "sample load, memory, clocks and power meanwhile"},
+                  OptionRow{"nvml-period", "SECONDS", "between two samples (default 0.1)"}.beside(
+                      "nvml-log"),
+                  {"timeout", "SECONDS", "given to the suite (default 300)"},
+                  {"bin-dir", "DIR", "where the suites are (default: beside holdfast)"},
+                  {"quiet", "", "print the overview and what stands out"}},
+      .examples =
+          "  holdfast profile cubed_sphere_swe rk4_step/n:48/f64 --device=cuda-dry:sm_90 "
+          "--out=profile\n"
+          "  holdfast profile clusterless_kde decode/size:small/data:profile --device=host "
+          "--steps=2 "
+          "--assert-mean=0.15 "
+          "--out=profile\n"
+          "  holdfast profile cubed_sphere_swe loop/n:96/steps:100/launch:graph --device=cuda "
+          "--every=100 --steps=2 --out=profile\n",
+      .run = profile};
 }
 
 }  // namespace holdfast::gate

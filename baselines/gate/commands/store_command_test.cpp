@@ -78,6 +78,20 @@ TEST_F(StoreCommand, PruneTellsWhatWouldGoAndWritesNothing) {
   EXPECT_EQ(stored(), before);
 }
 
+TEST_F(StoreCommand, PruneLooksAtTheSuiteAndTheClassThatItIsAskedForAlone) {
+  accepted(toy::dry());
+  accepted(toy::host());
+  move_entry(launches_key, "toy/gone/n:64/f64|optimized|launches");
+  const std::string before = stored(), of_host = "--device-class=" + toy::host().env.device_class;
+  expect_output(prune({"--yes", of_host}), 0, HasSubstr("every entry has its case and metric"));
+  expect_complaint(prune({"--yes", "--only=other"}), 2,
+                   HasSubstr("holds no baseline of the suite other; "));
+  expect_complaint(prune({"--yes", "--device-class=tpu"}), 2, HasSubstr("no baseline on tpu; "));
+  EXPECT_EQ(stored(), before);
+  expect_output(prune({"--yes", "--only=toy", "--device-class=cuda-dry-sm_90"}), 0,
+                HasSubstr("(no such case)"));
+}
+
 TEST_F(StoreCommand, PruneRemovesTheEntriesOfLostCasesAndMetrics) {
   accepted(toy::dry());
   move_entry(launches_key, "toy/gone/n:64/f64|optimized|launches");

@@ -141,6 +141,16 @@ TEST(Policy, ABoundOnASumIsToldInTheUnitOfItsMetricsBesideItsWaiver) {
       ElementsAre(EndsWith(": at most 1 ms (s)"), EndsWith(": waived until 2026-11-21: known")));
 }
 
+TEST(Policy, AWaiverEndsOnADayOfTheCalendar) {
+  for (const char* day : {"2027-02-30", "2026-99-99", "2026-11-31", "2026-00-10"})
+    EXPECT_THAT(
+        [&] {
+          (void)with("", text(R"({"match": "toy/**", "metric": "launches", "until": ")", day,
+                              R"(", "why": "known"})"));
+        },
+        ThrowsMessage<Error>(HasSubstr(text("'", day, "', and no day of the calendar"))));
+}
+
 TEST(Policy, ARuleThatMatchesNothingIsAnErrorWithItsLine) {
   const Policy policy =
       with("\n{\"match\": \"toy/absent/**\", \"metric\": \"launches\", \"tolerance\": 1}");

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/names.hpp"
 #include "gate/base/options.hpp"
 #include "gate/base/shown_text.hpp"
 #include "gate/documents/build_folder.hpp"
@@ -71,10 +72,10 @@ bool holds_verdict(const fs::path& root) {
 
 std::vector<fs::path> result_files(const fs::path& directory) {
   std::vector<fs::path> files;
-  for (const auto& folder : fs::directory_iterator(directory)) {
-    if (!folder.is_directory()) continue;
-    for (const auto& file : fs::directory_iterator(folder.path()))
-      if (is_of_results(file.path())) files.push_back(file.path());
+  for (const fs::path& folder : folder_entries(directory)) {
+    if (!fs::is_directory(folder)) continue;
+    for (const fs::path& file : folder_entries(folder))
+      if (is_of_results(file)) files.push_back(file);
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -144,10 +145,10 @@ Error elsewhere(const fs::path& file, std::string_view what, const std::string& 
 
 std::vector<fs::path> files_by_class(const fs::path& root, std::string_view ending) {
   std::vector<fs::path> files;
-  for (const auto& device_class : fs::directory_iterator(root)) {
-    if (!device_class.is_directory()) continue;
-    for (const auto& entry : fs::directory_iterator(device_class.path()))
-      if (entry.path().filename().string().ends_with(ending)) files.push_back(entry.path());
+  for (const fs::path& device_class : folder_entries(root)) {
+    if (!fs::is_directory(device_class)) continue;
+    for (const fs::path& file : folder_entries(device_class))
+      if (file.filename().string().ends_with(ending)) files.push_back(file);
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -271,8 +272,8 @@ std::string profile_name(const std::string& case_id, const std::string& variant)
 std::vector<Profile> read_profiles(const fs::path& folder) {
   std::vector<fs::path> files;
   if (!fs::is_directory(folder)) return {};
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().filename().string().ends_with(profile_ending)) files.push_back(entry.path());
+  for (const fs::path& file : folder_entries(folder))
+    if (file.filename().string().ends_with(profile_ending)) files.push_back(file);
   std::sort(files.begin(), files.end());
   std::vector<Profile> profiles;
   for (const fs::path& file : files) {

@@ -133,8 +133,8 @@ class Runner {
     });
   }
   double stretch() const { return stretch_of_load(load_of_keepers(task_.device)); }
-  bool is_spent(double budget_seconds) const {
-    return budget_seconds > 0 && seconds_since(start_) > budget_seconds * stretch();
+  bool is_spent(const std::optional<double>& budget_seconds) const {
+    return budget_seconds && seconds_since(start_) > *budget_seconds * stretch();
   }
 
   void tell_undecided(const Ids& ids) {

@@ -28,8 +28,8 @@ struct SuiteTask {
   FormerNames names = {};              // of those that this build calls otherwise
   Effort effort = {};
   // On a machine at rest; beyond the first ones no process begins after it, but for what the
-  // machine bent, which has more seconds. 0: no limit.
-  double budget_seconds = 0, bent_budget_seconds = 0;
+  // machine bent, which has more seconds. Empty: no limit.
+  std::optional<double> budget_seconds = {}, bent_budget_seconds = {};
   std::int64_t whatever_it_takes = 1;  // processes of a case that the budget never denies
   double timeout_seconds = 0;          // of a case that nobody has timed before
   std::filesystem::path folder = {};   // keeps what the processes write and share

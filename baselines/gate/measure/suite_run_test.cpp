@@ -42,6 +42,11 @@ TEST_F(SuiteRuns, NoProcessBeginsAfterTheBudgetButTheFirst) {
   EXPECT_TRUE(done.lost.empty());
 }
 
+TEST_F(SuiteRuns, ABudgetOfNoSecondsHasTheFirstProcessAlone) {
+  task_.budget_seconds = task_.bent_budget_seconds = 0;
+  EXPECT_EQ(run().most_processes(), 1);
+}
+
 TEST_F(SuiteRuns, NoBudgetDeniesTheProcessesThatADecisionNeeds) {
   task_.budget_seconds = 1e-9;
   task_.effort.most = 8;

@@ -234,6 +234,11 @@ void check_writable(const std::filesystem::path& path, std::string_view option) 
                 text(given, ": there is no folder ", folder.string(), "; create it first"));
   if (std::filesystem::is_directory(path, problem))
     throw Error(Fault::bad_input, text(given, " is a folder; name a file in it"));
+  // Google Benchmark writes into what stands there, whatever it is.
+  if (option != "benchmark_out" && std::filesystem::exists(path, problem) &&
+      !std::filesystem::is_regular_file(path, problem))
+    throw Error(Fault::bad_input,
+                text(given, " is a device or a FIFO, which takes no file's place; name a file"));
   // Permissions alone do not tell: root may write anywhere but on a read-only file system.
   const auto probe = beside(path);
   const bool made = std::ofstream(probe).is_open();

@@ -135,11 +135,12 @@ Command check_command() {
            {"again", "DIR", "a second run of this build, which tells the same", true},
            {"confirm", "BUILD",
             "decide suspect times and ratios by timing that build and this one in turn"},
-           {"budget", "SECONDS",
-            "of a confirmation, for each case on a machine at rest (default 60), which has what "
-            "other cases leave as well; up to four times as many on a busy one"},
-           {"unit", "SECONDS",
-            "of samples from each pair of a confirmation's processes (default 0.3)"},
+           OptionRow{"budget", "SECONDS",
+                     "for each case on a machine at rest (default 60), which has what other cases "
+                     "leave as well; up to four times as many on a busy one"}
+               .beside("confirm"),
+           OptionRow{"unit", "SECONDS", "of samples from each pair of processes (default 0.3)"}
+               .beside("confirm"),
            common::only,
            common::device,
            {"expect", "SUITE:DEVICE", "results that must be there", true},

@@ -60,8 +60,8 @@ void run_beside(const fs::path& base, SuiteTask head, const Plan& plan, Progress
                 Sides& sides) {
   const Builds builds({.binary = base}, {.binary = head.binary});
   head.wisdom = head.folder / "wisdom";
-  for (double* seconds : {&head.budget_seconds, &head.bent_budget_seconds})
-    *seconds *= 2;  // of both
+  for (auto* seconds : {&head.budget_seconds, &head.bent_budget_seconds})
+    if (*seconds) **seconds *= 2;  // of both
   SuiteTask of_base = task_of_base(head, base, plan);
   of_base.binary = builds.base().binary;
   head.binary = builds.head().binary;

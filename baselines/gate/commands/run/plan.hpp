@@ -19,7 +19,7 @@ struct Plan {
   std::string tier;
   std::optional<std::string> filter = {};
   Effort effort = {};
-  double budget_seconds = 0, bent_budget_seconds = 0;
+  std::optional<double> budget_seconds = {}, bent_budget_seconds = {};
   std::int64_t whatever_it_takes = 1;  // processes that the budget never denies
   double timeout_seconds = 0;          // of a case that no run has timed
   bool resume = false;

@@ -22,7 +22,7 @@ constexpr std::int64_t host_processes = 5;
 constexpr std::int64_t most_host_processes = 8;  // of a ratio that five do not decide
 static_assert(2 * most_host_processes == most_unasked_processes);
 constexpr std::int64_t counted_processes = 2;  // where nothing is timed
-constexpr std::int64_t host_budget_seconds = 45, bent_budget_seconds = 120, no_budget = 0;
+constexpr std::int64_t host_budget_seconds = 45, bent_budget_seconds = 120;
 constexpr double host_limit = 0.05, gpu_limit = 0.03;  // of a ratio
 constexpr std::int64_t dry_processes = 1;              // what a dry run says repeats exactly
 constexpr std::int64_t run_timeout_seconds = 300;
@@ -56,8 +56,9 @@ void plan_processes(const Options& options, Plan& plan) {
                  .most_bent = asked ? processes : 2 * most_host_processes,
                  .counted = asked ? processes : counted_processes,
                  .limit = std::log1p(device_kind(plan.device) == "cuda" ? gpu_limit : host_limit)};
-  const auto budget = [&](std::int64_t otherwise) {
-    return static_cast<double>(options.integer("budget").value_or(asked ? no_budget : otherwise));
+  const auto budget = [&](std::int64_t otherwise) -> std::optional<double> {
+    if (const auto given = options.integer("budget")) return static_cast<double>(*given);
+    return asked ? std::nullopt : std::optional(static_cast<double>(otherwise));
   };
   plan.budget_seconds = budget(host_budget_seconds);
   plan.bent_budget_seconds = budget(bent_budget_seconds);
@@ -66,6 +67,10 @@ void plan_processes(const Options& options, Plan& plan) {
 }
 
 void plan_counting(const Options& options, Plan& plan) {
+  if (options.has("count-instructions") && options.has("count-instructions-if-possible"))
+    throw Error(Fault::bad_input,
+                "--count-instructions fails where --count-instructions-if-possible goes on; give "
+                "one of them");
   for (const std::string name : {"count-instructions", "count-instructions-if-possible"}) {
     if (!options.has(name) || plan.valgrind) continue;
     if (plan.device != "host")
@@ -97,8 +102,11 @@ std::vector<fs::path> plan_suites(const Options& options, const fs::path& folder
     refuse_own(operand);
     if (operand.starts_with('-') || !plan.custom.empty())
       plan.custom.push_back(operand);
+    else if (const fs::path suite = find_suite(operand, folder);
+             std::ranges::find(suites, suite) == suites.end())
+      suites.push_back(suite);
     else
-      suites.push_back(find_suite(operand, folder));
+      throw Error(Fault::bad_input, text("the suite ", operand, " is named twice; name it once"));
   }
   if (suites.empty())
     throw Error(Fault::bad_input, "holdfast run needs a suite; see holdfast list");
@@ -155,9 +163,10 @@ Command run_command() {
                   {"beside", "BUILD",
                    "in turn with the same suite of that build, whose side is kept in <device "
                    "class>/base/"},
-                  {"baselines", "DIR",
-                   "whose aliases.json tells which cases that build calls otherwise (default: "
-                   "baselines)"},
+                  OptionRow{"baselines", "DIR",
+                            "whose aliases.json tells which cases that build calls otherwise "
+                            "(default: baselines)"}
+                      .beside("beside"),
                   {"budget", "SECONDS",
                    "that a suite takes on a machine at rest: no process begins after it "
                    "(default 45 for those beyond the fifth, and 120 of cases that other work bent; "
