@@ -25,41 +25,15 @@ void read_history_of(const Results& results, const fs::path& store, const Aliase
         line.value);
 }
 
-void read_again(const Results& results, const fs::path& root, OtherRuns& others) {
-  const auto refuse = [&](const std::string& why) {
-    return Error(Fault::bad_input, text("--again=", root.string(), ": ", why));
-  };
-  for (const StoredResults& stored : read_all_results(root)) {
-    const Results& again = stored.results;
-    if (again.suite != results.suite || again.env.device_class != results.env.device_class)
-      continue;
-    if (again.run.id == results.run.id)
-      throw refuse("is the run that is judged; give a second run of the same build");
-    if (again.run.content != results.run.content || again.list_hash != results.list_hash)
-      throw refuse(
-          text("holds ", again.suite, " of another build; measure this one a second time"));
-    if (again.env.fingerprint != results.env.fingerprint)
-      throw refuse(text("holds ", again.suite,
-                        " of another processor, compiler or driver; measure where this run was"));
-    if (!again.quality.valid || again.quality.throttled.value_or(false) || again.partial)
-      throw refuse(text("holds ", again.suite,
-                        " as a filtered, invalid or throttled run, which confirms nothing"));
-    for (const CaseResult& result : again.cases) {
-      if (result.status != "ok" || is_wrong(result, again.env.device_name)) continue;
-      for (const NamedMetric& metric : named_metrics(result))
-        if (metric.measured && std::holds_alternative<double>(metric.measured->value))
-          others.fresh[entry_key(result.id, metric.variant, metric.name)].push_back(
-              std::get<double>(metric.measured->value));
-    }
-  }
+// The last `count` of `values`; none where there are fewer.
+std::vector<double> last(const std::vector<double>& values, std::size_t count) {
+  if (values.size() < count) return {};
+  return {values.end() - static_cast<std::ptrdiff_t>(count), values.end()};
 }
 
-// The last `count` of `values`; none where there are fewer.
-std::vector<double> last(const OtherRuns::Values& values, const std::string& key,
-                         std::size_t count) {
-  const auto at = values.find(key);
-  if (at == values.end() || at->second.size() < count) return {};
-  return {at->second.end() - static_cast<std::ptrdiff_t>(count), at->second.end()};
+std::vector<double> history_of(const OtherRuns& others, const std::string& key) {
+  const auto at = others.history.find(key);
+  return at == others.history.end() ? std::vector<double>() : at->second;
 }
 
 bool all_beyond(const Standard& standard, const Measured& now, const Entry& entry,
@@ -75,8 +49,11 @@ bool all_beyond(const Standard& standard, const Measured& now, const Entry& entr
 // not.
 std::vector<double> sustained(const Standard& standard, const Measured& now, const Entry& entry,
                               const std::string& key, const OtherRuns& others) {
-  for (std::vector<double> runs : {last(others.fresh, key, fresh_runs_in_a_row - 1),
-                                   last(others.history, key, runs_in_a_row - 1)}) {
+  std::vector<double> fresh;
+  if (const auto at = others.fresh.find(key); at != others.fresh.end())
+    for (const Measured& one : at->second) fresh.push_back(std::get<double>(one.value));
+  for (std::vector<double> runs :
+       {last(fresh, fresh_runs_in_a_row - 1), last(history_of(others, key), runs_in_a_row - 1)}) {
     if (runs.empty() || !all_beyond(standard, now, entry, runs)) continue;
     runs.push_back(std::get<double>(now.value));
     return runs;
@@ -108,11 +85,10 @@ Entry proposed_entry(const Entry& before, const Measured& now, std::vector<doubl
 
 }  // namespace
 
-OtherRuns other_runs(const Results& results, const fs::path& store,
-                     const std::vector<fs::path>& again, const Aliases& aliases) {
-  OtherRuns others;
+OtherRuns other_runs(const Results& results, const fs::path& store, MeasuredAgain fresh,
+                     const Aliases& aliases) {
+  OtherRuns others{.fresh = std::move(fresh)};
   if (!store.empty()) read_history_of(results, store, aliases, others);
-  for (const fs::path& root : again) read_again(results, root, others);
   return others;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gate/accept/accept.hpp"
+#include "gate/documents/again.hpp"
 #include "gate/documents/aliases.hpp"
 
 namespace holdfast::gate {
@@ -20,15 +21,14 @@ inline constexpr std::size_t fresh_runs_in_a_row = 2;  // of one build, this one
 
 // What other runs measured of each metric, oldest first.
 struct OtherRuns {
-  using Values = std::map<std::string, std::vector<double>>;  // by entry key
-  Values history = {};  // of the same class and tools, before this run
-  Values fresh = {};    // of the same build
+  // Of the same class and tools, before this run; by entry key.
+  std::map<std::string, std::vector<double>> history = {};
+  MeasuredAgain fresh = {};  // of the same build
 };
 
-// What the history in `store` and the results roots `again` know of this part. Throws
-// Error(bad_input) for a root of another build, and for the run itself given again.
+// With what the history in `store` knows of this part; none where that is empty.
 OtherRuns other_runs(const Results& results, const std::filesystem::path& store,
-                     const std::vector<std::filesystem::path>& again, const Aliases& aliases);
+                     MeasuredAgain fresh, const Aliases& aliases);
 
 struct Ratchet {
   Baseline baseline;  // the existing one with the entries that are proposed

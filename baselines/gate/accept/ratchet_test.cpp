@@ -100,6 +100,18 @@ TEST_F(Ratcheting, ASecondRunWithinTheLimitProposesNothing) {
   EXPECT_FALSE(proposed());
 }
 
+TEST_F(Ratcheting, ALossWithinTwiceTheLimitIsDecidedByASecondRunThatShowsItAsWell) {
+  accepted(toy::host());
+  store(run_of(9.3, "2026-11-22T12:00:00Z"));
+  expect_output(check(), 4, HasSubstr("or a second run of this build (--again) shows it as well"));
+  store_again(run_of(10, "2026-11-22T13:00:00Z"));
+  expect_output(check({"--again=" + again_.string()}), 4,
+                HasSubstr("undecided, because not every run of this build shows it"));
+  store_again(run_of(9.2, "2026-11-22T13:00:00Z"));
+  expect_output(check({"--again=" + again_.string()}), 1,
+                HasSubstr("1 other run of this build shows it as well"));
+}
+
 TEST_F(Ratcheting, TheSameRunIsNoSecondOne) {
   accepted(toy::host());
   store(run_of(12, "2026-11-22T12:00:00Z"));

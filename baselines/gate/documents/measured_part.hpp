@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/documents/again.hpp"
 #include "gate/documents/baseline.hpp"
 #include "gate/documents/beside.hpp"
 #include "gate/documents/list.hpp"
@@ -54,6 +55,7 @@ struct Part {
   std::string directory = {};  // the results root, for the commands that sentences propose
   Given given = {};            // for them as well
   bool is_alone = true;        // in that root
+  MeasuredAgain again = {};    // by other runs of the build
   // Whether `holdfast baseline accept` takes it, with a reason; empty: it does.
   std::function<bool()> may_be_accepted = {};
   std::string baseline_path = {};  // for sentences

@@ -184,11 +184,14 @@ const Entry* MetricJudge::entry_of(const Context& context) const {
 
 Judgement MetricJudge::judge_entry(const Context& context, const Entry& entry,
                                    const Entries& entries) const {
-  const Surroundings around{.policy = policy_,
-                            .device_class = part_.device_class(),
-                            .case_id = context.result.id,
-                            .all = context.all,
-                            .accepted = entries};
+  const auto again = part_.again.find(context.key);
+  const Surroundings around{
+      .policy = policy_,
+      .device_class = part_.device_class(),
+      .case_id = context.result.id,
+      .all = context.all,
+      .accepted = entries,
+      .again = again == part_.again.end() ? std::span<const Measured>() : again->second};
   return judge_among(around, context.metric, context.standard, entry);
 }
 

@@ -167,7 +167,8 @@ double screening_limit(double tolerance, const Entry& entry) {
   return std::max({std::log1p(tolerance), between, entry.bootstrap ? within : 0});
 }
 
-Judgement judge_screened(const Standard& standard, const Measured& measured, const Entry& entry) {
+Judgement judge_screened(const Standard& standard, const Measured& measured, const Entry& entry,
+                         std::span<const Measured> again) {
   Judgement judged;
   const auto* now = std::get_if<double>(&measured.value);
   const auto* before = std::get_if<double>(&entry.value);
@@ -199,15 +200,26 @@ Judgement judge_screened(const Standard& standard, const Measured& measured, con
     const bool two_kinds =
         judged.worsening - lead_of_the_best(measured, *now, sign) <= judged.log_limit;
     const bool far = judged.worsening > 2 * judged.log_limit;
-    const bool certain = far && judged.worsening > own_error && !two_kinds;
+    const bool repeated = !again.empty() && std::ranges::all_of(again, [&](const Measured& other) {
+      return other.processes >= enough_processes &&
+             judge_screened(standard, other, entry).suspect();
+    });
+    const bool certain = (far || repeated) && judged.worsening > own_error && !two_kinds;
     judged.verdict = certain ? verdict::regression : verdict::noisy;
     judged.because = numbers;
-    if (!certain)
-      judged.because += judged.worsening <= own_error
-                            ? "; undecided, because the processes of this run differ as much"
-                        : far ? "; undecided, because a quarter of the processes or more are as "
-                                "good as accepted"
-                              : "; undecided until it is beyond twice the limit";
+    if (certain && !far)
+      judged.because += text(", and ", plural(again.size(), "other run"), " of this build ",
+                             again.size() == 1 ? "shows" : "show", " it as well");
+    const auto why_undecided = [&] {
+      if (judged.worsening <= own_error)
+        return "; undecided, because the processes of this run differ as much";
+      if (two_kinds && (far || repeated))
+        return "; undecided, because a quarter of the processes or more are as good as accepted";
+      return again.empty() ? "; undecided until it is beyond twice the limit, or a second run of "
+                             "this build (--again) shows it as well"
+                           : "; undecided, because not every run of this build shows it";
+    };
+    if (!certain) judged.because += why_undecided();
   } else if (judged.worsening < -judged.log_limit) {
     judged.verdict = verdict::improved;
     judged.because = numbers;
@@ -295,8 +307,9 @@ double resolution_screened(const Standard& standard, const Measured& measured, c
   return std::max({2 * limit, certain_errors * error, limit + lead}) + likely_errors * error;
 }
 
-Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry) {
-  if (standard.timed()) return judge_screened(standard, measured, entry);
+Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry,
+                std::span<const Measured> again) {
+  if (standard.timed()) return judge_screened(standard, measured, entry, again);
   return judge_exact(standard, measured, entry.value);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "gate/documents/baseline.hpp"
@@ -32,9 +33,10 @@ inline constexpr const char* every_fall = "*";
 // exact and codegen: equal within the tolerance or not.
 Judgement judge_exact(const Standard& standard, const Measured& measured, const Value& baseline);
 
-// ratio and time: the screening rule. A change beyond the limit is decided only beyond twice the
-// limit.
-Judgement judge_screened(const Standard& standard, const Measured& measured, const Entry& entry);
+// ratio and time: the screening rule. A change beyond the limit is decided beyond twice the limit,
+// or where each of the runs that measured the same build `again` is beyond the limit as well.
+Judgement judge_screened(const Standard& standard, const Measured& measured, const Entry& entry,
+                         std::span<const Measured> again = {});
 
 // ratio and time, against another build's values of the same run, process by process. What moved
 // beyond half the limit is worth a comparison in lock step, if there is one.
@@ -57,7 +59,8 @@ std::optional<std::string> drift(const Standard& standard, const Entry& entry, d
 // The largest log worsening from the anchor that is none.
 double drift_limit(const Entry& entry);
 
-Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry);
+Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry,
+                std::span<const Measured> again = {});
 
 // The sentence about a violated bound, which completes "<metric> ...".
 std::optional<std::string> violation(const Bound& bound, double value, const std::string& unit);

@@ -24,7 +24,7 @@ std::string price(const Surroundings& around, const NamedMetric& metric,
 
 Judgement judge_among(const Surroundings& around, const NamedMetric& metric,
                       const Standard& standard, const Entry& entry) {
-  Judgement judgement = judge(standard, *metric.measured, entry);
+  Judgement judgement = judge(standard, *metric.measured, entry, around.again);
   if (judgement.verdict != verdict::improved) return judgement;
   const std::string paid = price(around, metric, standard.fall_is_change);
   if (paid.empty()) return judgement;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Surroundings {
   const std::string& case_id;
   const std::vector<NamedMetric>& all;
   const Entries& accepted;
+  std::span<const Measured> again = {};  // of the metric, by other runs of the build
 };
 
 // As judge() says; an improvement that another metric of the same variant pays for is CHANGED.

@@ -11,6 +11,7 @@
 #include "gate/commands/check/check_state.hpp"
 #include "gate/commands/check/proposal.hpp"
 #include "gate/compare/confirm.hpp"
+#include "gate/documents/again.hpp"
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/baseline_files.hpp"
 #include "gate/documents/beside.hpp"
@@ -89,7 +90,8 @@ Part loaded(const CheckRequest& request, const Root& root, const CheckState& sta
             .list = measured.list,
             .directory = request.directory.string(),
             .given = request.given(),
-            .is_alone = count_present(root) == 1};
+            .is_alone = count_present(root) == 1,
+            .again = measured_again(measured.results, request.again)};
   state.load(part);
   if (plan)
     part.beside = read_beside(request.directory, part.results, plan->base / part.results.suite,

@@ -21,8 +21,8 @@ struct CheckRequest {
   std::optional<std::string> baseline_ref = {};  // judge against the merge base with this
   bool require_baseline = false;
   bool undecided_fails = true;
-  std::filesystem::path store = {};               // the history, for the ratchet
-  std::vector<std::filesystem::path> again = {};  // other runs of the same build, for the ratchet
+  std::filesystem::path store = {};                   // the history, for the ratchet
+  std::vector<std::filesystem::path> again = {};      // other runs of the same build
   std::optional<std::filesystem::path> confirm = {};  // the build to compare suspects with
   double confirm_budget_seconds = 60;                 // for each case
   double confirm_unit_seconds = 0.3;                  // of samples, from each pair of processes

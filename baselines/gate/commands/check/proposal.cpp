@@ -56,7 +56,7 @@ std::string proposed_patch(const CheckRequest& request, const CheckState& state,
   if (!existing) return "";
   const Ratchet better =
       ratchet(part.results, *existing, policy,
-              other_runs(part.results, request.store, request.again, state.aliases()));
+              other_runs(part.results, request.store, part.again, state.aliases()));
   for (Row& row : found.rows)
     if (const auto told = better.told.find(entry_key(row.case_id, row.variant, row.metric));
         told != better.told.end() && row.verdict == verdict::improved)

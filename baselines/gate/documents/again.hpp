@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other runs of the build that is judged, `--again=DIR`: what they show too is no chance.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gate/documents/results.hpp"
+#include "gate/documents/verdict_names.hpp"
+
+namespace holdfast::gate {
+
+// What each of them measured of a value, by entry key.
+using MeasuredAgain = std::map<std::string, std::vector<Measured>>;
+
+// Of the suite and the device class of `results`, in the results roots `again`. Throws
+// Error(bad_input) for a root of another build or processor, one that is filtered, invalid or
+// throttled, and for the run itself given again.
+MeasuredAgain measured_again(const Results& results,
+                             const std::vector<std::filesystem::path>& again);
+
+}  // namespace holdfast::gate
