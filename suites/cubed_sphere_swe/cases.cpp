@@ -162,6 +162,9 @@ void refuse_contradictions(const SuiteOptions& given) {
                                      "--launch=host or --launch=graph_step"));
 }
 
+// Minutes of the smallest grid; and the parts of its stages, which threads count, fit an int.
+constexpr int most_steps = 1'000'000;
+
 std::vector<Case> cases(const SuiteOptions& given) {
   refuse_contradictions(given);
   Rows rows;
@@ -173,9 +176,9 @@ std::vector<Case> cases(const SuiteOptions& given) {
   Rows asked;
   for (const Row& each : rows) {
     const Row row = with(given, each);
-    if (row.options.steps < 1)
-      throw Error(Fault::bad_input, text("--steps=", row.options.steps,
-                                         ": a loop that is measured has at least one step"));
+    if (row.options.steps < 1 || row.options.steps > most_steps)
+      throw Error(Fault::bad_input, text("--steps=", row.options.steps, ": give 1 to ", most_steps,
+                                         " steps of a loop"));
     validate(Size{row.n}, row.options);
     if (exists(row)) asked.push_back(row);
   }
@@ -189,7 +192,7 @@ Suite suite() {
       .name = "cubed_sphere_swe",
       .options = {{"size", "N",
                    "one grid of N cells along a panel's edge, 8 to 8192, instead of 24 to 768"},
-                  {"steps", "K", "RK4 steps of a loop (100)"},
+                  {"steps", "K", "RK4 steps of a loop, 1 to 1000000 (100)"},
                   {"dtype", "TYPE", "f64 or f32, of every case"},
                   {"launch", "WAY", "of loops: host, graph_step, graph or persistent"},
                   {"diag", "WHO", "of loops, who forms the mass: none, device or host"},

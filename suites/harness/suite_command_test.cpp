@@ -107,8 +107,9 @@ TEST_F(SuiteCommand, ASizeThatTheSchemeCannotTakeIsUsage) {
   expect_usage(suite("--size=4"), "n must be >= 8");
 }
 
-TEST_F(SuiteCommand, ALoopWithoutStepsIsUsage) {
-  EXPECT_EQ(suite("--steps=0").exit, 2);
+TEST_F(SuiteCommand, ALoopWithoutStepsOrWithMoreThanThreadsCountIsUsage) {
+  for (const char* steps : {"0", "1000001", "2000000000"})
+    expect_usage(suite(std::string("--steps=") + steps), "give 1 to 1000000 steps");
 }
 
 TEST_F(SuiteCommand, ASizeThatIsNoNumberIsUsage) {
