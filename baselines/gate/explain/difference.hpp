@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/base/numbers.hpp"
 #include "gate/documents/list.hpp"
 #include "gate/documents/results.hpp"
 #include "gate/documents/results_root.hpp"
