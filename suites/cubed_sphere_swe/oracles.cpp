@@ -147,6 +147,14 @@ double accuracy(Precision precision) {
   return precision == Precision::f32 ? 2e-5 : 1e-13;
 }
 
+// Rounding adds up: in loops of 10^5 steps at n = 8 the variants were measured to differ by 4e-13,
+// in f32 by 2e-4.
+double accuracy(const Row& row) {
+  constexpr double few_steps = 1000;
+  const double longer = is_loop(row) ? row.options.steps / few_steps : 0;
+  return accuracy(row.options.precision) * std::max(1., longer);
+}
+
 std::string small_oracle(const Row& row) {
   return has_golden(row) ? "golden values at n = 8" : "dense computation on the host at n = 8";
 }
@@ -156,7 +164,7 @@ Oracle oracle(const Row& row, const Golden& golden) {
   return {.name = text(known_by == Variant::reference ? "dense" : "banded",
                        " computation on the host in f64 after ", what_steps(row), ", ",
                        small_oracle(row)),
-          .limit = accuracy(row.options.precision),
+          .limit = accuracy(row),
           .expected = [=](int steps) { return host_result(row, known_by, steps); },
           .most_steps = cheap_steps(row),
           .parts = fields(row),

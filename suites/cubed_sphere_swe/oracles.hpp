@@ -13,8 +13,10 @@ namespace holdfast::cubed_sphere_swe {
 // Lengths of the fields of a row's result.
 std::vector<std::size_t> fields(const Row& row);
 
-// How far a result may be from its oracle, relative to each field's largest magnitude.
+// How far a result may be from its oracle, relative to each field's largest magnitude; that of a
+// long loop farther.
 double accuracy(Precision precision);
+double accuracy(const Row& row);
 
 // The dense reference on the host; where that takes too long, what stands in for it. The smallest
 // grid besides: `golden` are values of the row's result there, and where a row has none the host is

@@ -39,6 +39,14 @@ TEST_P(LongConvergence, ErrorIsThePublishedOne) {
   EXPECT_NEAR(error.max / row.max, 1, 0.01);
 }
 
+TEST(UpstreamsSign, DoesNotConverge) {
+  const double coarse = error_at({24}, Start::face, 25, MetricSign::upstream).l2;
+  const double fine = error_at({48}, Start::face, 25, MetricSign::upstream).l2;
+  EXPECT_NEAR(coarse, 2.0676e-1, 0.5e-5);
+  EXPECT_NEAR(fine, 2.0563e-1, 0.5e-5);
+  EXPECT_LT(std::log2(coarse / fine), 0.1);
+}
+
 TEST(NightlyUpstreamsSign, DoesNotConvergeOnAFineGridEither) {
   EXPECT_NEAR(error_at({96}, Start::face, 25, MetricSign::upstream).l2, 2.0563e-1, 0.5e-5);
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulation/emulation.hpp"
 
-#include <array>
 #include <barrier>
 #include <bit>
 #include <cstring>
-#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -40,8 +38,14 @@ struct Thread {
   unsigned mask = 0;  // lanes a warp barrier waits for
   std::source_location where = {};
   std::unique_ptr<Fiber> fiber = {};  // while it waits
+  unsigned exchanges = 0;             // of its whole warp
   Copies open = {};
   std::vector<Copies> groups = {};  // closed, oldest first
+};
+
+struct Warp {
+  int waiting = 0;  // lanes, for one another
+  std::uint64_t slots[3][32] = {};
 };
 
 // The blocks of a cooperative launch meet here; a failed block leaves, so that the others can end.
@@ -52,12 +56,15 @@ class Block {
   Block(const std::string& kernel, Index3 index, Dim3 extent, Order order, GridBarrier* grid,
         const std::function<void()>& body)
       : kernel_(kernel), index_(index), order_(order), grid_(grid), body_(body) {
+    threads_.reserve(std::size_t{extent.x} * extent.y * extent.z);
+    start_order_.reserve(threads_.capacity());
+    ready_.reserve(threads_.capacity());
     for (unsigned z = 0; z < extent.z; ++z)
       for (unsigned y = 0; y < extent.y; ++y)
         for (unsigned x = 0; x < extent.x; ++x) threads_.push_back({.index = {x, y, z}});
     for (std::size_t i = 0; i < threads_.size(); ++i)
       start_order_.push_back(order == Order::forward ? i : threads_.size() - 1 - i);
-    slots_.resize((threads_.size() + 31) / 32);
+    warps_.resize((threads_.size() + 31) / 32);
   }
 
   void run();
@@ -67,7 +74,11 @@ class Block {
   std::size_t running() const { return running_; }
   Thread& self() { return threads_[running_]; }
   Order order() const { return order_; }
-  void* slot(unsigned lane) { return &slots_[running_ / 32][lane]; }
+  void* slot(unsigned lane) { return &warps_[running_ / 32].slots[0][lane]; }
+  std::uint64_t* exchange_slots(unsigned mask) {
+    auto& slots = warps_[running_ / 32].slots;
+    return mask == whole_warp ? slots[1 + ++threads_[running_].exchanges % 2] : slots[0];
+  }
 
  private:
   void resume(std::unique_ptr<Fiber> fiber);
@@ -78,8 +89,22 @@ class Block {
   bool release_warps();
   bool all_wait_for(Wait what) const;
   void release(std::size_t thread) {
+    if (threads_[thread].wait == Wait::warp)
+      --warps_[thread / 32].waiting;
+    else
+      --waiting_for(threads_[thread].wait);
     threads_[thread].wait = Wait::nothing;
     ready_.push_back(thread);
+  }
+  std::size_t& waiting_for(Wait what) { return waiting_[what == Wait::grid]; }
+  // Of those that may go on, the one that may for longest.
+  std::size_t take_ready() {
+    const auto thread = ready_[gone_on_++];
+    if (gone_on_ == ready_.size()) {
+      ready_.clear();
+      gone_on_ = 0;
+    }
+    return thread;
   }
   [[noreturn]] void report_divergence() const;
   void forbid_copies_left() const;
@@ -91,9 +116,11 @@ class Block {
   const std::function<void()>& body_;
   std::vector<Thread> threads_;
   std::vector<std::size_t> start_order_;
-  std::vector<std::array<std::uint64_t, 32>> slots_;
+  std::vector<Warp> warps_;
   std::size_t next_ = 0, running_ = 0;
-  std::deque<std::size_t> ready_;
+  std::size_t waiting_[2] = {};  // threads, for the block and for the grid
+  std::vector<std::size_t> ready_;
+  std::size_t gone_on_ = 0;  // of them
   std::unique_ptr<Fiber> on_stage_;
   std::exception_ptr failure_;
 };
@@ -133,8 +160,16 @@ void Block::wait(Wait what, unsigned mask, std::source_location where) {
   self.wait = what;
   self.mask = mask;
   self.where = where;
+  if (what == Wait::warp)
+    ++warps_[running_ / 32].waiting;
+  else
+    ++waiting_for(what);
   self.fiber = std::move(on_stage_);
-  self.fiber->leave();
+  if (ready_.empty()) return self.fiber->leave();
+  const auto thread = take_ready();
+  enter(thread);
+  on_stage_ = std::move(threads_[thread].fiber);
+  self.fiber->hand_over(*on_stage_);
 }
 
 void Block::resume(std::unique_ptr<Fiber> fiber) {
@@ -149,8 +184,7 @@ void Block::run() {
   blockIdx = index_;
   for (;;) {
     if (!ready_.empty()) {
-      const auto thread = ready_.front();
-      ready_.pop_front();
+      const auto thread = take_ready();
       enter(thread);
       resume(std::move(threads_[thread].fiber));
     } else if (next_ < start_order_.size()) {
@@ -172,6 +206,7 @@ void Block::run() {
 }
 
 bool Block::all_wait_for(Wait what) const {
+  if (waiting_[what == Wait::grid] < threads_.size()) return false;
   for (const auto& thread : threads_)
     if (thread.wait != what || thread.where.line() != threads_[0].where.line()) return false;
   return true;
@@ -182,6 +217,7 @@ bool Block::all_wait_for(Wait what) const {
 bool Block::release_warps() {
   for (std::size_t i = 0; i < start_order_.size(); i += 32) {
     const auto first = start_order_[i] / 32 * 32, end = std::min(first + 32, threads_.size());
+    if (warps_[first / 32].waiting == 0) continue;
     bool any = false;
     for (auto thread = first; thread < end; ++thread) {
       if (threads_[thread].wait != Wait::warp) continue;
@@ -306,6 +342,9 @@ void finish_copies() {
   make(std::exchange(current->self().open, {}));
 }
 
+std::uint64_t* exchange_slots(unsigned mask) {
+  return current->exchange_slots(mask);
+}
 unsigned lane_index() {
   return static_cast<unsigned>(current->running() % 32);
 }

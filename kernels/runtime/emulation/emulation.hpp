@@ -4,6 +4,7 @@
 // not reach) is an error here.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <source_location>
 #include <string>
@@ -38,6 +39,11 @@ void warp_barrier(unsigned mask, std::source_location where);
 
 // Eight bytes per lane through which a warp exchanges values between two warp_barriers.
 void* warp_slot(unsigned lane);
+// Those of the lanes of `mask` for one exchange, to be asked for once by each lane. A whole warp's
+// alternate: nobody fills one again before all lanes have met at the next exchange's barrier, so
+// that none is needed behind the reading. Other lanes need one there.
+constexpr unsigned whole_warp = 0xffffffffu;
+std::uint64_t* exchange_slots(unsigned mask);
 unsigned lane_index();
 
 // Copies of sixteen bytes behind the running thread's back, as early as they may be made (at once,

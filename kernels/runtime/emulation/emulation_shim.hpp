@@ -69,11 +69,11 @@ inline void __nanosleep(unsigned) {
 template <class T>
 T holdfast_emulated_exchange(unsigned mask, T value, unsigned from, std::source_location where) {
   static_assert(sizeof(T) <= 8);
-  std::memcpy(holdfast::emulation::warp_slot(holdfast::emulation::lane_index()), &value, sizeof(T));
+  std::uint64_t* slots = holdfast::emulation::exchange_slots(mask);
+  std::memcpy(slots + holdfast::emulation::lane_index(), &value, sizeof(T));
   holdfast::emulation::warp_barrier(mask, where);
-  if (from < 32 && (mask >> from & 1))
-    std::memcpy(&value, holdfast::emulation::warp_slot(from), sizeof(T));
-  holdfast::emulation::warp_barrier(mask, where);
+  if (from < 32 && (mask >> from & 1)) std::memcpy(&value, slots + from, sizeof(T));
+  if (mask != holdfast::emulation::whole_warp) holdfast::emulation::warp_barrier(mask, where);
   return value;
 }
 template <class T>
@@ -99,17 +99,17 @@ T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32,
 }
 inline unsigned __ballot_sync(unsigned mask, int predicate,
                               std::source_location where = std::source_location::current()) {
-  std::memcpy(holdfast::emulation::warp_slot(holdfast::emulation::lane_index()), &predicate,
-              sizeof predicate);
+  std::uint64_t* slots = holdfast::emulation::exchange_slots(mask);
+  std::memcpy(slots + holdfast::emulation::lane_index(), &predicate, sizeof predicate);
   holdfast::emulation::warp_barrier(mask, where);
   unsigned votes = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!(mask >> lane & 1)) continue;
     int its = 0;
-    std::memcpy(&its, holdfast::emulation::warp_slot(lane), sizeof its);
+    std::memcpy(&its, slots + lane, sizeof its);
     votes |= unsigned{its != 0} << lane;
   }
-  holdfast::emulation::warp_barrier(mask, where);
+  if (mask != holdfast::emulation::whole_warp) holdfast::emulation::warp_barrier(mask, where);
   return votes;
 }
 

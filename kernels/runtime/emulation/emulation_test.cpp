@@ -71,6 +71,26 @@ TWICE(
       if (threadIdx.x % 32 == 0) y[threadIdx.x / 32] = value;
     }
 
+    // Whole warps add up, between them their lower halves alone.
+    __global__ void exchanges(double* x) {
+      double value = x[threadIdx.x];
+      value += __shfl_xor_sync(0xffffffffu, value, 1);
+      value += __shfl_xor_sync(0xffffffffu, value, 2);
+      if (threadIdx.x % 32 < 16) {
+        value += __shfl_xor_sync(0xffffu, value, 4);
+        value += __shfl_xor_sync(0xffffu, value, 8);
+      }
+      value += __shfl_xor_sync(0xffffffffu, value, 16);
+      x[threadIdx.x] = value + __popc(__ballot_sync(0xffffffffu, threadIdx.x % 32 < 9));
+    }
+
+    __global__ void one_fails(double* x) {
+      __syncwarp();
+      if (threadIdx.x == 40) __trap();
+      __syncwarp();
+      x[threadIdx.x] = 1;
+    }
+
     // One block after the other adds to what the one before it left.
     __global__ void relay(unsigned* arrived, double* sums) {
       for (unsigned turn = 0; turn < gridDim.x; ++turn) {
@@ -101,9 +121,10 @@ namespace {
 
 using testing::HasSubstr;
 
-const Program program{.code = {"test/emulation.cu", emulation_on_cpu::device_code},
-                      .entries = {"sum", "mirror", "without_barrier", "with_warp_barriers",
-                                  "divergent", "warp_sum", "relay", "put", "coordinates"}};
+const Program program{
+    .code = {"test/emulation.cu", emulation_on_cpu::device_code},
+    .entries = {"sum", "mirror", "without_barrier", "with_warp_barriers", "divergent", "warp_sum",
+                "exchanges", "one_fails", "relay", "put", "coordinates"}};
 
 EmulatedKernels kernels() {
   EmulatedKernels result;
@@ -113,6 +134,8 @@ EmulatedKernels kernels() {
   result.add("with_warp_barriers", &emulation_on_cpu::with_warp_barriers);
   result.add("divergent", &emulation_on_cpu::divergent);
   result.add("warp_sum", &emulation_on_cpu::warp_sum);
+  result.add("exchanges", &emulation_on_cpu::exchanges);
+  result.add("one_fails", &emulation_on_cpu::one_fails);
   result.add("relay", &emulation_on_cpu::relay);
   result.add("put", &emulation_on_cpu::put);
   result.add("coordinates", &emulation_on_cpu::coordinates);
@@ -190,6 +213,39 @@ TEST_F(EmulatedDeviceTest, ShufflesExchangeWithinEachWarp) {
   const Buffer<double> y(*backend, 2, "y");
   module.kernel<const double*, double*>("warp_sum")({.block = {64}}, x.data(), y.data());
   EXPECT_THAT(y.to_host(), testing::ElementsAre(32 * 33 / 2, 64 * 65 / 2 - 32 * 33 / 2));
+}
+
+// A lane that is ahead writes for the next exchange while others have not read of this one.
+TEST_F(EmulatedDeviceTest, ExchangesOfWarpsAndOfPartsOfThemFollowOneAnotherInEitherOrder) {
+  std::vector<double> expected;
+  for (int first = 1; first < 64; first += 32)
+    for (int lane = 0; lane < 32; ++lane) {
+      double low = 0, high = 0;  // of sixteen lanes, and of four
+      for (int k = 0; k < 16; ++k) low += first + k;
+      for (int k = 0; k < 4; ++k) high += first + 16 + lane % 16 / 4 * 4 + k;
+      expected.push_back(low + high + 9);
+    }
+  for (const auto order : {emulation::Order::forward, emulation::Order::backward}) {
+    backend = make_emulated_backend(kernels(), {.order = order});
+    module = backend->compiler->compile(program);
+    const auto x = ascending(64);
+    module.kernel<double*>("exchanges")({.block = {64}}, x.data());
+    EXPECT_EQ(x.to_host(), expected);
+  }
+}
+
+TEST_F(EmulatedDeviceTest, AThreadThatFailsAmongOthersThatWaitEndsThemAll) {
+  for (const auto order : {emulation::Order::forward, emulation::Order::backward}) {
+    backend = make_emulated_backend(kernels(), {.order = order});
+    module = backend->compiler->compile(program);
+    const auto x = ascending(64);
+    EXPECT_THAT(
+        error_of([&] { module.kernel<double*>("one_fails")({.block = {64}}, x.data()); }).what(),
+        HasSubstr("__trap()"));
+    EXPECT_NE(x.to_host()[63], 1);
+    module.kernel<double*>("mirror")({.block = {64}, .shared_bytes = 64 * 8}, x.data());
+    EXPECT_EQ(x.to_host().size(), 64u);
+  }
 }
 
 TEST_F(EmulatedDeviceTest, BlocksOfACooperativeLaunchAreAliveAtTheSameTime) {

@@ -5,9 +5,11 @@
 
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
+#include <optional>
 #include <utility>
 
 #ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -19,7 +21,8 @@ struct Stack {
 };
 
 // What AddressSanitizer is told before and after stacks change; nothing in other builds. Who leaves
-// keeps in `kept` what he gets back on his return, or null where he does not return.
+// keeps in `kept` what he gets back on his return, or null where he does not return. A stack lies
+// where another was unwound, of whose frames it is told that they are over.
 #ifdef __SANITIZE_ADDRESS__
 inline void leave_for(const Stack& next, void** kept) {
   __sanitizer_start_switch_fiber(kept, next.bottom, next.size);
@@ -29,11 +32,15 @@ inline Stack arrived_from(void* kept) {
   __sanitizer_finish_switch_fiber(kept, &last.bottom, &last.size);
   return last;
 }
+inline void begin_on(const Stack& stack) {
+  __asan_unpoison_memory_region(stack.bottom, stack.size);
+}
 #else
 inline void leave_for(const Stack& /*next*/, void** /*kept*/) {}
 inline Stack arrived_from(void* /*kept*/) {
   return {};
 }
+inline void begin_on(const Stack& /*stack*/) {}
 #endif
 
 // Repeats `work` for ever; each repetition ends in leave(), as may anything that `work` calls. A
@@ -45,7 +52,7 @@ class Fiber {
 
   template <class Work>
   explicit Fiber(Work work)
-      : stack_(Stacks(bytes).allocate()),
+      : stack_(mapped()),
         inside_(std::allocator_arg,
                 boost::context::preallocated(static_cast<char*>(stack_.sp) - offset_,
                                              stack_.size - offset_, stack_),
@@ -66,22 +73,31 @@ class Fiber {
     run([this] { inside_ = {}; });
   }
 
-  // Runs it until it leaves.
+  // Runs it, and whoever it hands over to, until one of them leaves.
   void enter() {
-    run([this] { inside_ = std::move(inside_).resume(); });
+    run([this] { (void)std::move(inside_).resume(); });
   }
 
   // On it: back to whoever entered it, until it is entered again.
   void leave() {
     void* kept = nullptr;
     leave_for(resumer_, &kept);
-    try {
-      outside_ = std::move(outside_).resume();
-    } catch (const Unwinding&) {
-      resumer_ = arrived_from(kept);
-      throw;
-    }
-    resumer_ = arrived_from(kept);
+    suspend(kept, std::move(outside_), [this](Side&& self) {
+      inside_ = std::move(self);
+      return Side();
+    });
+  }
+
+  // On it, until it is entered again: `next`, which has left, goes on, and then leaves to whoever
+  // entered this one.
+  void hand_over(Fiber& next) {
+    void* kept = nullptr;
+    next.resumer_given_ = resumer_;
+    leave_for(whole(next.stack_), &kept);
+    suspend(kept, std::move(next.inside_), [this](Side&& self) {
+      inside_ = std::move(self);
+      return std::move(outside_);
+    });
   }
 
  private:
@@ -89,12 +105,35 @@ class Fiber {
   using Stacks = boost::context::protected_fixedsize_stack;
   using Unwinding = boost::context::detail::forced_unwind;
 
+  static boost::context::stack_context mapped() {
+    const auto stack = Stacks(bytes).allocate();
+    begin_on(whole(stack));
+    return stack;
+  }
+  static Stack whole(const boost::context::stack_context& stack) {
+    return {static_cast<char*>(stack.sp) - stack.size, stack.size};
+  }
+
   template <class Resume>
   void run(const Resume& resume) {
     void* kept = nullptr;
-    leave_for({static_cast<char*>(stack_.sp) - stack_.size, stack_.size}, &kept);
+    leave_for(whole(stack_), &kept);
     resume();
     (void)arrived_from(kept);
+  }
+
+  // `next` runs and is told by `hand_itself` who stopped here, and whom to resume; until this one
+  // is resumed in turn, which is told the latter likewise.
+  template <class HandItself>
+  void suspend(void* kept, Side next, const HandItself& hand_itself) {
+    try {
+      outside_ = std::move(next).resume_with(hand_itself);
+    } catch (const Unwinding&) {
+      resumer_ = arrived_from(kept);
+      throw;
+    }
+    const Stack last = arrived_from(kept);
+    resumer_ = std::exchange(resumer_given_, {}).value_or(last);
   }
 
   // Stacks begin a different number of cache lines below their pages' ends: those of a block would
@@ -107,7 +146,8 @@ class Fiber {
 
   std::size_t offset_ = next_offset();
   Stack resumer_ = {};
-  boost::context::stack_context stack_;  // freed by inside_
+  std::optional<Stack> resumer_given_ = {};  // by who handed over to it
+  boost::context::stack_context stack_;      // freed by inside_
   Side inside_, outside_;
 };
 

@@ -2,7 +2,6 @@
 // Both variants on the emulated device against the oracle, and what they cost.
 #include <gtest/gtest.h>
 
-#include <random>
 #include <utility>
 
 #include "testing/differences.hpp"
@@ -107,14 +106,11 @@ TEST(XpcsDevice, KeepsInSinglePrecisionWhatThatLeaves) {
   }
 }
 
-// Each of some points moved by 1 moves F, g and N by what it contributes.
+// Points that moved move F, g and N by what they contribute.
 TEST(XpcsDevice, ReadsEveryPoint) {
   const Problem one = problem(emulated_size, {});
-  std::minstd_rand places(5);
-  for (int draw = 0; draw < 20; ++draw) {
-    auto input = std::make_shared<Input>(*one.input);
-    input->data[places() % input->data.size()] += 1;
-    const Problem moved = {input, one.options};
+  for (const unsigned seed : {5, 6}) {
+    const Problem moved = with_moved_points(one, 20, seed);
     const auto expected = oracle::in_a_row(oracle::normal_equations(moved, moved.input->box.start));
     const auto ours = emulated_optimized(), theirs = emulated_reference(one.options);
     EXPECT_LT(oracle::distance(result(Unit::normal_equations, *ours, Variant::optimized, moved),

@@ -50,7 +50,7 @@ TEST(XpcsDeviceStrategies, FitAsTheOracleDoes) {
     }
 }
 
-// Single rows of every angle, nineteen times through two slots.
+// Four rows of every angle, and at last three: five times a pass through two slots.
 TEST(XpcsDeviceStrategies, ReadNoChunkBeforeItHasComeAndWriteNoneThatIsRead) {
   const Problem one = problem(emulated_size, {});
   const oracle::Fit expected = oracle::fit(one);
@@ -58,7 +58,7 @@ TEST(XpcsDeviceStrategies, ReadNoChunkBeforeItHasComeAndWriteNoneThatIsRead) {
     const auto backend = emulated_optimized(emulation::Order::forward, copies);
     const auto fit = make_fit(
         *backend, Variant::optimized, one,
-        {.strategy = Strategy::chunked, .source = DataSource::host, .chunk = 57, .passes = 0});
+        {.strategy = Strategy::chunked, .source = DataSource::host, .chunk = 4 * 57, .passes = 0});
     fit->step();
     const std::vector<double> found = fit->result();
     EXPECT_EQ(found[1], expected.passes);

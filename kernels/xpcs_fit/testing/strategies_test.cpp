@@ -2,7 +2,6 @@
 // Fits by every strategy on the host: the same answer, whatever the parts of the data.
 #include <gmock/gmock.h>
 
-#include <random>
 #include <utility>
 
 #include "testing/error_of.hpp"
@@ -58,16 +57,13 @@ TEST(XpcsStrategies, GiveTheSameFit) {
   }
 }
 
-// A point that is moved by 1 moves the fit, whichever way reads it, and all ways to one place.
+// Points that are moved move the fit, whichever way reads them, and all ways to one place.
 TEST(XpcsStrategies, ReadEveryPoint) {
   const Problem one = problem({4, 48}, {}, 0.01);
-  std::minstd_rand places(7);
-  for (int draw = 0; draw < 20; ++draw) {
-    auto input = std::make_shared<Input>(*one.input);
-    input->data[places() % input->data.size()] += 1;
-    const Problem moved = {input, one.options};
+  for (unsigned draw = 0; draw < std::size(ways); ++draw) {
+    const Problem moved = with_moved_points(one, 20, 7 + draw);
     const oracle::Fit expected = oracle::fit(moved, accounted_passes);
-    const Way way = ways[draw % std::size(ways)];  // each has three of them or more
+    const Way way = ways[draw];
     for (const Variant variant : {Variant::reference, Variant::optimized})
       EXPECT_NEAR(fitted(variant, moved, way, accounted_passes)[0] / expected.cost, 1, 1e-9);
     const auto backend = open_backend("host");

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,15 @@ inline Problem problem(Size size, Options options, Physics physics, double noise
 }
 inline Problem problem(Size size, Options options, double noise = 0.01) {
   return problem(size, options, default_physics(size), noise);
+}
+
+// Each of so many points moved by an amount of its own, so that who leaves one out, or reads
+// another in its place, comes to another cost.
+inline Problem with_moved_points(const Problem& one, int count, unsigned seed) {
+  auto input = std::make_shared<Input>(*one.input);
+  std::minstd_rand places(seed);
+  for (int k = 0; k < count; ++k) input->data[places() % input->data.size()] += 1 + 0.1 * k;
+  return {input, one.options};
 }
 
 // Once it begins again from another start, as who is built with that; and then as it began.

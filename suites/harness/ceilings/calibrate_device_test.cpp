@@ -22,9 +22,16 @@ constexpr DeviceEffort little{.seconds = 0,
                               .few = 4,
                               .many = 600};
 
+// Calibrated once for all that is asked about them.
 struct DeviceCeilings : testing::Test {
-  std::unique_ptr<Backend> backend = make_emulated_backend(calibration::emulated_kernels());
-  Ceilings ceilings = calibrate_device(*backend, little);
+  static void SetUpTestSuite() {
+    backend = make_emulated_backend(calibration::emulated_kernels());
+    ceilings = calibrate_device(*backend, little);
+  }
+  static void TearDownTestSuite() { backend.reset(); }
+
+  static inline std::unique_ptr<Backend> backend = {};
+  static inline Ceilings ceilings = {};
 };
 
 TEST_F(DeviceCeilings, AreThoseOfItsCacheAndItsMemory) {
