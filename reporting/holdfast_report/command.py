@@ -6,7 +6,6 @@ import argparse
 import os
 import re
 import sys
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NoReturn
 
@@ -174,7 +173,7 @@ def write(path: Path, text: str) -> None:
 
 
 def trends_or_reason(
-    holdfast: str, store: Path | None, *options: str
+    holdfast: str, store: Path | None, baselines: Path | None, *options: str
 ) -> tuple[list[Series], str | None]:
     if store is None:
         return [], "no store was named; add --store=DIR"
@@ -186,7 +185,7 @@ def trends_or_reason(
                 f"holdfast history append RESULTS --store={store} begins it"
             ),
         )
-    return ask(holdfast, store, *options), None
+    return ask(holdfast, store, baselines, *options), None
 
 
 def draw_page(arguments: list[str]) -> str:
@@ -194,11 +193,14 @@ def draw_page(arguments: list[str]) -> str:
     page = options.out / "index.html"
     link = link_of(options.repository)
     withdraw(page)
-    root = read_root(options.results, baselines_of(options.baselines))
+    baselines = baselines_of(options.baselines)
+    root = read_root(options.results, baselines)
     prepare(options.out)
     problem = None
     try:
-        series, absent = trends_or_reason(options.holdfast, options.store, "--brief")
+        series, absent = trends_or_reason(
+            options.holdfast, options.store, baselines, "--brief"
+        )
     except Problem as found:  # the verdict is worth a page without trends
         problem, series, absent = found, [], str(found)
     subjects = subjects_in(options.store) if series and options.store else {}
@@ -211,13 +213,11 @@ def draw_page(arguments: list[str]) -> str:
 def draw_trends(arguments: list[str]) -> str:
     options = trends_parser().parse_args(arguments)
     baselines = baselines_of(options.baselines)
-    only = [f"--case={options.case}"] if options.case else []
-    found, absent = trends_or_reason(options.holdfast, options.store, *only)
+    chosen_by = {"--case": options.case, "--metric": options.metric}
+    only = [f"{name}={glob}" for name, glob in chosen_by.items() if glob is not None]
+    series, absent = trends_or_reason(options.holdfast, options.store, baselines, *only)
     if absent:
         raise Problem(absent)
-    series = [one for one in found if fnmatchcase(one.metric, options.metric or "*")]
-    if not series:
-        raise Problem(f"no series of {options.store} has a metric that matches {options.metric}")
     chosen = series if options.all else worth_a_plot(series)
     prepare(options.out)
     entries = read_baselines(baselines, {}) if baselines else {}

@@ -30,12 +30,14 @@ class Segment(Record):
 class ChangePoint(Record):
     order: int
     commit: str
+    last_before: str  # the commit of the point before it
     before: Number
     after: Number
     change: Number
 
 
 class Drift(Record):
+    since: str  # the commit that it counts from
     anchor: Number
     median: Number
     change: Number
@@ -62,22 +64,25 @@ class Series(Record):
 
 class Trend(Record):
     schema_name: str = Field(alias="schema")
+    commits: list[str]  # of the whole store in their order, which counts from 1 on
     series: list[Series]
 
 
-def ask(holdfast: str, store: Path, *options: str) -> list[Series]:
-    """Runs `holdfast trend` with these options; the sentence of a failure becomes a Problem."""
-    return [series for series in trends(holdfast, store, *options) if series.points]
+def ask(holdfast: str, store: Path, baselines: Path | None, *options: str) -> list[Series]:
+    """What has points of `holdfast trend` with these options."""
+    found = trend(holdfast, store, baselines, *options).series
+    return [series for series in found if series.points]
 
 
-def ask_levels(holdfast: str, store: Path, baselines: Path | None) -> list[Series]:
-    """The levels of all series without their points."""
-    also = [f"--baselines={baselines}"] if baselines else []
-    return trends(holdfast, store, "--no-points", *also)
+def ask_levels(holdfast: str, store: Path, baselines: Path | None) -> Trend:
+    """The order of the commits, and the levels of all series without their points."""
+    return trend(holdfast, store, baselines, "--no-points")
 
 
-def trends(holdfast: str, store: Path, *options: str) -> list[Series]:
-    command = [holdfast, "trend", f"--store={store}", "--json", *options]
+def trend(holdfast: str, store: Path, baselines: Path | None, *options: str) -> Trend:
+    """`baselines` list the cases that were renamed. The sentence of a failure becomes a Problem."""
+    renamed = [f"--baselines={baselines}"] if baselines else []
+    command = [holdfast, "trend", f"--store={store}", "--json", *renamed, *options]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     except FileNotFoundError as error:
@@ -91,4 +96,4 @@ def trends(holdfast: str, store: Path, *options: str) -> list[Series]:
         how = f"exit {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
         raise Problem(f"'{' '.join(command)}' ended with {how}: {said[0]}")
     where = f"the output of '{' '.join(command)}'"
-    return validate(Trend, "holdfast-trend/1", parse(done.stdout, where), where).series
+    return validate(Trend, "holdfast-trend/1", parse(done.stdout, where), where)

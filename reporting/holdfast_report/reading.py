@@ -13,6 +13,15 @@ from holdfast_report import Problem
 
 HALF_A_LETTER = re.compile(r"\\u[dD][89a-fA-F]")  # as an escape; a file in UTF-8 has none otherwise
 
+# What no reader sees, or what turns the direction of reading (but for joiners, which words need).
+UNSEEN = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069"
+    "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f"
+)
+UNSEEN_LETTER = re.compile(f"[{UNSEEN}]")
+ESCAPED = r"\\u(?:00[0189]|007[fF]|061[cC]|20[026]|[fF][eE]|[fF]{3}|[dD][bB]40)"
+SOME_UNSEEN = re.compile(f"[{UNSEEN}]|{ESCAPED}")  # in a file
+
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Value = Number | str  # a string where the value is a hash
 
@@ -45,6 +54,21 @@ def without_comments(text: str) -> str:
     return "".join(kept)
 
 
+def named(code: int) -> str:
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}"
+
+
+def seen(data: Any) -> Any:
+    """With each unseen letter as \\x1b or \\u202e, as `holdfast` shows it."""
+    if isinstance(data, str):
+        return UNSEEN_LETTER.sub(lambda found: named(ord(found.group())), data)
+    if isinstance(data, list):
+        return [seen(item) for item in data]
+    if isinstance(data, dict):
+        return {seen(key): seen(item) for key, item in data.items()}
+    return data
+
+
 def load(path: Path, comments: bool = False) -> Any:
     try:
         text = path.read_text("utf-8")
@@ -74,6 +98,8 @@ def parse(text: str, where: str) -> Any:
         raise Problem(
             f"{where}: holds a whole number longer than any that is measured"
         ) from error
+    if SOME_UNSEEN.search(text):
+        data = seen(data)
     if HALF_A_LETTER.search(text):
         try:
             json.dumps(data, ensure_ascii=False).encode("utf-8")

@@ -108,7 +108,9 @@ def describe(series: Series, verdict: str | None) -> str:
     for change in series.change_points:
         words.append(f"; changed by {percent(change.change)} at {short_commit(change.commit)}")
     if series.drift:
-        words.append(f"; drifted by {percent(series.drift.change)} from its anchor")
+        words.append(
+            f"; drifted by {percent(series.drift.change)} since {short_commit(series.drift.since)}"
+        )
     if verdict:
         words.append(f"; verdict {verdict}")
     return " ".join(words).replace(" ;", ";")

@@ -225,10 +225,10 @@ def trend() -> dict[str, Any]:
         {"from": 1, "to": 6, "median": 10.0}, {"from": 7, "to": 10, "median": 12.0},
     ]
     stepped["change_points"] = [
-        {"order": 7, "commit": f"{7:040x}", "before": 10.0, "after": 12.0, "change": 0.2},
+        {"order": 7, "commit": f"{7:040x}", "last_before": f"{6:040x}", "before": 10.0, "after": 12.0, "change": 0.2},
     ]
     return {
-        "schema": "holdfast-trend/1",
+        "schema": "holdfast-trend/1", "commits": [f"{order:040x}" for order in range(1, 11)],
         "series": [
             stepped, series("time_s", [0.0006 + 1e-6 * (k % 3) for k in range(10)]),
             series("launches", [4.0] * 10, **{"class": DRY}),

@@ -82,7 +82,7 @@ def test_dots_of_a_panel_cost_few_letters(workplace: Workplace) -> None:
         series = builders.series("speedup", values[:30], variant="case")
         point = series["points"][0]
         series["points"] = [point | {"order": at + 1, "value": v} for at, v in enumerate(values)]
-        workplace.answer({"schema": "holdfast-trend/1", "series": [series]})
+        workplace.answer(builders.trend() | {"series": [series]})
         assert main(workplace.options()) == 0
         return len(workplace.page())
 

@@ -26,7 +26,7 @@ REPOSITORY = "https://git.example/owner/name"
 
 def change(number: int, before: float, after: float) -> dict[str, Any]:
     return {
-        "order": number, "commit": sha(number), "before": before, "after": after,
+        "order": number, "commit": sha(number), "last_before": sha(number - 1), "before": before, "after": after,
         "change": after / before - 1,
     }
 
@@ -59,7 +59,8 @@ def trend_of(runs: list[Measured], planted: Planted) -> dict[str, Any]:
                 "segments": segments, "change_points": changes, "drift": None,
             }
         )
-    return {"schema": "holdfast-trend/1", "series": series}
+    commits = [sha(number) for number in sorted({run.number for run in runs})]
+    return {"schema": "holdfast-trend/1", "commits": commits, "series": series}
 
 
 class SitePlace(Workplace):

@@ -8,7 +8,7 @@ import builders
 import pytest
 from holdfast_report import Problem
 from holdfast_report.site.archive import Archive
-from holdfast_report.site.reading import read_store
+from holdfast_report.site.reading import gather
 from planted_history import DRY, HOST, STEP_CASE, history, sha, write, write_old
 
 TOY = "toy/step/n:64/f64"
@@ -24,6 +24,12 @@ SEGMENT = f"""{{"schema":"holdfast-history/2","class":"{CLASS}"}}
 """
 
 
+def read_store(store: Path, baselines: Path | None, commits: list[str] | None = None) -> Archive:
+    """By default its commits stand in the order in which they were appended."""
+    gathering = gather(store, baselines)
+    return gathering.archive(commits or list(gathering.numbers))
+
+
 def placed(folder: Path, text: str, name: str = "2026-11-21T12-00-00Z.ndjson") -> Path:
     builders.put(folder / CLASS / name, text)
     return folder
@@ -31,7 +37,7 @@ def placed(folder: Path, text: str, name: str = "2026-11-21T12-00-00Z.ndjson") -
 
 def refusal(store: Path) -> str:
     with pytest.raises(Problem) as refused:
-        read_store(store, None)
+        gather(store, None)
     return str(refused.value)
 
 
@@ -140,23 +146,50 @@ def run_line(number: int, commit: str, order: int, utc: str, launches: int) -> s
     return json.dumps(said, separators=(",", ":")) + "\n"
 
 
-def out_of_order(folder: Path, *runs: tuple[str, int, str, int]) -> Archive:
-    """Runs of a commit, an order, a time and launches, as they were appended."""
+def out_of_order(folder: Path, *runs: tuple[str, int, str, int], commits: str = "") -> Archive:
+    """Runs of a commit, an order, a time and launches, as they were appended; `commits` in their
+    order, by the letter that each consists of."""
     head = "".join(SEGMENT.splitlines(keepends=True)[:5])
     lines = [run_line(number, *run) for number, run in enumerate(runs, start=1)]
-    return read_store(placed(folder, head + "".join(lines)), None)
+    return read_store(placed(folder, head + "".join(lines)), None, [40 * name for name in commits])
 
 
-def test_an_older_run_that_was_appended_later_is_not_the_newest(tmp_path: Path) -> None:
+def test_commits_stand_in_the_order_that_the_command_tells(tmp_path: Path) -> None:
     archive = out_of_order(
         tmp_path,
         ("b" * 40, 1, "2026-11-22T12:00:00Z", 5),
         ("a" * 40, 2, "2026-11-21T12:00:00Z", 4),
+        commits="ab",
     )
     assert [commit.name[0] for commit in archive.commits] == ["a", "b"]
     assert archive.commits[archive.runs_of(CLASS)[-1].at].name == "b" * 40
     assert values(archive, "optimized", "launches") == [(0, 4), (1, 5)]
     assert archive.columns[CLASS, TOY, "optimized", "launches"].last == 5
+
+
+def test_a_store_that_grew_while_it_was_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Problem, match="draw the site again"):
+        read_store(placed(tmp_path, SEGMENT), None, ["1" * 40, "2" * 40])
+
+
+def test_of_two_runs_of_a_commit_the_later_is_judged(tmp_path: Path) -> None:
+    """The first one blocked; the second, appended before or after it, passed."""
+    lines = SEGMENT.splitlines(keepends=True)
+    first, again = lines[6], lines[6].replace('"run":2', '"run":3')
+    again = again.replace("22T12:00:00Z", "22T18:00:00Z").replace('"1":5', '"1":4')
+    again = again.replace('"PASS":2,"REGRESSION":1', '"PASS":3').replace('"blocking":1', '"blocking":0')
+    again = again.replace('"REGRESSION":[[1,1]]', "").replace('"blocks":[[1,1]],', "")
+    swapped = [
+        again.replace('"run":3', '"run":2').replace("0001", "0009"),
+        first.replace('"run":2', '"run":3'),
+    ]
+    for name, both in (("as measured", [first, again]), ("swapped", swapped)):
+        archive = read_store(placed(tmp_path / name, "".join([*lines[:6], *both])), None)
+        run = archive.runs[CLASS, 1]
+        assert (run.judged, run.counts) == ((0, 0), {"PASS": 3}), name
+        assert run.utc == "2026-11-22T18:00:00Z"
+        assert values(archive, "optimized", "launches") == [(0, 4), (1, 5), (1, 4)]
+        assert archive.columns[CLASS, TOY, "optimized", "launches"].alarms == {1}, "the first of them"
 
 
 def test_of_two_runs_of_a_commit_the_later_counts_whichever_was_appended_first(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of a history with a step, a slow drift and another environment."""
 
+import json
 import re
 from html import unescape
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 from holdfast_report.command import main
 from holdfast_report.site import addresses, figures
 from holdfast_report.site.figures import labels_of
-from holdfast_report.site.levels import Change, creep_of
+from holdfast_report.site.levels import Change, Drift, creep_of
+from holdfast_report.site.pages import TEMPLATES
+from holdfast_report.units import BYTES, SECONDS
 from planted_history import DRIFT_CASE, HOST, STEP_CASE, history, sha, write
 from site_place import REPOSITORY, Links, SitePlace, data_of, trend_of
 
@@ -243,6 +246,17 @@ def test_hostile_names_are_escaped(tmp_path: Path) -> None:
     assert "alert(1)" in words(place.text("index.html"))
 
 
+def test_a_subject_that_turns_the_direction_of_reading_is_shown_and_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planted_history, "subject", lambda number: "Tile \u202e61\u2028 \x1b[1m caf\u00e9")
+    place = SitePlace(tmp_path, commits=4, cases=1)
+    place.draw()
+    for name in place.pages():
+        assert not re.search("[\x1b\u2028\u202e]", place.text(name)), name
+    assert "Tile \\u202e61\\u2028 \\x1b[1m caf\u00e9" in words(place.text("runs.html"))
+
+
 def test_without_a_repository_commits_are_named_and_not_linked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,7 +299,7 @@ def test_ticks_share_a_unit_and_can_be_told_apart(
 def test_what_a_creep_adds_up_to_is_told_for_each_environment() -> None:
     key = HOST, DRIFT_CASE, "optimized", "time_s"
     pairs = [(100.0, 102.0), (102.0, 104.0), (90.0, 92.0)]  # another environment before the last
-    steps = [Change(key, at, a, b, b / a - 1, True) for at, (a, b) in enumerate(pairs)]
+    steps = [Change(key, at, at - 1, a, b, b / a - 1, True) for at, (a, b) in enumerate(pairs)]
     creep = creep_of(key, steps)
     assert creep and creep.stretches == [(100.0, 104.0), (90.0, 92.0)]
     assert creep.change == pytest.approx(104 / 100 * 92 / 90 - 1)
@@ -293,7 +307,7 @@ def test_what_a_creep_adds_up_to_is_told_for_each_environment() -> None:
 
 def test_a_large_change_among_small_ones_is_a_step_and_no_creep() -> None:
     key = HOST, DRIFT_CASE, "optimized", "time_s"
-    changes = [Change(key, at, 1, 1, change, True) for at, change in enumerate((0.01, 0.3, 0.02))]
+    changes = [Change(key, at, at - 1, 1, 1, change, True) for at, change in enumerate((0.01, 0.3, 0.02))]
     assert creep_of(key, changes) is None
     assert creep_of(key, changes[::2]) is None
 
@@ -302,6 +316,92 @@ def test_what_creeps_is_told_once_and_not_as_steps(place: SitePlace) -> None:
     page = place.text("index.html")
     changed = page[page.index('id="changes"') : page.index('id="drifts"')]
     assert DRIFT_CASE.split("/")[1] not in words(changed)
+
+
+def test_two_small_steps_that_the_command_calls_a_drift_are_one() -> None:
+    key = HOST, DRIFT_CASE, "optimized", "time_s"
+    changes = [Change(key, at, at - 1, 1, 1 + by, by, True) for at, by in ((3, 0.03), (9, 0.035))]
+    assert creep_of(key, changes) is None, "two steps may be two commits"
+    creep = creep_of(key, changes, Drift(key, 0, 1, 1.066, 0.066, True))
+    assert creep and creep.change == pytest.approx(1.03 * 1.035 - 1)
+    assert creep_of(key, changes, Drift(key, 0, 1, 0.9, -0.1, False)) is None, "another direction"
+    large = [Change(key, at, at - 1, 1, 1.1, 0.1, True) for at in (3, 9)]
+    assert creep_of(key, large, Drift(key, 0, 1, 1.21, 0.21, True)) is None, "steps that anyone sees"
+
+
+def test_a_drift_by_one_step_is_told_as_well(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, cases=1)
+    answer = trend_of(place.runs, place.planted)
+    (stepped,) = (
+        one for one in answer["series"] if one["case"] == STEP_CASE and one["metric"] == "speedup"
+    )
+    stepped["drift"] = {"since": sha(3), "anchor": 11.0, "median": 9.65, "change": -0.123}
+    place.answer(answer)
+    place.draw()
+    said = words(place.text("index.html"))
+    drifted = said[said.index("What drifted") : said.index("Where the environment changed")]
+    assert "1 more series stands over 5 %" in drifted
+    assert "speedup, host-x86_64-v4-2t \u2717 \u221212.3 % 11 \u2192 9.65 since" in drifted
+    assert sha(3)[:10] in drifted
+
+
+def test_a_change_whose_parent_was_not_measured_names_the_commit_measured_before(
+    tmp_path: Path,
+) -> None:
+    place = SitePlace(tmp_path, cases=1)
+    step = place.planted.step
+    runs = [run for run in place.runs if run.number not in (step - 1, step - 2)]
+    write(place.store, runs)
+    answer = trend_of(runs, place.planted)
+    for one in answer["series"]:
+        for change in one["change_points"]:
+            if change["commit"] == sha(step):
+                change["last_before"] = sha(step - 3)
+        one["segments"] = []
+    place.answer(answer)
+    place.draw()
+    said = f"4 \u2192 5; measured before it: {sha(step - 3)[:10]}"
+    assert said in words(place.text("index.html"))
+    assert said in words(place.text(STEP_PAGE))
+    whole = SitePlace(tmp_path / "whole", cases=1)
+    whole.draw()
+    assert "measured before it" not in words(whole.text("index.html"))
+
+
+def test_a_comparison_knows_where_the_environment_became_another(place: SitePlace) -> None:
+    told = data_of(place.text("compare.html"))["environments"]
+    assert [at for at, _ in told[HOST]] == [0, place.planted.environment - 1]
+    assert len({print for _, print in told[HOST]}) == 2
+    assert [at for at, _ in told[builders.DRY]] == [0]
+
+
+@pytest.mark.parametrize("script", ["case.js", "compare.js"])
+def test_a_script_reads_numbers_in_the_units_that_the_page_is_drawn_in(script: str) -> None:
+    text = (TEMPLATES / "site" / script).read_text("utf-8")
+    for unit, steps in (("s", SECONDS), ("B", BYTES)):
+        (written,) = re.findall(rf"\b{unit}: (\[\[.*?\]\])", text)
+        assert [(float(scale), name) for scale, name in json.loads(written)] == steps
+
+
+def test_changes_of_level_and_of_environment_are_told_apart_without_colour(place: SitePlace) -> None:
+    style = place.text(STEP_PAGE)
+    assert ".key .upright { border-left-style: solid; }" in style
+    assert ".key .upright.dashed { border-left-style: dotted; }" in style
+
+
+def test_what_is_said_of_a_point_names_the_branch_that_was_measured(place: SitePlace) -> None:
+    page = place.text(STEP_PAGE)
+    newest = place.planted.commits
+    assert data_of(page)["commits"][newest - 1][2] == f"{planted_history.subject(newest)}, branch main"
+    assert f"{planted_history.subject(newest)}, branch main</p>" in page
+
+
+def test_a_figure_says_its_changes_and_environments_in_words(place: SitePlace) -> None:
+    page = place.text(STEP_PAGE)
+    (said,) = re.findall(r'aria-label="(launches, optimized, on cuda[^"]*)"', page)
+    assert f"changed by +25 % at {sha(place.planted.step)[:10]}" in said
+    timed = re.findall(r'aria-label="(time_s, optimized, on host[^"]*)"', page)[0]
+    assert f"another environment since {sha(place.planted.environment)[:10]}" in timed
 
 
 def test_a_store_of_the_older_format_is_drawn_as_well(tmp_path: Path) -> None:

@@ -48,26 +48,32 @@ def test_all_draws_what_stood_still_as_well(workplace: Workplace) -> None:
     ]
 
 
-def test_a_metric_chooses_among_the_series(workplace: Workplace) -> None:
-    assert plots(workplace, "--metric=time*") == ["optimized.time_s.png", "optimized.time_s.svg"]
-
-
-def test_the_cases_are_chosen_by_the_command_that_knows_their_pattern(
+def test_cases_and_metrics_are_chosen_by_the_command_that_knows_their_patterns(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    workplace.holdfast.write_text(f"#!{sys.executable}\nimport sys\nsys.exit(sys.argv[-1])\n")
+    """And what matches nothing is refused with the command's sentence, before anything is made."""
+    workplace.holdfast.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.exit('nothing matches ' + ' '.join(sys.argv[-2:]))\n"
+    )
     arguments = ["trends", f"--store={workplace.store}", f"--holdfast={workplace.holdfast}"]
-    assert main([*arguments, f"--out={workplace.out}", "--case=toy/**"]) == 2
-    assert "exit 1: --case=toy/**" in capsys.readouterr().err
+    arguments += [f"--out={workplace.out}", "--case=toy/**", "--metric=time*"]
+    assert main(arguments) == 2
+    assert "exit 1: nothing matches --case=toy/** --metric=time*" in capsys.readouterr().err
+    assert not workplace.out.exists()
 
 
-def test_a_metric_that_no_series_has_is_refused(
+def test_the_command_is_told_where_renamed_cases_are_listed(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    workplace.holdfast.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.exit('told ' + ' '.join(sys.argv[2:]))\n"
+    )
+    assert main(workplace.options()) == 2
+    told = f"--baselines={workplace.baselines}"
+    assert told in capsys.readouterr().err.partition("told ")[2]
     options = [option for option in workplace.options() if not option.startswith("--results")]
-    assert main(["trends", *options, "--metric=nonsense"]) == 2
-    assert "has a metric that matches nonsense" in capsys.readouterr().err
-    assert not workplace.out.exists()
+    assert main(["trends", *options]) == 2
+    assert told in capsys.readouterr().err.partition("told ")[2]
 
 
 def test_help_of_trends_names_what_it_draws_and_how_to_choose(
@@ -164,7 +170,7 @@ def test_a_content_is_named_as_one_and_a_commit_by_its_hash() -> None:
 
 @pytest.mark.parametrize("at", [2, 5, 9])
 def test_the_names_below_a_panel_never_touch(at: int) -> None:
-    change = {"order": at, "commit": CONTENT, "before": 1.0, "after": 2.0, "change": 1.0}
+    change = {"order": at, "commit": CONTENT, "last_before": CONTENT, "before": 1.0, "after": 2.0, "change": 1.0}
     one = series("speedup", [1.0] * (at - 1) + [2.0] * (10 - at), change_points=[change])
     last = one.points[-1].model_copy(update={"commit": CONTENT})
     sketch = panel(one.model_copy(update={"points": [*one.points[:-1], last]}))
@@ -202,7 +208,7 @@ def test_a_constant_count_earns_no_panel_until_its_verdict_is_bad() -> None:
 
 def test_an_advisory_duration_earns_no_panel_until_its_level_changes() -> None:
     noisy = series("load_s", [0.1, 0.2, 0.1])
-    change = {"order": 1, "commit": "c", "before": 0.1, "after": 0.2, "change": 1.0}
+    change = {"order": 1, "commit": "c", "last_before": "b", "before": 0.1, "after": 0.2, "change": 1.0}
     assert not worth_a_panel(noisy, "PASS", "advisory")
     assert not worth_a_panel(noisy, None)
     assert worth_a_panel(

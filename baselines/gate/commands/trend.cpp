@@ -17,6 +17,12 @@ std::string short_commit(const std::string& commit) {
   return std::string(beginning(hash, 10));
 }
 
+// "77be5ecd97, 2026-08-31, main"
+std::string about(const HistoryLine& line) {
+  const std::string branch = line.branch.text().empty() ? "" : ", " + line.branch.text();
+  return text(short_commit(line.commit), ", ", beginning(line.utc.text(), 10), branch);
+}
+
 void print(const TrendSeries& series) {
   const HistoryLine& name = series.name();
   const std::string unit = unit_of_name(name.metric);
@@ -26,14 +32,16 @@ void print(const TrendSeries& series) {
             << "  " << plural(series.points.size(), "point") << ", commits " << name.order << " to "
             << last.order << ", now " << readable(last.value, unit) << '\n';
   for (const TrendChange& change : series.changes)
-    std::cout << "  change at commit " << change.line->order << " ("
-              << short_commit(change.line->commit) << "): " << readable(change.before, unit)
-              << " -> " << readable(change.after, unit) << "  " << percent(change.change) << '\n';
+    std::cout << "  change at commit " << change.line->order << " (" << about(*change.line)
+              << "), after " << change.last->order << " (" << short_commit(change.last->commit)
+              << "): " << readable(change.before, unit) << " -> " << readable(change.after, unit)
+              << "  " << percent(change.change) << '\n';
   if (series.drift)
     std::cout << "  " << toned(Tone::warning, "DRIFT") << "  "
               << readable(series.drift->anchor, unit) << " -> "
               << readable(series.drift->median, unit) << "  " << percent(series.drift->change)
-              << " since the anchor, limit " << percent(largest_drift) << '\n';
+              << " since commit " << series.drift->since->order << " ("
+              << about(*series.drift->since) << "), limit " << percent(largest_drift) << '\n';
 }
 
 int trend(const Options& options) {
@@ -46,20 +54,20 @@ int trend(const Options& options) {
   bool empty = true;
   bool has_anchor = !chosen.anchor;
   const Aliases aliases = Aliases::read(options.value_or("baselines", "baselines"));
-  std::vector<HistoryLine> lines =
-      read_history(*store, [&](const HistorySeries& series, const std::string& commit) {
+  StoredHistory history =
+      read_store(*store, [&](const HistorySeries& series, const std::string& commit) {
         empty = false;
         has_anchor = has_anchor || commit.starts_with(*chosen.anchor);
         return aliases.empty() ? chosen.covers(series.case_id, series.metric)
                                : chosen.covers(aliases.current(series.case_id), series.metric);
       });
-  for (HistoryLine& line : lines) line.case_id = aliases.current(line.case_id);
+  for (HistoryLine& line : history.lines) line.case_id = aliases.current(line.case_id);
   if (empty)
     throw Error(Fault::bad_input, text(*store, " holds no history; ", begin_history(*store)));
   if (!has_anchor)
     throw Error(Fault::bad_input,
                 text("--anchor=", *chosen.anchor, ": ", *store, " has no such commit"));
-  const std::vector<TrendSeries> series = find_trends(lines, chosen);
+  const std::vector<TrendSeries> series = find_trends(history.lines, chosen);
   if (series.empty() && (chosen.match || chosen.metric))
     throw Error(Fault::bad_input,
                 text("nothing in ", *store, " matches --case=", chosen.match.value_or("**"),
@@ -67,9 +75,11 @@ int trend(const Options& options) {
   if (options.has("json")) {
     const bool none = options.has("no-points");
     if (none || options.has("brief"))  // for programs, which read no indentation
-      std::cout << canonical_line(to_json(series, none ? Told::none : Told::ends_of_still)) << '\n';
+      std::cout << canonical_line(
+                       to_json(series, history.commits, none ? Told::none : Told::ends_of_still))
+                << '\n';
     else
-      std::cout << canonical(to_json(series));
+      std::cout << canonical(to_json(series, history.commits));
     return 0;
   }
   // Without a wish, what stands still is only counted.
@@ -93,7 +103,7 @@ Command trend_command() {
           .operands = "",
           .options = {{"store", "DIR", "the folder of the history"},
                       {"case", "GLOB", "only these cases: * within a part of the id, ** across"},
-                      {"metric", "NAME", "only this metric"},
+                      {"metric", "GLOB", "only these metrics, as '*_s'"},
                       {"anchor", "COMMIT",
                        "where drift counts from (default: the last accepted baseline)"},
                       {"baselines", "DIR",

@@ -19,6 +19,19 @@ constexpr double most_correlation =
 constexpr std::size_t nearest_far_lag = 3;
 constexpr std::size_t farthest_lag = 6;
 
+// Below so many points the variance is poorly known, and too small an estimate takes noise for a
+// step; below so few nothing is known of its correlation either.
+constexpr double enough_points = 20;
+constexpr double share_of_few = 1.5;
+constexpr double without_correlation = 2.6;
+
+// What the variance of `n` points is multiplied by: 2 for 12, 1 from 20 on.
+double allowance_for_few(std::size_t n) {
+  if (n < 2 * farthest_lag) return without_correlation;
+  const auto points = static_cast<double>(n);
+  return 1 + share_of_few * std::max(0.0, enough_points - points) / points;
+}
+
 // Noise below this is rounding: counts repeat exactly, and ln() of equal counts may not.
 constexpr double least_deviation = 1e-4;
 
@@ -173,7 +186,8 @@ Segmentation segment(const std::vector<double>& values, const SegmentationSettin
     kept_values.push_back(values[i]);
   }
   const double n = static_cast<double>(kept.size());
-  const double penalty = settings.penalty * long_run_variance(kept_seen) * std::log(n);
+  const double variance = long_run_variance(kept_seen) * allowance_for_few(kept.size());
+  const double penalty = settings.penalty * variance * std::log(n);
   std::vector<std::size_t> begins = best_begins(kept_seen, penalty, settings.fewest_points);
   take_back_small_changes(kept_values, begins, settings.least_change);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace holdfast::gate {
@@ -16,9 +17,9 @@ using Wanted = std::function<bool(const HistorySeries&, const std::string& commi
 HistoryLine line_of(const HistoryFile& file, const HistoryRun& run) {
   return {.utc = run.utc,
           .commit = run.commit.name,
-          .order = run.commit.order,
           .device_class = file.device_class,
-          .fingerprint = run.fingerprint()};
+          .fingerprint = run.fingerprint(),
+          .branch = run.commit.branch.value_or("")};
 }
 
 void add_lines(const HistoryFile& file, const HistoryRun& run, const Wanted& wanted,
@@ -36,23 +37,74 @@ void add_lines(const HistoryFile& file, const HistoryRun& run, const Wanted& wan
   }
 }
 
+// What gives a commit its place.
+struct Place {
+  std::string begun;       // the time of its first run
+  std::int64_t order = 0;  // the least that it has in the store
+  std::optional<std::string> parent = {};
+};
+using Places = std::map<std::string, Place>;  // by the commit's name
+
+void note(const HistoryRun& run, Places& places) {
+  const Place fresh{.begun = run.utc, .order = run.commit.order};
+  Place& place = places.try_emplace(run.commit.name, fresh).first->second;
+  place.begun = std::min(place.begun, run.utc);
+  place.order = std::min(place.order, run.commit.order);
+  if (!place.parent) place.parent = run.commit.parent;
+}
+
+std::vector<std::string> in_order(const Places& places) {
+  std::vector<Places::const_iterator> by_time;
+  for (auto commit = places.begin(); commit != places.end(); ++commit) by_time.push_back(commit);
+  std::sort(by_time.begin(), by_time.end(), [](const auto& a, const auto& b) {
+    return std::tie(a->second.begun, a->second.order, a->first) <
+           std::tie(b->second.begun, b->second.order, b->first);
+  });
+  std::set<std::string> placed;
+  std::vector<std::string> ordered;
+  for (auto commit : by_time) {
+    std::vector<std::string> line;  // of parents that have no place yet
+    while (commit != places.end() && placed.insert(commit->first).second) {
+      line.push_back(commit->first);
+      commit = places.find(commit->second.parent.value_or(""));
+    }
+    ordered.insert(ordered.end(), line.rbegin(), line.rend());
+  }
+  return ordered;
+}
+
 }  // namespace
 
-std::vector<HistoryLine> read_history(const fs::path& folder, const Wanted& wanted) {
-  std::vector<HistoryLine> lines;
-  std::map<std::string, std::int64_t> orders;
+StoredHistory read_store(const fs::path& folder, const Wanted& wanted) {
+  StoredHistory history;
+  std::vector<HistoryLine>& lines = history.lines;
+  Places places;
   const Store store = open_history(folder);
-  for (const HistoryFile& file : history_files(store))
+  for (const HistoryFile& file : history_files(store)) {
+    bool empty = true;
     for_each_run(file, [&](const HistoryRun& run, const HistoryMeanings&) {
-      const auto [at, fresh] = orders.try_emplace(run.commit.name, run.commit.order);
-      at->second = std::min(at->second, run.commit.order);
+      empty = false;
+      note(run, places);
       add_lines(file, run, wanted, lines);
     });
+    if (empty)
+      throw Error(Fault::bad_input, text(file.content.string(),
+                                         " holds no run, and each file of a history has one: it "
+                                         "has lost its content; restore the file"));
+  }
+  history.commits = in_order(places);
+  std::map<std::string, std::int64_t> orders;
+  for (const std::string& commit : history.commits)
+    orders[commit] = static_cast<std::int64_t>(orders.size()) + 1;
   for (HistoryLine& line : lines) line.order = orders.at(line.commit);
   std::stable_sort(lines.begin(), lines.end(), [](const HistoryLine& a, const HistoryLine& b) {
     return std::tie(a.order, a.utc.text()) < std::tie(b.order, b.utc.text());
   });
-  return lines;
+  return history;
+}
+
+std::vector<HistoryLine> read_history(const fs::path& folder, const Wanted& wanted) {
+  return read_store(folder, wanted).lines;
 }
 
 std::vector<HistoryLine> last_runs(const fs::path& folder, const Results& now, std::size_t runs) {

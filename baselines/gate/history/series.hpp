@@ -16,20 +16,31 @@ namespace holdfast::gate {
 struct HistoryLine {
   Interned utc = {};
   Interned commit = {};    // git's hash, or where the tree was not committed the content's
-  std::int64_t order = 0;  // counts commits in the order in which they came into the store
+  std::int64_t order = 0;  // the place of its commit among StoredHistory::commits, from 1 on
   Interned device_class = {};
   Interned fingerprint = {};
   Interned case_id = {};
   Interned variant = {};
   Interned metric = {};
+  Interned branch = {};  // that was measured; empty where it is not known
   double value = 0;
   std::optional<double> mad = {};  // between processes
   std::optional<Interned> verdict = {};
 };
 
-// The values of a store that are `wanted` (by default all), sorted by order and time. A commit that
-// came in twice, as where two machines appended at once, has the least of its orders. Throws as
-// for_each_run() does.
+struct StoredHistory {
+  std::vector<HistoryLine> lines = {};  // by the order of their commits, then by time
+  // All of the store, in the order in which everybody shows them: by the time of their first run,
+  // but none before its parent. When they came into the store counts only where times are the same.
+  std::vector<std::string> commits = {};
+};
+
+// A store with those of its values that are `wanted`. Throws as for_each_run() does.
+StoredHistory read_store(
+    const std::filesystem::path& store,
+    const std::function<bool(const HistorySeries&, const std::string& commit)>& wanted);
+
+// The values alone, by default all of them.
 std::vector<HistoryLine> read_history(
     const std::filesystem::path& store,
     const std::function<bool(const HistorySeries&, const std::string& commit)>& wanted =

@@ -88,6 +88,72 @@ TEST_F(History, OrderGrowsByCommitAndStaysForAnotherRunOfIt) {
   EXPECT_THAT(orders, ElementsAre(1, 1, 2));
 }
 
+// Commits in the order in which they are appended, each by a run of `utc`.
+struct Came {
+  std::string commit;
+  std::string utc;
+  std::optional<std::string> parent = {};
+};
+
+std::string order_of(const fs::path& store, const std::vector<Came>& commits) {
+  fs::remove_all(store);
+  for (const Came& came : commits) {
+    Store opened(store, Store::Use::writing);
+    HistoryWriter writer(opened);
+    MeasuredRun made = measured_run(run_of(came.commit, "2026-11-" + came.utc), {}, nullptr);
+    made.run.commit.order = writer.order_of(came.commit);
+    made.run.commit.parent = came.parent;
+    writer.add("cuda-dry-sm_90", made.run, made.meanings);
+    writer.publish();
+  }
+  std::string order;
+  for (const std::string& commit :
+       read_store(store, [](const auto&, const auto&) { return true; }).commits)
+    order += commit;
+  return order;
+}
+
+TEST_F(History, CommitsStandByTheTimeOfTheirFirstRunWhicheverWasAppendedFirst) {
+  EXPECT_EQ(order_of(store_, {{"b", "22T12:00:00Z"}, {"a", "21T12:00:00Z"}}), "ab");
+  EXPECT_EQ(order_of(store_, {{"a", "21T12:00:00Z"},
+                              {"c", "23T12:00:00Z"},
+                              {"b", "24T12:00:00Z"},
+                              {"b", "22T12:00:00Z"},
+                              {"a", "25T12:00:00Z"}}),
+            "abc")
+      << "the earliest run counts";
+  EXPECT_EQ(order_of(store_, {{"z", "21T12:00:00Z"}, {"a", "21T12:00:00Z"}}), "za")
+      << "of one time the first that came";
+}
+
+TEST_F(History, NoCommitStandsBeforeItsParent) {
+  EXPECT_EQ(order_of(store_, {{"a", "21T12:00:00Z"},
+                              {"c", "23T12:00:00Z", "b"},
+                              {"d", "24T12:00:00Z", "c"},
+                              {"b", "25T12:00:00Z", "a"}}),
+            "abcd")
+      << "a parent that was measured later than its child";
+  EXPECT_EQ(order_of(store_, {{"a", "21T12:00:00Z", "0"},
+                              {"b", "22T12:00:00Z", "a"},
+                              {"c", "23T12:00:00Z", "b"},
+                              {"d", "20T12:00:00Z", "c"},
+                              {"e", "24T12:00:00Z", "d"}}),
+            "abcde")
+      << "a clock that ran backwards";
+  EXPECT_EQ(order_of(store_, {{"b", "22T12:00:00Z", "a"}, {"a", "21T12:00:00Z", "b"}}), "ba")
+      << "each the other's parent, which no history of git has";
+}
+
+TEST_F(History, TheOrderOfALineIsThePlaceOfItsCommitAmongAllOfTheStore) {
+  (void)order_of(store_, {{"b", "22T12:00:00Z"}, {"a", "21T12:00:00Z"}, {"c", "23T12:00:00Z"}});
+  const StoredHistory all = read_store(
+      store_, [](const HistorySeries&, const std::string& commit) { return commit != "a"; });
+  ASSERT_THAT(all.lines, SizeIs(4));
+  EXPECT_EQ(all.lines.front().commit, "b");
+  EXPECT_EQ(all.lines.front().order, 2);
+  EXPECT_EQ(all.lines.back().order, 3);
+}
+
 TEST_F(History, VerdictsAreJoined) {
   measure(run_of());
   Verdict verdict;
@@ -250,6 +316,19 @@ TEST_F(History, AFileCutWithinALineIsRefused) {
     EXPECT_THROW((void)read_history(store_), Error) << length;
     EXPECT_THROW((void)last_runs(store_, run_of("def", "2026-11-22T12:00:00Z"), 2), Error)
         << length;
+  }
+}
+
+TEST_F(History, AFileThatHasLostAllOfItsRunsIsRefused) {
+  append(run_of());
+  Results other = run_of("def", "2026-11-22T12:00:00Z");
+  other.env.device_class = "host";
+  append(other);
+  const std::string whole = read_file(file_);
+  for (const std::string& left : {std::string(), whole.substr(0, whole.find('\n') + 1)}) {
+    write_file(file_, left, Sync::no);
+    EXPECT_THAT([&] { (void)read_history(store_); },
+                ThrowsMessage<Error>(HasSubstr("2026-11-21T12-00-00Z.ndjson holds no run")));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "gate/documents/policy.hpp"
@@ -13,17 +14,59 @@
 namespace holdfast::gate {
 namespace {
 
-// One fingerprint's part of a series: indices of its points.
+// What can be compared of a series: indices of its points.
 using Group = std::vector<std::size_t>;
 
-// The position in `group` of the point that drift counts from.
-std::size_t anchor_position(const TrendSeries& series, const Group& group,
-                            const std::optional<std::string>& commit) {
+// Where a branch stands in a series: indices of its first and last point.
+struct Stretch {
+  std::string branch;
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::size_t points = 0;
+  bool meets(const Stretch& other) const { return first <= other.last && other.first <= last; }
+};
+
+std::vector<Stretch> stretches_of(const TrendSeries& series) {
+  std::vector<Stretch> found;
+  for (std::size_t i = 0; i < series.points.size(); ++i) {
+    const std::string& branch = series.points[i].line->branch;
+    if (branch.empty()) continue;
+    auto at = std::find_if(found.begin(), found.end(),
+                           [&](const Stretch& one) { return one.branch == branch; });
+    if (at == found.end()) at = found.insert(at, {.branch = branch, .first = i});
+    at->last = i;
+    ++at->points;
+  }
+  return found;
+}
+
+// The branches that do not go on with the longest one, before or behind it, but stand in between:
+// what they measured says nothing of the levels there. Points of an unknown branch are the
+// longest's.
+std::set<std::string> side_branches(const TrendSeries& series) {
+  std::vector<Stretch> found = stretches_of(series), trunk;
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Stretch& a, const Stretch& b) { return a.points > b.points; });
+  std::set<std::string> sides;
+  for (const Stretch& one : found) {
+    if (std::none_of(trunk.begin(), trunk.end(),
+                     [&](const Stretch& other) { return one.meets(other); }))
+      trunk.push_back(one);
+    else
+      sides.insert(one.branch);
+  }
+  return sides;
+}
+
+// The position in `group` of the point that drift counts from; none where the commit is elsewhere.
+std::optional<std::size_t> anchor_position(const TrendSeries& series, const Group& group,
+                                           const std::optional<std::string>& commit) {
   for (std::size_t i = group.size(); i-- > 0;) {
     const HistoryLine& line = *series.points[group[i]].line;
     if (commit ? line.commit.text().starts_with(*commit) : line.verdict == verdict::accepted)
       return i;
   }
+  if (commit) return std::nullopt;
   return 0;
 }
 
@@ -40,25 +83,39 @@ void find_changes(TrendSeries& series, const Group& group, bool newest,
     series.segments.push_back({line_at(part.first)->order, line_at(part.last)->order, part.median});
     if (i == 0) continue;
     const double before = found.segments[i - 1].median;
-    series.changes.push_back(
-        {line_at(part.first), before, part.median, relative_change(before, part.median)});
+    series.changes.push_back({.line = line_at(part.first),
+                              .last = line_at(part.first - 1),
+                              .before = before,
+                              .after = part.median,
+                              .change = relative_change(before, part.median)});
   }
   if (!newest) return;
-  const std::size_t position = anchor_position(series, group, anchor);
+  const auto position = anchor_position(series, group, anchor);
+  if (!position) return;
   const auto held = std::find_if(found.segments.begin(), found.segments.end(),
-                                 [&](const Segment& part) { return position <= part.last; });
+                                 [&](const Segment& part) { return *position <= part.last; });
   const double change = relative_change(held->median, found.segments.back().median);
   if (std::abs(change) > largest_drift)
-    series.drift = {held->median, found.segments.back().median, change};
+    series.drift = {line_at(*position), held->median, found.segments.back().median, change};
 }
 
 void analyse(TrendSeries& series, const std::optional<std::string>& anchor) {
-  std::map<std::string, Group> groups;
-  for (std::size_t i = 0; i < series.points.size(); ++i)
-    groups[series.points[i].line->fingerprint].push_back(i);
-  const std::string& newest = series.points.back().line->fingerprint;
-  for (const auto& [fingerprint, group] : groups)
-    find_changes(series, group, fingerprint == newest, anchor);
+  const std::set<std::string> sides = side_branches(series);
+  const std::string trunk;
+  const auto branch_of = [&](const TrendPoint& point) -> const std::string& {
+    const std::string& branch = point.line->branch;
+    return sides.contains(branch) ? branch : trunk;
+  };
+  std::map<std::string, std::map<std::string, Group>> groups;  // by fingerprint and branch
+  for (std::size_t i = 0; i < series.points.size(); ++i) {
+    const TrendPoint& point = series.points[i];
+    groups[point.line->fingerprint][branch_of(point)].push_back(i);
+  }
+  const Group& newest =
+      groups[series.points.back().line->fingerprint][branch_of(series.points.back())];
+  for (const auto& [fingerprint, branches] : groups)
+    for (const auto& [branch, group] : branches)
+      find_changes(series, group, &group == &newest, anchor);
   std::sort(series.segments.begin(), series.segments.end(),
             [](const TrendSegment& a, const TrendSegment& b) {
               return std::tie(a.from, a.to) < std::tie(b.from, b.to);
@@ -71,16 +128,16 @@ void analyse(TrendSeries& series, const std::optional<std::string>& anchor) {
 // Lines come in the order of commits and times, so that a repeated one follows the first.
 void refuse_twice(const HistoryLine& before, const HistoryLine& line) {
   if (before.order != line.order || before.utc != line.utc || before.commit != line.commit) return;
-  throw Error(
-      Fault::bad_input,
-      text("the history holds ", line.metric, " of ", line.case_id, ' ', line.variant, " on ",
-           line.device_class, " twice for the run of ", line.utc, "; remove one of the two lines"));
+  throw Error(Fault::bad_input,
+              text("the history holds ", line.metric, " of ", line.case_id, ' ', line.variant,
+                   " on ", line.device_class, " twice for the run of ", line.utc,
+                   "; remove one of the two lines, or the alias that made two cases one"));
 }
 
 }  // namespace
 
 bool TrendOptions::covers(std::string_view case_id, std::string_view named) const {
-  return (!match || matches_glob(*match, case_id)) && (!metric || *metric == named);
+  return (!match || matches_glob(*match, case_id)) && (!metric || matches_glob(*metric, named));
 }
 
 std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
@@ -119,7 +176,8 @@ std::vector<TrendPoint> told_points(const TrendSeries& series, Told told) {
 
 }  // namespace
 
-nlohmann::json to_json(const std::vector<TrendSeries>& all, Told told) {
+nlohmann::json to_json(const std::vector<TrendSeries>& all, const std::vector<std::string>& commits,
+                       Told told) {
   nlohmann::json list = nlohmann::json::array();
   for (const TrendSeries& series : all) {
     const HistoryLine& name = series.name();
@@ -140,12 +198,14 @@ nlohmann::json to_json(const std::vector<TrendSeries>& all, Told told) {
     for (const TrendChange& change : series.changes)
       changes.push_back({{"order", change.line->order},
                          {"commit", change.line->commit.text()},
+                         {"last_before", change.last->commit.text()},
                          {"before", change.before},
                          {"after", change.after},
                          {"change", change.change}});
     nlohmann::json drift = nullptr;
     if (series.drift)
-      drift = {{"anchor", series.drift->anchor},
+      drift = {{"since", series.drift->since->commit.text()},
+               {"anchor", series.drift->anchor},
                {"median", series.drift->median},
                {"change", series.drift->change}};
     nlohmann::json& made = list.emplace_back(nlohmann::json{{"class", name.device_class.text()},
@@ -157,7 +217,7 @@ nlohmann::json to_json(const std::vector<TrendSeries>& all, Told told) {
                                                             {"drift", drift}});
     if (told != Told::none) made["points"] = points;
   }
-  return {{"schema", "holdfast-trend/1"}, {"series", list}};
+  return {{"schema", "holdfast-trend/1"}, {"commits", commits}, {"series", list}};
 }
 
 }  // namespace holdfast::gate

@@ -26,6 +26,7 @@ struct TrendSegment {
 
 struct TrendChange {
   const HistoryLine* line = nullptr;  // the first point at the new level
+  const HistoryLine* last = nullptr;  // the one before it, which has the old level
   double before = 0;                  // medians
   double after = 0;
   double change = 0;  // relative
@@ -33,14 +34,15 @@ struct TrendChange {
 
 // The newest segment against the anchor, where it is further away than a drift may be.
 struct TrendDrift {
+  const HistoryLine* since = nullptr;  // the anchor's point
   double anchor = 0;
   double median = 0;
   double change = 0;  // relative
 };
 
 // One metric of one variant of a case on a device class. Points of different fingerprints (machine,
-// driver, compiler) are not comparable: they stand in one series, and segments are found in each
-// fingerprint alone.
+// driver, compiler) are not comparable, and a branch that was measured in between another goes its
+// own way: they stand in one series, and segments are found in each of them alone.
 struct TrendSeries {
   std::vector<TrendPoint> points = {};  // in commit order, never empty
   std::vector<TrendSegment> segments = {};
@@ -52,21 +54,22 @@ struct TrendSeries {
 
 struct TrendOptions {
   std::optional<std::string> match = {};   // glob on the case id
-  std::optional<std::string> metric = {};  // its name
+  std::optional<std::string> metric = {};  // glob on its name
   std::optional<std::string> anchor = {};  // the commit that drift counts from
 
   bool covers(std::string_view case_id, std::string_view named) const;
 };
 
-// Drift is measured from the anchor's segment; without an anchor given, from the segment of the
-// newest point that was accepted as a baseline, and without that from the oldest segment. The lines
-// must outlive the series.
+// Drift is measured from the anchor's segment, where the anchor can be compared with the newest
+// point; without an anchor given, from the segment of the newest point that was accepted as a
+// baseline, and without that from the oldest segment. The lines must outlive the series.
 std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
                                      const TrendOptions& options);
 
 // Which points are told: none for who reads those in the store itself; the ends alone of a series
 // that was the same at each commit, which most are.
 enum class Told { all, ends_of_still, none };
-nlohmann::json to_json(const std::vector<TrendSeries>& series, Told told = Told::all);
+nlohmann::json to_json(const std::vector<TrendSeries>& series,
+                       const std::vector<std::string>& commits, Told told = Told::all);
 
 }  // namespace holdfast::gate

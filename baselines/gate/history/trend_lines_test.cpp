@@ -57,6 +57,24 @@ TEST(Trend, DriftCountsFromTheAnchorThatIsAskedFor) {
   EXPECT_TRUE(find_trends(lines, {.anchor = "c5"})[0].drift);
 }
 
+TEST(Trend, ADriftNamesTheCommitThatItCountsFrom) {
+  auto lines = lines_of({{10, 100}, {10, 103}, {10, 106}});
+  const auto since = [&](const TrendOptions& options) {
+    return find_trends(lines, options)[0].drift->since->commit.text();
+  };
+  EXPECT_EQ(since({}), "c1");
+  lines[4].verdict = "ACCEPTED";
+  EXPECT_EQ(since({}), "c5");
+  EXPECT_EQ(since({.anchor = "c7"}), "c7");
+}
+
+TEST(Trend, AnAnchorOnAnotherMachineIsNone) {
+  auto lines = lines_of({{10, 100}, {10, 200}, {10, 220}});
+  for (std::size_t i = 0; i < 10; ++i) lines[i].fingerprint = std::string("g");
+  EXPECT_TRUE(find_trends(lines, {})[0].drift);
+  EXPECT_FALSE(find_trends(lines, {.anchor = "c5"})[0].drift);
+}
+
 TEST(Trend, AnotherMachineIsNoChange) {
   auto lines = lines_of({{20, 100}});
   for (std::size_t i = 10; i < 20; ++i) {
@@ -70,23 +88,72 @@ TEST(Trend, AnotherMachineIsNoChange) {
   EXPECT_FALSE(series[0].drift);
 }
 
+// Every second point is of the branch `named`, a tenth lower, from point `first` to `last`.
+std::vector<HistoryLine> with_branch(std::size_t first, std::size_t last) {
+  auto lines = lines_of({{40, 100}});
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool aside = first <= i && i <= last && (i - first) % 2 == 0;
+    lines[i].branch = aside ? "tune" : "main";
+    lines[i].value = (aside ? 90 : 100) + 0.1 * static_cast<double>(i % 3);
+  }
+  return lines;
+}
+
+TEST(Trend, ABranchBetweenTheCommitsOfAnotherChangesNoLevelOfIt) {
+  const auto lines = with_branch(10, 26);
+  const auto series = find_trends(lines, {});
+  ASSERT_THAT(series, SizeIs(1));
+  EXPECT_THAT(series[0].changes, SizeIs(0));
+  EXPECT_THAT(series[0].segments, SizeIs(2)) << "each has its own level";
+  EXPECT_FALSE(series[0].drift);
+}
+
+TEST(Trend, AChangeOnABranchNamesItsOwnCommitAndTheOneBeforeItThere) {
+  auto lines = with_branch(10, 26);
+  for (std::size_t i = 18; i <= 26; i += 2) lines[i].value *= 1.2;
+  const auto series = find_trends(lines, {});
+  ASSERT_THAT(series[0].changes, SizeIs(1));
+  EXPECT_EQ(series[0].changes[0].line->commit, "c19");
+  EXPECT_EQ(series[0].changes[0].last->commit, "c17");
+  EXPECT_FALSE(series[0].drift) << "the newest commit is another branch's";
+}
+
+TEST(Trend, ABranchThatFollowsAnotherGoesOnWithItsLevel) {
+  auto lines = lines_of({{10, 100}, {10, 110}});
+  for (std::size_t i = 0; i < 20; ++i) lines[i].branch = i < 10 ? "master" : "main";
+  const auto series = find_trends(lines, {});
+  ASSERT_THAT(series[0].changes, SizeIs(1));
+  EXPECT_EQ(series[0].changes[0].line->commit, "c11");
+}
+
+TEST(Trend, PointsOfNoKnownBranchAreTheLongestsOwn) {
+  auto lines = with_branch(10, 26);
+  for (HistoryLine& line : lines)
+    if (line.branch.text() == "main" && line.order % 3 == 0) line.branch = "";
+  EXPECT_THAT(find_trends(lines, {})[0].changes, SizeIs(0));
+}
+
 TEST(Trend, OneSeriesPerMetricThatMatches) {
   auto lines = lines_of({{4, 100}});
   lines[3].case_id = "toy/sum/f64";
   EXPECT_THAT(find_trends(lines, {}), SizeIs(2));
   EXPECT_THAT(find_trends(lines, {.match = "toy/sum/**"}), SizeIs(1));
   EXPECT_THAT(find_trends(lines, {.metric = "time_s"}), SizeIs(0));
+  EXPECT_THAT(find_trends(lines, {.metric = "laun*"}), SizeIs(2));
+  EXPECT_THAT(find_trends(lines, {.metric = "laun"}), SizeIs(0)) << "a whole name";
 }
 
 TEST(Trend, ItsJsonHasWhatThePageReads) {
   const auto lines = lines_of({{10, 100}, {10, 110}});
-  const nlohmann::json json = to_json(find_trends(lines, {}));
+  const nlohmann::json json = to_json(find_trends(lines, {}), {"c1", "c2"});
   const nlohmann::json& series = json.at("series").at(0);
   EXPECT_EQ(json.at("schema"), "holdfast-trend/1");
   EXPECT_EQ(series.at("points").size(), 20u);
   EXPECT_EQ(series.at("segments").at(1),
             (nlohmann::json{{"from", 11}, {"to", 20}, {"median", 110.0}}));
   EXPECT_EQ(series.at("change_points").at(0).at("order"), 11);
+  EXPECT_EQ(series.at("change_points").at(0).at("last_before"), "c10");
+  EXPECT_EQ(json.at("commits"), (nlohmann::json{"c1", "c2"}));
   EXPECT_NEAR(series.at("drift").at("change").get<double>(), 0.1, 1e-12);
 }
 
@@ -94,7 +161,7 @@ TEST(Trend, InBriefOnlyASeriesThatWasAlwaysTheSameIsToldByItsEnds) {
   auto still = lines_of({{20, 100}});
   for (HistoryLine& line : still) line.value = 100;  // without noise
   const auto points = [](const std::vector<HistoryLine>& lines, Told told) {
-    return to_json(find_trends(lines, {}), told).at("series").at(0).at("points");
+    return to_json(find_trends(lines, {}), {}, told).at("series").at(0).at("points");
   };
   const nlohmann::json ends = points(still, Told::ends_of_still);
   ASSERT_THAT(ends, SizeIs(2));

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The history in columns: commits in their order, and one column of values per series."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 
 from holdfast_report.units import plural
@@ -16,7 +17,6 @@ ALARMS = ("WRONG", "SUSPECT-FAST", "REGRESSION", "CHANGED", "MISSING")
 
 @dataclass
 class Commit:
-    order: int
     name: str  # git's hash, or sha256:.. of a content
     utc: str  # when it was written, or where that is not known when it was first measured
     subject: str | None = None
@@ -42,19 +42,74 @@ class Commit:
 
 
 @dataclass
-class Run:
-    """One device class at one commit, however many suites."""
+class Part:
+    """What a run of one suite says besides its values."""
 
-    device_class: str
-    at: int  # the commit's position in the archive
     utc: str
-    fingerprints: dict[str, str] = field(default_factory=dict)  # by suite
+    fingerprint: str = ""
     facts: dict[str, str] = field(default_factory=dict)
     ci: str | None = None
     counts: dict[str, int] = field(default_factory=dict)  # verdicts
     blocking: int | None = None  # None where the history does not say
     not_checked: list[str] = field(default_factory=list)
     caveats: list[str] | None = None  # why what passed is not well, where the history says it
+
+
+@dataclass
+class Run:
+    """One device class at one commit, however many suites."""
+
+    device_class: str
+    at: int  # the commit's position in the archive
+    parts: dict[str, Part] = field(default_factory=dict)  # by suite
+
+    def part(self, suite: str, utc: str) -> Part:
+        """Of several runs of a suite at a commit the newest counts; nobody is told of an older."""
+        known = self.parts.get(suite)
+        if known is None or known.utc < utc:
+            known = self.parts[suite] = Part(utc)
+        return known if known.utc == utc else Part(utc)
+
+    @property
+    def utc(self) -> str:
+        return max(part.utc for part in self.parts.values())
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        return {suite: part.fingerprint for suite, part in self.parts.items()}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Where suites differ, the first one's."""
+        found: dict[str, str] = {}
+        for part in self.parts.values():
+            found = part.facts | found
+        return found
+
+    @property
+    def ci(self) -> str | None:
+        return next((part.ci for part in reversed(self.parts.values()) if part.ci), None)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        total: Counter[str] = Counter()
+        for part in self.parts.values():
+            total.update(part.counts)
+        return dict(total)
+
+    @property
+    def blocking(self) -> int | None:
+        known = [part.blocking for part in self.parts.values() if part.blocking is not None]
+        return sum(known) if known else None
+
+    @property
+    def not_checked(self) -> list[str]:
+        return list(dict.fromkeys(gap for part in self.parts.values() for gap in part.not_checked))
+
+    @property
+    def caveats(self) -> list[str] | None:
+        known = [part.caveats for part in self.parts.values() if part.caveats is not None]
+        return list(dict.fromkeys(chain.from_iterable(known))) if known else None
 
     @property
     def print(self) -> str:
@@ -87,7 +142,7 @@ class Column:
     at: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     unit: str = "1"
-    alarms: set[int] = field(default_factory=set)  # positions of what blocked
+    alarms: set[int] = field(default_factory=set)  # indices of what blocked
 
     @property
     def device_class(self) -> str:
@@ -141,9 +196,9 @@ class Archive:
         return found
 
     @cached_property
-    def position(self) -> dict[int, int]:
-        """Of a commit by its order."""
-        return {commit.order: at for at, commit in enumerate(self.commits)}
+    def position(self) -> dict[str, int]:
+        """Of a commit by its name."""
+        return {commit.name: at for at, commit in enumerate(self.commits)}
 
     def runs_of(self, device_class: str) -> list[Run]:
         return self._by_class.get(device_class, [])

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from holdfast_report.site import addresses
-from holdfast_report.site.archive import Column
+from holdfast_report.site.archive import Column, Commit
 from holdfast_report.site.figures import figure, frames_of, limits_of, whole
 from holdfast_report.site.levels import better_of
 from holdfast_report.site.pages import HEADLINES, Renderer, Site
@@ -24,7 +24,7 @@ FEWEST = 2  # what stands still is a row, but a page without a figure is a poor 
 def rank(site: Site, column: Column) -> tuple[object, ...]:
     """What is not well and what changed its level lately, then the usual order of metrics."""
     changes = site.levels.changes.get(column.key, [])
-    blocking = column.at[-1] in column.alarms
+    blocking = len(column.at) - 1 in column.alarms
     drift = site.levels.drifts.get(column.key)
     known = column.metric in HEADLINES
     return (
@@ -87,12 +87,22 @@ def data_of(site: Site, drawn: list[Column]) -> Any:
             }
         )
     commits = [
-        [commit.name[:12], commit.date, (commit.subject or "")[:72]]
-        if commit.committed
-        else [commit.short, commit.date, "", "content"]
+        [
+            commit.name[:12] if commit.committed else commit.short,
+            commit.date,
+            told(commit),
+            *([] if commit.committed else ["content"]),
+        ]
         for commit in archive.commits
     ]
     return {"commits": commits, "figures": figures, "link": site.link}
+
+
+def told(commit: Commit) -> str:
+    """Beside its hash and date."""
+    subject = (commit.subject or "")[:72] if commit.committed else ""
+    branch = f"branch {commit.branch}" if commit.branch else ""
+    return ", ".join(filter(None, (subject, branch)))
 
 
 def case_page(site: Site, renderer: Renderer, case: str, out: Path) -> tuple[str, str]:
@@ -115,8 +125,9 @@ def case_page(site: Site, renderer: Renderer, case: str, out: Path) -> tuple[str
                 "device_class": column.device_class,
                 "now": readable(column.last, column.unit),
                 "better": better_of(column.metric, site.better),
-                "drift": f"{percent(drift.change)} since it was accepted" if drift else "",
+                "drift": f"drifted {percent(drift.change)} since {archive.commits[drift.since].called}" if drift else "",
                 "at": archive.commits[column.at[-1]],
+                "told": told(archive.commits[column.at[-1]]),
                 "svg": figure(column, archive, levels, band(site, column), site.link, framed),
                 "changes": changes,
             }

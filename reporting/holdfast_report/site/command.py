@@ -11,7 +11,7 @@ from holdfast_report.root import read_baselines
 from holdfast_report.site.build import build
 from holdfast_report.site.levels import levels_of
 from holdfast_report.site.pages import Site
-from holdfast_report.site.reading import read_store
+from holdfast_report.site.reading import gather
 from holdfast_report.store import stored
 
 
@@ -29,14 +29,15 @@ def publish(
     holdfast: str, store: Path, baselines: Path | None, link: str | None, out: Path
 ) -> str:
     """What was done, in a sentence; `link` is what a commit's hash is appended to."""
-    with ThreadPoolExecutor(1) as beside:  # the command finds the levels while this reads
+    with ThreadPoolExecutor(1) as beside:  # the command finds order and levels while this reads
         levels = beside.submit(ask_levels, holdfast, store, baselines)
-        archive = read_store(store, baselines)
-        series = levels.result()
+        gathering = gather(store, baselines)
+        trend = levels.result()
+    archive = gathering.archive(trend.commits)
     better = (accepted_directions(baselines) if baselines else {}) | archive.better
     site = Site(
         archive=archive,
-        levels=levels_of(series, archive, better),
+        levels=levels_of(trend, archive, better),
         better=better,
         accepted=read_baselines(baselines, {}) if baselines else {},
         link=link,

@@ -67,6 +67,17 @@ def told(commit: Commit) -> str:
     return (commit.subject or "")[:72] if commit.committed else "content, which no commit has"
 
 
+def environments(archive: Archive) -> dict[str, list[tuple[int, str]]]:
+    """By class, where the environment became another, and its fingerprint from there on."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for name in archive.classes:
+        held = found.setdefault(name, [])
+        for run in archive.runs_of(name):
+            if not held or held[-1][1] != run.print:
+                held.append((run.at, run.print))
+    return found
+
+
 def ordered(archive: Archive) -> list[Column]:
     return [column for columns in archive.cases.values() for column in columns]
 
@@ -84,6 +95,7 @@ def comparison(site: Site, renderer: Renderer) -> dict[str, str]:
     data = {
         "commits": [[commit.short, commit.date, told(commit)] for commit in archive.commits],
         "chunk": CHUNK,
+        "environments": environments(archive),
         "versions": versions,
     }
     page = renderer.page("compare.html", "compare.html", ("site/compare.js",), data=embedded(data))

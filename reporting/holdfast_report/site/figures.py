@@ -235,9 +235,7 @@ def marks(
     )
     parts.append(f'<path class="level" d="{flat}"/>')
     alarms = [
-        (at, value)
-        for at, value in zip(column.at, column.values, strict=True)
-        if at in column.alarms
+        (column.at[index], column.values[index]) for index in sorted(column.alarms)
     ]
     crosses = "".join(
         f"M{short(plane.x(at) - 3)} {short(plane.y(value) - 3)}l6 6m0 -6l-6 6" for at, value in alarms
@@ -275,9 +273,11 @@ def describe(column: Column, archive: Archive, levels: Levels) -> str:
     ]
     for change in levels.changes.get(column.key, []):
         words.append(f"changed by {percent(change.change)} at {archive.commits[change.at].called}")
+    for _, after in archive.environment_changes(column.device_class):
+        words.append(f"another environment since {archive.commits[after.at].called}")
     drift = levels.drifts.get(column.key)
     if drift:
-        words.append(f"drifted by {percent(drift.change)} from its anchor")
+        words.append(f"drifted by {percent(drift.change)} since {archive.commits[drift.since].called}")
     return "; ".join(words)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 
-from holdfast_report.history import Segment, Series
+from holdfast_report.history import Trend
 from holdfast_report.site.archive import Archive, Key
 
 HIGHER = ("speedup", "peak_ratio", "floor_fraction")
@@ -17,6 +17,7 @@ HIGHER = ("speedup", "peak_ratio", "floor_fraction")
 class Change:
     key: Key
     at: int  # position of the first commit at the new level
+    behind: int  # position of the one before it: the level changed behind this one
     before: float
     after: float
     change: float
@@ -26,6 +27,7 @@ class Change:
 @dataclass(frozen=True)
 class Drift:
     key: Key
+    since: int  # position of the commit that it counts from
     anchor: float
     median: float
     change: float
@@ -60,16 +62,18 @@ class Creep:
         return found
 
 
-LEAST_STEPS = 3  # of what creeps
+LEAST_STEPS = 3  # of what creeps; small ones that the command calls a drift may be two
+SMALL = 0.05
 MOST_OF_ALL = 0.6  # a change that is more than this of the whole is a step
 
 
-def creep_of(key: Key, changes: list[Change]) -> Creep | None:
+def creep_of(key: Key, changes: list[Change], drift: Drift | None = None) -> Creep | None:
     for up in (True, False):
         steps = [change for change in changes if (change.change > 0) is up]
         whole = sum(abs(step.change) for step in steps)
         largest = max((abs(step.change) for step in steps), default=0.0)
-        if len(steps) >= LEAST_STEPS and largest <= MOST_OF_ALL * whole:
+        drifted = drift is not None and (drift.change > 0) is up and largest < SMALL
+        if len(steps) >= (LEAST_STEPS - 1 if drifted else LEAST_STEPS) and largest <= MOST_OF_ALL * whole:
             return Creep(key, steps)
     return None
 
@@ -82,8 +86,16 @@ class Levels:
 
     @cached_property
     def creeps(self) -> dict[Key, Creep]:
-        found = {key: creep_of(key, changes) for key, changes in self.changes.items()}
+        found = {
+            key: creep_of(key, changes, self.drifts.get(key)) for key, changes in self.changes.items()
+        }
         return {key: creep for key, creep in found.items() if creep}
+
+    @property
+    def stepped(self) -> list[Drift]:
+        """What drifted and did not creep: larger steps brought it. The farthest first."""
+        found = [drift for key, drift in self.drifts.items() if key not in self.creeps]
+        return sorted(found, key=lambda one: (not one.worse, -abs(one.change), one.key))
 
     @cached_property
     def steps(self) -> list[tuple[int, list[Change]]]:
@@ -126,41 +138,38 @@ def is_worse(metric: str, change: float, better: Mapping[str, str]) -> bool | No
     return (change > 0) == (said == "lower")
 
 
-def levels_of(
-    series: list[Series], archive: Archive, better: Mapping[str, str]
-) -> Levels:
+def levels_of(trend: Trend, archive: Archive, better: Mapping[str, str]) -> Levels:
+    """What names a commit that came into the store after the archive was read is left out."""
     found = Levels()
     place = archive.position
-
-    def ends(part: Segment) -> tuple[int, int]:
-        """Where an older run came later, the order of the store is not that of the archive."""
-        first, last = place[part.first], place[part.last]
-        return min(first, last), max(first, last)
-
-    for one in series:
+    at = {
+        order: place[name] for order, name in enumerate(trend.commits, start=1) if name in place
+    }
+    for one in trend.series:
         key = one.key
         found.segments[key] = [
-            (*ends(part), part.median)
+            (at[part.first], at[part.last], part.median)
             for part in one.segments
-            if part.first in place and part.last in place
+            if part.first in at and part.last in at
         ]
         changes = [
             Change(
                 key,
-                place[point.order],
+                place[point.commit],
+                place[point.last_before],
                 point.before,
                 point.after,
                 point.change,
                 is_worse(one.metric, point.change, better),
             )
             for point in one.change_points
-            if point.order in place
+            if point.commit in place and point.last_before in place
         ]
         if changes:
             found.changes[key] = changes
-        if one.drift:
+        if one.drift and one.drift.since in place:
             worse = is_worse(one.metric, one.drift.change, better)
             found.drifts[key] = Drift(
-                key, one.drift.anchor, one.drift.median, one.drift.change, worse
+                key, place[one.drift.since], one.drift.anchor, one.drift.median, one.drift.change, worse
             )
     return found

@@ -45,9 +45,9 @@ def take(line: str, where: str, gathering: Gathering) -> None:
         raise Problem(f"{where}: a name is no text; restore the store, or remove this line")
     if not isinstance(order, int) or not isinstance(value, int | float) or math.isnan(value):
         raise Problem(f"{where}: order or value is no number; restore the store")
-    number = gathering.commit(commit, order, utc, {})
-    run = gathering.run(key[0], number, utc)
-    run.fingerprints.setdefault(key[1].partition("/")[0], fingerprint)
+    number = gathering.commit(commit, utc, {})
+    part = gathering.run(key[0], number).part(key[1].partition("/")[0], utc)
+    part.fingerprint = part.fingerprint or fingerprint
     if said["verdict"] is not None:
-        run.counts[said["verdict"]] = run.counts.get(said["verdict"], 0) + 1
+        part.counts[said["verdict"]] = part.counts.get(said["verdict"], 0) + 1
     gathering.value(key, number, value, said["verdict"], utc)

@@ -23,8 +23,9 @@ from holdfast_report.site.views import (
     state_of,
     summary,
     surroundings,
+    tone_of,
 )
-from holdfast_report.units import readable
+from holdfast_report.units import percent, readable, unit_of
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 OPEN_STEPS = 12  # commits whose changes the overview shows
@@ -148,6 +149,17 @@ def index(site: Site, renderer: Renderer) -> str:
         steps=steps[:OPEN_STEPS],
         older=steps[OPEN_STEPS:],
         creeps=[moved(creep, archive) for creep in creeps[:MOST_CHANGES]],
+        stepped=[
+            {
+                "address": f"{addresses.of_case(drift.key[1])}#{addresses.anchor(drift.key)}",
+                "series": drift.key,
+                "since": archive.commits[drift.since],
+                "levels": [readable(level, unit_of(drift.key[3])) for level in (drift.anchor, drift.median)],
+                "percent": percent(drift.change),
+                "tone": tone_of(drift.worse),
+            }
+            for drift in levels.stepped[:MOST_CHANGES]
+        ],
         environments=[one for name in archive.classes for one in surroundings(archive, name)],
         cases=[case_row(site, case) for case in archive.cases],
         badge_svg=Markup(badge(archive)),

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from holdfast_report import Problem
 from holdfast_report.reading import load
-from holdfast_report.site.archive import Archive
 from holdfast_report.site.gathering import Gathering
 from holdfast_report.site.lines import numbered, parsed, take
 from holdfast_report.site.segments import Segment
@@ -48,19 +47,18 @@ def read_file(path: Path, gathering: Gathering) -> None:
             take(line, f"{path}:{number}", gathering)
 
 
-def read_store(store: Path, baselines: Path | None) -> Archive:
+def gather(store: Path, baselines: Path | None) -> Gathering:
     gathering = Gathering(read_aliases(baselines))
     with stored(store, "*/*.ndjson") as paths:
         for path in paths:
             if not path.parent.name.startswith("."):  # a store in git has a folder .git
                 read_file(path, gathering)
-    archive = gathering.archive()
-    if not archive.columns:
+    if not gathering.columns:
         raise Problem(
             f"the store {store} holds no history yet; "
             f"holdfast history append RESULTS --store={store} begins it"
         )
-    return archive
+    return gathering
 
 
 def subjects_in(store: Path) -> dict[str, str]:

@@ -161,31 +161,26 @@ class Segment:
         if run.not_checked is not None:
             self.not_checked[run.suite] = run.not_checked
         commit = self.commit
-        number = self.gathering.commit(commit.name, commit.order, run.utc, commit.model_dump())
+        number = self.gathering.commit(commit.name, run.utc, commit.model_dump())
         self.remember(run, number)
         self.values(run, number, where)
 
     def remember(self, run: Run, number: int) -> None:
         """What the run says besides its values."""
         assert self.device_class is not None and self.commit is not None
-        kept = self.gathering.run(self.device_class, number, run.utc)
+        kept = self.gathering.run(self.device_class, number).part(run.suite, run.utc)
         env = self.env.get(run.suite, {})
-        kept.fingerprints[run.suite] = str(env.get("fingerprint", ""))
-        kept.facts = facts_of(env) | kept.facts
-        kept.ci = self.commit.ci or kept.ci
+        kept.fingerprint = str(env.get("fingerprint", ""))
+        kept.facts = facts_of(env)
+        kept.ci = self.commit.ci
         gaps = list(self.not_checked.get(run.suite, []))
         gaps += ["only some cases were run"] if run.partial else []
         gaps += [f"the measurement is not valid: {reason}" for reason in run.invalid]
-        for gap in gaps:
-            said = gap if run.suite in gap else f"{run.suite}: {gap}"
-            if said not in kept.not_checked:
-                kept.not_checked.append(said)
+        kept.not_checked = [gap if run.suite in gap else f"{run.suite}: {gap}" for gap in gaps]
         if run.verdict is not None:
-            for name, count in run.verdict.counts.items():
-                kept.counts[name] = kept.counts.get(name, 0) + count
-            kept.blocking = (kept.blocking or 0) + run.verdict.blocking
-            if run.verdict.caveats is not None:
-                kept.caveats = list(dict.fromkeys([*(kept.caveats or []), *run.verdict.caveats]))
+            kept.counts = dict(run.verdict.counts)
+            kept.blocking = run.verdict.blocking
+            kept.caveats = run.verdict.caveats
 
     def values(self, run: Run, number: int, where: str) -> None:
         held = self.held
@@ -193,21 +188,20 @@ class Segment:
             if not text.isdecimal() or int(text) >= len(held):
                 raise Problem(f"{where}: values.{text}: no line names this series; restore the store")
             held[int(text)] = float(value[0] if isinstance(value, list) else value)
-        absent = inside(run.absent)
+        absent, blocking = inside(run.absent), blocking_in(run)
         for series in self.suites.get(run.suite, []):
             value_now = held[series]
             if series in absent:
                 continue
             if value_now is None:
                 raise Problem(f"{where}: series {series} has no value; restore the store")
-            self.gathering.measured(self.columns[series], number, value_now, run.utc)
-        if run.verdict is not None:
-            self.alarm(run, run.verdict, number)
+            column = self.columns[series]
+            self.gathering.measured(column, number, value_now, run.utc, series in blocking)
 
-    def alarm(self, run: Run, verdict: Verdict, number: int) -> None:
-        blocking = inside(run.blocks)
-        if not run.blocks:  # a store that was rewritten says the verdicts only
-            blocking = {one for name in ALARMS for one in inside(verdict.others.get(name, []))}
-        for series in blocking:
-            if series < len(self.columns):
-                self.columns[series].alarms.add(number)
+
+def blocking_in(run: Run) -> set[int]:
+    """Numbers of series."""
+    if run.verdict is None or run.blocks:
+        return inside(run.blocks) if run.verdict else set()
+    # A store that was rewritten says the verdicts only.
+    return {one for name in ALARMS for one in inside(run.verdict.others.get(name, []))}

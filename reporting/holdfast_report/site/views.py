@@ -46,12 +46,20 @@ class Moved:
     percent: str
     levels: str  # from which to which
     commit: Commit
+    after: Commit | None = None  # the level changed behind it, where this is not the parent
     until: Commit | None = None  # of what creeps: the commit of its last step
     steps: int = 1
 
 
 def tone_of(worse: bool | None) -> tuple[str, str]:
     return {True: ("bad", "\u2717"), False: ("good", "\u25b2"), None: ("odd", "\u2260")}[worse]
+
+
+def behind(change: Change, archive: Archive) -> Commit | None:
+    """The commit that the change lies behind, where it is not the parent of the one that has it:
+    a commit between them that was not measured may have brought it as well."""
+    commit, last = archive.commits[change.at], archive.commits[change.behind]
+    return None if commit.parent == last.name else last
 
 
 def moved(change: Change | Creep, archive: Archive) -> Moved:
@@ -77,6 +85,7 @@ def moved(change: Change | Creep, archive: Archive) -> Moved:
             for before, after in stretches
         ),
         commit=archive.commits[steps[0].at],
+        after=behind(steps[0], archive),
         until=archive.commits[steps[-1].at] if creeping else None,
         steps=len(steps),
     )

@@ -3,6 +3,7 @@
 (() => {
   const block = document.getElementById("folded");
   if (!block) return;
+  const FEW = 3;  // columns, which fit on a phone
   let said = null;
   // A text that may break after the parts of its names.
   const part = (cell) => {
@@ -13,6 +14,7 @@
   const build = (place) => {
     const {tables, texts} = said, [textColumns, head, rows] = tables[place.dataset.table], table = document.createElement("table");
     place.removeAttribute("data-table");
+    if (head.length > FEW) table.className = "stacked";
     const names = table.createTHead().insertRow();
     head.forEach((name, column) => {
       const cell = document.createElement("th");
@@ -34,6 +36,13 @@
         if (kind === "branch") cell.style.setProperty("--depth", number);
       });
     }
+    // On a phone a row of many numbers stands as lines, each with its name; its roles keep it a table for a reader's ear.
+    if (head.length > FEW)
+      for (const [kind, role] of [["table", "table"], ["thead, tbody", "rowgroup"], ["tr", "row"], ["th", "columnheader"], ["td", "cell"]])
+        (kind === "table" ? [table] : table.querySelectorAll(kind)).forEach((one) => {
+          one.setAttribute("role", role);
+          if (role === "cell") one.dataset.head = texts[head[one.cellIndex]];
+        });
     place.append(table);
   };
   const lay = (place) => { place.outerHTML = said.pieces[place.dataset.piece]; };

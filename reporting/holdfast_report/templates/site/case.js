@@ -11,7 +11,7 @@
   const addressOf = (at) => link && !commits[at][3] ? link + commits[at][0] : null;
   const STEPS = {
     s: [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]],
-    B: [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]],
+    B: [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]],
     rate: [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]],
   };
   const scaleOf = (most, unit) => {
@@ -103,11 +103,11 @@
       parts.push(`<path class="accepted" d="M${LEFT} ${short(y(figure.band[1]))}H${RIGHT}"/>`);
     }
     parts.push(`<path class="environment" d="${uprights(figure.environment)}"/><path class="change" d="${uprights(figure.changes.map((one) => one[0]))}"/>`);
-    const seen = figure.values.map((value, index) => [at[index], value]).filter(([one]) => inside(one));
+    const seen = figure.values.map((value, index) => [at[index], value, index]).filter(([one]) => inside(one));
     parts.push(`<path class="dots ${seen.length <= 120 ? "few" : "many"}" d="${seen.map(([one, value]) => `M${short(xOf(one))} ${short(y(value))}h0`).join("")}"/>`);
     parts.push(`<path class="level" d="${figure.levels.filter(([first, end]) => end >= view.from && first <= view.to)
       .map(([first, end, level]) => `M${short(xOf(Math.max(first, view.from)))} ${short(y(level))}H${short(xOf(Math.min(end, view.to)))}`).join("")}"/>`);
-    parts.push(`<path class="alarm" d="${seen.filter(([one]) => figure.alarms.includes(one)).map(([one, value]) => `M${short(xOf(one) - 3)} ${short(y(value) - 3)}l6 6m0 -6l-6 6`).join("")}"/>`);
+    parts.push(`<path class="alarm" d="${seen.filter(([, , index]) => figure.alarms.includes(index)).map(([one, value]) => `M${short(xOf(one) - 3)} ${short(y(value) - 3)}l6 6m0 -6l-6 6`).join("")}"/>`);
     const taken = [], texted = [];
     for (const [one, percent, worse] of figure.changes.filter(([at]) => inside(at)).sort((a, b) => parseFloat(b[1].slice(1)) - parseFloat(a[1].slice(1)))) {
       const needs = room(one), x = Math.min(Math.max(xOf(one - 0.5), LEFT + needs / 2), RIGHT - needs / 2), address = addressOf(one);
@@ -199,7 +199,8 @@
     if (named && parts.length) parts.push(`show=${named}`);
     history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : named ? `#${named}` : location.pathname);
   };
-  const parsed = () => Object.fromEntries(location.hash.slice(1).split("&").filter((part) => part.includes("=")).map((part) => [part.slice(0, part.indexOf("=")), decodeURIComponent(part.slice(part.indexOf("=") + 1))]));
+  const plainly = (said) => { try { return decodeURIComponent(said); } catch { return ""; } };  // nothing of an address that was cut short
+  const parsed = () => Object.fromEntries(location.hash.slice(1).split("&").filter((part) => part.includes("=")).map((part) => [part.slice(0, part.indexOf("=")), plainly(part.slice(part.indexOf("=") + 1))]));
   const recall = () => {
     const said = parsed(), find = (name, otherwise) => {
       const found = name ? commits.findIndex(([one]) => one.startsWith(name) || name.startsWith(one)) : -1;

@@ -2,7 +2,7 @@
 // Any two commits, side by side. Values lie in files of some commits each, which are loaded when they are asked for, as
 // scripts, because a page on a disk may read nothing else. SPDX-License-Identifier: Apache-2.0
 (() => {
-  const {commits, chunk, versions} = JSON.parse(document.getElementById("data").textContent);
+  const {commits, chunk, environments, versions} = JSON.parse(document.getElementById("data").textContent);
   const find = (id) => document.getElementById(id);
   const [a, b, named, changed, table, said, cut] = ["a", "b", "named", "changed", "table", "said", "cut"].map(find);
   const MOST = 500, UNSAFE = /[^A-Za-z0-9_.-]/gu, loaded = {};
@@ -24,7 +24,7 @@
     script.onerror = () => { delete pending[name]; failed(new Error(`data/${name}.js is missing; draw the site again`)); };
     document.body.append(script);
   });
-  const UNITS = {s: [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]], B: [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]]};
+  const UNITS = {s: [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]], B: [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]]};
   const readable = (value, unit, digits = 4) => {
     if (value === null) return "–";
     const steps = UNITS[unit] || [[1, unit === "1" ? "" : unit]];
@@ -50,6 +50,12 @@
     if (kind) made.className = kind;
     return made;
   };
+  // Classes whose machine, driver or compiler is not the same at both.
+  const environmentAt = (name, position) => environments[name].filter(([at]) => at <= position).pop()?.[1];
+  const moved = (first, second) => Object.keys(environments).filter((name) => {
+    const [before, after] = [first, second].map((position) => environmentAt(name, position));
+    return before && after && before !== after;
+  });
   const compared = (first, second) => {
     const before = valuesAt(first), after = valuesAt(second), rows = [];
     series.forEach((one, index) => {
@@ -85,10 +91,10 @@
       cell(row, one.class, "text");
     }
     table.hidden = false;
-    said.textContent = `${shown.length} of ${rows.length} series${changed.checked ? " changed: exact ones at all, others by three times their noise or more" : ""}; what is most significant comes first.`;
+    said.textContent = `${shown.length} of ${rows.length} series${changed.checked ? " changed: exact ones at all, others by three times their noise or more" : ""}; what is most significant comes first.${apart.length ? ` Not the code alone: ${apart.join(" and ")} ${apart.length > 1 ? "have" : "has"} another environment at each of the two, and what was timed is not comparable.` : ""}`;
     cut.textContent = shown.length > MOST ? `The first ${MOST} are shown; narrow them down by name.` : "";
   };
-  let rows = [];
+  let rows = [], apart = [];
   const run = async () => {
     const first = commitOf(a.value), second = commitOf(b.value);
     for (const [input, at] of [[a, first], [b, second]])
@@ -101,6 +107,7 @@
       return;
     }
     rows = compared(first, second);
+    apart = moved(first, second);
     show(rows);
     history.replaceState(null, "", `#from=${commits[first][0]}&to=${commits[second][0]}${named.value ? `&name=${encodeURIComponent(named.value)}` : ""}${changed.checked ? "" : "&all=1"}`);
   };
@@ -108,7 +115,11 @@
     const given = Object.fromEntries(location.hash.slice(1).split("&").filter((part) => part.includes("=")).map((part) => part.split("=")));
     a.value = given.from || commits[Math.max(0, commits.length - 2)][0];
     b.value = given.to || commits[commits.length - 1][0];
-    named.value = given.name ? decodeURIComponent(given.name) : "";
+    try {
+      named.value = given.name ? decodeURIComponent(given.name) : "";
+    } catch {
+      named.value = "";  // an address that was cut short
+    }
     changed.checked = !given.all;
     run();
   };
