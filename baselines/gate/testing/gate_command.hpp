@@ -69,10 +69,11 @@ class GateCommand : public toy::Root {
     store(results, change...);
   }
 
-  // git in the test's folder.
+  // git in the test's folder, without samples of hooks and without a process that tidies up.
   void git(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {"git", "-C", folder_.path().string(), "-c", "user.name=t",
-                                         "-c", "user.email=t@t"});
+    arguments.insert(arguments.begin(),
+                     {"git", "-C", folder_.path().string(), "-c", "user.name=t", "-c",
+                      "user.email=t@t", "-c", "init.templateDir=", "-c", "maintenance.auto=false"});
     const Outcome outcome =
         run_task({.program = "/usr/bin/env", .arguments = std::move(arguments)});
     ASSERT_EQ(outcome.code, 0) << outcome.complaints;
