@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/time.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <random>
 
@@ -33,6 +34,22 @@ std::string run_id(const std::string& utc) {
   std::string id = utc + '-';
   for (int i = 0; i < 4; ++i) id += "0123456789abcdef"[random() % 16];
   return id;
+}
+
+bool is_day(std::string_view text) {
+  constexpr std::string_view form = "dddd-dd-dd";
+  const bool is_formed =
+      std::equal(text.begin(), text.end(), form.begin(), form.end(), [](char byte, char wanted) {
+        return wanted == 'd' ? byte >= '0' && byte <= '9' : byte == wanted;
+      });
+  if (!is_formed) return false;
+  const auto part = [&](std::size_t from, std::size_t count) {
+    return std::stoi(std::string(text.substr(from, count)));
+  };
+  return std::chrono::year_month_day(std::chrono::year(part(0, 4)),
+                                     std::chrono::month(static_cast<unsigned>(part(5, 2))),
+                                     std::chrono::day(static_cast<unsigned>(part(8, 2))))
+      .ok();
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {

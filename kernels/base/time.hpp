@@ -4,11 +4,15 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 namespace holdfast {
 
 std::string utc_now();    // "2026-11-21T12:00:00Z"
 std::string today_utc();  // "2026-11-21"
+
+// Whether it is a day of the calendar, "2026-11-21".
+bool is_day(std::string_view text);
 
 // "2026-11-21T12:00:00Z-7f3a": two runs that begin in one second have two names.
 std::string run_id(const std::string& utc);

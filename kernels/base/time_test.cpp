@@ -23,6 +23,14 @@ TEST(Time, TodayIsTheDateOfNow) {
   EXPECT_EQ(today, before.substr(0, 10));
 }
 
+TEST(Day, IsOneOfTheCalendar) {
+  for (const char* day : {"2026-11-27", "2024-02-29", "2026-01-01"})
+    EXPECT_TRUE(is_day(day)) << day;
+  for (const char* none : {"2026-02-29", "2026-11-31", "2026-13-01", "2026-00-10", "2026-1-1", "",
+                           "2026-11-27T", "2026/11/27"})
+    EXPECT_FALSE(is_day(none)) << none;
+}
+
 TEST(RunId, IsTheTimeAndFourHexadecimalDigits) {
   EXPECT_TRUE(std::regex_match(run_id("2026-11-21T12:00:00Z"),
                                std::regex("2026-11-21T12:00:00Z-[0-9a-f]{4}")));

@@ -2,6 +2,7 @@
 """Bars with their names above them: they stay readable on a phone, where a column of long case ids
 would not fit."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -43,11 +44,16 @@ class Stack:
 
 def shortened(name: str, room: float) -> str:
     """A name without its middle, where it is wider than the room."""
-    shown, half = name, len(name) // 2
-    while width_of(shown, TEXT) > room and half > 1:
-        half -= 1
-        shown = f"{name[:half]}\u2026{name[-half:]}"
-    return shown
+    if len(name) < 4 or width_of(name, TEXT) <= room:
+        return name
+
+    def kept(half: int) -> str:
+        return f"{name[:half]}\u2026{name[-half:]}"
+
+    # Measuring takes as long as the text, so that a long name is halved and not gone through.
+    halves = range(1, len(name) // 2)
+    fit = bisect_right(halves, room, key=lambda half: width_of(kept(half), TEXT))
+    return kept(max(fit, 1))
 
 
 def place(at: float, count: int, height: float, above: float) -> float:

@@ -37,6 +37,9 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise Problem(f"{message}; see python3 -m holdfast_report --help")
 
+    def print_help(self, file: object = None) -> None:
+        say(self.format_help(), end="")
+
 
 def add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where to write")
@@ -238,10 +241,30 @@ def draw_site(arguments: list[str]) -> str:
 DRAW = {"trends": draw_trends, "site": draw_site}
 
 
+def refuse_unreadable(arguments: list[str]) -> None:
+    for argument in arguments:
+        if not argument or re.fullmatch("--[a-z-]+=", argument):
+            raise Problem(f"{argument or 'a value'} is empty; give it, or leave the option out")
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            shown = argument.encode(errors="backslashreplace").decode()
+            raise Problem(f"{shown}: is no UTF-8; name it otherwise") from error
+
+
+def say(said: str, end: str = "\n") -> None:
+    try:
+        print(said, end=end, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the end of the process
+        raise Problem(f"cannot write to the standard output ({error.strerror})") from error
+
+
 def main(arguments: list[str]) -> int:
     try:
+        refuse_unreadable(arguments)
         draw = DRAW.get(arguments[0]) if arguments else None
-        print(draw(arguments[1:]) if draw else draw_page(arguments))
+        say(draw(arguments[1:]) if draw else draw_page(arguments))
         return 0
     except Problem as problem:
         tell(str(problem))

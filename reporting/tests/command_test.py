@@ -206,3 +206,36 @@ def test_a_verdict_alone_is_a_page(workplace: Workplace) -> None:
     alone = builders.put(workplace.folder / "alone" / "verdict.json", builders.verdict(3, [])).parent
     assert main([f"--results={alone}", f"--out={workplace.out}"]) == 0
     assert "incomplete" in workplace.page()
+
+
+@pytest.mark.parametrize("given", ["--out=", ""])
+def test_an_empty_value_is_refused_and_means_no_folder_of_ones_own(
+    given: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "is empty" in refusal([given], capsys)
+
+
+def test_a_name_that_is_no_utf8_is_refused_in_a_sentence(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = f"--out={workplace.out}" + os.fsdecode(b"\xff")
+    assert "\\udcff: is no UTF-8" in refusal([f"--results={workplace.results}", out], capsys)
+    assert not Path(out.removeprefix("--out=")).exists()
+
+
+@pytest.mark.parametrize("asked", [["--help"], None])
+def test_a_full_standard_output_is_told_in_a_sentence(
+    workplace: Workplace, asked: list[str] | None
+) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "holdfast_report", *(asked or workplace.options())],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "cannot write to the standard output" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr

@@ -7,7 +7,7 @@ from typing import Any
 import profile_builders
 import pytest
 from builders import STEP
-from holdfast_report import compiles, components
+from holdfast_report import bars, compiles, components
 from holdfast_report.bars import APART, HAIR, WIDTH, Bar, Stack, bar_chart, stack_chart
 from holdfast_report.drawing import width_of
 from holdfast_report.profiles import Memory, Profile
@@ -274,3 +274,20 @@ def test_a_name_never_runs_into_its_value(letter: str) -> None:
         ends = width_of(shown.said, shown.size)
         assert ends + APART <= WIDTH - width_of(value.said, value.size)
         assert ends > 0.6 * WIDTH, "it fills the row"
+
+
+def test_a_name_of_any_length_is_shortened_in_a_few_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+
+    def counted(text: str, size: float) -> float:
+        looks.append(text)
+        return width_of(text, size)
+
+    monkeypatch.setattr(bars, "width_of", counted)
+    name, room = "planted" * 1000, 300.0
+    shown = bars.shortened(name, room)
+    half = (len(shown) - 1) // 2
+    assert shown == f"{name[:half]}…{name[-half:]}"
+    assert width_of(shown, bars.TEXT) <= room
+    assert width_of(f"{name[: half + 1]}…{name[-half - 1 :]}", bars.TEXT) > room
+    assert len(looks) < 20

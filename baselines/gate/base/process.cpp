@@ -85,6 +85,12 @@ pid_t parent_of(const fs::path& process) {
   return static_cast<pid_t>(std::strtol(stat.c_str() + name_end + 4, nullptr, 10));
 }
 
+// Asks the kernel once, where a look through /proc would read a file of every process.
+bool has_children() {
+  siginfo_t ignored = {};
+  return ::waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
 std::set<pid_t> children() {
   std::set<pid_t> found;
   std::error_code gone;
@@ -113,9 +119,11 @@ bool is_started(pid_t child) {
 // What a task has started, and what that has, comes to its subreaper as each parent ends.
 class Descendants {
  public:
-  Descendants() : others_(children()) { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+  Descendants() : others_(has_children() ? children() : std::set<pid_t>()) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  }
   ~Descendants() {
-    for (bool some = true; some;) {
+    for (bool some = has_children(); some; some = some && has_children()) {
       some = false;
       for (const pid_t left : children()) {
         if (others_.contains(left) || is_started(left)) continue;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/time.hpp"
 #include "gate/documents/case_name.hpp"
 
 namespace holdfast::gate {
@@ -148,9 +149,11 @@ HistoryVerdict verdict_of(Object& object) {
 bool is_utc(std::string_view text) {
   constexpr std::string_view form = "dddd-dd-ddTdd:dd:ddZ";
   return text.size() == form.size() &&
-         std::equal(text.begin(), text.end(), form.begin(), [](char byte, char wanted) {
-           return wanted == 'd' ? byte >= '0' && byte <= '9' : byte == wanted;
-         });
+         std::equal(text.begin(), text.end(), form.begin(),
+                    [](char byte, char wanted) {
+                      return wanted == 'd' ? byte >= '0' && byte <= '9' : byte == wanted;
+                    }) &&
+         is_day(text.substr(0, 10));
 }
 
 std::optional<double> HistoryValue::spread() const {

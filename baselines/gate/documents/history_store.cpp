@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "gate/base/process.hpp"
-#include "gate/documents/history_lines_1.hpp"
+#include "gate/documents/old_history.hpp"
 
 namespace holdfast::gate {
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // One file of the policy, from its text.
-#include <chrono>
-
 #include "gate/documents/baseline.hpp"
 #include "gate/documents/policy.hpp"
 
@@ -160,21 +158,6 @@ Rule parse_rule(const Reader& reader) {
   return rule;
 }
 
-// A day that there is, YYYY-MM-DD.
-bool is_date(const std::string& date) {
-  if (date.size() != 10) return false;
-  for (std::size_t i = 0; i < date.size(); ++i) {
-    const bool dash = i == 4 || i == 7;
-    if (dash ? date[i] != '-' : (date[i] < '0' || date[i] > '9')) return false;
-  }
-  const auto part = [&](std::size_t from, std::size_t count) {
-    return static_cast<unsigned>(std::stoul(date.substr(from, count)));
-  };
-  return std::chrono::year_month_day(std::chrono::year(static_cast<int>(part(0, 4))),
-                                     std::chrono::month(part(5, 2)), std::chrono::day(part(8, 2)))
-      .ok();
-}
-
 Waiver parse_waiver(const Reader& reader, const std::string& today) {
   Object object = reader.object();
   Waiver waiver;
@@ -183,7 +166,7 @@ Waiver parse_waiver(const Reader& reader, const std::string& today) {
   waiver.until = until.string();
   waiver.why = parse_why(object.take("why"));
   object.close();
-  if (!is_date(waiver.until))
+  if (!is_day(waiver.until))
     throw until.wrong(
         text("'until' is '", waiver.until, "', and no day of the calendar: YYYY-MM-DD"));
   if (waiver.until < today)
