@@ -109,9 +109,10 @@ Command trend_command() {
                       {"baselines", "DIR",
                        "whose aliases.json tells which cases were renamed (default: baselines)"},
                       {"json", "", "as JSON (holdfast-trend/1)"},
-                      {"brief", "",
-                       "with --json: the ends alone of a series that was the same at each commit"},
-                      {"no-points", "", "with --json: levels and changes alone"}},
+                      OptionRow{"brief", "",
+                                "the ends alone of a series that was the same at each commit"}
+                          .beside("json"),
+                      OptionRow{"no-points", "", "levels and changes alone"}.beside("json")},
           .examples =
               "  holdfast trend --store=history --case='cubed_sphere_swe/rk4_step/**' "
               "--metric=speedup\n",
