@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast check --baseline-ref` on a change that edits accepted values: what lets more
+// pass needs a reason of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/testing/who_judges.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class EditedBaseline : public WhoJudges {};
+
+TEST_F(EditedBaseline, AValueThatTheChangeTakesOutBlocksUntilItSaysWhy) {
+  Results now = toy::dry();
+  List listed = toy::list();
+  now.cases.pop_back();
+  listed.cases.pop_back();
+  Baseline kept = read_baseline(baseline(now));
+  std::erase_if(kept.entries, [](const auto& one) { return one.first.starts_with(toy::sum_id); });
+  write_file(baseline(now), baseline_text(kept));
+  store_as_listed(now, listed);
+  EXPECT_EQ(judge(), 3);
+  EXPECT_THAT(output_, AllOf(HasSubstr("has an accepted value"), HasSubstr("no such case")));
+  policy(no_waivers, R"("waivers": [],
+ "removed": [{"match": "toy/sum/**", "metric": "*", "why": "the step does it now"}])");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the step does it now")));
+}
+
+TEST_F(EditedBaseline, AnEditedValueNeedsAReasonOfItsOwn) {
+  one_more_launch();
+  edit([](Baseline& edited) { edited.entries.at(launches).value = 5.0; });
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, HasSubstr("edits the accepted value, and gives no reason of its own"));
+}
+
+TEST_F(EditedBaseline, NoReasonAndAnOldOneAreNoReason) {
+  one_more_launch();
+  for (const char* why : {"", " ", "first baseline"}) {
+    edit([&](Baseline& edited) {
+      Entry& entry = edited.entries.at(launches);
+      entry.value = 5.0;
+      entry.accepted = {.utc = "2026-11-22T12:00:00Z", .content = "sha256:c1", .why = why};
+    });
+    EXPECT_EQ(judge(), 1) << why;
+    EXPECT_THAT(output_, HasSubstr("gives no reason of its own")) << why;
+  }
+}
+
+// Change by change: the first edits what nobody measures, the next one profits.
+TEST_F(EditedBaseline, AWorseValueThatIsMeasuredAsBeforeNeedsAReason) {
+  const auto worse = [](const char* why) {
+    return [why](Baseline& edited) {
+      Entry& entry = edited.entries.at(launches);
+      entry.value = 9.0;
+      entry.accepted.why = why;
+    };
+  };
+  edit(worse("first baseline"));
+  one_more_launch();
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  accepted value of launches, for toy/step/n:64/f64 "
+                                 "optimized on cuda-dry-sm_90: 4 -> 9"));
+  edit(worse("it will launch more"));
+  EXPECT_EQ(judge(), 1) << "and what is measured is held against what was accepted before";
+  store(toy::dry());
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("ACCEPTED  accepted value of launches"));
+}
+
+TEST_F(EditedBaseline, WhatIsAcceptedForTheBetterNeedsNone) {
+  edit([](Baseline& edited) { edited.entries.at(launches).value = 3.0; });
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, Not(HasSubstr("accepted value of launches")));
+}
+
+TEST_F(EditedBaseline, AWiderSpreadAndALowerAnchorNeedAReason) {
+  accepted(toy::host());
+  begin();
+  const std::string speedup = "toy/step/n:64/f64|case|speedup";
+  edit(toy::host(), [&](Baseline& edited) {
+    Entry& entry = edited.processors.begin()->second.at(speedup);
+    entry.mad_between = 1.2;
+    entry.anchor = 3;
+  });
+  EXPECT_EQ(judge(), 1) << output_;
+  EXPECT_THAT(output_,
+              AllOf(HasSubstr("LOOSENED  accepted anchor of speedup"), HasSubstr("10 -> 3"),
+                    HasSubstr("LOOSENED  accepted limit of speedup")));
+}
+
+// Each change of those stays below the doubled limit that chance may bring.
+TEST_F(EditedBaseline, ASpreadThatNoRunShowsNeedsAReason) {
+  accepted(toy::host());
+  begin();
+  const auto widen = [&](const char* why) {
+    edit(toy::host(), [&](Baseline& edited) {
+      Entry& entry = edited.processors.begin()->second.at("toy/step/n:64/f64|case|speedup");
+      *entry.mad_between *= 1.9;
+      if (why) entry.accepted.why = why;
+    });
+  };
+  widen(nullptr);
+  EXPECT_EQ(judge(), 1) << output_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  accepted limit of speedup"));
+  begin();
+  widen("a noisy neighbour");
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("ACCEPTED  accepted limit of speedup"));
+}
+
+// Where runs of several days make the limit, the spread within them still makes that of drift.
+TEST_F(EditedBaseline, ASpreadThatNoRunShowsNeedsAReasonWhereItIsDriftsAlone) {
+  accepted(toy::host());
+  const auto edit_speedup = [&](double mad_between) {
+    edit(toy::host(), [&](Baseline& edited) {
+      Entry& entry = edited.processors.begin()->second.at("toy/step/n:64/f64|case|speedup");
+      entry.medians = {10, 10.1, 9.9, 10, 10.1};
+      entry.accepted.runs = {"2026-11-20T12:00:00Z-0001", "2026-11-20T13:00:00Z-0001",
+                             "2026-11-20T14:00:00Z-0001", "2026-11-21T12:00:00Z-0001",
+                             "2026-11-21T13:00:00Z-0001"};
+      entry.bootstrap = false;
+      entry.anchor = 10;
+      entry.mad_between = mad_between;
+    });
+  };
+  edit_speedup(0.1);
+  begin();
+  edit_speedup(5);
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  accepted drift limit of speedup"));
+}
+
+TEST_F(EditedBaseline, WhatAnotherRunAddsToASpreadNeedsNone) {
+  accepted(toy::host());
+  begin();
+  edit(toy::host(), [&](Baseline& edited) {
+    Entry& entry = edited.processors.begin()->second.at("toy/step/n:64/f64|case|speedup");
+    entry.medians.push_back(10);
+    *entry.mad_between *= 1.9;
+    entry.accepted.runs.push_back("2026-11-22T12:00:00Z-0001");
+  });
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, Not(HasSubstr("LOOSENED")));
+}
+
+TEST_F(EditedBaseline, ABetterValueLeavesRoomForAWiderLimit) {
+  accepted(toy::host());
+  begin();
+  edit(toy::host(), [&](Baseline& edited) {
+    Entry& entry = edited.processors.begin()->second.at("toy/step/n:64/f64|case|speedup");
+    entry.value = 20.0;
+    entry.medians = {20};
+    entry.mad_between = 1;
+    entry.anchor = 20;
+  });
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, Not(HasSubstr("LOOSENED")));
+}
+
+TEST_F(EditedBaseline, ToolsThatNobodyMeasuredWithExcuseNothing) {
+  edit([](Baseline& edited) { edited.fingerprint.nvrtc = "12.9"; });
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  tools of devices/cuda-dry-sm_90/toy.json"));
+  Results now = toy::dry();
+  now.env.nvrtc = "12.9";
+  store(now);
+  EXPECT_EQ(judge(), 0) << output_;
+}
+
+}  // namespace
+}  // namespace holdfast::gate

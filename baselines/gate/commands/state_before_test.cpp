@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast check --baseline-ref`: which state a change starts from, whatever stands in
+// its way, and what is gone since.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/testing/who_judges.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class StateBefore : public WhoJudges {};
+
+TEST_F(StateBefore, BehindALinkIsNoMergeBase) {
+  std::filesystem::rename(baselines_, folder_.path() / "elsewhere");
+  std::filesystem::create_directory_symlink("elsewhere", baselines_);
+  expect_complaint(judge(), 2, HasSubstr("is a link, behind which git finds nothing"));
+  EXPECT_EQ(check(), 0) << "where no change is judged a link is as good";
+}
+
+TEST_F(StateBefore, BehindALinkBelowIsNoMergeBaseEither) {
+  const std::filesystem::path folder = baseline(toy::dry()).parent_path();
+  for (const std::filesystem::path& place : {folder.parent_path(), folder, baseline(toy::dry()),
+                                             baselines_ / "policy", common_policy_}) {
+    move_behind_link(place);
+    expect_complaint(judge(), 2, AllOf(HasSubstr(place.string()), HasSubstr("is a link")));
+    EXPECT_EQ(check(), 0) << "where no change is judged a link is as good: " << place;
+    std::filesystem::remove(place);
+    std::filesystem::rename(baselines_ / "stored", place);
+  }
+  EXPECT_EQ(judge(), 0) << complaints_;
+}
+
+TEST_F(StateBefore, ALinkOfTheMergeBaseIsNoneOfItsFiles) {
+  const std::filesystem::path folder = baseline(toy::dry()).parent_path();
+  for (const std::filesystem::path& place : {folder, baseline(toy::dry()), common_policy_}) {
+    move_behind_link(place);
+    begin();
+    std::filesystem::remove(place);
+    std::filesystem::rename(baselines_ / "stored", place);
+    expect_complaint(judge(), 2, AllOf(HasSubstr(" at "), HasSubstr("is a link")));
+    begin();
+  }
+  EXPECT_EQ(judge(), 0) << complaints_;
+}
+
+TEST_F(StateBefore, AnotherRepositoryBelowIsNoMergeBase) {
+  const std::string folder = baseline(toy::dry()).parent_path();
+  git({"init", "--quiet", folder});
+  expect_complaint(judge(), 2, AllOf(HasSubstr(folder), HasSubstr("a repository of its own")));
+  std::filesystem::remove_all(folder + "/.git");
+  const std::string relative = std::filesystem::relative(folder, folder_.path());
+  git({"rm", "-r", "--quiet", "--cached", relative});
+  git({"update-index", "--add", "--cacheinfo",
+       text("160000,", std::string(40, '1'), ',', relative)});
+  git({"commit", "--quiet", "--message=a submodule"});
+  expect_complaint(judge(), 2, AllOf(HasSubstr(" at "), HasSubstr("a repository of its own")));
+}
+
+TEST_F(StateBefore, ASuiteThatNobodyMeasuresAnyMoreIsMissed) {
+  add_another_suite();
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  std::filesystem::remove(results_ / "cuda-dry-sm_90" / "other.json");
+  EXPECT_EQ(judge({"--require-baseline"}), 3) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("MISSING     other  cuda-dry-sm_90  (blocking)"),
+                             HasSubstr("of its class only other suites were measured"),
+                             HasSubstr("holdfast run other --device=cuda-dry:sm_90")));
+  EXPECT_EQ(judge({"--only=toy"}), 0) << "who asks for one suite knows it: " << output_;
+  EXPECT_EQ(judge({"--device=cuda-dry:sm_90"}), 0) << output_;
+  EXPECT_EQ(check(), 0) << "nor is it missed where no change is judged: " << output_;
+}
+
+TEST_F(StateBefore, ASuiteWithoutResultsIsGoneWhereThePolicySaysWhy) {
+  add_another_suite();
+  std::filesystem::remove(results_ / "cuda-dry-sm_90" / "other.json");
+  std::filesystem::remove(baseline(toy::dry()).parent_path() / "other.json");
+  std::filesystem::remove(lists_ / "other.list.json");
+  git({"add", "--all", "baselines"});
+  EXPECT_EQ(judge(), 3) << output_;
+  policy(no_waivers, R"("waivers": [],
+ "removed": [{"match": "other/**", "metric": "*", "why": "the toy does it now"}])");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the toy does it now")));
+}
+
+TEST_F(StateBefore, AClassThatNobodyMeasuredIsToldAndNotWell) {
+  accepted(toy::host());
+  begin();
+  std::filesystem::remove(result_path(toy::host()));
+  EXPECT_EQ(judge(), 0) << "another machine has no such processor: " << output_;
+  EXPECT_THAT(output_, HasSubstr("(well)"));
+  store(toy::host());
+  std::filesystem::remove(result_path(toy::dry()));
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("passed; toy on cuda-dry-sm_90 not measured here"));
+}
+
+TEST_F(StateBefore, APolicyFileThatIsGoneIsMissedWhoeverNamesTheFolder) {
+  write_file(baselines_ / "policy" / "toy.json",
+             R"({"schema": "holdfast-policy/1", "rules": [], "waivers": []})");
+  begin();
+  std::filesystem::remove(baselines_ / "policy" / "toy.json");
+  expect_complaint(check(), 3, HasSubstr("toy.json: git's index has the file"));
+  expect_complaint(check({"--policy=" + (baselines_ / "policy").string()}), 3,
+                   HasSubstr("toy.json: git's index has the file"));
+}
+
+TEST_F(StateBefore, ARepositoryThatGitDoesNotReadHidesNothing) {
+  write_file(folder_.path() / ".git" / "HEAD", "junk");
+  expect_complaint(check(), 3, AllOf(HasSubstr("git cannot list"), HasSubstr("safe.directory")));
+}
+
+TEST_F(StateBefore, AnOlderPolicyAtAnOlderPlaceIsRead) {
+  std::string old = toy::policy_text;
+  const std::string row = R"("metrics": {)";
+  old.insert(old.find(row) + row.size(),
+             R"("launches": {"kind": "exact", "better": "lower", "unit": "1"}, )");
+  std::filesystem::remove_all(baselines_ / "policy");
+  write_file(baselines_ / "policy.json", old);
+  begin();
+  std::filesystem::remove(baselines_ / "policy.json");
+  std::filesystem::create_directories(baselines_ / "policy");
+  write_file(common_policy_, toy::policy_text);
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  policy(exact_kind, R"("exact": {"gate": "off", "tolerance": 0)");
+  EXPECT_EQ(judge(), 1);
+}
+
+TEST_F(StateBefore, AMergeBaseWithoutAPolicyLeavesTheChangesOwn) {
+  std::filesystem::rename(baselines_ / "policy", folder_.path() / "policy");
+  begin();
+  std::filesystem::rename(folder_.path() / "policy", baselines_ / "policy");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("the merge base has no policy"));
+}
+
+}  // namespace
+}  // namespace holdfast::gate
