@@ -230,6 +230,7 @@ def test_a_full_standard_output_is_told_in_a_sentence(
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
             [sys.executable, "-m", "holdfast_report", *(asked or workplace.options())],
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

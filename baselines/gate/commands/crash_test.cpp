@@ -165,7 +165,7 @@ class KilledAnswer : public Crash {
         first_withdrawn = std::min(first_withdrawn, moment);
     }
     EXPECT_LE(last_older, first_withdrawn + slack) << "an older answer came back";
-    EXPECT_LT(last_older, late ? whole->stops * 2 / 3 : longest_start) << "of " << whole->stops;
+    EXPECT_LT(last_older, late ? whole->stops * 5 / 6 : longest_start) << "of " << whole->stops;
     std::cout << "withdrawn between stops " << last_older << " and " << first_withdrawn << " of "
               << whole->stops << '\n';
   }

@@ -341,7 +341,7 @@ TEST_F(GateCommand, AChangeThatCarriesItsBaselineIsAccepted) {
 TEST_F(GateCommand, ABaselineRefThatGitWouldTakeForAnOptionIsRefused) {
   accepted(toy::dry());
   commit_baselines();
-  for (const char* reference : {"--octopus", "-a", ""}) {
+  for (const char* reference : {"--octopus", "-a"}) {
     expect_complaint(check({text("--baseline-ref=", reference)}), 2,
                      AllOf(StartsWith("holdfast: "), HasSubstr("--baseline-ref"),
                            EndsWith("a branch or a commit\n")));

@@ -146,19 +146,29 @@ TEST_F(DataBranchOfAll, ADamagedLineOfTheBranchIsToldAndTheStoreStays) {
 TEST_F(DataBranchOfAll, WhatGitWouldTakeForAnOptionIsNoRemote) {
   measure("a", 1);
   for (const std::string verb : {"fetch", "push"})
-    for (const std::string remote : {"--remote=--upload-pack=x:y", "--remote=-v", "--remote="})
+    for (const std::string remote : {"--remote=--upload-pack=x:y", "--remote=-v"})
       expect_complaint(holdfast({"history", verb, "--store=" + machine("a").string(), remote,
                                  "--repository=" + folder_.path().string()}),
                        2, AllOf(HasSubstr(remote + ": "), HasSubstr("name a remote")));
   EXPECT_FALSE(fs::exists(machine("a") / ".git"));
 }
 
+TEST_F(DataBranchOfAll, WhatIsNoBranchAndNoAddressIsNotAppended) {
+  measure("a", 1);
+  const auto append = [&](const std::string& option) {
+    return holdfast(
+        {"history", "append", results_.string(), "--store=" + machine("a").string(), option});
+  };
+  for (const std::string branch : {"--branch=-x", "--branch=a\xff"})
+    expect_complaint(append(branch), 2, HasSubstr("name a branch"));
+  expect_complaint(append("--ci=javascript:alert(1)"), 2, HasSubstr("give an address, https://"));
+}
+
 TEST_F(DataBranchOfAll, WhatGitWouldTakeForAnOptionIsNoBranch) {
   measure("a", 1);
-  for (const std::string branch : {"--data-branch=-d", "--data-branch="}) {
-    expect_complaint(fetch("a", {branch}), 2, HasSubstr(branch + ": "));
+  expect_complaint(fetch("a", {"--data-branch=-d"}), 2, HasSubstr("--data-branch=-d: "));
+  for (const std::string branch : {"--data-branch=-d", "--data-branch=a\xff"})
     expect_complaint(push("a", {branch}), 2, HasSubstr("name a branch"));
-  }
   EXPECT_FALSE(fs::exists(machine("a") / ".git"));
 }
 
