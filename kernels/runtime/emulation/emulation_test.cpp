@@ -222,7 +222,8 @@ TEST_F(EmulatedDeviceTest, ExchangesOfWarpsAndOfPartsOfThemFollowOneAnotherInEit
     for (int lane = 0; lane < 32; ++lane) {
       double low = 0, high = 0;  // of sixteen lanes, and of four
       for (int k = 0; k < 16; ++k) low += first + k;
-      for (int k = 0; k < 4; ++k) high += first + 16 + lane % 16 / 4 * 4 + k;
+      const int quarter = lane % 16 / 4;
+      for (int k = 0; k < 4; ++k) high += first + 16 + 4 * quarter + k;
       expected.push_back(low + high + 9);
     }
   for (const auto order : {emulation::Order::forward, emulation::Order::backward}) {
