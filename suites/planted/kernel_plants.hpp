@@ -25,6 +25,12 @@ struct KernelPlant {
   const char *kernel = "", *cause = "";    // of it, in the evidence: what changed in which
 };
 
+// What is planted into the kernels of one workload.
+struct PlantedKernels {
+  std::string workload;
+  std::vector<KernelPlant> plants = {};
+};
+
 // Clock readings that stay needed to the end of a kernel which writes `array`, of `type`: two
 // registers each that nothing can spare.
 inline std::string sixteen_registers(const std::string& array, const std::string& type = "T") {
@@ -47,8 +53,8 @@ inline std::string sixteen_registers(const std::string& array, const std::string
          array + "};\n";
 }
 
-inline void plant_kernels(const std::string& workload, const std::vector<KernelPlant>& plants,
-                          const std::filesystem::path& into) {
+inline void plant_kernels(const PlantedKernels& planted, const std::filesystem::path& into) {
+  const auto& [workload, plants] = planted;
   std::filesystem::create_directories(into);
   std::map<std::string, std::string> files;
   for (const KernelPlant& one : plants) {
@@ -57,8 +63,8 @@ inline void plant_kernels(const std::string& workload, const std::vector<KernelP
       source = read(std::string(HOLDFAST_KERNELS "/") + workload + "/device/" + one.file);
     const auto at = source.find(one.where);
     ASSERT_NE(at, source.npos) << one.file << " no longer has where the test plants " << one.name;
-    const std::string planted = one.before + std::string(one.instead ? "" : one.where) + one.after;
-    source.replace(at, one.where.size(), planted);
+    const std::string instead = one.before + std::string(one.instead ? "" : one.where) + one.after;
+    source.replace(at, one.where.size(), instead);
   }
   for (const auto& [file, source] : files) std::ofstream(into / file) << source;
 }
@@ -83,7 +89,8 @@ inline void expect_row(const std::string& workload, const KernelPlant& plant,
 // All plants of a workload stand in kernels of their own, and are compiled together. Accepts a
 // suite as it is built, plants, and measures each plant's case alone: each ends in exit 1, with its
 // cause.
-inline void expect_found(const std::string& workload, const std::vector<KernelPlant>& plants) {
+inline void expect_found(const PlantedKernels& planted) {
+  const auto& [workload, plants] = planted;
   const auto folder = fresh_folder("planted_kernels_" + workload);
   const Gate gate(workload, "cuda-dry:sm_90", folder);
   const Said before = gate.measure("HOLDFAST_SOURCES=", "unplanted");
@@ -91,7 +98,7 @@ inline void expect_found(const std::string& workload, const std::vector<KernelPl
   const Said accepted = gate.accept("unplanted");
   ASSERT_EQ(accepted.exit, 0) << accepted.words;
   const auto sources = folder / "sources";
-  plant_kernels(workload, plants, sources / workload);
+  plant_kernels(planted, sources / workload);
   for (const KernelPlant& one : plants) {
     const testing::ScopedTrace trace(__FILE__, __LINE__, one.name);
     const Said after = gate.measure("HOLDFAST_SOURCES=" + sources.string(), one.metric,

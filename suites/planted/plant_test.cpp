@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include "planted/nightly_plants.hpp"
 #include "planted/planted_workload.hpp"
 #include "runtime/base/error.hpp"
 
@@ -24,6 +25,11 @@ TEST(Plant, ThatMeansNothingIsRefused) {
   for (const char* words :
        {"slowly", "slow:", "slow:x", "slow:5x", "slow:-1", "slow:1e9", "launch:2"})
     EXPECT_THROW(parse_plant(words), Error) << words;
+}
+
+TEST(KernelPlants, OfNightsStandWhereTheKernelsHaveTheirPlace) {
+  for (const PlantedKernels& planted : nightly_plants())
+    plant_kernels(planted, fresh_folder("nightly_plants") / planted.workload);
 }
 
 // A step costs 6.1 instructions for each of its 2001 elements, a planted element 6, its call 32.

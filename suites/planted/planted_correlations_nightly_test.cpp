@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regressions planted into xpcs_fit, and the real commands that must notice and name the cause.
-#include "planted/kernel_plants.hpp"
+#include "planted/nightly_plants.hpp"
 
 namespace holdfast::planted {
 namespace {
@@ -68,15 +68,7 @@ TEST(PlantedCorrelationsOnHost, AStepThatIsSkippedWhileItIsTimedIsWrong) {
 }
 
 TEST(PlantedDeviceCode, OfTheCorrelationsIsFoundByItsCause) {
-  expect_found(
-      "xpcs_fit",
-      {{.name = "registers",
-        .file = "values.cu",
-        .where = "                             const xpcs::AngleRow<T>* angles, T* out) {\n",
-        .after = sixteen_registers("out"),
-        .of_case = "g2/mode:laminar/size:s/f64",
-        .metric = "registers_max",
-        .cause = "model_values<double, 1>: "}});
+  expect_found(correlations_of_more_registers());
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ const std::vector<KernelPlant> shallow_water = {
 };
 
 TEST(PlantedDeviceCode, OfTheShallowWaterIsFoundByItsCause) {
-  expect_found("cubed_sphere_swe", shallow_water);
+  expect_found({"cubed_sphere_swe", shallow_water});
 }
 
 }  // namespace

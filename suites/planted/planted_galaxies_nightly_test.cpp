@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regressions planted into galaxy_shear, and the real commands that must notice and name the cause.
-#include "planted/kernel_plants.hpp"
+#include "planted/nightly_plants.hpp"
 
 namespace holdfast::planted {
 namespace {
@@ -67,13 +67,7 @@ TEST(PlantedGalaxiesOnHost, AStepThatIsSkippedWhileItIsTimedIsWrong) {
 }
 
 TEST(PlantedDeviceCode, OfTheShearFitIsFoundByItsCause) {
-  expect_found("galaxy_shear", {{.name = "registers",
-                                 .file = "optimized.cu",
-                                 .where = "           T* images) {\n",
-                                 .after = sixteen_registers("images"),
-                                 .of_case = "render/fft:128/image:48/batch:1/psf:gaussian/f64",
-                                 .metric = "registers_max",
-                                 .cause = "render<double, 128, 48, false>: "}});
+  expect_found(shear_fit_of_more_registers());
 }
 
 }  // namespace
