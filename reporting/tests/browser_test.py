@@ -93,12 +93,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
         for way in ways
     ]
     document["cases"] = copy.deepcopy(document["cases"])
-    for case in document["cases"]:
-        for variant in case["variants"].values():
-            rates = {"flop_per_s": 5e9, "bytes_per_s": 2e9}
-            variant["metrics"] |= {
-                name: {"kind": "advisory", "value": value} for name, value in rates.items()
-            }
+    builders.add_rates(document)
     workplace.measure(HOST, document)
     workplace.measure(builders.DRY, many_kernels())
     program = profile_builders.compilation(program="a_program/" * 12, reason="a reason " * 12)

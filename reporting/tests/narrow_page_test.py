@@ -45,12 +45,7 @@ def opened(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     """The page with all of its sections open, as the browser measures it."""
     workplace = Workplace(tmp_path_factory.mktemp("narrow"))
     document = builders.host_results()
-    for case in document["cases"]:
-        for variant in case["variants"].values():
-            rates = {"flop_per_s": 5e9, "bytes_per_s": 2e9}
-            variant["metrics"] |= {
-                name: {"kind": "advisory", "value": value} for name, value in rates.items()
-            }
+    builders.add_rates(document)
     workplace.measure(HOST, document)
     program = profile_builders.compilation(program="a_program/" * 6, reason="a reason " * 12)
     for profile in (

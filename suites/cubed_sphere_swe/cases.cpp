@@ -162,7 +162,7 @@ void refuse_contradictions(const SuiteOptions& given) {
                                      "--launch=host or --launch=graph_step"));
 }
 
-// Minutes of the smallest grid; and the parts of its stages, which threads count, fit an int.
+// The parts of the stages of so many, which threads count, fit an int.
 constexpr int most_steps = 1'000'000;
 
 std::vector<Case> cases(const SuiteOptions& given) {

@@ -207,10 +207,11 @@ class Run {
 
 // Google Benchmark does not look whether its file takes what it writes.
 void check_complete(const std::filesystem::path& file) {
+  // A FIFO or a terminal would be waited for.
+  if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) return;
   std::ifstream stream(file);
   const std::string content{std::istreambuf_iterator<char>(stream), {}};
   if (content.ends_with(content.starts_with('{') ? "}\n" : "\n")) return;
-  if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) return;
   throw Error(Fault::bad_input,
               text("--benchmark_out=", file.string(), ": cannot be written to its ",
                    "end (is the disk full?); choose another place"));

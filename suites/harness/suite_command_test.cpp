@@ -83,6 +83,16 @@ TEST_F(SuiteCommand, AFileOfGoogleBenchmarkThatTakesNothingIsTold) {
   EXPECT_THAT(said.words, HasSubstr("benchmark.json: cannot be written to its end"));
 }
 
+TEST_F(SuiteCommand, WhatGoogleBenchmarkWritesIntoAFifoIsNotWaitedFor) {
+  const auto fifo = folder / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const Said said = run("cat " + fifo.string() +
+                        " > /dev/null & timeout 60 " CUBED_SPHERE_SWE_BINARY
+                        " --tier=smoke --filter='rhs/n:24' --benchmark_out=" +
+                        fifo.string());
+  EXPECT_EQ(said.exit, 0) << said.words;
+}
+
 TEST_F(SuiteCommand, NoFileTakesThePlaceOfAFifo) {
   const auto fifo = folder / "fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);

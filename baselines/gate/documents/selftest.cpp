@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gate/documents/history_segment.hpp"
+#include "gate/documents/history/history_segment.hpp"
 #include "gate/documents/names.hpp"
 #include "gate/documents/verdict_names.hpp"
 

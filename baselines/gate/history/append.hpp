@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "gate/documents/history_store.hpp"
+#include "gate/documents/history/history_store.hpp"
 #include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {

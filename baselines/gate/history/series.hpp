@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gate/base/interned.hpp"
-#include "gate/documents/history_store.hpp"
+#include "gate/documents/history/history_store.hpp"
 
 namespace holdfast::gate {
 

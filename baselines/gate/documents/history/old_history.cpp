@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/documents/old_history.hpp"
+#include "gate/documents/history/old_history.hpp"
 
 #include "gate/documents/case_name.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/documents/history_store.hpp"
+#include "gate/documents/history/history_store.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "gate/base/process.hpp"
-#include "gate/documents/old_history.hpp"
+#include "gate/documents/history/old_history.hpp"
 
 namespace holdfast::gate {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gate/documents/history_segment.hpp"
+#include "gate/documents/history/history_segment.hpp"
 
 namespace holdfast::gate {
 

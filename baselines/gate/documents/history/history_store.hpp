@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gate/base/store.hpp"
-#include "gate/documents/history_segment.hpp"
+#include "gate/documents/history/history_segment.hpp"
 
 namespace holdfast::gate {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/documents/history_segment.hpp"
+#include "gate/documents/history/history_segment.hpp"
 
 #include <algorithm>
 #include <array>
