@@ -62,8 +62,11 @@ bool Suspects::decide(const SecondOpinion& second_opinion) {
   return moved;
 }
 
-// "a hand-over between its threads took 51 ns and takes 350 ns"; empty where it moved too little.
-std::optional<std::string> Suspects::other_hardware(const CaseResult& result) const {
+// "a hand-over between threads took 51 ns and takes 350 ns"; empty where it moved too little, and
+// where threads that stand closer can only make faster what is judged: of a ratio they may make the
+// reference faster.
+std::optional<std::string> Suspects::other_hardware(const CaseResult& result,
+                                                    const Row& row) const {
   const std::string key = entry_key(result.id, case_variant, handover_metric);
   const Entry* accepted = find_entry(part_.baseline, key);
   const Measured* base = part_.beside ? part_.beside->find(key) : nullptr;
@@ -73,7 +76,8 @@ std::optional<std::string> Suspects::other_hardware(const CaseResult& result) co
                                   : nullptr;
   if (!before || at == result.metrics.end() || !at->second.number()) return std::nullopt;
   const double now = *at->second.number();
-  if (now <= further_apart * *before) return std::nullopt;
+  const bool further = now > further_apart * *before, closer = *before > further_apart * now;
+  if (!further && !(closer && row.kind == "ratio")) return std::nullopt;
   return text("a hand-over between threads took ", readable(*before, "s"), " and takes ",
               readable(now, "s"), " -> the machine");
 }
@@ -95,7 +99,7 @@ void Suspects::doubt_the_machine() {
     Row& row = verdict_.rows[one.row];
     if (!is_suspect(row) || asked_.contains(one.row)) continue;
     const CaseResult& result = *cases.at(row.case_id);
-    if (const auto because = other_hardware(result)) doubt(row, "handover", *because);
+    if (const auto because = other_hardware(result, row)) doubt(row, "handover", *because);
     if (row.standard == held_against::accepted && is_bent_by_sharing(result, row) &&
         std::abs(std::log1p(row.change.value_or(0))) < most_by_sharing)
       doubt(row, cores_evidence, shared_cores);

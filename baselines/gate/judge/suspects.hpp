@@ -28,7 +28,7 @@ class Suspects {
   bool decide(const SecondOpinion& second_opinion);
 
  private:
-  std::optional<std::string> other_hardware(const CaseResult& result) const;
+  std::optional<std::string> other_hardware(const CaseResult& result, const Row& row) const;
   void doubt(Row& row, const char* evidence, const std::string& because) const;
   void doubt_the_machine();
   static bool is_suspect(const Row& row);

@@ -164,7 +164,24 @@ TEST(Suspects, HandoversThatWaitForTheSchedulerTellOfNoDistance) {
 
 TEST(Suspects, ThreadsThatStandAsCloseExcuseNothing) {
   EXPECT_EQ(judge(part(with_handover(60e-9, 5), with_handover(50e-9, 10))).exit, 1);
-  EXPECT_EQ(judge(part(with_handover(50e-9, 5), with_handover(350e-9, 10))).exit, 1);
+  EXPECT_EQ(judge(part(with_handover(50e-9, 5), with_handover(60e-9, 10))).exit, 1);
+}
+
+TEST(Suspects, ThreadsThatStandCloserLeaveARatioUndecidedOfWhichTheReferenceMayHaveGained) {
+  const PartVerdict verdict = judge(part(with_handover(50e-9, 5), with_handover(350e-9, 10)));
+  EXPECT_EQ(verdict.exit, 4);
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
+}
+
+TEST(Suspects, ThreadsThatStandCloserExcuseNoTime) {
+  Results now = with_handover(50e-9, 10);
+  toy::metric(now, "optimized", "time_s") = toy::timed("time", 12e-4);
+  std::string rules = toy::policy_text;
+  const std::string warns = R"("time": {"gate": "warn")";
+  rules.replace(rules.find(warns), warns.size(), R"("time": {"gate": "block")");
+  const PartVerdict verdict =
+      judge_part(part(now, with_handover(350e-9, 10)), policy(rules), false, true);
+  EXPECT_EQ(row(verdict, "time_s", "optimized").verdict, "REGRESSION");
 }
 
 TEST(Suspects, AHandoverThatIsAcceptedAsATextTellsNothing) {

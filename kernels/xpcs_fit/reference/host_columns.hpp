@@ -12,9 +12,8 @@ double PlainPart<T>::make_residual(const PlainPlanes<T>& of, PointRange range, c
                                    const T* weights) {
   T* const r = residual_.data();
   const T* const m = model_.data();
-  for_points(of, range, [=](int, std::int64_t, std::int64_t k) { r[k] = m[k] - data[k]; });
-  if (weights)
-    for_points(of, range, [=](int, std::int64_t, std::int64_t k) { r[k] *= weights[k]; });
+  for_points(of, range, [=](const PlainPoint& at) { r[at.k] = m[at.k] - data[at.k]; });
+  if (weights) for_points(of, range, [=](const PlainPoint& at) { r[at.k] *= weights[at.k]; });
   double cost = 0;
   const T scale = static_cast<T>(options_.loss_scale);
   // NOLINTNEXTLINE(bugprone-branch-clone): the loops differ, which OpenMP hides from it
@@ -39,11 +38,10 @@ void PlainPart<T>::make_jacobian(const PlainPlanes<T>& of, PointRange range, con
   const auto column = [&](int k) { return jacobian_.data() + k * range.count; };
   for (int a = 0; a < scalings; ++a) {
     const auto mine = [=](int angle) { return !per_angle || angle == a; };
-    fill(of, range, weights, column(a), [=](int angle, std::int64_t, std::int64_t k) {
-      return mine(angle) ? g1[k] * g1[k] : T(0);
-    });
+    fill(of, range, weights, column(a),
+         [=](const PlainPoint& at) { return mine(at.a) ? g1[at.k] * g1[at.k] : T(0); });
     fill(of, range, weights, column(scalings + a),
-         [=](int angle, std::int64_t, std::int64_t) { return mine(angle) ? T(1) : T(0); });
+         [=](const PlainPoint& at) { return mine(at.a) ? T(1) : T(0); });
   }
   for (int k = 2; k < own; ++k) fill_physical(of, range, weights, column(2 * scalings + k - 2), k);
 }
@@ -55,18 +53,17 @@ void PlainPart<T>::fill_physical(const PlainPlanes<T>& of, PointRange range, con
   const T* const g1 = g1_.data();
   const T kappa = of.kappa();
   const Frames& frames = of.frames();
-  const int n = of.size().frames;
   if (k < 5)
-    return fill(of, range, weights, out, [&, g1](int a, std::int64_t pair, std::int64_t at) {
-      return -2 * kappa * of.contrast(a) * g1[at] * g1[at] *
-             difference(frames.s, frames.s_by[k - 2], pair, n);
+    return fill(of, range, weights, out, [&, g1](const PlainPoint& at) {
+      return -2 * kappa * of.contrast(at.a) * g1[at.k] * g1[at.k] *
+             difference(frames.s, frames.s_by[k - 2], at);
     });
-  fill(of, range, weights, out, [&, e](int a, std::int64_t pair, std::int64_t) {
-    const T x = of.phase(a, pair), s = sinc(x);
+  fill(of, range, weights, out, [&, e](const PlainPoint& at) {
+    const T x = of.phase(at.a, at.pair), s = sinc(x);
     const T slope = std::abs(x) < T(0.1) ? sinc_slope_near_zero(x) : (std::cos(x) - s) / x;
-    const T bent = 4 * of.contrast(a) * e[pair] * e[pair] * s * s * s * slope;
-    if (k == 8) return -bent * of.sine(a) * of.shear()[pair];
-    return bent * of.cosine(a) * difference(frames.q, frames.q_by[k - 5], pair, n);
+    const T bent = 4 * of.contrast(at.a) * e[at.pair] * e[at.pair] * s * s * s * slope;
+    if (k == 8) return -bent * of.sine(at.a) * of.shear()[at.pair];
+    return bent * of.cosine(at.a) * difference(frames.q, frames.q_by[k - 5], at);
   });
 }
 
@@ -77,12 +74,11 @@ void PlainPart<T>::soften(const PlainPlanes<T>& of, PointRange range) {
   const auto growth = [=](T residual) { return 1 + residual / scale * (residual / scale); };
   for (int c = 0; c < p_; ++c) {
     T* const out = jacobian_.data() + c * range.count;
-    for_points(of, range, [=](int, std::int64_t, std::int64_t k) {
-      out[k] *= std::pow(growth(r[k]), T(-0.75));
-    });
+    for_points(of, range,
+               [=](const PlainPoint& at) { out[at.k] *= std::pow(growth(r[at.k]), T(-0.75)); });
   }
   for_points(of, range,
-             [=](int, std::int64_t, std::int64_t k) { r[k] *= std::pow(growth(r[k]), T(0.25)); });
+             [=](const PlainPoint& at) { r[at.k] *= std::pow(growth(r[at.k]), T(0.25)); });
 }
 
 }  // namespace holdfast::xpcs_fit::HOLDFAST_ISA

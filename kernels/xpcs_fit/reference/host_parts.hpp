@@ -90,6 +90,12 @@ void PlainPlanes<T>::evaluate(const std::vector<double>& parameters) {
   if (laminar_) smooth_differences(frames_.q, shear_.data());
 }
 
+// A point: its angle, its frames, and where it stands in a plane and in a part of the points.
+struct PlainPoint {
+  int a = 0, i = 0, j = 0;
+  std::int64_t pair = 0, k = 0;
+};
+
 // Arrays of a range of at most so many points.
 template <class T>
 class PlainPart {
@@ -115,16 +121,18 @@ class PlainPart {
                      const T* weights, bool adds, double* sums);
 
  private:
-  // over(a, plane index, k) for the points first + k of the range.
+  // over(PlainPoint) for the points of the range.
   template <class Over>
   static void for_points(const PlainPlanes<T>& of, PointRange range, const Over& over) {
-    const std::int64_t frames = of.size().frames, plane = of.size().plane();
-    const std::int64_t last = range.first + range.count;
+    const std::int64_t frames = of.size().frames, last = range.first + range.count;
 #pragma omp parallel for num_threads(host_limits().threads)
     for (std::int64_t row = range.first / frames; row < (last + frames - 1) / frames; ++row) {
-      const std::int64_t end = std::min((row + 1) * frames, last);
-      for (std::int64_t at = std::max(row * frames, range.first); at < end; ++at)
-        over(static_cast<int>(row / frames), at % plane, at - range.first);
+      const int a = static_cast<int>(row / frames), i = static_cast<int>(row % frames);
+      const std::int64_t start = row * frames, end = std::min(start + frames, last);
+      for (std::int64_t at = std::max(start, range.first); at < end; ++at) {
+        const int j = static_cast<int>(at - start);
+        over(PlainPoint{.a = a, .i = i, .j = j, .pair = i * frames + j, .k = at - range.first});
+      }
     }
   }
 
@@ -138,19 +146,19 @@ class PlainPart {
   template <class At>
   void fill(const PlainPlanes<T>& of, PointRange range, const T* weights, T* out, const At& at) {
     const T* const m = model_.data();
-    for_points(of, range, [&, m, out](int a, std::int64_t pair, std::int64_t k) {
+    for_points(of, range, [&, m, out](const PlainPoint& point) {
+      const std::int64_t k = point.k;
       const bool live = m[k] > T(model_floor) && m[k] < T(model_ceiling);
-      out[k] = live ? at(a, pair, k) : T(0);
+      out[k] = live ? at(point) : T(0);
     });
     if (weights)
-      for_points(of, range, [=](int, std::int64_t, std::int64_t k) { out[k] *= weights[k]; });
+      for_points(of, range, [=](const PlainPoint& point) { out[point.k] *= weights[point.k]; });
   }
   // The change of |of_i - of_j|.
   static T difference(const std::vector<double>& of, const std::vector<double>& by,
-                      std::int64_t pair, int n) {
-    const auto i = static_cast<std::size_t>(pair / n), j = static_cast<std::size_t>(pair % n);
-    const double change = by[i] - by[j];
-    return static_cast<T>(of[i] < of[j] ? -change : of[i] > of[j] ? change : 0.);
+                      const PlainPoint& at) {
+    const double change = by[at.i] - by[at.j];
+    return static_cast<T>(of[at.i] < of[at.j] ? -change : of[at.i] > of[at.j] ? change : 0.);
   }
   // Columns and residuals carry roots of the loss's weight, so that the products are as before.
   void soften(const PlainPlanes<T>& of, PointRange range);
@@ -168,20 +176,19 @@ void PlainPart<T>::evaluate_model(const PlainPlanes<T>& of, PointRange range) {
   T* const m = model_.data();
   const T* const e = of.decay();
   if (of.laminar())
-    for_points(of, range, [&, g1](int a, std::int64_t pair, std::int64_t k) {
-      const T s = sinc(of.phase(a, pair));
-      g1[k] = s * s;
+    for_points(of, range, [&, g1](const PlainPoint& at) {
+      const T s = sinc(of.phase(at.a, at.pair));
+      g1[at.k] = s * s;
     });
   else
-    for_points(of, range, [=](int, std::int64_t, std::int64_t k) { g1[k] = 1; });
-  for_points(of, range, [=](int, std::int64_t pair, std::int64_t k) {
-    g1[k] = std::max(e[pair] * g1[k], T(1e-10));
+    for_points(of, range, [=](const PlainPoint& at) { g1[at.k] = 1; });
+  for_points(of, range,
+             [=](const PlainPoint& at) { g1[at.k] = std::max(e[at.pair] * g1[at.k], T(1e-10)); });
+  for_points(of, range, [&, m, g1](const PlainPoint& at) {
+    m[at.k] = of.offset(at.a) + of.contrast(at.a) * g1[at.k] * g1[at.k];
   });
-  for_points(of, range, [&, m, g1](int a, std::int64_t, std::int64_t k) {
-    m[k] = of.offset(a) + of.contrast(a) * g1[k] * g1[k];
-  });
-  for_points(of, range, [=](int, std::int64_t, std::int64_t k) {
-    m[k] = std::clamp(m[k], T(model_floor), T(model_ceiling));
+  for_points(of, range, [=](const PlainPoint& at) {
+    m[at.k] = std::clamp(m[at.k], T(model_floor), T(model_ceiling));
   });
 }
 
