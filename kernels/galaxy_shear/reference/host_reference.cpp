@@ -46,19 +46,23 @@ struct HostVerbs {
       out[r] = sum;
     });
   }
+  // body(c, its wave) for the points of a half plane.
+  template <class Body>
+  static void for_waves(int n, double step, const Body& body) {
+    for (int line = 0, c = 0; line <= n; ++line)
+      for (int column = 0; column <= n / 2; ++column, ++c) body(c, wave_at(line, column, n, step));
+  }
   static void matrix_slopes(const galaxy_shear::Value<T>* slope, int n, double step, Slopes* out,
                             std::int64_t rows, std::int64_t columns) {
     per_galaxy(rows, columns, [=](std::int64_t r) {
       double j11 = 0, j12 = 0, j21 = 0, j22 = 0;
-      for (std::int64_t c = 0; c < columns; ++c) {
-        const Wave k =
-            wave_at(static_cast<int>(c) / (n / 2 + 1), static_cast<int>(c) % (n / 2 + 1), n, step);
+      for_waves(n, step, [&](int c, const Wave& k) {
         const double first = slope[r * columns + c].re, second = slope[r * columns + c].im;
         j11 += first * k.kx;
         j12 += first * k.ky;
         j21 += second * k.kx;
         j22 += second * k.ky;
-      }
+      });
       out[r].j11 = j11;
       out[r].j12 = j12;
       out[r].j21 = j21;
@@ -69,12 +73,10 @@ struct HostVerbs {
                            std::int64_t columns) {
     per_galaxy(rows, columns, [=](std::int64_t r) {
       double dx = 0, dy = 0;
-      for (std::int64_t c = 0; c < columns; ++c) {
-        const Wave k =
-            wave_at(static_cast<int>(c) / (n / 2 + 1), static_cast<int>(c) % (n / 2 + 1), n, step);
+      for_waves(n, step, [&](int c, const Wave& k) {
         dx += k.kx * angle[r * columns + c];
         dy += k.ky * angle[r * columns + c];
-      }
+      });
       out[r].dx = dx;
       out[r].dy = dy;
     });
