@@ -86,6 +86,7 @@ nlohmann::json to_json(const std::string& case_id, const Comparison& found, doub
     made["parallelism"] = {{"log_ratio", found.parallelism->estimate},
                            {"lower", finite(found.parallelism->lower)},
                            {"upper", finite(found.parallelism->upper)}};
+  made["alternating"] = found.alternating;
   made["seconds"] = found.seconds;
   made["smallest_shown"] = finite(smallest_shown(found.shift, tolerance));
   return made;
@@ -125,7 +126,7 @@ double allowed_alarms(const Asked& asked) {
 SelfTest self_tested(const Asked& asked, const fs::path& binary, std::size_t trials,
                      Progress& progress) {
   SelfTest test{.suite = binary.filename().string(),
-                .device = asked.plan.device,
+                .device = asked.plan.unit.device,
                 .content = provenance(binary).content,
                 .tolerance = asked.plan.decision.tolerance};
   while (test.decisions.size() < trials) {
@@ -198,8 +199,8 @@ ComparisonPlan plan_of(const Options& options) {
     throw Error(Fault::bad_input,
                 "a dry device executes nothing, so there is no time to compare; "
                 "holdfast diff compares counts");
-  ComparisonPlan plan{.device = device};
-  plan.unit_seconds = options.positive("unit").value_or(plan.unit_seconds);
+  ComparisonPlan plan{.unit = {.device = device, .alternating = options.has("alternating")}};
+  plan.unit.seconds = options.positive("unit").value_or(plan.unit.seconds);
   plan.decision = {.tolerance = options.positive("tolerance").value_or(2) / 100,
                    .budget_seconds = stretched_budget(options.positive("budget").value_or(60),
                                                       stretch_of_load(load_of_keepers(device))),
@@ -258,10 +259,11 @@ int ab_verb(const Options& options) {
   const std::size_t trials = trials_of(options);
   catch_interruptions();
   Progress progress(base.filename().string());
-  const auto lock = lock_device(plan.device, progress);
-  const Asked asked{.builds = Builds({base}, {head}),
-                    .plan = plan,
-                    .cases = timed_cases(base, head, plan.device, tier, options.value("filter"))};
+  const auto lock = lock_device(plan.unit.device, progress);
+  const Asked asked{
+      .builds = Builds({base}, {head}),
+      .plan = plan,
+      .cases = timed_cases(base, head, plan.unit.device, tier, options.value("filter"))};
   if (options.has("selftest")) {
     const SelfTest test = self_tested(asked, base, trials, progress);
     if (out) write_file(*out, canonical(to_json(test)));
@@ -272,7 +274,7 @@ int ab_verb(const Options& options) {
   if (out)
     write_file(*out, canonical({{"schema", "holdfast-ab/1"},
                                 {"suite", base.filename().string()},
-                                {"device", plan.device},
+                                {"device", plan.unit.device},
                                 {"tolerance", plan.decision.tolerance},
                                 {"cases", told}}));
   return code;
@@ -282,7 +284,7 @@ int ab_verb(const Options& options) {
 
 Command ab_command() {
   return {.name = "ab",
-          .summary = "Compares two builds of a suite, timed in lock step on one machine.",
+          .summary = "Compares two builds of a suite, timed in turn on one machine.",
           .operands = "BASE_BIN HEAD_BIN",
           .fewest_operands = 1,
           .most_operands = 2,
@@ -293,6 +295,8 @@ Command ab_command() {
                        "for each case on a machine at rest (default 60); up to four times as many "
                        "on a busy one"},
                       {"unit", "SECONDS", "of samples from each pair of processes (default 0.3)"},
+                      {"alternating", "",
+                       "one process at a time (default: where a GPU takes only one of two)"},
                       {"tolerance", "PERCENT", "a slowdown that may pass (default 2)"},
                       {"cpu-time", "", "decide by CPU time (default: where others compute)"},
                       {"real-time", "", "decide by real time, whatever others do"},

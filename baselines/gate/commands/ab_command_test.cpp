@@ -54,6 +54,12 @@ TEST_F(AbCommand, TenPercentSlowerIsARegression) {
   EXPECT_THAT(outcome.output, AllOf(StartsWith("REGRESSION "), HasSubstr("+10 % (+10 % .. ")));
 }
 
+TEST_F(AbCommand, OneProcessAtATimeIsSaid) {
+  const Outcome outcome = compared(1.1e-3, {"--alternating", "--tolerance=3"});
+  EXPECT_EQ(outcome.code, 1) << outcome.complaints;
+  EXPECT_THAT(outcome.output, HasSubstr(" s, one process at a time"));
+}
+
 TEST_F(AbCommand, TenPercentFasterIsAnImprovement) {
   const Outcome outcome = compared(0.9e-3);
   EXPECT_EQ(outcome.code, 0) << outcome.complaints;

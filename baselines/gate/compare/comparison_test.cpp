@@ -27,7 +27,7 @@ class Comparing : public testing::Test {
   std::map<std::string, std::string> environment_ = {};
   // Few units, which equal units decide.
   ComparisonPlan plan_{
-      .unit_seconds = 1e-3,
+      .unit = {.seconds = 1e-3},
       .decision = {.clock = Clock::real, .looks = {.units = {5, 8}, .alpha = 0.2}}};
 
   Builds builds(double head_seconds) {
@@ -133,6 +133,50 @@ TEST_F(Comparing, EachRoundAsksBothBuildsInAnOrderDrawnAtRandom) {
   EXPECT_GE(rounds, 200);
   EXPECT_GT(base_first, rounds / 4);
   EXPECT_LT(base_first, rounds * 3 / 4);
+}
+
+TEST_F(Comparing, AGpuThatTakesOneProcessTimesOneAfterTheOther) {
+  environment_["FAKE_SUITE"] = "exclusive";
+  plan_.unit.device = "cuda";
+  const Comparison found = compared(1.1e-3);
+  EXPECT_TRUE(found.alternating);
+  EXPECT_EQ(found.decision, Paired::regression);
+  EXPECT_NEAR(found.shift.estimate, std::log(1.1), 1e-3);
+  EXPECT_TRUE(found.control.has_value());
+  EXPECT_THAT(describe(found, plan_.decision.tolerance), HasSubstr(", one process at a time"));
+}
+
+TEST_F(Comparing, AHostThatTakesOneProcessIsAnError) {
+  EXPECT_EQ(fault_of("exclusive"), Fault::incomplete);
+}
+
+TEST_F(Comparing, ABuildThatFailsOnAGpuByItselfIsNamed) {
+  plan_.unit.device = "cuda";
+  environment_["FAKE_SUITE"] = "head_refuses";
+  EXPECT_THAT([&] { compared(1e-3); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("the head's"), HasSubstr("no case"))));
+}
+
+TEST_F(Comparing, ProcessesInAlternationGoBaseHeadHeadBaseOrTheOtherWayRound) {
+  const fs::path starts = folder_.path() / "starts";
+  environment_["FAKE_STARTS"] = starts.string();
+  plan_.unit.alternating = true;
+  plan_.decision.looks = {.units = {40}, .alpha = 0.2};
+  compared(1e-3);
+  std::ifstream in(starts);
+  std::map<std::string, int> seen;
+  for (std::string a, b, c, d; in >> a >> b >> c >> d;) ++seen[text(a, ' ', b, ' ', c, ' ', d)];
+  EXPECT_EQ(seen["base head head base"] + seen["head base base head"], 20);
+  EXPECT_THAT(seen, SizeIs(2)) << "the order is drawn";
+}
+
+TEST_F(Comparing, InAlternationDisturbedSamplesAreLeftOutOfEachProcessByItself) {
+  environment_["FAKE_SUITE"] = "slowed_at_times";
+  plan_.unit.alternating = true;
+  plan_.unit.seconds = 0.02;
+  const Comparison found = compared(1.1e-3);
+  EXPECT_EQ(found.decision, Paired::regression);
+  EXPECT_GT(found.disturbed, 0);
 }
 
 TEST_F(Comparing, ASuiteThatDiesIsIncompleteAndTellsItsLastWords) {

@@ -144,8 +144,7 @@ class Confirming {
     const std::string& suite = part_.results.suite;
     const std::string& device = part_.results.env.device_name;
     const ComparisonPlan plan{
-        .device = device,
-        .unit_seconds = plan_.unit_seconds,
+        .unit = {.device = device, .seconds = plan_.unit_seconds},
         .decision = {.tolerance = one.tolerance,
                      .budget_seconds = stretched_budget(plan_.budget_seconds,
                                                         stretch_of_load(load_of_keepers(device))),

@@ -57,6 +57,7 @@ void Sequence::add(const UnitValue& unit) {
   if (!controlled) kept.control.reset();
   found_.seconds += kept.seconds + (kept.control ? kept.control->seconds : 0);
   found_.units = by(found_.clock);
+  found_.alternating = found_.alternating || !unit.in_turn;
 
   if (const auto alpha = plan_.looks.alpha_at(static_cast<int>(units_.size()))) look(*alpha);
 }
@@ -183,7 +184,8 @@ std::string describe(const Comparison& comparison, double tolerance) {
   const Shift& shift = comparison.shift;
   std::string sentence = text(shown(shift.estimate), " (", interval(shift), "), ",
                               plural(comparison.units.size(), "unit"), " in ",
-                              std::round(comparison.seconds * 10) / 10, " s");
+                              std::round(comparison.seconds * 10) / 10, " s",
+                              comparison.alternating ? ", one process at a time" : "");
   if (comparison.clock == Clock::cpu)
     sentence += text(" by CPU time, because others had ", std::lround(100 * comparison.others),
                      " % of the machine (by real time ", shown(comparison.by_other_clock), ")");

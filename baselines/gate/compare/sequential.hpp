@@ -22,6 +22,7 @@ struct UnitValue {
   double disturbed = 0;  // the part of its samples in which the GPU was slowed down or shared
   double threads = 1;    // that ran or waited for a CPU at once, where a step had most of them
   std::optional<double> at_once = {};  // ln(head / base) of such threads; empty where nobody told
+  bool in_turn = true;                 // sample by sample; else one process after the other
   // Of the reference variant, which the change did not mean to touch.
   struct Control {
     double real = 0, cpu = 0, seconds = 0;
@@ -53,6 +54,7 @@ struct Comparison {
   double others = 0;     // the median over the units
   double disturbed = 0;  // the mean over the units
   std::optional<std::string> modes = {};
+  bool alternating = false;  // one process after the other, in a unit at least
 };
 
 class Sequence {

@@ -2,6 +2,8 @@
 // A suite for tests: it keeps the contract between `holdfast` and its suites, or breaks it in the
 // one way that FAKE_SUITE names. It computes nothing; its second process is told from its first by
 // a file beside the results, and one build of it from another by what is appended to its binary.
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -295,12 +297,24 @@ std::string told_of_gpu(const std::string& behaviour, int sample) {
   return "";
 }
 
+// "exclusive": as a GPU in exclusive mode, this takes one process of a build at a time. Held until
+// the process ends.
+bool is_taken(const char* self) {
+  const auto build = std::filesystem::path(self).parent_path();
+  const int file =
+      ::open((build.parent_path() / "taken").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  return ::flock(file, LOCK_EX | LOCK_NB) != 0;
+}
+
 // Answers samples without taking any time. The CPU time is the same in every build, and FAKE_LOG
-// names a file that receives each sample's folder.
+// names a file that receives each sample's folder, FAKE_STARTS that of each process.
 int answer(const char* self, const std::string& behaviour) {
   const bool of_head = std::filesystem::path(self).parent_path().filename() == "head";
   const double seconds = step_seconds(self) * (behaviour == "slow_as_head" && of_head ? 1.1 : 1);
   const char* log = std::getenv("FAKE_LOG");
+  if (const char* starts = std::getenv("FAKE_STARTS"))
+    std::ofstream(starts, std::ios::app)
+        << std::filesystem::path(self).parent_path().filename().string() << ' ';
   const std::string flood(1 << 16, 'x');
   while (behaviour == "endless_line" && std::cout << flood) continue;
   while (behaviour == "endless_complaints" && std::cerr << flood) continue;
@@ -361,13 +375,18 @@ int main(int argc, char** argv) {
   const auto is_chosen = [&](const char* id) {
     return std::regex_search(id, std::regex(profiling.filter));
   };
-  if (behaviour == "refuse" || (lock_step && std::ranges::none_of(cases, is_chosen))) {
+  const bool refuses = behaviour == "refuse" || (behaviour == "head_refuses" && !is_base(argv[0]));
+  if (refuses || (lock_step && std::ranges::none_of(cases, is_chosen))) {
     std::cerr << "fake_suite: there is no case of that name; see --list=json\n";
     return 2;
   }
   if (behaviour == "no_device") {
     std::cerr << "fake_suite: this machine has no CUDA device; run on one\n";
     return 77;
+  }
+  if (lock_step && behaviour == "exclusive" && is_taken(argv[0])) {
+    std::cerr << "fake_suite: the device is busy; wait until it is free\n";
+    return 3;
   }
   if (lock_step) return answer(argv[0], behaviour);
   const int process = count_process(out);

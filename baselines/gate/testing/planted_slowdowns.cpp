@@ -74,7 +74,7 @@ Series record(const Asked& asked, const fs::path& folder) {
     progress.following(text("turn ", turn + 1, " of ", asked.units));
     std::shuffle(order.begin(), order.end(), random);
     for (const int size : order)
-      series[size].push_back(measure_unit(builds.at(size), case_id, {}, true, random));
+      series[size].push_back(Units(builds.at(size), case_id, {}).next(true));
   }
   return series;
 }
