@@ -25,7 +25,7 @@ Work work(Pattern pattern, int count, const Size& size, const Options& options);
 
 // Of `costs`: the truth, then the truth times 1 + z / 100, [count, p].
 std::vector<double> parameter_sets(int count, const Options& options, int angles);
-// By the plain formulation.
+// By the plain formulation; of round_trip by its closed form.
 std::vector<double> exact(Pattern pattern, int count, const Problem& problem);
 
 // Private to the workload.

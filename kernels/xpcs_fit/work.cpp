@@ -2,9 +2,11 @@
 // What a step must at least do, and what it holds, by the size alone.
 #include <algorithm>
 
+#include "runtime/backend/host_limits.hpp"
 #include "runtime/base/gemm.hpp"
 #include "xpcs_fit/device/arguments.hpp"
 #include "xpcs_fit/problem/fit.hpp"
+#include "xpcs_fit/problem/strategy.hpp"
 #include "xpcs_fit/xpcs_fit.hpp"
 
 namespace holdfast::xpcs_fit {
@@ -33,6 +35,7 @@ constexpr int converging_passes(bool laminar) {
 struct Held {
   std::int64_t n = 0, plane = 0, frames = 0, angles = 0, p = 0, real = 8;
   std::int64_t partial = 0;  // bytes of partial sums
+  std::int64_t pairs = 0;    // bytes of what pairs of frames have in common at all angles
   bool laminar = true, weighted = false, soft = false, on_device = false;
 };
 
@@ -42,7 +45,7 @@ std::int64_t optimized_bytes(Unit unit, const Held& held) {
   std::int64_t arrays = unit == Unit::residual ? 2 : 1;
   if (held.weighted) ++arrays;
   return held.real * (arrays * held.n + 8 * held.frames + 5 * held.angles) +
-         (held.on_device ? 64 * held.frames : 0) + held.partial;
+         (held.on_device ? 64 * held.frames : 0) + held.partial + held.pairs;
 }
 
 // Data, g1, model, residual, Jacobian and planes, the work area of the library.
@@ -60,6 +63,15 @@ std::int64_t pass_blocks(const Backend& backend, const Size& size, int groups) {
   const std::int64_t each = groups == 1 ? 2 : std::max(1, 8 / groups);
   const std::int64_t most = each * backend.device->architecture().multiprocessors;
   return std::clamp<std::int64_t>((size.plane() + pair_threads - 1) / pair_threads, 1, most);
+}
+
+// As each thread of host_optimized.cpp has them: three vectors for those of a block of rows, of
+// which there are 32.
+std::int64_t pair_bytes(const Size& size, const Options& options) {
+  const std::int64_t vector = host_limits().isa == "x86-64-v4" ? 64 : 32,
+                     lanes = vector / (options.precision == Precision::f32 ? 4 : 8);
+  return host_threads(options, size.points()) * 3 * vector * ((size.frames + 31) / 32) *
+         (size.frames / lanes + 2);
 }
 
 }  // namespace
@@ -101,6 +113,7 @@ std::int64_t estimate_bytes(Unit unit, const Backend& backend, Variant variant, 
     const std::int64_t count = sum_count(local_parameters(options.mode));
     held.partial = 8 * count * groups * pass_blocks(backend, size, groups);
   }
+  if (!backend.device && !has_derivatives(unit)) held.pairs = pair_bytes(size, options);
   return variant == Variant::reference ? reference_bytes(unit, held) : optimized_bytes(unit, held);
 }
 

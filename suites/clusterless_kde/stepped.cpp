@@ -181,7 +181,7 @@ bool encodes(const Row& row) {
 }
 
 // Sites of the eager reference, which all algorithms but the fused one are made of, and of the
-// fused one on host and device: what a step is asked for, and the sums on the way to it.
+// fused one on host and device: what a step is asked for, and what lies on the way to it.
 std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant) {
   const bool decodes = is_decoding(row), on_device = backend.device != nullptr;
   std::vector<std::string> sites;
@@ -198,8 +198,14 @@ std::vector<std::string> rewritten(const Row& row, const Backend& backend, Varia
     add(decodes && heard, {"sums over encoding spikes"});
     add(row.family != &families::encode && heard, {"decoding spikes"});
   } else {
-    add(encodes(row), {"occupancy", "ground"});
-    add(decodes && heard, {"sums at nodes or bins"});
+    const Precision precision = precision_of(row.options.arithmetic);
+    const bool two_hop = path(shape(row.recipe), precision) == Path::two_hop;
+    add(encodes(row), {"occupancy", "ground", "sums of kernels", "marks", "centres of marks",
+                       "positions of encoding spikes", "order of encoding spikes"});
+    add(encodes(row) && two_hop, {"psi", "phi"});
+    add(encodes(row) && !two_hop, {"positions"});
+    add(decodes && heard, {"order", "items", "sums at nodes or bins"});
+    add(row.family == &families::local && heard, {"terms"});
   }
   return sites;
 }

@@ -18,6 +18,18 @@ Oracle oracle_of(Pattern pattern, const Row& row) {
           }};
 }
 
+// Of the optimized variant on a host also what it forms of the parameters.
+template <Pattern pattern>
+std::vector<std::string> written_anew(const Backend& backend, Variant variant) {
+  std::vector<std::string> sites = {"result"};
+  if (backend.device || variant == Variant::reference || pattern == Pattern::round_trip)
+    return sites;
+  sites.emplace_back("frames");
+  if (pattern == Pattern::costs) sites.emplace_back("partial sums");
+  if (pattern == Pattern::angle_loop) sites.emplace_back("pairs");
+  return sites;
+}
+
 template <Pattern pattern>
 constexpr Family<Row> surrounding(Family<Row> family) {
   family.make = [](const Row& row, Backend& backend, Variant variant) {
@@ -27,7 +39,7 @@ constexpr Family<Row> surrounding(Family<Row> family) {
   family.oracle = [](const Row& row) { return oracle_of(pattern, row); };
   family.invariant = [](const Row&) { return repeats_itself(); };
   family.chained = never;
-  family.more = [](const Row&, Steps& steps) { steps.rewritten = always({"result"}); };
+  family.more = [](const Row&, Steps& steps) { steps.rewritten = written_anew<pattern>; };
   return family;
 }
 

@@ -8,11 +8,23 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
+// The optimized variant's integrals over frames and partial sums besides, and on a host what pairs
+// of frames have in common.
+template <Unit unit>
+std::vector<std::string> written_anew(const Backend& backend, Variant variant) {
+  std::vector<std::string> sites = {"result"};
+  if (variant == Variant::reference) return sites;
+  sites.emplace_back("frames");
+  if (unit != Unit::g2) sites.emplace_back("partial sums");
+  if (unit != Unit::normal_equations && !backend.device) sites.emplace_back("pairs");
+  return sites;
+}
+
 // Each step writes its result anew, at one of two starts; from size s on what depends on frames
 // alone is small.
 template <Unit unit>
 void add_to(const Row& row, Steps& steps) {
-  steps.rewritten = always({"result"});
+  steps.rewritten = written_anew<unit>;
   steps.inputs = 2;
   if (row.size >= NamedSize::s)
     steps.estimate_bytes = [=](const Backend& backend, Variant variant) {

@@ -264,25 +264,46 @@ TEST(EmulatedOptimizedDecode, ACutLeavesOutTheSameInEveryTimeChunk) {
             decoded(input, {.cut = true}).likelihood);
 }
 
-// Just above the floor at the last place of the first run of 64, from few spikes near it with other
-// marks. Many with the decoded ones' marks lie 8.5 bandwidths off, beyond the cut of single
-// precision, and add 6e-8 of the sum.
+// They lie beyond the cut of single precision and add 6e-8 of the sum.
 TEST(EmulatedOptimizedDecode, ACutInDoubleKeepsWhatSinglePrecisionDoesNotSee) {
-  Input input = cells({.size = Size::hpc1d, .scale = 200}, 656, 30);
-  const double at = input.places[63], beyond = at + 8.5 * input.position_bandwidth[0];
-  Spikes& known = input.encoding_spikes[0];
-  for (std::size_t i = 0; i < known.times.size(); ++i) {
-    const bool near = i < 32;
-    known.times[i] = (near ? at : beyond) / 3.5;  // a track of 350 cm in 100 s
-    std::fill_n(known.features.begin() + static_cast<std::ptrdiff_t>(4 * i), 4, near ? 169 : 100);
-  }
-  std::ranges::fill(input.decoding_spikes[0].features, 100);
-  input = one_spike_per_row(input, 30);
+  const Input input = known_near_and_beyond(8.5);
   const auto whole = decoded(input, {.arithmetic = Arithmetic::f64}),
              cut = decoded(input, {.arithmetic = Arithmetic::f64, .cut = true});
   EXPECT_GT(whole.likelihood[63] - whole.likelihood[30 * 175 + 63], log_rate_floor + 0.1);
   EXPECT_LE(largest_difference(cut.likelihood, whole.likelihood), 1e-10);
   EXPECT_LT(cut.reading("tiles_visited_fraction"), 0.9);
+}
+
+// Its radius grows with the number of spikes: left out, these would be 2e-4 of the sum.
+TEST(EmulatedOptimizedDecode, ACutKeepsManySpikesOfWhichEachAddsLittle) {
+  const Input input = known_near_and_beyond(where_all_matter(known_near_and_beyond(8)));
+  EXPECT_LE(
+      largest_difference(decoded(input, {.cut = true}).likelihood, decoded(input, {}).likelihood),
+      2e-5);
+}
+
+TEST_P(EmulatedDecode, SpikesFarFromTheirMarksCountUntilTheyReachTheFloor) {
+  const Input input = heard_farther_and_farther();
+  EXPECT_LE(largest_difference(decoded(input, {.arithmetic = GetParam().arithmetic}).likelihood,
+                               oracle_decoding(input).likelihood),
+            GetParam().dense);
+}
+
+// Places that are there again, in a lane beside, which is asked later, and in the same one: the
+// first is told.
+TEST(EmulatedOptimizedDecode, OfEquallyLikelyPlacesTheConsumerNamesTheFirst) {
+  Input input = cells({.size = Size::tiny, .bins = 17}, 40, 20);
+  std::vector<double> twice = {input.places.front()};
+  for (std::size_t p = 1; p < 16; ++p) twice.insert(twice.end(), 2, input.places[p]);
+  twice.push_back(input.places.back());
+  input.places = twice;
+  input.places.insert(input.places.end(), twice.begin(), twice.end());
+  const auto consumed = decoded(input, {.consume = true}).likelihood;
+  const auto rows = static_cast<std::size_t>(input.rows());
+  for (std::size_t t = 0; t < rows; ++t) {
+    const double best = consumed[rows + t], place = input.places.at(static_cast<std::size_t>(best));
+    EXPECT_EQ(best, std::ranges::find(input.places, place) - input.places.begin()) << t;
+  }
 }
 
 TEST(EmulatedOptimizedDecode, AMazeOfTwoDimensionsMeetsTheOracle) {

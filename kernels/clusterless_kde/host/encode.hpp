@@ -26,18 +26,19 @@ namespace holdfast::clusterless_kde::HOLDFAST_ISA {
 template <class T>
 class SpikePlacer {
  public:
-  SpikePlacer(const Input& input, const HostSizes& sizes, const Options& options, Model<T>& model)
+  SpikePlacer(Backend& backend, const Input& input, const HostSizes& sizes, const Options& options,
+              Model<T>& model)
       : input_(input),
         centered_(options.distance == Distance::difference),
         model_(model),
-        order_(sizes.padded_encoding),
-        sorted_(options.cut && !sizes.two_hop ? sizes.padded_encoding : 0) {}
+        order_(backend, sizes.spike_order(), "order of encoding spikes"),
+        sorted_(backend, sizes.sorted_spikes(), "order of encoding spikes") {}
 
   // Electrodes may be placed by several threads.
   void operator()(int e) {
     const Electrode& electrode = model_.electrodes[e];
     keep(e);
-    if (!sorted_.empty()) sort(electrode);
+    if (sorted_.size() > 0) sort(electrode);
     scale_marks(e);
     if (model_.positions.size() == 0) return;
     const double* at = model_.kept_positions.data() + electrode.begin * input_.dimensions;
@@ -49,12 +50,6 @@ class SpikePlacer {
   }
 
  private:
-  struct Spike {
-    double strip = 0, along = 0;
-    double at[2] = {};
-    std::int32_t index = 0;
-  };
-
   // Positions and indices of the spikes that lie within the trajectory's time.
   void keep(int e) {
     double* at = model_.kept_positions.data() + model_.electrodes[e].begin * input_.dimensions;
@@ -78,13 +73,13 @@ class SpikePlacer {
     std::int32_t* order = order_.data() + electrode.begin;
     const std::span spikes(sorted_.data() + electrode.begin, electrode.count);
     for (std::int64_t i = 0; i < electrode.count; ++i) {
-      Spike& spike = spikes[i];
+      PlacedSpike& spike = spikes[i];
       for (int j = 0; j < d; ++j) spike.at[j] = at[i * d + j];
       spike.strip = d == 1 ? 0 : std::floor(spike.at[0] * model_.position_unit[0] / 4);
       spike.along = spike.at[d - 1];
       spike.index = order[i];
     }
-    std::ranges::sort(spikes, {}, [](const Spike& spike) {
+    std::ranges::sort(spikes, {}, [](const PlacedSpike& spike) {
       return std::tuple(spike.strip, spike.along, spike.index);
     });
     for (std::int64_t i = 0; i < electrode.count; ++i) {
@@ -113,8 +108,8 @@ class SpikePlacer {
   const Input& input_;
   bool centered_;
   Model<T>& model_;
-  std::vector<std::int32_t> order_;  // [padded encoding spikes]: indices in their electrode's
-  std::vector<Spike> sorted_;        // of a cut
+  Buffer<std::int32_t> order_;  // [padded encoding spikes]: indices in their electrode's
+  Buffer<PlacedSpike> sorted_;  // the same, of a cut
 };
 
 // From sums of Gaussians to occupancy, ground process and the tables of a decode.
@@ -232,11 +227,12 @@ class Finisher {
 template <class T>
 class Encoder {
  public:
-  Encoder(const Input& input, const HostSizes& sizes, const Options& options, Model<T>& model)
+  Encoder(Backend& backend, const Input& input, const HostSizes& sizes, const Options& options,
+          Model<T>& model)
       : input_(input),
         sizes_(sizes),
         model_(model),
-        placer_(input, sizes, options, model),
+        placer_(backend, input, sizes, options, model),
         finisher_(input, sizes, model) {}
 
   void operator()() {

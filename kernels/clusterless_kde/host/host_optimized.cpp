@@ -58,7 +58,7 @@ class HostOptimized final : public Computation {
         shape_(shape(input_)),
         sizes_(shape_, plan_, unit_),
         model_(backend, input_, shape_, sizes_),
-        encoder_(input_, sizes_, options_, model_) {
+        encoder_(backend, input_, sizes_, options_, model_) {
     if (unit_ == Unit::decode || unit_ == Unit::total)
       decoder_.emplace(backend, input_, shape_, sizes_, options_, model_);
     if (unit_ == Unit::local) local_.emplace(backend, input_, sizes_, options_, model_);

@@ -25,6 +25,7 @@ HostSizes::HostSizes(const Shape& shape, const Plan& plan, Unit unit)
     : local(unit == Unit::local),
       two_hop(plan.path == Path::two_hop),
       through_nodes(local ? shape.dimensions == 1 : two_hop),
+      cut(plan.options.cut && !two_hop),
       consume(plan.options.consume && !local),
       threads(host_limits().threads),
       electrodes(shape.electrodes),
@@ -88,7 +89,8 @@ std::int64_t HostSizes::model_bytes() const {
       marks() + positions() + psi() + phi() + bin_coordinates() + shift() + ground() + trajectory();
   const std::int64_t doubles =
       kept_positions() + centers() + sums() + occupancy() + threads * finish_scratch();
-  return value_bytes * values + 8 * doubles;
+  return value_bytes * values + 8 * doubles + 4 * spike_order() +
+         static_cast<std::int64_t>(sizeof(PlacedSpike)) * sorted_spikes();
 }
 
 std::int64_t HostSizes::decode_bytes() const {

@@ -23,6 +23,13 @@ struct HostItem {
   std::int64_t count = 0;
 };
 
+// An encoding spike while a cut has those of its electrode sorted by where they are.
+struct PlacedSpike {
+  double strip = 0, along = 0;
+  double at[2] = {};
+  std::int32_t index = 0;
+};
+
 constexpr std::int64_t rounded_up(std::int64_t x, std::int64_t step) {
   return (x + step - 1) / step * step;
 }
@@ -33,6 +40,7 @@ struct HostSizes {
   bool local = false;  // of the local likelihood; else of the bins
   bool two_hop = false;
   bool through_nodes = false;  // sums over the trajectory and over an electrode's spikes
+  bool cut = false;            // spikes are sorted, so that tiles of them can be left out
   bool consume = false;
   bool shared = false, encode_shared = false;  // whether there is work for more than one thread
   std::int64_t value_bytes = 4;
@@ -74,6 +82,9 @@ struct HostSizes {
   std::int64_t trajectory() const {
     return local && !through_nodes ? trajectory_pitch() * dimensions : 0;
   }
+  // Others:
+  std::int64_t spike_order() const { return padded_encoding; }
+  std::int64_t sorted_spikes() const { return cut ? padded_encoding : 0; }
   std::int64_t model_bytes() const;
 
   // Of a decode; f32 or f64:

@@ -17,6 +17,8 @@
 #include "clusterless_kde/oracle/oracle.hpp"
 #include "clusterless_kde/problem/formulas.hpp"
 #include "clusterless_kde/problem/preparation.hpp"
+#include "clusterless_kde/problem/range.hpp"
+#include "clusterless_kde/problem/spike_cut.hpp"
 #include "clusterless_kde/testing/kernels_on_cpu.hpp"
 #include "clusterless_kde/variants.hpp"
 #include "runtime/backend/backend.hpp"
@@ -60,6 +62,49 @@ inline std::vector<double> compute(Factory make, const Way& way, const Input& in
 }
 inline std::vector<double> decode(const Way& way, const Input& input, const Options& options = {}) {
   return compute(make_decode, way, input, options);
+}
+
+// Of one electrode whose likelihoods at place 63, the last of the first run of 64, are just above
+// the floor: from 32 spikes near it with other marks. 624 with the decoded ones' marks are known so
+// many bandwidths beyond.
+inline Input known_near_and_beyond(double bandwidths) {
+  Input input = make_input({.size = Size::hpc1d,
+                            .marks = Marks::cells,
+                            .scale = 200,
+                            .encoding_spikes = 656,
+                            .decoding_spikes = 30});
+  const double at = input.places[63], beyond = at + bandwidths * input.position_bandwidth[0];
+  Spikes& known = input.encoding_spikes[0];
+  for (std::size_t i = 0; i < known.times.size(); ++i) {
+    const bool near = i < 32;
+    known.times[i] = (near ? at : beyond) / 3.5;  // a track of 350 cm in 100 s
+    std::fill_n(known.features.begin() + static_cast<std::ptrdiff_t>(4 * i), 4, near ? 169 : 100);
+  }
+  std::ranges::fill(input.decoding_spikes[0].features, 100);
+  return one_spike_per_row(input, 30);
+}
+
+// Where each of those beyond adds less than a cut in single precision lets one spike add, and all
+// of them together more than it lets all.
+inline double where_all_matter(const Input& input) {
+  return std::sqrt(2 * (0.5 - std::log(cut_part<float>) - lowest_floor(input)));
+}
+
+// Of one electrode on which a mark is known and others are heard that are ever farther from it, in
+// steps that single precision holds. Their bandwidth is so narrow that what is e^-48 of the peak
+// comes through the floor.
+inline Input heard_farther_and_farther() {
+  constexpr double step = 1. / 4096;
+  Input input = make_input({.size = Size::tiny, .encoding_spikes = 1, .decoding_spikes = 1});
+  input.features = 4;
+  input.feature_bandwidth.assign(4, 2e-4);
+  input.encoding_spikes = {{.times = {input.encoding.times[50]}, .features = {0, 0, 0, 0}}};
+  input.decoding_spikes = {{}};
+  for (int k = 0; k < 6; ++k) {
+    input.decoding_spikes[0].times.push_back(k);
+    input.decoding_spikes[0].features.insert(input.decoding_spikes[0].features.end(), 4, k * step);
+  }
+  return one_spike_per_row(input, 6);
 }
 
 // o[P] and G[P] of an encode's result.

@@ -3,6 +3,10 @@
 // is stored, of which the reference of a laminar fit writes and reads 19 arrays; an exponential and
 // a division per pair of frames, not per point; whole vectors, with a sine and a cosine of their
 // own; sums over the angles of a pair of 15 products, not of 55.
+#include <omp.h>
+
+#include <cstddef>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -28,6 +32,7 @@ class Values final : public Computation {
         frames_(backend, problem.input->physics, size_.frames, problem.options.mode),
         data_(backend, residual ? converted(problem.input->data) : std::vector<T>(), "inputs"),
         out_(backend, static_cast<std::size_t>(size_.points()), "result"),
+        pairs_(backend, threads_ * pairs_of_block() * sizeof(Pairs<T, Mode::laminar>), "pairs"),
         costs_(backend, residual ? blocks_ : 0, "partial sums") {}
 
   void step() override {
@@ -61,22 +66,30 @@ class Values final : public Computation {
     const int each = rows_per_block(size_.frames), n = size_.frames;
 #pragma omp parallel num_threads(threads_)
     {
-      std::vector<Pairs<T, mode>> pairs;
+      static_assert(sizeof(Pairs<T, mode>) == sizeof(Pairs<T, Mode::laminar>));
+      auto* const pairs = reinterpret_cast<Pairs<T, mode>*>(pairs_.data()) +
+                          omp_get_thread_num() * pairs_of_block();
 #pragma omp for schedule(dynamic)
       for (int block = 0; block < blocks_; ++block) {
         const int first = block * each, last = std::min(first + each, n);
-        pairs.clear();
+        Pairs<T, mode>* end = pairs;
         for (int i = first; i < last; ++i)
-          each_vector(i, [&](int j, auto, auto) { pairs.emplace_back(frames_, i, j); });
+          each_vector(i, [&](int j, auto, auto) { std::construct_at(end++, frames_, i, j); });
         double cost = 0;
         for (int a = 0; a < size_.angles; ++a) {
-          const Pairs<T, mode>* next = pairs.data();
+          const Pairs<T, mode>* next = pairs;
           for (int i = first; i < last; ++i)
             cost += tame ? row<mode, false>(i, a, next) : row<mode, true>(i, a, next);
         }
         if (residual) costs_.data()[block] = cost;
       }
     }
+  }
+
+  // At most: vectors of a row on lines of the cache, and one before and behind them.
+  std::size_t pairs_of_block() const {
+    return static_cast<std::size_t>(rows_per_block(size_.frames)) *
+           (size_.frames / Lanes<T>::count + 2);
   }
 
   // Which lanes of a vector are points that count: all, some, or those of a row that is shorter.
@@ -132,6 +145,7 @@ class Values final : public Computation {
   int threads_, blocks_;
   ScaledFrames<T> frames_;
   Buffer<T> data_, out_;
+  Buffer<std::byte> pairs_;  // of a block of rows, [threads]
   Buffer<double> costs_;
   std::vector<Angle<T>> angles_ = {};
   double cost_ = 0;

@@ -2,9 +2,11 @@
 #include "xpcs_fit/stream/checkpoints.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <fstream>
 #include <future>
@@ -14,6 +16,15 @@
 #include "runtime/base/error.hpp"
 #include "xpcs_fit/streams.hpp"
 #include "xpcs_fit/testing/support.hpp"
+
+namespace {
+std::atomic<int> synced = 0;
+}
+// In place of the C library's.
+extern "C" int fsync(int file) {
+  ++synced;
+  return static_cast<int>(::syscall(SYS_fsync, file));
+}
 
 namespace holdfast::xpcs_fit {
 namespace {
@@ -25,6 +36,7 @@ class XpcsCheckpoints : public testing::Test {
   XpcsCheckpoints() {
     folder = fs::path(testing::TempDir()) / text("xpcs_checkpoints_", ::getpid());
     fs::remove_all(folder);
+    synced = 0;
   }
   ~XpcsCheckpoints() override { fs::remove_all(folder); }
 
@@ -70,6 +82,16 @@ TEST_F(XpcsCheckpoints, KeepTheLastThree) {
   ASSERT_EQ(files().size(), 3u);
   EXPECT_EQ(files().back().filename(), "xpcs_state_000000000004.ckpt");
   EXPECT_EQ(newest(), "four");
+}
+
+// What a save is timed for: its file, and the folder that names it.
+TEST_F(XpcsCheckpoints, AreSyncedAndSoIsTheirFolder) {
+  Checkpoints to(folder, "ours");
+  for (const int saved : {1, 2}) {
+    to.save("payload");
+    to.drain();
+    EXPECT_EQ(synced, 2 * saved);
+  }
 }
 
 TEST_F(XpcsCheckpoints, SkipAFileOfWhichAnyPartIsSpoilt) {

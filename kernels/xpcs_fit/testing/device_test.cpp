@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "runtime/backend/spoil.hpp"
 #include "testing/differences.hpp"
 #include "testing/dry_run.hpp"
 #include "xpcs_fit/oracle/distance.hpp"
@@ -60,6 +61,22 @@ TEST(XpcsDevice, BeginsAgainAtAnotherStart) {
   }
 }
 
+// Nothing of the step before is left in what a case has spoilt.
+TEST(XpcsDevice, WritesIntegralsAndSumsInEachStep) {
+  for (const Mode mode : {Mode::at_rest, Mode::laminar})
+    for (const Unit unit : {Unit::g2, Unit::residual, Unit::normal_equations}) {
+      const auto backend = emulated_optimized();
+      const auto computation =
+          make(unit, *backend, Variant::optimized, problem(emulated_size, {.mode = mode}));
+      computation->step();
+      const std::vector<double> first = computation->result();
+      for (const std::string_view site : {"frames", "partial sums", "result"})
+        (void)spoil(*backend, site);
+      computation->step();
+      EXPECT_EQ(computation->result(), first);
+    }
+}
+
 constexpr Options forms[] = {
     {},
     {.mode = Mode::at_rest},
@@ -103,6 +120,24 @@ TEST(XpcsDevice, KeepsInSinglePrecisionWhatThatLeaves) {
     const std::vector<double> found = result(Unit::fit, *backend, Variant::optimized, one);
     for (std::size_t k = 0; k < fit.parameters.size(); ++k)
       EXPECT_NEAR(found[3 + k], fit.parameters[k], 1e-2 * fit.sigma[k]);
+  }
+}
+
+TEST(XpcsDevice, TakesPhasesOfThousandsForWhatTheyAre) {
+  const auto ours = emulated_optimized(), theirs = emulated_reference({});
+  expect_phases_of_thousands(*ours, Variant::optimized, emulated_size);
+  expect_phases_of_thousands(*theirs, Variant::reference, emulated_size);
+}
+
+TEST(XpcsDevice, LeavesClippedPointsOutOfDerivatives) {
+  for (const auto& start : clipped_starts) {
+    const Problem one = at(problem(emulated_size, {}), start);
+    const auto expected = oracle::in_a_row(oracle::normal_equations(one, one.input->box.start));
+    const auto ours = emulated_optimized(), theirs = emulated_reference(one.options);
+    for (const auto& [variant, backend] :
+         {std::pair{Variant::optimized, ours.get()}, {Variant::reference, theirs.get()}})
+      EXPECT_LT(oracle::distance(result(Unit::normal_equations, *backend, variant, one), expected),
+                1e-11);
   }
 }
 
@@ -173,6 +208,13 @@ TEST(XpcsDevice, ComputesPatterns) {
         ASSERT_NEAR(result[k] / expected[k], 1, 2e-12) << static_cast<int>(pattern);
     }
   }
+}
+
+TEST(XpcsDevice, MakesEveryTurnOfARoundTrip) {
+  const Problem one = problem(emulated_size, {});
+  const auto ours = emulated_optimized(), theirs = emulated_reference(one.options);
+  expect_every_turn(*ours, Variant::optimized, one, 50);
+  expect_every_turn(*theirs, Variant::reference, one, 50);
 }
 
 TEST(XpcsDevice, TransformsAsParsevalSays) {

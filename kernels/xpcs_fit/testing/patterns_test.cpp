@@ -35,6 +35,13 @@ TEST(XpcsPatterns, AreRightInBothVariants) {
   }
 }
 
+TEST(XpcsPatterns, MakeEveryTurnOfARoundTrip) {
+  const Problem one = problem({3, 37}, {});
+  const auto backend = open_backend("host");
+  for (const Variant variant : {Variant::reference, Variant::optimized})
+    for (const int turns : {1, 50}) expect_every_turn(*backend, variant, one, turns);
+}
+
 TEST(XpcsPatterns, BeginWithTheTruth) {
   const std::vector<double> sets = parameter_sets(2, {}, 3);
   ASSERT_EQ(sets.size(), 18u);

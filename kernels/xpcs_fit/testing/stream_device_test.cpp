@@ -8,6 +8,7 @@
 #include "testing/dry_run.hpp"
 #include "testing/error_of.hpp"
 #include "xpcs_fit/device/arguments.hpp"
+#include "xpcs_fit/device/generator.hpp"
 #include "xpcs_fit/oracle/oracle.hpp"
 #include "xpcs_fit/problem/fit.hpp"
 #include "xpcs_fit/streams.hpp"
@@ -82,6 +83,27 @@ TEST(XpcsDeviceStream, ABatchThatFailsIsReadAgainAndChangesNoBit) {
       return fit->result();
     };
     EXPECT_EQ(run(0.3), run(0));
+  }
+}
+
+// Points whose number has 33 bits.
+TEST(XpcsDeviceStream, MakesTheNoiseOfPointsBeyondFourBillion) {
+  constexpr Size large = {1, 70000};
+  constexpr int row = 65000, pairs = 64;
+  const auto made = [&](double noise) {
+    const Options still = {.mode = Mode::at_rest};
+    const Recipe recipe = {
+        .size = large, .physics = default_physics(large), .noise = noise, .sized_only = true};
+    const auto backend = emulated_optimized();
+    const Generator<double> generator(*backend, {make_input(recipe, still), still}, pairs);
+    const Buffer<double> out(*backend, pairs, "slots");
+    generator.enqueue(pairs, row, out.data());
+    return out.to_host();
+  };
+  const std::vector<double> plain = made(0), noisy = made(0.01);
+  for (std::uint64_t q = 0; q < pairs; ++q) {
+    const std::uint64_t k = std::uint64_t{row} * large.frames + q;
+    EXPECT_NEAR(noisy[q] / plain[q], 1 + 0.01 * noise(k, Recipe{}.seed, noise_of_data), 1e-14);
   }
 }
 

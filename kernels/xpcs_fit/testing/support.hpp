@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <random>
 #include <utility>
@@ -11,6 +12,8 @@
 
 #include "testing/differences.hpp"
 #include "xpcs_fit/data/data.hpp"
+#include "xpcs_fit/oracle/oracle.hpp"
+#include "xpcs_fit/patterns.hpp"
 #include "xpcs_fit/problem/problem.hpp"
 #include "xpcs_fit/problem/starts.hpp"
 #include "xpcs_fit/xpcs_fit.hpp"
@@ -29,6 +32,19 @@ inline Problem problem(Size size, Options options, double noise = 0.01) {
   return problem(size, options, default_physics(size), noise);
 }
 
+// With another start.
+inline Problem at(Problem problem, std::vector<double> start) {
+  auto input = std::make_shared<Input>(*problem.input);
+  input->box.start = std::move(start);
+  problem.input = input;
+  return problem;
+}
+
+// Offset and contrast at their upper bounds, where the model is beyond 2 near the diagonal; and
+// where it is below its floor far from there.
+inline const std::vector<double> clipped_starts[] = {{1, 1.5, 1500, 0.3, 10, 3e-4, 0.1, 1e-5, 0},
+                                                     {0.3, -0.1, 300, 0.3, 10, 3e-5, 0.1, 1e-6, 0}};
+
 // Each of so many points moved by an amount of its own, so that who leaves one out, or reads
 // another in its place, comes to another cost.
 inline Problem with_moved_points(const Problem& one, int count, unsigned seed) {
@@ -36,6 +52,44 @@ inline Problem with_moved_points(const Problem& one, int count, unsigned seed) {
   std::minstd_rand places(seed);
   for (int k = 0; k < count; ++k) input->data[places() % input->data.size()] += 1 + 0.1 * k;
   return {input, one.options};
+}
+
+// Of a phase of a thousand 1e-12 is left. On the diagonal the plain formulation has phases, too.
+inline void expect_phases_of_thousands(Backend& backend, Variant variant, Size size) {
+  const Problem one = at(problem(size, {}), {1, 1, 1, 0, 0, 0.1, 0.4, 0, 0});
+  const std::vector<double> expected = oracle::model(one, one.input->box.start);
+  const auto g2 = make(Unit::g2, backend, variant, one);
+  g2->step();
+  const std::vector<double> m = g2->result();
+  ASSERT_EQ(m.size(), expected.size());
+  for (std::size_t k = 0; k < m.size(); ++k)
+    if (k / size.frames % size.frames != k % size.frames) {
+      ASSERT_NEAR(m[k], expected[k], 1e-14) << k;
+    }
+}
+
+// Whether x is what `turns` turns leave of `from`, every one of which rounds: three times, or twice
+// where a multiply-add is one.
+inline bool is_relaxed(double x, double from, double to, int turns) {
+  double apart = from, together = from;
+  for (int turn = 0; turn < turns; ++turn) {
+    volatile double less = apart - to;  // so that no compiler makes one of it
+    less = relaxation * less;
+    apart -= less;
+    together = std::fma(-relaxation, together - to, together);
+  }
+  return x == apart || x == together;
+}
+
+// A closed form has other last bits.
+inline void expect_every_turn(Backend& backend, Variant variant, const Problem& one, int turns) {
+  const std::vector<double> model = oracle::model(one, one.input->box.start);
+  const auto round_trip = make(Pattern::round_trip, turns, backend, variant, one);
+  round_trip->step();
+  const std::vector<double> x = round_trip->result();
+  ASSERT_EQ(x.size(), model.size());
+  for (std::size_t k = 0; k < x.size(); ++k)
+    ASSERT_TRUE(is_relaxed(x[k], one.input->data[k], model[k], turns)) << k;
 }
 
 // Once it begins again from another start, as who is built with that; and then as it began.
