@@ -59,6 +59,21 @@ TEST_F(GalaxyShearOnHost, TablesOpticsAsTheOracleDoes) {
   for (const Variant variant : variants) expect_table(*backend, variant);
 }
 
+// Near the axes of the finest plane, where a Moffat's sum has the most terms, and at its corner.
+TEST_F(GalaxyShearOnHost, TablesTheFinestPlaneOfAnyProfile) {
+  for (const double beta : {1.15, 3.1, 4.765}) {
+    const Options options = {.fft = 1024, .image = 8, .psf = Psf::moffat, .beta = beta};
+    const Scene scene = scene_of(options);
+    const auto found = after(*backend, Variant::optimized, batch_of(Unit::psf_table, options));
+    for (const auto& [r, c] : {std::pair{0, 0}, {0, 1}, {1, 0}, {1, 1}, {3, 400}, {512, 512}}) {
+      const double kx = two_pi / 1024 * c, ky = two_pi / 1024 * r;
+      const double expected = oracle::psf(scene.psf, std::hypot(kx, ky) / scene.pixel_scale) *
+                              pixel_at(kx) * pixel_at(ky);
+      EXPECT_NEAR(found[r * 513 + c], expected, 1e-13) << beta << ' ' << r << ' ' << c;
+    }
+  }
+}
+
 TEST_F(GalaxyShearOnHost, BeginsAgainWithAnotherInput) {
   for (const Variant variant : variants)
     for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward, Unit::map})
@@ -119,6 +134,26 @@ TEST_F(GalaxyShearOnHost, InfersAsTheOracleDoesWithNoiseOfItsOwn) {
 
 TEST_F(GalaxyShearOnHost, SamplesAsLeapfrogsByTheOracleDo) {
   expect_samples(*backend);
+}
+
+TEST_F(GalaxyShearOnHost, WalksOfABatchHaveDataAndNoiseOfTheirOwn) {
+  expect_walks_apart(*backend);
+}
+
+TEST_F(GalaxyShearOnHost, WhatIsChainedBeginsAgainWhereItBegan) {
+  for (const Unit unit : {Unit::scene_step, Unit::vi_step, Unit::hmc_sample})
+    for (const Variant variant : variants) {
+      if (walks(unit) && variant == Variant::reference) continue;
+      const Options options = {.fft = 16, .image = 7, .objects = unit == Unit::scene_step ? 2 : 0};
+      const auto computation = make(unit, *backend, variant, options);
+      computation->step();
+      const std::vector<double> first = computation->result();
+      computation->step();
+      EXPECT_NE(computation->result(), first) << int(unit);
+      computation->start_again(0);
+      computation->step();
+      EXPECT_EQ(computation->result(), first) << int(unit);
+    }
 }
 
 // What the walk of u follows is the slope of its own loss.
@@ -238,6 +273,7 @@ TEST_F(GalaxyShearOnHost, RefusesScenesThatAreNone) {
   refuses([](Problem& p) { p.scene.psf.width = 0; }, "width of the point-spread function = 0: it");
   refuses([](Problem& p) { p.scene.noise = 0; }, "noise = 0: it must be positive");
   refuses([](Problem& p) { p.scene.noise = NAN; }, "noise = nan: it must be positive");
+  refuses([](Problem& p) { p.scene.noise = INFINITY; }, "noise = inf: it must be finite");
   refuses([](Problem& p) { p.scene.psf = {Psf::moffat, 0.7, 1.1}; }, "beta of the Moffat profile");
   refuses([](Problem& p) { p.data.pop_back(); }, "data has 63 numbers, 64 expected");
 }

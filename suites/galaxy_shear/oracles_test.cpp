@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -54,6 +56,45 @@ TEST(GalaxyOracle, HoldsALatentOfAFitToTheReferencesBesideLargeLosses) {
   spoilt.at(0) = spoilt.at(1) = 0;  // both shears
   spoilt.at(2) += 0.05;             // x
   EXPECT_GT(known.between(spoilt, right), known.limit);
+}
+
+// Of two galaxies: u, m, v [2, 4], losses, steps, status.
+TEST(GalaxyInvariant, AFitMovesAndEachOfItsGalaxiesTakesSoundSteps) {
+  const Row row = {.family = &families::svi_step, .options = {.batch = 2}};
+  const Invariant goes_on = fit_goes_on(row);
+  const std::vector<double> before(3 * 8 + 6);
+  std::vector<double> after = before;
+  after[5] = 0.1;
+  after[26] = after[27] = 3;
+  EXPECT_EQ(goes_on(before, after), std::nullopt);
+  const auto with = [&](std::size_t place, double value) {
+    std::vector<double> spoilt = after;
+    spoilt.at(place) = value;
+    return goes_on(before, spoilt);
+  };
+  EXPECT_EQ(with(5, 0), "no latent moved");
+  EXPECT_EQ(with(27, 0), "galaxy 1 took no step");
+  EXPECT_EQ(with(29, 2), "galaxy 1 failed at step 2");
+  EXPECT_EQ(with(25, NAN), "the loss of galaxy 1 is no number");
+}
+
+// Of four latents, behind whose fields are loss, evaluations, status, or loss, error, taken,
+// evaluations.
+TEST(GalaxyInvariant, AWalkEvaluatesWholeStepsOfGradients) {
+  const auto told = [](const Family<Row>& family, std::size_t size, std::size_t evaluations,
+                       double made) {
+    const Row row = {.family = &family};
+    std::vector<double> before(size), after(size);
+    after.at(evaluations) = made;
+    return family.invariant(row)(before, after);
+  };
+  EXPECT_EQ(told(families::vi_step, 19, 17, 3), std::nullopt);
+  EXPECT_EQ(told(families::vi_step, 19, 17, 0), "0 gradients were evaluated, 1 a step expected");
+  EXPECT_EQ(told(families::vi_step, 19, 17, 0.5),
+            "0.5 gradients were evaluated, 1 a step expected");
+  EXPECT_EQ(told(families::hmc_sample, 16, 15, 34), std::nullopt);
+  EXPECT_EQ(told(families::hmc_sample, 16, 15, 33),
+            "33 gradients were evaluated, 17 a step expected");
 }
 
 }  // namespace

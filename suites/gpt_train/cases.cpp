@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cases of kernels/gpt_train: one row per claim, in the order of the list.
+#include <algorithm>
 #include <optional>
 
 #include "families/given.hpp"
@@ -145,7 +146,9 @@ void add_protocols(Rows& rows) {
 Row with(const SuiteOptions& options, Row each) {
   const Given given(options);
   given.number("batch", each.options.shape.batch);
-  given.number("seq", each.options.shape.columns);
+  if (given.number("seq", each.options.shape.columns))  // two tokens are a target
+    each.options.pad_tail =
+        std::clamp(each.options.shape.columns, 2, 2 + each.options.pad_tail) - 2;
   given.word("opt", optimizer_words, each.options.optimizer);
   given.real("lr", each.options.learning_rate);
   given.real("w0", each.options.warm);

@@ -88,6 +88,13 @@ TEST(GptCommand, OptionsChangeTheRowsThatTheySpeakOf) {
               Contains("train_step/model:tiny/opt:adamw/docs:0/launch:host/batch:4/seq:64/f32"));
 }
 
+// Also of the case whose rows end in padding.
+TEST(GptCommand, RowsMayBeOfTwoTokens) {
+  EXPECT_THAT(listed("--seq=2"), Contains("forward_backward/model:micro/docs:1/seq:2/f64"));
+  const Said said = run(alone + "--filter=forward_backward/model:micro --seq=2 --batch=9");
+  EXPECT_EQ(said.exit, 0) << said.words;
+}
+
 // Of which nothing is published, so that plain loops answer.
 TEST(GptCommand, MemoryIsVerifiedAtASizeOfOnesOwn) {
   const Said said = run(alone + "--filter=memory/model:tiny --batch=3 --seq=20");

@@ -50,12 +50,21 @@ void estimated(const Row& row, Steps& steps) {
   };
   if (is_for_device(row)) steps.read = held_by_device;
 }
+// Besides `sites`, of the optimized variant on a host what its stages hand on to each other.
 void rewrites(const Row& row, Steps& steps, const std::vector<std::string>& sites) {
   estimated(row, steps);
-  steps.rewritten = always(sites);
+  steps.rewritten = [=](const Backend& backend, Variant variant) {
+    std::vector<std::string> all = sites;
+    if (!backend.device && variant == Variant::optimized) all.emplace_back("scratch");
+    return all;
+  };
 }
-void tells_losses(const Row& row, Steps& steps) {
-  rewrites(row, steps, {"result: losses"});
+// A pass also makes all that lies between a batch and its losses.
+void foretells(const Row& row, Steps& steps) {
+  rewrites(row, steps, {"activations", "result: losses"});
+}
+void passes(const Row& row, Steps& steps) {
+  rewrites(row, steps, {"activations", "result: losses", "result: gradients"});
 }
 void tells_gradients(const Row& row, Steps& steps) {
   rewrites(row, steps, {"result: gradients"});
@@ -64,7 +73,7 @@ void tells_both(const Row& row, Steps& steps) {
   rewrites(row, steps, {"result: losses", "result: gradients"});
 }
 void trains(const Row& row, Steps& steps) {
-  tells_both(row, steps);
+  passes(row, steps);
   if (is_for_device(row))
     steps.upload_bytes = [=](Variant) { return batch_bytes(row.options.shape); };
 }
@@ -132,13 +141,13 @@ Family<Row> rated(Family<Row> family, std::vector<Rate> (*rates)(const Row&)) {
 
 const Family<Row> families::forward =
     rated(repeating([](const Row& row) { return named("forward", row, {}, {documents_axis(row)}); },
-                    tells_losses),
+                    foretells),
           passed_on);
 
 const Family<Row> families::forward_backward = rated(
     repeating(
         [](const Row& row) { return named("forward_backward", row, {}, {documents_axis(row)}); },
-        tells_both),
+        passes),
     tokens);
 
 const Family<Row> families::layer_forward = repeating(

@@ -93,7 +93,7 @@ template <class T>
 std::unique_ptr<Computation> made(Backend& backend, const Problem& problem) {
   if (problem.unit == Unit::psf_table) return std::make_unique<PsfTable<T>>(backend, problem);
   if (problem.unit == Unit::scene_step) return std::make_unique<SceneFit<T>>(backend, problem);
-  if (problem.split ||
+  if (problem.split > 0 ||
       !fused(problem.scene, sizeof(T), backend.device->architecture().shared_bytes_per_block))
     return std::make_unique<Split<T>>(backend, problem);
   switch (problem.unit) {

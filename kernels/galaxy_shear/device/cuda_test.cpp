@@ -54,16 +54,16 @@ INSTANTIATE_TEST_SUITE_P(Nightly, EmulatedStamp,
 TEST(EmulatedGalaxyShear, BeginsAgainWithAnotherInput) {
   for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward, Unit::map}) {
     for (const Variant variant : variants) expect_turns(*emulated(variant), variant, unit);
-    expect_turns(*emulated(Variant::optimized), Variant::optimized, unit, true);
+    expect_turns(*emulated(Variant::optimized), Variant::optimized, unit, 3);
   }
 }
 
 TEST(NightlyEmulatedGalaxyShear, StampsSplitOverBlocksMeetTheOracle) {
   const auto backend = emulated(Variant::optimized);
   expect_oracle(*backend, Variant::optimized, scene_of_size(16, 7, Psf::moffat, 4), Precision::f32,
-                true);
+                1);
   expect_oracle(*backend, Variant::optimized, scene_of_size(128, 48, Psf::gaussian, 4),
-                Precision::f64, true);
+                Precision::f64, 1);
 }
 
 TEST(EmulatedGalaxyShear, SplitFitsGiveTheSameBitsHoweverTheyAreLaunched) {
@@ -75,11 +75,36 @@ TEST(EmulatedGalaxyShear, SplitFitsGiveTheSameBitsHoweverTheyAreLaunched) {
                                          .steps = 5,
                                          .precision = Precision::f32});
   const auto fused = after(*backend, Variant::optimized, problem);
-  problem.split = true;
+  problem.split = 3;
   const auto watched = after(*backend, Variant::optimized, problem, 2);
   problem.launch = Launch::graph;
   EXPECT_EQ(watched, after(*backend, Variant::optimized, problem));
   EXPECT_LT(largest_difference(std::span(watched).first(12), std::span(fused).first(12)), 1e-4);
+}
+
+// Two, and the one that is left.
+TEST(EmulatedGalaxyShear, SplitGalaxiesGiveTheSameBitsHoweverManyHaveRoomAtATime) {
+  const auto backend = emulated(Variant::optimized);
+  for (const Unit unit : {Unit::render, Unit::render_grad, Unit::svi_step}) {
+    Problem problem = batch_of(
+        unit, {.fft = 16, .image = 7, .batch = 3, .psf = Psf::moffat, .precision = Precision::f32});
+    problem.split = 3;
+    const auto together = after(*backend, Variant::optimized, problem);
+    problem.split = 2;
+    EXPECT_EQ(after(*backend, Variant::optimized, problem), together) << int(unit);
+  }
+}
+
+// A thread of the last launch has a galaxy, and a block has 128.
+TEST(NightlyEmulatedGalaxyShear, MoreSplitGalaxiesThanABlockEndsAreIndependent) {
+  Problem problem = batch_of(Unit::map, {.fft = 16,
+                                         .image = 7,
+                                         .batch = 130,
+                                         .psf = Psf::moffat,
+                                         .steps = 1,
+                                         .precision = Precision::f32});
+  problem.split = 130;
+  expect_independent(*emulated(Variant::optimized), Variant::optimized, problem, 129);
 }
 
 TEST(EmulatedGalaxyShear, ReferenceMeetsTheOracle) {
@@ -160,6 +185,7 @@ TEST(EmulatedGalaxyShear, SamplesAndInfersAsTheOracleDoes) {
   const auto backend = emulated(Variant::optimized);
   expect_samples(*backend);
   expect_inference(*backend);
+  expect_walks_apart(*backend);
 }
 
 // 47 steps are two whole graphs and a shorter one.

@@ -22,7 +22,8 @@ class Split final : public Computation {
         problem_(problem),
         model_(model_of(problem.scene)),
         kernels_(problem),
-        at_once_(split_galaxies(problem.scene, sizeof(T), problem.batch)),
+        at_once_(problem.split > 0 ? problem.split
+                                   : split_galaxies(problem.scene, sizeof(T), problem.batch)),
         optics_(backend, cast<T>(attenuation(problem.scene)), "optics"),
         roots_(backend, cast<T>(roots(problem.scene.fft)), "roots"),
         planes_(backend, at_once_ * 2 * split_plane(problem.scene), "planes") {

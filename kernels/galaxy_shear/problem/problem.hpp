@@ -49,8 +49,9 @@ struct Problem {
   std::vector<double> data = {};    // [batch, S, S], of the others; zeros where nothing executes
   std::vector<double> cotangent = {};  // [S, S], of render_grad
 
-  bool split = false;   // on a device: over several blocks, even where one would hold a galaxy
-  double spread = 0.1;  // of vi_step, where it begins
+  int split = 0;  // on a device: over several blocks even where one would hold a galaxy, at most so
+                  // many galaxies at a time
+  double spread = 0.1;             // of vi_step, where it begins
   std::vector<double> noise = {};  // [latents], of vi_step, in place of what is drawn
 
   // Whether images are compared with data, each galaxy's with its own.

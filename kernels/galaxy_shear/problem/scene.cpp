@@ -19,7 +19,8 @@ void refuse(std::string_view field, double value, std::string_view limit) {
 }
 
 void check_positive(std::string_view field, double value) {
-  if (!(value > 0) || !std::isfinite(value)) refuse(field, value, "it must be positive");
+  if (!(value > 0)) refuse(field, value, "it must be positive");
+  if (!std::isfinite(value)) refuse(field, value, "it must be finite");
 }
 
 void check_prior(std::string_view name, const PriorLaw& law) {

@@ -30,7 +30,7 @@ inline void expect_table(Backend& backend, Variant variant) {
 
 // Drawn, multiplied with a cotangent, and one step of a fit, against the oracle.
 inline void expect_oracle(Backend& backend, Variant variant, const golden::Golden& golden,
-                          Precision precision, bool split = false) {
+                          Precision precision, int split = 0) {
   const bool single = precision == Precision::f32;
   const Scene& scene = golden.scene;
   const auto problem_of = [&](Unit unit, const golden::Golden& of, Precision numbers) {

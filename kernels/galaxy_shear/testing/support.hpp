@@ -70,7 +70,7 @@ inline Problem alone(Problem problem, int b) {
 }
 
 // Once it begins again with another input, as who is built with that; and then as it began.
-inline void expect_turns(Backend& backend, Variant variant, Unit unit, bool split = false) {
+inline void expect_turns(Backend& backend, Variant variant, Unit unit, int split = 0) {
   Problem problem = batch_of(unit, {.fft = 16,
                                     .image = 7,
                                     .batch = 3,

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -46,6 +48,28 @@ inline void expect_inference(Backend& backend) {
   EXPECT_LT(largest_difference(all.first(8), expected.location), 1e-10);
   EXPECT_LT(largest_difference(all.subspan(8, 8), expected.rho), 1e-10);
   EXPECT_NEAR(found[32], expected.loss, 1e-9 * std::abs(expected.loss));
+}
+
+// Of two galaxies side by side each has data of its own and, where these are alike, noise.
+inline void expect_walks_apart(Backend& backend) {
+  const auto repeat_first = [](std::vector<double>& values) {
+    const auto half = static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::copy_n(values.begin(), half, values.begin() + half);
+  };
+  for (const Unit unit : {Unit::vi_step, Unit::hmc_sample}) {
+    const Problem two = batch_of(unit, {.fft = 16, .image = 8, .batch = 2});
+    Problem other_data = two;
+    repeat_first(other_data.starts);
+    Problem alike = other_data;
+    repeat_first(alike.data);
+    const auto of_both = after(backend, Variant::optimized, alike);
+    const std::size_t fields = unit == Unit::vi_step ? 4 : 3;  // [2, latents], before the losses
+    const std::size_t at = fields * 2 * two.scene.latents.size();
+    EXPECT_EQ(of_both.at(at), after(backend, Variant::optimized, alone(two, 0)).at(at / 2));
+    EXPECT_NE(of_both.at(at + 1), of_both.at(at)) << int(unit);
+    EXPECT_NE(of_both.at(at + 1), after(backend, Variant::optimized, other_data).at(at + 1))
+        << int(unit);
+  }
 }
 
 // Samples of a small scene against leapfrogs by the oracle's gradients.

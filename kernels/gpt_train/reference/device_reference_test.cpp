@@ -46,8 +46,24 @@ TEST(DeviceReference, TrainsAsTheOracleDoes) {
         << optimizer_words.of(optimizer);
 }
 
+// All gradients of a fresh model but the head's are zero, and what is made orthogonal of them too.
+TEST(DeviceReference, MovesByDecayAloneWhereThereIsNoGradient) {
+  Options options = of(narrow, Optimizer::muon);
+  options.start = Start::upstream;
+  EXPECT_LT(off(Unit::train_step, options, 1), 4e-2);
+}
+
+// More than a warp or a block reads at once.
+TEST(DeviceReference, TakesWideRowsAndManyLogits) {
+  EXPECT_LT(off(Unit::lm_head, of({1544, 264, 1, 1, 1, 32, 24, 1, 12, 5}), 1), 4e-2);
+}
+
 TEST(DeviceReference, HoldsNoResultThatNoStepHasWritten) {
   expect_written_by_each_step(*emulated(), Variant::reference, of(narrow));
+}
+
+TEST(DeviceReference, MakesEachPassAnew) {
+  expect_pass_made_anew(*emulated(), Variant::reference, Unit::forward_backward, of(narrow));
 }
 
 TEST(DeviceReference, TakesAnotherInputAsTheOptimizedVariantDoes) {

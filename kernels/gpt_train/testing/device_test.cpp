@@ -107,6 +107,49 @@ TEST(GptDevice, TakesRowsOfAnyLength) {
       3e-2);
 }
 
+// More numbers than a warp or a block of the way back reads at once.
+TEST(GptDevice, TakesWideRows) {
+  Options options = of(Model::tiny);
+  options.shape = {64, 520, 1, 1, 1, 32, 24, 1, 12, 5};
+  const auto backend = emulated();
+  EXPECT_LT(
+      distance(Unit::forward_backward, options, found(*backend, Unit::forward_backward, options),
+               oracle::answer(Unit::forward_backward, options, 1)),
+      3e-2);
+  const std::vector<double> expected = oracle::answer(Unit::update, options, 1);
+  EXPECT_LT(distance(Unit::update, options, found(*backend, Unit::update, options), expected),
+            2.4e-6);
+}
+
+void expect_classified(const Shape& shape) {
+  Options options = of(Model::tiny);
+  options.shape = shape;
+  const std::vector<double> expected = oracle::answer(Unit::lm_head, options, 1),
+                            ours = found(*emulated(), Unit::lm_head, options);
+  EXPECT_LT(distance(Unit::lm_head, options, ours, expected), 2e-2);
+  EXPECT_LT(oracle::distance_of_rows(Unit::lm_head, options, ours, expected), 2.5e-2);
+  EXPECT_NEAR(ours[0] / expected[0], 1, 2e-3);
+}
+
+TEST(GptDevice, ClassifiesMoreLogitsThanABlockTakesAtOnce) {
+  expect_classified({6144, 64, 1, 1, 1, 32, 24, 1, 12, 5});
+}
+
+// And the loss has more parts than a block adds up at once.
+TEST(NightlyGptDevice, ClassifiesMoreRowsThanAreHeldAtOnce) {
+  expect_classified({24, 32, 1, 1, 1, 32, 24, 9, 230, 5});
+}
+
+// All gradients of a fresh model but the head's are zero, and what is made orthogonal of them too.
+TEST(GptDevice, MovesByDecayAloneWhereThereIsNoGradient) {
+  Options options = of(Model::tiny, Optimizer::multiscale);
+  options.shape = narrow;
+  options.start = Start::upstream;
+  EXPECT_LT(distance(Unit::train_step, options, found(*emulated(), Unit::train_step, options),
+                     oracle::answer(Unit::train_step, options, 1)),
+            4e-2);
+}
+
 // Steps, mean, deviation, objective, norm of all gradients. Returns what the last step tells.
 std::vector<double> expect_published(const golden::TinyUpdates& known, int steps) {
   const auto backend = emulated();
@@ -204,6 +247,13 @@ TEST(GptDevice, BeginsAgainWhereItBegan) {
   computation->start_again(0);
   computation->step();
   EXPECT_EQ(computation->result(), first);
+}
+
+TEST(GptDevice, MakesEachPassAnew) {
+  Options options = of(Model::tiny, Optimizer::muon, true, Launch::graph);
+  options.shape = narrow;
+  options.shape.layers = 2;
+  expect_pass_made_anew(*emulated(), Variant::optimized, Unit::train_step, options);
 }
 
 TEST(GptDevice, HoldsNoResultThatNoStepHasWritten) {

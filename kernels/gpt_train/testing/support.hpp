@@ -11,6 +11,7 @@
 
 #include "gpt_train/gpt_train.hpp"
 #include "gpt_train/oracle/answers.hpp"
+#include "runtime/backend/spoil.hpp"
 
 namespace holdfast::gpt_train {
 
@@ -50,6 +51,22 @@ inline void expect_written_by_each_step(Backend& backend, Variant variant, const
     computation->step();
     EXPECT_EQ(computation->result(), first) << static_cast<int>(unit);
   }
+}
+
+// What lies between a batch and its losses is each step's own.
+inline void expect_pass_made_anew(Backend& backend, Variant variant, Unit unit,
+                                  const Options& options) {
+  std::vector<double> results[2];
+  for (const bool spoilt : {false, true}) {
+    const auto computation = make(unit, backend, variant, options);
+    computation->step();
+    if (spoilt) {
+      EXPECT_GT(spoil(backend, "activations"), 0u);
+    }
+    computation->step();
+    results[spoilt] = computation->result();
+  }
+  EXPECT_EQ(results[1], results[0]) << static_cast<int>(unit);
 }
 
 // Units whose steps stand alone.

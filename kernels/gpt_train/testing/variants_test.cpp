@@ -82,6 +82,45 @@ TEST(GptVariants, TiledAttentionAgreesWithThatOfTheWholeSquareToTheLastDigits) {
         << static_cast<int>(unit);
 }
 
+// All gradients of a fresh model but the head's are zero, and what is made orthogonal of them too.
+TEST(GptVariants, WhereThereIsNoGradientOnlyDecayMoves) {
+  for (const Optimizer optimizer : {Optimizer::adamw, Optimizer::multiscale}) {
+    Options options = golden::micro;
+    options.optimizer = optimizer;
+    options.start = Start::upstream;
+    const std::vector<double> expected = oracle::answer(Unit::train_step, options, 1);
+    for (const Variant variant : variants)
+      EXPECT_LT(
+          distance(Unit::train_step, options, after(variant, Unit::train_step, options), expected),
+          1e-10)
+          << optimizer_words.of(optimizer) << ' ' << static_cast<int>(variant);
+  }
+}
+
+// Rates that make gates and logits dozens and thousands in one step: the loss of the second.
+TEST(GptVariants, GatesAndLogitsFarBeyondTheUsualHaveTheirLoss) {
+  for (const double rate : {10., 1e3}) {
+    Options options = golden::micro;
+    options.learning_rate = rate;
+    const std::vector<double> expected = oracle::answer(Unit::train_step, options, 2);
+    for (const Variant variant : variants) {
+      const std::vector<double> found = after(variant, Unit::train_step, options, 2);
+      for (const std::size_t k : {1, 2, 3})  // mean, deviation, objective
+        EXPECT_NEAR(found[k] / expected[k], 1, 1e-8) << rate << ' ' << static_cast<int>(variant);
+    }
+  }
+}
+
+// Four matrices of 256 x 256, of which the caches of two threads hold two at a time.
+TEST(GptVariants, MatricesInSeveralBatchesAreUpdatedAsOneByOne) {
+  const Options options = {.shape = {32, 256, 2, 1, 8, 32, 16, 1, 4, 2},
+                           .optimizer = Optimizer::muon,
+                           .precision = Precision::f64};
+  EXPECT_LT(distance(Unit::update, options, after(Variant::optimized, Unit::update, options),
+                     after(Variant::reference, Unit::update, options)),
+            1e-10);
+}
+
 TEST(GptVariants, PaddingLearnsNothing) {
   const Shape& s = odd.shape;
   for (const Variant variant : variants) {
@@ -119,6 +158,12 @@ TEST(GptVariants, HoldNoResultThatNoStepHasWritten) {
   const auto backend = open_backend("host");
   for (const Options& options : {golden::micro, odd})
     for (const Variant variant : variants) expect_written_by_each_step(*backend, variant, options);
+}
+
+TEST(GptVariants, MakeEachPassAnew) {
+  const auto backend = open_backend("host");
+  for (const Unit unit : {Unit::forward, Unit::forward_backward, Unit::train_step})
+    for (const Variant variant : variants) expect_pass_made_anew(*backend, variant, unit, odd);
 }
 
 TEST(GptVariants, TakeAnotherInput) {
