@@ -167,7 +167,8 @@ function(holdfast_add_workload name)
 endfunction()
 
 # holdfast_add_suite(<name> SOURCES <file>... [USES <library>...] [DEVICES <device>...]): the binary <name> with its list of
-# cases beside it, and per device a run and its verdict, of the gate tier and, at night, of the full one. A device that
+# cases beside it, and per device a run and its verdict, of the gate tier and, at night, of the full one and of other
+# architectures. A device that
 # this build has not is left out here; HOLDFAST_REQUIRE turns that into an error.
 function(holdfast_add_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES;DEVICES")
@@ -228,6 +229,30 @@ function(holdfast_add_suite name)
     if(NOT kind STREQUAL "gpu")
       holdfast_add_full_tier(${part} ${name} ${device} ${kind})
     endif()
+    if(kind STREQUAL "dry")
+      holdfast_add_other_architectures(${name} ${device})
+    endif()
+  endforeach()
+endfunction()
+
+# holdfast_add_other_architectures(<suite> <device>): every night the gate tier compiled for the architectures before and
+# behind the one that gates. They have bounds and no baselines.
+function(holdfast_add_other_architectures name device)
+  set(results ${PROJECT_BINARY_DIR}/results-architectures)
+  set(baselines ${PROJECT_SOURCE_DIR}/baselines)
+  foreach(architecture sm_80 sm_100)
+    set(other cuda-dry:${architecture})
+    if(other STREQUAL device)
+      continue()
+    endif()
+    set(part perf.${name}.${other})
+    add_test(NAME ${part}.run COMMAND holdfast run ${name} --device=${other} --tier=gate --out=${results})
+    add_test(NAME ${part}.check
+             COMMAND holdfast check ${results} --only=${name} --device=${other} --baselines=${baselines}
+                     --policy=${baselines}/policy)
+    set_tests_properties(${part}.run PROPERTIES FIXTURES_SETUP ${part} TIMEOUT 900)
+    set_tests_properties(${part}.check PROPERTIES FIXTURES_REQUIRED ${part} TIMEOUT 60)
+    set_tests_properties(${part}.run ${part}.check PROPERTIES LABELS "nightly;dry;${name}")
   endforeach()
 endfunction()
 
