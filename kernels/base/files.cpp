@@ -116,4 +116,10 @@ void WrittenFile::leave_beside() {
   file_ = Descriptor();
 }
 
+void hold_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0)  // the least that is free, which open() takes
+      (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 }  // namespace holdfast

@@ -67,4 +67,8 @@ class WrittenFile {
   void open(int flags);
 };
 
+// Where this process was started without one of its standard streams, opens one that takes and
+// gives nothing, so that no file or pipe of later comes to stand in its place.
+void hold_standard_streams();
+
 }  // namespace holdfast

@@ -18,10 +18,12 @@
 #include <map>
 #include <utility>
 
+#include "base/files.hpp"
 #include "base/id_filter.hpp"
 #include "base/sha256.hpp"
 #include "harness/case/case.hpp"
 #include "harness/machine/measuring_turn.hpp"
+#include "harness/measure/ceilings_of.hpp"
 #include "harness/measure/instruction_count.hpp"
 #include "harness/measure/lock_step.hpp"
 #include "harness/measure/measure.hpp"
@@ -32,7 +34,6 @@
 #include "harness/results/table.hpp"
 #include "runtime/backend/settings.hpp"
 #include "runtime/base/error.hpp"
-#include "runtime/base/log.hpp"
 #include "runtime/compile/source_text.hpp"
 
 namespace holdfast {
@@ -231,20 +232,6 @@ void initialise_benchmark(char* program, const SuiteOptions& options) {
   ::benchmark::AddCustomContext("timing", "sampled by holdfast, whatever the library's build type");
 }
 
-// A calibration that fails costs its ceilings; HOLDFAST_CEILINGS=none leaves them out, for
-// processes that follow one which a calibration has ended, or enough that have them.
-std::optional<Ceilings> ceilings_of(Backend& backend) {
-  const char* setting = std::getenv("HOLDFAST_CEILINGS");
-  if (setting && std::string_view(setting) == "none") return std::nullopt;
-  try {
-    const MeasuringTurn turn(backend.name);
-    return calibrate(backend);
-  } catch (const std::exception& error) {
-    log(LogLevel::warn, text("no ceilings are known, because calibrating failed: ", error.what()));
-    return std::nullopt;
-  }
-}
-
 int run(char* program, const std::vector<std::string>& arguments) {
   const Suite suite = holdfast::suite();
   const SuiteOptions options = parse_options(arguments, suite.options);
@@ -319,6 +306,7 @@ static void start_again_with_short_spins(char** argv) {
 }
 
 int main(int argc, char** argv) {
+  holdfast::hold_standard_streams();
   start_again_with_short_spins(argv);
   const std::string program = std::filesystem::path(argv[0]).filename().string();
   try {

@@ -43,11 +43,13 @@ TEST_F(ProfileCommand, WritesADocumentPerVariantThatObeysItsSchema) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 4);
 }
 
-TEST_F(ProfileCommand, ProfilesPeriodically) {
-  const Said said =
-      suite("--filter='rhs/n:24/f64' --profile-every=5 --profile-steps=2 --profile=" + in_folder);
+TEST_F(ProfileCommand, ProfilesPeriodicallyAndWithoutCeilingsKnowsNoFloor) {
+  const Said said = run("HOLDFAST_CEILINGS=none " CUBED_SPHERE_SWE_BINARY
+                        " --filter='rhs/n:24/f64' --profile-every=5 --profile-steps=2 --profile=" +
+                        in_folder);
   ASSERT_EQ(said.exit, 0) << said.words;
   const json profile = document("cubed_sphere_swe.rhs.n_24.f64.optimized.profile.json");
+  EXPECT_TRUE(profile["floor_s"].is_null());
   ASSERT_EQ(profile["windows"].size(), 3);
   EXPECT_EQ(profile["windows"][2]["first_step"], 15);
   EXPECT_EQ(profile["steps"], 6);

@@ -15,6 +15,9 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+// A measuring run without ceilings, which take longer than a small case.
+constexpr const char* uncalibrated = "HOLDFAST_CEILINGS=none " CUBED_SPHERE_SWE_BINARY " ";
+
 class SuiteCommand : public SuiteInAShell {
  protected:
   // With it the binary does not start a second time, which is half of what most of these runs take.
@@ -76,9 +79,9 @@ TEST_F(SuiteCommand, AnAbsentFolderForGoogleBenchmarksFileIsUsage) {
 }
 
 TEST_F(SuiteCommand, AFileOfGoogleBenchmarkThatTakesNothingIsTold) {
-  const Said said = run("trap '' XFSZ; ulimit -f 0; " CUBED_SPHERE_SWE_BINARY
-                        " --tier=smoke --filter='rhs/n:24' --benchmark_out=" +
-                        (folder / "benchmark.json").string());
+  const Said said = run(
+      std::string("trap '' XFSZ; ulimit -f 0; ") + uncalibrated +
+      "--tier=smoke --filter='rhs/n:24' --benchmark_out=" + (folder / "benchmark.json").string());
   EXPECT_EQ(said.exit, 2);
   EXPECT_THAT(said.words, HasSubstr("benchmark.json: cannot be written to its end"));
 }
@@ -86,11 +89,18 @@ TEST_F(SuiteCommand, AFileOfGoogleBenchmarkThatTakesNothingIsTold) {
 TEST_F(SuiteCommand, WhatGoogleBenchmarkWritesIntoAFifoIsNotWaitedFor) {
   const auto fifo = folder / "fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  const Said said = run("cat " + fifo.string() +
-                        " > /dev/null & timeout 60 " CUBED_SPHERE_SWE_BINARY
-                        " --tier=smoke --filter='rhs/n:24' --benchmark_out=" +
-                        fifo.string());
+  const Said said = run("cat " + fifo.string() + " > /dev/null & timeout 60 env " + uncalibrated +
+                        "--tier=smoke --filter='rhs/n:24' --benchmark_out=" + fifo.string());
   EXPECT_EQ(said.exit, 0) << said.words;
+}
+
+TEST_F(SuiteCommand, NoFileTakesThePlaceOfAStreamThatIsClosed) {
+  const auto file = folder / "benchmark.json";
+  const Said said =
+      run(std::string("sh -c \"") + uncalibrated +
+          "--tier=smoke --filter='rhs/n:24' --benchmark_out=" + file.string() + " >&-\"");
+  EXPECT_EQ(said.exit, 2) << said.words;
+  EXPECT_TRUE(nlohmann::json::accept(read(file))) << read(file);
 }
 
 TEST_F(SuiteCommand, NoFileTakesThePlaceOfAFifo) {
@@ -180,8 +190,8 @@ class OneCase : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     const auto folder = fresh_folder("one_case");
-    said = run(CUBED_SPHERE_SWE_BINARY
-               " --tier=smoke --filter='rhs/n:24' --benchmark_repetitions=3 --out=" +
+    said = run(std::string(uncalibrated) +
+               "--tier=smoke --filter='rhs/n:24' --benchmark_repetitions=3 --out=" +
                (folder / "out.json").string() +
                " --benchmark_out=" + (folder / "benchmark.json").string());
     ASSERT_EQ(said.exit, 0) << said.words;
@@ -216,9 +226,8 @@ TEST_F(OneCase, HasALineInTheReportUnderDeviceTierAndCount) {
 
 TEST_F(SuiteCommand, OneOfALaterClassSaysThatItLetCpusSleep) {
   const auto out = folder / "out.json";
-  const Said said =
-      run("nice -n 1 " CUBED_SPHERE_SWE_BINARY " --tier=smoke --filter='rhs/n:24' --out=" +
-          out.string());
+  const Said said = run(std::string("nice -n 1 env ") + uncalibrated +
+                        "--tier=smoke --filter='rhs/n:24' --out=" + out.string());
   ASSERT_EQ(said.exit, 0) << said.words;
   EXPECT_EQ(nlohmann::json::parse(read(out))["env"]["host"]["awake"], false);
 }
@@ -345,8 +354,8 @@ class CustomRun : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     const auto out = fresh_folder("custom_run") / "out.json";
-    const Said said = run("HOLDFAST_NUM_THREADS=1 " CUBED_SPHERE_SWE_BINARY
-                          " --size=12 --steps=3 --q12=upstream "
+    const Said said = run(std::string("HOLDFAST_NUM_THREADS=1 ") + uncalibrated +
+                          "--size=12 --steps=3 --q12=upstream "
                           "--filter='rhs|memory|loop/.*launch:host/diag:none' --out=" +
                           out.string());
     ASSERT_EQ(said.exit, 0) << said.words;

@@ -2,9 +2,10 @@
 #include "gate/accept/prune.hpp"
 
 #include <algorithm>
-#include <iostream>
+#include <sstream>
 
 #include "gate/base/numbers.hpp"
+#include "gate/base/printing.hpp"
 #include "gate/base/store.hpp"
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/build_folder.hpp"
@@ -150,11 +151,11 @@ int prune(const PruneRequest& request) {
   aliases.check_against(lists, false);
   std::ostringstream told;
   const std::size_t going = prune_store(request, lists, metrics, aliases, told);
-  std::cout << told.str();
   if (going == 0)
-    std::cout << "every entry has its case and metric\n";
+    told << "every entry has its case and metric\n";
   else if (!request.write)
-    std::cout << "nothing is written yet; holdfast baseline prune --yes removes what goes\n";
+    told << "nothing is written yet; holdfast baseline prune --yes removes what goes\n";
+  tell_done(told.str());
   return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 
 #include "gate/base/error.hpp"
 #include "gate/base/shown_text.hpp"
@@ -94,27 +95,38 @@ std::string merge_base(const std::filesystem::path& folder, const std::string& r
   return found.output.substr(0, found.output.find('\n'));
 }
 
-std::optional<std::string> file_at(const std::filesystem::path& folder, const std::string& relative,
-                                   const std::string& commit) {
-  const Outcome listed = git(folder, {"ls-tree", "--name-only", commit, "--", relative});
+std::map<std::string, std::string> files_at(const std::filesystem::path& folder,
+                                            const std::vector<std::string>& under,
+                                            const std::string& commit) {
+  std::vector<std::string> list = {"ls-tree", "-r", "-z", "--long", commit, "--"};
+  list.insert(list.end(), under.begin(), under.end());
+  const Outcome listed = git(folder, std::move(list));
   if (!succeeded(listed))
-    throw Error(Fault::bad_input, text("git cannot list ", relative, " at ", commit, ": ",
+    throw Error(Fault::bad_input, text("git cannot list ", folder.string(), " at ", commit, ": ",
                                        reason_of(listed.complaints)));
-  if (listed.output.empty()) return std::nullopt;
-  const Outcome shown = git(folder, {"show", commit + ":./" + relative});
-  if (!succeeded(shown))
-    throw Error(Fault::bad_input, text("git cannot show ", relative, " at ", commit, ": ",
+  // Each is "<mode> <type> <object> <size>\t<path>"; blanks may stand before the size.
+  std::vector<std::string> show = {"show"};
+  std::vector<std::pair<std::string, std::size_t>> sizes;  // by path
+  for (const std::string& line : split_at_nul(listed.output)) {
+    std::string mode, type, object;
+    std::size_t size = 0;
+    std::istringstream(line) >> mode >> type >> object >> size;
+    if (type != "blob") continue;
+    show.push_back(object);
+    sizes.emplace_back(line.substr(line.find('\t') + 1), size);
+  }
+  if (sizes.empty()) return {};
+  const Outcome shown = git(folder, std::move(show));
+  std::map<std::string, std::string> files;
+  std::size_t begin = 0;
+  for (const auto& [path, size] : sizes) {
+    if (begin + size <= shown.output.size()) files[path] = shown.output.substr(begin, size);
+    begin += size;
+  }
+  if (!succeeded(shown) || begin != shown.output.size())
+    throw Error(Fault::bad_input, text("git cannot show ", folder.string(), " at ", commit, ": ",
                                        reason_of(shown.complaints)));
-  return shown.output;
-}
-
-std::vector<std::string> files_at(const std::filesystem::path& folder, const std::string& under,
-                                  const std::string& commit) {
-  const Outcome listed = git(folder, {"ls-tree", "-r", "-z", "--name-only", commit, "--", under});
-  if (!succeeded(listed))
-    throw Error(Fault::bad_input, text("git cannot list ", under, " at ", commit, ": ",
-                                       reason_of(listed.complaints)));
-  return split_at_nul(listed.output);
+  return files;
 }
 
 std::vector<std::string> tracked_files(const std::filesystem::path& folder) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,13 +41,11 @@ std::optional<CommitFacts> commit_facts(const std::filesystem::path& folder,
 // reference.
 std::string merge_base(const std::filesystem::path& folder, const std::string& reference);
 
-// The content of `folder`/`relative` at `commit`; empty where that commit does not have the file.
-std::optional<std::string> file_at(const std::filesystem::path& folder, const std::string& relative,
-                                   const std::string& commit);
-
-// The files of `folder`/`under` at `commit`, relative to `folder`.
-std::vector<std::string> files_at(const std::filesystem::path& folder, const std::string& under,
-                                  const std::string& commit);
+// The files below each of `under` in `folder` at `commit`, by their path relative to `folder`, with
+// their content.
+std::map<std::string, std::string> files_at(const std::filesystem::path& folder,
+                                            const std::vector<std::string>& under,
+                                            const std::string& commit);
 
 // The files of `folder` that git's index has, relative to it; none where there is no repository.
 // Throws where there is one that git does not read.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/base/git.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+
+#include "gate/base/json.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -24,6 +26,25 @@ TEST(ReasonOfGit, HasTheWordsOfAProgramThatGitAsked) {
 TEST(ReasonOfGit, IsTheEndWhereNothingIsFatalWithoutATab) {
   EXPECT_EQ(reason_of("To /r\n!\trefs/heads/a\t[remote rejected] (hook declined)\nDone\n"),
             "! refs/heads/a [remote rejected] (hook declined) | Done");
+}
+
+TEST(FilesAtACommit, AreThoseOfThatCommitEachWithItsContent) {
+  const TemporaryFolder folder("git-test");
+  const auto must = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = git(folder.path(), arguments);
+    ASSERT_TRUE(succeeded(outcome)) << outcome.complaints;
+  };
+  std::filesystem::create_directories(folder.path() / "in/below");
+  const std::map<std::string, std::string> files = {
+      {"a.json", "one\n"}, {"below/b c.json", "one\n"}, {"empty.json", ""}, {"end.json", "no end"}};
+  for (const auto& [name, content] : files) write_file(folder.path() / "in" / name, content);
+  must({"-c", "init.templateDir=", "init", "-q"});
+  must({"add", "in"});
+  must({"-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "base"});
+  write_file(folder.path() / "in/a.json", "two\n");
+  EXPECT_EQ(files_at(folder.path() / "in", {"a.json", "below", "end.json", "empty.json"}, "HEAD"),
+            files);
+  EXPECT_THAT(files_at(folder.path(), {"absent"}, "HEAD"), testing::IsEmpty());
 }
 
 }  // namespace

@@ -68,7 +68,8 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
   std::size_t closest = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : known) {
     const std::size_t away = distance(word, candidate);
-    if (away < closest) {
+    const bool has_nothing_of_it = away >= std::max(word.size(), candidate.size());
+    if (away < closest && !has_nothing_of_it) {
       closest = away;
       best = candidate;
     }
@@ -166,6 +167,9 @@ Options Command::parse(const std::vector<std::string>& arguments) const {
     throw Error(Fault::bad_input,
                 text("holdfast ", name, " does not know what to do with '",
                      parsed.operands_[most_operands], "'; see holdfast ", name, " --help"));
+  for (const std::string& operand : parsed.operands_)
+    if (operand.empty())
+      throw Error(Fault::bad_input, text("holdfast ", name, ": '' is empty; give ", operands));
   refuse_idle(*this, parsed);
   return parsed;
 }

@@ -97,6 +97,17 @@ TEST(Options, AnOperandTooManyIsNamed) {
   EXPECT_THAT([] { (void)check.parse({"a", "b"}); }, ThrowsMessage<Error>(HasSubstr("'b'")));
 }
 
+TEST(Options, AnOperandIsNotEmpty) {
+  EXPECT_THAT([] { (void)check.parse({""}); },
+              ThrowsMessage<Error>("holdfast check: '' is empty; give DIR"));
+}
+
+TEST(Options, AWordThatHasNothingOfAnotherIsNotTakenForIt) {
+  for (const char* word : {"", "x", "-x", "\xff\xfe"})
+    EXPECT_EQ(nearest(word, {"ab", "run"}), std::nullopt) << word;
+  EXPECT_EQ(nearest("an", {"ab", "run"}), "ab");
+}
+
 TEST(Options, ASwitchTakesNoValue) {
   EXPECT_THAT(
       [] {

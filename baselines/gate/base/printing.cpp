@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <iostream>
 #include <string_view>
 
 #include "gate/base/error.hpp"
@@ -36,6 +37,10 @@ Printing printing_of(const Options& options) {
 Printing& printing() {
   static Printing of_this_process;
   return of_this_process;
+}
+
+void tell_done(const std::string& words) {
+  if (!(std::cout << words << std::flush)) std::cerr << words;
 }
 
 std::string toned(Tone tone, std::string_view words, const Printing& how) {

@@ -22,6 +22,10 @@ Printing printing_of(const Options& options);
 // Of this process. main() sets it once, before the command runs.
 Printing& printing();
 
+// Prints what was done to a store; on the standard error where the standard output takes nothing,
+// of which main() complains as of any other answer.
+void tell_done(const std::string& words);
+
 // What a word says of what stands behind it: green, yellow or bold red.
 enum class Tone { good, warning, bad };
 

@@ -233,7 +233,7 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
     print_left_out(plan, told);
   }
   store.publish();
-  std::cout << told.str();
+  tell_done(told.str());
   return 0;
 }
 

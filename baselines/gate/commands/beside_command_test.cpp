@@ -75,7 +75,7 @@ class Beside : public FakeSuiteCommand {
   }
   // The suite answers at once, whatever it is given.
   Outcome confirm() const {
-    return check({"--confirm=" + base_.string(), "--budget=20", "--unit=0.03"});
+    return check({"--confirm=" + base_.string(), "--budget=20", "--unit=0.001"});
   }
   Outcome accept() const {
     return holdfast("ok",

@@ -210,8 +210,10 @@ TEST_F(GateCommand, HelpIsAsGoodAsTheOption) {
   expect_output(holdfast({"help"}), 0, testing::StrEq(std::string(output_)));
   ASSERT_EQ(holdfast({"check", "--help"}), 0);
   expect_output(holdfast({"help", "check"}), 0, testing::StrEq(std::string(output_)));
+  expect_output(holdfast({"--help", "check"}), 0, testing::StrEq(std::string(output_)));
   expect_complaint(holdfast({"help", "chekc"}), 2, HasSubstr("did you mean check?"));
   EXPECT_EQ(holdfast({"help", "check", "run"}), 2);
+  EXPECT_EQ(holdfast({"--version", "check"}), 2);
 }
 
 TEST_F(GateCommand, ARefusalTakesThePlaceOfAnOlderVerdict) {
@@ -313,6 +315,11 @@ TEST_F(GateCommand, WhatIsNotKeptIsNotShown) {
 TEST_F(GateCommand, AnEmptyHistoryIsSaid) {
   expect_complaint(holdfast({"trend", "--store=" + results_.string()}), 2,
                    HasSubstr("holds no history; begin a history with"));
+}
+
+TEST_F(GateCommand, ResultsAreNoHistory) {
+  accepted(toy::dry());
+  expect_complaint(check({"--store=" + results_.string()}), 2, HasSubstr("holds results; name a"));
 }
 
 TEST_F(GateCommand, ALostMetricIsNeitherAcceptedNorProposed) {

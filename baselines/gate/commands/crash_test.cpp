@@ -124,13 +124,25 @@ TEST_F(Crash, AReaderThatIsKilledWhileItFinishesAStoreLosesNothing) {
   ASSERT_TRUE(fs::exists(journal_path(change.folder)));
   const Files begun = toy::files_below(change.folder);
   const std::size_t reading = run_until(change.reader, SIZE_MAX).value_or(0);
+  const auto left_at = [&](std::size_t moment) {
+    toy::restore(change.folder, begun);
+    run_until(change.reader, moment);
+    return toy::files_below(change.folder);
+  };
+  std::size_t first = 1;  // at which something is written
+  for (std::size_t last = reading; first < last;) {
+    const std::size_t middle = first + (last - first) / 2;
+    if (left_at(middle) == begun)
+      first = middle + 1;
+    else
+      last = middle;
+  }
   std::mt19937 random(20261121);
   std::size_t between = 0;
   for (std::size_t i = 0; i < moments() && !HasFailure(); ++i) {
-    toy::restore(change.folder, begun);
-    // What precedes is the program's start.
-    run_until(change.reader, reading / 4 + random() % (reading - reading / 4));
-    const Files left = toy::files_below(change.folder);
+    // Every other at what follows the first write; before a quarter the program starts.
+    const Files left =
+        left_at(i % 2 == 0 ? first + i / 2 : reading / 4 + random() % (reading - reading / 4));
     between += left != begun && left != change.after.files;
     const Seen seen = look(change.folder, change.reader);
     EXPECT_EQ(seen.files, change.after.files);

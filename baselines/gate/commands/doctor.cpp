@@ -16,7 +16,6 @@
 #include <thread>
 
 #include "base/architectures.hpp"
-#include "base/machine.hpp"
 #include "gate/base/printing.hpp"
 #include "gate/base/process.hpp"
 #include "gate/commands/commands.hpp"
@@ -80,24 +79,10 @@ Finding cpu() {
           "use a machine with AVX2 and FMA: host code is compiled for x86-64-v3 and x86-64-v4"};
 }
 
-Finding threads() {
-  const unsigned all = std::thread::hardware_concurrency();
-  const int used = host_threads().count;
-  const std::string detail = text(all, " hardware threads, suites use ", used);
-  if (used <= static_cast<int>(all)) return {"threads", Health::ok, detail};
-  return {"threads", Health::noisy, detail, text("set HOLDFAST_NUM_THREADS to at most ", all)};
-}
-
 Finding memory() {
   const double bytes = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
                        static_cast<double>(::sysconf(_SC_PAGE_SIZE));
   return {"memory", Health::ok, text(std::round(bytes / 1e8) / 10, " GB")};
-}
-
-Finding load_now() {
-  const OthersWatch others;
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  return load(load_average(), others.share(), usable_cpus());
 }
 
 Finding precedence_of_suites() {
@@ -213,10 +198,11 @@ int doctor(const Options& options) {
       throw Error(Fault::bad_input,
                   "--resolution looks at results instead of this machine; give --ctest-resources "
                   "by itself");
+    const std::string judge = text("judge first: holdfast check ", *root);
+    require_folder(*root, judge);
     const fs::path file = fs::path(*root) / "verdict.json";
     if (!fs::exists(file))
-      throw Error(Fault::incomplete,
-                  text("there is no ", file.string(), "; judge first: holdfast check ", *root));
+      throw Error(Fault::incomplete, text("there is no ", file.string(), "; ", judge));
     const Verdict verdict = read_verdict(file);
     if (verdict.rows.empty() && verdict.exit != 0)
       throw Error(Fault::incomplete,
@@ -226,21 +212,32 @@ int doctor(const Options& options) {
     std::cout << resolution_table(verdict);
     return 0;
   }
+  // Others are watched while it is looked for what takes long to find.
+  const OthersWatch others;
+  const auto watched = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
   const GpuDriver gpu = ask_gpu_driver();
-  std::vector<Finding> findings = {
-      cpu(), threads(), memory(), load_now(), precedence_of_suites(), governor(), driver(gpu)};
-  const auto opens = [](const fs::path& file) { return ::access(file.c_str(), R_OK | W_OK) == 0; };
-  if (const auto denied = gpu_permission("/dev", opens)) findings.push_back(*denied);
   bool dry = true;
+  std::vector<Finding> installed;
   for (const ToolkitRow& row : toolkit) {
     const bool there = can_load(row.library);
     dry = dry && (there || !row.dry_needs_it);
-    findings.push_back(
+    installed.push_back(
         {row.library, there ? Health::ok : Health::absent, row.purpose, there ? "" : cuda_fix});
   }
-  findings.push_back(tool("valgrind", "counts the instructions of host code"));
-  findings.push_back(python());
-  findings.push_back(suites());
+  installed.push_back(tool("valgrind", "counts the instructions of host code"));
+  installed.push_back(python());
+  installed.push_back(suites());
+  std::this_thread::sleep_until(watched);
+  std::vector<Finding> findings = {cpu(),
+                                   threads(host_threads(), std::thread::hardware_concurrency()),
+                                   memory(),
+                                   load(load_average(), others.share(), usable_cpus()),
+                                   precedence_of_suites(),
+                                   governor(),
+                                   driver(gpu)};
+  const auto opens = [](const fs::path& file) { return ::access(file.c_str(), R_OK | W_OK) == 0; };
+  if (const auto denied = gpu_permission("/dev", opens)) findings.push_back(*denied);
+  findings.insert(findings.end(), installed.begin(), installed.end());
   for (const Finding& finding : findings) print(finding);
 
   std::vector<std::string> devices;
@@ -290,6 +287,14 @@ Finding load(std::optional<double> average, double others, int cpus) {
   return {"load", Health::noisy,
           text(detail, ", and ", std::round(100 * others), " % of the CPUs are in use now"),
           "wait until other work is done: it widens every time that is measured"};
+}
+
+Finding threads(const HostThreads& used, unsigned all) {
+  if (!used.complaint.empty())
+    return {"threads", Health::absent, used.complaint, "no suite runs here until then"};
+  const std::string detail = text(all, " hardware threads, suites use ", used.count);
+  if (used.count <= static_cast<int>(all)) return {"threads", Health::ok, detail};
+  return {"threads", Health::noisy, detail, text("set HOLDFAST_NUM_THREADS to at most ", all)};
 }
 
 std::string accepted_of_host(const fs::path& baselines, const std::string& device_class,

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "base/machine.hpp"
+
 namespace holdfast::gate {
 
 enum class Health { ok, noisy, absent };
@@ -20,6 +22,9 @@ struct Finding {
 // The first of a GPU's device files that exists and that this user may not open.
 std::optional<Finding> gpu_permission(const std::filesystem::path& devices,
                                       bool (*may_open)(const std::filesystem::path&));
+
+// How many threads suites use, of all that this machine has.
+Finding threads(const HostThreads& used, unsigned all);
 
 // `average`, the load of the last minute, on so many CPUs, of which others have the part `others`
 // now: an average still tells of what has ended, a suite that kept CPUs awake for one.

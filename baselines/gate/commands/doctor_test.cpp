@@ -31,9 +31,8 @@ TEST(Doctor, EachGpuIsOneSlotOfTheResourceFile) {
 
 // The owner's group is whichever the test's folder has.
 TEST(Doctor, AGpuThatMayNotBeOpenedNamesTheGroupToJoin) {
-  const auto devices = std::filesystem::path(testing::TempDir()) / "doctor_devices";
-  std::filesystem::remove_all(devices);
-  std::filesystem::create_directories(devices);
+  const TemporaryFolder folder("doctor_test");
+  const std::filesystem::path& devices = folder.path();
   const auto nobody = [](const std::filesystem::path&) { return false; };
   EXPECT_FALSE(gpu_permission(devices, nobody));  // no GPU, no finding
   std::ofstream(devices / "nvidia0") << "a device";
@@ -57,6 +56,14 @@ TEST(Doctor, ALoadOfWhatHasEndedIsNoNoise) {
   EXPECT_EQ(load(4.15, 0.01, 2).detail, "load average 4.15, of what has ended");
   EXPECT_EQ(load(4.15, 0.5, 2).health, Health::noisy);
   EXPECT_EQ(load(4.15, 0.5, 2).detail, "load average 4.15, and 50 % of the CPUs are in use now");
+}
+
+TEST(Doctor, ANumberOfThreadsThatNoSuiteTakesIsTold) {
+  const Finding refused = threads({.count = 2, .complaint = "HOLDFAST_NUM_THREADS is '-3': .."}, 2);
+  EXPECT_EQ(refused.health, Health::absent);
+  EXPECT_EQ(refused.detail, "HOLDFAST_NUM_THREADS is '-3': ..");
+  EXPECT_EQ(threads({.count = 2}, 2).health, Health::ok);
+  EXPECT_EQ(threads({.count = 3}, 2).health, Health::noisy);
 }
 
 Outcome doctor(const std::string& precedence, std::vector<std::string> options = {}) {

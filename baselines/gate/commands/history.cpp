@@ -5,6 +5,7 @@
 #include "gate/base/error.hpp"
 #include "gate/base/git.hpp"
 #include "gate/base/numbers.hpp"
+#include "gate/base/printing.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/history/append.hpp"
 #include "gate/history/branch.hpp"
@@ -23,12 +24,12 @@ void append(const Options& options, const std::string& store) {
                                             .repository = options.value_or("repository", "."),
                                             .branch = options.value("branch"),
                                             .ci = options.value("ci")});
-  std::cout << store << ": " << plural(appended.values, "value") << " from "
-            << plural(appended.runs, "run") << " appended";
-  if (appended.known > 0)
-    std::cout << ", " << plural(appended.known, "run") << (appended.known == 1 ? " was" : " were")
-              << " there already";
-  std::cout << '\n';
+  const std::string known = appended.known == 0
+                                ? ""
+                                : text(", ", plural(appended.known, "run"),
+                                       appended.known == 1 ? " was" : " were", " there already");
+  tell_done(text(store, ": ", plural(appended.values, "value"), " from ",
+                 plural(appended.runs, "run"), " appended", known, '\n'));
   for (const std::string& commit : appended.unknown_commits)
     std::cerr
         << "holdfast: " << options.value_or("repository", ".") << " does not have the commit "
@@ -38,7 +39,7 @@ void append(const Options& options, const std::string& store) {
 
 void rewrite(const Options&, const std::string& store) {
   const std::size_t old = rewrite_history(store);
-  std::cout << store << ": " << plural(old, "file") << " of an older kind rewritten\n";
+  tell_done(text(store, ": ", plural(old, "file"), " of an older kind rewritten\n"));
 }
 
 DataBranch data_branch(const Options& options, const std::string& store) {
@@ -60,18 +61,18 @@ void fetch(const Options& options, const std::string& store) {
               << " yet; holdfast history push makes it\n";
     return;
   }
-  std::cout << store << ": " << plural(synced.brought, "run") << " of " << data.branch << " at "
-            << synced.commit.substr(0, 12) << " brought in, " << plural(synced.own, "run")
-            << " that it does not have\n";
+  tell_done(text(store, ": ", plural(synced.brought, "run"), " of ", data.branch, " at ",
+                 synced.commit.substr(0, 12), " brought in, ", plural(synced.own, "run"),
+                 " that it does not have\n"));
 }
 
 void push(const Options& options, const std::string& store) {
   const DataBranch data = data_branch(options, store);
   const Synced synced = push_history(data);
-  std::cout << data.branch << " of " << data.remote << " is at " << synced.commit.substr(0, 12)
-            << ", with " << plural(synced.own, "run") << " of " << store;
-  if (synced.attempts > 1) std::cout << ", at the " << synced.attempts << "th attempt";
-  std::cout << '\n';
+  const std::string attempt =
+      synced.attempts > 1 ? text(", at the ", synced.attempts, "th attempt") : "";
+  tell_done(text(data.branch, " of ", data.remote, " is at ", synced.commit.substr(0, 12),
+                 ", with ", plural(synced.own, "run"), " of ", store, attempt, '\n'));
 }
 
 struct Verb {

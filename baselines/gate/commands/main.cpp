@@ -6,6 +6,7 @@
 #include <iostream>
 #include <new>
 
+#include "base/files.hpp"
 #include "gate/base/error.hpp"
 #include "gate/base/printing.hpp"
 #include "gate/base/process.hpp"
@@ -43,7 +44,7 @@ const Command& command_of(const std::string& verb) {
                    meant ? text("; did you mean ", *meant, "?") : "; see holdfast --help"));
 }
 
-// `holdfast help VERB` is `holdfast VERB --help`.
+// `holdfast help VERB` and `holdfast --help VERB` are `holdfast VERB --help`.
 int help(const std::vector<std::string>& arguments) {
   if (arguments.size() > 2)
     throw Error(Fault::bad_input, "holdfast help takes one command, or none for all of them");
@@ -57,12 +58,10 @@ int dispatch(const std::vector<std::string>& arguments) {
     return exit_code(Fault::bad_input);
   }
   const std::string& verb = arguments.front();
-  if (verb == "--help" || verb == "-h") {
-    std::cout << overview();
-    return 0;
-  }
-  if (verb == "help") return help(arguments);
+  if (verb == "help" || verb == "--help" || verb == "-h") return help(arguments);
   if (verb == "--version") {
+    if (arguments.size() > 1)
+      throw Error(Fault::bad_input, "holdfast --version takes nothing behind it");
     std::cout << "holdfast " << HOLDFAST_VERSION << "\n";
     return 0;
   }
@@ -88,6 +87,7 @@ int dispatch(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   using namespace holdfast::gate;
+  holdfast::hold_standard_streams();
   try {
     const int code = dispatch(std::vector<std::string>(argv + 1, argv + argc));
     // A verdict that nobody could read is no verdict.

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t profile_timeout_seconds = 300;
+constexpr double profile_timeout_seconds = 300;
 
 std::string required(const Options& options, const char* name, const char* what) {
   const std::string value = options.value_or(name, "");
@@ -126,7 +126,7 @@ int profile(const Options& options) {
   const std::string device =
       required(options, "device", "D: host, cuda, or cuda-dry:sm_90, which needs no GPU");
   const fs::path out = required(options, "out", "DIR, the folder that receives the files");
-  const std::int64_t timeout = options.integer("timeout").value_or(profile_timeout_seconds);
+  const double timeout = options.positive("timeout").value_or(profile_timeout_seconds);
   const fs::path binary =
       find_suite(options.operands()[0], options.value_or("bin-dir", binary_folder().string()));
   const std::string suite = binary.filename().string();
@@ -142,7 +142,7 @@ int profile(const Options& options) {
   progress.following(text(suite, ": profiling ", id, " on ", device, " ..."));
   Outcome outcome = run_task({.program = binary,
                               .arguments = suite_arguments(options, device, id, out.string()),
-                              .timeout_seconds = static_cast<double>(timeout),
+                              .timeout_seconds = timeout,
                               .on_line = [&](std::string_view line) { tell(line, progress); }});
   outcome.complaints = as_typed(std::move(outcome.complaints));
   pass_on_refusals(outcome, suite);
@@ -161,7 +161,7 @@ int profile(const Options& options) {
   if (failed) throw Error(Fault::regression, words.empty() ? suite + " failed" : words);
   if (outcome.ending != Ending::exited || outcome.code != 0 || shown == 0)
     throw Error(Fault::incomplete,
-                text(suite, " ", describe(outcome, static_cast<double>(timeout)),
+                text(suite, " ", describe(outcome, timeout),
                      shown == 0 ? " and wrote no profile" : "", words.empty() ? "" : ": ", words));
   return 0;
 }

@@ -54,6 +54,14 @@ TEST_F(ProfileCommand, SaysWhereTheFilesAreAndWhatOpensThem) {
   EXPECT_TRUE(fs::exists(out_ / profile_name(add, "optimized")));
 }
 
+TEST_F(ProfileCommand, GivesTheSuiteNoTimeOfNothing) {
+  for (const char* timeout : {"--timeout=0", "--timeout=-1", "--timeout=nan"}) {
+    const Outcome outcome = profile("ok", add, {timeout});
+    EXPECT_EQ(outcome.code, 2) << timeout;
+    EXPECT_EQ(outcome.complaints, text("holdfast: ", timeout, ": give a positive number\n"));
+  }
+}
+
 TEST_F(ProfileCommand, TakesEnoughOfAnId) {
   EXPECT_EQ(profile("ok", "add/").code, 0);
   EXPECT_TRUE(fs::exists(out_ / profile_name(add, "optimized")));

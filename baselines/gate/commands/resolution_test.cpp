@@ -50,5 +50,11 @@ TEST_F(GateCommand, TheDoctorTellsNoResolutionOfACheckThatJudgedNothing) {
             HasSubstr("; judge again: holdfast check " + results_.string() + "\n")));
 }
 
+TEST_F(GateCommand, TheDoctorTakesAnAbsentFolderForABadArgument) {
+  const std::string absent = (folder_.path() / "absent").string();
+  expect_complaint(holdfast({"doctor", "--resolution=" + absent}), 2,
+                   HasSubstr(text("there is no folder ", absent, "; judge first: ")));
+}
+
 }  // namespace
 }  // namespace holdfast::gate

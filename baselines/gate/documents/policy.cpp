@@ -39,20 +39,20 @@ std::string kind_of_class(const std::string& device_class) {
 }
 
 bool matches_glob(std::string_view pattern, std::string_view text) {
+  const std::size_t literal = std::min(pattern.find('*'), pattern.size());
+  if (!text.starts_with(pattern.substr(0, literal))) return false;
+  pattern.remove_prefix(literal);
+  text.remove_prefix(literal);
   if (pattern.empty()) return text.empty();
   if (pattern.starts_with("**")) {
     for (std::size_t skip = 0; skip <= text.size(); ++skip)
       if (matches_glob(pattern.substr(2), text.substr(skip))) return true;
     return false;
   }
-  if (pattern.front() == '*') {
-    for (std::size_t skip = 0;; ++skip) {
-      if (matches_glob(pattern.substr(1), text.substr(skip))) return true;
-      if (skip == text.size() || text[skip] == '/') return false;
-    }
+  for (std::size_t skip = 0;; ++skip) {
+    if (matches_glob(pattern.substr(1), text.substr(skip))) return true;
+    if (skip == text.size() || text[skip] == '/') return false;
   }
-  return !text.empty() && pattern.front() == text.front() &&
-         matches_glob(pattern.substr(1), text.substr(1));
 }
 
 bool differ_in_patch_level(const std::optional<std::string>& compiler,

@@ -165,6 +165,9 @@ class Policy {
   };
   Policy held_to(Precedent precedent) const;
   bool has_precedent() const { return precedent_.policy != nullptr; }
+  // The merge base's for the same metrics; null without one. Cases have their `old_name` there.
+  const Policy* precedent() const { return precedent_.policy.get(); }
+  std::string old_name(const std::string& case_id) const;
   // Whether the merge base's policy decides.
   bool is_precedent(const std::string& case_id, const std::string& device_class,
                     const std::string& variant, const std::string& metric,
@@ -182,6 +185,11 @@ class Policy {
   Standard own_standard(const std::string& case_id, const std::string& device_class,
                         const std::string& variant, const std::string& metric,
                         const std::string& declared_kind) const;
+
+  // The rules and waivers that speak of a case on a class, whatever their variant and metric. With
+  // these, and whether that is a host's, `own_standard` is the same for any case and class.
+  std::vector<const Scope*> scopes(const std::string& case_id,
+                                   const std::string& device_class) const;
 
   // The sums of metrics that have bounds for a variant of a case; and by this policy itself.
   std::vector<Sum> sums(const std::string& case_id, const std::string& device_class,
@@ -237,7 +245,6 @@ class Policy {
   Meanings metrics_ = {};
   Precedent precedent_ = {};
 
-  std::string old_name(const std::string& case_id) const;
   void add(const std::string& suite, Policy rules);
 };
 

@@ -113,6 +113,16 @@ Standard Policy::own_standard(const std::string& case_id, const std::string& dev
   return standard;
 }
 
+std::vector<const Scope*> Policy::scopes(const std::string& case_id,
+                                         const std::string& device_class) const {
+  std::vector<const Scope*> found;
+  for (const Rule& rule : rules_)
+    if (rule.covers_case(case_id, device_class)) found.push_back(&rule);
+  for (const Waiver& waiver : waivers_)
+    if (waiver.covers_case(case_id, device_class)) found.push_back(&waiver);
+  return found;
+}
+
 std::vector<Sum> Policy::own_sums(const std::string& case_id, const std::string& device_class,
                                   const std::string& variant) const {
   const auto covers = [&](const Scope& scope) {

@@ -42,6 +42,7 @@ struct Place {
   std::string begun;       // the time of its first run
   std::int64_t order = 0;  // the least that it has in the store
   std::optional<std::string> parent = {};
+  bool has_branch = false;  // that is known
 };
 using Places = std::map<std::string, Place>;  // by the commit's name
 
@@ -51,6 +52,7 @@ void note(const HistoryRun& run, Places& places) {
   place.begun = std::min(place.begun, run.utc);
   place.order = std::min(place.order, run.commit.order);
   if (!place.parent) place.parent = run.commit.parent;
+  place.has_branch = place.has_branch || run.commit.branch.has_value();
 }
 
 std::vector<std::string> in_order(const Places& places) {
@@ -73,6 +75,43 @@ std::vector<std::string> in_order(const Places& places) {
   return ordered;
 }
 
+bool is_of_git(const std::string& commit) {
+  return !commit.starts_with("sha256:");
+}
+
+// Of each commit that has children in git, the one that goes on with it: of a known branch rather
+// than of none, then with the most descendants, then the first.
+std::map<std::string, std::string> successors(const Places& places,
+                                              const std::vector<std::string>& ordered) {
+  std::map<std::string, std::pair<bool, int>> weights;
+  std::map<std::string, std::string> chosen;
+  for (auto commit = ordered.rbegin(); commit != ordered.rend(); ++commit) {
+    const Place& place = places.at(*commit);
+    if (!is_of_git(*commit) || !place.parent) continue;
+    auto& [has_branch, descendants] = weights[*commit];
+    has_branch = place.has_branch;
+    weights[*place.parent].second += descendants + 1;
+    std::string& child = chosen[*place.parent];
+    if (child.empty() || weights.at(*commit) >= weights.at(child)) child = *commit;
+  }
+  return chosen;
+}
+
+// By commit, what HistoryLine says of it; without those of which it says nothing.
+std::map<std::string, std::string> lines_aside(const Places& places,
+                                               const std::vector<std::string>& ordered) {
+  const std::map<std::string, std::string> successor = successors(places, ordered);
+  std::map<std::string, std::string> aside;
+  for (const std::string& commit : ordered) {  // parents first
+    const Place& place = places.at(commit);
+    if (place.has_branch || !place.parent) continue;
+    const bool leaves = is_of_git(commit) && successor.at(*place.parent) != commit;
+    const auto before = aside.find(*place.parent);
+    if (leaves || before != aside.end()) aside[commit] = leaves ? commit : before->second;
+  }
+  return aside;
+}
+
 }  // namespace
 
 StoredHistory read_store(const fs::path& folder, const Wanted& wanted) {
@@ -81,22 +120,20 @@ StoredHistory read_store(const fs::path& folder, const Wanted& wanted) {
   Places places;
   const Store store = open_history(folder);
   for (const HistoryFile& file : history_files(store)) {
-    bool empty = true;
     for_each_run(file, [&](const HistoryRun& run, const HistoryMeanings&) {
-      empty = false;
       note(run, places);
       add_lines(file, run, wanted, lines);
     });
-    if (empty)
-      throw Error(Fault::bad_input, text(file.content.string(),
-                                         " holds no run, and each file of a history has one: it "
-                                         "has lost its content; restore the file"));
   }
   history.commits = in_order(places);
   std::map<std::string, std::int64_t> orders;
   for (const std::string& commit : history.commits)
     orders[commit] = static_cast<std::int64_t>(orders.size()) + 1;
-  for (HistoryLine& line : lines) line.order = orders.at(line.commit);
+  const std::map<std::string, std::string> aside = lines_aside(places, history.commits);
+  for (HistoryLine& line : lines) {
+    line.order = orders.at(line.commit);
+    if (const auto at = aside.find(line.commit); at != aside.end()) line.aside = at->second;
+  }
   std::stable_sort(lines.begin(), lines.end(), [](const HistoryLine& a, const HistoryLine& b) {
     return std::tie(a.order, a.utc.text()) < std::tie(b.order, b.utc.text());
   });

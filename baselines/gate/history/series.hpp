@@ -23,6 +23,9 @@ struct HistoryLine {
   Interned variant = {};
   Interned metric = {};
   Interned branch = {};  // that was measured; empty where it is not known
+  // Where it is not: the commit with which a line of descent left that of its parent's other
+  // children; empty on the longest one, and where the store knows of no other child.
+  Interned aside = {};
   double value = 0;
   std::optional<double> mad = {};  // between processes
   std::optional<Interned> verdict = {};

@@ -327,9 +327,27 @@ TEST_F(History, AFileThatHasLostAllOfItsRunsIsRefused) {
   const std::string whole = read_file(file_);
   for (const std::string& left : {std::string(), whole.substr(0, whole.find('\n') + 1)}) {
     write_file(file_, left, Sync::no);
-    EXPECT_THAT([&] { (void)read_history(store_); },
-                ThrowsMessage<Error>(HasSubstr("2026-11-21T12-00-00Z.ndjson holds no run")));
+    const auto refusal =
+        ThrowsMessage<Error>(HasSubstr("2026-11-21T12-00-00Z.ndjson holds no run"));
+    EXPECT_THAT([&] { (void)read_history(store_); }, refusal);
+    EXPECT_THAT([&] { append(run_of("fed", "2026-11-23T12:00:00Z")); }, refusal);
+    EXPECT_THAT([&] { (void)last_runs(store_, run_of("fed", "2026-11-23T12:00:00Z"), 2); },
+                refusal);
   }
+}
+
+// Names stand before the run that is the first to have them.
+TEST_F(History, AFileThatEndsInNamesOfNoRunIsCutShort) {
+  append(run_of());
+  Results second = run_of("def", "2026-11-22T12:00:00Z");
+  second.cases.front().id = "toy/other/f64";
+  append(second);
+  const std::string whole = read_file(file_);
+  write_file(file_, whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1), Sync::no);
+  const auto refusal = ThrowsMessage<Error>(
+      HasSubstr("its last line names what no run behind it measured, so it is cut short"));
+  EXPECT_THAT([&] { (void)read_history(store_); }, refusal);
+  EXPECT_THAT([&] { append(run_of("fed", "2026-11-23T12:00:00Z")); }, refusal);
 }
 
 TEST_F(History, TheLastRunsAreThoseOfTheSameSuiteMachineAndTools) {

@@ -42,7 +42,7 @@ std::vector<Stretch> stretches_of(const TrendSeries& series) {
 
 // The branches that do not go on with the longest one, before or behind it, but stand in between:
 // what they measured says nothing of the levels there. Points of an unknown branch are the
-// longest's.
+// longest's, but for those of a line of descent aside.
 std::set<std::string> side_branches(const TrendSeries& series) {
   std::vector<Stretch> found = stretches_of(series), trunk;
   std::stable_sort(found.begin(), found.end(),
@@ -101,10 +101,9 @@ void find_changes(TrendSeries& series, const Group& group, bool newest,
 
 void analyse(TrendSeries& series, const std::optional<std::string>& anchor) {
   const std::set<std::string> sides = side_branches(series);
-  const std::string trunk;
   const auto branch_of = [&](const TrendPoint& point) -> const std::string& {
     const std::string& branch = point.line->branch;
-    return sides.contains(branch) ? branch : trunk;
+    return sides.contains(branch) ? branch : point.line->aside.text();
   };
   std::map<std::string, std::map<std::string, Group>> groups;  // by fingerprint and branch
   for (std::size_t i = 0; i < series.points.size(); ++i) {

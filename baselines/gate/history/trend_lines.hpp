@@ -41,8 +41,9 @@ struct TrendDrift {
 };
 
 // One metric of one variant of a case on a device class. Points of different fingerprints (machine,
-// driver, compiler) are not comparable, and a branch that was measured in between another goes its
-// own way: they stand in one series, and segments are found in each of them alone.
+// driver, compiler) are not comparable, and a branch that was measured in between another, or where
+// none is known a line of descent aside, goes its own way: they stand in one series, and segments
+// are found in each of them alone.
 struct TrendSeries {
   std::vector<TrendPoint> points = {};  // in commit order, never empty
   std::vector<TrendSegment> segments = {};

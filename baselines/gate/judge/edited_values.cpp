@@ -20,7 +20,8 @@ class Edits {
   Edits(const MergeBase& base, const ChangeSet& change) : base_(base), change_(change) {}
 
   std::vector<RuleChange> run() {
-    for (const List& list : change_.lists) policies_.emplace(list.suite, policy_of(list));
+    const Policy held = held_to(base_, change_);
+    for (const List& list : change_.lists) policies_.emplace(list.suite, held.with(list.metrics));
     for (const auto& [place, before] : base_.baselines)
       if (const auto after = change_.baselines.find(place); after != change_.baselines.end())
         compare_baselines(place, before, after->second);
@@ -41,8 +42,6 @@ class Edits {
   const ChangeSet& change_;
   std::map<std::string, Policy, std::less<>> policies_ = {};  // by suite
   std::vector<RuleChange> rows_ = {};
-
-  Policy policy_of(const List& list) const { return held_to(base_, change_).with(list.metrics); }
 
   void compare_baselines(const std::string& place, const Baseline& before, const Baseline& after) {
     const std::set<std::string> known = reasons(before);

@@ -12,6 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* aliases_file = "aliases.json";
 constexpr const char* older_policy = "policy.json";  // of all suites, where the folder is now
 
 std::string place_at(const std::string& file, const std::string& commit) {
@@ -26,16 +27,16 @@ std::vector<PolicyFile> policy_files(const Places& places, const std::string& co
   std::vector<PolicyFile> files;
   const fs::path above = around(places.policy);
   const std::string folder = places.policy.filename();
-  for (const std::string& file : files_at(above, folder, commit))
+  for (auto& [file, content] : files_at(above, {folder}, commit))
     if (fs::path(file).extension() == ".json" && fs::path(file).parent_path() == folder)
       files.push_back({.name = fs::path(file).filename(),
                        .place = place_at(file, commit),
-                       .content = file_at(above, file, commit).value_or("")});
+                       .content = std::move(content)});
   if (!files.empty()) return files;
-  if (auto older = file_at(places.baselines, older_policy, commit))
+  for (auto& [file, content] : files_at(places.baselines, {older_policy}, commit))
     files.push_back({.name = "common.json",
                      .place = place_at(older_policy, commit),
-                     .content = std::move(*older)});
+                     .content = std::move(content)});
   return files;
 }
 
@@ -103,9 +104,8 @@ void refuse_links_at(const fs::path& folder, const std::vector<std::string>& und
 void refuse_links_of(const Places& places, const std::string& commit) {
   for (const fs::path& folder : {places.baselines, places.policy}) refuse_links(folder);
   refuse_links_below(places.policy);
-  for (const char* place : {"devices", "aliases.json"})
-    refuse_links_below(places.baselines / place);
-  refuse_links_at(places.baselines, {"devices", "aliases.json", older_policy}, commit);
+  for (const char* place : {"devices", aliases_file}) refuse_links_below(places.baselines / place);
+  refuse_links_at(places.baselines, {"devices", aliases_file, older_policy}, commit);
   refuse_links_at(around(places.policy), {places.policy.filename()}, commit);
 }
 
@@ -117,13 +117,13 @@ MergeBase read_merge_base(const Places& places, const std::string& commit,
   MergeBase base{.commit = commit};
   if (const auto files = policy_files(places, commit); !files.empty())
     base.policy = std::make_shared<const Policy>(Policy::of(files, today, Policy::Age::earlier));
-  if (const auto aliases = file_at(places.baselines, "aliases.json", commit))
-    base.aliases =
-        Aliases::parse(Document(place_at("aliases.json", commit), *aliases, Comments::allowed));
-  for (const std::string& place : files_at(places.baselines, "devices", commit)) {
+  auto files = files_at(places.baselines, {aliases_file, "devices"}, commit);
+  if (const auto aliases = files.extract(aliases_file))
+    base.aliases = Aliases::parse(
+        Document(place_at(aliases_file, commit), aliases.mapped(), Comments::allowed));
+  for (const auto& [place, content] : files) {
     if (fs::path(place).extension() != ".json") continue;
-    const auto content = file_at(places.baselines, place, commit);
-    base.baselines[place] = parse_baseline(Document(place_at(place, commit), content.value_or("")));
+    base.baselines[place] = parse_baseline(Document(place_at(place, commit), content));
     base.aliases.rename(base.baselines[place]);
   }
   return base;

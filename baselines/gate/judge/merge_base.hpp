@@ -55,6 +55,9 @@ std::string present_name(const MergeBase& base, const Aliases& aliases, const st
 // The change's policy, held to the merge base's.
 Policy held_to(const MergeBase& base, const ChangeSet& change);
 
+// What the change's policy says otherwise of metrics that the merge base's decides.
+std::vector<RuleChange> policy_changes(const MergeBase& base, const ChangeSet& change);
+
 // Accepted values and tools that the change edits so that more passes, without what only a measured
 // value shows.
 std::vector<RuleChange> edited_values(const MergeBase& base, const ChangeSet& change);

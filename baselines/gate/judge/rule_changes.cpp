@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of what a change does to what judges it.
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "gate/documents/case_name.hpp"
@@ -14,23 +15,17 @@ namespace {
 constexpr const char* by_own_rules = "judged by this change's own rules";
 constexpr const char* variants[] = {"optimized", "reference", case_variant};
 
-const ListedCase* find_case(const std::vector<List>& lists, const std::string& id) {
+// By id.
+std::map<std::string, const ListedCase*> cases_of(const std::vector<List>& lists) {
+  std::map<std::string, const ListedCase*> cases;
   for (const List& list : lists)
-    for (const ListedCase& listed : list.cases)
-      if (listed.id == id) return &listed;
-  return nullptr;
+    for (const ListedCase& listed : list.cases) cases.try_emplace(listed.id, &listed);
+  return cases;
 }
 
 bool has_suite(const std::vector<List>& lists, std::string_view suite) {
   return std::any_of(lists.begin(), lists.end(),
                      [&](const List& list) { return list.suite == suite; });
-}
-
-// A class that a rule's glob speaks of.
-std::string class_of(std::string glob) {
-  for (std::size_t star = glob.find('*'); star != std::string::npos; star = glob.find('*'))
-    glob.replace(star, 1, "x");
-  return glob;
 }
 
 class Table {
@@ -39,7 +34,7 @@ class Table {
 
   std::vector<RuleChange> run() {
     if (base_.policy) {
-      compare_policies();
+      for (RuleChange& change : policy_changes(base_, change_)) add(std::move(change));
       compare_suspects();
       look_for_idle_rules();
     }
@@ -60,6 +55,7 @@ class Table {
   const ChangeSet& change_;
   const std::set<std::string> known_ =
       base_.policy ? base_.policy->reasons() : std::set<std::string>();
+  const std::map<std::string, const ListedCase*> cases_ = cases_of(change_.lists);
   std::vector<RuleChange> rows_ = {};
 
   std::string if_new(const std::string& why) const { return is_new(why, known_) ? why : ""; }
@@ -67,85 +63,6 @@ class Table {
   void add(RuleChange row) {
     row.blocking = row.loosens && row.why.empty();
     rows_.push_back(std::move(row));
-  }
-
-  // Of the baselines, and those that a rule of either policy names.
-  std::set<std::string> device_classes() const {
-    std::set<std::string> classes;
-    for (const auto& [place, baseline] : base_.baselines) classes.insert(baseline.device_class);
-    for (const Policy* policy : {base_.policy.get(), &change_.policy})
-      for (const Rule& rule : policy->rules())
-        if (!rule.device.empty()) classes.insert(class_of(rule.device));
-    for (const char* any : {"host", "cuda-dry", "gpu"}) classes.insert(any);
-    return classes;
-  }
-
-  // What differs for many values in the same way is one row.
-  struct Difference {
-    StandardChange change;
-    std::string metric;
-    std::string first;  // a value that it is about
-    std::size_t values = 0;
-  };
-  using Differences =
-      std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>,
-               Difference>;
-
-  void compare_policies() {
-    Differences found;
-    const std::set<std::string> classes = device_classes();
-    for (const List& list : change_.lists) {
-      const Policy policy = held_to(base_, change_).with(list.metrics);
-      for (const ListedCase& listed : list.cases)
-        for (const auto& [kind, metrics] : listed.devices)
-          for (const std::string& on : classes)
-            if (kind_of_class(on) == kind) compare_case(policy, listed.id, on, metrics, found);
-    }
-    for (const auto& [key, one] : found) {
-      const StandardChange& change = one.change;
-      add({.rule = text(
-               change.what, " of ", one.metric, ", ",
-               one.values == 1 ? "for " : text("for ", plural(one.values, "value"), " such as "),
-               one.first, change.said.place.empty() ? "" : text(" (", change.said.place, ")")),
-           .before = change.before,
-           .after = change.after,
-           .why = change.excused ? change.said.why : "",
-           .loosens = change.loosens});
-    }
-  }
-
-  void compare_case(const Policy& policy, const std::string& id, const std::string& on,
-                    const std::vector<std::string>& metrics, Differences& found) const {
-    for (const std::string& metric : metrics)
-      for (const char* variant : variants) {
-        const auto meaning = policy.metrics().find(metric);
-        if (meaning == policy.metrics().end() ||
-            !policy.is_precedent(id, on, variant, metric, meaning->second.kind))
-          continue;
-        const auto& kind = meaning->second.kind;
-        note(compare(policy.standard(id, on, variant, metric, kind),
-                     policy.own_standard(id, on, variant, metric, kind), known_),
-             metric, text(id, ' ', variant, " on ", on), found);
-      }
-    for (const char* variant : variants) {
-      const std::vector<Sum> own = policy.own_sums(id, on, variant);
-      for (const Sum& sum : policy.sums(id, on, variant)) {
-        const auto same = std::find_if(own.begin(), own.end(),
-                                       [&](const Sum& one) { return one.metrics == sum.metrics; });
-        note(compare(sum.standard, same == own.end() ? Sum().standard : same->standard, known_),
-             sum.name, text(id, ' ', variant, " on ", on), found);
-      }
-    }
-  }
-
-  static void note(const std::vector<StandardChange>& changes, const std::string& metric,
-                   const std::string& value, Differences& found) {
-    for (const StandardChange& change : changes) {
-      Difference& one = found[{change.what, metric, change.before, change.after,
-                               change.said.place + change.said.why}];
-      if (one.values++ == 0)
-        one = {.change = change, .metric = metric, .first = value, .values = 1};
-    }
   }
 
   void compare_suspects() {
@@ -288,10 +205,10 @@ class Table {
 
   std::string lost_how(const std::string& id, const std::string& key, const Entries* now) const {
     const bool known = change_.complete || has_suite(change_.lists, suite_of(id));
-    const ListedCase* listed = find_case(change_.lists, id);
-    if (known && !listed) return "no such case";
-    if (listed && !tier_includes("gate", listed->tier))
-      return text("of the tier ", listed->tier, ", which does not gate");
+    const auto listed = cases_.find(id);
+    if (known && listed == cases_.end()) return "no such case";
+    if (listed != cases_.end() && !tier_includes("gate", listed->second->tier))
+      return text("of the tier ", listed->second->tier, ", which does not gate");
     return now && now->contains(key) ? "" : "taken out of the baseline";
   }
 

@@ -26,7 +26,7 @@ constexpr OptionRow common[] = {
 void print_row(std::string& out, const OptionRow& row) {
   std::string left = text("  --", row.name, row.value.empty() ? "" : "=", row.value);
   left.resize(std::max<std::size_t>(left.size() + 2, 28), ' ');
-  out += text(left, row.help, "\n");
+  out += text(left, row.needs.empty() ? "" : text("with --", row.needs, ": "), row.help, "\n");
 }
 
 // Length of the longest common prefix: enough to guess what a mistyped option meant.
@@ -94,6 +94,15 @@ const OptionRow& row_of(std::string_view argument, const std::vector<OptionRow>&
   return *row;
 }
 
+// What is given and would be ignored was meant otherwise.
+void refuse_idle(const std::vector<OptionRow>& rows, const std::set<std::string>& given) {
+  for (const OptionRow& row : rows)
+    if (!row.needs.empty() && given.contains(std::string(row.name)) &&
+        !given.contains(std::string(row.needs)))
+      throw Error(Fault::bad_input, text("--", row.name, " says nothing without --", row.needs,
+                                         "; give both, or leave it out"));
+}
+
 }  // namespace
 
 std::optional<int> SuiteOptions::integer(std::string_view name) const {
@@ -158,6 +167,7 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
     else if (!take_profile_option(name, *value, options.profiling))
       options.custom[std::string(name)] = *value;
   }
+  refuse_idle(rows, given);
   if (!options.list.empty() && options.list != "json" && options.list != "people")
     throw Error(Fault::bad_input,
                 text("--list=", options.list, ": the formats are json and people"));

@@ -17,6 +17,7 @@ struct OptionRow {
   std::string_view name = {};   // without the dashes
   std::string_view value = {};  // what its value is called in --help; empty for a switch
   std::string_view help = {};
+  std::string_view needs = {};  // another option, without which this one says nothing
 };
 
 struct SuiteOptions {
@@ -37,8 +38,9 @@ struct SuiteOptions {
   std::optional<int> integer(std::string_view name) const;
 };
 
-// Throws Error{bad_input} for an unknown option, one given twice, a missing value, a switch with
-// one, a filter that is no regular expression. Google Benchmark's flags may repeat.
+// Throws Error{bad_input} for an unknown option, one given twice, one that says nothing without
+// another, a missing value, a switch with one, a filter that is no regular expression. Google
+// Benchmark's flags may repeat.
 SuiteOptions parse_options(const std::vector<std::string>& arguments,
                            const std::vector<OptionRow>& custom);
 

@@ -19,11 +19,11 @@ constexpr OptionRow rows[] = {
     {"dump-kernels", "DIR", "source, PTX, cubin, resources and launches of each kernel"},
     {"profile-steps", "K", "profile K steps in a row after the warm-up (10)"},
     {"profile-every", "N", "profile periodically: K steps at step N, 2 N, ..."},
-    {"profile-windows", "W", "how often, with --profile-every (3)"},
+    {"profile-windows", "W", "how often (3)", "profile-every"},
     {"variant", "WHICH", "which is profiled: optimized (default), reference or both"},
     {"assert-mean", "SECONDS", "profile, and exit 1 when a mean step takes longer"},
     {"nvml-log", "FILE", "sample the GPU's load, memory, clocks and power meanwhile, as CSV"},
-    {"nvml-period", "SECONDS", "between two samples (0.1)"},
+    {"nvml-period", "SECONDS", "between two samples (0.1)", "nvml-log"},
 };
 
 int positive(std::string_view name, const std::string& digits) {

@@ -77,6 +77,13 @@ TEST(ProfileOptions, ThatSayOnlyHowAreNotEnough) {
               HasSubstr("--variant says how"));
 }
 
+TEST(ProfileOptions, ThatSayNothingWithoutAnotherAreRefused) {
+  EXPECT_EQ(profile_complaint({"--profile=p", "--profile-windows=2"}),
+            "--profile-windows says nothing without --profile-every; give both, or leave it out");
+  EXPECT_EQ(profile_complaint({"--nvml-period=1"}),
+            "--nvml-period says nothing without --nvml-log; give both, or leave it out");
+}
+
 TEST(ProfileOptions, RefuseToAssertATimeWhereNothingRuns) {
   EXPECT_THAT(profile_complaint({"--device=cuda-dry:sm_90", "--assert-mean=1"}),
               HasSubstr("executes nothing"));

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "harness/ceilings/ceilings.hpp"
+#include "harness/measure/ceilings_of.hpp"
 #include "harness/profile/kernel_dump.hpp"
 #include "harness/profile/memory_profile.hpp"
 #include "harness/profile/profile.hpp"
@@ -110,7 +110,7 @@ bool profile_cases(const std::string& suite, const std::vector<const Case*>& cas
   if (!options.profiling.dump_kernels.empty() && !backend->device)
     say("--dump-kernels: the host backend compiles no kernels, so none are written");
   std::optional<Ceilings> ceilings;
-  if (!options.profiling.profile.empty()) ceilings = calibrate(*backend);
+  if (!options.profiling.profile.empty()) ceilings = ceilings_of(*backend);
   std::size_t number = 0, profiled = 0;
   std::vector<std::string> complaints;
   for (const Case* one : cases) {

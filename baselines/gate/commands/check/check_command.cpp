@@ -9,6 +9,7 @@
 #include "gate/commands/check/check.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"
+#include "gate/history/append.hpp"
 #include "gate/report/terminal.hpp"
 
 namespace holdfast::gate {
@@ -75,6 +76,7 @@ void refuse_what_is_no_folder(const CheckRequest& request) {
       !std::filesystem::is_directory(request.store, ignored))
     throw Error(Fault::bad_input, text("--store=", request.store.string(),
                                        ": is not a folder; name that of the history"));
+  if (!request.store.empty()) refuse_results(request.store);
   for (const std::filesystem::path& root : request.again)
     if (!std::filesystem::is_directory(root, ignored))
       throw Error(Fault::bad_input,

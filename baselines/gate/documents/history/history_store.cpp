@@ -22,8 +22,14 @@ Error cannot_read(const fs::path& path, std::string_view why) {
   return Error(Fault::bad_input, text("cannot read ", path.string(), ": ", why));
 }
 
-Error cut_short(const fs::path& path) {
-  return cannot_read(path, "its last line has no end, so it is cut short; restore the file");
+Error cut_short(const fs::path& path, const char* sign) {
+  return cannot_read(path, text(sign, ", so it is cut short; restore the file"));
+}
+
+Error no_run(const fs::path& path) {
+  return Error(Fault::bad_input, text(path.string(),
+                                      " holds no run, and each file of a history has one: it has "
+                                      "lost its content; restore the file"));
 }
 
 constexpr std::size_t longest_line = std::size_t{1} << 25;
@@ -76,7 +82,7 @@ void for_each_text_line(const fs::path& path, const std::function<void(std::stri
     held.erase(0, begin);
     if (held.size() > longest_line) throw no_line(path);
   }
-  if (!held.empty()) throw cut_short(path);
+  if (!held.empty()) throw cut_short(path, "its last line has no end");
 }
 
 // Shows `use` each line as a document that is called FILE:LINE.
@@ -135,10 +141,15 @@ std::vector<HistoryFile> history_files(const Store& store) {
 }
 
 void read_segment(const HistoryFile& file, HistorySegment& segment, const UseRun& use) {
+  bool ends_in_a_run = false;
   for_each_document(file.content, [&](const Document& line) {
     const auto run = segment.read(line);
+    ends_in_a_run = run.has_value();
     if (run && use) use(*run, segment.meanings());
   });
+  if (segment.runs() == 0) throw no_run(file.content);
+  if (!ends_in_a_run)
+    throw cut_short(file.content, "its last line names what no run behind it measured");
 }
 
 void for_each_run(const HistoryFile& file, const UseRun& use) {
@@ -149,6 +160,7 @@ void for_each_run(const HistoryFile& file, const UseRun& use) {
   }
   OldHistory old(file.device_class, file.begin);
   for_each_document(file.content, [&](const Document& line) { old.read(line); });
+  if (old.runs().empty()) throw no_run(file.content);
   for (const HistoryRun& run : old.runs()) use(run, {});
 }
 
