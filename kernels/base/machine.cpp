@@ -13,15 +13,6 @@ namespace holdfast {
 
 namespace {
 
-std::string widest_isa() {
-#if !defined(__clang__) || __clang_major__ >= 18  // the fuzzers' clang knows no levels
-  if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
-  if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
-  if (__builtin_cpu_supports("x86-64-v2")) return "x86-64-v2";
-#endif
-  return "x86-64";
-}
-
 // No process has more CPUs than a cpu_set_t.
 Setting<int> thread_setting(const char* variable) {
   auto setting = positive_setting<int>(variable);
@@ -43,8 +34,17 @@ bool grants_real_time() {
 
 }  // namespace
 
-HostIsa chosen_isa() {
-  HostIsa isa{.name = widest_isa()};
+std::string widest_isa() {
+#if !defined(__clang__) || __clang_major__ >= 18  // the fuzzers' clang knows no levels
+  if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
+  if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
+  if (__builtin_cpu_supports("x86-64-v2")) return "x86-64-v2";
+#endif
+  return "x86-64";
+}
+
+HostIsa chosen_isa(const std::string& widest) {
+  HostIsa isa{.name = widest};
   const char* setting = std::getenv("HOLDFAST_ISA");
   if (!setting || !*setting) return isa;
   if (!has_host_code(setting))

@@ -34,14 +34,16 @@ Setting<Number> positive_setting(const char* variable) {
               text(variable, " is '", digits, "': set it to a positive number or unset it")};
 }
 
-// The widest instruction set that this CPU has: x86-64-v4, -v3, -v2 or x86-64; or the narrower one
-// that HOLDFAST_ISA names, so that a machine can measure as another class does. A setting that
-// names none is passed over, and complained of.
+// The widest instruction set that this CPU has: x86-64-v4, -v3, -v2 or x86-64.
+std::string widest_isa();
+
+// That one, or the narrower one that HOLDFAST_ISA names, so that a machine can measure as another
+// class does. A setting that names none is passed over, and complained of.
 struct HostIsa {
   std::string name = {};
   std::string complaint = {};
 };
-HostIsa chosen_isa();
+HostIsa chosen_isa(const std::string& widest = widest_isa());
 std::string host_isa();
 // Whether host code is compiled for it.
 bool has_host_code(std::string_view isa);

@@ -7,7 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <map>
+#include <set>
 #include <sstream>
 
 namespace holdfast {
@@ -30,6 +34,7 @@ class With {
     unsetenv("HOLDFAST_NUM_THREADS");
     unsetenv("SLURM_CPUS_PER_TASK");
     unsetenv("HOLDFAST_PRECEDENCE");
+    unsetenv("HOLDFAST_ISA");
   }
 };
 
@@ -134,6 +139,51 @@ TEST(HostIsa, HasHostCodeFromTheThirdLevelOn) {
   EXPECT_TRUE(has_host_code("x86-64-v3"));
   EXPECT_FALSE(has_host_code("x86-64-v2"));
   EXPECT_FALSE(has_host_code("x86-64"));
+}
+
+TEST(HostIsa, IsTheWidestOrANarrowerOneThatIsNamed) {
+  const With none(With::Settings{});
+  for (const char* widest : {"x86-64-v4", "x86-64-v3", "x86-64-v2"})
+    EXPECT_EQ(chosen_isa(widest).name, widest);
+  const With named(With::Settings{{"HOLDFAST_ISA", "x86-64-v3"}});
+  EXPECT_EQ(chosen_isa("x86-64-v4").name, "x86-64-v3");
+  EXPECT_EQ(chosen_isa("x86-64-v4").complaint, "");
+}
+
+TEST(HostIsa, IsNeverOneThatTheCpuLacks) {
+  const With named(With::Settings{{"HOLDFAST_ISA", "x86-64-v4"}});
+  EXPECT_EQ(chosen_isa("x86-64-v3").name, "x86-64-v3");
+  EXPECT_EQ(chosen_isa("x86-64-v3").complaint,
+            "HOLDFAST_ISA is 'x86-64-v4', and this CPU has x86-64-v3: unset it, or use another "
+            "machine");
+}
+
+TEST(HostIsa, WithoutHostCodeIsComplainedOf) {
+  for (const char* name : {"x86-64-v2", "avx512", "x86-64-v5"}) {
+    const With named(With::Settings{{"HOLDFAST_ISA", name}});
+    EXPECT_EQ(chosen_isa("x86-64-v4").name, "x86-64-v4");
+    EXPECT_NE(chosen_isa("x86-64-v4").complaint, "") << name;
+  }
+}
+
+TEST(HostIsa, OfThisMachineIsWhatTheSystemSaysOfIt) {
+#if defined(__clang__) && __clang_major__ < 18
+  GTEST_SKIP() << "this compiler knows no levels";
+#endif
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(cpuinfo, line) && !line.starts_with("flags")) {
+  }
+  if (line.empty()) GTEST_SKIP() << "this system does not tell what its CPU can do";
+  std::istringstream words(line);
+  const std::set<std::string> flags(std::istream_iterator<std::string>(words), {});
+  const auto all = [&](std::initializer_list<const char*> names) {
+    return std::ranges::all_of(names, [&](const char* name) { return flags.contains(name); });
+  };
+  const bool v3 = all({"avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"});
+  const bool v4 = v3 && all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
+  EXPECT_EQ(widest_isa() == "x86-64-v4", v4);
+  EXPECT_EQ(has_host_code(widest_isa()), v3);
 }
 
 TEST(Processors, AreNamedByVendorFamilyAndModelOfTheFirst) {

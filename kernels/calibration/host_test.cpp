@@ -2,7 +2,10 @@
 // The calibrations compute what they must, on each instruction set that this CPU has.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "calibration/calibration.hpp"
 #include "calibration/variants.hpp"
@@ -87,6 +90,21 @@ TEST(HostCalibrations, UseTheFootprintThatTheyAreGiven) {
     EXPECT_NEAR(calibration->work().bytes, 1e6, 4e3) << name(kind);
     EXPECT_NEAR(static_cast<double>(backend->ledger.live_bytes), 1e6, 4e3) << name(kind);
   }
+}
+
+TEST(HostCalibrations, AreBrokenWhereAResultEndsEarlyOrIsNoNumber) {
+  struct Told : Calibration {
+    explicit Told(std::vector<double> values) : told(std::move(values)) {}
+    void step() override {}
+    std::vector<double> result() override { return told; }
+    std::vector<double> expected() const override { return {1, 2}; }
+    Work work() const override { return {}; }
+    std::vector<double> told;
+  };
+  Told right({1, 2}), short_of_one({1}), no_number({1, NAN});
+  EXPECT_NO_THROW(verify(right, "toy"));
+  EXPECT_THROW(verify(short_of_one, "toy"), Error);
+  EXPECT_THROW(verify(no_number, "toy"), Error);
 }
 
 TEST(HostCalibrations, RefuseWhatOnlyADeviceHas) {

@@ -2,10 +2,16 @@
 #include "families/protocols.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "runtime/backend/buffer.hpp"
+#include "runtime/compile/program_cache.hpp"
 
 namespace holdfast {
 namespace {
@@ -54,12 +60,32 @@ TEST(InTurn, InputsThatAreComputedAnewAreRight) {
 }
 
 TEST(InTurn, AnInputThatIsTakenForTheOtherIsFound) {
-  const auto kept = std::make_shared<std::optional<double>>();
+  for (const double first : {1., 2.}) {  // of which the other is the wrong one
+    const auto kept = std::make_shared<std::optional<double>>(first);
+    const Measurement found = measured(turn_metrics(), [&](Session& session) {
+      in_turn(session, {turn(1, kept), turn(2, kept)});
+    });
+    EXPECT_EQ(found.check, CheckStatus::failed);
+    EXPECT_EQ(found.optimized.readings.at("allclose"), 0) << first;
+  }
+}
+
+TEST(InTurn, AResultThatIsLeftFromTheRoundBeforeIsFound) {
+  struct Once : Computation {
+    explicit Once(Backend& backend) : out(backend, 1, "out") {}
+    void step() override {
+      if (!std::exchange(done, true)) out.data()[0] = 1;
+    }
+    std::vector<double> result() override { return {out.data()[0]}; }
+    Buffer<double> out;
+    bool done = false;
+  };
+  Turn once = turn(1);
+  once.steps.make = [](Backend& backend, Variant) { return std::make_unique<Once>(backend); };
   const Measurement found = measured(turn_metrics(), [&](Session& session) {
-    in_turn(session, {turn(1, kept), turn(2, kept)});
+    in_turn(session, {once, turn(2)});
   });
   EXPECT_EQ(found.check, CheckStatus::failed);
-  EXPECT_EQ(found.optimized.readings.at("allclose"), 0);
 }
 
 TEST(ShapeChange, HoldsEachOtherResultToItsOwnOracle) {
@@ -80,7 +106,9 @@ TEST(Memory, IsPutBesideItsEstimateAndTheRuleOfThumb) {
     memory(session, {.make = steps.make,
                      .rule_of_thumb_bytes = 4,
                      .live =
-                         [&](Backend&, Variant, Computation& computation) {
+                         [&](Backend& backend, Variant variant, Computation& computation) {
+                           const Buffer<double> scratch(
+                               backend, variant == Variant::optimized ? 1 : 3, "scratch");
                            computation.step();
                            check(session, steps.oracle, computation);
                          },
@@ -92,10 +120,31 @@ TEST(Memory, IsPutBesideItsEstimateAndTheRuleOfThumb) {
   EXPECT_EQ(found.status, Measurement::Status::ok) << found.reason;
   EXPECT_EQ(found.check, CheckStatus::passed);
   EXPECT_THAT(found.optimized.readings,
-              UnorderedElementsAre(Pair("peak_bytes", 8), Pair("rule_of_thumb_ratio", 2),
-                                   Pair("estimate_ratio", 0.5)));
+              UnorderedElementsAre(Pair("peak_bytes", 16), Pair("rule_of_thumb_ratio", 4),
+                                   Pair("estimate_ratio", 1)));
   EXPECT_THAT(found.reference->readings,
-              UnorderedElementsAre(Pair("peak_bytes", 8), Pair("rule_of_thumb_ratio", 2)));
+              UnorderedElementsAre(Pair("peak_bytes", 32), Pair("rule_of_thumb_ratio", 8)));
+}
+
+TEST(Memory, IsThatOfEachVariant) {
+  std::vector<Variant> made;
+  const Measurement found = measured(memory_metrics(), [&](Session& session) {
+    memory(session,
+           {.make =
+                [&](Backend& backend, Variant variant) {
+                  made.push_back(variant);
+                  return constant(1).make(backend, variant);
+                },
+            .rule_of_thumb_bytes = 8,
+            .live =
+                [&](Backend&, Variant, Computation& computation) {
+                  computation.step();
+                  check(session, constant(1).oracle, computation);
+                },
+            .estimate = [](Backend&, Variant, Computation&) { return std::optional(8.); }});
+  });
+  EXPECT_EQ(found.status, Measurement::Status::ok) << found.reason;
+  EXPECT_THAT(made, testing::ElementsAre(Variant::optimized, Variant::reference));
 }
 
 TEST(Metrics, OfAProtocolAndOfItsSuiteStandInOneList) {
@@ -128,6 +177,75 @@ TEST(Compile, ReadsAllOfItsMetricsAndWhatIsCompiledAgain) {
   EXPECT_EQ(found.status, Measurement::Status::ok) << found.reason;
   EXPECT_EQ(found.optimized.readings.size(), compile_metrics().size());
   EXPECT_EQ(found.optimized.readings.at("compile_steady"), 2);
+}
+
+// Each that is made, and each step, asks for one program more.
+struct Compiling : Idle {
+  explicit Compiling(Backend& on) : backend(on) { step(); }
+  void step() override { ++backend.ledger.counts.programs; }
+  Backend& backend;
+};
+Steps compiling() {
+  return {.make = [](Backend& backend, Variant) { return std::make_unique<Compiling>(backend); }};
+}
+
+std::map<std::string, double> dry_readings(const std::vector<MetricDeclaration>& metrics,
+                                           const Protocol& protocol) {
+  const Measurement found = measure(
+      {.id = "toy", .devices = gpu, .recipe = protocol, .metrics = metrics}, "cuda-dry:sm_90", {});
+  EXPECT_EQ(found.status, Measurement::Status::ok) << found.reason;
+  return {found.optimized.readings.begin(), found.optimized.readings.end()};
+}
+
+TEST(ShapeChange, CountsTheProgramsOfTheOthersApart) {
+  const auto readings = dry_readings(shape_change_metrics(), [](Session& session) {
+    shape_change(session, compiling(), {compiling(), compiling()});
+  });
+  EXPECT_EQ(readings.at("compile_warm"), 2);
+  EXPECT_EQ(readings.at("compile_steady"), 4);
+}
+
+TEST(InTurn, CountsTheProgramsOfAllTurnsAfterTheFirst) {
+  const auto readings = dry_readings(turn_metrics(), [](Session& session) {
+    in_turn(session, {{.steps = compiling()}, {.steps = compiling()}});
+  });
+  EXPECT_EQ(readings.at("compile_steady"), 4);
+}
+
+const Program toy = {.code = {"test/toy.cu", "__global__ void toy() {}"}, .entries = {"toy"}};
+
+std::unique_ptr<Computation> compile_toy(Backend& backend) {
+  backend.compiler->compile(toy);
+  return std::make_unique<Idle>();
+}
+
+TEST(Compile, RunsTheCompilerWhateverTheCachesHold) {
+  (void)compile_toy(*open_backend("cuda-dry:sm_90"));
+  const auto readings = dry_readings(compile_metrics(), [](Session& session) {
+    (void)compile(session, compile_toy, [](const FirstCall&) {});
+  });
+  EXPECT_EQ(readings.at("nvrtc_runs"), 1);
+}
+
+// Without a disk cache the process's memo serves, after a call that filled it.
+TEST(WarmFirstCall, ForgetsTheMemoOfTheProcess) {
+  const char* const given = std::getenv("HOLDFAST_CACHE_DIR");
+  const std::string before = given ? given : "";
+  for (const bool disk : {true, false}) {
+    const std::string folder = text(testing::TempDir(), "holdfast_warm_", getpid());
+    setenv("HOLDFAST_CACHE_DIR", disk ? folder.c_str() : "/proc/none", 1);
+    forget_cached_programs();
+    int made = 0;
+    (void)dry_readings({}, [&](Session& session) {
+      (void)warm_first_call_seconds(session, [&](Backend& backend) {
+        ++made;
+        return compile_toy(backend);
+      });
+    });
+    EXPECT_EQ(made, disk ? 2 : 3);
+    std::filesystem::remove_all(folder);
+  }
+  before.empty() ? unsetenv("HOLDFAST_CACHE_DIR") : setenv("HOLDFAST_CACHE_DIR", before.c_str(), 1);
 }
 #endif
 

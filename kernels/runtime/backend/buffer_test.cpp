@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <limits>
 
 #include "runtime/backend/spoil.hpp"
 #include "testing/error_of.hpp"
@@ -98,6 +99,17 @@ TEST_F(HostBuffer, SpoiltIsOnlyWhatLivesOnThisBackend) {
 TEST_F(HostBuffer, MayBeEmpty) {
   const Buffer<int> buffer(*backend, 0, "b");
   EXPECT_TRUE(buffer.to_host().empty());
+}
+
+TEST_F(HostBuffer, WhatTheMachineRefusesIsNotHeld) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer ends the process instead";
+#endif
+  backend->ledger.limit_to(std::numeric_limits<std::int64_t>::max());
+  EXPECT_THAT(
+      refusal_of([&] { allocate(*backend, std::size_t{1} << 60, "huge"); }, Fault::out_of_memory),
+      testing::HasSubstr("and this machine has no more"));
+  EXPECT_EQ(backend->ledger.live_bytes, 0);
 }
 
 TEST_F(HostBuffer, MoreThanTheMemoryLimitIsRefusedWithBothNumbers) {

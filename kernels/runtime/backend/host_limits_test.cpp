@@ -50,6 +50,16 @@ TEST(HostLimits, SlurmsMemoryPerCpuIsMultipliedByItsCpus) {
             40 << 20);
 }
 
+TEST(HostLimits, SlurmsMemoryPerCpuIsOfAllThreadsWhereItTellsNoCpus) {
+  EXPECT_EQ(limits_in({{"HOLDFAST_NUM_THREADS", "3"}, {"SLURM_MEM_PER_CPU", "10"}}).memory_bytes,
+            30 << 20);
+}
+
+TEST(HostLimits, SlurmsMemoryPerNodeWinsOverThatPerCpu) {
+  EXPECT_EQ(limits_in({{"SLURM_MEM_PER_NODE", "64"}, {"SLURM_MEM_PER_CPU", "10"}}).memory_bytes,
+            64 << 20);
+}
+
 TEST(HostLimits, WithoutAnySettingTwoThreadsAtMost) {
   const auto limits = limits_in({});
   EXPECT_GE(limits.threads, 1);

@@ -148,6 +148,16 @@ TEST_P(OnEach, AProblemIsPlannedOnceForEveryAlphaAndBeta) {
   EXPECT_EQ(ledger.counts.plans, 2);
 }
 
+TEST_P(OnEach, APitchABatchOrAStrideMakesAnotherProblem) {
+  const Gemm p = problem(false, false);
+  std::vector<Gemm> others(6, p);
+  others[0].lda += 8, others[1].ldb += 8, others[2].ldc += 8;
+  others[3].batch = 1, others[4].stride_a += 8, others[5].stride_c += 8;
+  blas.plan(p);
+  for (const Gemm& other : others) blas.plan(other);
+  EXPECT_EQ(ledger.counts.plans, 7);
+}
+
 TEST_P(OnEach, ASteadyStepMakesNoPlan) {
   blas.plan(problem(false, false));
   ledger.enter(Ledger::Phase::steady);

@@ -34,6 +34,7 @@ struct FftPlan {
   virtual ~FftPlan() = default;
 
   const Fft problem;
+  const void* work_area = nullptr;  // on a device
 };
 
 }  // namespace holdfast

@@ -2,7 +2,6 @@
 #include "runtime/compile/compiler.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include "base/time.hpp"
 #include "runtime/backend/backend.hpp"
 #include "runtime/compile/program_cache.hpp"
+#include "runtime/testing/empty_caches.hpp"
 #include "testing/error_of.hpp"
 
 namespace holdfast {
@@ -23,57 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-constexpr Source scale{"test/scale.cu",
-                       "template <class T> __global__ void scale(const T* x, T* y, int n) {\n"
-                       "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-                       "  if (i < n) y[i] = FACTOR * x[i];\n"
-                       "}\n"};
-
-Program scaled_by(int factor) {
-  return {.code = scale, .definitions = {text("FACTOR=", factor)}, .entries = {"scale<float>"}};
-}
-
-// Every test starts with empty caches of its own, as a new machine would.
-class CompilerTest : public testing::Test {
- protected:
-  CompilerTest() {
-    fs::create_directories(folder_);
-    setenv("HOLDFAST_CACHE_DIR", cache().c_str(), 1);
-    unsetenv("HOLDFAST_SOURCES");
-    forget_cached_programs();
-  }
-  // The other tests of this binary keep the cache that the build gives them.
-  ~CompilerTest() override {
-    unsetenv("HOLDFAST_SOURCES");
-    if (before_.empty())
-      unsetenv("HOLDFAST_CACHE_DIR");
-    else
-      setenv("HOLDFAST_CACHE_DIR", before_.c_str(), 1);
-    forget_cached_programs();
-    fs::remove_all(folder_);
-  }
-
-  fs::path folder() const { return folder_; }
-  fs::path cache() const { return folder_ / "cache"; }
-  std::vector<fs::path> entries() const {
-    return {fs::directory_iterator(cache()), fs::directory_iterator()};
-  }
-  static std::unique_ptr<Backend> fresh() { return open_backend("cuda-dry:sm_90"); }
-
- private:
-  static std::string cache_outside() {
-    const char* set = std::getenv("HOLDFAST_CACHE_DIR");
-    return set ? set : "";
-  }
-
-  const std::string before_ = cache_outside();
-  fs::path folder_ = fs::path(testing::TempDir()) / text("holdfast_compiler_", getpid());
-};
-
-void write(const fs::path& file, std::string_view contents) {
-  fs::create_directories(file.parent_path());
-  std::ofstream(file, std::ios::binary) << contents;
-}
+class CompilerTest : public EmptyCaches {};
 
 TEST(Entry, NamesTheTypeOfItsNumbers) {
   EXPECT_EQ(entry<float>("scale"), "scale<float>");

@@ -10,6 +10,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "runtime/compile/nvrtc.hpp"
+#include "runtime/compile/program_cache.hpp"
 
 namespace holdfast {
 namespace {
@@ -148,6 +149,14 @@ TEST_F(MachineCode, OfARealKernelIsWhatItsSourceSays) {
   EXPECT_GE(count(code, "f64"), 1);
   EXPECT_EQ(count(code, "global_load_16"), 1);
   EXPECT_EQ(count(code, "shared_store_8"), 1);
+}
+
+// Kept as another version counted it, which need not be this one's way.
+TEST_F(MachineCode, IsNotTakenFromAnotherDisassemblersCounts) {
+  const std::string hash = text("sha256:of no cubin but that of process ", getpid());
+  cache_text(sha256_digits(text("holdfast-machine-code/1\n13.0.1\n", hash)), "kernel f64 1\n");
+  EXPECT_FALSE(machine_code("", hash, {.version = "13.0.2"}));
+  EXPECT_TRUE(machine_code("", hash, {.version = "13.0.1"}));
 }
 
 TEST(Linking, TellsTheLocalMemoryOfAnArrayThatIsIndexed) {

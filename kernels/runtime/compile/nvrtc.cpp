@@ -82,31 +82,14 @@ std::string_view after(std::string_view words, std::string_view log, std::string
                                      ": nvJitLink does not report them"));
   return log.substr(found + words.size());
 }
+// The number before words of a kernel's part of the log that must be there: a linker that says it
+// otherwise would read as one that uses nothing.
+int number_of(std::string_view words, std::string_view log, const Artifact::Entry& entry) {
+  (void)after(words, log, text("number of", words), entry);
+  return number_before(words, log);
+}
 std::string_view first_line(std::string_view lines) {
   return lines.substr(0, lines.find('\n'));
-}
-
-// Registers and static shared memory are the linker's, under "Function properties for 'NAME':":
-// they include the functions that a kernel calls, ptxas's "Used R registers" does not. Where a
-// kernel uses shared memory at all, `reserved` bytes of it are the system's. ptxas tells the spills
-// of functions that were not inlined (not who calls them) like those of kernels: they count against
-// every kernel of the program.
-void read_resources(std::string_view log, std::int64_t reserved,
-                    std::vector<Artifact::Entry>& entries) {
-  int of_functions = spills_in(log);
-  for (auto& entry : entries) {
-    const auto compiled =
-        after(text("Compiling entry function '", entry.name, "'"), log, "resources", entry);
-    entry.spill_bytes = spills_in(compiled.substr(0, compiled.find("Used ")));
-    of_functions -= entry.spill_bytes;
-    const auto linked = first_line(
-        after(text("Function properties for '", entry.name, "':\n"), log, "registers", entry));
-    entry.registers = number_before(" registers", linked);
-    entry.shared_bytes =
-        std::max(number_before(" bytes smem", linked) - static_cast<int>(reserved), 0);
-    entry.local_bytes = number_before(" stack", linked);
-  }
-  for (auto& entry : entries) entry.spill_bytes += of_functions;
 }
 
 // "release 13.0, V13.0.88" in what a tool wrote about itself -> "13.0.88".
@@ -196,6 +179,30 @@ void link(const Lowering& lowering, Artifact& artifact) {
   const auto log = log_of<nvJitLinkGetInfoLogSize, nvJitLinkGetInfoLog>(raw);
   const Architecture* known = find_architecture(lowering.sm);
   read_resources(log, (known ? *known : Architecture{}).shared_bytes_reserved, artifact.entries);
+}
+
+// Registers and static shared memory are the linker's, under "Function properties for 'NAME':":
+// they include the functions that a kernel calls, ptxas's "Used R registers" does not. ptxas tells
+// the spills of functions that were not inlined (not who calls them) like those of kernels: they
+// count against every kernel of the program.
+void read_resources(std::string_view log, std::int64_t reserved,
+                    std::vector<Artifact::Entry>& entries) {
+  int of_functions = spills_in(log);
+  for (auto& entry : entries) {
+    const auto compiled =
+        after(text("Compiling entry function '", entry.name, "'"), log, "resources", entry);
+    const auto own = compiled.substr(0, compiled.find("Used "));
+    entry.spill_bytes =
+        number_of(" bytes spill stores", own, entry) + number_of(" bytes spill loads", own, entry);
+    of_functions -= entry.spill_bytes;
+    const auto linked = first_line(
+        after(text("Function properties for '", entry.name, "':\n"), log, "registers", entry));
+    entry.registers = number_of(" registers", linked, entry);
+    entry.shared_bytes =
+        std::max(number_of(" bytes smem", linked, entry) - static_cast<int>(reserved), 0);
+    entry.local_bytes = number_of(" stack", linked, entry);
+  }
+  for (auto& entry : entries) entry.spill_bytes += of_functions;
 }
 
 ToolkitVersions toolkit_versions() {

@@ -3,6 +3,7 @@
 // cubin. Neither knows files, caches or ledgers.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@ struct Artifact {
     int spill_bytes = 0;  // stores plus loads
     int shared_bytes = 0;
     int local_bytes = 0;  // of the stack, of the functions that it calls too
+
+    bool operator==(const Entry&) const = default;
   };
   std::string ptx = {};
   std::string cubin = {};
@@ -45,5 +48,10 @@ void lower(const Lowering& lowering, Artifact& artifact);
 
 // Fills cubin and the entries' resources. Throws Error{compile} with nvJitLink's log.
 void link(const Lowering& lowering, Artifact& artifact);
+
+// Fills the entries' resources from nvJitLink's log. Where a kernel uses shared memory at all,
+// `reserved` bytes of it are the system's. Throws Error{compile} where the log lacks an entry.
+void read_resources(std::string_view log, std::int64_t reserved,
+                    std::vector<Artifact::Entry>& entries);
 
 }  // namespace holdfast

@@ -74,6 +74,19 @@ TEST_F(ProgramCache, GivesBackWhatWasKept) {
   EXPECT_EQ(found->entries[0].registers, 32);
 }
 
+TEST_F(ProgramCache, GivesBackEachResourceOfEachKernel) {
+  const std::vector<Artifact::Entry> kernels = {
+      {.name = "first", .registers = 1, .spill_bytes = 2, .shared_bytes = 3, .local_bytes = 4},
+      {.name = "second", .registers = 5, .spill_bytes = 6, .shared_bytes = 7, .local_bytes = 8}};
+  cache_program("a", std::make_shared<const Artifact>(
+                         Artifact{.ptx = "ptx", .cubin = "cubin", .entries = kernels}));
+  forget_cached_programs();
+  const auto found = cached_program("a");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->ptx, "ptx");
+  EXPECT_EQ(found->entries, kernels);
+}
+
 TEST_F(ProgramCache, TakesAnEntryThatIsWrittenAsItsOwnAre) {
   keep("a", 32);
   plant("b", "3\nptx5\ncubin");

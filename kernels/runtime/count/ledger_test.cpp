@@ -76,6 +76,14 @@ TEST(Ledger, PermissionToCompileCoversPlans) {
   EXPECT_EQ(ledger.counts.plans, 1);
 }
 
+TEST(Ledger, WhatOneSteadyPhaseMayTheNextMayNot) {
+  Ledger ledger;
+  ledger.enter(Ledger::Phase::steady, {.may_allocate = true, .may_compile = true});
+  ledger.enter(Ledger::Phase::steady);
+  EXPECT_THROW(ledger.allocated(64, "scratch"), Error);
+  EXPECT_THROW(ledger.plan("a transform"), Error);
+}
+
 TEST(Ledger, EverythingIsAllowedAgainAfterASteadyPhase) {
   Ledger ledger;
   ledger.enter(Ledger::Phase::steady);

@@ -45,6 +45,11 @@ TEST(Occupancy, RegistersAreTakenInUnitsPerWarp) {
   EXPECT_EQ(occupancy(architecture(90), 48, 0, 256), 5);
 }
 
+// 48 registers are 1536 per warp: ten warps of each scheduler, of its 16384, and not 42 of all.
+TEST(Occupancy, EachSchedulerHasAQuarterOfTheRegisters) {
+  EXPECT_EQ(occupancy(architecture(90), 48, 0, 64), 20);
+}
+
 TEST(Occupancy, SmallBlocksAreLimitedByTheirNumber) {
   EXPECT_EQ(occupancy(architecture(90), 16, 0, 32), 32);
   EXPECT_EQ(occupancy(architecture(86), 16, 0, 32), 16);
@@ -57,6 +62,12 @@ TEST(Occupancy, SharedMemoryCountsTheSystemsShareOfEachBlock) {
   EXPECT_EQ(occupancy(architecture(90), 32, 227 * 1024, 128), 1);
 }
 
+// 22323 and the system's 1024 would fit ten times; in units of 128 they take 23424.
+TEST(Occupancy, SharedMemoryIsTakenInUnits) {
+  EXPECT_EQ(occupancy(architecture(90), 32, 22272, 128), 10);
+  EXPECT_EQ(occupancy(architecture(90), 32, 22323, 128), 9);
+}
+
 TEST(Occupancy, IsZeroWhenOneBlockDoesNotFit) {
   EXPECT_EQ(occupancy(architecture(90), 128, 0, 1024), 0);
   EXPECT_EQ(occupancy(architecture(90), 32, 227 * 1024 + 1, 128), 0);
@@ -65,6 +76,24 @@ TEST(Occupancy, IsZeroWhenOneBlockDoesNotFit) {
 
 TEST(Occupancy, ABlockTakesWholeWarps) {
   EXPECT_EQ(occupancy(architecture(90), 32, 0, 257), occupancy(architecture(90), 32, 0, 288));
+}
+
+// 70 registers leave 28 warps of a multiprocessor: three blocks of eight warps.
+TEST(Fit, IsTheShareOfItsWarpsAndHowOftenAGridFillsTheDevice) {
+  const Fit on_hopper = fit(architecture(90), 70, 0, 256, 3 * 132 * 1.5);
+  EXPECT_EQ(on_hopper.occupancy, 24. / 64);
+  EXPECT_EQ(on_hopper.waves, 1.5);
+  EXPECT_EQ(fit(architecture(86), 70, 0, 256, 1).occupancy, 24. / 48);
+}
+
+TEST(Fit, CountsABlocksLastWarpWhole) {
+  EXPECT_EQ(fit(architecture(90), 32, 0, 257, 1).occupancy,
+            fit(architecture(90), 32, 0, 288, 1).occupancy);
+}
+
+TEST(Fit, IsNoneWhereABlockDoesNotFit) {
+  EXPECT_EQ(fit(architecture(90), 128, 0, 1024, 7).occupancy, 0);
+  EXPECT_EQ(fit(architecture(90), 128, 0, 1024, 7).waves, 0);
 }
 
 }  // namespace

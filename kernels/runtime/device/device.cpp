@@ -198,12 +198,15 @@ std::unique_ptr<FftPlan> Device::plan_fft(const Fft& problem, void* work_area) {
     return recorder.open(Activity::Kind::plan, shown(problem));
   });
   ledger_->plan(shown(problem));
-  return do_plan_fft(problem, work_area);
+  auto plan = do_plan_fft(problem, work_area);
+  plan->work_area = work_area;
+  return plan;
 }
 
 void Device::transform(FftPlan& plan, const void* in, void* out) {
   enqueue([&] { return called(shown(plan.problem)); }, [&] { do_transform(plan, in, out); });
-  if (capturing_) note_use(in), note_use(out);
+  if (capturing_)
+    for (const void* memory : {in, const_cast<const void*>(out), plan.work_area}) note_use(memory);
   count_launch(nullptr);
 }
 

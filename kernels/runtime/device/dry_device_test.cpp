@@ -61,6 +61,14 @@ TEST_F(DryDeviceTest, PinnedBytesInASteadyStepAreForThoseWhoMayAllocate) {
   EXPECT_NO_THROW(PinnedBytes(device, 300));
 }
 
+TEST_F(DryDeviceTest, AddressesAreAlignedAndLargerThanAnyNumberThatAKernelIsGiven) {
+  for (const std::size_t size : {1, 255, 257}) {
+    const Buffer<char> a(*backend, size, "a");
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a.data()) % 256, 0u);
+    EXPECT_GE(reinterpret_cast<std::uintptr_t>(a.data()), std::uintptr_t{1} << 46);
+  }
+}
+
 TEST_F(DryDeviceTest, BuffersDoNotOverlap) {
   const Buffer<char> a(*backend, 1000, "a"), b(*backend, 1000, "b");
   EXPECT_GE(std::abs(a.data() - b.data()), 1000);
@@ -68,7 +76,9 @@ TEST_F(DryDeviceTest, BuffersDoNotOverlap) {
 
 TEST_F(DryDeviceTest, ADownloadReadsZeros) {
   const Buffer<double> a(*backend, std::vector<double>{1, 2, 3}, "a");
-  EXPECT_THAT(a.to_host(), testing::Each(0.0));
+  std::vector<double> values = {1, 2, 3};
+  device.download(values.data(), a.data(), a.bytes());
+  EXPECT_THAT(values, testing::Each(0.0));
 }
 
 TEST_F(DryDeviceTest, TransfersAreCountedInBytes) {
@@ -105,13 +115,19 @@ TEST_F(DryDeviceTest, RefusesABlockOfTooManyThreads) {
               HasSubstr("failed to launch kernel: a block of (33, 33, 1) threads"));
 }
 
+TEST_F(DryDeviceTest, RefusesABlockTooDeepAlongZ) {
+  launch({.block = {1, 1, 64}});
+  EXPECT_THAT(refusal({.block = {1, 1, 65}}), HasSubstr("at most 64 along z"));
+}
+
 TEST_F(DryDeviceTest, RefusesAnEmptyGrid) {
   EXPECT_THAT(refusal({.grid = {0}, .block = {32}}), HasSubstr("a grid of (0, 1, 1) blocks"));
 }
 
-TEST_F(DryDeviceTest, RefusesAGridTooHighAlongY) {
-  launch({.grid = {65536, 65535}, .block = {32}});
-  EXPECT_THAT(refusal({.grid = {1, 65536}, .block = {32}}), HasSubstr("1 to 65535 along y and z"));
+TEST_F(DryDeviceTest, RefusesAGridTooHighAlongYOrZ) {
+  launch({.grid = {65536, 65535, 65535}, .block = {32}});
+  for (const Dim3 grid : {Dim3{1, 65536}, Dim3{1, 1, 65536}})
+    EXPECT_THAT(refusal({.grid = grid, .block = {32}}), HasSubstr("1 to 65535 along y and z"));
 }
 
 TEST_F(DryDeviceTest, RefusesMoreSharedMemoryThanABlockMayHave) {
@@ -158,6 +174,32 @@ TEST_F(DryDeviceTest, CapturingCountsNothingAndReplayingCountsEverything) {
   EXPECT_EQ(kernel.launches, 6);
 }
 
+TEST_F(DryDeviceTest, AKernelKnowsEachShapeOfItsLaunchesRecordedOrRun) {
+  const LaunchShape recorded{.grid = {7}, .block = {32}}, run{.grid = {9}, .block = {64}};
+  (void)device.capture([&] { launch(recorded); });
+  for (int i = 0; i < 2; ++i) launch(run);
+  EXPECT_THAT(kernel.shapes, testing::ElementsAre(recorded, run));
+}
+
+TEST_F(DryDeviceTest, TheHostPaysForItsLaunchesAndLibraryCallsAndForEachReplay) {
+  const Buffer<double> a(*backend, 64, "a");
+  Blas blas(*backend);
+  Transform transform(*backend, {.kind = Fft::Kind::complex_forward, .columns = 8});
+  const auto step = [&] {
+    launch({.block = {32}});
+    blas({.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2}, a.data(), a.data(), a.data());
+    transform(a.data(), a.data() + 16);
+  };
+  step();
+  EXPECT_EQ(ledger.counts.host_launches, 3);
+  const Graph graph = device.capture(step);
+  EXPECT_EQ(ledger.counts.host_launches, 3);
+  const Counts before = ledger.counts;
+  for (int i = 0; i < 2; ++i) device.replay(graph);
+  EXPECT_EQ(ledger.counts - before,
+            (Counts{.launches = 6, .library_calls = 4, .host_launches = 2, .graph_nodes = 6}));
+}
+
 TEST_F(DryDeviceTest, AllocatingInACaptureBreaksARule) {
   EXPECT_EQ(error_of([&] { device.capture([&] { Buffer<int>(*backend, 3, "inside"); }); }).fault(),
             Fault::broken_rule);
@@ -182,6 +224,13 @@ TEST_F(DryDeviceTest, AProductCountsOneLibraryCallAndItsWorkArea) {
   EXPECT_EQ(ledger.counts.launches, 1);
   EXPECT_EQ(ledger.peak_by_site().at("blas work area"),
             static_cast<std::int64_t>(gemm_work_area_bytes));
+}
+
+TEST_F(DryDeviceTest, AWorkAreaOfEitherSizeIsGivenBackWhole) {
+  for (const std::size_t bytes : {gemm_work_area_bytes, planned_gemm_work_area_bytes}) {
+    Blas(*backend, bytes);
+    EXPECT_EQ(ledger.live_bytes, 0) << bytes;
+  }
 }
 
 TEST_F(DryDeviceTest, ATransformCountsItsPlanItsCallAndItsWorkArea) {
@@ -218,6 +267,16 @@ TEST_F(TransferGuardTest, ForbidsTransfersInSteadySteps) {
   EXPECT_STREQ(error.what(),
                "downloads 16 bytes in a steady step, which HOLDFAST_TRANSFER_GUARD forbids");
   EXPECT_EQ(ledger.counts.d2h_bytes, 0);
+}
+
+TEST_F(TransferGuardTest, ForbidsThemOnEitherLaneWhetherOrNotTheyAreWaitedFor) {
+  const PinnedBytes bytes(device, a.bytes());
+  guard("error");
+  ledger.enter(Ledger::Phase::steady);
+  for (const Lane lane : {Lane::main, Lane::copies}) {
+    EXPECT_THROW(device.upload_later(a.data(), bytes.data(), bytes.size(), lane), Error);
+    EXPECT_THROW(device.download_later(bytes.data(), a.data(), bytes.size(), lane), Error);
+  }
 }
 
 TEST_F(TransferGuardTest, NamesTheScopeWhereThereIsOne) {

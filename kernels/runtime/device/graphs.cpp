@@ -9,6 +9,15 @@
 #include "runtime/device/device.hpp"
 
 namespace holdfast {
+namespace {
+
+std::string_view shown(const Graph::Node& node) {
+  if (node.function) return node.function->expression;
+  if (!node.library.empty()) return node.library;
+  return node.kind == Graph::Node::Kind::fill ? "a fill" : "a copy";
+}
+
+}  // namespace
 
 Graph Device::capture(const std::function<void()>& enqueue) {
   forbid_in_capture("captures a second graph");
@@ -84,10 +93,8 @@ void Device::check_uses(const Graph& graph) const {
   for (const auto& [number, use] : graph.uses) {
     const auto held = live_.find(use.memory);
     if (held != live_.end() && held->second.number == number) continue;
-    const Graph::Node& node = graph.nodes[use.node];
-    const std::string_view what = node.function ? node.function->expression : node.library;
     throw Error(Fault::broken_rule,
-                text("failed to replay a graph: ", what.empty() ? "a copy" : what, " points into '",
+                text("failed to replay a graph: ", shown(graph.nodes[use.node]), " points into '",
                      use.site, "', which was released since; capture it again"));
   }
   graph.releases_seen = releases_;

@@ -263,6 +263,34 @@ TEST_F(EmulatedDeviceTest, AWriteBehindTheEndIsReported) {
             std::string("kernel put wrote behind the end of an allocation of 80 bytes"));
 }
 
+TEST_F(EmulatedDeviceTest, AWriteThatMissesAnAllocationByALittleIsReportedOnEitherSide) {
+  for (const int at : {30, -20}) {
+    backend = make_emulated_backend(kernels());
+    module = backend->compiler->compile(program);
+    const auto x = ascending(10);
+    EXPECT_THAT(error_of([&] { module.kernel<double*, int>("put")({}, x.data(), at); }).what(),
+                HasSubstr("of an allocation of 80 bytes"))
+        << at;
+  }
+}
+
+// The kernel runs when the other buffer is released, which may not throw.
+TEST_F(EmulatedDeviceTest, WhatFailsWhereNothingMayBeThrownIsToldByWhoeverWaitsNext) {
+  for (const bool for_an_event : {false, true}) {
+    backend = make_emulated_backend(kernels(), {.copies = emulation::CopyLane::early});
+    module = backend->compiler->compile(program);
+    Device& device = *backend->device;
+    const auto x = ascending(10);
+    const auto written = device.make_event("written");
+    module.kernel<double*, int>("put")({}, x.data(), 10);
+    device.record(*written, Lane::main);
+    { const Buffer<double> other(*backend, 1, "other"); }
+    EXPECT_THAT(
+        error_of([&] { for_an_event ? device.await(*written) : device.synchronize(); }).what(),
+        HasSubstr("kernel put wrote behind the end"));
+  }
+}
+
 TEST_F(EmulatedDeviceTest, AWriteBeforeTheBeginIsReported) {
   const auto x = ascending(10);
   EXPECT_EQ(error_of([&] { module.kernel<double*, int>("put")({}, x.data(), -1); }).what(),

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <span>
 
 #include "runtime/backend/buffer.hpp"
@@ -129,6 +130,14 @@ TEST(EmulatedLanes, WhatWaitsForTheDeviceWaitsForBothLanes) {
   }
 }
 
+TEST(EmulatedLanes, ACopyBehindAnAllocationIsReported) {
+  Stream stream(make_emulated_backend({}, {.copies = CopyLane::early}));
+  EXPECT_THAT(error_of([&] {
+                stream.device.upload_later(stream.total.data(), stream.pinned[0].data(), 16);
+              }).what(),
+              HasSubstr("an upload of 16 bytes wrote behind the end of an allocation of 8 bytes"));
+}
+
 struct DryLanes : testing::Test {
   Stream stream{open_backend("cuda-dry:sm_90")};
   Device& device = stream.device;
@@ -172,6 +181,13 @@ TEST_F(DryLanes, PageableMemoryIsRefused) {
       HasSubstr("downloads 8 bytes without waiting"));
 }
 
+TEST_F(DryLanes, PageLockedMemoryThatIsGoneIsRefused) {
+  void* const gone = PinnedBytes(device, slot_bytes).data();
+  EXPECT_THAT(
+      refusal_of([&] { device.upload_later(stream.total.data(), gone, 8); }, Fault::broken_rule),
+      HasSubstr("that memory of the host is not page-locked"));
+}
+
 TEST_F(DryLanes, AnEventOfAnotherDeviceIsRefused) {
   const Stream other(open_backend("cuda-dry:sm_90"));
   EXPECT_THAT(refusal_of([&] { device.wait(Lane::main, *other.arrived[0]); }),
@@ -209,10 +225,14 @@ TEST(EmulatedLanes, AHostThatKeepsPaceHasWaitedAndCountsNoSync) {
 }
 
 TEST_F(DryLanes, AnEventThatNobodyRecordedIsRefused) {
-  EXPECT_THAT(refusal_of([&] { device.keep_pace(*stream.done); }, Fault::broken_rule),
-              HasSubstr("event 'done', which no lane has recorded"));
-  EXPECT_THAT(refusal_of([&] { device.await(*stream.done); }, Fault::broken_rule),
-              HasSubstr("event 'done', which no lane has recorded"));
+  const auto refused = [](const auto& action) {
+    EXPECT_THAT(refusal_of(action, Fault::broken_rule),
+                HasSubstr("event 'done', which no lane has recorded"));
+  };
+  refused([&] { device.keep_pace(*stream.done); });
+  refused([&] { device.await(*stream.done); });
+  refused([&] { device.wait(Lane::main, *stream.done); });
+  refused([&] { (void)device.reached(*stream.done); });
 }
 
 TEST_F(DryLanes, NoLaneButTheMainOneIsPartOfACapture) {
@@ -223,6 +243,10 @@ TEST_F(DryLanes, NoLaneButTheMainOneIsPartOfACapture) {
               HasSubstr("uploads beside the main lane while a graph is captured"));
   EXPECT_THAT(captured([&] { device.record(*stream.done, Lane::main); }),
               HasSubstr("records event 'done' while a graph is captured"));
+  for (const auto& waits : {std::function([&] { device.keep_pace(*stream.freed[0]); }),
+                            std::function([&] { device.await(*stream.freed[0]); }),
+                            std::function([&] { device.wait(Lane::main, *stream.freed[0]); })})
+    EXPECT_THAT(captured(waits), HasSubstr("waits for event 'freed' while a graph is captured"));
 }
 
 }  // namespace
