@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a result may be from its oracle.
+// How far a result may be from its oracle, and what must hold after the timed section.
 #include "cubed_sphere_swe/oracles.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <cmath>
 #include <memory>
 
+#include "cubed_sphere_swe/problem/sphere.hpp"
 #include "harness/measure/correctness.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
+
+using Kind = Component::Kind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
 
 Row loop_of(int steps, Precision precision) {
   return {.family = &families::loop, .n = 8, .options = {.precision = precision, .steps = steps}};
@@ -31,6 +38,121 @@ TEST(Oracle, AllowsALongLoopTheRoundingThatAddsUpInIt) {
 TEST(Oracle, AllowsALoopOfTheListNoMoreThanAStep) {
   for (const Precision precision : {Precision::f32, Precision::f64})
     EXPECT_EQ(families::loop.oracle(loop_of(100, precision)).limit, accuracy(precision));
+}
+
+TEST(Oracle, IsTheDenseComputationWhereverThatIsAffordable) {
+  const auto name = [](const Family<Row>& family, int n) {
+    return family.oracle({.family = &family, .n = n}).name;
+  };
+  for (const int n : {48, 192}) EXPECT_THAT(name(families::loop, n), StartsWith("dense"));
+  for (const int n : {48, 384}) EXPECT_THAT(name(families::rhs, n), StartsWith("dense"));
+  EXPECT_THAT(name(families::loop, 384), StartsWith("banded"));
+}
+
+TEST(Oracle, KnowsEachTimeStepApart) {
+  const auto expected = [](double dt) {
+    const Row row = {.family = &families::rk4_step, .n = 8, .options = {.dt = dt}};
+    return families::rk4_step.oracle(row).expected(1);
+  };
+  EXPECT_NE(expected(0.01), expected(0.02));
+}
+
+TEST(Oracle, LooksAtEachFieldByItsOwnSize) {
+  const std::size_t h = height_count(9), v = velocity_count(9);
+  const auto parts = [](const Family<Row>& family, Kind kind = Kind::gradient) {
+    const Row row = {.family = &family, .n = 9, .component = {.kind = kind}};
+    return family.oracle(row).parts;
+  };
+  for (const auto* family : {&families::rhs, &families::rk4_step, &families::loop})
+    EXPECT_THAT(parts(*family), ElementsAre(h, v, v));
+  EXPECT_THAT(parts(families::component), ElementsAre(v, v));
+  EXPECT_THAT(parts(families::component, Kind::sat), ElementsAre(h));
+}
+
+// Of another start or time step than the one that the golden values are of.
+TEST(Oracle, FindsThatGoldenValuesAreMissed) {
+  const auto backend = open_backend("host");
+  const auto error = [&](const Row& row) {
+    return row.family->oracle(row).golden(*backend, Variant::optimized);
+  };
+  for (const auto* family : {&families::rk4_step, &families::loop})
+    EXPECT_GT(error({.family = family, .options = {.dt = 0.04}}), 1e-4);
+  for (const auto* family : {&families::rhs, &families::component})
+    EXPECT_GT(error({.family = family,
+                     .options = {.start = Start::face},
+                     .component = {.kind = Kind::project}}),
+              1e-4);
+}
+
+TEST(Steps, HaveTheirPeakByFormula) {
+  EXPECT_TRUE(steps_of(Row{.family = &families::rk4_step}).estimate_bytes);
+}
+
+// What an invariant says of a result that `change` made of the one before.
+template <class Change>
+std::string said_of(const Row& row, Change change) {
+  const auto backend = open_backend("host");
+  const auto computation = make(row, *backend, Variant::optimized);
+  computation->step();
+  const std::vector<double> before = computation->result();
+  computation->step();
+  std::vector<double> after = computation->result();
+  change(before, after);
+  return row.family->invariant(row)(before, after).value_or("");
+}
+using Values = std::vector<double>;
+
+struct AfterAStep : testing::TestWithParam<Precision> {
+  Row row = {.family = &families::rk4_step, .n = 9, .options = {.precision = GetParam()}};
+};
+INSTANTIATE_TEST_SUITE_P(Of, AfterAStep, testing::Values(Precision::f32, Precision::f64),
+                         [](const auto& one) { return std::string(name(one.param)); });
+
+TEST_P(AfterAStep, AllIsWell) {
+  EXPECT_EQ(said_of(row, [](const Values&, Values&) {}), "");
+}
+TEST_P(AfterAStep, MassThatCameFromNowhereIsFound) {
+  const auto rain = [](const Values&, Values& after) {
+    for (std::size_t i = 0; i < height_count(9); ++i) after[i] += 1e-4;
+  };
+  EXPECT_THAT(said_of(row, rain), HasSubstr("mass went from"));
+}
+TEST_P(AfterAStep, EnergyThatStayedIsFound) {
+  const auto idle = [](const Values& before, Values& after) { after = before; };
+  EXPECT_THAT(said_of(row, idle), HasSubstr("energy went from"));
+}
+TEST_P(AfterAStep, EnergyThatGrewIsFound) {
+  const auto force = [](const Values&, Values& after) {
+    for (std::size_t i = height_count(9); i < after.size(); ++i) after[i] *= 1.5;
+  };
+  EXPECT_THAT(said_of(row, force), HasSubstr("energy went from"));
+}
+
+Row part_of(Kind kind) {
+  return {.family = &families::component, .n = 9, .component = {.kind = kind}};
+}
+
+TEST(AfterAPenalty, NothingButWholePenaltiesIsRight) {
+  const Row row = part_of(Kind::sat);
+  EXPECT_EQ(said_of(row, [](const Values&, Values&) {}), "");
+  const auto none = [](const Values& before, Values& after) { after = before; };
+  const auto half = [](const Values& before, Values& after) {
+    for (std::size_t i = 0; i < after.size(); ++i) after[i] = (before[i] + after[i]) / 2;
+  };
+  const auto no_corner = [](const Values& before, Values& after) { after[0] = before[0]; };
+  EXPECT_THAT(said_of(row, none), HasSubstr("no multiple of the penalty"));
+  EXPECT_THAT(said_of(row, half), HasSubstr("no multiple of the penalty"));
+  EXPECT_THAT(said_of(row, no_corner), HasSubstr("no multiple of the penalty"));
+}
+
+TEST(AfterOneMoreOfTheSame, TheSlightestChangeIsFound) {
+  const auto touch = [](const Values&, Values& after) { after[3] = std::nextafter(after[3], 9); };
+  for (const Row& row : {part_of(Kind::gradient), Row{.family = &families::rhs, .n = 9}}) {
+    EXPECT_EQ(said_of(row, [](const Values&, Values&) {}), "");
+    EXPECT_NE(said_of(row, touch), "");
+  }
+  const auto push = [](const Values&, Values& after) { after[3] += 1e-12; };
+  EXPECT_NE(said_of(part_of(Kind::project), push), "");
 }
 
 }  // namespace

@@ -39,6 +39,9 @@ bool is_component(const Row& row, Component::Kind kind);
 std::string named(const std::string& family, const Row& row,
                   const std::vector<holdfast::Axis>& axes = {});
 
+// Who holds what each of its steps writes anew.
+std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant);
+
 // What its family, its options and its grid leave: the host has neither graphs nor a compiler.
 Kinds tendencies_and_steps(const Row& row);  // of large grids too: they tell how fast it is
 Kinds small_grids(const Row& row);

@@ -117,8 +117,15 @@ Kinds too_slow(const Row& row) {
   return on_host && row.n >= large_n && !row.large ? Kinds{"host"} : Kinds{};
 }
 
+void rewrites(const Row& row, Steps& steps) {
+  steps.rewritten = [=](const Backend& backend, Variant variant) {
+    return rewritten(row, backend, variant);
+  };
+}
+
 // The formula speaks of the default form of a step.
 void estimated(const Row& row, Steps& steps) {
+  rewrites(row, steps);
   if (!stages(row).empty()) return;
   steps.estimate_bytes = [=](const Backend& backend, Variant variant) {
     return formula_peak_bytes(backend, variant, {row.n}, row.options);
@@ -135,18 +142,44 @@ void of_two_starts(const Row&, Steps& steps) {
   };
 }
 
-// Penalties are added to what is there; all others write their result anew, but for a device's
-// optimized projection, which is made in place and begins again with what it projects.
-void writes_its_result(const Row& row, Steps& steps) {
-  if (row.component.kind == Kind::sat) return;
-  of_two_starts(row, steps);
-  steps.rewritten = [kind = row.component.kind](const Backend& backend, Variant variant) {
-    const bool in_place = kind == Kind::project && backend.device && variant == Variant::optimized;
-    return in_place ? std::vector<std::string>{} : std::vector<std::string>{"result"};
-  };
+// Penalties are added to what is there; all others begin with one of two inputs.
+void starts_of_part(const Row& row, Steps& steps) {
+  rewrites(row, steps);
+  if (row.component.kind != Kind::sat) of_two_starts(row, steps);
+}
+
+// A device's optimized projection is made in place and begins again with what it projects.
+std::vector<std::string> rewritten_by_part(Kind kind, bool on_device, Variant variant) {
+  const bool reference = variant == Variant::reference;
+  const char* const between = reference && !on_device ? "work" : "intermediates";
+  if (kind == Kind::sat)
+    return reference || !on_device ? std::vector<std::string>{between} : std::vector<std::string>{};
+  if (kind == Kind::project && on_device && !reference) return {};
+  if (kind == Kind::contravariant && reference) return {"result", between};
+  return {"result"};
 }
 
 }  // namespace
+
+// Rows of the optimized variant on a host are read beyond their ends, against zeros that must stay:
+// of its steps the stages are not named, nor is any scratch.
+std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant) {
+  const bool on_device = backend.device != nullptr, tendency = row.family == &families::rhs;
+  if (row.family == &families::component)
+    return rewritten_by_part(row.component.kind, on_device, variant);
+  std::vector<std::string> sites;
+  if (variant == Variant::reference) {
+    sites = on_device ? std::vector<std::string>{"intermediates", "stages"}
+                      : std::vector<std::string>{"work", "tendency", "stages"};
+  } else if (tendency) {
+    sites = {"result"};
+  } else if (on_device) {
+    sites = {"stages"};
+  }
+  if (is_loop(row) && row.options.diagnostics != Diagnostics::none)
+    sites.emplace_back(on_device ? "partial masses" : "diagnostics");
+  return sites;
+}
 
 const Family<Row> families::rhs = {
     .id = [](const Row& row) { return named("rhs", row); },
@@ -158,7 +191,11 @@ const Family<Row> families::rhs = {
     .oracle = [](const Row& row) { return oracle(row, golden_tendency); },
     .invariant = [](const Row&) { return repeats_itself_within(0); },
     .chained = never,
-    .more = of_two_starts,
+    .more =
+        [](const Row& row, Steps& steps) {
+          rewrites(row, steps);
+          of_two_starts(row, steps);
+        },
     .derived = component_rank};
 
 // Seven steps are odd, and more than the depth of any pipeline that could hide a stale buffer.
@@ -200,6 +237,7 @@ const Family<Row> families::loop = {
     .work = [](const Row& row) { return loop_work({row.n}, row.options); },
     .oracle = [](const Row& row) { return oracle(row, golden_ten_steps); },
     .invariant = conserves_mass_and_loses_energy,
+    .more = rewrites,
     .derived = derived_of_loop};
 
 // Two penalties show that the second is added to the first.
@@ -228,6 +266,6 @@ const Family<Row> families::component = {
     .invariant = invariant_of_component,
     .warm_up = [](const Row& row) { return row.component.kind == Kind::sat ? 2 : 1; },
     .chained = [](const Row& row) { return row.component.kind == Kind::sat; },
-    .more = writes_its_result};
+    .more = starts_of_part};
 
 }  // namespace holdfast::cubed_sphere_swe

@@ -20,7 +20,8 @@ Input alone_along_the_track() {
   Input input = make_input({.marks = Marks::cells, .encoding_spikes = 800, .decoding_spikes = 20});
   input.feature_bandwidth.assign(4, 2e-4);
   const std::vector<double> mark = {100, 120, 140, 160};
-  for (double at = 1; at < 100; at += 2) {
+  for (int k = 0; k < 50; ++k) {
+    const double at = 1 + 2 * k;
     input.encoding_spikes.push_back({.times = {at}, .features = mark});
     input.decoding_spikes.push_back({.times = {at / 5}, .features = mark});
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cubed_sphere_swe/problem/diagnostics.hpp"
@@ -89,6 +90,14 @@ TEST_P(EmulatedPartPair, VariantsAgreeAtOddSizes) {
   }
 }
 
+// Where a line of vertices, a panel and all borders are several blocks in either variant.
+TEST_P(EmulatedPartPair, VariantsAgreeWhereALineIsSeveralBlocks) {
+  const Problem problem = random_part(GetParam().component, 130);
+  const auto reference = after(1, Variant::reference, problem);
+  EXPECT_LE(largest_difference(after(1, Variant::optimized, problem), reference),
+            4e-15 * largest(reference));
+}
+
 TEST(EmulatedParts, BatchedProjectionEqualsTheSequentialOneToTheLastBit) {
   const Problem problem = random_part({.kind = Kind::project}, 11);
   EXPECT_EQ(after(1, Variant::optimized, problem), after(1, Variant::reference, problem));
@@ -126,6 +135,20 @@ TEST(EmulatedParts, OperatorsAreTheirDenseMatrices) {
           EXPECT_LE(largest_difference(after(1, variant, problem), expected),
                     1e-15 * largest(expected));
         }
+}
+
+// Two tiles in either direction, neither a whole one, and five portions of terms.
+TEST(EmulatedParts, TiledMatrixProductsReachBeyondATile) {
+  constexpr int n = 70;
+  for (const auto& [op, direction] : {std::pair{Operator::dcv, 1}, {Operator::pvc, 2}}) {
+    Problem problem =
+        random_part({.kind = Kind::operator_apply, .op = op, .direction = direction}, n);
+    problem.options.gemm = GemmSource::tile;
+    const auto expected =
+        apply(op, direction, n, direction == 1 ? problem.start.v1 : problem.start.h);
+    EXPECT_LE(largest_difference(after(1, Variant::reference, problem), expected),
+              1e-15 * largest(expected));
+  }
 }
 
 TEST(EmulatedParts, TiledMatrixProductsGiveTheGoldenTendency) {

@@ -3,20 +3,13 @@
 // stay where they belong.
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cubed_sphere_swe/device/optimized_kernels.hpp"
-#include "cubed_sphere_swe/problem/diagnostics.hpp"
-#include "cubed_sphere_swe/problem/formulas.hpp"
-#include "cubed_sphere_swe/problem/mass_log.hpp"
-#include "cubed_sphere_swe/problem/operators.hpp"
-#include "cubed_sphere_swe/problem/sphere.hpp"
-#include "cubed_sphere_swe/reference/reference_kernels.hpp"
 #include "cubed_sphere_swe/testing/support.hpp"
-#include "runtime/backend/buffer.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
@@ -92,53 +85,56 @@ TEST_P(EmulatedLoop, MassStaysToRounding) {
     }
 }
 
-TEST(MassLog, TellsTheLargestDriftFromTheStart) {
-  EXPECT_EQ(mass_drift({2, 2.5, 1, 2.25}), 0.5);
-  EXPECT_EQ(mass_drift({0, 3, -4}), 4);
-  EXPECT_TRUE(std::isnan(mass_drift({1, std::nan(""), 1})));
-}
-
-// Two states in a history, of which the second drifts from the first.
-class DeviceMass : public testing::Test {
- protected:
-  static constexpr int n = 13;
-  std::vector<double> first = initial_state({n}, Start::random).h,
-                      second = initial_state({n}, Start::face).h;
-  double expected = mass_drift({mass({n}, first), mass({n}, second)});
-  MetricTables tables = metric_tables(n, MetricSign::correct);
-
-  template <class Kernel>
-  double drift(Backend& backend, const Kernel& kernel, const std::vector<double>& metric) {
-    const Buffer<double> a(backend, first, "h"), b(backend, second, "h"),
-        row(backend, metric, "metric");
-    const LaunchShape shape = mass_shape(*backend.device, n);
-    MassLog log(backend, n, 1, shape.grid.x);
-    for (const auto* h : {&a, &b}) kernel(shape, h->data(), row.data(), log.history(), n);
-    log.recorded(2);
-    return log.drift();
+// The drift after each of so many steps, by loops of one, which keep the start's mass and the last.
+std::vector<double> drifts_of_steps(Variant variant, Problem problem) {
+  const int steps = std::exchange(problem.options.steps, 1);
+  const auto backend = emulated(variant);
+  const auto step = make(*backend, variant, problem);
+  std::vector<double> drifts;
+  for (int i = 0; i < steps; ++i) {
+    step->step();
+    drifts.push_back(step->readings().at(0).value);
   }
-};
-
-TEST_F(DeviceMass, OfTheReferenceIsTheHostsMass) {
-  const auto backend = emulated(Variant::reference);
-  const Kernels<double> kernels(*backend->compiler);
-  EXPECT_NEAR(drift(*backend, kernels.mass, tables.j), expected, 1e-14 * expected);
+  return drifts;
 }
 
-TEST_F(DeviceMass, OfTheOptimizedVariantIsTheHostsMass) {
-  const auto backend = emulated(Variant::optimized);
-  const OptimizedKernels<double> kernels(*backend->compiler, {});
-  std::vector<double> metric;
-  for (const auto* table : {&tables.jq11, &tables.jq22, &tables.jq12, &tables.inverse_j})
-    metric.insert(metric.end(), table->begin(), table->end());
-  EXPECT_NEAR(drift(*backend, kernels.mass, metric), expected, 1e-14 * expected);
+// In f32, where drifts go up and down, and each stage of a step has another: as many steps as end
+// with the largest, and more.
+TEST_P(EmulatedLoop, TellsTheLargestDriftOfAllItsStepsHoweverItIsLaunched) {
+  const bool is_reference = GetParam() == Variant::reference;  // whose steps take longer
+  Problem problem = loop_problem(8, is_reference ? 3 : 7, Launch::host, Diagnostics::device);
+  problem.options.precision = Precision::f32;
+  problem.dt /= 2;
+  problem.options.gemm = GemmSource::tile;  // no library, whose rounding is the CPU's
+  const std::vector<double> drifts = drifts_of_steps(GetParam(), problem);
+  const auto largest = std::max_element(drifts.begin(), drifts.end());
+  ASSERT_LT(drifts.front(), *largest) << testing::PrintToString(drifts);
+  ASSERT_LT(drifts.back(), *largest) << testing::PrintToString(drifts);
+  for (const auto steps : {largest - drifts.begin() + 1, std::ssize(drifts)})
+    for (const Launch launch : launches_of(GetParam()))
+      for (const Diagnostics diagnostics : {Diagnostics::device, Diagnostics::host}) {
+        const bool reads_back = diagnostics == Diagnostics::host;
+        if (reads_back && (is_reference || launch != Launch::host)) continue;
+        if (is_reference && launch == Launch::graph_step) continue;  // the host's way of one step
+        SCOPED_TRACE(text(static_cast<int>(launch), " ", static_cast<int>(diagnostics)));
+        problem.options.steps = static_cast<int>(steps);
+        problem.options.launch = launch;
+        problem.options.diagnostics = diagnostics;
+        EXPECT_NEAR(mass_drift_after(1, GetParam(), problem), *largest, 1e-13);
+      }
 }
 
-TEST(VertexWeights, OfTheFormulaAreThoseOfTheQuadrature) {
-  for (const int n : {8, 13}) {
-    const auto weights = vertex_weights(n);
-    for (int i = 0; i <= n; ++i)
-      EXPECT_DOUBLE_EQ(vertex_weight<double>(i, n) * std::acos(-1) / (2 * n), weights[i]);
+TEST_P(EmulatedLoop, BeginsAgainHoweverManyStepsItMade) {
+  for (const Launch launch : launches_of(GetParam())) {
+    SCOPED_TRACE(static_cast<int>(launch));
+    Problem problem = loop_problem(8, 1, launch);
+    problem.begin = [start = problem.start](int) { return start; };
+    const auto backend = emulated(GetParam());
+    const auto loop = make(*backend, GetParam(), problem);
+    loop->step();
+    loop->start_again(0);
+    loop->step();
+    EXPECT_EQ(loop->result(), after(1, GetParam(), random_problem(Unit::rk4_step, 8)));
   }
 }
 

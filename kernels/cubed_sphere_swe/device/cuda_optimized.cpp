@@ -63,7 +63,11 @@ class Optimized final : public Computation {
     const std::vector<T> start = joined<T>(problem.start);
     states_.emplace_back(backend, start, "state");
     const int others = unit_ == Unit::rhs ? 1 : classical_ ? 3 : 2;
-    for (int i = 0; i < others; ++i) states_.emplace_back(backend, state_count(n_), "stages");
+    // After an odd number of Horner's steps the third array is the state.
+    const auto site = [&](int number) {
+      return unit_ == Unit::rhs ? "result" : number == 2 && !classical_ ? "state" : "stages";
+    };
+    for (int i = 1; i <= others; ++i) states_.emplace_back(backend, state_count(n_), site(i));
     if (unit_ == Unit::rhs) return;
     keep_jump(problem.start.h);
     if (unit_ != Unit::loop) return;

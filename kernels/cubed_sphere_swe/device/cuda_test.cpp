@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cubed_sphere_swe/cubed_sphere_swe.hpp"
@@ -104,6 +105,22 @@ TEST_P(DryCubedSphere, PeakBytesMeetTheFormula) {
       const double formula = static_cast<double>(formula_peak_bytes(*cost.backend, variant, {n}));
       EXPECT_NEAR(static_cast<double>(cost.backend->ledger.peak_bytes), formula, formula / 100);
     }
+}
+
+TEST_P(DryCubedSphere, PeakBytesMeetTheFormulaInEveryForm) {
+  for (const auto& [variant, options] :
+       {std::pair{Variant::reference, Options{.gemm = GemmSource::tile}},
+        {Variant::reference, Options{.precision = Precision::f32}},
+        {Variant::optimized, Options{.precision = Precision::f32}},
+        {Variant::optimized, Options{.runge_kutta = RungeKutta::classical}},
+        {Variant::optimized, Options{.metric = MetricSource::on_the_fly}}}) {
+    Problem problem = random_problem(Unit::rk4_step, 24);
+    problem.options = options;
+    const DryRun cost(GetParam(), variant, problem);
+    const auto formula =
+        static_cast<double>(formula_peak_bytes(*cost.backend, variant, {24}, options));
+    EXPECT_NEAR(static_cast<double>(cost.backend->ledger.peak_bytes), formula, formula / 100);
+  }
 }
 
 TEST_P(DryCubedSphere, SetUpUploadsStateMetricAndNeighbours) {

@@ -64,7 +64,8 @@ class HostOptimized final : public Computation {
         scratch_(backend, static_cast<std::size_t>(threads_) * scratch_rows_ * row_pitch<T>(n_),
                  "scratch") {
     for (int k = 0; k < (unit_ == Unit::rhs ? 2 : classical_ ? 4 : 3); ++k)
-      states_.emplace_back(backend, state_count(n_), "state");
+      states_.emplace_back(backend, state_count(n_),
+                           unit_ == Unit::rhs && k == 1 ? "result" : "state");
     std::fill_n(scratch_.data(), scratch_.size(), T(0));
     put(problem.start);
     if (unit_ != Unit::loop) return;

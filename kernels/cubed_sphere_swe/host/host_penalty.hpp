@@ -38,8 +38,8 @@ class Penalty final : public Shared {
         v1_(backend, problem.start.v1, "inputs"),
         v2_(backend, problem.start.v2, "inputs"),
         divergence_(backend, inputs.divergence, "result"),
-        lines_(backend, static_cast<std::size_t>(panels) * 4 * lines_per_side * row_pitch<T>(n_),
-               "scratch"),
+        lines_(backend, sides_of_all * lines_per_side * row_pitch<T>(n_), "intermediates"),
+        borders_(backend, sides_of_all * row_pitch<T>(n_), "scratch"),
         metric_(backend, border_metric(q12_sign(problem.options.q12)), "metric"),
         pcv_(to_vertices<P>(Operator::pcv, operators.pcv, n_)),
         strength_(static_cast<T>(penalty / axis(n_).dx)),
@@ -55,12 +55,17 @@ class Penalty final : public Shared {
     Side side = Side::north;
     bool reversed = false;
   };
-  static constexpr int lines_per_side = 4;  // own flux, local flux, velocity along, its border row
+  static constexpr std::size_t sides_of_all = panels * sides.size();
+  static constexpr int lines_per_side = 3;  // own flux, local flux, velocity along
   static std::size_t index(Side side) { return static_cast<std::size_t>(side); }
 
   T* line(int panel, Side side, int which) const {
     const std::size_t row = (panel * sides.size() + index(side)) * lines_per_side + which;
     return lines_.data() + row * row_pitch<T>(n_) + guard<T>;
+  }
+  // The border row of the velocity along a side, which is read beyond its ends.
+  T* border_row(int panel, Side side) const {
+    return borders_.data() + (panel * sides.size() + index(side)) * row_pitch<T>(n_) + guard<T>;
   }
 
   // J Q^nn and J Q^nt along each side: [4 sides][2][n+1]
@@ -102,7 +107,7 @@ class Penalty final : public Shared {
   void gather(int panel, Side side) {
     const bool x1 = normal_is_x1(side);
     T *own = line(panel, side, 0), *local = line(panel, side, 1), *along = line(panel, side, 2),
-      *border = line(panel, side, 3);
+      *border = border_row(panel, side);
     const int end = outward(side) > 0 ? n_ : 0;
     for (int m = 0; m < n_; ++m)
       border[m] = x1 ? v2_.data()[RowOf{n_ + 1, n_}(panel, end) + m]
@@ -131,7 +136,9 @@ class Penalty final : public Shared {
     }
   }
 
-  Field<T> u1_, u2_, v1_, v2_, divergence_, lines_, metric_;
+  Field<T> u1_, u2_, v1_, v2_, divergence_;
+  Buffer<T> lines_;
+  Field<T> borders_, metric_;
   ToVertices<P> pcv_;
   T strength_;
   std::vector<double> start_;  // of the sum that penalties are added to

@@ -23,7 +23,7 @@ class MassWatch {
   MassWatch(Backend& backend, int n, int steps, int pieces, const T* start)
       : n_(n),
         pieces_(pieces),
-        weight_(backend, weights(n), "diagnostics"),
+        weight_(backend, weights(n), "metric"),
         kept_(backend, static_cast<std::size_t>(steps) * pieces, "diagnostics") {
     Sum all;
     for (int panel = 0; panel < panels; ++panel) all.add(mass_of(start, panel, 0, n + 1));

@@ -13,7 +13,7 @@ namespace holdfast::cubed_sphere_swe {
 
 MassLog::MassLog(Backend& backend, int n, int steps, unsigned blocks)
     : masses_(backend, static_cast<std::size_t>(std::max(steps, 1)) + 1, "mass"),
-      partials_(backend, blocks, "mass"),
+      partials_(backend, blocks, "partial masses"),
       counters_(backend, 2, "mass"),
       device_(*backend.device) {
   const double dx = std::numbers::pi / (2 * n);

@@ -97,7 +97,7 @@ class HostReference final : public Computation {
         y_(backend, problem.start, "state"),
         tendency_{Fields<T>(backend, n_, "tendency"), Fields<T>(backend, n_, "tendency"),
                   Fields<T>(backend, n_, "tendency"), Fields<T>(backend, n_, "tendency")},
-        stage_(backend, n_, "state"),
+        stage_(backend, n_, "stages"),
         hp_(backend, height_count(n_), "work"),
         divergence_(backend, height_count(n_), "work"),
         unprojected_(backend, height_count(n_), "work"),

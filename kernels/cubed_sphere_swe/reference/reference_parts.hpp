@@ -226,7 +226,7 @@ class ReferenceParts {
         w1_(backend, needs.contravariant ? height_count(n) : 0, "intermediates"),
         w2_(backend, needs.contravariant ? height_count(n) : 0, "intermediates"),
         interpolated_(backend, needs.contravariant ? velocity_count(n) : 0, "intermediates"),
-        lines_(backend, needs.sat ? std::size_t{7} * (n + 1) : 0, "border") {
+        lines_(backend, needs.sat ? std::size_t{7} * (n + 1) : 0, "intermediates") {
     if (options.gemm == GemmSource::library && needs.products) blas_.emplace(backend);
   }
 

@@ -247,5 +247,25 @@ TEST(HostComponent, WorkCountsTheFieldsThatMustMove) {
   EXPECT_EQ(bytes({.kind = Kind::divergence}, Precision::f32), 4 * (2 * v + h));
 }
 
+// Seven operations make a value of an operator; a border point has four values of its metric, F*
+// and sum besides what it extrapolates (five each) and interpolates.
+TEST(HostComponent, WorkCountsTheOperationsOfAPhase) {
+  constexpr double h = 6. * 385 * 385, v = 6. * 384 * 385, border = 24. * 385;
+  const auto flops = [](Component part) {
+    const Work work = component_work({384}, part, {.precision = Precision::f32});
+    EXPECT_EQ(work.phases, 1);
+    EXPECT_EQ(work.precision, Precision::f32);
+    return work.flops;
+  };
+  EXPECT_EQ(flops({.kind = Kind::operator_apply, .op = Operator::pcv}), 7 * h);
+  EXPECT_EQ(flops({.kind = Kind::operator_apply, .op = Operator::dvc}), 7 * v);
+  EXPECT_EQ(flops({.kind = Kind::project}), 2 * border);
+  EXPECT_EQ(flops({.kind = Kind::gradient, .components = 1}), 8 * v);
+  EXPECT_EQ(flops({.kind = Kind::gradient}), 2 * 8 * v);
+  EXPECT_EQ(flops({.kind = Kind::contravariant}), 2 * (8 * h + 10 * v));
+  EXPECT_EQ(flops({.kind = Kind::divergence}), 15 * h);
+  EXPECT_EQ(flops({.kind = Kind::sat}), 26 * border);
+}
+
 }  // namespace
 }  // namespace holdfast::cubed_sphere_swe

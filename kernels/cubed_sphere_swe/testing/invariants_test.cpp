@@ -197,6 +197,18 @@ TEST_F(Invariants, OptimizedAlgebraEqualsTheReference) {
   }
 }
 
+// Rows of many vectors, shared among threads.
+TEST_F(Invariants, OptimizedAlgebraEqualsTheReferenceOnALargeGrid) {
+  const Size size = {120};
+  const State expected = state_after(make_rk4_step(*backend, Variant::reference, size), size);
+  for (const RungeKutta form : {RungeKutta::horner, RungeKutta::classical}) {
+    const Options options = {.runge_kutta = form};
+    const State step =
+        state_after(make_rk4_step(*backend, Variant::optimized, size, options), size);
+    EXPECT_LE(difference(step, expected), 1e-14);
+  }
+}
+
 TEST_F(Invariants, BothInstructionSetsAgree) {
   if (host_limits().isa != "x86-64-v4") GTEST_SKIP() << "this CPU has one of the two";
   for (const int n : {8, 13, 24}) {
@@ -320,6 +332,19 @@ TEST_F(Invariants, WorkDependsOnTheSizeAlone) {
   EXPECT_EQ(step.bytes, 11. * 8 * 6 * 385 * 1153);
   EXPECT_EQ(loop_work({384}, {.steps = 100}).bytes, 100 * step.bytes);
   EXPECT_EQ(4 * rhs_work({384}).flops, step.flops);
+}
+
+TEST_F(Invariants, WorkHasAPhaseForEachTendencyAndThePrecisionThatIsAskedFor) {
+  for (const Precision precision : {Precision::f32, Precision::f64}) {
+    const Options options = {.precision = precision, .steps = 100};
+    const Work tendency = rhs_work({48}, options), step = rk4_step_work({48}, options),
+               loop = loop_work({48}, options);
+    EXPECT_EQ(tendency.phases, 1);
+    EXPECT_EQ(step.phases, 4);
+    EXPECT_EQ(loop.phases, 400);
+    for (const Work& work : {tendency, step, loop}) EXPECT_EQ(work.precision, precision);
+    EXPECT_EQ(11 * tendency.bytes, 2 * step.bytes);  // in units of a state
+  }
 }
 
 }  // namespace

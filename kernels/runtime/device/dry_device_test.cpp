@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "runtime/backend/blas.hpp"
@@ -228,7 +229,7 @@ TEST_F(DryDeviceTest, AProductCountsOneLibraryCallAndItsWorkArea) {
 
 TEST_F(DryDeviceTest, AWorkAreaOfEitherSizeIsGivenBackWhole) {
   for (const std::size_t bytes : {gemm_work_area_bytes, planned_gemm_work_area_bytes}) {
-    Blas(*backend, bytes);
+    std::make_unique<Blas>(*backend, bytes).reset();
     EXPECT_EQ(ledger.live_bytes, 0) << bytes;
   }
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "runtime/backend/spoil.hpp"
@@ -19,8 +20,8 @@ std::vector<double> held_by(const Backend& backend, std::string_view site) {
   std::vector<double> all;
   for (const auto& [memory, holding] : backend.holdings)
     if (holding.site == site) {
-      const auto* const begin = static_cast<const double*>(memory);
-      all.insert(all.end(), begin, begin + holding.bytes / sizeof(double));
+      const std::span numbers(static_cast<const double*>(memory), holding.bytes / sizeof(double));
+      all.insert(all.end(), numbers.begin(), numbers.end());
     }
   return all;
 }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a case says that each step writes anew is written anew, all of it, by both variants; and
+// among it is every result that stands alone.
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "cubed_sphere_swe/row.hpp"
+#include "cubed_sphere_swe/testing/kernels_on_cpu.hpp"
+#include "harness/measure/account.hpp"
+
+namespace holdfast::cubed_sphere_swe {
+namespace {
+
+using Kind = Component::Kind;
+
+struct Stepped {
+  const char* name;
+  const Family<Row>* family;
+  Options options = {};
+  Kind kind = Kind::operator_apply;
+};
+void PrintTo(const Stepped& one, std::ostream* out) {
+  *out << one.name;
+}
+
+struct EachStep : testing::TestWithParam<Stepped> {
+  Row row = {.family = GetParam().family,
+             .n = 9,
+             .options = GetParam().options,
+             .component = {.kind = GetParam().kind}};
+
+  std::vector<double> third_result(Backend& backend, Variant variant, bool spoilt) const {
+    const auto computation = make(row, backend, variant);
+    for (int i = 0; i < 3; ++i) {
+      if (spoilt && i > 0) spoil_each(backend, rewritten(row, backend, variant));
+      computation->step();
+    }
+    return computation->result();
+  }
+  // Three steps that are spoilt in between arrive where three others do.
+  void expect_rewritten(Backend& backend, Variant variant) {
+    row.options.steps = 3;
+    EXPECT_EQ(third_result(backend, variant, true), third_result(backend, variant, false));
+  }
+};
+
+TEST_P(EachStep, OnAHostWritesAllThatItSays) {
+  for (const Variant variant : {Variant::reference, Variant::optimized})
+    expect_rewritten(*open_backend("host"), variant);
+}
+
+// Else a step that does nothing would look like one that made the same.
+TEST_P(EachStep, OnAHostLeavesNoResultThatStandsAlone) {
+  const bool stands_alone = row.family == &families::rhs || row.family == &families::component;
+  if (!stands_alone || row.component.kind == Kind::sat) GTEST_SKIP() << "its steps are chained";
+  for (const Variant variant : {Variant::reference, Variant::optimized}) {
+    const auto backend = open_backend("host");
+    const auto computation = make(row, *backend, variant);
+    computation->step();
+    spoil_each(*backend, rewritten(row, *backend, variant));
+    for (const double value : computation->result()) ASSERT_NE(value, value);
+  }
+}
+
+const Stepped everywhere[] = {
+    {"rhs", &families::rhs},
+    {"step", &families::rk4_step},
+    {"classical", &families::rk4_step, {.runge_kutta = RungeKutta::classical}},
+    {"watched_loop", &families::loop, {.diagnostics = Diagnostics::device}},
+    {"operator_apply", &families::component},
+    {"project", &families::component, {}, Kind::project},
+    {"gradient", &families::component, {}, Kind::gradient},
+    {"contravariant", &families::component, {}, Kind::contravariant},
+    {"divergence", &families::component, {}, Kind::divergence},
+    {"sat", &families::component, {}, Kind::sat}};
+
+std::string name_of(const testing::TestParamInfo<Stepped>& one) {
+  return one.param.name;
+}
+INSTANTIATE_TEST_SUITE_P(Everywhere, EachStep, testing::ValuesIn(everywhere), name_of);
+
+#ifdef HOLDFAST_CUDA
+struct EachStepOnADevice : EachStep {};
+
+TEST_P(EachStepOnADevice, WritesAllThatItSays) {
+  for (const Variant variant : {Variant::reference, Variant::optimized}) {
+    if (variant == Variant::reference && row.options.launch == Launch::persistent) continue;
+    expect_rewritten(*emulated(variant), variant);
+  }
+}
+
+const Stepped launched[] = {
+    {"graph_step", &families::loop, {.launch = Launch::graph_step}},
+    {"graph", &families::loop, {.launch = Launch::graph, .diagnostics = Diagnostics::device}},
+    {"persistent",
+     &families::loop,
+     {.launch = Launch::persistent, .diagnostics = Diagnostics::device}}};
+
+INSTANTIATE_TEST_SUITE_P(Everywhere, EachStepOnADevice, testing::ValuesIn(everywhere), name_of);
+INSTANTIATE_TEST_SUITE_P(Launched, EachStepOnADevice, testing::ValuesIn(launched), name_of);
+#endif
+
+}  // namespace
+}  // namespace holdfast::cubed_sphere_swe
