@@ -363,7 +363,7 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
   Acceptable accepted{.baseline = {.device_class = results.env.device_class,
                                    .fingerprint = fingerprint(results.env)}};
   std::optional<Baseline> view = existing;
-  if (view) view = seen_on(timed_on(results.env), std::move(*view));
+  if (view) view = seen_on(timed_on(results), std::move(*view));
   std::vector<AcceptedRun> runs = {AcceptedRun(results)};
   for (const Results& other : options.again) runs.emplace_back(other);
   const Accepting accepting{runs, view, policy, options, accepted};
@@ -383,7 +383,7 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
   if (view) drop_lost_entries(*view, passed_over, accepted);
   if (view) note_meanings(view->metrics, policy.metrics(), accepted);
   keep_metrics(accepted.baseline, policy.metrics());
-  accepted.baseline = stored_from(timed_on(results.env), std::move(accepted.baseline));
+  accepted.baseline = stored_from(timed_on(results), std::move(accepted.baseline));
   return accepted;
 }
 

@@ -94,7 +94,7 @@ OtherRuns other_runs(const Results& results, const fs::path& store, MeasuredAgai
 
 Ratchet ratchet(const Results& results, const Baseline& existing, const Policy& policy,
                 const OtherRuns& others) {
-  Ratchet found{.baseline = seen_on(timed_on(results.env), existing)};
+  Ratchet found{.baseline = seen_on(timed_on(results), existing)};
   for (const CaseResult& result : results.cases) {
     if (result.status != "ok") continue;
     const std::vector<NamedMetric> all = named_metrics(result);
@@ -133,7 +133,7 @@ Ratchet ratchet(const Results& results, const Baseline& existing, const Policy& 
     }
   }
   keep_metrics(found.baseline, policy.metrics());
-  found.baseline = stored_from(timed_on(results.env), std::move(found.baseline));
+  found.baseline = stored_from(timed_on(results), std::move(found.baseline));
   return found;
 }
 

@@ -131,6 +131,16 @@ TEST_F(Ratcheting, WhatIsNoFolderIsNoSecondRunAndNoHistory) {
   expect_complaint(check({"--store=" + file.string()}), 2, HasSubstr("file: is not a folder"));
 }
 
+TEST_F(Ratcheting, ARunWhoseThreadsStoodApartIsNoSecondOne) {
+  accepted(toy::host());
+  store(run_of(12, "2026-11-22T12:00:00Z"));
+  Results other = run_of(13, "2026-11-22T13:00:00Z");
+  other.cases.front().metrics["handover_s"] = toy::timed("time", 350e-9);
+  store_again(other);
+  expect_complaint(check({"--again=" + again_.string()}), 2,
+                   HasSubstr("as timed on AuthenticAMD-26-2 apart, and not on AuthenticAMD-26-2"));
+}
+
 TEST_F(Ratcheting, ARunOfAnotherBuildIsNoSecondOne) {
   accepted(toy::host());
   store(run_of(12, "2026-11-22T12:00:00Z"));

@@ -184,9 +184,12 @@ std::string lacking(const std::vector<std::string>& available) {
 std::string accepted_times(const std::set<std::string>& timed, const std::string& processor) {
   Environment here;
   here.processor = processor;
-  const bool asleep = timed.contains(timed_on(here));
+  const auto are_timed = [&] {
+    return timed.contains(timed_on(here, false)) || timed.contains(timed_on(here, true));
+  };
+  const bool asleep = are_timed();
   here.awake = true;
-  const bool awake = timed.contains(timed_on(here));
+  const bool awake = are_timed();
   if (asleep && awake) return "times of runs that keep CPUs awake and of others";
   if (awake) return "times of runs that keep CPUs awake alone";
   return asleep ? "times of runs that keep no CPUs awake alone" : "no times";

@@ -154,6 +154,26 @@ TEST_F(OtherProcessor, IsTheSameOneWithItsCpusKeptAwake) {
   expect_output(check(), 1, HasSubstr("fell from 10 to 6"));
 }
 
+// As where a hypervisor has moved one of two to another cache.
+TEST_F(OtherProcessor, IsTheSameOneWhoseThreadsStandApart) {
+  const auto apart = [](double seconds, double speedup) {
+    Results made = on(toy::processor, speedup);
+    for (CaseResult& one : made.cases) one.metrics["handover_s"] = toy::timed("time", seconds);
+    return made;
+  };
+  accepted(apart(55e-9, 10));
+  store(apart(350e-9, 6));
+  expect_output(check(), 0,
+                AllOf(HasSubstr("NO BASELINE for the processor AuthenticAMD-26-2 apart"),
+                      Not(HasSubstr("REGRESSION"))));
+  accepted(apart(350e-9, 6));
+  EXPECT_EQ(check({"--require-baseline"}), 0) << output_;
+  store(apart(350e-9, 3));
+  expect_output(check(), 1, HasSubstr("fell from 6 to 3"));
+  store(apart(55e-9, 6));
+  expect_output(check(), 1, HasSubstr("fell from 10 to 6"));
+}
+
 TEST_F(OtherProcessor, IsAcceptedWithoutAReasonWhereNoCountGotWorse) {
   accepted(on(toy::processor, 10));
   store(on(other, 6));

@@ -26,6 +26,9 @@ void read_again(const Results& results, const fs::path& root, MeasuredAgain& fou
     if (again.env.fingerprint != results.env.fingerprint)
       throw refuse(text("holds ", again.suite,
                         " of another processor, compiler or driver; measure where this run was"));
+    if (timed_on(again) != timed_on(results))
+      throw refuse(text("holds ", again.suite, " as timed on ", timed_on(again), ", and not on ",
+                        timed_on(results), ", so it confirms nothing; measure once more"));
     if (!again.quality.valid || again.quality.throttled.value_or(false) || again.partial)
       throw refuse(text("holds ", again.suite,
                         " as a filtered, invalid or throttled run, which confirms nothing"));

@@ -47,7 +47,7 @@ Side measured_side(const Results& results, const CaseResult& result,
        {std::pair("driver", env.driver), std::pair("nvrtc", env.nvrtc),
         std::pair("nvjitlink", env.nvjitlink), std::pair("nvdisasm", env.nvdisasm),
         std::pair("compiler", env.compiler), std::pair("flags", env.flags),
-        std::pair("cpu", env.cpu), std::pair("processor", std::optional(timed_on(env))),
+        std::pair("cpu", env.cpu), std::pair("processor", std::optional(timed_on(results))),
         std::pair("isa", env.isa), std::pair("device", env.device.name)})
     put(side.environment, name, value);
   for (const Profile& profile : profiles)

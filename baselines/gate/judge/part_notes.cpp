@@ -25,7 +25,7 @@ void PartJudge::describe(bool require_baseline) {
     if (require_baseline) verdict_.exit = exit_code(Fault::incomplete);
   } else if (part_.has_other_processor() && !part_.beside && has_gated_times()) {
     verdict_.notes.push_back(text(
-        "NO BASELINE for the processor ", timed_on(results.env), " of ", part_.name(), others(),
+        "NO BASELINE for the processor ", timed_on(results), " of ", part_.name(), others(),
         ": times and ratios are NEW and only their bounds hold; next: ", part_.accept_command()));
     if (require_baseline) verdict_.exit = exit_code(Fault::incomplete);
   }

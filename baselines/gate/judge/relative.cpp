@@ -233,7 +233,7 @@ void MetricJudge::judge_new(const Context& context, JudgedMetric& judged) const 
   if (!part_.baseline && !part_.proposed) {
     because = "; nothing is accepted yet for this device class";
   } else if (context.timed() && part_.has_other_processor()) {
-    because = "; nothing is accepted yet for the processor " + timed_on(part_.results.env);
+    because = "; nothing is accepted yet for the processor " + timed_on(part_.results);
   } else {
     row.next = part_.accept_command();
     row.blocking = context.standard.on_request.empty() || is_stored(context.metric.name);

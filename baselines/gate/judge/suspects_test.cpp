@@ -168,7 +168,7 @@ TEST(Suspects, ThreadsThatStandAsCloseExcuseNothing) {
 }
 
 TEST(Suspects, ThreadsThatStandCloserLeaveARatioUndecidedOfWhichTheReferenceMayHaveGained) {
-  const PartVerdict verdict = judge(part(with_handover(50e-9, 5), with_handover(350e-9, 10)));
+  const PartVerdict verdict = judge(part(with_handover(50e-9, 5), with_handover(120e-9, 10)));
   EXPECT_EQ(verdict.exit, 4);
   EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
 }
@@ -180,7 +180,7 @@ TEST(Suspects, ThreadsThatStandCloserExcuseNoTime) {
   const std::string warns = R"("time": {"gate": "warn")";
   rules.replace(rules.find(warns), warns.size(), R"("time": {"gate": "block")");
   const PartVerdict verdict =
-      judge_part(part(now, with_handover(350e-9, 10)), policy(rules), false, true);
+      judge_part(part(now, with_handover(120e-9, 10)), policy(rules), false, true);
   EXPECT_EQ(row(verdict, "time_s", "optimized").verdict, "REGRESSION");
 }
 
