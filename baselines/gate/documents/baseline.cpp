@@ -252,6 +252,13 @@ Baseline seen_on(const std::string& processor, Baseline baseline) {
   return baseline;
 }
 
+Baseline judged_by(const Results& results, Baseline baseline) {
+  const bool apart = stood_apart(results);
+  const std::string own = timed_on(results.env, apart), other = timed_on(results.env, !apart);
+  const bool is_own = baseline.processors.contains(own);
+  return seen_on(is_own ? own : other, std::move(baseline));
+}
+
 Baseline stored_from(const std::string& processor, Baseline view) {
   if (!is_host_class(view.device_class)) return view;
   Entries timed;

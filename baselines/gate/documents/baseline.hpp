@@ -77,6 +77,10 @@ bool is_timed(const Entry& entry);
 // A view: what a processor's runs are held against. Its own times and ratios stand among the
 // entries, those of others where they were.
 Baseline seen_on(const std::string& processor, Baseline baseline);
+// What a run is judged by: where nothing is accepted of its processor while threads stood as they
+// did, what is while they stood otherwise. How far apart they stood then is an entry, too, and
+// leaves undecided what that may have moved.
+Baseline judged_by(const Results& results, Baseline baseline);
 // The way back, to what is kept in a file.
 Baseline stored_from(const std::string& processor, Baseline view);
 // Whether anything in time is accepted for the processor whose view this is.

@@ -180,7 +180,7 @@ void CheckState::load(Part& part) const {
                   text(part.baseline_path, ": holds the baseline of the device class '",
                        (*baseline)->device_class, "', and its folder says '",
                        results.env.device_class, "'; move it to its place"));
-    **baseline = seen_on(timed_on(results), std::move(**baseline));
+    **baseline = judged_by(results, std::move(**baseline));
   }
 }
 

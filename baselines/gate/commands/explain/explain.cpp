@@ -170,7 +170,7 @@ Evidence compare_case(const Options& options, const CheckRequest& request, const
   made.untimed = text("no accepted time", is_host_class(device_class) ? " of this processor" : "");
   if (auto baseline = read_baseline_if_any(Store(baselines, Store::Use::reading), place)) {
     Aliases::read(baselines).rename(*baseline);
-    Side side = baseline_side(seen_on(timed_on(results), std::move(*baseline)), result.id);
+    Side side = baseline_side(judged_by(results, std::move(*baseline)), result.id);
     if (!side.values.empty()) made.before = std::move(side);
   }
   if (const auto base = beside(directory, results, result.id)) {
