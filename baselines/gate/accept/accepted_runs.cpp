@@ -22,7 +22,7 @@ double handover(const AcceptedRun& run, const std::string& case_id) {
 
 }  // namespace
 
-AcceptedRun::AcceptedRun(const Results& run) : results(run) {
+AcceptedRun::AcceptedRun(const Results& run) : results(run), timed_on(gate::timed_on(run)) {
   for (const CaseResult& result : run.cases) {
     const bool shared = had_shared_cores(result);
     if (shared) on_shared_cores.insert(result.id);
@@ -47,12 +47,11 @@ bool is_noisy(const Standard& standard, const Measured& measured) {
 std::vector<const AcceptedRun*> best_shown(const std::vector<AcceptedRun>& runs,
                                            const Standard& standard, const std::string& key) {
   const std::string case_id = entry_name(key).case_id;
-  const std::string where = timed_on(runs.front().results);
   std::vector<const AcceptedRun*> found;
   for (const AcceptedRun& run : runs)
     if (const auto at = run.metrics.find(key); at != run.metrics.end() &&
                                                !is_noisy(standard, at->second) &&
-                                               timed_on(run.results) == where)
+                                               run.timed_on == runs.front().timed_on)
       found.push_back(&run);
   const auto shared = [&](const AcceptedRun* run) {
     return run->on_shared_cores.contains(case_id);

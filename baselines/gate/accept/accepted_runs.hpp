@@ -17,6 +17,7 @@ namespace holdfast::gate {
 // than sharing bends it, however well its processes agree.
 struct AcceptedRun {
   const Results& results;
+  std::string timed_on;  // what it compares within
   std::map<std::string, Measured> metrics = {};
   std::set<std::string> on_shared_cores = {};  // cases
 
@@ -28,8 +29,8 @@ struct AcceptedRun {
 bool is_noisy(const Standard& standard, const Measured& measured);
 
 // The runs that show the metric of the key best: those whose processes agree, on cores of their own
-// where any had them, on processors that stood as close as in any of them. Of a single run these
-// are it, or none.
+// where any had them, in the first run's state, on processors that stood as close as in any of
+// them. Of a single run these are it, or none.
 std::vector<const AcceptedRun*> best_shown(const std::vector<AcceptedRun>& runs,
                                            const Standard& standard, const std::string& key);
 

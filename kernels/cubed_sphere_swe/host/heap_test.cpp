@@ -2,51 +2,12 @@
 // What a step takes from the heap, which no ledger counts: no row of its grid.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cstddef>
-#include <cstdlib>
-#include <new>
+#include <memory>
 
 #include "cubed_sphere_swe/cubed_sphere_swe.hpp"
 #include "cubed_sphere_swe/testing/support.hpp"
-
-namespace {
-
-std::atomic<std::size_t> taken = 0;  // bytes, by all threads
-
-[[gnu::noinline]] void* take(std::size_t bytes, std::size_t alignment) {
-  taken += bytes;
-  void* memory = nullptr;
-  if (::posix_memalign(&memory, std::max(alignment, sizeof(void*)), bytes) != 0)
-    throw std::bad_alloc();
-  return memory;
-}
-[[gnu::noinline]] void give_back(void* memory) {
-  std::free(memory);
-}
-
-}  // namespace
-
-// In place of the library's.
-void* operator new(std::size_t bytes) {
-  return take(bytes, alignof(std::max_align_t));
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return take(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-  give_back(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  give_back(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  give_back(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  give_back(memory);
-}
+#include "testing/heap_taken.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
@@ -54,9 +15,9 @@ namespace {
 struct Heap : testing::TestWithParam<Variant> {
   static constexpr Size size = {48};
   static void expect_less_than_a_row(std::unique_ptr<Computation> computation) {
-    const std::size_t before = taken;
+    const std::size_t before = heap::taken;
     for (int i = 0; i < 2; ++i) computation->step();  // the first could keep what it made
-    EXPECT_LT(taken - before, sizeof(double) * size.n);
+    EXPECT_LT(heap::taken - before, sizeof(double) * size.n);
   }
   std::unique_ptr<Backend> backend = open_backend("host");
 };

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program takes from the heap, which no ledger counts. For one source of a test program:
+// operator new and delete are replaced in all of it.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace holdfast::heap {
+
+inline std::atomic<std::size_t> taken = 0;  // bytes, by all threads
+
+[[gnu::noinline]] inline void* take(std::size_t bytes, std::size_t alignment) {
+  taken += bytes;
+  void* memory = nullptr;
+  if (::posix_memalign(&memory, std::max(alignment, sizeof(void*)), bytes) != 0)
+    throw std::bad_alloc();
+  return memory;
+}
+[[gnu::noinline]] inline void give_back(void* memory) {
+  std::free(memory);
+}
+
+}  // namespace holdfast::heap
+
+// In place of the library's.
+void* operator new(std::size_t bytes) {
+  return holdfast::heap::take(bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return holdfast::heap::take(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  holdfast::heap::give_back(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  holdfast::heap::give_back(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  holdfast::heap::give_back(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  holdfast::heap::give_back(memory);
+}
