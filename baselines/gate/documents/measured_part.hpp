@@ -3,6 +3,7 @@
 // it is held against.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -82,6 +83,8 @@ inline constexpr std::int64_t most_unasked_processes = 16;
 
 inline constexpr const char* case_variant =
     "case";  // the variant of metrics of the case as a whole
+// All whose metrics a rule may speak of.
+inline constexpr std::array metric_variants = {"optimized", "reference", case_variant};
 inline constexpr const char* kernels_metric =
     "kernels";  // a compact table of the kernels: evidence, never judged
 

@@ -13,8 +13,6 @@
 namespace holdfast::gate {
 namespace {
 
-constexpr std::array variants = {"optimized", "reference", case_variant};
-
 // A class that a rule's glob speaks of.
 std::string class_of(std::string glob) {
   for (std::size_t star = glob.find('*'); star != std::string::npos; star = glob.find('*'))
@@ -77,10 +75,10 @@ class PolicyChanges {
     }
   };
   using Changes = std::vector<StandardChange>;
-  using ByVariant = std::array<Changes, variants.size()>;
+  using ByVariant = std::array<Changes, metric_variants.size()>;
   struct Compared {
     std::map<std::string, const ByVariant*> metrics = {};
-    std::array<std::vector<std::pair<std::string, Changes>>, variants.size()> sums = {};
+    std::array<std::vector<std::pair<std::string, Changes>>, metric_variants.size()> sums = {};
   };
 
   const MergeBase& base_;
@@ -112,7 +110,7 @@ class PolicyChanges {
     Compared& compared = at->second;
     if (is_new) compared.sums = sums_of(policy, id, on);
     const auto value = [&](std::size_t variant) {
-      return text(id, ' ', variants[variant], " on ", on);
+      return text(id, ' ', metric_variants[variant], " on ", on);
     };
     for (const std::string& metric : metrics) {
       const auto meaning = policy.metrics().find(metric);
@@ -122,16 +120,17 @@ class PolicyChanges {
       const ByVariant*& changes = compared.metrics[metric];
       if (!changes) {
         const auto [one, is_first] = of_metric_.try_emplace({metric, spoken.of(metric)});
-        for (std::size_t v = 0; is_first && v < variants.size(); ++v)
-          one->second[v] = compare(before.own_standard(then, on, variants[v], metric, kind),
-                                   policy.own_standard(id, on, variants[v], metric, kind), known_);
+        for (std::size_t v = 0; is_first && v < metric_variants.size(); ++v)
+          one->second[v] =
+              compare(before.own_standard(then, on, metric_variants[v], metric, kind),
+                      policy.own_standard(id, on, metric_variants[v], metric, kind), known_);
         changes = &one->second;
       }
-      for (std::size_t v = 0; v < variants.size(); ++v)
-        if (!(*changes)[v].empty() && policy.is_precedent(id, on, variants[v], metric, kind))
+      for (std::size_t v = 0; v < metric_variants.size(); ++v)
+        if (!(*changes)[v].empty() && policy.is_precedent(id, on, metric_variants[v], metric, kind))
           note((*changes)[v], metric, value(v));
     }
-    for (std::size_t v = 0; v < variants.size(); ++v)
+    for (std::size_t v = 0; v < metric_variants.size(); ++v)
       for (const auto& [name, changes] : compared.sums[v]) note(changes, name, value(v));
   }
 
@@ -139,9 +138,9 @@ class PolicyChanges {
   decltype(Compared::sums) sums_of(const Policy& policy, const std::string& id,
                                    const std::string& on) const {
     decltype(Compared::sums) sums;
-    for (std::size_t v = 0; v < variants.size(); ++v) {
-      const std::vector<Sum> own = policy.own_sums(id, on, variants[v]);
-      for (const Sum& sum : policy.sums(id, on, variants[v])) {
+    for (std::size_t v = 0; v < metric_variants.size(); ++v) {
+      const std::vector<Sum> own = policy.own_sums(id, on, metric_variants[v]);
+      for (const Sum& sum : policy.sums(id, on, metric_variants[v])) {
         const auto same = std::find_if(own.begin(), own.end(),
                                        [&](const Sum& one) { return one.metrics == sum.metrics; });
         Changes changes =

@@ -13,7 +13,6 @@ namespace holdfast::gate {
 namespace {
 
 constexpr const char* by_own_rules = "judged by this change's own rules";
-constexpr const char* variants[] = {"optimized", "reference", case_variant};
 
 // By id.
 std::map<std::string, const ListedCase*> cases_of(const std::vector<List>& lists) {
@@ -250,7 +249,7 @@ class Table {
                                     const std::string& on, const std::string& metric) {
     const auto meaning = policy.metrics().find(metric);
     return meaning != policy.metrics().end() &&
-           std::any_of(std::begin(variants), std::end(variants), [&](const char* variant) {
+           std::any_of(metric_variants.begin(), metric_variants.end(), [&](const char* variant) {
              const Standard standard =
                  policy.standard(id, on, variant, metric, meaning->second.kind);
              return standard.stored() && standard.gate != Gate::off;

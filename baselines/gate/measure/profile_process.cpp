@@ -9,7 +9,6 @@
 
 #include "gate/base/process.hpp"
 #include "gate/documents/results_root.hpp"
-#include "gate/documents/unrequested.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -41,50 +40,7 @@ struct PartFolder {
   }
 };
 
-std::optional<double> top_kernel(const Profile& profile) {
-  std::optional<double> most;
-  for (const ProfileOp& op : profile.ops)
-    if (op.is_kernel() && op.fraction) most = std::max(most.value_or(0), *op.fraction);
-  return most;
-}
-struct Profiled {
-  const char* metric;
-  std::optional<double> (*value)(const Profile& profile);
-};
-constexpr Profiled profiled[] = {
-    {"idle_fraction", [](const Profile& profile) { return profile.overview.idle_fraction; }},
-    {"max_gap_s", [](const Profile& profile) { return profile.overview.max_gap_s; }},
-    {"top_kernel_fraction", top_kernel}};
-
 }  // namespace
-
-void add_profiled(const std::vector<Profile>& profiles, Results& results) {
-  for (CaseResult& result : results.cases)
-    for (auto& [variant, content] : result.variants) {
-      const auto profile = std::find_if(profiles.begin(), profiles.end(), [&](const Profile& one) {
-        return one.case_id == result.id && one.variant == variant;
-      });
-      if (profile == profiles.end()) continue;
-      for (const auto& [metric, value_of] : profiled) {
-        const auto promise = content.metrics.find(metric);
-        if (promise == content.metrics.end()) continue;
-        promise->second.value = value_of(*profile);
-        promise->second.reason =
-            promise->second.value
-                ? std::nullopt
-                : std::optional(profile->silence.value_or("the profile does not tell it"));
-      }
-    }
-}
-
-void leave_unprofiled(Results& results) {
-  for (CaseResult& result : results.cases)
-    for (auto& [variant, content] : result.variants)
-      for (const Profiled& one : profiled)
-        if (const auto promise = content.metrics.find(one.metric);
-            promise != content.metrics.end() && !promise->second.value)
-          promise->second.reason = not_asked_for;
-}
 
 void profile_suite(const Profiling& profiling, Progress& progress) {
   const std::string suite = profiling.binary.filename().string();

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "gate/documents/profile.hpp"
-#include "gate/documents/results.hpp"
 #include "gate/measure/suite_process.hpp"
 
 namespace holdfast::gate {
@@ -24,12 +22,5 @@ struct Profiling {
 
 // Where it fails a line says why, and the run is worth as much as without profiles.
 void profile_suite(const Profiling& profiling, Progress& progress);
-
-// Gives each variant that promises idle_fraction, max_gap_s or top_kernel_fraction what its profile
-// tells; where that tells nothing, the reason says so.
-void add_profiled(const std::vector<Profile>& profiles, Results& results);
-
-// Of a run that made no profile: that nobody asked for what one would have told.
-void leave_unprofiled(Results& results);
 
 }  // namespace holdfast::gate

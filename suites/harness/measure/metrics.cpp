@@ -99,6 +99,11 @@ Reading peak_ratio(const M& m, const V& v) {
   return ratio(static_cast<double>(m.reference->peak_bytes), static_cast<double>(v.peak_bytes));
 }
 
+// What the gate reads in a profile of the case, if one was asked for.
+Reading of_a_profile(const M&, const V&) {
+  return std::nullopt;
+}
+
 constexpr unsigned executing = on_host | on_cuda;
 constexpr unsigned gpu = on_cuda | on_dry;
 using enum Better;
@@ -182,12 +187,14 @@ const Metric table[] = {
     {"bytes_per_s", "B/s", "advisory", higher, executing, variant, steps,
      [](const M& m, const V& v) { return ratio(m.work.bytes, v.seconds); }},
     // Of a profile beside the timed processes, which `holdfast run --profile` adds.
-    {"idle_fraction", "1", "advisory", lower, on_cuda, variant, steps,
-     [](const M&, const V&) -> Reading { return std::nullopt; }},
-    {"max_gap_s", "s", "advisory", lower, on_cuda, variant, steps,
-     [](const M&, const V&) -> Reading { return std::nullopt; }},
-    {"top_kernel_fraction", "1", "advisory", lower, on_cuda, variant, steps,
-     [](const M&, const V&) -> Reading { return std::nullopt; }},
+    {"kernels_s", "s", "advisory", lower, on_cuda, variant, steps, of_a_profile},
+    {"kernels_floor_fraction", "1", "advisory", higher, on_cuda, variant, steps, of_a_profile},
+    {"idle_fraction", "1", "advisory", lower, on_cuda, variant, steps, of_a_profile},
+    {"max_gap_s", "s", "advisory", lower, on_cuda, variant, steps, of_a_profile},
+    {"top_kernel_fraction", "1", "advisory", lower, on_cuda, variant, steps, of_a_profile},
+    {"top5_time_fraction", "1", "advisory", lower, on_cuda, variant, steps, of_a_profile},
+    {"small_kernel_time_fraction", "1", "advisory", lower, on_cuda, variant, steps, of_a_profile},
+    {"transfer_time_fraction", "1", "advisory", lower, on_cuda, variant, steps, of_a_profile},
     {"check_error", "1", "bound", lower, executing, variant, steps,
      [](const M&, const V& v) { return v.check_error; }},
     {"host_rss_bytes_before", "B", "advisory", lower, everywhere, whole_case, nothing,

@@ -29,6 +29,7 @@
 #include "gate/measure/instruction_counts.hpp"
 #include "gate/measure/machine_load.hpp"
 #include "gate/measure/processes.hpp"
+#include "gate/measure/profile_metrics.hpp"
 #include "gate/measure/profile_process.hpp"
 #include "gate/measure/suite_run.hpp"
 #include "gate/measure/unfinished_run.hpp"

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gate/measure/profile_metrics.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "gate/documents/unrequested.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using Told = std::optional<double>;  // empty where the profile does not tell it
+
+// Shorter kernels are small: what starts and ends them weighs beside what they compute.
+constexpr double small_kernel_seconds = 1e-4;
+
+// Of the operations that `counts` takes, in all profiled steps; empty where the device told no
+// times.
+template <class Counts>
+Told seconds_of(const Profile& profile, const Counts& counts) {
+  Told sum;
+  for (const ProfileOp& op : profile.ops) {
+    if (!op.total_s) continue;
+    sum = sum.value_or(0) + (counts(op) ? *op.total_s : 0);
+  }
+  return sum;
+}
+bool any(const ProfileOp&) {
+  return true;
+}
+bool is_kernel(const ProfileOp& op) {
+  return op.is_kernel();
+}
+
+Told over(Told above, Told below) {
+  if (!above || !below || !(*below > 0)) return std::nullopt;
+  return *above / *below;
+}
+// Of the device's busy time.
+template <class Counts>
+Told share_of(const Profile& profile, const Counts& counts) {
+  return over(seconds_of(profile, counts), seconds_of(profile, any));
+}
+
+Told kernels_per_step(const Profile& profile) {
+  return over(seconds_of(profile, is_kernel), static_cast<double>(profile.steps));
+}
+
+Told top_kernel(const Profile& profile) {
+  Told most;
+  for (const ProfileOp& op : profile.ops)
+    if (op.is_kernel() && op.fraction) most = std::max(most.value_or(0), *op.fraction);
+  return most;
+}
+
+Told top_five(const Profile& profile) {
+  std::vector<double> seconds;
+  for (const ProfileOp& op : profile.ops)
+    if (op.total_s) seconds.push_back(*op.total_s);
+  std::sort(seconds.begin(), seconds.end(), std::greater<>());
+  const auto end =
+      seconds.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(5, seconds.size()));
+  return over(std::accumulate(seconds.begin(), end, 0.), seconds_of(profile, any));
+}
+
+struct Reading {
+  const char* metric;
+  Told (*value)(const Profile& profile);
+};
+constexpr Reading profile_readings[] = {
+    {"kernels_s", kernels_per_step},
+    {"kernels_floor_fraction",
+     [](const Profile& profile) { return over(profile.floor_s, kernels_per_step(profile)); }},
+    {"idle_fraction", [](const Profile& profile) { return profile.overview.idle_fraction; }},
+    {"max_gap_s", [](const Profile& profile) { return profile.overview.max_gap_s; }},
+    {"top_kernel_fraction", top_kernel},
+    {"top5_time_fraction", top_five},
+    {"small_kernel_time_fraction",
+     [](const Profile& profile) {
+       return share_of(profile, [](const ProfileOp& op) {
+         return op.is_kernel() && op.mean_s && *op.mean_s < small_kernel_seconds;
+       });
+     }},
+    {"transfer_time_fraction", [](const Profile& profile) {
+       return share_of(profile, [](const ProfileOp& op) {
+         return op.kind == "upload" || op.kind == "download";
+       });
+     }}};
+
+}  // namespace
+
+void add_profiled(const std::vector<Profile>& profiles, Results& results) {
+  for (CaseResult& result : results.cases)
+    for (auto& [variant, content] : result.variants) {
+      const auto profile = std::find_if(profiles.begin(), profiles.end(), [&](const Profile& one) {
+        return one.case_id == result.id && one.variant == variant;
+      });
+      if (profile == profiles.end()) continue;
+      for (const auto& [metric, value_of] : profile_readings) {
+        const auto promise = content.metrics.find(metric);
+        if (promise == content.metrics.end()) continue;
+        promise->second.value = value_of(*profile);
+        promise->second.reason =
+            promise->second.value
+                ? std::nullopt
+                : std::optional(profile->silence.value_or("the profile does not tell it"));
+      }
+    }
+}
+
+void leave_unprofiled(Results& results) {
+  for (CaseResult& result : results.cases)
+    for (auto& [variant, content] : result.variants)
+      for (const Reading& one : profile_readings)
+        if (const auto promise = content.metrics.find(one.metric);
+            promise != content.metrics.end() && !promise->second.value)
+          promise->second.reason = not_asked_for;
+}
+
+}  // namespace holdfast::gate
