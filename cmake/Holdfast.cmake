@@ -56,13 +56,20 @@ function(holdfast_add_library name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${HOLDFAST_UNITY} UNITY_BUILD_MODE BATCH)
 endfunction()
 
+# holdfast_hold_gpu(<test>...): one of them at a time, on the GPU that CTest has for it where it was told of several. They
+# start by ${HOLDFAST_ON_GPU}, which makes that one the only one that they see.
+set(HOLDFAST_ON_GPU ${CMAKE_CURRENT_LIST_DIR}/on_gpu.sh)
+function(holdfast_hold_gpu)
+  set_tests_properties(${ARGV} PROPERTIES RESOURCE_LOCK gpu RESOURCE_GROUPS gpus:1)
+endfunction()
+
 # holdfast_add_tests(<name> FILES <file>_test.cpp... [USES <library>...] [NEEDS <program>...] [LABELS <label>...]
 # [DEFINITIONS <definition>...] [ENVIRONMENT <variable>=<value>...] [TIMEOUT <seconds>] [SERIAL] [FAST] [APART] [NIGHTLY]):
 # one test binary, registered with CTest under its name; label `unit` unless others are given. What a test NEEDS is built
 # before it and told to it by path: `fake_suite` is FAKE_SUITE_BINARY. Tests are compiled to be compiled soon; FAST are
 # those whose claim is speed, or that compute for long. APART: each file by itself, where files define the same device
 # code. NIGHTLY: those of its tests whose names begin so run as <name>.nightly, and only there. Label `threads`, beside
-# `unit`: preset tsan builds and runs it.
+# `unit`: preset tsan builds and runs it. Label `gpu`: it holds one.
 function(holdfast_add_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;FAST;APART;NIGHTLY" "TIMEOUT" "FILES;USES;NEEDS;LABELS;DEFINITIONS;ENVIRONMENT")
   if(NOT arg_LABELS)
@@ -91,12 +98,16 @@ function(holdfast_add_tests name)
   endforeach()
   string(REPLACE ";" "," required "${HOLDFAST_REQUIRE}")
   set(registered ${name})
+  set(command $<TARGET_FILE:${name}>)
+  if("gpu" IN_LIST arg_LABELS)
+    list(PREPEND command ${HOLDFAST_ON_GPU})
+  endif()
   if(arg_NIGHTLY)
-    add_test(NAME ${name} COMMAND ${name} --gtest_filter=-Nightly*)
-    add_test(NAME ${name}.nightly COMMAND ${name} --gtest_filter=Nightly*)
+    add_test(NAME ${name} COMMAND ${command} --gtest_filter=-Nightly*)
+    add_test(NAME ${name}.nightly COMMAND ${command} --gtest_filter=Nightly*)
     list(APPEND registered ${name}.nightly)
   else()
-    add_test(NAME ${name} COMMAND ${name})
+    add_test(NAME ${name} COMMAND ${command})
   endif()
   # Compiled programs are cached in the build folder: a test neither profits from nor fills its user's cache. Threads that
   # spin at barriers make tests that share cores 10 to 30 times slower.
@@ -112,6 +123,7 @@ function(holdfast_add_tests name)
     set_tests_properties(${name}.nightly PROPERTIES LABELS nightly TIMEOUT 3600)
   endif()
   if("gpu" IN_LIST arg_LABELS)
+    holdfast_hold_gpu(${registered})
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_GPU_TESTS ${name})
   endif()
   if("threads" IN_LIST arg_LABELS)
@@ -209,8 +221,12 @@ function(holdfast_add_suite name)
     if(kind STREQUAL "host")
       set(counting --count-instructions-if-possible)
     endif()
+    set(command $<TARGET_FILE:holdfast>)
+    if(kind STREQUAL "gpu")
+      list(PREPEND command ${HOLDFAST_ON_GPU})
+    endif()
     add_test(NAME ${part}.run
-             COMMAND holdfast run ${name} --device=${device} --tier=gate --profile ${counting} --out=${results})
+             COMMAND ${command} run ${name} --device=${device} --tier=gate --profile ${counting} --out=${results})
     add_test(NAME ${part}.check
              COMMAND holdfast check ${results} --only=${name} --device=${device} --undecided=warn --ctest
                      --baselines=${PROJECT_SOURCE_DIR}/baselines
@@ -221,7 +237,7 @@ function(holdfast_add_suite name)
     if(kind STREQUAL "host")
       set_tests_properties(${part}.run PROPERTIES RUN_SERIAL TRUE)
     elseif(kind STREQUAL "gpu")
-      set_tests_properties(${part}.run PROPERTIES RESOURCE_LOCK gpu)
+      holdfast_hold_gpu(${part}.run)
     endif()
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_PARTS ${name}:${device})
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_CHECKS ${part}.check)

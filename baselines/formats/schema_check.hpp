@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For tests: whether a document is what its JSON Schema says, as far as ours go: type, const, enum,
-// required, properties, additionalProperties, items, minimum, maximum, minItems, maxItems, $ref.
+// required, properties, additionalProperties, items, minimum, maximum, minItems, maxItems, and $ref
+// to a part of itself or to a file beside it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,8 +35,11 @@ inline void validate(const nlohmann::json& value, const nlohmann::json& schema,
                      const nlohmann::json& root, const std::string& where) {
   using nlohmann::json;
   if (schema.contains("$ref")) {
-    const auto pointer = json::json_pointer(schema["$ref"].get<std::string>().substr(1));
-    return validate(value, root.at(pointer), root, where);
+    const auto place = schema["$ref"].get<std::string>();
+    if (place.starts_with('#'))
+      return validate(value, root.at(json::json_pointer(place.substr(1))), root, where);
+    const json other = holdfast::schema(place.c_str());
+    return validate(value, other, other, where);
   }
   const json allowed =
       schema.contains("const") ? json{schema["const"]} : schema.value("enum", json::array());

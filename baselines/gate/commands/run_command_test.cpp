@@ -2,6 +2,7 @@
 // The real `holdfast run` and `holdfast list` on a suite that behaves, or misbehaves, as FAKE_SUITE
 // says.
 #include <gmock/gmock.h>
+#include <gtest/gtest-spi.h>
 
 #include <csignal>
 #include <filesystem>
@@ -9,6 +10,7 @@
 
 #include "base/machine.hpp"
 #include "base/testing/sanitizer.hpp"
+#include "formats/schema_check.hpp"
 #include "gate/documents/results.hpp"
 #include "gate/documents/unrequested.hpp"
 #include "gate/testing/fake_suite_command.hpp"
@@ -538,9 +540,17 @@ TEST_F(ListCommand, TellsWhichCasesAreNotCountedAndEachReasonOnce) {
 }
 
 TEST_F(ListCommand, GivesTheListsAsJson) {
-  const Document document("output", list({"--json"}).output);
-  Object object = open_schema(document, "holdfast-lists/1");
-  EXPECT_THAT(object.take("suites").items(), SizeIs(1));
+  const auto given = nlohmann::json::parse(list({"--json"}).output);
+  const auto root = schema("lists.schema.json");
+  validate(given, root, root, "lists");
+  EXPECT_THAT(given.at("suites"), SizeIs(1));
+}
+
+TEST_F(ListCommand, ItsSchemaHoldsTheListOfEachSuite) {
+  const auto root = schema("lists.schema.json");
+  auto given = nlohmann::json::parse(list({"--json"}).output);
+  given.at("suites").at(0)["surprise"] = 1;
+  EXPECT_NONFATAL_FAILURE(validate(given, root, root, "lists"), "lists/suites/[] has surprise");
 }
 
 TEST_F(ListCommand, NamesTheSuiteThatWasMeant) {
