@@ -28,6 +28,8 @@ Plan plan(const Backend& backend, const Input& input, const Options& options);
 
 // What the published rule of thumb would have said, to be put beside the estimate.
 std::int64_t rule_of_thumb_bytes(const Shape& shape);
+// And what the arrays of the largest electrode hold, which the published program has at a time.
+std::int64_t electrode_bytes(const Shape& shape);
 
 // Per step() of each computation, of the path that `path` chooses.
 Work encode_work(const Shape& shape, const Options& options = {});

@@ -97,6 +97,15 @@ TEST_F(PlanOfADryDevice, RecomputesPsiBeforeItDividesTime) {
   EXPECT_GT(divided.options.chunks, 1);
 }
 
+TEST(PlanOfAHost, KeepsPsiAndDividesTimeWhereADeviceRecomputesIt) {
+  const auto host = open_backend("host");
+  const Plan found = plan(*host, make_input({.size = Size::realistic}), {.budget = 30 << 20});
+  EXPECT_EQ(found.path, Path::two_hop);
+  EXPECT_EQ(found.options.values, Values::stored);
+  EXPECT_GT(found.options.chunks, 1);
+  EXPECT_LE(found.estimate_bytes, 30 << 20);
+}
+
 TEST_F(PlanOfADryDevice, HoldsBatchesOfElectrodesWhereTheEncodingIsWhatDoesNotFit) {
   const Recipe maze = {.size = Size::hpc2d, .marks = Marks::cells, .scale = 16};
   EXPECT_EQ(of(maze, {.budget = 16 << 20}).electrode_batches, 1);

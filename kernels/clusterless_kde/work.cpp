@@ -103,4 +103,15 @@ std::int64_t rule_of_thumb_bytes(const Shape& shape) {
   return 4 * (p + shape.electrodes * (n * p + n * m + m * p) + 2 * n);
 }
 
+// 4 (n P + n b + m P): kernels of places, those of the marks of a block, and joint densities.
+std::int64_t electrode_bytes(const Shape& shape) {
+  constexpr std::int64_t block = 100;
+  std::int64_t most = 0;
+  for (std::size_t e = 0; e < shape.encoding.size(); ++e) {
+    const std::int64_t n = shape.encoding[e], m = shape.decoding[e], p = shape.bins;
+    most = std::max(most, 4 * (n * p + n * block + m * p));
+  }
+  return most;
+}
+
 }  // namespace holdfast::clusterless_kde

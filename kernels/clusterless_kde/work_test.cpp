@@ -94,18 +94,40 @@ TEST(Work, InAPlaneHasNoNodes) {
             static_cast<double>(numbers.pairs()) + 860 + 1385 * at + 840 * 1385);
 }
 
+Shape alike(int electrodes, std::int64_t n, std::int64_t m, std::int64_t bins) {
+  Shape shape = {.electrodes = electrodes, .bins = bins};
+  shape.encoding.assign(electrodes, n / electrodes);
+  shape.decoding.assign(electrodes, m / electrodes);
+  return shape;
+}
+
 // So many mebibytes, as they were published.
 TEST(RuleOfThumb, GivesThePublishedTotals) {
   const auto megabytes = [](int electrodes, std::int64_t n, std::int64_t m, std::int64_t bins) {
-    Shape shape = {.electrodes = electrodes, .bins = bins};
-    shape.encoding.assign(electrodes, n / electrodes);
-    shape.decoding.assign(electrodes, m / electrodes);
-    return static_cast<double>(rule_of_thumb_bytes(shape)) / (1 << 20);
+    return static_cast<double>(rule_of_thumb_bytes(alike(electrodes, n, m, bins))) / (1 << 20);
   };
   EXPECT_NEAR(megabytes(8, 800, 400, 200), 17.1, 0.05);
   EXPECT_NEAR(megabytes(16, 3200, 1600, 500), 459, 0.5);
   EXPECT_NEAR(megabytes(32, 16000, 6400, 1000), 15234, 0.6);
   EXPECT_NEAR(megabytes(64, 64000, 25600, 2000), 443750, 1);
+}
+
+// What of them is alive, in mebibytes.
+TEST(AnElectrode, HoldsThePublishedFewMebibytes) {
+  const auto megabytes = [](const Shape& shape) {
+    return static_cast<double>(electrode_bytes(shape)) / (1 << 20);
+  };
+  EXPECT_NEAR(megabytes(alike(8, 800, 400, 200)), 0.15, 0.005);
+  EXPECT_NEAR(megabytes(alike(16, 3200, 1600, 500)), 0.65, 0.005);
+  EXPECT_NEAR(megabytes(alike(32, 16000, 6400, 1000)), 2.9, 0.05);
+  EXPECT_NEAR(megabytes(alike(64, 64000, 25600, 2000)), 11.1, 0.05);
+}
+
+TEST(AnElectrode, ThatIsLargestCounts) {
+  Shape shape = alike(2, 200, 100, 10);
+  const std::int64_t even = electrode_bytes(shape);
+  shape.encoding.back() += 5;
+  EXPECT_EQ(electrode_bytes(shape), even + 4 * 5 * (10 + 100));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cases of kernels/clusterless_kde: one row per claim, in the order of the list.
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "clusterless_kde/problem/words.hpp"
@@ -67,7 +69,8 @@ void add_strategies(Rows& rows) {
                       .options = {.algorithm = algorithm,
                                   .distance = expands ? Distance::expanded : Distance::difference,
                                   .position_tile = tile},
-                      .only = executing,
+                      // The gating one is there to be timed: its counts gate as decode's.
+                      .only = tier == Tier::gate ? executing : Kinds{},
                       .counted = tier == Tier::gate});
     };
     // Beside the reference, which is the linear one itself, the others are yardsticks.
@@ -149,6 +152,9 @@ void add_production(Rows& rows) {
                           .options = {.arithmetic = arithmetic, .cut = cut},
                           .only = scale == 1 ? gpu : Kinds{}});
         }
+}
+
+void add_budgets(Rows& rows) {
   // The published limits, of which a sixteenth of a recording needs none: there a decode is also
   // held to so little that time is cut into 2 chunks, 16, and at last electrodes into batches.
   constexpr std::int64_t kibi = 1024, mebi = 1024 * kibi;
@@ -165,6 +171,12 @@ void add_production(Rows& rows) {
                       .tier = gate_if(bytes < 512 * mebi),
                       .options = {.budget = bytes},
                       .only = gpu});
+  // On a track a device saves as much by forming Psi anew, in one chunk; a host, which keeps Psi,
+  // divides time.
+  rows.push_back({.family = &families::budget,
+                  .recipe = {.size = Size::realistic},
+                  .tier = Tier::full,
+                  .options = {.budget = 30 * mebi}});
 }
 
 // Densely, then in two hops.
@@ -205,6 +217,11 @@ int given_bins(int bins) {
                                      "size's own"));
 }
 
+bool given_floor(int floor) {
+  if (floor == 0 || floor == 1) return floor == 1;
+  throw Error(Fault::bad_input, text("floor ", floor, " is neither 1, with it, nor 0, without"));
+}
+
 // What the suite's own options make of a row, where they apply to it.
 Row with(const SuiteOptions& options, Row row) {
   const Given given(options);
@@ -220,6 +237,7 @@ Row with(const SuiteOptions& options, Row row) {
   given.word("arithmetic", arithmetic_words, row.options.arithmetic);
   given.word("algo", algorithm_words, row.options.algorithm);
   given.word("distance", distance_words, row.options.distance);
+  given.word("psi", values_words, row.options.values);
   given.number("block-size", row.options.block, sized("block size"));
   given.number("pos-tile-size", row.options.position_tile, sized("tile size"));
   given.number("enc-tile-size", row.options.encoding_tile, sized("tile size"));
@@ -227,20 +245,24 @@ Row with(const SuiteOptions& options, Row row) {
   if (given.number("budget-mib", mebibytes, sized("budget")) && row.family == &families::budget)
     row.options.budget = mebibytes << 20, row.tier = Tier::smoke;
   if (given.has("cut")) row.options.cut = true;
+  given.number("floor", row.options.local_floor, given_floor);
   return row;
+}
+
+bool is_long(Size size) {
+  return size == Size::tet64 || size == Size::hpc1d || size == Size::hpc2d;
 }
 
 // Rows of long recordings are about nothing else.
 bool takes_size(const Row& row, Size size) {
-  const bool is_long = size == Size::tet64 || size == Size::hpc1d || size == Size::hpc2d;
-  return is_long || (row.family != &families::production && row.family != &families::budget &&
-                     row.family != &families::matrix);
+  return is_long(size) || !is_long(row.recipe.size);
 }
 
 // Of what the options of a row ask for together.
 bool is_possible(const Options& options) {
   if (options.algorithm == Algorithm::fused) return true;
-  const bool fused_alone = options.cut || options.encoding_tile > 0 || options.budget;
+  const bool fused_alone = options.cut || options.encoding_tile > 0 || options.budget ||
+                           options.values == Values::recomputed;
   const bool expands = options.distance == Distance::expanded;
   return !fused_alone && !(options.algorithm == Algorithm::linear && expands);
 }
@@ -251,15 +273,24 @@ bool concerns_decodes(const Options& options) {
          options.distance == Distance::expanded;
 }
 
+// What a row's computation lacks that its options are about, as a sentence that refuses them.
+std::optional<std::string> lacking(const Row& row) {
+  const bool local = row.family == &families::local;
+  if (!local && !row.options.local_floor)
+    return "floor 0 is of the local likelihood's spike term: leave it out, or what other "
+           "computations alone have";
+  if (row.options.values == Values::recomputed && (local || !is_two_hop(row)))
+    return "psi:recomputed is of models with nodes, and here is none: use psi:stored";
+  return std::nullopt;
+}
+
 // The maze has places of its own. A cut leaves out pairs of a spike and a place, of which a decode
 // through nodes forms none.
 bool is_possible(const Row& row) {
   const bool in_maze = row.recipe.size == Size::hpc2d;
   if ((in_maze && row.recipe.bins > 0) || (!is_decoding(row) && concerns_decodes(row.options)))
     return false;
-  const Precision precision = clusterless_kde::precision_of(row.options.arithmetic);
-  return is_possible(row.options) &&
-         !(row.options.cut && path(shape(row.recipe), precision) == Path::two_hop);
+  return is_possible(row.options) && !(row.options.cut && is_two_hop(row)) && !lacking(row);
 }
 
 std::vector<Case> cases(const SuiteOptions& given) {
@@ -270,6 +301,7 @@ std::vector<Case> cases(const SuiteOptions& given) {
   add_knobs(rows);
   add_arithmetics(rows);
   add_production(rows);
+  add_budgets(rows);
   add_sparse(rows);
   add_protocols(rows);
 
@@ -287,6 +319,7 @@ std::vector<Case> cases(const SuiteOptions& given) {
     if (!contradiction && !is_possible(row)) continue;
     validate(row.options);
     validate(row.recipe);
+    if (const auto refusal = lacking(row)) throw Error(Fault::bad_input, *refusal);
     measured.push_back(row);
   }
   return cases_of(measured);
@@ -307,11 +340,13 @@ Suite suite() {
                        "of the optimized variant: f32, ffma, bf16x3, tf32 or f64"},
                       {"algo", "NAME", "of the optimized variant: linear, lse, clm or fused"},
                       {"distance", "FORM", "of marks: difference or expanded"},
+                      {"psi", "FORM", "on a device, of models with nodes: stored or recomputed"},
                       {"block-size", "N", "decoding spikes at a time"},
                       {"pos-tile-size", "N", "places at a time"},
                       {"enc-tile-size", "N", "encoding spikes at a time"},
                       {"budget-mib", "N", "of budget cases: memory that a decode may use"},
-                      {"cut", "", "leave out pairs that certainly change nothing"}},
+                      {"cut", "", "leave out pairs that certainly change nothing"},
+                      {"floor", "0|1", "of local cases: whether a spike's term is floored (1)"}},
           .cases = cases};
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
 #include "families/known.hpp"
 #include "harness/testing/shell.hpp"
 
@@ -87,6 +88,7 @@ TEST(Cases, AreAllThatTheSpecificationNames) {
               {{"tet64", "hpc1d", "hpc2d"}, {"1", "16", "64"}, types}),
         names("production/size:%/scale:%/cut:1/%", {{"hpc1d", "hpc2d"}, {"1", "16", "64"}, types}),
         names("budget/limit:%/size:hpc2d/scale:%/f32", {{"8gib", "2gib", "512mib"}, {"1", "16"}}),
+        names("budget/limit:30mib/size:%/scale:1/f32", {{"realistic"}}),
         names("sparse/size:%/f32", {{"small", "medium"}}),
         names("in_turn/size:medium/data:profile/f32", {})})
     for (const std::string& id : family) EXPECT_TRUE(ids.contains(id)) << id;
@@ -127,6 +129,10 @@ INSTANTIATE_TEST_SUITE_P(
         Nonsense{"bins_of_the_maze", "--size=hpc2d --bins=5", {"719 place bins", "5 asked for"}},
         Nonsense{"features", "--features=0", {"feature count 0"}},
         Nonsense{"budget", "--budget-mib=0", {"budget 0"}},
+        Nonsense{"psi", "--psi=kept", {"kept", "stored", "recomputed"}},
+        Nonsense{"psi_in_the_maze", "--psi=recomputed --size=hpc2d", {"nodes", "psi:stored"}},
+        Nonsense{"floor", "--floor=2", {"floor 2", "neither 1", "nor 0"}},
+        Nonsense{"floor_of_a_cut", "--floor=0 --cut", {"floor 0", "local"}},
         Nonsense{"linear_expanded",
                  "--algo=linear --distance=expanded --filter=decode/size:tiny",
                  {"linear", "expanded"}}),
@@ -154,11 +160,28 @@ TEST(Options, LeaveOutTheRowsThatHaveNoRoomForThem) {
     EXPECT_FALSE(some(listed(option), "local/")) << option;
   }
   EXPECT_TRUE(some(listed("--block-size=50"), "encode/"));  // of the reference
+  // Psi is kept where there are nodes, and by a host for good.
+  EXPECT_TRUE(some(listed("--psi=recomputed"), "decode/size:medium"));
+  EXPECT_FALSE(some(listed("--psi=recomputed"), "decode/size:small"));
+  EXPECT_FALSE(some(listed("--psi=recomputed"), "local/"));
+  // Only the local likelihood can do without its floor.
+  EXPECT_TRUE(some(listed("--floor=0"), "local/size:medium"));
+  EXPECT_FALSE(some(listed("--floor=0"), "decode/"));
   // A cut has none where a decode goes through nodes.
   EXPECT_TRUE(some(listed("--cut"), "production/size:hpc1d/scale:64/cut:1/f32"));
   EXPECT_FALSE(some(listed("--cut"), "production/size:tet64/scale:64/cut:1/f32"));
   EXPECT_TRUE(some(listed("--size=tet64"), "production/size:tet64/scale:64/cut:0/f32"));
   EXPECT_FALSE(some(listed("--size=tet64"), "production/size:tet64/scale:64/cut:1/f32"));
+}
+
+TEST(Production, IsPutBesidePublishedSecondsWhereTheyAreOfTheSameDecode) {
+  const auto told = [](const char* decode) {
+    return suite(text("--list=json --filter=production/size:tet64/", decode)).words;
+  };
+  EXPECT_THAT(told("scale:1/cut:0/f32"),
+              testing::AllOf(HasSubstr("vs_seed_decode"), HasSubstr("vs_seed_rewrite")));
+  for (const char* other : {"scale:1/cut:0/f64", "scale:16/cut:0/f32"})
+    EXPECT_THAT(told(other), testing::Not(HasSubstr("vs_seed"))) << other;
 }
 
 #ifdef HOLDFAST_CUDA

@@ -67,6 +67,7 @@ std::vector<MetricDeclaration> compilation(const Row&) {
 void measure_memory(const Row& row, Session& session) {
   const Row decode = as(families::decode, row);
   const auto rule_of_thumb = static_cast<double>(rule_of_thumb_bytes(shape(row.recipe)));
+  const auto of_an_electrode = static_cast<double>(electrode_bytes(shape(row.recipe)));
   const auto live = [&](Backend&, Variant, Computation& computation) {
     computation.step();
     check(session, families::decode.oracle(decode), computation);
@@ -76,6 +77,7 @@ void measure_memory(const Row& row, Session& session) {
                             Computation& computation) -> std::optional<double> {
     session.read("bytes_in_use", static_cast<double>(backend.ledger.live_bytes), variant);
     session.read("rule_of_thumb_bytes", rule_of_thumb, variant);
+    session.read("electrode_bytes", of_an_electrode, variant);
     if (backend.device)
       session.read("launches",
                    static_cast<double>(session.steady_step(backend, computation).launches),
@@ -97,7 +99,8 @@ std::vector<MetricDeclaration> held_metrics(const Row&) {
   return memory_metrics({{.name = "bytes_in_use", .kind = "exact"},
                          {.name = "launches", .kind = "exact", .devices = gpu},
                          {.name = "estimate_bytes"},
-                         {.name = "rule_of_thumb_bytes"}});
+                         {.name = "rule_of_thumb_bytes"},
+                         {.name = "electrode_bytes"}});
 }
 
 }  // namespace
@@ -153,7 +156,7 @@ const Family<Row> families::shape_change = {
 
 const Family<Row> families::in_turn = {
     .id = [](const Row& row) { return named("in_turn", row); },
-    .devices = by_arithmetic,
+    .devices = by_options,
     .metrics = [](const Row&) { return turn_metrics(); },
     .protocol =
         [](const Row& row, Session& session) {
@@ -170,7 +173,7 @@ const Family<Row> families::in_turn = {
     .limit = limit_of_whole};
 
 const Family<Row> families::memory = {.id = [](const Row& row) { return named("memory", row); },
-                                      .devices = by_arithmetic,
+                                      .devices = by_options,
                                       .metrics = held_metrics,
                                       .protocol = measure_memory,
                                       .limit = limit_of_decode};
@@ -182,7 +185,7 @@ const Family<Row> families::micro = {.id =
                                                          {"decoding", row.recipe.decoding_spikes},
                                                          {"bins", row.recipe.bins}});
                                          },
-                                     .devices = by_arithmetic,
+                                     .devices = by_options,
                                      .metrics = held_metrics,
                                      .protocol = measure_memory,
                                      .limit = limit_of_decode};

@@ -23,9 +23,11 @@ Axis marks_axis(const Row& row) {
   return {"data", marks_words.of(row.recipe.marks)};
 }
 
-Kinds by_arithmetic(const Row& row) {
+Kinds by_options(const Row& row) {
   const Arithmetic arithmetic = row.options.arithmetic;
-  return arithmetic == Arithmetic::bf16x3 || arithmetic == Arithmetic::tf32 ? gpu : any_kind;
+  const bool of_device = arithmetic == Arithmetic::bf16x3 || arithmetic == Arithmetic::tf32 ||
+                         row.options.values == Values::recomputed;
+  return of_device ? gpu : any_kind;
 }
 
 std::string words_of(const Recipe& recipe) {
@@ -41,6 +43,10 @@ const Input& input_of(const Recipe& recipe) {
 
 bool is_decoding(const Row& row) {
   return row.family != &families::encode && row.family != &families::local;
+}
+
+bool is_two_hop(const Row& row) {
+  return path(shape(row.recipe), precision_of(row.options.arithmetic)) == Path::two_hop;
 }
 
 }  // namespace holdfast::clusterless_kde

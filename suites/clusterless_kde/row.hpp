@@ -53,8 +53,8 @@ std::string named(const std::string& word, const Row& row);
 Axis size_axis(const Row& row);
 Axis marks_axis(const Row& row);
 
-// Some arithmetics are of tensor cores.
-Kinds by_arithmetic(const Row& row);
+// Some arithmetics are of tensor cores, and a device alone forms Psi anew.
+Kinds by_options(const Row& row);
 
 // All that an input depends on, for a question about it.
 std::string words_of(const Recipe& recipe);
@@ -64,6 +64,9 @@ const Input& input_of(const Recipe& recipe);
 
 // Whether the row's results are likelihoods of single spikes, added up.
 bool is_decoding(const Row& row);
+
+// Whether its sums go through nodes.
+bool is_two_hop(const Row& row);
 
 // Whether each step forms a model.
 bool encodes(const Row& row);

@@ -20,6 +20,12 @@ namespace {
 constexpr auto other_over_case = Derived::Form::other_over_case,
                case_over_other = Derived::Form::case_over_other;
 
+// Whether forming Psi anew is among the ways to keep within a budget.
+bool may_recompute(const Row& row) {
+  return row.family == &families::budget && row.options.algorithm == Algorithm::fused &&
+         is_two_hop(row);
+}
+
 // How far from the truth a result is, and that of the optimized variant from all of the
 // reference's; `spike_error` was found by verifying it.
 std::vector<NamedReading> read(const Row& row, const Verified& found,
@@ -28,6 +34,10 @@ std::vector<NamedReading> read(const Row& row, const Verified& found,
   for (const auto& [name, value] : found.own)
     if (found.backend.device && name == "n_chunks")
       all.push_back({"launches_per_chunk", static_cast<double>(found.launches) / value});
+  if (found.backend.device && may_recompute(row)) {
+    const Plan chosen = plan(found.backend, input_of(row.recipe), row.options);
+    all.push_back({"psi_recomputed", chosen.options.values == Values::recomputed ? 1. : 0.});
+  }
   if (!found.backend.executes()) return all;
   const auto add = [&](const std::vector<NamedReading>& more) {
     all.insert(all.end(), more.begin(), more.end());
@@ -130,7 +140,7 @@ void add_to(const Row& row, Steps& steps) {
 
 // A family of decodes, but for what it says itself.
 constexpr Family<Row> stepped(Family<Row> one) {
-  one.devices = by_arithmetic;
+  one.devices = by_options;
   if (!one.metrics) one.metrics = metrics_of;
   if (!one.make)
     one.make = [](const Row& row, Backend& backend, Variant variant) {
@@ -169,6 +179,24 @@ std::string binary_bytes(std::int64_t bytes) {
                                     : text(bytes / mebi, "mib");
 }
 
+// Seconds of a published decode of as many spikes on an A100 over ours: of the program as it was,
+// and of its rewrite, which was taken back.
+std::vector<Rate> beside_published(const Row& row) {
+  const Recipe published = {.size = Size::tet64, .marks = Marks::cells};
+  if (row.recipe != published || row.options.arithmetic != Arithmetic::f32) return {};
+  return {{.name = "vs_seed_decode", .per_step = 8.88},
+          {.name = "vs_seed_rewrite", .per_step = 1.01}};
+}
+
+// The published ways to organise the sum are there to be put beside the fused one.
+std::vector<ExpectedFinding> expected_of_strategy(const Row& row) {
+  constexpr int many_electrodes = 16;  // whose launches are many, twenty and more for each
+  if (row.options.algorithm == Algorithm::fused || shape(row.recipe).electrodes < many_electrodes)
+    return {};
+  return {{.finding = "many_launches",
+           .why = "it shows what a launch for each operation costs; algo:fused has two in all"}};
+}
+
 Row by_default(Row row) {
   row.options = {};
   return row;
@@ -198,8 +226,7 @@ std::vector<std::string> rewritten(const Row& row, const Backend& backend, Varia
     add(decodes && heard, {"sums over encoding spikes"});
     add(row.family != &families::encode && heard, {"decoding spikes"});
   } else {
-    const Precision precision = precision_of(row.options.arithmetic);
-    const bool two_hop = path(shape(row.recipe), precision) == Path::two_hop;
+    const bool two_hop = is_two_hop(row);
     add(encodes(row), {"occupancy", "ground", "sums of kernels", "marks", "centres of marks",
                        "positions of encoding spikes", "order of encoding spikes"});
     add(encodes(row) && two_hop, {"psi", "phi"});
@@ -240,13 +267,16 @@ const Family<Row> families::local =
                  },
              .work = [](const Row& row) { return local_work(shape(row.recipe), row.options); }});
 
-const Family<Row> families::strategy = stepped({.id = [](const Row& row) {
-  return named("strategy", row,
-               {{"algo", algorithm_words.of(row.options.algorithm)},
-                {"tile", row.options.position_tile},
-                size_axis(row),
-                {"electrodes", shape(row.recipe).electrodes}});
-}});
+const Family<Row> families::strategy =
+    stepped({.id =
+                 [](const Row& row) {
+                   return named("strategy", row,
+                                {{"algo", algorithm_words.of(row.options.algorithm)},
+                                 {"tile", row.options.position_tile},
+                                 size_axis(row),
+                                 {"electrodes", shape(row.recipe).electrodes}});
+                 },
+             .expected = expected_of_strategy});
 
 const Family<Row> families::features =
     stepped({.id =
@@ -302,7 +332,8 @@ const Family<Row> families::production = stepped(
        Row other = row;
        other.options.cut = false;
        return {over("cut_speedup", other, other_over_case)};
-     }});
+     },
+     .rates = beside_published});
 
 // The optimized variant's memory is planned to the byte.
 const Family<Row> families::budget = stepped(
@@ -319,8 +350,13 @@ const Family<Row> families::budget = stepped(
            if (row.options.algorithm == Algorithm::fused)
              all.insert(all.end(),
                         {{.name = "n_chunks", .kind = "exact"},
-                         {.name = "electrode_batches", .kind = "exact"},
+                         {.name = "electrode_batches", .kind = "exact", .devices = gpu},
                          {.name = "launches_per_chunk", .kind = "bound", .devices = gpu}});
+           if (may_recompute(row))
+             all.push_back({.name = "psi_recomputed",
+                            .kind = "exact",
+                            .better = Better::same,
+                            .devices = gpu});
            return all;
          },
      .more =

@@ -160,6 +160,18 @@ TEST(Verification, HoldsDoubleToMoreThanSingle) {
             CheckStatus::failed);
 }
 
+TEST(Verification, HoldsALocalLikelihoodWithoutFloorToWhatLiesBelowIt) {
+  const Row floored = row_of(families::local);
+  Row row = floored;
+  row.options.local_floor = false;
+  Case one = case_of(row);
+  EXPECT_EQ(measured(one).check, CheckStatus::passed);
+  std::get<Steps>(one.recipe).make = [=](Backend& backend, Variant variant) {
+    return make(floored, backend, variant);
+  };
+  EXPECT_EQ(measured(one).check, CheckStatus::failed);
+}
+
 TEST(Verification, FindsARowThatIsLeftOut) {
   const Measurement found =
       measured(changed(row_of(families::decode), [](std::vector<double>& out) {
