@@ -38,6 +38,8 @@ void add_images(Rows& rows) {
     rows.push_back(row(render, Tier::full, {.batch = 1024, .precision = precision}, gpu));
   rows.push_back(row(render, Tier::gate, {.fft = 64, .steps = 1}));
   rows.push_back(row(render, Tier::full, {.fft = 256, .steps = 1}));
+  for (const int fft : {64, 256})
+    rows.push_back(row(render, Tier::full, {.fft = fft, .psf = Psf::moffat, .steps = 1}));
   rows.push_back(row(render, Tier::full, {.fft = 256, .image = 64, .steps = 1}));
   rows.push_back(row(render, Tier::full, {.fft = 256, .image = 64, .steps = 1, .precision = f32}));
   // Stamps beyond a block's shared memory.
@@ -53,6 +55,7 @@ void add_gradients(Rows& rows) {
   rows.push_back(row(render_grad, Tier::full, {.steps = 1, .precision = f32}));
   rows.push_back(row(render_grad, Tier::full, {.psf = Psf::moffat, .steps = 1}));
   rows.push_back(row(render_grad, Tier::gate, {.batch = 64}));
+  rows.push_back(row(render_grad, Tier::full, {.batch = 1024}, gpu));
 }
 
 // The probabilistic layer: priors and likelihood, at given latents and at drawn ones.
@@ -61,7 +64,9 @@ void add_losses(Rows& rows) {
   rows.push_back(row(forward, Tier::gate, {.steps = 1}));
   rows.push_back(row(forward, Tier::gate, {.steps = 1, .sample = true}));
   rows.push_back(row(forward, Tier::full, {.steps = 1, .precision = f32}));
-  rows.push_back(row(forward, Tier::full, {.batch = 64}));
+  for (const Precision precision : {Precision::f64, f32})
+    rows.push_back(row(forward, Tier::full, {.batch = 64, .precision = precision}));
+  rows.push_back(row(forward, Tier::full, {.batch = 1024}, gpu));
 }
 
 // One step of a fit, by itself.
@@ -70,6 +75,7 @@ void add_steps(Rows& rows) {
   rows.push_back(row(step, Tier::gate, {.steps = 1}));
   rows.push_back(row(step, Tier::full, {.steps = 1, .precision = f32}));
   rows.push_back(row(step, Tier::gate, {.latents = 8, .steps = 1}));
+  rows.push_back(row(step, Tier::full, {.latents = 8, .steps = 1, .precision = f32}));
   rows.push_back(row(step, Tier::full, {.psf = Psf::moffat, .steps = 1}));
   for (const Precision precision : {Precision::f64, f32}) {
     rows.push_back(row(step, Tier::gate, {.batch = 64, .precision = precision}));
@@ -78,6 +84,9 @@ void add_steps(Rows& rows) {
     rows.push_back(
         row(step, Tier::full, {.fft = 256, .image = 64, .steps = 1, .precision = precision}));
   }
+  // A survey's larger stamps, on twice as many samples.
+  for (const auto& [fft, image] : {std::pair{128, 64}, {256, 128}})
+    rows.push_back(row(step, Tier::full, {.fft = fft, .image = image, .steps = 1}));
   rows.push_back(row(step, Tier::full, {.fft = 512, .image = 256, .batch = 16}, gpu));
 }
 
@@ -88,11 +97,16 @@ void add_fits(Rows& rows) {
   rows.push_back(row(map, Tier::gate, {.steps = 20}));
   for (const Launch launch : {Launch::host, Launch::graph, Launch::persistent})
     rows.push_back(row(map, Tier::gate, {.launch = launch}));
-  rows.push_back(row(map, Tier::full, {.launch = Launch::persistent, .precision = f32}));
+  for (const Launch launch : {Launch::graph, Launch::persistent})
+    rows.push_back(row(map, Tier::full, {.launch = launch, .precision = f32}));
   rows.push_back(row(map, Tier::full, {.precision = f32}, host));
+  for (const Launch launch : {Launch::host, Launch::persistent})
+    rows.push_back(row(map, Tier::full, {.psf = Psf::moffat, .launch = launch}));
   rows.push_back(row(map, Tier::gate, {.batch = 16}, host));
   for (const int batch : {64, 1024})
     rows.push_back(row(map, Tier::full, {.batch = batch, .launch = Launch::persistent}));
+  rows.push_back(
+      row(map, Tier::full, {.batch = 1024, .launch = Launch::persistent, .precision = f32}));
   for (const Launch launch : {Launch::host, Launch::persistent})
     rows.push_back(
         row(map, Tier::full, {.image = 32, .latents = 8, .steps = 500, .launch = launch}));

@@ -80,25 +80,26 @@ Values chained(const Row& row, int steps) {
   return all;
 }
 
-// How far the farthest galaxy of a whole fit is from its truth, 1 where it is as far as it may be:
-// 1e-4 of a shear, 2e-4 pixels of a place, several times the posterior's width.
-double off_truth(const Row& row, const Values& result, int first) {
+// How far the farthest galaxy of a whole fit is from its truth, 1 where one of its latents is off
+// by its scale.
+double off_truth(const Row& row, const Values& result, int first, std::span<const double> scales) {
   const Scene scene = scene_of(row.options);
+  const int latents = scene.latent_count();
   double worst = 0;
   for (int b = 0; b < row.options.batch; ++b) {
-    const auto from = result.begin() + b * scene.latent_count();
-    const Parameters z = oracle::constrained(scene, Values(from, from + scene.latent_count()));
+    const auto from = result.begin() + b * latents;
+    const Parameters z = oracle::constrained(scene, Values(from, from + latents));
     const Parameters truth = truth_of(scene, first + b);
-    for (const int k : {g1, g2}) worst = larger(worst, (z[k] - truth[k]) / 1e-4);
-    for (const int k : {x, y}) worst = larger(worst, (z[k] - truth[k]) / 2e-4);
+    for (int k = 0; k < latents; ++k) {
+      const int parameter = scene.latents[k];
+      worst = larger(worst, (z[parameter] - truth[parameter]) / scales[k]);
+    }
   }
   return worst;
 }
 
-// Only the benchmark's long fits have come to rest.
-bool rests(const Row& row) {
-  return row.options.latents == 4 && row.options.steps >= 200;
-}
+// As far as shears and places of a fit that rests may be, several times the posterior's width.
+constexpr double most_off[] = {1e-4, 1e-4, 2e-4, 2e-4};
 
 // Of whole fits: their first galaxy by its path, the others by where they end. The path of another
 // input than the case's own takes long where the end tells as much.
@@ -114,7 +115,7 @@ double distance_of_fits(const Row& row, double limit, const Values& result, int 
                                  relative(all.subspan(batch * latents, steps), fit.losses)));
   }
   if (rests(row) && (batch > 1 || input > 0))
-    worst = larger(worst, limit * off_truth(row, result, input * batch));
+    worst = larger(worst, limit * off_truth(row, result, input * batch, most_off));
   return worst;
 }
 
@@ -208,6 +209,15 @@ Oracle oracle_of(const Row& row) {
       break;
   }
   return known;
+}
+
+bool rests(const Row& row) {
+  return row.options.latents == 4 && row.options.steps >= 200;
+}
+
+double posterior_error(const Row& row, const Values& result) {
+  const Scene scene = scene_of(row.options);
+  return off_truth(row, result, 0, oracle::posterior_widths(scene, truth_of(scene, 0)));
 }
 
 double truncation_error(const Row& row, const Values& image) {

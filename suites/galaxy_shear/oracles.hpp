@@ -26,6 +26,13 @@ double relative(std::span<const double> found, std::span<const double> expected)
 // A chained fit has gone on, and no galaxy has failed.
 Invariant fit_goes_on(const Row& row);
 
+// Only the benchmark's long fits have come to rest.
+bool rests(const Row& row);
+
+// How far the farthest galaxy of a whole fit that rests is from its truth, in widths of the
+// posterior. `result` begins with the latents of all.
+double posterior_error(const Row& row, const std::vector<double>& result);
+
 // What N samples leave out, of an image: its distance from that by 512, over the peak.
 double truncation_error(const Row& row, const std::vector<double>& image);
 

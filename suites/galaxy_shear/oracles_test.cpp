@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "galaxy_shear/oracle/oracle.hpp"
 #include "galaxy_shear/row.hpp"
 
 namespace holdfast::galaxy_shear {
@@ -56,6 +57,28 @@ TEST(GalaxyOracle, HoldsALatentOfAFitToTheReferencesBesideLargeLosses) {
   spoilt.at(0) = spoilt.at(1) = 0;  // both shears
   spoilt.at(2) += 0.05;             // x
   EXPECT_GT(known.between(spoilt, right), known.limit);
+}
+
+TEST(GalaxyOracle, MeasuresAFitsErrorInWidthsOfThePosterior) {
+  const Row row = {.family = &families::map, .options = {.batch = 3}};
+  const Scene scene = scene_of(row.options);
+  // What moves latent k of the last galaxy by a width, or of none.
+  const auto moved = [&](int k, double width) {
+    std::vector<double> all;
+    for (int b = 0; b < row.options.batch; ++b) {
+      Parameters z = truth_of(scene, b);
+      if (b == 2 && k >= 0) z[scene.latents[k]] += width;
+      const std::vector<double> u = latents_of(scene, z);
+      all.insert(all.end(), u.begin(), u.end());
+    }
+    return all;
+  };
+  EXPECT_NEAR(posterior_error(row, moved(-1, 0)), 0, 1e-8);
+  const auto widths = oracle::posterior_widths(scene, truth_of(scene, 0));
+  for (int k = 0; k < scene.latent_count(); ++k) {
+    EXPECT_NEAR(posterior_error(row, moved(k, widths[k])), 1, 1e-8) << k;
+    EXPECT_NEAR(posterior_error(row, moved(k, -2 * widths[k])), 2, 1e-8) << k;
+  }
 }
 
 // Of two galaxies: u, m, v [2, 4], losses, steps, status.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The families that step a computation: images, their gradient, a step of a fit, whole fits.
+#include <chrono>
+
+#include "base/time.hpp"
 #include "families/invariants.hpp"
 #include "galaxy_shear/oracles.hpp"
 #include "galaxy_shear/problem/words.hpp"
@@ -27,11 +30,26 @@ void estimated(const Row& row, Steps& steps) {
 bool truncated(const Row& row) {
   return row.options.batch == 1 && row.options.precision == Precision::f64 && row.options.fft < 512;
 }
+
+// Of an optimized plan that has a table of optics: what a user waits for when it is made.
+bool tabled(const Row& row) {
+  return row.options.psf == Psf::moffat;
+}
+NamedReading table_seconds(const Row& row) {
+  const Scene scene = scene_of(row.options);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<double> table = attenuation(scene);
+  return {"table_build_s", seconds_since(begin)};
+}
+
 void draws(const Row& row, Steps& steps) {
   estimated(row, steps);
-  steps.read = [=](const Verified& found) -> std::vector<NamedReading> {
-    if (!truncated(row) || found.result.empty()) return {};
-    return {{"trunc_err", truncation_error(row, found.result)}};
+  steps.read = [=](const Verified& found) {
+    std::vector<NamedReading> all;
+    if (found.result.empty()) return all;
+    if (truncated(row)) all.push_back({"trunc_err", truncation_error(row, found.result)});
+    if (tabled(row) && found.variant == Variant::optimized) all.push_back(table_seconds(row));
+    return all;
   };
   steps.rewritten = [](const Backend&, Variant variant) -> std::vector<std::string> {
     return {variant == Variant::reference ? "result: image" : "result"};
@@ -43,13 +61,33 @@ void multiplies(const Row& row, Steps& steps) {
   steps.rewritten = always({"result: sums", "result: gradients"});
   steps.inputs = 2;
 }
-void tabulates(const Row& row, Steps& steps) {
+void rewrites(const Row& row, Steps& steps) {
   estimated(row, steps);
   steps.rewritten = always({"result"});
 }
+void tabulates(const Row& row, Steps& steps) {
+  rewrites(row, steps);
+  steps.read = [=](const Verified& found) -> std::vector<NamedReading> {
+    if (found.result.empty() || found.variant == Variant::reference) return {};
+    return {table_seconds(row)};
+  };
+}
 void compares(const Row& row, Steps& steps) {
-  tabulates(row, steps);
+  rewrites(row, steps);
   steps.inputs = 2;
+}
+
+// Of many galaxies whose fits rest: how far one is from its truth.
+bool spread(const Row& row) {
+  return rests(row) && row.options.batch > 1;
+}
+void fits(const Row& row, Steps& steps) {
+  compares(row, steps);
+  if (!spread(row)) return;
+  steps.read = [=](const Verified& found) -> std::vector<NamedReading> {
+    if (found.result.empty()) return {};
+    return {{"posterior_error", posterior_error(row, found.result)}};
+  };
 }
 
 // A batch in f32 beside what it would hold in f64, whose own case is held to the formula.
@@ -75,6 +113,13 @@ std::vector<MetricDeclaration> with_path(const Row&) {
 std::vector<MetricDeclaration> of_images(const Row& row) {
   std::vector<MetricDeclaration> all = with_path(row);
   if (truncated(row)) all.push_back({.name = "trunc_err", .kind = "bound", .devices = executing});
+  if (tabled(row)) all.push_back({.name = "table_build_s", .devices = executing});
+  return all;
+}
+std::vector<MetricDeclaration> of_fits(const Row& row) {
+  std::vector<MetricDeclaration> all = with_path(row);
+  if (spread(row))
+    all.push_back({.name = "posterior_error", .kind = "bound", .devices = executing});
   return all;
 }
 std::vector<MetricDeclaration> of_steps(const Row& row) {
@@ -100,6 +145,16 @@ std::vector<Derived> beside_f64(const Row& row) {
 std::vector<Derived> beside_render(const Row& row) {
   std::vector<Derived> derived = beside_f64(row);
   derived.push_back(bounded(over("grad_over_forward", as(families::render, row), case_over_other)));
+  return derived;
+}
+
+// Besides, what fewer samples save.
+std::vector<Derived> beside_128(const Row& row) {
+  std::vector<Derived> derived = beside_render(row);
+  if (row.options.fft != 64) return derived;
+  Row whole = row;
+  whole.options.fft = 128;
+  derived.push_back(bounded(over("over_fft_128", whole, case_over_other)));
   return derived;
 }
 
@@ -194,7 +249,7 @@ const Family<Row> families::svi_step = {
     .invariant = fit_goes_on,
     .warm_up = [](const Row&) { return 3; },
     .more = goes_on,
-    .derived = beside_render,
+    .derived = beside_128,
     .rates = [](const Row& row) { return beside_published(row, "vs_seed_step", 25e-3); }};
 
 // Images of its objects one by one are what the reference adds up.
@@ -236,14 +291,14 @@ const Family<Row> families::map = {
     .reference = [](const Row& row) { return row.options.launch == Launch::host; },
     .unreferenced =
         [](const Row& row) { return row.options.steps == 20 ? Kinds{} : Kinds{"host"}; },
-    .metrics = with_path,
+    .metrics = of_fits,
     .expected = looks_at_each_step,
     .make = made,
     .work = [](const Row& row) { return work_of(Unit::map, row.options); },
     .oracle = oracle_of,
     .invariant = [](const Row&) { return repeats_itself(); },
     .chained = never,
-    .more = compares,
+    .more = fits,
     .derived = beside_step,
     .rates =
         [](const Row& row) {
@@ -257,6 +312,10 @@ const Family<Row> families::psf_table = {
           return id("galaxy_shear/psf_table",
                     {{"beta", text(row.options.beta)}, {"fft", row.options.fft}},
                     name(row.options.precision));
+        },
+    .metrics =
+        [](const Row&) {
+          return std::vector<MetricDeclaration>{{.name = "table_build_s", .devices = executing}};
         },
     .make = made,
     .work = [](const Row& row) { return work_of(Unit::psf_table, row.options); },

@@ -43,6 +43,10 @@ struct Fit {
 };
 Fit fit(const Scene& scene, const std::vector<double>& data, std::vector<double> u, int steps);
 
+// Standard deviations of the latents' parameters around z, as the noise of one image says, without
+// the priors, which in the benchmark are thousands of times as wide: [latents].
+std::vector<double> posterior_widths(const Scene& scene, const Parameters& z);
+
 // Of a scene of several objects in one image [S, S] that share one shear: u is the shear, then six
 // of each object.
 Objective scene_objective(const Scene& scene, const std::vector<double>& data,

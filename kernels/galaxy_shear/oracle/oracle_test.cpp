@@ -107,6 +107,15 @@ TEST(GalaxyOracle, KnowsTheMoffatProfilesTransform) {
   EXPECT_NEAR(at(4.765, 3), 4.9439033201453370e-01, 1e-13);
 }
 
+// Of a place's latent 1e-4, a quarter of which are pixels.
+TEST(GalaxyOracle, KnowsHowCloselyTheBenchmarksNoiseTellsItsLatents) {
+  const Scene scene = scene_of({});
+  const auto widths = oracle::posterior_widths(scene, truth_of(scene, 0));
+  ASSERT_EQ(widths.size(), 4U);
+  for (const int k : {0, 1}) EXPECT_NEAR(widths[k], 1.7e-5, 0.05e-5) << k;
+  for (const int k : {2, 3}) EXPECT_NEAR(widths[k], 2.5e-5, 0.05e-5) << k;
+}
+
 TEST(GalaxyData, NoiseIsThePublishedStreamAndItsPattern) {
   const std::vector<double> normal = noise_of(Noise::philox, 48, 0);
   const double first[] = {-6.9478678494270377e-02, 1.4349907895397420e+00, 8.4530033174909180e-01,

@@ -68,14 +68,24 @@ bool separable(const PsfShape& shape) {
   return shape.kind == Psf::gaussian;
 }
 
+// A mirror pair has one profile; its pixel is multiplied in the order of each, so that both are
+// response_at to the last bit.
 std::vector<double> attenuation(const Scene& scene) {
-  const int columns = scene.fft / 2 + 1;
-  const double step = 2 * pi / scene.fft;
+  const std::size_t columns = scene.fft / 2 + 1, rows = separable(scene.psf) ? 1 : columns;
   const Optics optics = optics_of(scene.psf);
-  std::vector<double> values;
-  for (int r = 0; r < (separable(scene.psf) ? 1 : columns); ++r)
-    for (int c = 0; c < columns; ++c)
-      values.push_back(response_at(optics, scene.pixel_scale, step * c, step * r));
+  std::vector<double> wave, pixel;
+  for (std::size_t c = 0; c < columns; ++c) {
+    wave.push_back(2 * pi / scene.fft * static_cast<double>(c));
+    pixel.push_back(pixel_at(wave[c]));
+  }
+  std::vector<double> values(rows * columns);
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = r; c < columns; ++c) {
+      const double k = std::sqrt(wave[c] * wave[c] + wave[r] * wave[r]);
+      const double psf = psf_at(optics, k / scene.pixel_scale);
+      values[r * columns + c] = psf * pixel[c] * pixel[r];
+      if (c < rows) values[c * columns + r] = psf * pixel[r] * pixel[c];
+    }
   return values;
 }
 
