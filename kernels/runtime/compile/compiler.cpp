@@ -166,6 +166,7 @@ Compiler::Compiler(Device& device) : device_(device) {}
 Compiler::~Compiler() = default;
 
 Module Compiler::compile(const Program& program) {
+  (void)toolkit_versions();  // asks once for a process: no stage of the first program
   Stopwatch watch;
   auto lowering = assembled(program, device_.architecture().sm);
   const auto key = key_of(lowering);

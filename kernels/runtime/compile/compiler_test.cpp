@@ -153,6 +153,17 @@ TEST_F(CompilerTest, TimesEachStage) {
   EXPECT_GT(seconds.load, 0);
 }
 
+// In a process that has compiled nothing before.
+TEST_F(CompilerTest, WhatAProcessAsksOnceIsNoCostOfItsFirstProgram) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto compiles = [&] {
+    const auto backend = fresh();
+    const auto& seconds = backend->compiler->compile(scaled_by(2)).compiled().seconds;
+    std::exit(seconds.trace < seconds.lower ? 0 : 1);
+  };
+  EXPECT_EXIT(compiles(), ::testing::ExitedWithCode(0), "");
+}
+
 TEST_F(CompilerTest, WhatElseTheMachineComputesIsNoCostOfAProgram) {
   std::atomic<bool> busy = true;
   std::vector<std::thread> others;
