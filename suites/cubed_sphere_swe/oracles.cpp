@@ -95,7 +95,9 @@ Invariant adds_whole_penalties(const Row& row) {
 }
 
 bool has_golden(const Row& row) {
-  return row.options.q12 == MetricSign::correct && !is_component(row, Kind::operator_apply);
+  const Options& options = row.options;
+  return options.q12 == MetricSign::correct && !starts_at_rest(row) && options.dt == 0 &&
+         !is_component(row, Kind::operator_apply);
 }
 
 // What the row computes, on the smallest grid.
@@ -148,11 +150,15 @@ double accuracy(Precision precision) {
 }
 
 // Rounding adds up: in loops of 10^5 steps at n = 8 the variants were measured to differ by 4e-13,
-// in f32 by 2e-4.
+// in f32 by 2e-4. A smooth bump spreads, so that little is left of a field while its rounding
+// stays: in 1800 steps at n = 24 the variants were measured to differ by 4e-5 in f32. What it sets
+// in motion are differences of heights over 1/n, which round n times as coarsely as the heights: by
+// 6e-5 in f32 at n = 384, and 1e-13 in f64.
 double accuracy(const Row& row) {
-  constexpr double few_steps = 1000;
+  constexpr double few_steps = 1000, coarse_n = 24, spread = 8;
   const double longer = is_loop(row) ? row.options.steps / few_steps : 0;
-  return accuracy(row.options.precision) * std::max(1., longer);
+  const double smooth = starts_at_rest(row) ? std::max(spread, row.n / coarse_n) : 1;
+  return accuracy(row.options.precision) * std::max(1., longer) * smooth;
 }
 
 std::string small_oracle(const Row& row) {
@@ -177,10 +183,15 @@ Oracle oracle(const Row& row, std::vector<GoldenValue> (*golden)(const State&)) 
                 [=](const std::vector<double>& result) { return golden(as_state({8}, result)); });
 }
 
+bool loses_energy(const Row& row) {
+  return !starts_at_rest(row) && time_step({row.n}, row.options) >= time_step({row.n}, {});
+}
+
 Invariant conserves_mass_and_loses_energy(const Row& row) {
   const Size size = {row.n};
   const MetricSign q12 = row.options.q12;
-  const double allowed = row.options.precision == Precision::f32 ? 1e-5 : 1e-12;
+  const bool single = row.options.precision == Precision::f32, loses = loses_energy(row);
+  const double allowed = single ? 1e-5 : 1e-12, growth = single ? 1e-4 : 1e-9;
   return [=](const std::vector<double>& before,
              const std::vector<double>& after) -> std::optional<std::string> {
     const State first = as_state(size, before), last = as_state(size, after);
@@ -188,6 +199,11 @@ Invariant conserves_mass_and_loses_energy(const Row& row) {
     const double drift = std::abs(mass_after - mass_before) / largest(first.h);
     if (!(drift <= allowed)) return text("mass went from ", mass_before, " to ", mass_after);
     const double energy_before = energy(size, first, q12), energy_after = energy(size, last, q12);
+    if (!loses) {
+      if (before == after) return text("no value moved");
+      if (energy_after > 0 && energy_after <= energy_before * (1 + growth)) return std::nullopt;
+      return text("energy went from ", energy_before, " to ", energy_after, "; no step adds any");
+    }
     if (!(energy_after > 0 && energy_after < energy_before * (1 - 1e-9)))
       return text("energy went from ", energy_before, " to ", energy_after,
                   "; it falls in every step that is made");

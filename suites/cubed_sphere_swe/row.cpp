@@ -23,6 +23,10 @@ bool is_component(const Row& row, Component::Kind kind) {
   return row.family == &families::component && row.component.kind == kind;
 }
 
+bool starts_at_rest(const Row& row) {
+  return row.options.start != Start::random;
+}
+
 std::string named(const std::string& family, const Row& row,
                   const std::vector<holdfast::Axis>& axes) {
   std::vector<holdfast::Axis> all = {{"n", row.n}};

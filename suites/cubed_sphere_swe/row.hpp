@@ -34,6 +34,7 @@ inline constexpr int large_n = 384;
 
 bool is_loop(const Row& row);
 bool is_component(const Row& row, Component::Kind kind);
+bool starts_at_rest(const Row& row);
 
 // "cubed_sphere_swe/<family>/n:48/<axes>/f64".
 std::string named(const std::string& family, const Row& row,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The families that step a computation: tendency, step, loop, and the parts of a tendency.
+#include <utility>
 
 #include "cubed_sphere_swe/oracles.hpp"
+#include "cubed_sphere_swe/problem/exact_solution.hpp"
 #include "cubed_sphere_swe/problem/golden.hpp"
 #include "cubed_sphere_swe/problem/sphere.hpp"
 #include "cubed_sphere_swe/problem/words.hpp"
@@ -17,11 +19,14 @@ constexpr auto case_over_other = Derived::Form::case_over_other,
                other_over_case = Derived::Form::other_over_case;
 
 // Stages of rk4_step, in its id; the default ones go without saying.
-std::string stages(const Row& row) {
+std::string stages_of_optimized(const Row& row) {
   std::string all;
   if (row.options.runge_kutta == RungeKutta::classical) all += "/classical";
   if (row.options.metric == MetricSource::on_the_fly) all += "/on_the_fly";
   return all;
+}
+std::string stages(const Row& row) {
+  return stages_of_optimized(row) + (row.options.gemm == GemmSource::tile ? "/tile" : "");
 }
 
 std::vector<holdfast::Axis> component_axes(const Component& component) {
@@ -58,6 +63,11 @@ std::vector<Derived> derived_of_step(const Row& row) {
     plain.options.metric = MetricSource::table;
     return {over("on_the_fly_over_table", plain, case_over_other)};
   }
+  if (row.options.gemm == GemmSource::tile) {
+    Row library = row;
+    library.options.gemm = GemmSource::library;
+    derived.push_back(over("tile_over_library", library, case_over_other, Variant::reference));
+  }
   if (row.options.precision == Precision::f32) {
     plain.options.precision = Precision::f64;
     derived.push_back(over("f64_over_f32", plain, other_over_case));
@@ -85,6 +95,18 @@ std::vector<Derived> derived_of_loop(const Row& row) {
     each.better = Better::higher;
   }
   return derived;
+}
+
+// The published program's time over ours: the least of its logs, of a step in f64 on an H100.
+std::vector<Rate> beside_published(const Row& row) {
+  constexpr std::pair<int, double> published_seconds[] = {
+      {24, 0.33e-3}, {48, 0.53e-3}, {96, 0.60e-3}, {192, 0.85e-3}, {384, 2.12e-3}};
+  const Options& o = row.options;
+  const bool resident = o.launch == Launch::graph || o.launch == Launch::persistent;
+  if (!resident || o.diagnostics != Diagnostics::none || o.precision != Precision::f64) return {};
+  for (const auto& [n, seconds] : published_seconds)
+    if (n == row.n) return {{.name = "vs_seed_loop", .per_step = seconds * o.steps}};
+  return {};
 }
 
 // Loops that the host launches or reads back from in every step are there to show what that costs.
@@ -123,10 +145,31 @@ void rewrites(const Row& row, Steps& steps) {
   };
 }
 
-// The formula speaks of the default form of a step.
+// How far the heights are from the exact ones, as the published logs tell it.
+void loops(const Row& row, Steps& steps) {
+  rewrites(row, steps);
+  if (!starts_at_rest(row)) return;
+  steps.read = [=](const Verified& found) -> std::vector<NamedReading> {
+    if (found.result.empty()) return {};
+    const double until = row.options.steps * time_step({row.n}, row.options);
+    const Deviation error = deviation({row.n}, as_state({row.n}, found.result).h,
+                                      exact_height({row.n}, row.options.start, until));
+    return {{"exact_l2_error", error.l2}, {"exact_max_error", error.max}};
+  };
+}
+std::vector<MetricDeclaration> metrics_of_loop(const Row& row) {
+  std::vector<MetricDeclaration> all = {
+      {.name = "mass_drift", .kind = "bound", .devices = executing}};
+  if (!starts_at_rest(row)) return all;
+  all.push_back({.name = "exact_l2_error", .devices = executing});
+  all.push_back({.name = "exact_max_error", .devices = executing});
+  return all;
+}
+
+// The formula speaks of the default form of the optimized step.
 void estimated(const Row& row, Steps& steps) {
   rewrites(row, steps);
-  if (!stages(row).empty()) return;
+  if (!stages_of_optimized(row).empty()) return;
   steps.estimate_bytes = [=](const Backend& backend, Variant variant) {
     return formula_peak_bytes(backend, variant, {row.n}, row.options);
   };
@@ -203,7 +246,7 @@ const Family<Row> families::rk4_step = {
     .id = [](const Row& row) { return named("rk4_step" + stages(row), row); },
     .devices = tendencies_and_steps,
     // Forms of the optimized variant are put beside its default form.
-    .reference = [](const Row& row) { return stages(row).empty(); },
+    .reference = [](const Row& row) { return stages_of_optimized(row).empty(); },
     .unreferenced = too_slow,
     .make = [](const Row& row, Backend& backend,
                Variant variant) { return make_rk4_step(backend, variant, {row.n}, row.options); },
@@ -226,19 +269,16 @@ const Family<Row> families::loop = {
         },
     .devices = small_grids,
     .reference = [](const Row& row) { return row.options.launch == Launch::graph_step; },
-    .metrics =
-        [](const Row&) {
-          return std::vector<MetricDeclaration>{
-              {.name = "mass_drift", .kind = "bound", .devices = executing}};
-        },
+    .metrics = metrics_of_loop,
     .expected = expected_of_loop,
     .make = [](const Row& row, Backend& backend,
                Variant variant) { return make_loop(backend, variant, {row.n}, row.options); },
     .work = [](const Row& row) { return loop_work({row.n}, row.options); },
     .oracle = [](const Row& row) { return oracle(row, golden_ten_steps); },
     .invariant = conserves_mass_and_loses_energy,
-    .more = rewrites,
-    .derived = derived_of_loop};
+    .more = loops,
+    .derived = derived_of_loop,
+    .rates = beside_published};
 
 // Two penalties show that the second is added to the first.
 const Family<Row> families::component = {
