@@ -60,7 +60,9 @@ void add_passes(Rows& rows) {
   rows.back().options.precision = Precision::f64;
   rows.back().counted = true;
   add(rows, forward, {Tier::full, Tier::gate}, Model::tiny);
-  for (const Model model : of_devices) add(rows, forward, device_full, model);
+  for (const Model model : of_devices)
+    for (const bool documents : {false, true})
+      add(rows, forward, device_full, model, {.documents = documents});
   add(rows, forward_backward, {Tier::smoke, Tier::smoke}, Model::tiny);
   add(rows, forward_backward, full, Model::tiny, {.documents = true});
   add(rows, forward_backward, full, Model::small, {.documents = true});
@@ -69,11 +71,15 @@ void add_passes(Rows& rows) {
   add(rows, forward_backward, device_full, Model::gpt2_124m);
   add(rows, layer_forward, {Tier::full, Tier::gate}, Model::tiny);
   add(rows, layer_backward, gate, Model::tiny);
+  for (const Family<Row>* half : {&layer_forward, &layer_backward})
+    for (const Model model : of_devices) add(rows, *half, device_full, model);
   for (const Family<Row>* part : {&attention_forward, &attention_backward}) {
     for (const bool documents : {false, true})
       add(rows, *part, documents ? gate : full, Model::tiny,
           {.documents = documents, .counted = documents});
-    for (const Model model : of_devices) add(rows, *part, device_full, model);
+    for (const Model model : of_devices)
+      for (const bool documents : {false, true})
+        add(rows, *part, device_full, model, {.documents = documents});
   }
   add(rows, lm_head, gate, Model::tiny);
   for (const Model model : of_devices) add(rows, lm_head, device_full, model);
@@ -118,7 +124,9 @@ void add_training(Rows& rows) {
     add(rows, train_step, full, Model::small, {true, each, Launch::graph});
   for (const Optimizer each : all) {
     add(rows, train_step, device_gate, Model::llama3_150m, {false, each, Launch::graph});
-    add(rows, train_step, device_full, Model::gpt2_124m, {false, each, Launch::graph});
+    add(rows, train_step, device_full, Model::llama3_150m, {true, each, Launch::graph});
+    for (const bool documents : {false, true})
+      add(rows, train_step, device_full, Model::gpt2_124m, {documents, each, Launch::graph});
   }
 }
 
@@ -135,8 +143,8 @@ void add_protocols(Rows& rows) {
   for (const bool ahead : {false, true}) {
     add(rows, data_pipeline, {ahead ? Tier::gate : Tier::full, Tier::gate}, Model::tiny,
         {.launch = Launch::graph, .ahead = ahead});
-    add(rows, data_pipeline, device_full, Model::llama3_150m,
-        {.launch = Launch::graph, .ahead = ahead});
+    for (const Model model : of_devices)
+      add(rows, data_pipeline, device_full, model, {.launch = Launch::graph, .ahead = ahead});
   }
   add(rows, first_call, device_gate, Model::tiny, {.launch = Launch::graph});
   add(rows, shape_change, device_gate, Model::tiny, {.launch = Launch::graph});
