@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cases of kernels/xpcs_fit: one row per claim, in the order of the list.
+#include <tuple>
+
 #include "xpcs_fit/own_options.hpp"
 
 namespace holdfast {
@@ -138,11 +140,10 @@ void add_patterns(Rows& rows) {
                       .angles = angles,
                       .frames = frames,
                       .counted = angles == 23 && frames == 100});
-  for (const int vectors : {8, 64})
-    rows.push_back({.family = &families::batch_chi2,
-                    .size = vectors == 8 ? NamedSize::s0 : NamedSize::s,
-                    .tier = vectors == 8 ? Tier::gate : Tier::full,
-                    .count = vectors});
+  for (const auto& [vectors, size, tier] : {std::tuple{8, NamedSize::s0, Tier::gate},
+                                            {8, NamedSize::s, Tier::full},
+                                            {64, NamedSize::s, Tier::full}})
+    rows.push_back({.family = &families::batch_chi2, .size = size, .tier = tier, .count = vectors});
   for (const int chunks : {1, 4, 16})
     rows.push_back({.family = &families::chunk_gather,
                     .size = NamedSize::s0,
