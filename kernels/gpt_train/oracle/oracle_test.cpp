@@ -178,5 +178,87 @@ TEST(GptOracle, ATokenIsSeenByItsOwnDocumentFromThereOn) {
   }
 }
 
+// From a stream of its own.
+Values drawn_numbers(std::int64_t count, std::uint64_t stream) {
+  Values all;
+  for (std::int64_t k = 0; k < count; ++k) all.push_back(near_normal(stream, std::uint64_t(k)));
+  return all;
+}
+
+// One position counts, so that a row of W_head's gradient is its slopes by z, times a number.
+TEST(GptOracle, SlopesOfARowsCappedLogitsSumToNothing) {
+  Shape shape = micro.shape;
+  shape.batch = 1, shape.columns = 2;
+  const Targets targets = {.targets = {17, 0}, .counted = {1, 0}, .count = 1};
+  Tensors gradients = zeros(shape);
+  const Loss loss = lm_head(shape, parameters(shape, Start::bench), targets,
+                            drawn_numbers(shape.tokens() * shape.width, 401), gradients);
+  const Values& slopes = gradients[index_of("W_head", shape)];
+  for (int i = 0; i < shape.width; ++i) {
+    double sum = 0, size = 0;
+    for (int j = 0; j < shape.vocabulary; ++j) {
+      const double share = std::tanh(loss.logits[j] / 15);
+      const double slope = slopes[i * shape.vocabulary + j] / (1 - share * share);
+      sum += slope, size += std::abs(slope);
+    }
+    EXPECT_GT(size, 0) << i;
+    EXPECT_LT(std::abs(sum), 1e-13 * size) << i;
+  }
+}
+
+// Logits within 15 of 0 are 30 apart at most.
+TEST(GptOracle, NoLossIsBeyondWhatCappedLogitsAllow) {
+  Tensors p = parameters(micro.shape, Start::bench);
+  for (double& each : p[index_of("W_head")]) each *= 100;
+  const Loss loss = forward_backward(micro.shape, p, batch_of(micro, 0)).loss;
+  EXPECT_GT(*std::max_element(loss.logits.begin(), loss.logits.end()), 100);
+  const double most = *std::max_element(loss.each.begin(), loss.each.end());
+  EXPECT_GT(most, 15);
+  EXPECT_LT(most, 30 + std::log(61));
+}
+
+// k or v as every query head reads it.
+Values repeated(const Shape& s, const Values& grouped) {
+  Values all;
+  for (std::int64_t n = 0; n < s.tokens(); ++n)
+    for (int h = 0; h < s.heads(); ++h)
+      for (int j = 0; j < s.head; ++j)
+        all.push_back(grouped[(n * s.groups + h / s.repeats) * s.head + j]);
+  return all;
+}
+
+// What comes back to a group, from each query head that reads it.
+Values summed(const Shape& s, const Values& each) {
+  Values sums(s.tokens() * s.key_width());
+  for (std::int64_t n = 0; n < s.tokens(); ++n)
+    for (int h = 0; h < s.heads(); ++h)
+      for (int j = 0; j < s.head; ++j)
+        sums[(n * s.groups + h / s.repeats) * s.head + j] += each[(n * s.heads() + h) * s.head + j];
+  return sums;
+}
+
+TEST(GptOracle, GroupedHeadsAreHeadsOfRepeatedKeysAndValues) {
+  const Shape shape = micro.shape;
+  Shape wide = shape;
+  wide.groups = shape.heads(), wide.repeats = 1;
+  const std::vector<int> segments = targets_of(shape, batch_of(micro, 0)).segments;
+  const Values q = drawn_numbers(shape.tokens() * shape.query_width(), 402),
+               k = drawn_numbers(shape.tokens() * shape.key_width(), 403),
+               v = drawn_numbers(shape.tokens() * shape.key_width(), 404),
+               d_o = drawn_numbers(shape.tokens() * shape.query_width(), 405);
+  const Attention grouped = attend(shape, segments, q, k, v),
+                  apart = attend(wide, segments, q, repeated(shape, k), repeated(shape, v));
+  EXPECT_EQ(grouped.o, apart.o);
+  EXPECT_EQ(grouped.log_sums, apart.log_sums);
+  const AttentionGradient back = attend_backward(shape, grouped, d_o),
+                          back_apart = attend_backward(wide, apart, d_o);
+  EXPECT_EQ(back.q, back_apart.q);
+  const Values dk = summed(shape, back_apart.k), dv = summed(shape, back_apart.v);
+  for (std::size_t at = 0; at < dk.size(); ++at) {
+    EXPECT_NEAR(back.k[at], dk[at], 1e-13) << at;
+    EXPECT_NEAR(back.v[at], dv[at], 1e-13) << at;
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::gpt_train::oracle
