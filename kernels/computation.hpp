@@ -38,7 +38,7 @@ class Computation {
   virtual ~Computation() = default;
   virtual void step() = 0;  // enqueues one unit of work; asynchronous on a GPU
   virtual std::vector<double>
-  result() = 0;  // what the steps so far computed; zeros on a dry device
+  result() = 0;  // what the steps so far computed; zeros or nothing on a dry device
   virtual std::vector<NamedReading> readings() { return {}; }
   virtual Permissions permissions() const { return {}; }  // what a steady step does on purpose
   // Begins anew on the same memory with the same compiled code, before the first step: with the

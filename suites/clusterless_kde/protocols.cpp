@@ -112,7 +112,7 @@ const Family<Row> families::first_call = {
     .metrics =
         [](const Row& row) {
           std::vector<MetricDeclaration> all = compilation(row);
-          all.push_back({.name = "warm_first_call_s", .kind = "bound", .devices = gpu});
+          declare_warm_first_call(all, "bound");
           all.push_back({.name = "cached_call_s", .kind = "bound", .devices = {"cuda"}});
           return all;
         },
@@ -120,9 +120,9 @@ const Family<Row> families::first_call = {
         [](const Row& row, Session& session) {
           const double seconds = compile_whole(row, session);
           if (session.executes()) session.read("cached_call_s", seconds);
-          session.read("warm_first_call_s", warm_first_call_seconds(session, [&](Backend& backend) {
-                         return make(whole(row), backend, Variant::optimized);
-                       }));
+          warm_first_call(session, [&](Backend& backend) {
+            return make(whole(row), backend, Variant::optimized);
+          });
         },
     .limit = limit_of_whole};
 

@@ -29,9 +29,12 @@ FirstCall compile(Session& session, const Make& make,
                   const std::function<void(const FirstCall&)>& again);
 std::vector<MetricDeclaration> compile_metrics();
 
-// Seconds of a first call on a fresh backend, as a new process makes it: all programs come from the
-// disk cache, or from the process's memo where there is none.
-double warm_first_call_seconds(Session& session, const Make& make);
+// A first call on a fresh backend, as a new process makes it: all programs come from a cache on
+// disk, which another such call has filled. Reads `warm_first_call_s`, and `warm_nvrtc_runs`, the
+// programs that were compiled all the same.
+void warm_first_call(Session& session, const Make& make);
+void declare_warm_first_call(std::vector<MetricDeclaration>& metrics,
+                             const std::string& kind_of_seconds = "advisory");
 
 // Makes, steps and checks `others` after the first on one backend. Reads all of
 // shape_change_metrics(): compile_warm of the first, and compile_steady, the programs that the

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "runtime/backend/buffer.hpp"
 #include "runtime/compile/program_cache.hpp"
@@ -227,25 +228,42 @@ TEST(Compile, RunsTheCompilerWhateverTheCachesHold) {
   EXPECT_EQ(readings.at("nvrtc_runs"), 1);
 }
 
-// Without a disk cache the process's memo serves, after a call that filled it.
-TEST(WarmFirstCall, ForgetsTheMemoOfTheProcess) {
-  const char* const given = std::getenv("HOLDFAST_CACHE_DIR");
-  const std::string before = given ? given : "";
-  for (const bool disk : {true, false}) {
-    const std::string folder = text(testing::TempDir(), "holdfast_warm_", getpid());
-    setenv("HOLDFAST_CACHE_DIR", disk ? folder.c_str() : "/proc/none", 1);
-    forget_cached_programs();
-    int made = 0;
-    (void)dry_readings({}, [&](Session& session) {
-      (void)warm_first_call_seconds(session, [&](Backend& backend) {
-        ++made;
-        return compile_toy(backend);
+// Nor does it profit from what the user's cache or the process holds.
+TEST(WarmFirstCall, CompilesOnceAndThenTakesAllFromTheDisk) {
+  for (int again = 0; again < 2; ++again) {
+    std::vector<std::int64_t> compiled;
+    const auto readings = dry_readings({}, [&](Session& session) {
+      warm_first_call(session, [&](Backend& backend) {
+        auto made = compile_toy(backend);
+        compiled.push_back(backend.ledger.counts.nvrtc_runs);
+        return made;
       });
     });
-    EXPECT_EQ(made, disk ? 2 : 3);
-    std::filesystem::remove_all(folder);
+    EXPECT_THAT(compiled, testing::ElementsAre(1, 0));
+    EXPECT_EQ(readings.at("warm_nvrtc_runs"), 0);
   }
-  before.empty() ? unsetenv("HOLDFAST_CACHE_DIR") : setenv("HOLDFAST_CACHE_DIR", before.c_str(), 1);
+}
+
+TEST(WarmFirstCall, FindsACacheThatKeepsNothing) {
+  const auto readings = dry_readings({}, [&](Session& session) {
+    warm_first_call(session, [](Backend& backend) {
+      const ProgramsKeptIn nowhere("/proc/none");
+      return compile_toy(backend);
+    });
+  });
+  EXPECT_EQ(readings.at("warm_nvrtc_runs"), 1);
+}
+
+TEST(WarmFirstCall, LeavesNothingBehind) {
+  const char* const given = std::getenv("TMPDIR");
+  const std::string before = given ? given : "";
+  const std::filesystem::path place = text(testing::TempDir(), "holdfast_warm_", getpid());
+  std::filesystem::create_directory(place);
+  setenv("TMPDIR", place.c_str(), 1);
+  (void)dry_readings({}, [](Session& session) { warm_first_call(session, compile_toy); });
+  given ? setenv("TMPDIR", before.c_str(), 1) : unsetenv("TMPDIR");
+  EXPECT_TRUE(std::filesystem::is_empty(place));
+  std::filesystem::remove_all(place);
 }
 #endif
 

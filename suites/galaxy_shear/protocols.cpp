@@ -47,7 +47,7 @@ void first_call(const Row& row, Session& session) {
     session.check(known.name, error_of(known, first.computation->result(), known.expected(2)),
                   known.limit);
   }
-  session.read("warm_first_call_s", warm_first_call_seconds(session, making));
+  warm_first_call(session, making);
 }
 
 // A whole fit, and the same made anew on the same backend: what the published program spends most
@@ -164,7 +164,7 @@ std::string sizes_of(const std::string& family, const Row& row,
 
 std::vector<MetricDeclaration> first_call_metrics(const Row&) {
   std::vector<MetricDeclaration> all = compile_metrics();
-  all.push_back({.name = "warm_first_call_s", .kind = "bound", .devices = gpu});
+  declare_warm_first_call(all, "bound");
   all.push_back({.name = "vs_seed_compile", .better = Better::higher, .devices = gpu});
   return all;
 }

@@ -53,7 +53,7 @@ void called_first(const Row& row, Session& session) {
     session.check(known.name, error_of(known, first.computation->result(), known.expected(2)),
                   known.limit);
   }
-  session.read("warm_first_call_s", warm_first_call_seconds(session, making));
+  warm_first_call(session, making);
 }
 
 // What a program must not depend on changes, one thing at a time, and then what it does: the width
@@ -129,7 +129,7 @@ const Family<Row> families::first_call = {
         [](const Row&) {
           std::vector<MetricDeclaration> all = compile_metrics();
           all.push_back({.name = "slowest_program_s", .devices = gpu});
-          all.push_back({.name = "warm_first_call_s", .devices = gpu});
+          declare_warm_first_call(all);
           return all;
         },
     .protocol = called_first,

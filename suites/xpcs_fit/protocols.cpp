@@ -53,7 +53,7 @@ void measure_first_call(const Row& row, Session& session) {
   session.read("slowest_program_s", slowest_program_seconds(first.backend));
   check(session, families::fit.oracle(fit), *first.computation);
   if (session.executes()) session.read("cached_call_s", cached);
-  session.read("warm_first_call_s", warm_first_call_seconds(session, made));
+  warm_first_call(session, made);
 }
 
 // What is computed one after the other on one backend. Shapes: those of a sweep, and the published
@@ -244,7 +244,7 @@ const Family<Row> families::first_call = {
         [](const Row&) {
           std::vector<MetricDeclaration> all = compile_metrics();
           all.push_back({.name = "slowest_program_s", .devices = gpu});
-          all.push_back({.name = "warm_first_call_s", .devices = gpu});
+          declare_warm_first_call(all);
           all.push_back({.name = "cached_call_s", .devices = {"cuda"}});
           return all;
         },

@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/sha256.hpp"
@@ -36,8 +37,11 @@ std::string cache_setting(const char* name) {
   return value ? value : "";
 }
 
+thread_local fs::path elsewhere;  // of the innermost ProgramsKeptIn
+
 // Empty where the environment names no place at all.
 fs::path directory() {
+  if (!elsewhere.empty()) return elsewhere;
   if (auto own = cache_setting("HOLDFAST_CACHE_DIR"); !own.empty()) return own;
   if (const auto xdg = cache_setting("XDG_CACHE_HOME"); !xdg.empty())
     return fs::path(xdg) / "holdfast";
@@ -258,6 +262,12 @@ void cache_text(const std::string& key, const std::string& content) {
 void forget_cached_programs() {
   const std::lock_guard lock(mutex);
   memory().clear();
+}
+
+ProgramsKeptIn::ProgramsKeptIn(fs::path folder)
+    : before_(std::exchange(elsewhere, std::move(folder))) {}
+ProgramsKeptIn::~ProgramsKeptIn() {
+  elsewhere = std::move(before_);
 }
 
 }  // namespace holdfast

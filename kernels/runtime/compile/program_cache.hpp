@@ -5,6 +5,7 @@
 // without one, to the run. A cache that cannot be read or written costs time only.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,5 +24,17 @@ void cache_text(const std::string& key, const std::string& content);
 
 // Forgets what is held in memory, as a new process would.
 void forget_cached_programs();
+
+// While it lives, this thread's programs are kept on disk in that folder and nowhere else.
+class ProgramsKeptIn {
+ public:
+  explicit ProgramsKeptIn(std::filesystem::path folder);
+  ~ProgramsKeptIn();
+  ProgramsKeptIn(const ProgramsKeptIn&) = delete;
+  ProgramsKeptIn& operator=(const ProgramsKeptIn&) = delete;
+
+ private:
+  std::filesystem::path before_;
+};
 
 }  // namespace holdfast

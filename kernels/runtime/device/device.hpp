@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device: the dozen verbs a computation may ask of a GPU. The public verbs count and check, the
-// same on every device; the private ones act. CudaDevice does them, DryDevice does nothing: what is
-// counted cannot differ between the two.
+// A device: the verbs by which a computation may ask anything of a GPU. The public ones count and
+// check, the same on every device; the private ones act. CudaDevice does them, DryDevice does
+// nothing: what is counted cannot differ between the two.
 #pragma once
 
 #include <chrono>
