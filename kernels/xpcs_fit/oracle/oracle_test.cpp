@@ -84,6 +84,31 @@ TEST(XpcsOracle, HasThePublishedDerivatives) {
   for (int k = 0; k < 9; ++k) EXPECT_RELATIVE(row[k], golden::jacobian_2_2_5[k], 1e-12);
 }
 
+// Of each parameter beside its largest derivative at any point.
+TEST(XpcsOracle, DerivativesAreCentralDifferencesOfTheModel) {
+  for (const Mode mode : {Mode::at_rest, Mode::laminar})
+    for (const Scaling scaling : {Scaling::shared, Scaling::per_angle}) {
+      const Problem tiny = problem({3, 8}, {.mode = mode, .scaling = scaling}, {.dt = 1});
+      const std::vector<double> start = tiny.input->box.start;
+      for (std::size_t k = 0; k < start.size(); ++k) {
+        const double h = start[k] == 0 ? 1e-3 : 1e-5 * std::abs(start[k]);
+        std::vector<double> up = start, down = start;
+        up[k] += h, down[k] -= h;
+        const std::vector<double> above = oracle::model(tiny, up),
+                                  below = oracle::model(tiny, down);
+        double largest = 0, error = 0;
+        for (std::size_t point = 0; point < above.size(); ++point) {
+          const int a = int(point / 64), i = int(point / 8 % 8), j = int(point % 8);
+          const double derivative = oracle::jacobian(tiny, start, a, i, j)[k];
+          largest = std::max(largest, std::abs(derivative));
+          error = std::max(error, std::abs(derivative - (above[point] - below[point]) / (2 * h)));
+        }
+        EXPECT_GT(largest, 0) << k;
+        EXPECT_LT(error, 5e-7 * largest) << k;
+      }
+    }
+}
+
 TEST(XpcsOracle, HasThePublishedNormalEquations) {
   const Problem tiny = problem({3, 8}, {}, {.dt = 1});
   const oracle::Normal n = oracle::normal_equations(tiny, tiny.input->box.start);

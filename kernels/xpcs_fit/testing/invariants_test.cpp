@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "testing/differences.hpp"
+#include "xpcs_fit/oracle/distance.hpp"
 #include "xpcs_fit/problem/model.hpp"
 #include "xpcs_fit/testing/support.hpp"
 #include "xpcs_fit/xpcs_fit.hpp"
@@ -71,6 +72,22 @@ TEST(XpcsInvariants, TrapezoidsConvergeAsTheyShould) {
   EXPECT_NEAR(error(65, 2) / error(129, 2), 4, 0.01);
   EXPECT_LT(error(65, 1), 1e-7);
   EXPECT_NEAR(error(1025, 0.5) / error(2049, 0.5), 2.81, 0.03);
+}
+
+// F, g and N of soft_l1 differ from those of least squares by (r / C)^2.
+TEST(XpcsInvariants, ALossOfLargeScaleIsLinear) {
+  const auto backend = open_backend("host");
+  for (const Variant variant : {Variant::optimized, Variant::reference}) {
+    const auto sums = [&](const Options& options) {
+      const auto computation =
+          make(Unit::normal_equations, *backend, variant, problem(size, options));
+      computation->step();
+      return computation->result();
+    };
+    const std::vector<double> linear = sums({});
+    EXPECT_LT(oracle::distance(sums({.loss = Loss::soft_l1, .loss_scale = 1e3}), linear), 1e-6);
+    EXPECT_GT(oracle::distance(sums({.loss = Loss::soft_l1, .loss_scale = 0.1}), linear), 1e-3);
+  }
 }
 
 }  // namespace
