@@ -284,11 +284,12 @@ double steps_taken(const std::function<bool(int step)>& slow, double millisecond
   return last / 10;
 }
 
-// Warm-up, accounting, three rounds of two samples of one.
+// Warm-up, accounting, three rounds of two samples of one, or of one sample where whatever
+// interrupted it made it long.
 constexpr int steps_one_at_a_time = 2 + 8 + 3 * 2;
 
 TEST(Measure, AStepThatTakesFarLongerThanASampleIsNotProbedForItsBatch) {
-  EXPECT_EQ(steps_taken([](int) { return true; }), steps_one_at_a_time);
+  EXPECT_LE(steps_taken([](int) { return true; }), steps_one_at_a_time);
 }
 
 TEST(Measure, ASlowStepIsAccountedWhereItIsTimedAndTimedOnceARound) {

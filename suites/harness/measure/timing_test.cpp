@@ -20,7 +20,19 @@ Timer pretend(std::string& order, char who, double seconds_per_step) {
   };
 }
 
-const TimingBudget two_rounds = {.seconds = 0, .fewest_rounds = 2, .most_rounds = 2};
+// So many rounds of short samples, however long whatever interrupts a test makes them: beyond the
+// fewest as many as the seconds allow.
+TimingBudget from_to(int fewest, int most, double seconds = 60) {
+  return {.seconds = seconds,
+          .fewest_rounds = fewest,
+          .long_round_seconds = 1e9,
+          .most_rounds = most,
+          .long_sample_seconds = 1e9,
+          .settled_error = 0,
+          .patience = 1};
+}
+
+const TimingBudget two_rounds = from_to(2, 2);
 
 TEST(Timing, InterleavesTwoSidesAsABBA) {
   std::string order;
@@ -89,8 +101,7 @@ TEST(Timing, ADriftThatIsLinearInTimeLeavesTheRatioAsItIs) {
 
 TEST(Timing, BeginsNoRoundAfterTheBudgetBeyondTheFewest) {
   std::string order;
-  const auto alone =
-      time_alone(pretend(order, 'a', 1), 1, {.seconds = 0, .fewest_rounds = 3, .most_rounds = 99});
+  const auto alone = time_alone(pretend(order, 'a', 1), 1, from_to(3, 99, 0));
   EXPECT_EQ(alone.seconds.size(), 3);
 }
 
@@ -112,8 +123,7 @@ TEST(Timing, LeavesOutRoundsInWhichThreadsWaitedForACpu) {
   Machine machine{.waited = {0, 1, 0, 1, 0, 0, 1, 0, 0, 0}};
   const Timer a = [](int) { return 1.; };
   const Timer b = [&](int) { return machine.waited[machine.round] > 0 ? 300. : 3.; };
-  const Rounds rounds = time_in_turn(
-      a, 1, b, 1, {.seconds = 60, .fewest_rounds = 3, .most_rounds = 10}, machine.others());
+  const Rounds rounds = time_in_turn(a, 1, b, 1, from_to(3, 10), machine.others());
   EXPECT_EQ(rounds.log_ratios.size(), 7u);
   for (const double log : rounds.log_ratios) EXPECT_DOUBLE_EQ(std::exp(log), 3);
   EXPECT_EQ(rounds.waited, 0);
@@ -122,9 +132,7 @@ TEST(Timing, LeavesOutRoundsInWhichThreadsWaitedForACpu) {
 TEST(Timing, TellsHowLongThreadsWaitedWhereNoRoundWasUndisturbed) {
   Machine machine{.waited = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
   const Timer one = [](int) { return 1.; };
-  const Alone alone =
-      time_alone(one, 1, {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3, .patience = 1},
-                 machine.others());
+  const Alone alone = time_alone(one, 1, from_to(3, 3), machine.others());
   EXPECT_EQ(alone.seconds.size(), 3u);
   EXPECT_GT(alone.waited, disturbed_share);
 }
@@ -134,8 +142,7 @@ double waited_where_undisturbed(std::size_t first) {
   Machine machine{.waited = std::vector<double>(100, 1)};
   std::fill_n(machine.waited.begin(), first, 0);
   const Timer one = [](int) { return 1.; };
-  return time_alone(one, 1, {.seconds = 60, .most_rounds = 100, .patience = 1}, machine.others())
-      .waited;
+  return time_alone(one, 1, from_to(3, 100), machine.others()).waited;
 }
 
 TEST(Timing, TheFewUndisturbedRoundsOfAHundredAreNoQuietMachine) {
@@ -146,8 +153,9 @@ TEST(Timing, TheFewUndisturbedRoundsOfAHundredAreNoQuietMachine) {
 TEST(Timing, ReplacesLongRoundsInWhichThreadsWaitedForACpu) {
   Machine machine{.waited = {0, 1, 0, 0}};
   const Timer one = [](int) { return 1.; };
-  const Alone alone =
-      time_alone(one, 1, {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3}, machine.others());
+  TimingBudget budget = from_to(3, 3);
+  budget.patience = 4;
+  const Alone alone = time_alone(one, 1, budget, machine.others());
   EXPECT_EQ(alone.seconds.size(), 3u);
   EXPECT_EQ(alone.waited, 0);
 }
@@ -169,7 +177,7 @@ TEST(Timing, LeavesOutRoundsThatBeginOrEndOnASharedCore) {
     return round == 1 || round == 2 ? 5. : 3.;
   };
   const Rounds rounds =
-      time_in_turn(a, 1, b, 1, {.seconds = 60, .fewest_rounds = 3, .most_rounds = 8},
+      time_in_turn(a, 1, b, 1, from_to(3, 8),
                    beside({false, false, true, false, false, false, false, false, false}));
   EXPECT_EQ(rounds.log_ratios.size(), 6u);
   for (const double log : rounds.log_ratios) EXPECT_DOUBLE_EQ(std::exp(log), 3);
@@ -178,15 +186,14 @@ TEST(Timing, LeavesOutRoundsThatBeginOrEndOnASharedCore) {
 
 TEST(Timing, TellsThatACoreWasSharedWhereNoOtherRoundsAreLeft) {
   const Timer one = [](int) { return 1.; };
-  const Alone alone =
-      time_alone(one, 1, {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3, .patience = 1},
-                 beside(std::vector<bool>(99, true)));
+  const Alone alone = time_alone(one, 1, from_to(3, 3), beside(std::vector<bool>(99, true)));
   EXPECT_EQ(alone.seconds.size(), 3u);
   EXPECT_EQ(alone.shared, 1);
   EXPECT_EQ(alone.waited, 0);
 }
 
-// Shared for the first 60 looks, beyond the budget of rounds that take 1 ms.
+// Shared for the first 60 looks, beyond the most rounds of 1 ms, however often they are
+// interrupted.
 std::size_t rounds_beside_a_burst(int short_rounds, bool lasts = false) {
   const Timer millisecond = [](int) {
     std::this_thread::sleep_for(std::chrono::microseconds(500));
@@ -195,13 +202,9 @@ std::size_t rounds_beside_a_burst(int short_rounds, bool lasts = false) {
   std::vector<bool> now(60, true);
   Others others = beside(now);
   others.lasts = lasts;
-  return time_alone(millisecond, 1,
-                    {.seconds = 0.03,
-                     .fewest_rounds = 3,
-                     .short_rounds = short_rounds,
-                     .patience_with_bursts = 100},
-                    others)
-      .seconds.size();
+  TimingBudget budget = from_to(3, 20);
+  budget.short_rounds = short_rounds;
+  return time_alone(millisecond, 1, budget, others).seconds.size();
 }
 
 TEST(Timing, WaitsForTheEndOfABurstOnASharedCoreWhereRoundsAreShort) {
