@@ -150,8 +150,12 @@ void add_protocols(Rows& rows) {
   add(rows, shape_change, device_gate, Model::tiny, {.launch = Launch::graph});
 }
 
+enum class Fetches { in_step, ahead };
+constexpr Words<Fetches, 2> fetch_words = {"fetch", {"step", "ahead"}};
+
 // What the suite's own options make of a row.
 Row with(const SuiteOptions& options, Row each) {
+  using families::train_step;
   const Given given(options);
   given.number("batch", each.options.shape.batch);
   if (given.number("seq", each.options.shape.columns))  // two tokens are a target
@@ -160,6 +164,8 @@ Row with(const SuiteOptions& options, Row each) {
   given.word("opt", optimizer_words, each.options.optimizer);
   given.real("lr", each.options.learning_rate);
   given.real("w0", each.options.warm);
+  if (Fetches fetches{}; given.word("fetch", fetch_words, fetches) && each.family == &train_step)
+    each.options.fetching.ahead = fetches == Fetches::ahead;
   return each;
 }
 
@@ -184,7 +190,8 @@ Suite suite() {
                       {"seq", "T", "tokens of a row, at least 2"},
                       {"opt", "RULE", "optimiser of all trainings: adamw, muon or multiscale"},
                       {"lr", "RATE", "learning rate of every update"},
-                      {"w0", "W", "how far warm-up has come, 0 to 1"}},
+                      {"w0", "W", "how far warm-up has come, 0 to 1"},
+                      {"fetch", "WHEN", "batches of a training: in its step, or ahead of it"}},
           .cases = cases};
 }
 

@@ -112,6 +112,7 @@ TEST(GptCommand, NonsenseIsRefusedWithFieldValueAndLimit) {
         Nonsense{"--w0=1.5", "w0 = 1.5: warm-up is a share from 0 to 1"},
         Nonsense{"--lr=nan", "lr = nan: it must be a finite number"},
         Nonsense{"--lr=fast", "--lr=fast is no number"},
+        Nonsense{"--fetch=never", "unknown fetch 'never'; use one of step, ahead"},
         Nonsense{"--opt=sgd", "unknown optimizer 'sgd'; use one of adamw, muon, multiscale"}}) {
     const Said said = run(GPT_TRAIN_BINARY " " + options);
     EXPECT_EQ(said.exit, 2) << options;
@@ -180,6 +181,18 @@ TEST(GptCommand, AMeanStepIsHeldToItsAssertion) {
 TEST(NightlyGptCommand, AMeanStepIsBelowThePublishedOne) {
   const Said said = run(mean_of(100) + " --assert-mean=0.15");
   EXPECT_EQ(said.exit, 0) << said.words;
+}
+
+TEST(GptCommand, ATraceShowsWhoFetchesAheadOfASteps) {
+  const auto folder = fresh_folder("gpt_fetch");
+  const Said said = run(GPT_TRAIN_BINARY
+                        " --filter=train_step/model:tiny/opt:adamw/docs:0 --fetch=ahead"
+                        " --profile-steps=2 --trace=" +
+                        folder.string());
+  ASSERT_EQ(said.exit, 0) << said.words;
+  const std::string trace = read(std::filesystem::directory_iterator(folder)->path());
+  EXPECT_THAT(trace, HasSubstr("worker: fetch ahead"));
+  EXPECT_THAT(trace, HasSubstr("\"fetch batch\""));
 }
 
 TEST(GptCommand, WindowsOfAProfileBeginAtMultiplesOfWhatIsAsked) {

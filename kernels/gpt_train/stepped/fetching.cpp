@@ -5,6 +5,7 @@
 
 #include "base/time.hpp"
 #include "gpt_train/data/hash.hpp"
+#include "runtime/count/scope.hpp"
 
 namespace holdfast::gpt_train {
 
@@ -19,7 +20,11 @@ Fetched fetched(const Options& options, std::int64_t step) {
   return all;
 }
 
-FetchWorker::FetchWorker(Fill fill) : fill_(std::move(fill)), thread_([this] { work(); }) {}
+FetchWorker::FetchWorker(Fill fill)
+    : fill_(std::move(fill)), thread_([this, employer = Employer::here()] {
+        const Worker worker(employer, "fetch ahead");
+        work();
+      }) {}
 
 FetchWorker::~FetchWorker() {
   {
@@ -76,6 +81,7 @@ void FetchWorker::work() {
     lock.unlock();
     std::exception_ptr failure;
     try {
+      const Scope scope("fetch batch");
       fill_(step, static_cast<std::size_t>(step) % slots);
     } catch (...) {
       failure = std::current_exception();

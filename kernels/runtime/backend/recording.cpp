@@ -55,7 +55,10 @@ const std::vector<DeviceSlice>& Recording::slices() const {
   return recorder_->slices;
 }
 const std::vector<ScopeRecord>& Recording::scopes() const {
-  return recorder_->scopes;
+  return recorder_->own.scopes;
+}
+const std::vector<WorkerTrack>& Recording::workers() const {
+  return recorder_->workers;
 }
 std::optional<DeviceCounts> Recording::device_counts() const {
   return recorder_->device_counts;

@@ -16,16 +16,17 @@
 
 #include "runtime/backend/backend.hpp"
 #include "runtime/count/activity.hpp"
-#include "runtime/count/scope.hpp"
+#include "runtime/count/scope_track.hpp"
 
 namespace holdfast {
 
 class Recorder;
 
-// Records one backend, and the scopes of the thread that opened it, from construction until stop()
-// or destruction on that thread. At most one per backend, per thread, and on GPUs per process;
-// Error{broken_rule} for a second one. Once a GPU was recorded its launches may cost a little more
-// for the rest of the process: time first, record afterwards or in another process.
+// Records one backend, and the scopes of the thread that opened it and of those that work for it
+// (worker.hpp), from construction until stop() or destruction on that thread. At most one per
+// backend, per thread, and on GPUs per process; Error{broken_rule} for a second one. Once a GPU was
+// recorded its launches may cost a little more for the rest of the process: time first, record
+// afterwards or in another process.
 class Recording {
  public:
   explicit Recording(Backend& backend, RecordingLimits limits = {});
@@ -42,6 +43,7 @@ class Recording {
   // In the order in which they were opened. One that is still open has the end -1, until it ends
   // with the recording.
   const std::vector<ScopeRecord>& scopes() const;
+  const std::vector<WorkerTrack>& workers() const;    // after stop(); in the order of first scopes
   std::optional<DeviceCounts> device_counts() const;  // after stop(); empty unless the device told
   std::size_t dropped() const;                        // what the device itself lost included
   // Why the device's own times are missing where they could be expected: "CUPTI: insufficient

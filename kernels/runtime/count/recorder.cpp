@@ -9,8 +9,6 @@
 namespace holdfast {
 namespace {
 
-constexpr double still_open = -1;
-
 Activity::Kind kind_of(const Graph::Node& work) {
   constexpr Activity::Kind kinds[] = {Activity::Kind::kernel, Activity::Kind::library,
                                       Activity::Kind::copy, Activity::Kind::fill};
@@ -48,8 +46,8 @@ Recorder::Index Recorder::open(Activity::Kind kind, std::string_view what, std::
   activities.push_back({.kind = kind,
                         .name = std::string(what.empty() ? name(kind) : what),
                         .begin = now(),
-                        .end = still_open,
-                        .scope = innermost_,
+                        .end = ScopeTrack::still_open,
+                        .scope = own.innermost(),
                         .bytes = static_cast<std::int64_t>(bytes),
                         .steady = ledger_->phase() == Ledger::Phase::steady,
                         .lane = lane});
@@ -60,7 +58,7 @@ Recorder::Index Recorder::open(Activity::Kind kind, std::string_view what, std::
 void Recorder::enqueue(DeviceSlice slice) {
   slice.activity = activities.size() - 1;
   slice.lane = activities.back().lane;
-  slice.scope = innermost_;
+  slice.scope = own.innermost();
   slices.push_back(std::move(slice));
 }
 
@@ -83,7 +81,7 @@ Recorder::Index Recorder::open_replay(const Graph& graph) {
   if (!room_for(graph.nodes.size())) return none;
   const auto verb =
       open(Activity::Kind::replay, "graph of " + std::to_string(graph.nodes.size()) + " nodes");
-  const Index first = scopes.size();
+  const Index first = own.scopes.size();
   std::vector<std::string> path;
   std::vector<Index> opened;
   for (const auto& node : graph.nodes) {
@@ -97,14 +95,14 @@ Recorder::Index Recorder::open_replay(const Graph& graph) {
     enqueue(slice_of(node));
   }
   if (!opened.empty()) close_scope(opened.front());
-  for (Index scope = first; scope < scopes.size(); ++scope)
-    scopes[scope].begin = scopes[scope].end = activities[verb].begin;
+  for (Index scope = first; scope < own.scopes.size(); ++scope)
+    own.scopes[scope].begin = own.scopes[scope].end = activities[verb].begin;
   return verb;
 }
 
 Recorder::Index Recorder::open_replayed(const std::string& name) {
   const Index scope = open_scope(name);
-  if (scope != none) scopes[scope].replayed = true;
+  if (scope != none) own.scopes[scope].replayed = true;
   return scope;
 }
 
@@ -130,30 +128,36 @@ void Recorder::compiled(Index verb, const Compiled& program) {
 }
 
 Recorder::Index Recorder::open_scope(std::string_view what) {
-  if (scopes.size() >= limits_.activities) full_ = true;
+  if (own.scopes.size() >= limits_.activities) full_ = true;
   if (full_) {
     ++dropped;
     return none;
   }
-  const Index scope = scopes.size();
-  const int depth = innermost_ < 0 ? 0 : scopes[static_cast<Index>(innermost_)].depth + 1;
-  scopes.push_back({.name = std::string(what),
-                    .parent = std::exchange(innermost_, static_cast<int>(scope)),
-                    .depth = depth,
-                    .begin = now(),
-                    .end = still_open});
-  return scope;
+  return own.open(what, now());
 }
 
-// A scope that ends before one within it ends that one too, so that records always nest.
 void Recorder::close_scope(Index scope) {
-  if (scope == none || scopes[scope].end != still_open) return;
-  const auto end = now();
-  while (innermost_ >= 0 && static_cast<Index>(innermost_) >= scope) {
-    auto& inner = scopes[static_cast<Index>(innermost_)];
-    inner.end = end;
-    innermost_ = inner.parent;
-  }
+  if (scope != none) own.close(scope, now());
+}
+
+std::size_t Recorder::track_of(std::thread::id worker, std::string_view name) {
+  const auto found = std::ranges::find_if(workers, [&](const WorkerTrack& track) {
+    return track.thread == worker && track.name == name;
+  });
+  const auto track = static_cast<std::size_t>(found - workers.begin());
+  if (track == workers.size()) workers.emplace_back(worker, name);
+  return track;
+}
+
+Recorder::Index Recorder::open_scope_of_worker(std::size_t track, std::string_view what) {
+  WorkerTrack& of = workers[track];
+  if (of.scopes.size() < limits_.activities) return of.open(what, now());
+  ++of.dropped;
+  return none;
+}
+
+void Recorder::close_scope_of_worker(std::size_t track, Index scope) {
+  if (scope != none) workers[track].close(scope, now());
 }
 
 // From tickets to indices; what a verb did before it threw belongs to nobody.
@@ -167,10 +171,10 @@ void Recorder::name_activities(std::vector<Correlation>& correlations) const {
 }
 
 void Recorder::finish() {
-  if (!scopes.empty() && innermost_ >= 0) {
-    Index outermost = static_cast<Index>(innermost_);
-    while (scopes[outermost].parent >= 0) outermost = static_cast<Index>(scopes[outermost].parent);
-    close_scope(outermost);
+  own.close_all(now());
+  for (WorkerTrack& worker : workers) {
+    worker.close_all(now());
+    dropped += worker.dropped;
   }
   if (!trace_) return;
   auto records = std::exchange(trace_, nullptr)->finish();

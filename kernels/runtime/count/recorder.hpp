@@ -12,13 +12,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/time.hpp"
 #include "runtime/count/activity.hpp"
 #include "runtime/count/device_trace.hpp"
-#include "runtime/count/scope.hpp"
+#include "runtime/count/scope_track.hpp"
 
 namespace holdfast {
 
@@ -41,6 +42,10 @@ class Recorder {
 
   Index open_scope(std::string_view name);
   void close_scope(Index scope);
+  // Of worker threads, of which one asks at a time and none once finish() is called.
+  std::size_t track_of(std::thread::id worker, std::string_view name);  // index into workers
+  Index open_scope_of_worker(std::size_t track, std::string_view name);
+  void close_scope_of_worker(std::size_t track, Index scope);
 
   double now() const { return seconds_since(start_); }
   std::chrono::steady_clock::time_point start() const { return start_; }
@@ -51,7 +56,8 @@ class Recorder {
 
   std::vector<Activity> activities = {};
   std::vector<DeviceSlice> slices = {};
-  std::vector<ScopeRecord> scopes = {};
+  ScopeTrack own = {};  // of the thread that records
+  std::vector<WorkerTrack> workers = {};
   std::optional<DeviceCounts> device_counts = {};
   std::optional<std::string> silence = {};
   std::size_t dropped = 0;
@@ -70,7 +76,6 @@ class Recorder {
   // threw.
   std::vector<std::uint64_t> tickets_ = {};
   std::uint64_t next_ticket_ = 0;
-  int innermost_ = -1;  // open scope
   bool full_ = false;
 };
 

@@ -25,24 +25,32 @@ void listen_to_scopes(Recorder& recorder) {
                 "a recording is already open on this thread: stop it before the next");
   listener = &recorder;
   recording = ++recordings;
+  Employer::here()->record(recorder, recording);
 }
 
 void ignore_scopes() noexcept {
   listener = nullptr;
   recording = 0;
+  Employer::here()->stop();
 }
 
 Scope::Scope(std::string_view name) : name_(name), around_(innermost) {
   innermost = this;
   if (nvtx_listens) begin_nvtx_range(name);
-  if (!listener) return;
-  recording_ = recording;
-  index_ = listener->open_scope(name);
+  if (listener)
+    place_ = {.recording = recording, .scope = listener->open_scope(name)};
+  else if (Worker* worker = Worker::here())
+    place_ = worker->open_scope(name);
 }
 
 Scope::~Scope() {
   // A recording that ended inside this scope has ended it as well.
-  if (recording_ != 0 && recording_ == recording) listener->close_scope(index_);
+  if (place_.recording != 0) {
+    if (place_.recording == recording)
+      listener->close_scope(place_.scope);
+    else if (Worker* worker = Worker::here())
+      worker->close_scope(place_);
+  }
   if (nvtx_listens) end_nvtx_range();
   innermost = around_;
 }

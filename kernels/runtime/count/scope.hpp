@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named phases of a computation: `const Scope scope("project");`. A Recording on this thread keeps
-// them, a profiler that speaks NVTX sees them; to nobody else they cost a few instructions.
+// Named phases of a computation: `const Scope scope("project");`. A Recording on this thread, or on
+// the one that it works for (worker.hpp), keeps them; a profiler that speaks NVTX sees them; to
+// nobody else they cost a few instructions.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "runtime/count/worker.hpp"
 
 namespace holdfast {
 
@@ -35,8 +38,7 @@ class Scope {
   friend std::vector<std::string> open_scopes(std::size_t without);
   std::string_view name_;
   const Scope* around_;
-  std::uint64_t recording_ = 0;  // its number; 0 when nobody listens
-  std::size_t index_ = 0;        // in it
+  Worker::Place place_ = {};  // in the recording that listens
 };
 
 // Names of this thread's open scopes, outermost first: "rk4_step/rhs"; empty outside of any.

@@ -77,10 +77,12 @@ TEST_F(ScopeTest, AScopeThatOutlivesItsRecordingEndsWithItAndLeavesTheNextAlone)
   EXPECT_EQ(first->scopes()[0].end, end);
 }
 
-TEST_F(ScopeTest, AScopeOfAnotherThreadIsNotKept) {
+TEST_F(ScopeTest, AScopeOfAThreadThatWorksForNobodyIsNotKept) {
   Recording recording(*backend);
   std::thread([] { const Scope other("other"); }).join();
+  recording.stop();
   EXPECT_TRUE(recording.scopes().empty());
+  EXPECT_TRUE(recording.workers().empty());
 }
 
 TEST_F(ScopeTest, AThreadHasAtMostOneRecording) {

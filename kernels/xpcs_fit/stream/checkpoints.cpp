@@ -15,6 +15,7 @@
 #include "base/files.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
+#include "runtime/count/scope.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {
@@ -76,7 +77,11 @@ Checkpoints::Checkpoints(std::filesystem::path folder, std::string_view configur
       configuration_(fnv1a(configuration)),
       keep_(keep),
       before_write_(std::move(before_write)),
-      writer_([this](const std::string& payload) { return write(payload); }) {
+      writer_([this, employer = Employer::here()](const std::string& payload) {
+        const Worker worker(employer, "checkpoints");
+        const Scope scope("write checkpoint");
+        return write(payload);
+      }) {
   std::error_code failure;
   std::filesystem::create_directories(folder_, failure);
   if (failure || ::access(folder_.c_str(), W_OK) != 0)

@@ -21,6 +21,18 @@ void add(std::optional<DeviceCounts>& sum, const std::optional<DeviceCounts>& co
   sum->memory_peak_bytes = std::max(sum->memory_peak_bytes, counts->memory_peak_bytes);
 }
 
+void append(std::vector<WorkerTrack>& workers, const WorkerTrack& more, double offset) {
+  auto known = std::ranges::find_if(workers, [&](const WorkerTrack& track) {
+    return track.thread == more.thread && track.name == more.name;
+  });
+  if (known == workers.end()) known = workers.emplace(known, more.thread, more.name);
+  for (ScopeRecord scope : more.scopes) {
+    scope.begin += offset;
+    scope.end += offset;
+    known->scopes.push_back(std::move(scope));
+  }
+}
+
 }  // namespace
 
 void append(Recorded& recorded, const Recording& recording, double offset) {
@@ -44,6 +56,7 @@ void append(Recorded& recorded, const Recording& recording, double offset) {
     scope.end += offset;
     recorded.scopes.push_back(std::move(scope));
   }
+  for (const WorkerTrack& worker : recording.workers()) append(recorded.workers, worker, offset);
   add(recorded.device_counts, recording.device_counts());
   recorded.dropped += recording.dropped();
   if (!recorded.silence) recorded.silence = recording.device_silence();

@@ -18,6 +18,7 @@ struct Recorded {
   std::vector<Activity> activities = {};
   std::vector<DeviceSlice> slices = {};
   std::vector<ScopeRecord> scopes = {};  // in the order in which they were opened
+  std::vector<WorkerTrack> workers = {};
   std::optional<DeviceCounts> device_counts = {};
   std::size_t dropped = 0;
   std::optional<std::string> silence = {};  // why the device told no times

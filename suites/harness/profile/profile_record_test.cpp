@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
 #include "harness/profile/profile.hpp"
 #include "harness/testing/toy.hpp"
 #include "runtime/count/scope.hpp"
@@ -81,6 +85,29 @@ TEST(Recorded, WindowsShareOneClock) {
     EXPECT_LE(step.begin, scope.begin);
     EXPECT_GE(step.end, scope.end);
   }
+}
+
+TEST(Recorded, AWorkerOfSeveralWindowsHasOneTrackOnTheirClock) {
+  std::atomic<int> batches = 0;
+  const std::jthread fetches([&, employer = Employer::here()](const std::stop_token& over) {
+    const Worker worker(employer, "fetch");
+    for (; !over.stop_requested(); ++batches) {
+      const Scope scope("batch");
+      std::this_thread::yield();
+    }
+  });
+  // Steps as long as two batches, of which one lies within.
+  const Case one = toy_case([&](Backend&, int) {
+    for (const int seen = batches; batches < seen + 2;) std::this_thread::yield();
+  });
+  const ProfiledSubject subject = recorded(one, {.steps = 1, .every = 3, .windows = 2});
+  ASSERT_EQ(subject.data.recorded.workers.size(), 1);
+  const std::vector<ScopeRecord>& scopes = subject.data.recorded.workers[0].scopes;
+  EXPECT_TRUE(std::ranges::is_sorted(scopes, {}, &ScopeRecord::begin));
+  for (const StepWindow& window : subject.data.windows)
+    EXPECT_TRUE(std::ranges::any_of(scopes, [&](const ScopeRecord& scope) {
+      return window.steps[0].begin <= scope.begin && scope.end <= window.steps[0].end;
+    }));
 }
 
 std::string complaint(const Case& one) {

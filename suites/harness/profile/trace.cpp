@@ -16,9 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int host = 1, device = 2;              // processes
-constexpr int steps = 1, scopes = 2, verbs = 3;  // threads of the host
-constexpr int main_lane = 1, copy_lane = 2;      // threads of the device
+constexpr int host = 1, device = 2;                                // processes
+constexpr int steps = 1, scopes = 2, verbs = 3, first_worker = 4;  // threads of the host
+constexpr int main_lane = 1, copy_lane = 2;                        // threads of the device
 constexpr double unit = 1e-6;  // length of a slice on a device that does not execute, s
 
 // Times are whole nanoseconds before they become the format's microseconds: rounding both ends of
@@ -136,9 +136,9 @@ class Writer {
 
   std::vector<Piece> pieces() {
     add_steps();
-    for (const ScopeRecord& scope : profiled_.recorded.scopes)
-      if (!scope.replayed)  // those have no length here
-        add(scope.begin, complete(host, scopes, scope.name, scope.begin, scope.end, ""));
+    add_scopes(scopes, profiled_.recorded.scopes);
+    for (int i = 0; const WorkerTrack& worker : profiled_.recorded.workers)
+      add_scopes(first_worker + i++, worker.scopes);
     add_verbs();
     std::stable_sort(pieces_.begin(), pieces_.end(),
                      [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
@@ -150,6 +150,12 @@ class Writer {
     const bool warm_up = begin >= warm_begin_ && begin < warm_end_;
     if (!warm_up) size_ += lines.size();
     pieces_.push_back({.begin = begin, .warm_up = warm_up, .lines = std::move(lines)});
+  }
+
+  void add_scopes(int thread, const std::vector<ScopeRecord>& records) {
+    for (const ScopeRecord& scope : records)
+      if (!scope.replayed)  // those have no length here
+        add(scope.begin, complete(host, thread, scope.name, scope.begin, scope.end, ""));
   }
 
   void add_step(const std::string& name, const ProfiledStep& step) {
@@ -214,11 +220,15 @@ std::string names(const Profiled& profiled) {
   const auto add = [&](const std::string& line) { out += line + ",\n"; };
   add(metadata(host, 0, "process_name",
                text(profiled.case_id, " ", variant_name(profiled.variant), ", host")));
-  for (const auto& [thread, name] :
-       {std::pair(steps, steps_track), {scopes, scopes_track}, {verbs, verbs_track}}) {
+  const auto add_thread = [&](int thread, std::string_view name) {
     add(metadata(host, thread, "thread_name", name));
     add(sort_index(host, thread));
-  }
+  };
+  add_thread(steps, steps_track);
+  add_thread(scopes, scopes_track);
+  add_thread(verbs, verbs_track);
+  for (int i = 0; const WorkerTrack& worker : profiled.recorded.workers)
+    add_thread(first_worker + i++, text(worker_track, worker.name));
   if (!profiled.architecture) return out;
   add(metadata(device, 0, "process_name", profiled.device_name));
   add(metadata(device, main_lane, "thread_name",

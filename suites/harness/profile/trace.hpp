@@ -21,7 +21,8 @@ Trace trace_of(const Profiled& profiled, std::size_t limit = 5'000'000);
 
 // Names of the tracks, as the file has them.
 inline constexpr std::string_view steps_track = "steps", scopes_track = "scopes",
-                                  verbs_track = "host verbs", device_track = "device",
+                                  verbs_track = "host verbs",
+                                  worker_track = "worker: ", device_track = "device",
                                   copies_track = "device: copies",
                                   idle_device_track = "device (not executed)",
                                   memory_track = "live bytes";

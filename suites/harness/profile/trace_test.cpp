@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "harness/testing/synthetic.hpp"
@@ -94,6 +96,26 @@ TEST(Trace, CopiesOnALaneOfTheirOwnHaveATrack) {
   EXPECT_EQ(events.on(copies_track)[0]["name"], "upload");
   ASSERT_EQ(events.on(device_track).size(), 1);
   EXPECT_EQ(events.on(device_track)[0]["name"], "a");
+}
+
+TEST(Trace, WorkersHaveATrackEach) {
+  Synthetic device = stepping();
+  for (const double begin : {2 * us, 4 * us}) {
+    WorkerTrack& worker = device.data.recorded.workers.emplace_back(std::thread::id(), "fetch");
+    const std::size_t batch = worker.open("batch", begin);
+    worker.close(worker.open("round", begin + us), begin + 2 * us);
+    worker.close(batch, begin + 3 * us);
+  }
+  const std::vector<json> events = Events(device.data).on("worker: fetch");
+  ASSERT_EQ(events.size(), 4);
+  EXPECT_NE(events[0]["tid"], events[3]["tid"]);
+  for (const int thread : {4, 5}) {
+    std::vector<json> of;
+    std::ranges::copy_if(events, std::back_inserter(of),
+                         [&](const json& event) { return event["tid"] == thread; });
+    EXPECT_EQ(of.size(), 2);
+    expect_nested(of);
+  }
 }
 
 TEST(Trace, SaysThatNothingWasExecuted) {
