@@ -14,6 +14,7 @@
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/compile/program_cache.hpp"
+#include "runtime/compile/program_key.hpp"
 #include "runtime/compile/source_text.hpp"
 #include "runtime/compile/toolkit.hpp"
 #include "runtime/count/recorder.hpp"
@@ -60,32 +61,6 @@ Lowering assembled(const Program& program, int sm) {
       lowering.headers.push_back({std::string(bare), content});
   }
   return lowering;
-}
-
-// Everything the artifact depends on. Each part is preceded by its length, so that no two programs
-// run together.
-std::string key_of(const Lowering& lowering) {
-  std::string everything;
-  const auto add = [&](std::string_view part) { everything += text(part.size(), ":", part, "\n"); };
-  const auto add_all = [&](const std::vector<std::string>& parts) {
-    add(text(parts.size()));
-    for (const auto& part : parts) add(part);
-  };
-  const auto versions = toolkit_versions();
-  add(text("holdfast-program/4 sm_", lowering.sm));
-  add(versions.nvrtc);
-  add(versions.nvjitlink);
-  add_all(lowering_options());
-  add(lowering.name);
-  add(lowering.text);
-  add(text(lowering.headers.size()));
-  for (const auto& header : lowering.headers) {
-    add(header.name);
-    add(header.text);
-  }
-  add_all(lowering.definitions);
-  add_all(lowering.entries);
-  return sha256_digits(everything);
 }
 
 std::map<std::string, std::string> constants(const std::vector<std::string>& definitions) {
@@ -169,7 +144,7 @@ Module Compiler::compile(const Program& program) {
   (void)toolkit_versions();  // asks once for a process: no stage of the first program
   Stopwatch watch;
   auto lowering = assembled(program, device_.architecture().sm);
-  const auto key = key_of(lowering);
+  const auto key = program_key(lowering, toolchain());
   if (const auto known = by_key_.find(key); known != by_key_.end())
     return {device_, *known->second};
 

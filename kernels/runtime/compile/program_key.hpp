@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The name of a program in caches: a hash of everything that its machine code depends on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/compile/nvrtc.hpp"
+
+namespace holdfast {
+
+// What compiles, and how.
+struct Toolchain {
+  std::string nvrtc = {}, nvjitlink = {};  // versions
+  std::vector<std::string> options = {};
+};
+Toolchain toolchain();  // of this process
+
+// SHA-256, in hexadecimal digits.
+std::string program_key(const Lowering& lowering, const Toolchain& toolchain);
+
+}  // namespace holdfast
