@@ -11,11 +11,11 @@
 #include <iterator>
 #include <utility>
 
-#include "base/checksum.hpp"
 #include "base/files.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
 #include "runtime/count/scope.hpp"
+#include "xpcs_fit/stream/checksum.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {

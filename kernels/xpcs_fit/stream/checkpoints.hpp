@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/background_writer.hpp"
+#include "xpcs_fit/stream/background_writer.hpp"
 
 namespace holdfast::xpcs_fit {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/background_writer.hpp"
+#include "xpcs_fit/stream/background_writer.hpp"
 
 #include <gmock/gmock.h>
 
 #include <future>
 
-namespace holdfast {
+namespace holdfast::xpcs_fit {
 namespace {
 
 using testing::ElementsAre;
@@ -51,4 +51,4 @@ TEST_F(Background, TellsOnceWhatWentWrong) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::xpcs_fit

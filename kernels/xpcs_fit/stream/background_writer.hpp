@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace holdfast {
+namespace holdfast::xpcs_fit {
 
 class BackgroundWriter {
  public:
@@ -43,4 +43,4 @@ class BackgroundWriter {
   std::thread thread_;  // last: it uses all the others
 };
 
-}  // namespace holdfast
+}  // namespace holdfast::xpcs_fit

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-namespace holdfast {
+namespace holdfast::xpcs_fit {
 
 std::uint32_t crc32c(std::string_view bytes);
 
-}  // namespace holdfast
+}  // namespace holdfast::xpcs_fit

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/background_writer.hpp"
+#include "xpcs_fit/stream/background_writer.hpp"
 
 #include <chrono>
 #include <utility>
 
-namespace holdfast {
+namespace holdfast::xpcs_fit {
 
 BackgroundWriter::BackgroundWriter(Write write)
     : write_(std::move(write)), thread_([this] { work(); }) {}
@@ -52,4 +52,4 @@ void BackgroundWriter::work() {
   }
 }
 
-}  // namespace holdfast
+}  // namespace holdfast::xpcs_fit

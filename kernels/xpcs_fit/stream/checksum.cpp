@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/checksum.hpp"
+#include "xpcs_fit/stream/checksum.hpp"
 
 #include <array>
 
-namespace holdfast {
+namespace holdfast::xpcs_fit {
 
 // Castagnoli's polynomial, reflected.
 std::uint32_t crc32c(std::string_view bytes) {
@@ -21,4 +21,4 @@ std::uint32_t crc32c(std::string_view bytes) {
   return ~sum;
 }
 
-}  // namespace holdfast
+}  // namespace holdfast::xpcs_fit

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/checksum.hpp"
+#include "xpcs_fit/stream/checksum.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace holdfast {
+namespace holdfast::xpcs_fit {
 namespace {
 
 // The check value of the polynomial, and two of RFC 3720, B.4.
@@ -26,4 +26,4 @@ TEST(Checksum, ChangesWithAnyBit) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::xpcs_fit
