@@ -2,6 +2,7 @@
 // The real binary as a user types it: what its list holds.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -82,6 +83,36 @@ TEST(XpcsCases, GateInFewCases) {
     EXPECT_GT(gating, 15) << kind;
     EXPECT_LE(gating, 25) << kind;
   }
+}
+
+// On a kind of device, of the cases whose name begins so: what follows that, where they have the
+// metric.
+std::set<std::string> cases_with(const std::string& metric, const std::string& kind,
+                                 const std::string& begin) {
+  std::set<std::string> ids;
+  for (const auto& one : list("")) {
+    const std::string id = one.at("id");
+    if (!id.starts_with("xpcs_fit/" + begin) || !one.at("devices").contains(kind)) continue;
+    const auto& metrics = one.at("devices").at(kind).at("metrics");
+    if (std::find(metrics.begin(), metrics.end(), metric) != metrics.end())
+      ids.insert(id.substr(9 + begin.size()));
+  }
+  return ids;
+}
+
+// The calm one has nothing to be compared with, and the one that gates is not.
+TEST(XpcsCases, CompareFaultedStreamsWithACalmOneAtNight) {
+  const std::set<std::string> at_night = {"0/permanent:3/f64", "0.05/permanent:3/f64",
+                                          "0.3/permanent:3/f64", "0.3/permanent:none/f64"};
+  for (const std::string kind : {"host", "cuda"})
+    EXPECT_EQ(cases_with("faulted_over_calm", kind, "stream/faults/probability:"), at_night)
+        << kind;
+}
+
+TEST(XpcsCases, CompareTransformsWithAHostThatCanPlanThem) {
+  const std::set<std::string> planned = {"256/f64", "1024/f64"};
+  for (const std::string metric : {"gpu_over_host", "gpu_over_host_reference"})
+    EXPECT_EQ(cases_with(metric, "cuda", "device/fft/n:"), planned) << metric;
 }
 
 TEST(XpcsOptions, SendFitsTheWayThatIsAskedFor) {

@@ -64,15 +64,25 @@ bool is_at_once(const Row& row) {
   return row.strategy <= Strategy::large;
 }
 
+// The variance that a fit leaves, of that of the noise; the published quality of a fit is good
+// below 1.5, marginal below 3, else poor.
+double reduced_chi2(const Row& row, const std::vector<double>& result) {
+  const double freedom = static_cast<double>(points_of(row)) - parameters_of(row);
+  return 2 * result[0] / freedom / (Recipe{}.noise * Recipe{}.noise);
+}
+
 // The way a fit takes, and how far from the truth it ends.
 std::vector<NamedReading> read_fit(const Row& row, const Verified& found) {
   if (!found.backend.executes()) return {};
-  return {{"passes", found.result[1]}, {"pull_max", largest_pull(row, found.result)}};
+  return {{"passes", found.result[1]},
+          {"pull_max", largest_pull(row, found.result)},
+          {"reduced_chi2", reduced_chi2(row, found.result)}};
 }
 std::vector<MetricDeclaration> fit_metrics(const Row& row) {
   const auto by_size = choose_strategy(points_of(row), parameters_of(row), available_gib);
   return {{.name = "passes", .kind = "exact", .better = Better::same, .devices = executing},
           {.name = "pull_max", .kind = "bound", .devices = executing},
+          {.name = "reduced_chi2", .kind = "bound", .devices = executing},
           {.name = "strategy_by_size",
            .kind = "exact",
            .better = Better::same,

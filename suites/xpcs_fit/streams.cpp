@@ -37,6 +37,19 @@ std::unique_ptr<Computation> streamed(const Row& row, Backend& backend) {
   return make_stream(backend, problem_of(row, true), saved(row, options));
 }
 
+// How much longer planted faults make a fit. Told at night: a fit of the gate has its counts.
+std::vector<Derived> beside_calm(const Row& row) {
+  const bool is_calm = row.probability == 0 && row.permanent < 0;
+  if (is_calm || row.tier < Tier::full) return {};
+  Row calm = row;
+  calm.probability = 0;
+  calm.permanent = -1;
+  calm.checkpoint_folder.clear();  // which keeps files of one fit
+  Derived ratio = over("faulted_over_calm", calm, Derived::Form::case_over_other);
+  ratio.kind = "bound";
+  return {ratio};
+}
+
 // Of one step: the passes that the fit takes.
 Work work_of(const Row& row) {
   return work(Unit::converged_fit, size_of(row), row.options);
@@ -172,7 +185,8 @@ const Family<Row> families::stream_faults = {
           steps.read = [=](const Verified& found) -> std::vector<NamedReading> {
             return {{"passes", found.result[1]}, {"pull_max", largest_pull(row, found.result)}};
           };
-        }};
+        },
+    .derived = beside_calm};
 
 const Family<Row> families::stream_overhead = {
     .id =
