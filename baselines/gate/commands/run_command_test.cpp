@@ -384,12 +384,14 @@ TEST_F(RunCommand, AnInterruptionLeavesNoFileAndEndsByItsSignal) {
   const std::pair<const char*, int> ways[] = {
       {"interrupt", SIGINT}, {"quit", SIGQUIT}, {"pipe", SIGPIPE}, {"end", SIGTERM}};
   for (const auto& [behaviour, signal] : ways) {
+    const auto before = std::signal(signal, SIG_DFL);  // a shell's job in the background ignores it
     const Outcome outcome = run_task(
         {.program = "/bin/sh",  // a core of the command is none of what it leaves
          .arguments = {"-c", text("ulimit -c 0; exec ", HOLDFAST_BINARY, " run ", FAKE_SUITE_BINARY,
                                   " --device=host --out=", results_.string())},
          .environment = {{"FAKE_SUITE", behaviour}, {"TMPDIR", folder_.path().string()}},
          .timeout_seconds = 60});
+    std::signal(signal, before);
     EXPECT_EQ(outcome.ending, Ending::killed) << behaviour;
     EXPECT_EQ(outcome.signal, signal);
     EXPECT_THAT(outcome.complaints,
