@@ -2,6 +2,7 @@
 // The `holdfast` command: finds the verb, prints what went wrong, and gives the exit code.
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -52,6 +53,13 @@ int help(const std::vector<std::string>& arguments) {
   return 0;
 }
 
+// Git tells its hooks which repository called them, and there it finds nothing of a folder that
+// lies elsewhere, or below. Ours is always the one around the folder that we are given.
+void forget_the_callers_repository() {
+  for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE"})
+    (void)::unsetenv(name);
+}
+
 int dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
     std::cerr << overview();
@@ -88,6 +96,7 @@ int dispatch(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   using namespace holdfast::gate;
   holdfast::hold_standard_streams();
+  forget_the_callers_repository();
   try {
     const int code = dispatch(std::vector<std::string>(argv + 1, argv + argc));
     // A verdict that nobody could read is no verdict.

@@ -58,6 +58,7 @@ TEST_F(Unheld, WhatThePolicyKnowsMayBeAbsentIsSkippedForThatReasonAlone) {
                        "why": "the driver decides"}], "rules": [)");
   EXPECT_EQ(check(), 0) << output_;
   EXPECT_THAT(output_, AllOf(HasSubstr("SKIPPED"), HasSubstr(no_permission)));
+  EXPECT_THAT(output_, HasSubstr("(passed; 16 of 16 values not gated here)"));
   toy::metric(now, "optimized", "peak_bytes") = {.kind = "exact", .reason = "no time"};
   store(now);
   EXPECT_EQ(check(), 3);
@@ -155,6 +156,79 @@ TEST_F(Unheld, WhatIsUndecidedPassesInAmberAndNotWell) {
               AllOf(HasSubstr("1 of 6 times and ratios not gated here"), Not(HasSubstr("(well)"))));
 }
 
+TEST_F(Unheld, ABoundThatProcessesDisputePassesInAmberAndNotWell) {
+  List listed = toy::list();
+  listed.cases.front().devices["host"].push_back("floor_fraction");
+  const std::string printed = canonical(to_json(listed));
+  write_file(lists_ / "toy.list.json", printed);
+  Results now = toy::host();
+  now.list_hash = sha256(printed);
+  const auto floor_fractions = [&](const std::vector<double>& values) {
+    toy::metric(now, "optimized", "floor_fraction") = {
+        .kind = "advisory", .processes = values, .median = 0.5, .mad_between = 0};
+    store(now);
+    write_file(result_path(now).parent_path() / "toy.list.json", printed);
+  };
+  spoil(common_policy_, R"("rules": [)",
+        R"("rules": [{"match": "toy/step/**", "metric": "floor_fraction", "variant": "optimized",
+                      "bound": {"min": 0.4, "source": "a toy's"}}, )");
+  floor_fractions({0.5, 0.5, 0.5, 0.5, 0.5});
+  ASSERT_EQ(accept(), 0) << complaints_;
+  EXPECT_EQ(check(), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("(well)"));
+  floor_fractions({0.3, 0.3, 0.5, 0.5, 0.5});
+  EXPECT_EQ(check({"--undecided=warn"}), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("(passed; 1 of 11 values not gated here)"),
+                             Not(HasSubstr("(well)"))));
+}
+
+TEST_F(Unheld, WhereNothingGatesNothingIsWell) {
+  List listed = toy::list();
+  for (ListedCase& one : listed.cases) one.devices.erase("cuda-dry");
+  spoil(common_policy_, R"("rules": [)", R"("rules": [], "removed": [)");
+  spoil(common_policy_, R"(, "bound": {"max": 64, "source": "a toy's bound"})",
+        R"(, "device": "cuda-dry-*", "why": "no device does it any more")");
+  const std::string printed = canonical(to_json(listed));
+  write_file(lists_ / "toy.list.json", printed);
+  Results now = toy::dry();
+  now.cases.clear();
+  now.list_hash = sha256(printed);
+  store(now);
+  write_file(result_path(now).parent_path() / "toy.list.json", printed);
+  EXPECT_EQ(check(), 0) << complaints_;
+  EXPECT_THAT(output_, HasSubstr("(passed; nothing that gates was measured)"));
+}
+
+TEST_F(Unheld, ABoundOnAVariantThatHasNoSuchMetricIsToldAsHoldingForNothing) {
+  accepted(toy::dry());
+  EXPECT_EQ(check(), 0);
+  EXPECT_THAT(output_, Not(HasSubstr("holds for nothing")));
+  spoil(common_policy_, R"("variant": "optimized", "metric": "launches", "bound": {"max": 64)",
+        R"("variant": "case", "metric": "launches", "bound": {"max": 1)");
+  EXPECT_EQ(check(), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("common.json:10: holds for nothing on cuda-dry-sm_90, where the "
+                                 "variant case of toy/step/** has no launches"));
+}
+
+TEST_F(Unheld, AnAcceptedValueThatMayBeAbsentPassesInAmberAndNotWell) {
+  accepted(toy::dry());
+  Results now = toy::dry();
+  toy::metric(now, "optimized", "registers_max") = {.kind = "codegen", .reason = no_permission};
+  store(now);
+  const std::string told = "(passed; 1 of 16 values not gated here)";
+  const std::string rules = R"("rules": [)", waivers = R"("waivers": [])";
+  const std::string absent = R"("absent": [{"metric": "registers_max", "device": "cuda-*",
+      "reason": "CUPTI may not", "why": "the driver decides"}], "rules": [)";
+  spoil(common_policy_, rules, absent);
+  EXPECT_EQ(check(), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("SKIPPED"), HasSubstr(told)));
+  spoil(common_policy_, absent, rules);
+  spoil(common_policy_, waivers, R"("waivers": [{"match": "toy/step/**", "metric": "registers_max",
+      "variant": "optimized", "until": "2999-12-31", "why": "a new driver comes"}])");
+  EXPECT_EQ(check(), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("WAIVED"), HasSubstr(told)));
+}
+
 TEST_F(Unheld, WhatOtherToolsExcusePassesInAmberAndNotWell) {
   accepted(toy::dry());
   Results now = toy::dry();
@@ -175,6 +249,15 @@ TEST_F(Unheld, ResultsOfAnotherContentAreIncomplete) {
               AllOf(HasSubstr("sha256:c1"), HasSubstr("sha256:c0"), HasSubstr("--any-content")));
   EXPECT_EQ(check({"--any-content"}), 0);
   EXPECT_THAT(output_, HasSubstr("(passed; of another content than the build)"));
+}
+
+TEST_F(Unheld, DeviceCodeFromElsewhereIsNotWell) {
+  accepted(toy::dry());
+  Results now = toy::dry();
+  now.run.sources = "/a/kernel/being/written";
+  store(now);
+  EXPECT_EQ(check(), 0);
+  EXPECT_THAT(output_, HasSubstr("(passed; of device code that is not the build's)"));
 }
 
 TEST_F(Unheld, ABuildThatDoesNotTellItsContentJudgesNothing) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gate/documents/case_name.hpp"
+#include "gate/documents/names.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -42,8 +43,7 @@ Aliases Aliases::parse(const Document& document) {
       const auto alias = aliases.renamed_.find(from);
       if (alias == aliases.renamed_.end())
         throw reader.wrong(text("'why' speaks of '", from, "', which 'aliases' does not have"));
-      if (is_blank(reader.string())) throw reader.wrong("'why' is a reason, and is empty");
-      alias->second.why = reader.string();
+      alias->second.why = reason_of(reader);
     }
   object.close();
   // Each new name has one old one, so a chain that is longer than the map has come back.
@@ -79,7 +79,7 @@ std::string Aliases::why(const std::string& old_id) const {
 std::set<std::string> Aliases::reasons() const {
   std::set<std::string> reasons;
   for (const auto& [from, target] : renamed_)
-    if (!target.why.empty()) reasons.insert(target.why);
+    if (!target.why.empty()) reasons.insert(as_seen(target.why));
   return reasons;
 }
 

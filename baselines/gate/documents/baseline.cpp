@@ -236,7 +236,7 @@ bool has_times(const Baseline& view) {
 std::set<std::string> reasons(const Baseline& baseline) {
   std::set<std::string> reasons;
   const auto learn = [&](const Entries& entries) {
-    for (const auto& [key, entry] : entries) reasons.insert(entry.accepted.why);
+    for (const auto& [key, entry] : entries) reasons.insert(as_seen(entry.accepted.why));
   };
   learn(baseline.entries);
   for (const auto& [processor, entries] : baseline.processors) learn(entries);

@@ -2,10 +2,13 @@
 // holdfast-baseline/2: what was accepted for one suite on one device class.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gate/base/json.hpp"
@@ -51,6 +54,14 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
 };
 Fingerprint fingerprint(const Environment& environment);
+// By the names that a policy's "same" has for them.
+using Tool = std::optional<std::string> Fingerprint::*;
+inline constexpr std::array<std::pair<std::string_view, Tool>, 5> known_tools = {
+    {{"nvrtc", &Fingerprint::nvrtc},
+     {"nvjitlink", &Fingerprint::nvjitlink},
+     {"driver", &Fingerprint::driver},
+     {"compiler", &Fingerprint::compiler},
+     {"nvdisasm", &Fingerprint::nvdisasm}}};
 
 // By "case id|variant|metric"; the variant is "case" for the case as a whole.
 using Entries = std::map<std::string, Entry>;
@@ -69,7 +80,7 @@ struct Baseline {
 };
 
 std::size_t count_entries(const Baseline& baseline);
-// For which its values were accepted.
+// For which its values were accepted, as seen.
 std::set<std::string> reasons(const Baseline& baseline);
 // A time or a ratio; of a host they are one processor's.
 bool is_timed(const Entry& entry);

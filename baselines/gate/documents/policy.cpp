@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <set>
 
+#include "gate/documents/names.hpp"
+
 namespace holdfast::gate {
 namespace {
 
@@ -226,14 +228,16 @@ const Absence* Policy::absence(const std::string& device_class, const std::strin
 }
 
 std::set<std::string> Policy::reasons() const {
-  std::set<std::string> reasons = expired_reasons_;
-  reasons.insert(why_);
-  for (const auto& [name, kind] : kinds_) reasons.insert(kind.said.why);
-  for (const auto& [name, row] : rows_) reasons.insert(row.said.why);
-  for (const Rule& rule : rules_) reasons.insert(rule.why);
-  for (const Waiver& waiver : waivers_) reasons.insert(waiver.why);
-  for (const Removal& removal : removals_) reasons.insert(removal.why);
-  for (const Absence& absence : absences_) reasons.insert(absence.why);
+  std::set<std::string> reasons;
+  const auto learn = [&](const std::string& why) { reasons.insert(as_seen(why)); };
+  for (const std::string& why : expired_reasons_) learn(why);
+  learn(why_);
+  for (const auto& [name, kind] : kinds_) learn(kind.said.why);
+  for (const auto& [name, row] : rows_) learn(row.said.why);
+  for (const Rule& rule : rules_) learn(rule.why);
+  for (const Waiver& waiver : waivers_) learn(waiver.why);
+  for (const Removal& removal : removals_) learn(removal.why);
+  for (const Absence& absence : absences_) learn(absence.why);
   return reasons;
 }
 

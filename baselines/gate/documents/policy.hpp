@@ -215,10 +215,12 @@ class Policy {
   std::vector<const Rule*> idle_rules(const std::vector<List>& lists, bool complete) const;
 
   const std::vector<Rule>& rules() const { return rules_; }
+  const std::vector<Waiver>& waivers() const { return waivers_; }
   const std::vector<Removal>& removals() const { return removals_; }
   const std::vector<Absence>& absences() const { return absences_; }
   const std::string& why() const { return why_; }  // of common.json as a whole
-  // All that it says why of, expired waivers too: what it gave as a reason once is no new one.
+  // All that it says why of, as seen, expired waivers too: what it gave as a reason once is no new
+  // one.
   std::set<std::string> reasons() const;
   // Of the merge base's policy, where there is one.
   std::set<std::string> reasons_before() const;

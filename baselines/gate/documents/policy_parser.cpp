@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // One file of the policy, from its text.
+#include <algorithm>
+
 #include "gate/documents/baseline.hpp"
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/names.hpp"
 #include "gate/documents/policy.hpp"
 
 namespace holdfast::gate {
 namespace {
 
-const std::vector<std::string_view> variants = {"optimized", "reference", "case"};
+const std::vector<std::string_view> variants(metric_variants.begin(), metric_variants.end());
 
 Gate parse_gate(const Reader& reader) {
   if (reader.string() == "block") return Gate::block;
@@ -34,8 +38,7 @@ double parse_tolerance(const Reader& reader) {
 std::vector<std::string> parse_versions(const Reader& reader) {
   for (const Reader& item : reader.items()) {
     const std::string& name = item.string();
-    if (name != "nvrtc" && name != "nvjitlink" && name != "nvdisasm" && name != "driver" &&
-        name != "compiler")
+    if (std::ranges::none_of(known_tools, [&](const auto& tool) { return tool.first == name; }))
       throw item.wrong(text(
           "'same' holds nvrtc, nvjitlink, nvdisasm, driver or compiler, and not '", name, "'"));
   }
@@ -43,14 +46,9 @@ std::vector<std::string> parse_versions(const Reader& reader) {
 }
 
 // Where something stands, and why it is laxer than it was; without a reason nothing may be.
-std::string parse_why(const Reader& reader) {
-  if (is_blank(reader.string())) throw reader.wrong("'why' is a reason, and is empty");
-  return reader.string();
-}
-
 Said parse_said(Object& object, const Reader& reader) {
   Said said{.place = text(reader.file(), ':', reader.line())};
-  if (const auto why = object.optional("why")) said.why = parse_why(*why);
+  if (const auto why = object.optional("why")) said.why = reason_of(*why);
   return said;
 }
 
@@ -149,7 +147,7 @@ Rule parse_rule(const Reader& reader) {
   if (const auto value = object.optional("tolerance")) rule.tolerance = parse_tolerance(*value);
   if (const auto value = object.optional("gate")) rule.gate = parse_gate(*value);
   if (const auto value = object.optional("bound")) rule.bound = parse_bound(*value);
-  if (const auto value = object.optional("why")) rule.why = parse_why(*value);
+  if (const auto value = object.optional("why")) rule.why = reason_of(*value);
   object.close();
   if (!rule.tolerance && !rule.gate && !rule.bound)
     throw reader.wrong("a rule says nothing: give it a tolerance, a gate or a bound");
@@ -164,7 +162,7 @@ Waiver parse_waiver(const Reader& reader, const std::string& today) {
   parse_scope(object, waiver);
   const Reader until = object.take("until");
   waiver.until = until.string();
-  waiver.why = parse_why(object.take("why"));
+  waiver.why = reason_of(object.take("why"));
   object.close();
   if (!is_day(waiver.until))
     throw until.wrong(
@@ -179,7 +177,7 @@ Removal parse_removal(const Reader& reader) {
   Object object = reader.object();
   Removal removal;
   parse_scope(object, removal);
-  removal.why = parse_why(object.take("why"));
+  removal.why = reason_of(object.take("why"));
   object.close();
   if (removal.metrics.size() > 1)
     throw reader.wrong("what is removed is a metric, or * for all, and no sum");
@@ -191,7 +189,7 @@ Absence parse_absence(const Reader& reader) {
   Absence absence{.metric = object.take("metric").string(),
                   .device = object.take("device").string(),
                   .reason = object.take("reason").string(),
-                  .why = parse_why(object.take("why")),
+                  .why = reason_of(object.take("why")),
                   .place = text(reader.file(), ':', reader.line())};
   object.close();
   if (absence.reason.empty()) throw reader.wrong("'reason' is words that the reason must hold");
@@ -213,7 +211,7 @@ Policy Policy::parse(const Document& document, const std::string& today, Age age
         policy.rows_[name] = parse_metric(name, reader, age);
     if (const auto most = object.optional("most_suspects"))
       policy.most_suspects_ = parse_most_suspects(*most);
-    if (const auto why = object.optional("why")) policy.why_ = parse_why(*why);
+    if (const auto why = object.optional("why")) policy.why_ = reason_of(*why);
     if (const auto absent = object.optional("absent"))
       for (const Reader& reader : absent->items())
         policy.absences_.push_back(parse_absence(reader));

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "gate/documents/measured_part.hpp"
 #include "gate/testing/toy_root.hpp"
 
 namespace holdfast::gate {
@@ -46,6 +47,16 @@ TEST(Policy, AMetricHasTheGateOfItsKind) {
   EXPECT_EQ(launches.kind, "exact");
   EXPECT_EQ(launches.gate, Gate::block);
   EXPECT_FALSE(launches.two_sided);
+}
+
+TEST(Policy, ARuleMayNameEachVariantThatMetricsHaveAndNoOther) {
+  const auto of_variant = [](const std::string& variant) {
+    return with(text(R"({"match": "toy/**", "variant": ")", variant,
+                     R"(", "metric": "launches", "tolerance": 0.1})"));
+  };
+  for (const char* variant : metric_variants)
+    EXPECT_EQ(of(of_variant(variant), "launches", variant).tolerance, 0.1);
+  EXPECT_THAT([&] { (void)of_variant("both"); }, ThrowsMessage<Error>(HasSubstr("is none of")));
 }
 
 TEST(Policy, ExactMetricsOfTheReferenceAreTwoSided) {

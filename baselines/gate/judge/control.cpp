@@ -118,17 +118,10 @@ bool MetricJudge::is_other_patch_level(const Standard& standard) const {
 // A metric that depends on a tool's version says nothing about our code once that version has
 // changed.
 void MetricJudge::excuse_changed_tools(const Standard& standard, Row& row) const {
-  using Member = std::optional<std::string> Fingerprint::*;
-  constexpr std::array<std::pair<const char*, Member>, 5> members = {
-      {{"nvrtc", &Fingerprint::nvrtc},
-       {"nvjitlink", &Fingerprint::nvjitlink},
-       {"driver", &Fingerprint::driver},
-       {"compiler", &Fingerprint::compiler},
-       {"nvdisasm", &Fingerprint::nvdisasm}}};
   const Fingerprint now = fingerprint(part_.results.env);
   const Fingerprint& before = part_.baseline->fingerprint;
   for (const std::string& name : standard.same) {
-    for (const auto& [known, member] : members) {
+    for (const auto& [known, member] : known_tools) {
       if (name != known || before.*member == now.*member) continue;
       if (name == "compiler" && is_other_patch_level(standard)) continue;
       // Older results and baselines do not tell it, which excuses nothing.

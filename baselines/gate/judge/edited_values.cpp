@@ -162,16 +162,30 @@ class Edits {
                        .loosens = true});
   }
 
-  // Tools that this run did not have excuse what its code did: those of another machine it cannot
-  // tell.
+  // "nvrtc 13.0.88, no driver": those that the `other` has not.
+  static std::string others(const Fingerprint& tools, const Fingerprint& other) {
+    std::string told;
+    for (const auto& [name, tool] : known_tools) {
+      if (tools.*tool == other.*tool) continue;
+      const auto& version = tools.*tool;
+      add_to(told, version ? text(name, ' ', *version) : text("no ", name));
+    }
+    return told;
+  }
+
+  // Tools that this run did not have excuse what its code did. Whether another machine has them
+  // only its reader can tell.
   void compare_tools(const std::string& place, const Fingerprint& before,
                      const Fingerprint& after) {
     const auto measured = change_.measured.find(place);
-    if (before == after || measured == change_.measured.end() || measured->second == after) return;
-    rows_.push_back({.rule = "tools of " + place,
-                     .before = "as accepted",
-                     .after = "not those that measured here",
-                     .loosens = true});
+    const bool is_measured = measured != change_.measured.end();
+    if (before == after || (is_measured && measured->second == after)) return;
+    rows_.push_back(
+        {.rule = "tools of " + place,
+         .before = others(before, after),
+         .after = text(others(after, before), is_measured ? ", not those that measured here"
+                                                          : ", with which nobody measured here"),
+         .loosens = is_measured});
   }
 };
 

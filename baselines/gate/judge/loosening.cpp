@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gate/base/numbers.hpp"
+#include "gate/documents/names.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/screening.hpp"
 
@@ -81,7 +82,9 @@ bool is_worse(const Standard& standard, const Entry& before, const Entry& after)
   if (standard.timed() && !is_positive(after)) return true;
   const Measured as_measured{.value = after.value, .processes = enough_processes};
   const Judgement judgement = judge(standard, as_measured, before);
-  return standard.timed() ? judgement.suspect() : judgement.verdict == verdict::regression;
+  return standard.timed()
+             ? judgement.suspect()
+             : judgement.verdict == verdict::regression || judgement.verdict == verdict::changed;
 }
 
 // Whether somebody measured what differs between the two. What accepting adds is of other runs.
@@ -242,7 +245,8 @@ std::vector<StandardChange> compare(const Standard& standard, const Entry& befor
 }
 
 bool is_new(const std::string& why, const std::set<std::string>& known) {
-  return !is_blank(why) && !known.contains(why);
+  const std::string seen = as_seen(why);
+  return !seen.empty() && !known.contains(seen);
 }
 
 std::optional<std::string> excuse(const Standard& before, const Standard& after,

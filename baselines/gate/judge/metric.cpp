@@ -95,6 +95,19 @@ JudgedMetric MetricJudge::judge(const CaseResult& result, const NamedMetric& met
   return judged;
 }
 
+// A value that is absent gates where somebody waits for it.
+bool MetricJudge::gates(const Standard& standard, const CaseResult& result,
+                        const NamedMetric& metric) const {
+  if (metric.name == handover_metric) return false;
+  const bool is_bounded = std::ranges::any_of(
+      standard.bounds, [](const Rule* rule) { return rule->gate != Gate::off; });
+  const bool is_compared =
+      standard.stored() && standard.gate != Gate::off && tier_includes("gate", result.tier);
+  if (!is_bounded && !is_compared) return false;
+  return metric.measured ||
+         !why_expected(standard, new_row(result.id, metric.variant, metric.name)).empty();
+}
+
 // A time of an invalid measurement is the machine's; what no machine can reach is told all the
 // same.
 bool MetricJudge::is_undecidable(const Context& context, const Row& row) const {
@@ -121,6 +134,7 @@ JudgedMetric MetricJudge::judge_by(Standard standard, const CaseResult& result,
   Row& row = judged.row;
   row.kind = standard.kind;
   row.unit = standard.unit;
+  judged.gates = gates(standard, result, metric);
   if (!metric.measured) {
     judge_absent(standard, metric, row);
     waive(standard, row);
@@ -134,8 +148,6 @@ JudgedMetric MetricJudge::judge_by(Standard standard, const CaseResult& result,
                         .standard = standard,
                         .measured = *metric.measured,
                         .key = entry_key(result.id, metric.variant, metric.name)};
-  judged.gates = standard.stored() && standard.gate != Gate::off &&
-                 tier_includes("gate", result.tier) && metric.name != handover_metric;
   const bool beyond = judge_absolute(standard, context.measured, beside(context), row);
   if (is_undecidable(context, row)) {
     row = new_row(row, standard);

@@ -31,7 +31,8 @@ struct JudgedMetric {
   // How far it is beyond what would make it suspect, in units of that: what a comparison looks at
   // first. Below 1 nothing asks for one.
   double urgency = 0;
-  bool gates = false;     // beyond its limit it would be told, if anything is accepted
+  // Beyond its limit it would be told, if anything is accepted, or it has a bound.
+  bool gates = false;
   Resolution alone = {};  // where no comparison looks at it
 };
 
@@ -63,6 +64,7 @@ class MetricJudge {
                         const std::vector<NamedMetric>& all) const;
   void judge_absent(const Standard& standard, const NamedMetric& metric, Row& row) const;
   std::string why_expected(const Standard& standard, const Row& row) const;
+  bool gates(const Standard& standard, const CaseResult& result, const NamedMetric& metric) const;
   bool is_undecidable(const Context& context, const Row& row) const;
   static bool is_within_bounds(const Standard& standard, const Row& row);
   bool judge_absolute(const Standard& standard, const Measured& measured, const Measured* base,

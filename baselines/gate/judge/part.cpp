@@ -50,6 +50,7 @@ PartVerdict PartJudge::run(bool require_baseline, const SecondOpinion& second_op
   if (!measured.empty())
     throw Error(Fault::bad_input, text(part_.name(), " holds the case ", measured.begin()->first,
                                        ", which its list does not have there; run it again"));
+  tell_idle_rules();
   look_for_lost_entries();
   tell_changed_meanings();
   tell_unrequested();
@@ -144,15 +145,15 @@ void PartJudge::judge_metrics(const CaseResult& result) {
   for (Row& row : judge_.judge_sums(result, all)) verdict_.rows.push_back(std::move(row));
 }
 
-// What is new, undecided or put down to the machine was held against nothing.
+// What is absent, new, undecided or put down to the machine was held against nothing.
 void PartJudge::count_gating() {
   for (const std::size_t number : gating_) {
     const Row& row = verdict_.rows[number];
     const bool timed = row.kind == "time" || row.kind == "ratio";
     PartVerdict::Gating& gating = timed ? verdict_.times : verdict_.counts;
     ++gating.all;
-    const bool undecided = row.verdict == verdict::fresh || row.verdict == verdict::noisy ||
-                           row.verdict == verdict::environment;
+    const bool undecided = !row.value || row.verdict == verdict::fresh ||
+                           row.verdict == verdict::noisy || row.verdict == verdict::environment;
     const bool beside_in_vain = row.standard == held_against::beside && part_.has_invalid_base();
     if (undecided || beside_in_vain || (timed && !part_.results.quality.valid)) ++gating.unheld;
   }

@@ -49,6 +49,7 @@ class PartJudge {
   void count_gating();
   bool is_unrequested(const CaseResult& result, const NamedMetric& metric);
   void tell_unrequested();
+  void tell_idle_rules();
   void tell_blind();
   bool is_held(const Row& row) const;
   void call_warnings();

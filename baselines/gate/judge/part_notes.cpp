@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is told of a part beside the rows of its metrics: how it was measured, what it had to be
 // held against, and what nothing was.
+#include <algorithm>
+
 #include "gate/base/numbers.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/part_judge.hpp"
@@ -96,6 +98,29 @@ bool PartJudge::is_held(const Row& row) const {
   return row.variant != "reference" &&
          policy_.standard(row.case_id, row.device_class, row.variant, row.metric, row.kind).gate ==
              Gate::block;
+}
+
+// Rules on a metric that their cases have, and not of the variant that they name.
+void PartJudge::tell_idle_rules() {
+  if (part_.results.partial || !tier_includes(part_.results.tier, "gate")) return;
+  for (const Rule& rule : policy_.rules()) {
+    if (rule.variant.empty()) continue;
+    bool is_meant = false, holds = false;
+    for (const CaseResult& result : part_.results.cases) {
+      if (result.status != "ok" || !rule.covers_case(result.id, part_.device_class())) continue;
+      const auto all = [&](const auto& has) { return std::ranges::all_of(rule.metrics, has); };
+      is_meant = is_meant || all([&](const std::string& metric) {
+                   return judge_.is_listed(result.id, metric);
+                 });
+      holds = holds || all([&](const std::string& metric) {
+                return judged_.contains(entry_key(result.id, rule.variant, metric));
+              });
+    }
+    if (is_meant && !holds)
+      verdict_.not_checked.push_back(
+          text(rule.place, ": holds for nothing on ", part_.device_class(), ", where the variant ",
+               rule.variant, " of ", rule.match, " has no ", rule.metric_name()));
+  }
 }
 
 void PartJudge::tell_unrequested() {

@@ -89,13 +89,18 @@ class PolicyChanges {
   std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, Difference>
       found_ = {};
 
-  // Of the baselines, and those that a rule of either policy names.
+  // Of the baselines, and those that a rule or a waiver of either policy names.
   std::set<std::string> device_classes() const {
     std::set<std::string> classes;
     for (const auto& [place, baseline] : base_.baselines) classes.insert(baseline.device_class);
-    for (const Policy* policy : {base_.policy.get(), &change_.policy})
-      for (const Rule& rule : policy->rules())
-        if (!rule.device.empty()) classes.insert(class_of(rule.device));
+    const auto add_named = [&](const auto& scopes) {
+      for (const Scope& scope : scopes)
+        if (!scope.device.empty()) classes.insert(class_of(scope.device));
+    };
+    for (const Policy* policy : {base_.policy.get(), &change_.policy}) {
+      add_named(policy->rules());
+      add_named(policy->waivers());
+    }
     for (const char* any : {"host", "cuda-dry", "gpu"}) classes.insert(any);
     return classes;
   }

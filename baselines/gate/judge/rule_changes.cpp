@@ -6,6 +6,7 @@
 
 #include "gate/documents/case_name.hpp"
 #include "gate/documents/measured_part.hpp"
+#include "gate/documents/names.hpp"
 #include "gate/judge/loosening.hpp"
 #include "gate/judge/merge_base.hpp"
 
@@ -41,6 +42,7 @@ class Table {
     compare_aliases();
     look_for_lost_values();
     for (RuleChange& edit : edited_values(base_, change_)) add(std::move(edit));
+    list_new_baselines();
     list_new_cases();
     list_new_metrics();
     std::stable_sort(rows_.begin(), rows_.end(), [](const RuleChange& a, const RuleChange& b) {
@@ -152,7 +154,7 @@ class Table {
       add({.rule = "alias of " + from,
            .before = target(then, from),
            .after = target(now, from),
-           .why = base_.aliases.reasons().contains(why) ? "" : if_new(why),
+           .why = base_.aliases.reasons().contains(as_seen(why)) ? "" : if_new(why),
            .loosens = now.contains(from) &&
                       !has_same_axes(base_.aliases.current(from), change_.aliases.current(from))});
     }
@@ -209,6 +211,25 @@ class Table {
     if (listed != cases_.end() && !tier_includes("gate", listed->second->tier))
       return text("of the tier ", listed->second->tier, ", which does not gate");
     return now && now->contains(key) ? "" : "taken out of the baseline";
+  }
+
+  // Of a class, or of a processor in it, that nothing was accepted of.
+  void list_new_baselines() {
+    const auto tell = [&](const std::string& whose, std::size_t values) {
+      add({.rule = whose,
+           .before = "none",
+           .after = text(plural(values, "accepted value"), ", ", by_own_rules)});
+    };
+    for (const auto& [place, now] : change_.baselines) {
+      const auto then = base_.baselines.find(place);
+      if (then == base_.baselines.end()) {
+        tell(place, count_entries(now));
+        continue;
+      }
+      for (const auto& [processor, entries] : now.processors)
+        if (!then->second.processors.contains(processor))
+          tell(text(processor, " in ", place), entries.size());
+    }
   }
 
   void list_new_cases() {

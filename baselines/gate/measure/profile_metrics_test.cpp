@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "gate/base/process.hpp"
+#include "gate/documents/list.hpp"
 #include "gate/documents/unrequested.hpp"
 
 namespace holdfast::gate {
@@ -115,6 +119,47 @@ TEST(Profiled, ARunWithoutAProfileSaysThatNobodyAskedForIt) {
   for (const char* metric : {"kernels_s", "idle_fraction", "max_gap_s", "transfer_time_fraction"})
     EXPECT_TRUE(is_unrequested(profiled_metric(results, metric).reason.value(), "--profile"));
   EXPECT_EQ(profiled_metric(results, "time_s").reason, promised().reason);
+}
+
+using Names = std::set<std::string>;
+
+// Those that every suite lists, whether or not a case of it has them.
+Names listed_by_suites() {
+  const Outcome listed = run_task(
+      {.program = COUNTED_SUITE_BINARY, .arguments = {"--list=json"}, .timeout_seconds = 60});
+  EXPECT_EQ(listed.code, 0) << listed.complaints;
+  Names names;
+  for (const auto& [name, meaning] : parse_list(Document("the list", listed.output)).metrics)
+    names.insert(name);
+  return names;
+}
+
+Names asked_for_with_profile() {
+  const Document common =
+      Document::open(std::filesystem::path(HOLDFAST_POLICY) / "common.json", Comments::allowed);
+  Names names;
+  for (const auto& [name, row] : common.root().object().take("metrics").object().rest())
+    if (const auto option = row.object().optional("on_request");
+        option && option->string() == "--profile")
+      names.insert(name);
+  return names;
+}
+
+// Of a variant that promises `names`, those that a profile is asked for.
+Names told_by_profiles(const Names& names) {
+  Results results = unprofiled();
+  std::map<std::string, Metric>& metrics = results.cases.front().variants["optimized"].metrics;
+  metrics.clear();
+  for (const std::string& name : names) metrics[name] = promised();
+  leave_unprofiled(results);
+  std::erase_if(metrics, [](const auto& one) { return one.second.reason != not_asked_for; });
+  Names told;
+  for (const auto& [name, metric] : metrics) told.insert(name);
+  return told;
+}
+
+TEST(Profiled, MetricsBearOneNameInListsInThePolicyAndWhereAProfileIsRead) {
+  EXPECT_EQ(told_by_profiles(listed_by_suites()), asked_for_with_profile());
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ void add(const PartVerdict::Gating& part, PartVerdict::Gating& all) {
 // What passed without being held against anything did not do well.
 void tell_unheld(const PartVerdict::Gating& counts, const PartVerdict::Gating& times,
                  Verdict& verdict) {
+  if (counts.all + times.all == 0) verdict.caveats.push_back("nothing that gates was measured");
   const std::size_t unheld = counts.unheld + times.unheld;
   if (unheld == 0) return;
   verdict.caveats.push_back(
@@ -171,6 +172,7 @@ Checked check(const CheckRequest& request) {
       checked.acceptable.insert(baseline_file(part.device_class(), part.results.suite));
     if (!shortcoming(part.results).empty())
       add_caveat("not all of the gate tier was measured", verdict);
+    if (part.results.run.sources) add_caveat("of device code that is not the build's", verdict);
     add(found.counts, counts);
     add(found.times, times);
     for (const auto& [metric, values] : found.unrequested) unrequested[metric] += values;
@@ -184,7 +186,7 @@ Checked check(const CheckRequest& request) {
   state.tell(verdict);
   look_for_expected(request, root, verdict);
   tell_unmeasured(request, root, verdict);
-  tell_unheld(counts, times, verdict);
+  if (judged > 0) tell_unheld(counts, times, verdict);
   tell_unrequested(unrequested, verdict);
   if (judged == 0 && verdict.exit == 0) {
     if (root.parts.empty()) throw nothing_there(request);

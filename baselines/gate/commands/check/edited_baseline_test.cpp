@@ -173,5 +173,52 @@ TEST_F(EditedBaseline, ToolsThatNobodyMeasuredWithExcuseNothing) {
   EXPECT_EQ(judge(), 0) << output_;
 }
 
+TEST_F(EditedBaseline, AFallThatCanBeALossNeedsAReasonWhereNobodyMeasuredItToo) {
+  policy(R"("metrics": {)", R"("metrics": {"peak_bytes": {"fall_is_change": ["*"]}, )");
+  accepted(toy::host());
+  begin();
+  std::filesystem::remove(result_path(toy::host()));
+  const auto fall = [&](const std::string& why) {
+    edit(toy::host(), [&](Baseline& edited) {
+      Entry& entry = edited.entries.at("toy/step/n:64/f64|optimized|peak_bytes");
+      entry.value = 2048.0;
+      if (!why.empty()) entry.accepted.why = why;
+    });
+  };
+  fall("");
+  EXPECT_EQ(judge(), 1) << output_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  accepted value of peak_bytes"));
+  fall("the work area is shared");
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the work area is shared")));
+}
+
+TEST_F(EditedBaseline, ValuesOfAMachineThatNothingWasAcceptedOfAreListed) {
+  accepted(toy::host());
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_,
+              HasSubstr("changed   devices/host-x86_64-v4-2t/toy.json: none -> 10 accepted "
+                        "values, judged by this change's own rules"));
+  begin();
+  Results now = toy::host();
+  now.env.processor = "GenuineIntel-6-85";
+  accepted(now);
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_,
+              HasSubstr("changed   GenuineIntel-6-85 in devices/host-x86_64-v4-2t/toy.json: "
+                        "none -> 6 accepted values"));
+}
+
+TEST_F(EditedBaseline, ToolsOfAMachineThatMeasuredNothingHereAreToldAndItsReadersBusiness) {
+  accepted(toy::host());
+  begin();
+  std::filesystem::remove(result_path(toy::host()));
+  edit(toy::host(), [](Baseline& edited) { edited.fingerprint.compiler = "g++ 99.0"; });
+  EXPECT_EQ(judge(), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("changed   tools of devices/host-x86_64-v4-2t/toy.json: "
+                                 "compiler g++ 12.2.0 -> compiler g++ 99.0, with which nobody "
+                                 "measured here"));
+}
+
 }  // namespace
 }  // namespace holdfast::gate

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "gate/testing/who_judges.hpp"
 
 namespace holdfast::gate {
@@ -111,6 +113,21 @@ TEST_F(StateBefore, APolicyFileThatIsGoneIsMissedWhoeverNamesTheFolder) {
 TEST_F(StateBefore, ARepositoryThatGitDoesNotReadHidesNothing) {
   write_file(folder_.path() / ".git" / "HEAD", "junk");
   expect_complaint(check(), 3, AllOf(HasSubstr("git cannot list"), HasSubstr("safe.directory")));
+}
+
+// As git's hooks find it in their environment.
+TEST_F(StateBefore, IsThatOfTheRepositoryAroundWhateverOneAHookNames) {
+  one_more_launch();
+  for (const auto& [name, value] : {std::pair("GIT_DIR", folder_.path() / ".git"),
+                                    {"GIT_WORK_TREE", lists_},
+                                    {"GIT_INDEX_FILE", folder_.path() / "nowhere"}}) {
+    ::setenv(name, value.c_str(), 1);
+    EXPECT_EQ(judge(), 1) << name << ": " << output_ << complaints_;
+    std::filesystem::rename(baseline(toy::dry()), folder_.path() / "aside");
+    EXPECT_EQ(check(), 3) << name << ": " << output_ << complaints_;
+    std::filesystem::rename(folder_.path() / "aside", baseline(toy::dry()));
+    ::unsetenv(name);
+  }
 }
 
 TEST_F(StateBefore, AnOlderPolicyAtAnOlderPlaceIsRead) {

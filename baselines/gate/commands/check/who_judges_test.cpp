@@ -52,6 +52,10 @@ TEST_F(WhoJudges, AnOldReasonExcusesNoNewLoosening) {
   policy("0.1", "0.9");
   one_more_launch();
   EXPECT_EQ(judge(), 1);
+  policy(R"("known")", R"("known\u00a0\u034f")");
+  EXPECT_EQ(judge(), 1) << "what no reader tells apart is no other reason: " << output_;
+  policy(R"("known\u00a0\u034f")", R"("measured anew")");
+  EXPECT_EQ(judge(), 0) << output_;
 }
 
 TEST_F(WhoJudges, ABoundThatGoesBlocks) {
@@ -141,6 +145,23 @@ TEST_F(WhoJudges, AWaiverIsAcceptedAndShown) {
   EXPECT_THAT(output_, AllOf(HasSubstr("waiver of launches"), HasSubstr("until it is packed")));
 }
 
+TEST_F(WhoJudges, AWaiverOfAClassThatNothingElseNamesIsToldAndItsOldReasonIsNone) {
+  List listed = toy::list();
+  for (ListedCase& one : listed.cases) one.devices["cuda"] = {"launches"};
+  store_as_listed(toy::dry(), listed);
+  const auto waived = [&](const std::string& device) {
+    return text(R"({"match": "toy/step/**", "device": ")", device,
+                R"(", "metric": "launches", "until": "2999-12-31", "why": "a slow card"})");
+  };
+  policy(no_waivers, text(R"("waivers": [)", waived("nvidia-a100"), ']'));
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED  waiver of launches"), HasSubstr("a slow card")));
+  begin();
+  policy(waived("nvidia-a100"), waived("nvidia-a100") + ", " + waived("nvidia-b200"));
+  EXPECT_EQ(judge(), 1) << output_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("LOOSENED  waiver of launches"), HasSubstr("nvidia-b200")));
+}
+
 TEST_F(WhoJudges, AWaiverOfTheMergeBaseThatHasExpiredIsNoError) {
   policy(
       no_waivers,
@@ -219,6 +240,14 @@ TEST_F(WhoJudges, WhatAComparisonLetsPassIsPartOfARule) {
 TEST_F(WhoJudges, ReasonsOfWhiteSpaceAreNone) {
   policy(exact_kind, R"("exact": {"why": "  ", "gate": "off", "tolerance": 0)");
   expect_complaint(judge(), 2, HasSubstr("'why' is a reason, and is empty"));
+  for (const char* blank : {"\\u00a0", "\\u2003\\u180e", "\\u3164", "\\u2800 \\u00ad"}) {
+    write_file(common_policy_, toy::policy_text);
+    policy(exact_kind, text(R"("exact": {"why": ")", blank, R"(", "gate": "off", "tolerance": 0)"));
+    expect_complaint(judge(), 2, HasSubstr("'why' is a reason, and is empty"));
+  }
+  write_file(common_policy_, toy::policy_text);
+  policy(exact_kind, R"("exact": {"why": "\u540c", "gate": "off", "tolerance": 0)");
+  EXPECT_EQ(judge(), 0) << "a letter of any script is seen: " << output_ << complaints_;
 }
 
 TEST_F(WhoJudges, ARuleOfTheMergeBaseThatMatchesNothingIsALoosening) {
