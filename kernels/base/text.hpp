@@ -37,9 +37,4 @@ std::string listed(const Items& items, std::string_view between = ", ") {
   return list;
 }
 
-// Whether it says nothing: white space alone.
-inline bool is_blank(std::string_view words) {
-  return words.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
-}
-
 }  // namespace holdfast
