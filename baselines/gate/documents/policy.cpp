@@ -7,6 +7,7 @@
 #include <set>
 
 #include "gate/documents/names.hpp"
+#include "gate/documents/results.hpp"
 
 namespace holdfast::gate {
 namespace {
