@@ -16,6 +16,7 @@ cublasLtHandle_t make_handle() {
 template <auto function>
 struct Destroyer {
   template <class Raw>
+  // NOLINTNEXTLINE(bugprone-exception-escape): the library was loaded to make what is destroyed
   void operator()(Raw raw) const noexcept {
     (void)(cublaslt().*function)(raw);
   }
