@@ -183,7 +183,7 @@ TEST(NightlyGptCommand, AMeanStepIsBelowThePublishedOne) {
   EXPECT_EQ(said.exit, 0) << said.words;
 }
 
-TEST(GptCommand, ATraceShowsWhoFetchesAheadOfASteps) {
+TEST(GptCommand, ATraceShowsWhoFetchesAheadOfAStep) {
   const auto folder = fresh_folder("gpt_fetch");
   const Said said = run(GPT_TRAIN_BINARY
                         " --filter=train_step/model:tiny/opt:adamw/docs:0 --fetch=ahead"

@@ -22,6 +22,26 @@ constexpr std::array<Range, 9> unseen = {{{0x80, 0x9f},
                                           {0xfffe, 0xffff},
                                           {0xe0000, 0xe007f}}};
 
+// Blanks of all widths, fillers and marks of variants, beside those.
+constexpr std::array<Range, 18> drawn_as_nothing = {{{0x00, 0x20},
+                                                     {0x7f, 0xa0},
+                                                     {0xad, 0xad},
+                                                     {0x34f, 0x34f},
+                                                     {0x115f, 0x1160},
+                                                     {0x1680, 0x1680},
+                                                     {0x17b4, 0x17b5},
+                                                     {0x180b, 0x180f},
+                                                     {0x2000, 0x200a},
+                                                     {0x202f, 0x202f},
+                                                     {0x205f, 0x205f},
+                                                     {0x206a, 0x206f},
+                                                     {0x2800, 0x2800},
+                                                     {0x3000, 0x3000},
+                                                     {0x3164, 0x3164},
+                                                     {0xfe00, 0xfe0f},
+                                                     {0xffa0, 0xffa0},
+                                                     {0xe0080, 0xe0fff}}};
+
 struct Letter {
   unsigned code = 0;
   std::size_t bytes = 0;  // 0: what begins there is no UTF-8
@@ -50,10 +70,13 @@ Letter first_letter(std::string_view rest) {
   return {code, bytes};
 }
 
+bool is_within(const auto& ranges, unsigned code) {
+  return std::ranges::any_of(
+      ranges, [&](const Range& range) { return range.first <= code && code <= range.last; });
+}
+
 bool is_unseen(unsigned code) {
-  for (const auto& [first, last] : unseen)
-    if (code >= first && code <= last) return true;
-  return false;
+  return is_within(unseen, code);
 }
 
 std::string hexadecimal(const char* format, unsigned code) {
@@ -76,6 +99,18 @@ std::string control(char letter) {
 }
 
 }  // namespace
+
+std::string as_seen(std::string_view content) {
+  std::string seen;
+  while (!content.empty()) {
+    const Letter letter = first_letter(content);
+    const std::size_t bytes = std::max<std::size_t>(letter.bytes, 1);
+    const bool is_nothing = is_unseen(letter.code) || is_within(drawn_as_nothing, letter.code);
+    if (letter.bytes == 0 || !is_nothing) seen += content.substr(0, bytes);
+    content.remove_prefix(bytes);
+  }
+  return seen;
+}
 
 std::string shown_text(std::string_view content) {
   const auto is_plain = [](char letter) {

@@ -13,6 +13,10 @@ namespace holdfast::gate {
 // anywhere in a line, as "##\[".
 std::string shown_text(std::string_view content);
 
+// Without white space and what is drawn as nothing: of two texts that are equal then, no reader
+// tells which he sees.
+std::string as_seen(std::string_view content);
+
 // One word of a shell's command line, quoted where it has to be.
 std::string shell_word(std::string_view content);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/documents/aliases.hpp"
+#include "gate/base/shown_text.hpp"
 
 #include <algorithm>
 

@@ -24,27 +24,6 @@ bool is_part(std::string_view content, std::string_view marks) {
          });
 }
 
-// Blanks of all widths, fillers and marks of variants: those of Unicode's unseen letters that are
-// not told by their numbers (shown_text).
-constexpr char32_t drawn_as_nothing[][2] = {
-    {0x20, 0x20},     {0xa0, 0xa0},     {0xad, 0xad},     {0x34f, 0x34f},    {0x115f, 0x1160},
-    {0x1680, 0x1680}, {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x2000, 0x200a},  {0x202f, 0x202f},
-    {0x205f, 0x205f}, {0x206a, 0x206f}, {0x2800, 0x2800}, {0x3000, 0x3000},  {0x3164, 0x3164},
-    {0xfe00, 0xfe0f}, {0xffa0, 0xffa0}, {0xfff0, 0xfff8}, {0xe0080, 0xe0fff}};
-
-bool is_within_a_letter(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U;
-}
-
-// Of a letter's bytes in UTF-8.
-char32_t code_of(std::string_view letter) {
-  char32_t code = static_cast<unsigned char>(letter.front());
-  if (letter.size() > 1) code &= 0x7fU >> letter.size();
-  for (const char byte : letter.substr(1))
-    code = code << 6U | (static_cast<unsigned char>(byte) & 0x3fU);
-  return code;
-}
-
 // As much of it as a sentence bears.
 std::string in_quotes(std::string_view content) {
   constexpr std::size_t enough = 80;
@@ -97,23 +76,6 @@ void require_entry_key(const Reader& reader, std::string_view key) {
       !is_name(key.substr(first + 1, second - first - 1)) || !is_name(key.substr(second + 1)))
     throw reader.wrong(
         text("the entry ", in_quotes(key), " is not named 'case id|variant|metric'"));
-}
-
-std::string as_seen(std::string_view reason) {
-  std::string seen;
-  while (!reason.empty()) {
-    std::size_t bytes = 1;
-    while (bytes < std::min<std::size_t>(4, reason.size()) && is_within_a_letter(reason[bytes]))
-      ++bytes;
-    const std::string_view letter = reason.substr(0, bytes);
-    const char32_t code = code_of(letter);
-    if (std::ranges::none_of(drawn_as_nothing, [&](const auto& range) {
-          return range[0] <= code && code <= range[1];
-        }))
-      seen += letter;
-    reason.remove_prefix(bytes);
-  }
-  return seen;
 }
 
 const std::string& reason_of(const Reader& reader) {

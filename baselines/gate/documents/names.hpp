@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names that stand in paths, keys, commands and reports. Whatever brings them along, they are
-// names only if each of these takes them as they are. And what a reason is.
+// names only if each of these takes them as they are; and a reason is one only if it is seen.
 #pragma once
 
 #include <string>
@@ -26,10 +26,7 @@ const std::string& case_id_of(const Reader& reader, std::string_view suite);
 void require_name(const Reader& reader, std::string_view key);
 void require_entry_key(const Reader& reader, std::string_view key);
 
-// A reason without white space and what is drawn as nothing: of two that are equal then, no reader
-// tells which he sees, and an empty one is none.
-std::string as_seen(std::string_view reason);
-// The reader's string. Throws Error(bad_input) for one that is no reason.
+// The reader's string, a reason. Throws Error(bad_input) for one of which nothing is seen.
 const std::string& reason_of(const Reader& reader);
 
 }  // namespace holdfast::gate

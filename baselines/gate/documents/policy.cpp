@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/documents/policy.hpp"
+#include "gate/base/shown_text.hpp"
 
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <set>
 
-#include "gate/documents/names.hpp"
 #include "gate/documents/results.hpp"
 
 namespace holdfast::gate {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/judge/loosening.hpp"
+#include "gate/base/shown_text.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "gate/base/numbers.hpp"
-#include "gate/documents/names.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/screening.hpp"
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "gate/base/shown_text.hpp"
 #include "gate/documents/case_name.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/names.hpp"

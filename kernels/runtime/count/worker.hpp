@@ -2,7 +2,9 @@
 // Worker threads, which touch no backend: a Recording of the thread that they work for keeps the
 // scopes that they open, on a track of their own.
 //
-//   thread_([this, employer = Employer::here()] { const Worker worker(employer, "fetch"); work();
+//   std::thread([employer = Employer::here()] {
+//     const Worker worker(employer, "fetch");
+//     const Scope scope("batch");
 //   })
 #pragma once
 
