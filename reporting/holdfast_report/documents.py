@@ -314,3 +314,4 @@ class Baseline(Record):
     acceptances: dict[str, Acceptance]
     metrics: dict[str, Meaning]  # as accepted
     limits: dict[str, Limit] = {}  # of the error, by case; absent in older baselines
+    bounded: dict[str, list[str]] = {}  # metrics with bounds alone, by case; as above

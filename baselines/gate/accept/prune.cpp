@@ -53,6 +53,32 @@ std::string why_orphaned(const std::string& case_id, const std::string& metric, 
   return is_evidence(metric) || metrics.contains(metric) ? "" : "no case has such a metric";
 }
 
+std::size_t count_all(const Baseline& baseline) {
+  std::size_t count = count_entries(baseline) + baseline.limits.size();
+  if (baseline.bounded)
+    for (const auto& [id, metrics] : *baseline.bounded) count += metrics.size();
+  return count;
+}
+
+// What it was, as people read it.
+std::string taken_out(Baseline& baseline, const Orphan& orphan) {
+  const std::string metric = metric_of(orphan.key);
+  if (!orphan.bounded_of.empty()) {
+    const auto of = baseline.bounded->find(orphan.bounded_of);
+    of->second.erase(metric);
+    if (of->second.empty()) baseline.bounded->erase(of);
+    return "bounded";
+  }
+  const bool is_limit = !orphan.limit_of.empty();
+  Entries& entries = is_limit                   ? baseline.limits
+                     : orphan.processor.empty() ? baseline.entries
+                                                : baseline.processors.at(orphan.processor);
+  const auto entry = entries.find(is_limit ? orphan.limit_of : orphan.key);
+  const std::string value = readable(entry->second.value, unit_of_name(metric));
+  entries.erase(entry);
+  return value;
+}
+
 // Tells what goes, takes it out of the store where `write` is set, and returns how many entries go.
 std::size_t prune_file(Store& store, const std::string& place, const List& list,
                        const std::set<std::string>& metrics, const Meanings& meanings,
@@ -62,23 +88,15 @@ std::size_t prune_file(Store& store, const std::string& place, const List& list,
   aliases.rename(renamed);
   const std::vector<Orphan> found = orphans(renamed, list, metrics);
   if (found.empty()) return 0;
-  told << (store.folder() / place).string() << ": " << found.size() << " of "
-       << count_entries(baseline) + baseline.limits.size() << " entries go\n";
-  for (const Orphan& orphan : found) {
-    const bool is_limit = !orphan.limit_of.empty();
-    Entries& entries = is_limit                   ? renamed.limits
-                       : orphan.processor.empty() ? renamed.entries
-                                                  : renamed.processors.at(orphan.processor);
-    const auto entry = entries.find(is_limit ? orphan.limit_of : orphan.key);
-    told << "  " << orphan.key << "  "
-         << readable(entry->second.value, unit_of_name(metric_of(orphan.key))) << "  ("
-         << orphan.why << (orphan.processor.empty() ? "" : ", on " + orphan.processor) << ")\n";
-    entries.erase(entry);
-  }
+  told << (store.folder() / place).string() << ": " << found.size() << " of " << count_all(baseline)
+       << " entries go\n";
+  for (const Orphan& orphan : found)
+    told << "  " << orphan.key << "  " << taken_out(renamed, orphan) << "  (" << orphan.why
+         << (orphan.processor.empty() ? "" : ", on " + orphan.processor) << ")\n";
   std::erase_if(renamed.processors, [](const auto& held) { return held.second.empty(); });
   keep_metrics(renamed, meanings);
   if (!write) return found.size();
-  if (count_entries(renamed) + renamed.limits.size() == 0)
+  if (count_all(renamed) == 0)
     store.remove(place);
   else
     store.write(place).append(baseline_text(renamed));
@@ -136,6 +154,10 @@ std::vector<Orphan> orphans(const Baseline& baseline, const List& list,
     if (const std::string why = why_gone(case_id, list, kind); !why.empty())
       found.push_back(
           {.key = entry_key(case_id, case_variant, "limit"), .why = why, .limit_of = case_id});
+  for (const auto& [id, names] : baseline.bounded.value_or(MetricNames()))
+    for (const std::string& name : names)
+      if (const std::string why = why_orphaned(id, name, list, kind, metrics); !why.empty())
+        found.push_back({.key = entry_key(id, case_variant, name), .why = why, .bounded_of = id});
   return found;
 }
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "gate/accept/accept.hpp"
-#include "gate/accept/limits.hpp"
+#include "gate/accept/listed.hpp"
 #include "gate/accept/prune.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/base/printing.hpp"
@@ -147,7 +147,8 @@ std::vector<Plan> make_plans(const fs::path& directory, const Store& store, cons
                             .anchor = options.anchor,
                             .again = other_runs_of(part, options.again),
                             .counts_only = options.counts_only});
-    accept_limits(part.results, part.list, plan.existing, options.why, plan.accepted);
+    accept_listed(part.results, part.list, policy.with(part.list.metrics), plan.existing,
+                  options.why, plan.accepted);
     plans.push_back(std::move(plan));
   }
   if (!plans.empty()) return plans;

@@ -113,7 +113,7 @@ TEST_F(StoreCommand, AFileOfTheVersionBeforeIsJudgedShownAndRewrittenWhenItIsAcc
     held["accepted"]["previous"] = nullptr;
     held.erase("by");
   }
-  for (const char* later : {"acceptances", "limits", "metrics"}) old.erase(later);
+  for (const char* later : {"acceptances", "bounded", "limits", "metrics"}) old.erase(later);
   old["schema"] = "holdfast-baseline/1";
   write_file(baseline(toy::dry()), old.dump());
   EXPECT_EQ(check(), 0) << output_ << complaints_;

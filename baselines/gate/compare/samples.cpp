@@ -18,15 +18,15 @@ double first_quartile(std::vector<double> values) {
   return rest == 0 ? values[below] : values[below] * (1 - rest) + values[below + 1] * rest;
 }
 
-bool is_disturbed(const Sample& sample) {
+bool was_disturbed(const Sample& sample) {
   return sample.disturbed;
 }
 
 // The undisturbed ones, where they are enough.
 void keep_undisturbed(std::vector<Sample>& samples) {
-  const auto disturbed = std::ranges::count_if(samples, is_disturbed);
+  const auto disturbed = std::ranges::count_if(samples, was_disturbed);
   if (samples.size() >= fewest_rounds + static_cast<std::size_t>(disturbed))
-    std::erase_if(samples, is_disturbed);
+    std::erase_if(samples, was_disturbed);
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ double Samples::leave_out_disturbed(bool in_turn) {
   };
   if (!in_turn) {
     const auto disturbed =
-        std::ranges::count_if(base, is_disturbed) + std::ranges::count_if(head, is_disturbed);
+        std::ranges::count_if(base, was_disturbed) + std::ranges::count_if(head, was_disturbed);
     keep_undisturbed(base);
     keep_undisturbed(head);
     return share_of(taken - static_cast<std::size_t>(disturbed));

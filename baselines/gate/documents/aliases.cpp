@@ -102,6 +102,11 @@ void Aliases::rename(Baseline& baseline) const {
   baseline.entries = renamed(baseline.entries);
   for (auto& [processor, entries] : baseline.processors) entries = renamed(entries);
   baseline.limits = renamed(baseline.limits);
+  if (!baseline.bounded) return;
+  MetricNames bounded;
+  for (const auto& [id, names] : *baseline.bounded)
+    bounded[current(id)].insert(names.begin(), names.end());
+  baseline.bounded = std::move(bounded);
 }
 
 void Aliases::check_against(const std::vector<List>& lists, bool complete) const {

@@ -152,12 +152,16 @@ Entries parse_entries(const Reader& reader, Times times, const Acceptances* acce
   return entries;
 }
 
+void require_case(const Reader& held, const std::string& id) {
+  if (id.empty() || id.find('|') != std::string::npos)
+    throw held.wrong(text("'", id, "' is no case"));
+}
+
 // By case id; no clock has a part in them.
 Entries parse_limits(const Reader& reader, const Acceptances* acceptances) {
   Entries limits;
   for (const auto& [id, held] : reader.object().rest()) {
-    if (id.empty() || id.find('|') != std::string::npos)
-      throw held.wrong(text("'", id, "' is no case"));
+    require_case(held, id);
     Object object = held.object();
     const Reader value = object.take("value");
     if (value.number() < 0) throw value.wrong("a limit below zero holds for nothing");
@@ -167,6 +171,16 @@ Entries parse_limits(const Reader& reader, const Acceptances* acceptances) {
     object.close();
   }
   return limits;
+}
+
+MetricNames parse_bounded(const Reader& reader) {
+  MetricNames bounded;
+  for (const auto& [id, names] : reader.object().rest()) {
+    require_case(names, id);
+    for (const Reader& name : names.items()) bounded[id].insert(name_of(name));
+    if (!bounded.contains(id)) throw names.wrong("an empty list is none; leave the case out");
+  }
+  return bounded;
 }
 
 // One member per line, each with the text of its value.
@@ -317,9 +331,11 @@ Baseline parse_baseline(const Document& document) {
             text("the entry '", twice->first, "' stands in 'entries' as well; remove one of them"));
     }
   }
-  if (acceptances)
+  if (acceptances) {
     if (const auto limits = object.optional("limits"))
       baseline.limits = parse_limits(*limits, acceptances);
+    if (const auto bounded = object.optional("bounded")) baseline.bounded = parse_bounded(*bounded);
+  }
   object.close();
   if (acceptances)
     for (const std::string& name : metrics_of(baseline))
@@ -351,6 +367,10 @@ std::string baseline_text(const Baseline& baseline) {
       {"schema", canonical_line("holdfast-baseline/2")}};
   if (!baseline.processors.empty()) members["processors"] = lines(baseline.processors, of_entries);
   if (!baseline.limits.empty()) members["limits"] = of_entries(baseline.limits);
+  if (baseline.bounded)
+    members["bounded"] = lines(*baseline.bounded, [](const std::set<std::string>& names) {
+      return canonical_line(names);
+    });
   members["acceptances"] = lines(origins.texts(), std::identity());
   return lines(members, std::identity()) + "\n";
 }

@@ -65,6 +65,8 @@ inline constexpr std::array<std::pair<std::string_view, Tool>, 5> known_tools = 
 
 // By "case id|variant|metric"; the variant is "case" for the case as a whole.
 using Entries = std::map<std::string, Entry>;
+// Names of metrics, by case id.
+using MetricNames = std::map<std::string, std::set<std::string>>;
 
 struct Baseline {
   std::string device_class;
@@ -77,6 +79,9 @@ struct Baseline {
   // How far the result of a case may be from its oracle's, by case id, as it was listed when it was
   // accepted; older files do not tell it.
   Entries limits = {};
+  // Metrics that have bounds and no accepted value, as they were listed; older files do not tell
+  // them.
+  std::optional<MetricNames> bounded = {};
 };
 
 std::size_t count_entries(const Baseline& baseline);

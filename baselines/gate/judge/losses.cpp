@@ -44,7 +44,7 @@ void PartJudge::look_for_lost_entries() {
 
 void PartJudge::look_for_lost(const std::string& key, const Entry& entry) {
   const EntryName name = entry_name(key);
-  const std::string &case_id = name.case_id, &variant = name.variant, &metric = name.metric;
+  const std::string &case_id = name.case_id, &metric = name.metric;
   if (metric == kernels_metric || is_known_missing(case_id, metric)) return;
   const auto listed = std::find_if(part_.list.cases.begin(), part_.list.cases.end(),
                                    [&](const ListedCase& row) { return row.id == case_id; });
@@ -53,21 +53,43 @@ void PartJudge::look_for_lost(const std::string& key, const Entry& entry) {
   if (is_listed && tier_includes("gate", listed->tier) && !tier_includes(tier, listed->tier))
     return;  // a run of a tier before
   const std::string unit = unit_of(part_.list.metrics, metric);
-  const std::string accepted =
-      text("has an accepted value, ", readable(entry.value, unit), ", and ");
-  if (const Removal* gone = policy_.removal(case_id, part_.device_class(), variant, metric)) {
-    Row row = judge_.new_row(case_id, variant, metric);
-    row.verdict = verdict::accepted;
-    row.evidence["rule"] = gone->place;
-    judge_.say(row, text(accepted, "is gone; accepted with this change: ", gone->why));
-    verdict_.rows.push_back(std::move(row));
-    return;
+  lose(name, text("has an accepted value, ", readable(entry.value, unit)),
+       is_listed && !tier_includes("gate", listed->tier)
+           ? "its case is of the tier " + listed->tier + " now"
+           : "was not measured");
+}
+
+// What was there is missing, but where the change says why it is gone.
+void PartJudge::lose(const EntryName& name, const std::string& had, const std::string& how) {
+  const Removal* gone =
+      policy_.removal(name.case_id, part_.device_class(), name.variant, name.metric);
+  if (!gone)
+    return missing(name.case_id, name.variant, name.metric, text(had, ", and ", how),
+                   part_.accept_command());
+  Row row = judge_.new_row(name.case_id, name.variant, name.metric);
+  row.verdict = verdict::accepted;
+  row.evidence["rule"] = gone->place;
+  judge_.say(row, text(had, ", and is gone; accepted with this change: ", gone->why));
+  verdict_.rows.push_back(std::move(row));
+}
+
+// A bound alone leaves no accepted value that a metric could be missed by once it is not listed.
+void PartJudge::look_for_lost_bounds() {
+  std::map<std::string, std::set<std::string>> listed;
+  const std::string kind = device_kind(part_.results.env.device_name);
+  for (const ListedCase& row : part_.list.cases)
+    if (const auto device = row.devices.find(kind); device != row.devices.end())
+      listed[row.id].insert(device->second.begin(), device->second.end());
+  std::set<std::string> told;
+  for (const auto* baseline : {&part_.baseline, &part_.proposed}) {
+    if (!*baseline || !(*baseline)->bounded) continue;
+    for (const auto& [id, metrics] : *(*baseline)->bounded)
+      for (const std::string& metric : metrics)
+        if (!listed[id].contains(metric) && !is_known_missing(id, metric) &&
+            told.insert(entry_key(id, case_variant, metric)).second)
+          lose({.case_id = id, .variant = case_variant, .metric = metric}, "has bounds",
+               "is listed no more");
   }
-  missing(case_id, variant, metric,
-          text(accepted, is_listed && !tier_includes("gate", listed->tier)
-                             ? "its case is of the tier " + listed->tier + " now"
-                             : "was not measured"),
-          part_.accept_command());
 }
 
 // A metric of another kind, unit or direction is judged by other rules, or by none.

@@ -129,6 +129,19 @@ MergeBase read_merge_base(const Places& places, const std::string& commit,
   return base;
 }
 
+std::string reason_of(const Removal* removal, const Policy* before) {
+  if (!removal) return "";
+  const auto& then = before ? before->removals() : std::vector<Removal>();
+  const bool known = std::any_of(then.begin(), then.end(), [&](const Removal& one) {
+    return one.match == removal->match && one.device == removal->device &&
+           one.variant == removal->variant && one.metrics == removal->metrics &&
+           one.why == removal->why;
+  });
+  const bool is_reason =
+      known || is_new(removal->why, before ? before->reasons() : std::set<std::string>());
+  return is_reason ? removal->why : "";
+}
+
 std::string present_name(const MergeBase& base, const Aliases& aliases,
                          const std::string& case_id) {
   return aliases.current(base.aliases.current(case_id));

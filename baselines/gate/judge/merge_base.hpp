@@ -52,6 +52,10 @@ struct ChangeSet {
 // The name that a case of the merge base has with the change.
 std::string present_name(const MergeBase& base, const Aliases& aliases, const std::string& case_id);
 
+// What the change says of something that is gone, where that is a reason: not one that the merge
+// base's policy, null where it had none, gave for something else.
+std::string reason_of(const Removal* removal, const Policy* before);
+
 // The change's policy, held to the merge base's.
 Policy held_to(const MergeBase& base, const ChangeSet& change);
 

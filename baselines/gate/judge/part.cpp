@@ -52,6 +52,7 @@ PartVerdict PartJudge::run(bool require_baseline, const SecondOpinion& second_op
                                        ", which its list does not have there; run it again"));
   tell_idle_rules();
   look_for_lost_entries();
+  look_for_lost_bounds();
   tell_changed_meanings();
   tell_unrequested();
   if (suspects_.decide(second_opinion) && require_baseline)

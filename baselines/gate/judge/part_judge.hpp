@@ -59,6 +59,8 @@ class PartJudge {
                                   const std::vector<NamedMetric>& all);
   void look_for_lost_entries();
   void look_for_lost(const std::string& key, const Entry& entry);
+  void look_for_lost_bounds();
+  void lose(const EntryName& name, const std::string& had, const std::string& how);
   void tell_changed_meanings();
   bool is_known_missing(const std::string& case_id, const std::string& metric) const;
 };

@@ -8,6 +8,7 @@
 #include "gate/documents/case_name.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/names.hpp"
+#include "gate/judge/bounded.hpp"
 #include "gate/judge/loosening.hpp"
 #include "gate/judge/merge_base.hpp"
 
@@ -42,6 +43,7 @@ class Table {
     list_absences();
     compare_aliases();
     look_for_lost_values();
+    for (RuleChange& lost : lost_bounds(base_, change_)) add(std::move(lost));
     for (RuleChange& edit : edited_values(base_, change_)) add(std::move(edit));
     list_new_baselines();
     list_new_cases();
@@ -108,21 +110,9 @@ class Table {
       add({.rule = text(rule->match, ' ', rule->metric_name(), " (", rule->place, ")"),
            .before = "a rule",
            .after = "matches nothing any more",
-           .why = reason_of(gone),
+           .why = reason_of(gone, base_.policy.get()),
            .loosens = true});
     }
-  }
-
-  // One that the merge base has as it is was a new one then.
-  std::string reason_of(const Removal* removal) const {
-    if (!removal) return "";
-    const auto& then = base_.policy ? base_.policy->removals() : std::vector<Removal>();
-    const bool known = std::any_of(then.begin(), then.end(), [&](const Removal& one) {
-      return one.match == removal->match && one.device == removal->device &&
-             one.variant == removal->variant && one.metrics == removal->metrics &&
-             one.why == removal->why;
-    });
-    return known ? removal->why : if_new(removal->why);
   }
 
   void list_absences() {
@@ -192,7 +182,7 @@ class Table {
       const std::string how = lost_how(id, entry_key(id, variant, metric), now);
       if (how.empty()) continue;
       const Removal* gone = change_.policy.removal(id, device_class, variant, metric);
-      Lost& one = lost[{id, how, reason_of(gone)}];
+      Lost& one = lost[{id, how, reason_of(gone, base_.policy.get())}];
       if (one.values++ == 0) one.first = variant + '|' + metric;
     }
     for (const auto& [what, one] : lost) {

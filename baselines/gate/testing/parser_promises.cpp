@@ -251,6 +251,7 @@ std::vector<std::string> baseline_seeds() {
                                             .accepted = accepted}}};
   keep_metrics(made, toy::metrics());
   made.limits = {{toy::step_id, {.value = 1e-12, .accepted = accepted}}};
+  made.bounded = {{toy::step_id, {"floor_fraction", "upload_ratio"}}};
   return {baseline_text(made)};
 }
 

@@ -202,7 +202,7 @@ void CheckState::tell(Verdict& verdict) const {
     verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::regression));
   }
   if (base_ && !base_->policy) tell_no_policy(verdict);
-  if (base_) tell_unknown_limits(verdict);
+  if (base_) tell_unknown(verdict);
   // Of parts that are not judged; the others tell it themselves.
   if (!request_.whole()) return;
   for (const auto& [place, because] : lost_)
@@ -211,12 +211,17 @@ void CheckState::tell(Verdict& verdict) const {
   if (base_) tell_unmeasured(verdict);
 }
 
-// A suite whose baselines are older than what they tell of limits is excused.
-void CheckState::tell_unknown_limits(Verdict& verdict) const {
+// A suite whose baselines are older than what they tell of limits and bounded metrics is excused.
+void CheckState::tell_unknown(Verdict& verdict) const {
   std::set<std::string> known, measured;  // suites that the merge base knows limits or values of
   for (const auto& [place, baseline] : base_->baselines) {
     if (!baseline.limits.empty()) known.insert(fs::path(place).stem());
-    if (tools_.contains(place)) measured.insert(fs::path(place).stem());
+    if (!tools_.contains(place)) continue;
+    measured.insert(fs::path(place).stem());
+    if (!baseline.bounded)
+      verdict.not_checked.push_back(text(
+          place, ": whether metrics that have bounds alone are gone; the baseline of the merge ",
+          "base does not tell, and one that is accepted anew does"));
   }
   for (const std::string& suite : measured)
     if (!known.contains(suite))

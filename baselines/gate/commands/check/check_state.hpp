@@ -50,7 +50,7 @@ class CheckState {
   void look_for_lost_files(const std::vector<std::string>& places);
   bool says_why_gone(const Baseline& before) const;
   void tell_unmeasured(Verdict& verdict) const;
-  void tell_unknown_limits(Verdict& verdict) const;
+  void tell_unknown(Verdict& verdict) const;
 };
 
 }  // namespace holdfast::gate

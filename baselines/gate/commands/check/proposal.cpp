@@ -2,7 +2,7 @@
 #include "gate/commands/check/proposal.hpp"
 
 #include "gate/accept/accept.hpp"
-#include "gate/accept/limits.hpp"
+#include "gate/accept/listed.hpp"
 #include "gate/accept/ratchet.hpp"
 #include "gate/base/git.hpp"
 #include "gate/base/numbers.hpp"
@@ -50,7 +50,7 @@ std::string proposed_patch(const CheckRequest& request, const CheckState& state,
   if (found.exit != 0) {
     const std::string why = "proposed by holdfast check; say why";
     Acceptable accepted = accept(part.results, existing, policy, {.why = why});
-    accept_limits(part.results, part.list, existing, why, accepted);
+    accept_listed(part.results, part.list, policy, existing, why, accepted);
     return accepted.refusals.empty() ? patch_to(request, state, part, accepted.baseline) : "";
   }
   if (!existing) return "";

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real `holdfast check` on a change whose list has a metric no more that nothing but a bound
+// holds: no accepted value is there to be missed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gate/testing/who_judges.hpp"
+
+namespace holdfast::gate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// The bound's glob matches both cases; the list drops the metric of one.
+class DroppedBound : public WhoJudges {
+ protected:
+  static constexpr const char* dropped = "toy/sum/n:64/f64";
+  List listed_ = toy::list();
+  Results host_ = toy::host();
+
+  void SetUp() override {
+    WhoJudges::SetUp();
+    policy(no_rules_yet,
+           R"("rules": [{"match": "toy/**", "variant": "optimized", "metric": "floor_fraction",
+                         "bound": {"min": 0.1, "source": "a toy's bound"}},)");
+    for (ListedCase& listed : listed_.cases) listed.devices["host"].push_back("floor_fraction");
+    for (CaseResult& result : host_.cases)
+      result.variants["optimized"].metrics["floor_fraction"] = {.kind = "advisory", .value = 0.5};
+    measure();
+    ASSERT_EQ(accept(), 0) << output_ << complaints_;
+    begin();
+    ASSERT_EQ(judge(), 0) << output_ << complaints_;
+    ASSERT_THAT(output_, AllOf(HasSubstr("(well)"), Not(HasSubstr("have bounds alone"))));
+  }
+
+  void measure() {
+    store_as_listed(toy::dry(), listed_);
+    store_as_listed(host_, listed_);
+  }
+
+  void drop() {
+    listed_.cases.back().devices["host"].pop_back();
+    host_.cases.back().variants["optimized"].metrics.erase("floor_fraction");
+    measure();
+  }
+};
+
+TEST_F(DroppedBound, IsMissing) {
+  drop();
+  for (const int exit : {judge(), check()}) {
+    EXPECT_EQ(exit, 3) << output_ << complaints_;
+    EXPECT_THAT(output_, AllOf(HasSubstr("MISSING"), HasSubstr(dropped),
+                               HasSubstr("floor_fraction has bounds, and is listed no more")));
+  }
+}
+
+TEST_F(DroppedBound, IsMissingThoughTheChangeAcceptsItsBaselineAnew) {
+  drop();
+  EXPECT_EQ(accept(), 2) << output_;
+  EXPECT_THAT(complaints_,
+              HasSubstr("toy/sum/n:64/f64|case|floor_fraction  bounded -> none  (removed)"));
+  ASSERT_EQ(accept({"--why=nobody reads it"}), 0) << complaints_;
+  EXPECT_EQ(judge(), 3) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("floor_fraction has bounds, and is listed no more"));
+}
+
+TEST_F(DroppedBound, IsAcceptedWhereThePolicySaysWhyItIsGone) {
+  drop();
+  policy(
+      no_waivers,
+      R"("removed": [{"match": "toy/sum/**", "metric": "floor_fraction", "why": "a sum has no floor"}],
+            "waivers": [])");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("a sum has no floor")));
+}
+
+// No part misses it that was not measured.
+TEST_F(DroppedBound, OfAClassThatNobodyMeasuredIsALoosening) {
+  drop();
+  std::filesystem::remove(result_path(host_));
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  toy/sum/n:64/f64 on host-x86_64-v4-2t: "
+                                 "bounds of floor_fraction -> listed no more"));
+}
+
+// Change by change: the first forgets the name, the next one the metric.
+TEST_F(DroppedBound, IsNotMadeReadyByAChangeBefore) {
+  edit(host_, [](Baseline& edited) { edited.bounded->erase(dropped); });
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("bounds of floor_fraction -> taken out of the baseline"));
+  edit(host_, [](Baseline& edited) { edited.bounded.reset(); });
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+}
+
+TEST_F(DroppedBound, IsToldNotToBeKnownWhereNoBaselineSaysWhatHadBounds) {
+  edit(host_, [](Baseline& edited) { edited.bounded.reset(); });
+  begin();
+  drop();
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("whether metrics that have bounds alone are gone"));
+}
+
+TEST_F(DroppedBound, IsNoneWhereTheMetricIsStillListed) {
+  EXPECT_EQ(accept(), 0) << complaints_;
+  EXPECT_THAT(output_, HasSubstr("nothing to change"));
+  const Baseline kept = read_baseline(baseline(host_));
+  EXPECT_EQ(kept.bounded,
+            (MetricNames{{toy::step_id, {"floor_fraction"}}, {toy::sum_id, {"floor_fraction"}}}));
+}
+
+}  // namespace
+}  // namespace holdfast::gate

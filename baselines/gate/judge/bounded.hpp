@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metrics that nothing but bounds holds. No accepted value shows that one was there, so a baseline
+// keeps their names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gate/documents/policy.hpp"
+#include "gate/judge/merge_base.hpp"
+
+namespace holdfast::gate {
+
+// Whether the policy bounds a metric of that kind, of any variant, alone or in a sum, and stores no
+// value of it.
+bool is_bounded_alone(const Policy& policy, const std::string& case_id,
+                      const std::string& device_class, const std::string& metric,
+                      const std::string& kind);
+
+// The bounded metrics of the merge base that the change takes out of a baseline, or out of the list
+// for a class that nobody measured here; what was measured misses the latter itself.
+std::vector<RuleChange> lost_bounds(const MergeBase& base, const ChangeSet& change);
+
+}  // namespace holdfast::gate
