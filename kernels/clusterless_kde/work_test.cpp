@@ -78,10 +78,34 @@ TEST(Work, NodesSaveExponentialsOfARealisticEncode) {
   EXPECT_EQ(encode_work(numbers).phases, 2);
 }
 
+// K, N, P, Q and E of a realistic input, two features, one dimension: through the nodes where these
+// are the fewer, of a small one directly.
+TEST(Work, OfAnEncodeIsThatOfItsModel) {
+  constexpr double k = 10000, n = 64017, p = 2000, q = 64, e = 64;
+  const Work through = encode_work(shape(Recipe{.size = Size::realistic}));
+  EXPECT_EQ(through.flops, (k + n) * q + 2 * (e + 1) * q * p);
+  EXPECT_EQ(through.bytes, 4 * ((k + n) + n * (2 + 1) + n * q + q * p + 3 * p));
+  const Shape small = shape(Recipe{.size = Size::tiny});
+  const double spikes = static_cast<double>(small.encoding_total());
+  const Work direct = encode_work(small);
+  EXPECT_EQ(direct.flops, (100 + spikes) * 100);
+  EXPECT_EQ(direct.bytes, 4 * ((100 + spikes) + spikes * (2 + 1) + 3 * 100));
+  EXPECT_EQ(direct.phases, 1);
+}
+
+// Encoding and decoding spikes once, the model's nodes, sums at the nodes there and back, the rows.
+TEST(Work, OfADecodeMovesItsSpikesSumsAndRows) {
+  constexpr double n = 64017, m = 25760, p = 2000, q = 64, t = 2000;
+  const Work decode = decode_work(shape(Recipe{.size = Size::realistic}));
+  EXPECT_EQ(decode.bytes, 4 * (n * (2 + 1) + m * (2 + 2) + n * q + 2 * m * q + t * p));
+  EXPECT_EQ(decode.phases, 2);
+}
+
 TEST(Work, OfTheAnimalsOwnPositionFindsTheNodesSumsMade) {
   const Shape numbers = shape(Recipe{.size = Size::realistic});
   const Work local = local_work(numbers);
   EXPECT_EQ(local.specials, static_cast<double>(numbers.pairs()) + 25760 + (25760. + 2000) * 64);
+  EXPECT_EQ(local.flops, static_cast<double>(numbers.pairs()) * 10 + (25760. + 2000) * 64);
   EXPECT_EQ(local.bytes, 4 * (2. * 64 + 2000 + 64017. * 3 + 25760. * 4 + 2000));
   EXPECT_EQ(local.phases, 1);
 }

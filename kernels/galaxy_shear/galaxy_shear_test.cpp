@@ -9,6 +9,8 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <set>
+#include <string>
 #include <tuple>
 
 #include "galaxy_shear/problem/objects.hpp"
@@ -22,6 +24,9 @@ namespace {
 
 constexpr Variant variants[] = {Variant::reference, Variant::optimized};
 constexpr Precision precisions[] = {Precision::f64, Precision::f32};
+
+// Of a galaxy alone, and of a scene.
+const std::set<std::string> between_stages = {"workspaces", "shapes", "rows", "columns"};
 
 struct OnHost : testing::Test {
   std::unique_ptr<Backend> backend = open_backend("host");
@@ -78,6 +83,31 @@ TEST_F(GalaxyShearOnHost, BeginsAgainWithAnotherInput) {
   for (const Variant variant : variants)
     for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward, Unit::map})
       expect_turns(*backend, variant, unit);
+}
+
+// What a step before left between its stages is no part of the next, though nothing has changed:
+// finite numbers, because what lies beyond a row is read and multiplied by nothing.
+TEST_F(GalaxyShearOnHost, EachStepFormsAnewAllThatLiesBetweenItsStages) {
+  for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward, Unit::svi_step, Unit::map,
+                          Unit::vi_step, Unit::hmc_sample, Unit::scene_step}) {
+    const auto fresh = open_backend("host");
+    const int objects = unit == Unit::scene_step ? 2 : 0;
+    const auto computation = make(unit, *fresh, Variant::optimized,
+                                  {.fft = 32, .image = 16, .objects = objects, .steps = 2});
+    computation->step();
+    const std::vector<double> first = computation->result();
+    computation->start_again(0);
+    std::size_t spoilt = 0;
+    for (const auto& [memory, holding] : fresh->holdings) {
+      if (!between_stages.contains(holding.site)) continue;
+      spoilt += holding.bytes;
+      std::fill_n(static_cast<double*>(memory), holding.bytes / sizeof(double), 0.75);
+    }
+    EXPECT_GT(spoilt, 0U) << int(unit);
+    computation->step();
+    EXPECT_LT(largest_difference(computation->result(), first), 1e-12 * largest(first))
+        << int(unit);
+  }
 }
 
 TEST_F(GalaxyShearOnHost, DrawsLatentsFromTheirPriors) {

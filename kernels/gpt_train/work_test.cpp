@@ -2,6 +2,9 @@
 // What a step must do at least, and what of it counts for its utilisation.
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "gpt_train/data/data.hpp"
 #include "gpt_train/gpt_train.hpp"
 
 namespace holdfast::gpt_train {
@@ -39,6 +42,84 @@ TEST(GptWork, HiddenPairsDoNotCountAndOptimisersDoNotEither) {
   const Options adamw = {.documents = true};
   EXPECT_EQ(model_flops(options), model_flops(adamw));
   EXPECT_GT(work_of(Unit::train_step, options).flops, work_of(Unit::train_step, adamw).flops);
+}
+
+double flops_of(Unit unit, const Options& options) {
+  return work_of(unit, options).flops;
+}
+double numbers_of(Unit unit, Options options) {
+  options.precision = Precision::f64;
+  return work_of(unit, options).bytes / 8;
+}
+
+// A way back has two products for each of the way there, and attention has no weights.
+TEST(GptWork, OfAPassIsThatOfItsParts) {
+  for (const Model model : {Model::tiny, Model::small}) {
+    const Options o = of(model);
+    const Shape& s = o.shape;
+    const double layers = s.layers, n = double(s.tokens()),
+                 layer = double(matrix_count(s)) / layers;
+    const double attention = flops_of(Unit::attention_forward, o);
+    EXPECT_EQ(attention, 4. * s.query_width() * double(pairs_of(o)));
+    EXPECT_EQ(flops_of(Unit::attention_backward, o), 2 * attention);
+    EXPECT_EQ(flops_of(Unit::layer_forward, o), 2 * n * layer + attention);
+    EXPECT_EQ(flops_of(Unit::layer_backward, o), 2 * flops_of(Unit::layer_forward, o));
+    EXPECT_EQ(flops_of(Unit::lm_head, o), 3 * 2 * n * s.width * s.vocabulary);
+    EXPECT_EQ(flops_of(Unit::forward, o),
+              layers * flops_of(Unit::layer_forward, o) + flops_of(Unit::lm_head, o) / 3);
+    EXPECT_EQ(flops_of(Unit::forward_backward, o), model_flops(o));
+    EXPECT_EQ(flops_of(Unit::train_step, o), model_flops(o) + flops_of(Unit::update, o));
+  }
+}
+
+// Of tiny, 128 wide: in each layer two matrices of 128 x 128, two of 128 x 64, three of 128 x 384.
+TEST(GptWork, OfAnUpdateIsNewtonSchulzForEachTimescale) {
+  const auto orthogonal = [](double m, double q) { return 5 * (3 * m * m * q + m * m * m); };
+  const double once =
+      2 * (2 * orthogonal(128, 128) + 2 * orthogonal(64, 128) + 3 * orthogonal(128, 384));
+  const auto flops = [](Optimizer optimizer) {
+    return flops_of(Unit::update, {.optimizer = optimizer});
+  };
+  EXPECT_EQ(flops(Optimizer::adamw), 15. * 656000);
+  EXPECT_EQ(flops(Optimizer::muon), 15. * 656000 + once);
+  EXPECT_EQ(flops(Optimizer::multiscale), 15. * 656000 + 3 * once);
+}
+
+// Parameters and moments are read and written, gradients read; a norm has one moment, Adam two.
+TEST(GptWork, AnUpdateMovesParametersMomentsAndGradients) {
+  constexpr double all = 656000, norms = 5 * 128, matrices = 656000 - 2 * 1024 * 128 - norms;
+  const double adam = 7 * (all - norms) + 5 * norms;
+  const auto numbers = [](Optimizer optimizer) {
+    return numbers_of(Unit::update, {.optimizer = optimizer});
+  };
+  EXPECT_EQ(numbers(Optimizer::adamw), adam);
+  EXPECT_EQ(numbers(Optimizer::muon), adam - 2 * matrices);
+  EXPECT_EQ(numbers(Optimizer::multiscale), adam + 2 * matrices);
+  for (const Precision precision : {Precision::f32, Precision::bf16})  // whose update is in f32
+    EXPECT_EQ(work_of(Unit::update, {.precision = precision}).bytes, 4 * adam);
+}
+
+// Weights come in, and go out as gradients; of tokens what a part is given and what it makes.
+TEST(GptWork, APartMovesItsWeightsAndWhatComesAndGoes) {
+  const Options o = of(Model::tiny);
+  constexpr double n = 256, d = 128, da = 128, dk = 64, head = 1024 * 128;
+  const double layer = double(matrix_count(o.shape)) / 2, all = 656000;
+  EXPECT_EQ(numbers_of(Unit::attention_forward, o), n * (2 * da + 2 * dk));
+  EXPECT_EQ(numbers_of(Unit::attention_backward, o), 2 * n * (2 * da + 2 * dk));
+  EXPECT_EQ(numbers_of(Unit::layer_forward, o), layer + 2 * n * d);
+  EXPECT_EQ(numbers_of(Unit::layer_backward, o), 2 * layer + 3 * n * d);
+  EXPECT_EQ(numbers_of(Unit::lm_head, o), 2 * head + 2 * n * d);
+  EXPECT_EQ(numbers_of(Unit::forward, o), all - head + n * d);
+  EXPECT_EQ(numbers_of(Unit::forward_backward, o), 2 * all);
+  EXPECT_EQ(numbers_of(Unit::train_step, o), 2 * all + numbers_of(Unit::update, o));
+  Options narrow = o;
+  for (const auto& [precision, bytes] : {std::pair{Precision::f32, 4}, {Precision::bf16, 2}}) {
+    narrow.precision = precision;
+    const Work work = work_of(Unit::layer_forward, narrow);
+    EXPECT_EQ(work.bytes, bytes * numbers_of(Unit::layer_forward, o));
+    EXPECT_EQ(work.precision, precision);
+    EXPECT_EQ(work.phases, 1);
+  }
 }
 
 TEST(GptWork, OfABatchThatNoMachineHoldsIsKnownAtOnce) {

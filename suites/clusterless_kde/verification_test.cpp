@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "clusterless_kde/lone_spikes.hpp"
 #include "clusterless_kde/oracle/oracle.hpp"
 #include "clusterless_kde/oracles.hpp"
 #include "clusterless_kde/row.hpp"
@@ -233,11 +234,90 @@ TEST(Verification, HoldsAllOfAResultToTheReference) {
   EXPECT_EQ(reading(agreement(row, reference, reference), "reference_allclose"), 1);
 }
 
+// Means of whole columns tell of rows that no sample is of.
+TEST(Verification, HoldsColumnsToTheirMeans) {
+  const Row row = row_of(families::decode);
+  const Input& input = input_of(row.recipe);
+  std::set<std::int64_t> sampled;
+  for (const auto& [t, p] : sampled_entries(input, row.recipe.seed, 4096))
+    sampled.insert(t * input.bins() + p);
+  const auto backend = open_backend("host");
+  const auto decode = make(row, *backend, Variant::optimized);
+  decode->step();
+  for (const double fraction : {0., 0.25, 0.5, 1.}) {
+    auto at = static_cast<std::int64_t>(fraction * static_cast<double>(input.bins() - 1));
+    while (sampled.contains(at)) at += input.bins();
+    std::vector<double> spoilt = decode->result();
+    EXPECT_EQ(reading(comparison(row, spoilt), "allclose"), 1);
+    spoilt.at(static_cast<std::size_t>(at)) += 10;
+    EXPECT_EQ(reading(comparison(row, spoilt), "allclose"), 0) << fraction;
+  }
+}
+
+// ln sum exp of a row's places, behind those of all rows the likeliest place of each.
+TEST(Verification, HoldsAConsumerToItsSumsAndToTheLikeliestPlaces) {
+  Row row = row_of(families::budget);
+  row.options.budget = 1 << 20;
+  const auto rows = static_cast<std::size_t>(input_of(row.recipe).rows());
+  const auto bins = static_cast<double>(input_of(row.recipe).bins());
+  const auto backend = open_backend("host");
+  const auto decode = make(row, *backend, Variant::optimized);
+  decode->step();
+  const std::vector<double> right = decode->result();
+  ASSERT_EQ(right.size(), 2 * rows);
+  EXPECT_EQ(reading(comparison(row, right), "allclose"), 1);
+  for (const std::size_t t : {rows / 2 - 1, rows - 1}) {
+    std::vector<double> spoilt = right;
+    spoilt.at(t) += 0.1;
+    EXPECT_EQ(reading(comparison(row, spoilt), "allclose"), 0) << t;
+    for (const double named : {std::fmod(right[rows + t] + bins / 2, bins), -1., std::nan("")}) {
+      spoilt = right;
+      spoilt.at(rows + t) = named;
+      EXPECT_EQ(reading(comparison(row, spoilt), "allclose"), 0) << t << ' ' << named;
+    }
+  }
+}
+
+TEST(Verification, TellsDifferencesToEitherSideAsTheirMean) {
+  const auto told = agreement(row_of(families::decode), {1.5, 0.75}, {1, 1});
+  EXPECT_EQ(reading(told, "reference_mean_abs_diff"), 0.375);
+  EXPECT_EQ(reading(told, "reference_max_abs_diff"), 0.5);
+}
+
 TEST(Verification, OfTwoRightModelsOnOppositeSidesAgrees) {
   const Row row = row_of(families::encode);
   const std::vector<double> more = {1 + 1.9e-5, 1}, too_much = {1 + 2.3e-5, 1}, one = {1, 1};
   EXPECT_EQ(reading(agreement(row, more, one), "reference_allclose"), 1);
   EXPECT_EQ(reading(agreement(row, too_much, one), "reference_allclose"), 0);
+}
+
+// Near 1 a decode in f32 may be off by 1e-5 and 1e-4 of itself, near 0 by the former alone.
+TEST(Verification, AllowsADecodeWhatItsPrecisionLeavesAndNoMore) {
+  const auto agrees = [](Arithmetic arithmetic, double found, double right) {
+    const Row row = row_of(families::decode, arithmetic);
+    return reading(agreement(row, {found}, {right}), "reference_allclose") == 1;
+  };
+  for (const double sign : {-1., 1.}) {
+    EXPECT_TRUE(agrees(Arithmetic::f32, 1 + sign * 1.09e-4, 1));
+    EXPECT_FALSE(agrees(Arithmetic::f32, 1 + sign * 1.11e-4, 1));
+    EXPECT_TRUE(agrees(Arithmetic::f32, sign * 0.9e-5, 0));
+    EXPECT_FALSE(agrees(Arithmetic::f32, sign * 1.1e-5, 0));
+    EXPECT_TRUE(agrees(Arithmetic::f64, 1 + sign * 1.9e-9, 1));
+    EXPECT_FALSE(agrees(Arithmetic::f64, 1 + sign * 2.1e-9, 1));
+  }
+}
+
+// A spike alone is held to its class: 1e-4 in f32, 1e-10 in f64 and, through nodes, 1e-9.
+TEST(Verification, HoldsALoneSpikeToTheClassOfItsArithmetic) {
+  const auto limit = [](const Options& options, Size size = Size::tiny) {
+    return spike_limit({.family = &families::decode, .recipe = {.size = size}, .options = options});
+  };
+  EXPECT_EQ(limit({}), 1e-4);
+  EXPECT_EQ(limit({.arithmetic = Arithmetic::bf16x3}), 1e-4);
+  EXPECT_EQ(limit({.arithmetic = Arithmetic::tf32}), 1.5e-3);
+  EXPECT_EQ(limit({.distance = Distance::expanded}), 1e-3);
+  EXPECT_EQ(limit({.arithmetic = Arithmetic::f64}), 1e-10);
+  EXPECT_EQ(limit({.arithmetic = Arithmetic::f64}, Size::realistic), 1e-9);
 }
 
 TEST(Verification, TellsADifferenceThatIsNoNumberAsTheMost) {

@@ -147,6 +147,17 @@ TEST_P(AfterAStep, MassThatCameFromNowhereIsFound) {
   };
   EXPECT_THAT(said_of(row, rain), HasSubstr("mass went from"));
 }
+// Little beside heights of about one: in f64 1e-12 of them is allowed, in f32 1e-5.
+TEST_P(AfterAStep, ADrizzleIsFoundAsItsPrecisionTells) {
+  const double allowed = GetParam() == Precision::f32 ? 1e-5 : 1e-12;
+  const auto rain = [&](double share) {
+    return said_of(row, [&](const Values&, Values& after) {
+      for (std::size_t i = 0; i < height_count(9); ++i) after[i] += share * allowed;
+    });
+  };
+  EXPECT_EQ(rain(0.01), "");
+  EXPECT_THAT(rain(1), HasSubstr("mass went from"));
+}
 TEST_P(AfterAStep, EnergyThatStayedIsFound) {
   const auto idle = [](const Values& before, Values& after) { after = before; };
   EXPECT_THAT(said_of(row, idle), HasSubstr("energy went from"));
@@ -181,6 +192,24 @@ TEST_P(AfterAGentleStep, EnergyThatGrewIsFound) {
     for (std::size_t i = height_count(9); i < after.size(); ++i) after[i] *= 1.5;
   };
   EXPECT_THAT(said_of(row, force), HasSubstr("no step adds any"));
+}
+
+// Of a mode, which has no mass.
+TEST(AGentleStep, IsWrongWhereItsEnergyGrewByMoreThanRounding) {
+  for (const Precision precision : {Precision::f32, Precision::f64}) {
+    const double allowed = precision == Precision::f32 ? 1e-4 : 1e-9;
+    const Row row = {.family = &families::rk4_step,
+                     .n = 9,
+                     .options = {.start = Start::mode1, .precision = precision}};
+    const auto grown = [&](double share) {
+      return said_of(row, [&](const Values& before, Values& after) {
+        after = before;
+        for (double& value : after) value *= 1 + share * allowed / 2;
+      });
+    };
+    EXPECT_EQ(grown(0.9), "");
+    EXPECT_THAT(grown(1.1), HasSubstr("no step adds any"));
+  }
 }
 
 // As long as a timed section: rounding must not pass for energy.

@@ -59,6 +59,32 @@ TEST(GalaxyOracle, HoldsALatentOfAFitToTheReferencesBesideLargeLosses) {
   EXPECT_GT(known.between(spoilt, right), known.limit);
 }
 
+// Of two galaxies, behind whose losses are their states: shears to 1e-4, places to 2e-4 of a pixel.
+TEST(GalaxyOracle, AFitAtRestOfAnotherInputEndsAtItsTruths) {
+  const Row row = {.family = &families::map, .options = {.batch = 2}};
+  const Scene scene = scene_of(row.options);
+  const Oracle known = oracle_of(row);
+  const auto is_right = [&](int galaxy, int k, double off, double status = 0) {
+    std::vector<double> result;
+    for (int b = 0; b < 2; ++b) {
+      Parameters z = truth_of(scene, 2 + b);
+      if (b == galaxy) z[scene.latents[k]] += off;
+      const std::vector<double> u = latents_of(scene, z);
+      result.insert(result.end(), u.begin(), u.end());
+    }
+    result.resize(result.size() + 2 * 200);
+    result.insert(result.end(), {0, status});
+    return known.other(result, 1) <= known.limit;
+  };
+  EXPECT_TRUE(is_right(0, 0, 0));
+  EXPECT_FALSE(is_right(0, 0, 0, 3));
+  for (const int galaxy : {0, 1})
+    for (const int k : {0, 1, 2, 3})
+      for (const double share : {-1.02, -0.98, 0.98, 1.02})
+        EXPECT_EQ(is_right(galaxy, k, share * (k < 2 ? 1e-4 : 2e-4)), std::abs(share) < 1)
+            << galaxy << ' ' << k << ' ' << share;
+}
+
 TEST(GalaxyOracle, MeasuresAFitsErrorInWidthsOfThePosterior) {
   const Row row = {.family = &families::map, .options = {.batch = 3}};
   const Scene scene = scene_of(row.options);

@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "gpt_train/data/data.hpp"
@@ -145,6 +148,82 @@ TEST(GptOracle, ATokensLossOfZeroIsWrongOnADevice) {
   *std::find_if(found.begin() + 3, found.end(),
                 [=](double loss) { return loss > mean / 2 && loss < mean; }) = 0;
   EXPECT_FALSE(passes(row, found, expected));
+}
+
+// The table of README.md: a mean may be off by 2e-3 on a device, in f32 by 1e-5, in f64 by 2e-11.
+TEST(GptOracle, ALossIsHeldToItsOwnLimit) {
+  for (const auto& [precision, limit] :
+       {std::pair{Precision::bf16, 2e-3}, {Precision::f32, 1e-5}, {Precision::f64, 2e-11}}) {
+    Row row = row_of(families::forward_backward, Model::micro);
+    row.options.precision = precision;
+    const Values expected = oracle_of(row).expected(1);
+    for (const std::size_t k : {0, 1, 2})  // mean, deviation, objective
+      for (const double share : {-1.02, -0.98, 0.98, 1.02}) {
+        Values found = expected;
+        found[k] *= 1 + share * limit;
+        EXPECT_EQ(passes(row, found, expected), std::abs(share) < 1) << k << ' ' << share;
+      }
+  }
+}
+
+// A token's row by a tenth; a tensor's movement by a tenth of itself, in a training by three
+// quarters.
+TEST(GptOracle, RowsAndMovementsAreHeldToTheirOwnLimits) {
+  const Row layer = row_of(families::layer_forward, Model::micro);
+  const Values stream = oracle_of(layer).expected(1);
+  const int width = layer.options.shape.width;
+  const auto norm_of = [&](std::ptrdiff_t first) {
+    return std::inner_product(stream.begin() + first, stream.begin() + first + width,
+                              stream.begin() + first, 0.);
+  };
+  std::ptrdiff_t longest = 0;
+  for (std::ptrdiff_t row = 0; row < std::ptrdiff_t(stream.size()); row += width)
+    if (norm_of(row) > norm_of(longest)) longest = row;
+  for (const double share : {0.098, 0.102}) {
+    Values found = stream;
+    for (std::ptrdiff_t k = longest; k < longest + width; ++k) found[k] *= 1 + share;
+    EXPECT_EQ(passes(layer, found, stream), share < 0.1) << share;
+  }
+  for (const auto& [family, limit] :
+       {std::pair{&families::optimizer, 0.1}, {&families::train_step, 0.75}}) {
+    const Row row = row_of(*family, Model::micro);
+    const Values expected = oracle_of(row).expected(1);
+    for (const Tensor& tensor : tensors_of(row.options.shape))
+      for (const double share : {-1.02, -0.98, 0.98, 1.02})
+        if (tensor.name == "Wq.0") {
+          EXPECT_EQ(passes(row, moved(row, expected, tensor, 1 + share * limit), expected),
+                    std::abs(share) < 1)
+              << limit << ' ' << share;
+        }
+  }
+}
+
+// Of more than plain loops know: each matrix is about as long as an orthogonal one.
+TEST(GptOracle, ALargeMatrixThatIsNotOrthogonalIsWrong) {
+  const Row row = {.family = &families::newton_schulz,
+                   .matrices = {.rows = 512, .columns = 512, .batch = 2}};
+  const Oracle oracle = row.family->oracle(row);
+  const auto is_right = [&](double second) {
+    Values found(2 * 512 * 512);
+    for (int k = 0; k < 512; ++k) found[k * 513] = 1, found[512 * 512 + k * 513] = second;
+    return oracle.distance(found, {}) <= oracle.limit;
+  };
+  for (const double right : {0.7, 1., 1.1}) EXPECT_TRUE(is_right(right)) << right;
+  for (const double wrong : {0., 0.5, 1.2, std::nan("")}) EXPECT_FALSE(is_right(wrong)) << wrong;
+}
+
+TEST(GptReadings, OfNewtonSchulzAreTheExtremesOfAllItsMatrices) {
+  const Row row = {.family = &families::newton_schulz,
+                   .matrices = {.rows = 2, .columns = 2, .batch = 2}};
+  const auto backend = open_backend("host");
+  const Values found = {0.9, 0, 0, 0.7, 0.8, 0, 0, 1.1};
+  const std::vector<NamedReading> told =
+      steps_of(row).read({.backend = *backend, .result = found, .own = {}});
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].name, "least_singular_value");
+  EXPECT_NEAR(told[0].value, 0.7, 1e-12);
+  EXPECT_EQ(told[1].name, "greatest_singular_value");
+  EXPECT_NEAR(told[1].value, 1.1, 1e-12);
 }
 
 // Of a large model's name and few numbers.

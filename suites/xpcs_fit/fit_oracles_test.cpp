@@ -152,6 +152,40 @@ TEST_P(OfAMode, DeviationsBeyondWhatIsAllowedAreWrong) {
   }
 }
 
+// What a fit may be off: a parameter by so many deviations, F by shares of itself.
+struct AllowedOfAFit {
+  NamedSize size;
+  Precision precision;
+  double deviations, more, less;
+};
+
+// Of size l 2 F / n for each of two parameters, and 31 of it where they took more away.
+TEST_P(OfAMode, AParameterOrACostBeyondWhatIsAllowedIsWrong) {
+  constexpr double of_noise = 2. / (20 * 500 * 500);
+  for (const AllowedOfAFit& of : {AllowedOfAFit{NamedSize::t, Precision::f64, 1e-4, 1e-9, 1e-9},
+                                  {NamedSize::s0, Precision::f64, 1e-4, 1e-9, 1e-9},
+                                  {NamedSize::t, Precision::f32, 1e-2, 1e-6, 1e-6},
+                                  {NamedSize::l, Precision::f64, 5, of_noise, 31 * of_noise}}) {
+    Row row = row_of(of.size, GetParam());
+    row.options.precision = of.precision;
+    const Values right = as_expected(row);
+    const auto is_right = [&](std::size_t k, double more) {
+      Values result = right;
+      result[k] += more;
+      return distance_of(Unit::fit, row, result) <= 1;
+    };
+    const std::size_t p = (right.size() - 3) / 2;
+    for (const double share : {0.98, 1.02}) {
+      for (std::size_t k = 3; k < 3 + p; ++k)
+        for (const double sign : {-1., 1.})
+          EXPECT_EQ(is_right(k, sign * share * of.deviations * right[k + p]), share < 1)
+              << static_cast<int>(of.size) << ' ' << k;
+      EXPECT_EQ(is_right(0, share * of.more * right[0]), share < 1) << static_cast<int>(of.size);
+      EXPECT_EQ(is_right(0, -share * of.less * right[0]), share < 1) << static_cast<int>(of.size);
+    }
+  }
+}
+
 // Once without, once with the points of batch 3.
 TEST(LostPoints, AreNoneOfTheFit) {
   const Row row = row_of(NamedSize::t, Mode::laminar, families::stream_faults);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "gpt_train/data/golden.hpp"
+#include "gpt_train/oracle/answers.hpp"
 
 namespace holdfast::gpt_train::oracle {
 namespace {
@@ -99,6 +100,42 @@ TEST(GptOracle, TheOrthogonalPartOfASmallMatrixIsPublished) {
 }
 
 // Twelve entries of every tensor, spread over it, each moved by 1e-5 to either side.
+// Fields of two numbers, whose lengths are 5 and 10.
+TEST(GptOracle, SeesEachFieldByItsOwnLength) {
+  const std::vector<double> expected = {3, 4, 6, 8};
+  const auto off = [&](std::size_t k, double more) {
+    std::vector<double> found = expected;
+    found[k] += more;
+    return oracle::distance({2, 2}, found, expected);
+  };
+  EXPECT_EQ(off(0, 0), 0);
+  for (const std::size_t k : {0, 1}) EXPECT_NEAR(off(k, 0.5), 0.1, 1e-12);
+  for (const std::size_t k : {2, 3}) EXPECT_NEAR(off(k, -0.5), 0.05, 1e-12);
+  for (const std::size_t k : {0, 1, 2, 3}) EXPECT_EQ(off(k, NAN), INFINITY);
+  EXPECT_EQ(oracle::distance({2, 2}, {3, 4, 6}, expected), INFINITY);
+}
+
+// Of what comes back through queries, keys and values: the row of the largest number, turned round.
+TEST(GptOracle, SeesARowOfEachFieldThatHasRows) {
+  const std::vector<double> expected = answer(Unit::attention_backward, micro, 1);
+  const Shape& s = micro.shape;
+  const auto off = [&](const std::vector<double>& found) {
+    return distance_of_rows(Unit::attention_backward, micro, found, expected);
+  };
+  EXPECT_EQ(off(expected), 0);
+  auto field = expected.begin();
+  for (const std::int64_t width : {s.query_width(), s.key_width(), s.key_width()}) {
+    const auto end = field + s.tokens() * width;
+    const auto largest =
+        std::max_element(field, end, [](double a, double b) { return std::abs(a) < std::abs(b); });
+    const auto row = largest - (largest - field) % width - expected.begin();
+    std::vector<double> found = expected;
+    for (std::int64_t k = row; k < row + width; ++k) found[k] *= -1;
+    EXPECT_GT(off(found), 1);
+    field = end;
+  }
+}
+
 TEST(GptOracle, GradientsAreWhatDifferencesSay) {
   const Tensors at = parameters(micro.shape, Start::bench);
   const Tensors gradients = first_pass().gradients;

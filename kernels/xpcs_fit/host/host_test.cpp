@@ -153,6 +153,21 @@ TEST(XpcsHost, LeavesClippedPointsOutOfDerivatives) {
   }
 }
 
+// In a box of one's own: the model is least where the others' is greatest.
+TEST(XpcsHost, ClipsAModelOfNegativeContrast) {
+  Problem one = at(problem(odd, {}), {-2, 1, 1500, 0.3, 10, 3e-4, 0.1, 1e-5, 0});
+  auto input = std::make_shared<Input>(*one.input);
+  input->box.lower[0] = -3;
+  one.input = input;
+  const std::vector<double> start = input->box.start, expected = oracle::model(one, start);
+  EXPECT_EQ(expected.front(), 1e-10);
+  const auto sums = oracle::in_a_row(oracle::normal_equations(one, start));
+  for (const Variant variant : variants) {
+    EXPECT_LT(largest_difference(result(Unit::g2, variant, one), expected), 2e-12);
+    EXPECT_LT(oracle::distance(result(Unit::normal_equations, variant, one), sums), 1e-11);
+  }
+}
+
 TEST(XpcsHost, KeepsItsDigitsWhereThePowerIsNegative) {
   const Problem one = at(problem(odd, {}), {0.5, 1, 1e4, -1.5, 0, 1e-3, -0.5, 0, 0});
   const std::vector<double> expected = oracle::model(one, one.input->box.start);

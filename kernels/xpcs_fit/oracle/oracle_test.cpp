@@ -9,6 +9,7 @@
 
 #include "runtime/device_code/random.hpp"
 #include "xpcs_fit/data/data.hpp"
+#include "xpcs_fit/oracle/distance.hpp"
 #include "xpcs_fit/oracle/golden.hpp"
 #include "xpcs_fit/problem/model.hpp"
 #include "xpcs_fit/testing/support.hpp"
@@ -126,6 +127,22 @@ TEST(XpcsOracle, HasThePublishedNormalEquations) {
   EXPECT_RELATIVE(soft.cost, 1.575251183500001, 1e-13);
   EXPECT_RELATIVE(soft.matrix[0], 7.284436965858814, 1e-12);
   EXPECT_RELATIVE(soft.gradient[1], 14.115681084474552, 1e-12);
+}
+
+// F = 2, g = (1, 1), N = ((4, 1), (1, 9)): each entry by the size that its parts can have.
+TEST(XpcsOracle, SeesEachOfTheNormalEquationsByItsOwnSize) {
+  const std::vector<double> expected = {2, 1, 1, 4, 1, 1, 9}, sizes = {2, 4, 6, 4, 6, 6, 9};
+  EXPECT_EQ(oracle::distance(expected, expected), 0);
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    std::vector<double> found = expected;
+    for (const double sign : {-1., 1.}) {
+      found[k] = expected[k] + sign * 0.125 * sizes[k];
+      EXPECT_DOUBLE_EQ(oracle::distance(found, expected), 0.125) << k;
+    }
+    found[k] = NAN;
+    EXPECT_EQ(oracle::distance(found, expected), INFINITY) << k;
+  }
+  EXPECT_EQ(oracle::distance({2, 1, 4}, expected), INFINITY);
 }
 
 TEST(XpcsOracle, FindsThePublishedMinimumOfASampleAtRest) {

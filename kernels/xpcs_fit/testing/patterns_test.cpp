@@ -50,5 +50,18 @@ TEST(XpcsPatterns, BeginWithTheTruth) {
   EXPECT_NEAR(sets[11], 1000, 35);
 }
 
+// The others have each parameter a hundredth of itself to either side, so that their F differ.
+TEST(XpcsPatterns, HaveSetsThatAreAPercentFromTheTruth) {
+  constexpr int count = 200;
+  const std::vector<double> known = truth({}, 3), sets = parameter_sets(count, {}, 3);
+  double squares = 0;
+  for (std::size_t k = known.size(); k < sets.size(); ++k) {
+    const double off = sets[k] / known[k % known.size()] - 1;
+    squares += off * off;
+  }
+  const double numbers = static_cast<double>((count - 1) * known.size());
+  EXPECT_NEAR(std::sqrt(squares / numbers), 0.01, 5e-4);
+}
+
 }  // namespace
 }  // namespace holdfast::xpcs_fit

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies between the products where a number is extreme or none, compiled here for the least
+// instruction set.
+#define HOLDFAST_ISA isa_test
+#include "gpt_train/host/rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "gpt_train/host/attention.hpp"
+#include "runtime/backend/backend.hpp"
+
+namespace holdfast::gpt_train::HOLDFAST_ISA {
+namespace {
+
+template <class T>
+class GptRows : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(GptRows, Precisions);
+
+// exp(-a) has left f32 at -89, and f64 at -710.
+TYPED_TEST(GptRows, AGateFarBelowZeroIsShutAndOneFarAboveIsOpen) {
+  using T = TypeParam;
+  for (const double far : {88., 89., 100., 177., 711., 1000., 1420., 1e4, 1e30}) {
+    EXPECT_NEAR(sigmoid<T>(everywhere(T(-far)))[0], 0, 1e-37) << far;
+    EXPECT_EQ(sigmoid<T>(everywhere(T(far)))[0], T(1)) << far;
+  }
+}
+
+// It is neither the largest nor the smallest of its row, nor left out.
+TYPED_TEST(GptRows, ALogitThatIsNoNumberMakesTheLossNone) {
+  using T = TypeParam;
+  constexpr int vocabulary = 67, target = 3;
+  for (const int place : {0, 31, 66}) {
+    std::vector<T> z(vocabulary, T(0.5));
+    EXPECT_FALSE(std::isnan(classify<T>(z.data(), vocabulary, target, true, T(1), false)));
+    z.assign(vocabulary, T(0.5));
+    z[place] = std::numeric_limits<T>::quiet_NaN();
+    EXPECT_TRUE(std::isnan(classify<T>(z.data(), vocabulary, target, true, T(1), false))) << place;
+  }
+}
+
+// A row of two tiles. Its second document begins with the last position of the first tile.
+constexpr Shape two_tiles = {.groups = 1, .repeats = 1, .head = 8, .batch = 1, .columns = 100};
+constexpr int begin_of_second = tile - 1, pitch = 3 * two_tiles.head;
+
+template <class T>
+struct Sequence {
+  std::vector<T> qkv = std::vector<T>(two_tiles.columns * pitch);
+  std::vector<int> segments = std::vector<int>(two_tiles.columns);
+  std::vector<T> o = std::vector<T>(two_tiles.columns * two_tiles.head),
+                 log_sums = std::vector<T>(two_tiles.columns);
+
+  Sequence() {
+    for (std::size_t k = 0; k < qkv.size(); ++k) qkv[k] = static_cast<T>(std::sin(0.7 * double(k)));
+    for (int t = begin_of_second; t < two_tiles.columns; ++t) segments[t] = 1;
+  }
+  T* key(int t) { return qkv.data() + t * pitch + two_tiles.head; }
+};
+
+// Also where it is all that the query sees of a tile.
+TYPED_TEST(GptRows, AKeyThatIsNoNumberLeavesNoneToThoseWhoSeeIt) {
+  using T = TypeParam;
+  const auto backend = open_backend("host");
+  const FusedAttention<T> attention(*backend, two_tiles, false);
+  for (const int place : {begin_of_second, begin_of_second + 5}) {
+    Sequence<T> of;
+    of.key(place)[2] = std::numeric_limits<T>::quiet_NaN();
+    attention.forward(of.qkv.data(), of.segments.data(), of.o.data(), of.log_sums.data());
+    for (int t = 0; t < two_tiles.columns; ++t) {
+      EXPECT_EQ(std::isnan(of.log_sums[t]), t >= place) << t;
+      EXPECT_EQ(std::isnan(of.o[t * two_tiles.head]), t >= place) << t;
+    }
+  }
+}
+
+TYPED_TEST(GptRows, AScoreThatIsNoNumberComesBackToTheKeysThatWereSeen) {
+  using T = TypeParam;
+  constexpr int query = 80;
+  const auto backend = open_backend("host");
+  const FusedAttention<T> attention(*backend, two_tiles, true);
+  Sequence<T> of;
+  attention.forward(of.qkv.data(), of.segments.data(), of.o.data(), of.log_sums.data());
+  of.log_sums[query] = std::numeric_limits<T>::quiet_NaN();
+  std::vector<T> d_o(of.o.size(), T(1)), d_qkv(of.qkv.size());
+  attention.backward(of.qkv.data(), of.segments.data(), of.o.data(), of.log_sums.data(), d_o.data(),
+                     d_qkv.data());
+  for (int t = begin_of_second; t <= query; ++t)
+    for (const int part : {1, 2})  // its key and its value
+      EXPECT_TRUE(std::isnan(d_qkv[t * pitch + part * two_tiles.head])) << t << ' ' << part;
+  EXPECT_FALSE(std::isnan(d_qkv[(query + 1) * pitch]));
+}
+
+}  // namespace
+}  // namespace holdfast::gpt_train::HOLDFAST_ISA
