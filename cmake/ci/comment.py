@@ -12,6 +12,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ LARGEST_ARCHIVE = 200 << 20
 LARGEST_VERDICT = 1 << 20
 LONGEST = 60_000  # of 65 536 characters that a comment may have
 PER_PAGE = 100
+# What zipfile raises at an archive that somebody made by hand: encrypted, of another method, cut short.
+UNREADABLE = (KeyError, RuntimeError, EOFError, zlib.error, zipfile.BadZipFile)
 
 
 class Nothing(Exception):
@@ -117,7 +120,7 @@ def verdict(api: Api, run: dict[str, Any]) -> str:
         packed = io.BytesIO(api.archive(int(kept[-1]["id"])))
         with zipfile.ZipFile(packed) as archive, archive.open(VERDICT) as file:
             return file.read(LARGEST_VERDICT).decode("utf-8", "replace")
-    except (KeyError, zipfile.BadZipFile):
+    except UNREADABLE:
         return ""
 
 
@@ -130,7 +133,8 @@ def quoted(text: str) -> str:
 def comment(run: dict[str, Any], text: str) -> str:
     said = quoted(text).strip() or f"No verdict was reached; the check ended as `{run['conclusion']}`."
     short = run["head_sha"][:12]
-    return f"{MARK}\n{said}\n\n[The check of {short}]({run['html_url']})\n"
+    ended = f"[The check of {short}]({run['html_url']}) ended as `{run['conclusion']}`."
+    return f"{MARK}\n{said}\n\n{ended}\n"
 
 
 def post(api: Api, number: int, body: str) -> str:

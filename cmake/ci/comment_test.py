@@ -39,12 +39,15 @@ class GitHub(ThreadingHTTPServer):
         self.comments: list[dict[str, Any]] = []
         self.files: dict[str, str] | None = {"results/verdict.md": "# holdfast: 1 blocks\n"}
         self.asked: list[tuple[str, str, str | None]] = []
+        self.packed: bytes | None = None  # in place of the files
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def archive(self) -> bytes:
+        if self.packed is not None:
+            return self.packed
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as archive:
             for name, content in (self.files or {}).items():
@@ -200,6 +203,37 @@ def test_without_a_verdict_it_says_how_the_check_ended(github: GitHub, tmp_path:
     github.files = None
     run(github, tmp_path)
     assert "ended as `failure`" in github.comments[0]["body"]
+
+
+def test_a_verdict_does_not_hide_how_the_check_ended(github: GitHub, tmp_path: Path) -> None:
+    github.pulls = [pull(3, REPOSITORY)]
+    github.files = {"results/verdict.md": "# holdfast: well\n"}  # says the change's own judge
+    run(github, tmp_path)
+    body = github.comments[0]["body"]
+    assert "# holdfast: well" in body
+    assert body.endswith("[The check of aaaaaaaaaaaa](https://example.org/runs/77) ended as `failure`.\n")
+
+
+@pytest.mark.parametrize("spoil", ["encrypted", "of another method", "cut", "no archive"])
+def test_an_archive_that_cannot_be_read_is_no_verdict(
+    github: GitHub, tmp_path: Path, spoil: str
+) -> None:
+    github.pulls = [pull(3, REPOSITORY)]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("results/verdict.md", "# holdfast: well\n" * 99)
+    content = bytearray(packed.getvalue())
+    directory = content.rindex(b"PK\1\2")
+    if spoil == "encrypted":
+        content[6] |= 1
+        content[directory + 8] |= 1
+    if spoil == "of another method":
+        content[8] = content[directory + 10] = 99
+    if spoil == "cut":
+        content[60:70] = b"\xff" * 10
+    github.packed = b"" if spoil == "no archive" else bytes(content)
+    run(github, tmp_path)
+    assert "No verdict was reached; the check ended as `failure`" in github.comments[0]["body"]
 
 
 def test_what_the_artifact_says_is_quoted(github: GitHub, tmp_path: Path) -> None:

@@ -8,6 +8,8 @@
 # HOLDFAST_UNDECIDED=warn what the machine leaves undecided is no failure.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# In one of git's hooks these name the caller's repository and index, which the base's checkout would then move.
+unset GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE
 build=${1:-build/release}
 [ $# -gt 0 ] && shift
 holdfast=$build/bin/holdfast

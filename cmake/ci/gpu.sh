@@ -11,6 +11,7 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 tar -xzf "$bundle" -C "$place" --strip-components=1
 mkdir -p "$out"
+rm -rf "${out:?}/results" # of an older tour
 status=0
 "$place/run.sh" --out="$out/tour" "$@" || status=$?
 if [ ! -d "$out/tour/gate_1" ]; then

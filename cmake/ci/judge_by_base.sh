@@ -6,6 +6,7 @@
 # does not know, it says so and leaves the verdict to this tree's own.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+unset GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE # in one of git's hooks those of the caller
 reference=${1:?name what the change is to be merged into, e.g. origin/main}
 build=${2:-build/release}
 

@@ -2,6 +2,7 @@
 """The script as check.yml runs it, to its end: in a small repository of two commits whose builds make a `holdfast` that says
 what it was asked and ends as its commit says."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -64,8 +65,9 @@ def change(place: Path, base_code: int, own: int = 0, read: int = 0, formats: bo
     write(place, "build/release/results/verdict.txt", "verdict of this tree")
 
 
-def judge(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["bash", place / "cmake/ci/judge_by_base.sh", *arguments], capture_output=True, text=True, check=False)
+def judge(place: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = ["bash", place / "cmake/ci/judge_by_base.sh", *arguments]
+    return subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("code", [0, 1])
@@ -93,6 +95,17 @@ def test_this_trees_verdict_stays_and_nothing_is_left_behind(house: Path) -> Non
     assert (house / "build/release/results/verdict.txt").read_text("utf-8") == "verdict of this tree"
     assert git(house, "worktree", "list").count("\n") == 1
     assert git(house, "status", "--porcelain") == before
+
+
+def test_in_a_hook_the_base_of_this_tree_judges_and_the_callers_index_stays(house: Path, tmp_path: Path) -> None:
+    change(house, 1)
+    git(tmp_path, "init", "--quiet", "--initial-branch=main", "other")
+    before = git(house, "ls-files", "--stage")
+    for variables in ({"GIT_DIR": str(tmp_path / "other/.git")}, {"GIT_INDEX_FILE": str(house / ".git/index")}):
+        done = judge(house, "main", **variables)
+        assert done.returncode == 1, done.stderr
+        assert "holdfast of the base: check " in done.stdout
+        assert git(house, "ls-files", "--stage") == before
 
 
 @pytest.mark.parametrize("code", [0, 1, 3, 4])

@@ -22,27 +22,32 @@ hold() {
   fi
   "$@" || failed+=("$part")
 }
-files() { git ls-files -z -- "$@"; }
+# What git has of a kind, in `listed`. That it lists nothing, as of a tree that is not its or not ours, passes nothing.
+list() {
+  mapfile -d '' -t listed < <(git ls-files -z -- "${@:2}")
+  [ ${#listed[@]} -gt 0 ] && return
+  echo "lint: git lists no file for $1" >&2
+  failed+=("$1")
+  return 1
+}
 
 for part in "${parts[@]}"; do
   echo "== $part"
   case "$part" in
     format)
-      mapfile -d '' -t sources < <(files '*.cpp' '*.hpp' '*.cu' '*.cuh')
-      hold format clang-format --dry-run --Werror "${sources[@]}"
+      list format '*.cpp' '*.hpp' '*.cu' '*.cuh' && hold format clang-format --dry-run --Werror "${listed[@]}"
       ;;
     shell)
-      mapfile -d '' -t scripts < <(files '*.sh' .ci/run)
-      hold shell shellcheck --external-sources "${scripts[@]}"
+      list shell '*.sh' .ci/run && hold shell shellcheck --external-sources "${listed[@]}"
       ;;
     workflows)
-      mapfile -d '' -t workflows < <(files '.github/workflows/*.yml')
-      hold workflows zizmor --pedantic --offline --quiet "${workflows[@]}"
-      hold workflows check-jsonschema --builtin-schema vendor.github-workflows "${workflows[@]}"
+      list workflows '.github/workflows/*.yml' || continue
+      hold workflows zizmor --pedantic --offline --quiet "${listed[@]}"
+      hold workflows check-jsonschema --builtin-schema vendor.github-workflows "${listed[@]}"
       ;;
     python)
-      mapfile -d '' -t programs < <(files '*.py')
-      hold python ruff check --quiet "${programs[@]}"
+      list python '*.py' || continue
+      hold python ruff check --quiet "${listed[@]}"
       hold python mypy --no-error-summary reporting/holdfast_report
       ;;
     tidy)

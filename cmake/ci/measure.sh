@@ -11,6 +11,10 @@ shift 2
 build=${BUILD:-build/release}
 read -ra devices <<< "${DEVICES:-host cuda-dry:sm_90}"
 named=("$@")
+if [ ${#devices[@]} = 0 ]; then
+  echo "measure: DEVICES='$DEVICES' names no device" >&2
+  exit 3
+fi
 
 # The suites of the build with a case of this tier for a device; a smaller tier is part of a larger one.
 with_cases_for() {
@@ -32,6 +36,10 @@ for device in "${devices[@]}"; do
   if [ ${#named[@]} = 0 ]; then
     listed=$(with_cases_for "$device")
     mapfile -t suites < <(printf '%s' "${listed:+$listed$'\n'}")
+  fi
+  if [ ${#suites[@]} = 0 ]; then
+    echo "measure: no suite of $build has a case of the tier $tier for $device; is the device spelled so?" >&2
+    status=3
   fi
   for suite in "${suites[@]}"; do
     "$build/bin/holdfast" run "$suite" --device="$device" --tier="$tier" --out="$results" || status=$?

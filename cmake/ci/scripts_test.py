@@ -163,6 +163,16 @@ def test_a_suite_that_is_named_is_measured_wherever_it_is_wanted(
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize("devices", ["host cudadry:sm_90", " "])
+def test_a_device_that_no_suite_has_cases_for_is_incomplete(
+    build: Path, tmp_path: Path, devices: str
+) -> None:
+    (build / "bin" / "broken.list.json").unlink()
+    done = run("measure.sh", "smoke", tmp_path / "results", BUILD=build, DEVICES=devices)
+    assert done.returncode == 3, "what was to be measured and is not is no pass"
+    assert "measure: " in done.stderr
+
+
 SELF_TESTED = """#!/usr/bin/env bash
 echo "$*" >> "$(dirname "$0")/asked"
 for argument in "$@"; do case "$argument" in --out=*) out=${argument#--out=} ;; esac; done
@@ -219,6 +229,14 @@ def test_a_named_suite_alone_is_held_against_itself(tmp_path: Path, suite: str, 
     done = run("selftest.sh", results, suite, BUILD=build)
     assert self_tested(build) == [suite]
     assert done.returncode == code, done.stderr
+
+
+def test_a_named_suite_without_results_is_not_taken_for_tested(tmp_path: Path) -> None:
+    results, build = measured(tmp_path, "good")
+    done = run("selftest.sh", results, "good", "gone", BUILD=build)
+    assert self_tested(build) == ["good"]
+    assert done.returncode == 3
+    assert f"{results} has no results of the host for gone" in done.stderr
 
 
 def test_a_night_without_results_of_the_host_is_not_held_against_itself(tmp_path: Path) -> None:
@@ -320,6 +338,17 @@ def test_a_tour_is_gathered_and_its_exit_code_kept(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "results" / "cuda" / "toy.json").exists()
 
 
+def test_of_two_tours_into_one_folder_the_second_is_gathered(tmp_path: Path) -> None:
+    measures = TOUR + 'mkdir -p "$out/gate_1/cuda" && echo "$tour" > "$out/gate_1/cuda/toy.json"\n'
+    bundle = packed(tmp_path, {"run.sh": measures})
+    for tour in ("1", "2"):
+        assert run("gpu.sh", bundle, tmp_path / "out", tour=tour).returncode == 0
+    assert (tmp_path / "out" / "results" / "cuda" / "toy.json").read_text() == "2\n"
+    (tmp_path / "none").mkdir()
+    assert run("gpu.sh", packed(tmp_path / "none", {"run.sh": "exit 0"}), tmp_path / "out").returncode == 0
+    assert not (tmp_path / "out" / "results" / "gate_1").exists()
+
+
 def test_a_tour_that_measured_nothing_is_incomplete(tmp_path: Path) -> None:
     done = run("gpu.sh", packed(tmp_path, {"run.sh": TOUR}), tmp_path / "out")
     assert done.returncode == 3
@@ -338,3 +367,20 @@ def test_lint_names_a_tool_that_is_missing(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "shellcheck is not installed" in done.stderr
+
+
+def test_lint_of_a_tree_that_git_does_not_list_is_not_clean(tmp_path: Path) -> None:
+    for name in ("clang-format", "cmake/ci/lint.sh"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "clang-format").write_text("#!/bin/sh\nexit 0\n")
+    (tmp_path / "clang-format").chmod(0o755)
+    shutil.copy(ROOT / "cmake" / "ci" / "lint.sh", tmp_path / "cmake" / "ci")
+    done = subprocess.run(
+        ["bash", tmp_path / "cmake" / "ci" / "lint.sh", "format"],
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "git lists no file for format" in done.stderr

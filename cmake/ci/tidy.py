@@ -117,6 +117,9 @@ def main(arguments: list[str]) -> int:
     ]
 
     every = entries(build)
+    if not every:
+        print(f"tidy: {build} compiles no source: cmake --preset lint", file=sys.stderr)
+        return 2
     # Of a list with two commands for a source it would take both.
     (notes / "compile_commands.json").write_text(json.dumps(every), "utf-8")
     todo = [

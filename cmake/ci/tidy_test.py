@@ -100,6 +100,13 @@ def test_a_source_with_two_commands_is_read_once_and_a_copy_in_the_build_never(
     assert [entry["command"][-1] for entry in kept] == ["0", "3"]
 
 
+def test_a_build_that_compiles_nothing_is_not_clean(house: House) -> None:
+    house.commands("build/copy.cpp")
+    code, read, said = house.tidy()
+    assert (code, read) == (2, [])
+    assert "compiles no source" in said
+
+
 def test_a_build_that_is_not_configured_is_named(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, TIDY, tmp_path], capture_output=True, text=True, check=False

@@ -293,6 +293,23 @@ def test_a_base_can_be_named_and_one_that_is_none_is_bad_input(tree: Path) -> No
     assert "HOLDFAST_BASE=nowhere is no commit" in missing.stderr
 
 
+# As git sets them for a hook in a worktree, or for what `git rebase --exec` runs.
+@pytest.mark.parametrize("variables", [{"GIT_DIR": ".git"}, {"GIT_INDEX_FILE": ".git/index"}])
+def test_in_a_hook_the_callers_branch_and_index_stay_as_they_are(tree: Path, variables: dict[str, str]) -> None:
+    git(tree, "checkout", "--quiet", "-b", "topic")
+    commit(tree, "0.0011")
+    (tree / "step_seconds").write_text("0.00105")
+    git(tree, "add", "step_seconds")
+    asked = [["symbolic-ref", "HEAD"], ["status", "--short"], ["ls-files", "--stage"]]
+    before = [run(tree, "git", *words).stdout for words in asked]
+    build(tree)
+    for base in ("main", "main~1"):  # the second one moves the base's tree
+        named = {name: str(tree / value) for name, value in variables.items()}
+        found = run(tree, "cmake/ci/compare.sh", "build/release", HOLDFAST_BASE=base, **named)
+        assert found.returncode == 1, found.stdout + found.stderr
+        assert [run(tree, "git", *words).stdout for words in asked] == before
+
+
 def test_what_an_undecided_comparison_is_can_be_said(tree: Path) -> None:
     assert compare(tree, HOLDFAST_UNDECIDED="warn").returncode == 0
     nonsense = compare(tree, HOLDFAST_UNDECIDED="perhaps")
