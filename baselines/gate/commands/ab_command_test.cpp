@@ -34,6 +34,23 @@ class AbCommand : public FakeSuiteCommand {
         {build("base"), build("head", head_seconds), "--filter=add", "--unit=0.001", "--real-time"},
         more));
   }
+  // A build that answers as the fake suite lists, by a shell's lines of `answers` to each `line`.
+  std::string scripted(const std::string& name, const std::string& answers) const {
+    const fs::path binary = folder_.path() / name / "fake_suite";
+    fs::create_directories(binary.parent_path());
+    write_file(binary, text("#!/bin/sh\ncase $1 in --list=json) exec ", FAKE_SUITE_BINARY,
+                            " $1 ;; esac\necho ready 1\nwhile read -r line; do case $line in\n"
+                            "  batch*) echo ok ;;\n  ",
+                            answers, "\nesac; done\n"));
+    fs::permissions(binary, fs::perms::owner_all);
+    return binary.string();
+  }
+  void expect_incomplete(const std::string& base, const std::string& head,
+                         const std::string& sentence) const {
+    const Outcome outcome = ab({base, head, "--filter=add", "--unit=0.001", "--real-time"});
+    EXPECT_EQ(outcome.code, 3) << outcome.complaints;
+    EXPECT_THAT(outcome.output, AllOf(StartsWith("INCOMPLETE "), HasSubstr(sentence)));
+  }
   void expect_refusal(const std::vector<std::string>& arguments, const std::string& sentence) {
     const Outcome outcome = ab(arguments);
     EXPECT_EQ(outcome.code, 2);
@@ -88,6 +105,25 @@ TEST_F(AbCommand, ASuiteThatDiesIsIncompleteWithItsLastWords) {
   EXPECT_EQ(outcome.code, 3);
   EXPECT_THAT(outcome.output,
               AllOf(StartsWith("INCOMPLETE "), HasSubstr("SIGSEGV"), HasSubstr("about to fall")));
+}
+
+TEST_F(AbCommand, ABuildWithoutTheVariantThatIsComparedIsIncompleteOnEitherSide) {
+  const std::string well = build("well"), none = scripted("none", "*) echo none ;;");
+  expect_incomplete(well, none, "the head's suite answered 'none' when asked for a sample");
+  expect_incomplete(none, well, "the base's suite answered 'none' when asked for a sample");
+}
+
+TEST_F(AbCommand, AnAnswerBeforeItsQuestionIsNone) {
+  const std::string early = scripted("early", "*) echo 0.001 0.001; echo 0.0001 0.0001 ;;");
+  expect_incomplete(build("well"), early, "said '0.0001 0.0001' before it was asked");
+}
+
+TEST_F(AbCommand, WhatIsMoreOrOtherThanASampleIsNone) {
+  const std::string well = build("well");
+  for (const char* words : {"0.001 0.001 0 0 0", "0.001 0.001 0 no", "0.001 0.001x", "0.001",
+                            "inf 0.001", "1e999 0.001", "0.001 nan"})
+    expect_incomplete(well, scripted("odd", text("*) echo ", words, " ;;")),
+                      text("the head's suite answered '", words, "' when asked for a sample"));
 }
 
 TEST_F(AbCommand, ACaseThatTheHeadLacksIsNamedAndIncomplete) {

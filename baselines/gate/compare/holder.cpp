@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/compare/holder.hpp"
 
+#include <charconv>
+#include <cmath>
 #include <sstream>
+#include <vector>
 
 #include "gate/documents/case_name.hpp"
 
 namespace holdfast::gate {
 namespace {
+
+constexpr std::string_view reference_variant = "reference";
 
 Task task_of(const Builds::Build& build, const Held& held, const std::string& padding) {
   Task task{.program = build.binary,
@@ -18,6 +23,34 @@ Task task_of(const Builds::Build& build, const Held& held, const std::string& pa
   // What a suite would start itself again for; a pair lives too short for that.
   task.environment.emplace("GOMP_SPINCOUNT", "1000");
   return task;
+}
+
+// Of a word that is a number as a whole.
+std::optional<double> number(const std::string& word) {
+  double value = 0;
+  const char* end = word.data() + word.size();
+  const auto [stop, problem] = std::from_chars(word.data(), end, value);
+  if (problem != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+// "REAL CPU [WAITED [DISTURBED]]"; empty where the line is anything else. Waits that fell, as of a
+// thread that ended, tell nothing.
+std::optional<Sample> sample_of(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<double> told;
+  for (std::string word; stream >> word;) {
+    const auto value = number(word);
+    if (!value) return std::nullopt;
+    told.push_back(*value);
+  }
+  if (told.size() < 2 || told.size() > 4 || !(told[0] > 0) || !(told[1] > 0)) return std::nullopt;
+  Sample found;
+  found.real = told[0];
+  found.cpu = told[1];
+  if (told.size() > 2 && told[2] >= 0) found.waited = told[2];
+  found.disturbed = told.size() > 3 && told[3] != 0;
+  return found;
 }
 
 }  // namespace
@@ -37,19 +70,18 @@ int Holder::ready() {
 }
 
 void Holder::set_batch(int steps) {
-  (void)ask(text("batch ", steps));
+  if (const std::string line = ask(text("batch ", steps)); line != "ok")
+    throw BuildError(is_head_, Fault::incomplete,
+                     text("suite answered '", line, "' when told the steps of a sample"));
 }
 
 std::optional<Sample> Holder::sample(std::string_view variant) {
   const std::string line = ask(variant);
-  if (line == "none") return std::nullopt;
-  Sample found;
-  std::istringstream words(line);
-  if (!(words >> found.real >> found.cpu) || !(found.real > 0) || !(found.cpu > 0))
+  if (line == "none" && variant == reference_variant) return std::nullopt;
+  const auto found = sample_of(line);
+  if (!found)
     throw BuildError(is_head_, Fault::incomplete,
                      text("suite answered '", line, "' when asked for a sample"));
-  if (double waited = 0; words >> waited) found.waited = waited;
-  if (int disturbed = 0; words >> disturbed) found.disturbed = disturbed != 0;
   return found;
 }
 

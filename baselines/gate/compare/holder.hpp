@@ -27,7 +27,7 @@ class Holder {
   // Waits until it is; the steps of a sample that it wants.
   int ready();
   void set_batch(int steps);
-  // Empty where the case has no such variant.
+  // Empty where the case has no reference variant, which alone it may lack.
   std::optional<Sample> sample(std::string_view variant);
 
  private:

@@ -108,7 +108,21 @@ std::string Conversation::read_line() {
   }
 }
 
+// What is said unasked would be taken for the answer to the next question, and that for the answer
+// to the one after it.
+void Conversation::expect_silence() {
+  pollfd end = {*output_, POLLIN, 0};
+  std::array<char, 256> buffer;
+  if (::poll(&end, 1, 0) > 0 && (end.revents & POLLIN) != 0)
+    if (const ssize_t got = ::read(*output_, buffer.data(), buffer.size()); got > 0)
+      received_.append(buffer.data(), static_cast<std::size_t>(got));
+  if (!received_.empty())
+    give_up(text("said '", received_.substr(0, std::min(received_.find('\n'), buffer.size())),
+                 "' before it was asked"));
+}
+
 std::string Conversation::ask(std::string_view line) {
+  expect_silence();
   const std::string said = std::string(line) + '\n';
   // A child that is gone raises SIGPIPE, which would end this process as well.
   struct sigaction ignore = {}, before = {};

@@ -23,9 +23,11 @@ class Conversation {
   // The next line the child says, without its end. A child that ends, or says nothing in time,
   // throws Error(incomplete) with its last words; one that refuses passes on its own sentence.
   std::string read_line();
+  // Its answer, and no line that it said before it was asked.
   std::string ask(std::string_view line);
 
  private:
+  void expect_silence();
   [[noreturn]] void ended();
   [[noreturn]] void give_up(std::string_view why);
 
