@@ -51,6 +51,19 @@ TEST_F(Ratcheting, OneLuckyRunProposesNothing) {
   EXPECT_FALSE(proposed());
 }
 
+TEST_F(Ratcheting, InvalidRunsOfTheHistoryConfirmNothing) {
+  accepted(toy::host());
+  for (const char* utc : {"2026-11-22T12:00:00Z", "2026-11-23T12:00:00Z"}) {
+    Results invalid = run_of(12, utc);
+    invalid.quality.valid = false;
+    invalid.quality.reasons = {"the hypervisor kept the CPUs"};
+    remember(invalid);
+  }
+  store(run_of(12, "2026-11-24T12:00:00Z"));
+  expect_output(check({"--store=" + store_.string()}), 0, HasSubstr("not proposed yet"));
+  EXPECT_FALSE(proposed());
+}
+
 TEST_F(Ratcheting, ASecondFreshRunProposesTheMiddleOfBothAndAcceptsNothing) {
   accepted(toy::host());
   store(run_of(12, "2026-11-22T12:00:00Z"));

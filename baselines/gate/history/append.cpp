@@ -115,6 +115,23 @@ std::vector<std::string> caveats_of_part(const Verdict& verdict, bool all_held) 
   return kept;
 }
 
+// Whether the verdict is of these results: not of those before them, which had other values, nor of
+// other suites alone.
+bool is_of(const Verdict& verdict, const Results& results) {
+  std::map<std::string, std::vector<NamedMetric>> measured;  // by case
+  for (const CaseResult& result : results.cases) measured[result.id] = named_metrics(result);
+  bool speaks = verdict.rows.empty();  // of what stopped it
+  for (const Row& row : verdict.rows) {
+    if (row.device_class != results.env.device_class || suite_of(row.case_id) != results.suite)
+      continue;
+    speaks = true;
+    const NamedMetric* now = find_measured(measured[row.case_id], row.variant, row.metric);
+    if (now && now->kind == row.kind && row.value && *row.value != now->measured->value)
+      return false;
+  }
+  return speaks;
+}
+
 // What the gate said about this part.
 void judge(HistoryRun& run, const std::string& device_class, const Verdict& verdict) {
   std::map<HistorySeries, const Row*> rows;
@@ -172,6 +189,7 @@ MeasuredRun measured_run(const Results& results, const Meanings& metrics, const 
       .env = to_json(results).at("env"),
       .partial = results.partial,
       .invalid = results.quality.valid ? std::vector<std::string>() : results.quality.reasons};
+  if (!results.quality.valid && made.run.invalid.empty()) made.run.invalid = {"no reason given"};
   for (const CaseResult& result : results.cases) {
     if (result.status != "ok") continue;
     for (const NamedMetric& metric : named_metrics(result)) {
@@ -189,7 +207,7 @@ MeasuredRun measured_run(const Results& results, const Meanings& metrics, const 
       if (meaning.unit == "1") meaning.unit = unit_of_name(metric.name);
     }
   }
-  if (verdict) judge(made.run, results.env.device_class, *verdict);
+  if (verdict && is_of(*verdict, results)) judge(made.run, results.env.device_class, *verdict);
   return made;
 }
 

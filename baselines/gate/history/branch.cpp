@@ -94,8 +94,8 @@ class Repository {
     const Outcome found = git(data_.repository, {"remote", "get-url", data_.remote});
     if (!succeeded(found))
       throw Error(Fault::bad_input,
-                  text("--remote=", data_.remote, ": ", data_.repository.string(),
-                       " knows no such remote; give its address, or --repository=DIR"));
+                  text("--remote=", data_.remote, ": the repository ", data_.repository.string(),
+                       " has no such remote; give its address, or --repository=DIR"));
     const std::string url = trimmed(found.output);
     const bool relative = url.find(':') == std::string::npos && url.front() != '/';
     return relative ? fs::absolute(data_.repository / url).string() : url;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "gate/base/numbers.hpp"
 
@@ -35,13 +36,49 @@ double allowance_for_few(std::size_t n) {
 // Noise below this is rounding: counts repeat exactly, and ln() of equal counts may not.
 constexpr double least_deviation = 1e-4;
 
-// The robust variance of values[i + lag] - values[i], whose centre is 0.
-double variance_of_differences(const std::vector<double>& values, std::size_t lag) {
-  std::vector<double> sizes;
-  for (std::size_t i = lag; i < values.size(); ++i)
-    sizes.push_back(std::abs(values[i] - values[i - lag]));
+// A change between medians of three that is so many deviations of a value is a step, and no noise.
+constexpr double clear_step = 8;
+constexpr std::size_t points_of_a_level = 3;
+constexpr std::size_t fewest_differences = 6;
+
+// How many clear steps lie before each value.
+std::vector<int> clear_steps(const std::vector<double>& values, double deviation) {
+  const double least = clear_step * std::max(deviation, least_deviation);
+  const auto level = [&](std::size_t i) {
+    return median({values[i], values[i + 1], values[i + 2]});
+  };
+  std::vector<int> steps(values.size(), 0);
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    const bool is_step = i >= points_of_a_level && i + points_of_a_level <= values.size() &&
+                         std::abs(level(i) - level(i - points_of_a_level)) > least;
+    steps[i] = steps[i - 1] + (is_step ? 1 : 0);
+  }
+  return steps;
+}
+
+// The robust variance of differences, whose centre is 0.
+double variance_of(std::vector<double> sizes) {
   const double deviation = normal_scale * median(std::move(sizes));
   return deviation * deviation;
+}
+
+double variance_of_neighbours(const std::vector<double>& values) {
+  std::vector<double> sizes;
+  for (std::size_t i = 1; i < values.size(); ++i)
+    sizes.push_back(std::abs(values[i] - values[i - 1]));
+  return variance_of(std::move(sizes));
+}
+
+// Of values[i + lag] - values[i] where as many steps lie before both; none where these are too few.
+// In a short series most differences of a far lag cross a step, and would make noise of it,
+// whatever its size.
+std::optional<double> variance_at(std::size_t lag, const std::vector<double>& values,
+                                  const std::vector<int>& steps) {
+  std::vector<double> sizes;
+  for (std::size_t i = lag; i < values.size(); ++i)
+    if (steps[i] == steps[i - lag]) sizes.push_back(std::abs(values[i] - values[i - lag]));
+  if (sizes.size() < fewest_differences) return std::nullopt;
+  return variance_of(std::move(sizes));
 }
 
 // Sums of squares about the mean of any stretch, in constant time.
@@ -147,12 +184,18 @@ double long_run_variance(const std::vector<double>& values) {
   constexpr double floor = least_deviation * least_deviation;
   if (values.size() < 2) return floor;
   if (values.size() < 2 * farthest_lag)
-    return std::max(floor, 0.5 * variance_of_differences(values, 1));
+    return std::max(floor, 0.5 * variance_of_neighbours(values));
   const double near =
-      variance_of_differences(values, 1);  // 2 v (1 - r) for noise of variance v, correlation r^lag
-  double far = 0;  // 2 v (1 - r^lag), nearly 2 v; the mean of a few lags is steadier
+      variance_of_neighbours(values);  // 2 v (1 - r) for noise of variance v, correlation r^lag
+  // 2 v (1 - r^lag), nearly 2 v; the mean of a few lags is steadier.
+  const std::vector<int> steps = clear_steps(values, std::sqrt(near / 2));
+  double far = 0, lags = 0;
   for (std::size_t lag = nearest_far_lag; lag <= farthest_lag; ++lag)
-    far += variance_of_differences(values, lag) / (farthest_lag - nearest_far_lag + 1);
+    if (const auto variance = variance_at(lag, values, steps)) {
+      far += *variance;
+      ++lags;
+    }
+  if (lags > 0) far /= lags;
   const double plain = 0.5 * std::max(near, far);
   if (plain <= floor) return floor;
   const double correlation = std::min(1 - 0.5 * near / plain, most_correlation);

@@ -22,8 +22,13 @@ HistoryLine line_of(const HistoryFile& file, const HistoryRun& run) {
           .branch = run.commit.branch.value_or("")};
 }
 
-void add_lines(const HistoryFile& file, const HistoryRun& run, const Wanted& wanted,
-               std::vector<HistoryLine>& lines) {
+bool is_timed(const HistoryMeanings& meanings, const std::string& metric) {
+  const auto at = meanings.find(metric);
+  return at != meanings.end() && (at->second.kind == "time" || at->second.kind == "ratio");
+}
+
+void add_lines(const HistoryFile& file, const HistoryRun& run, const HistoryMeanings& meanings,
+               const Wanted& wanted, std::vector<HistoryLine>& lines) {
   HistoryLine line = line_of(file, run);
   for (const HistoryPoint& point : run.points) {
     if (!wanted(*point.series, run.commit.name)) continue;
@@ -32,6 +37,7 @@ void add_lines(const HistoryFile& file, const HistoryRun& run, const Wanted& wan
     line.metric = point.series->metric;
     line.value = point.value.value;
     line.mad = point.value.spread();
+    line.unsound = !run.invalid.empty() && is_timed(meanings, point.series->metric);
     line.verdict = point.verdict;
     lines.push_back(line);
   }
@@ -120,9 +126,9 @@ StoredHistory read_store(const fs::path& folder, const Wanted& wanted) {
   Places places;
   const Store store = open_history(folder);
   for (const HistoryFile& file : history_files(store)) {
-    for_each_run(file, [&](const HistoryRun& run, const HistoryMeanings&) {
+    for_each_run(file, [&](const HistoryRun& run, const HistoryMeanings& meanings) {
       note(run, places);
-      add_lines(file, run, wanted, lines);
+      add_lines(file, run, meanings, wanted, lines);
     });
   }
   history.commits = in_order(places);
@@ -153,15 +159,15 @@ std::vector<HistoryLine> last_runs(const fs::path& folder, const Results& now, s
   for (const HistoryFile& file : files) {
     if (file.device_class != now.env.device_class) continue;
     if (found.size() >= runs || looked_at > newest_values) break;
-    for_each_run(file, [&](const HistoryRun& run, const HistoryMeanings&) {
+    for_each_run(file, [&](const HistoryRun& run, const HistoryMeanings& meanings) {
       looked_at += run.points.size();
-      if (run.suite != now.suite || run.utc >= now.run.utc ||
+      if (run.suite != now.suite || run.utc >= now.run.utc || !run.invalid.empty() ||
           run.fingerprint() != now.env.fingerprint)
         return;
       std::vector<HistoryLine>& lines = found[run.utc];
       lines.clear();
       add_lines(
-          file, run, [](const auto&, const auto&) { return true; }, lines);
+          file, run, meanings, [](const auto&, const auto&) { return true; }, lines);
       if (found.size() > runs && found.begin()->first < run.utc) found.erase(found.begin());
     });
   }

@@ -28,6 +28,7 @@ struct HistoryLine {
   Interned aside = {};
   double value = 0;
   std::optional<double> mad = {};  // between processes
+  bool unsound = false;            // a time or a ratio of a measurement that is not valid
   std::optional<Interned> verdict = {};
 };
 

@@ -168,6 +168,39 @@ TEST_F(History, VerdictsAreJoined) {
   EXPECT_EQ(read_history(store_)[1].verdict, std::nullopt);
 }
 
+TEST_F(History, AVerdictOfWhatWasMeasuredBeforeIsNotJoined) {
+  measure(run_of());
+  Verdict verdict;
+  verdict.rows.push_back({.case_id = "toy/step/f64",
+                          .device_class = "cuda-dry-sm_90",
+                          .variant = "optimized",
+                          .metric = "launches",
+                          .kind = "exact",
+                          .verdict = "PASS",
+                          .value = 4.0});
+  EXPECT_TRUE(measured_run(run_of(), {}, &verdict).run.verdict);
+  EXPECT_FALSE(measured_run(run_of("abc", "2026-11-21T12:00:00Z", 5), {}, &verdict).run.verdict);
+  verdict.rows.front().case_id = "other/step/f64";
+  EXPECT_FALSE(measured_run(run_of(), {}, &verdict).run.verdict) << "nobody judged this suite";
+  verdict.rows.clear();
+  EXPECT_TRUE(measured_run(run_of(), {}, &verdict).run.verdict) << "it was stopped";
+}
+
+TEST_F(History, ARunThatIsInvalidWithoutAReasonIsInvalid) {
+  Results invalid = run_of();
+  invalid.quality.valid = false;
+  EXPECT_THAT(measured_run(invalid, {}, nullptr).run.invalid, ElementsAre("no reason given"));
+}
+
+TEST_F(History, TimesOfWhatIsNotValidAreUnsoundAndCountsAreNot) {
+  Results invalid = run_of();
+  invalid.quality.valid = false;
+  append(invalid);
+  append(run_of("def", "2026-11-22T12:00:00Z"));
+  for (const HistoryLine& line : read_history(store_))
+    EXPECT_EQ(line.unsound, line.commit == "abc" && line.metric == "speedup") << line.metric;
+}
+
 TEST_F(History, AnUncommittedTreeIsNamedByItsContent) {
   Results dirty = run_of();
   dirty.run.git_dirty = true;

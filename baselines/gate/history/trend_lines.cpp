@@ -105,13 +105,19 @@ void analyse(TrendSeries& series, const std::optional<std::string>& anchor) {
     const std::string& branch = point.line->branch;
     return sides.contains(branch) ? branch : point.line->aside.text();
   };
+  // What is not valid says nothing of a level, where there is anything else.
+  const bool any_sound = std::ranges::any_of(
+      series.points, [](const TrendPoint& point) { return !point.line->unsound; });
   std::map<std::string, std::map<std::string, Group>> groups;  // by fingerprint and branch
+  std::size_t last = 0;
   for (std::size_t i = 0; i < series.points.size(); ++i) {
-    const TrendPoint& point = series.points[i];
-    groups[point.line->fingerprint][branch_of(point)].push_back(i);
+    TrendPoint& point = series.points[i];
+    point.outlier = any_sound && point.line->unsound;
+    if (point.outlier) continue;
+    groups[point.line->fingerprint][branch_of(point)].push_back(last = i);
   }
-  const Group& newest =
-      groups[series.points.back().line->fingerprint][branch_of(series.points.back())];
+  const TrendPoint& end = series.points[last];
+  const Group& newest = groups[end.line->fingerprint][branch_of(end)];
   for (const auto& [fingerprint, branches] : groups)
     for (const auto& [branch, group] : branches)
       find_changes(series, group, &group == &newest, anchor);

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 namespace holdfast::gate {
 namespace {
 
@@ -43,6 +45,18 @@ TEST(Trend, SmallChangesAddUpToADrift) {
   const auto series = find_trends(lines, {});
   ASSERT_TRUE(series[0].drift);
   EXPECT_NEAR(series[0].drift->change, 0.06, 1e-12);
+}
+
+TEST(Trend, WhatIsNotValidIsAnOutlierAndNoLevel) {
+  auto lines = lines_of({{10, 100}, {5, 150}});
+  for (std::size_t i = 10; i < 15; ++i) lines[i].unsound = true;
+  const TrendSeries series = find_trends(lines, {}).front();
+  EXPECT_THAT(series.changes, SizeIs(0));
+  EXPECT_FALSE(series.drift);
+  EXPECT_THAT(series.segments, SizeIs(1));
+  EXPECT_EQ(std::ranges::count(series.points, true, &TrendPoint::outlier), 5);
+  for (HistoryLine& line : lines) line.unsound = true;
+  EXPECT_THAT(find_trends(lines, {}).front().changes, SizeIs(1)) << "there is nothing better";
 }
 
 TEST(Trend, DriftCountsFromTheLastAcceptedBaseline) {
