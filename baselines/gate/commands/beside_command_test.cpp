@@ -168,6 +168,28 @@ TEST_F(Beside, ABaseThatFallsLeavesTheHeadItsResults) {
   EXPECT_FALSE(fs::exists(side_));
 }
 
+TEST_F(Beside, WhatABaseLostIsToldAndNotCalledWell) {
+  builds(1e-3);
+  ASSERT_EQ(measure("falls_as_base").code, 0);
+  const Outcome nothing = confirm();
+  EXPECT_EQ(nothing.code, 0) << nothing.complaints;
+  EXPECT_THAT(
+      nothing.output,
+      AllOf(HasSubstr("fake_suite on host-fake-1t: beside the base, which brought no result"),
+            HasSubstr("passed; not all was held against the base")));
+  ASSERT_EQ(measure().code, 0);
+  Results side = read_results(side_);
+  side.cases[0].status = "crashed";
+  side.cases[0].reason = "killed by signal 11";
+  write_file(side_, canonical(to_json(side)));
+  ASSERT_EQ(accept().code, 0);
+  EXPECT_THAT(
+      confirm().output,
+      AllOf(HasSubstr("fake_suite/add/n:8/f64 on host-fake-1t: beside the "
+                      "base, which lost it (crashed): killed by signal 11"),
+            HasSubstr("passed; not all was held against the base"), Not(HasSubstr("(well)"))));
+}
+
 TEST_F(Beside, ABaseThatWasMeasuredInVainIsNothingToBeHeldAgainst) {
   builds(1.5e-3);
   ASSERT_EQ(measure("shared_as_base").code, 0);

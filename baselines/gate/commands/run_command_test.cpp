@@ -13,6 +13,7 @@
 #include "formats/schema_check.hpp"
 #include "gate/documents/results.hpp"
 #include "gate/documents/unrequested.hpp"
+#include "gate/testing/fake_build.hpp"
 #include "gate/testing/fake_suite_command.hpp"
 
 namespace holdfast::gate {
@@ -273,6 +274,18 @@ class Resumed : public RunCommand {
     EXPECT_THAT(outcome.complaints, AllOf(HasSubstr("process 1 of "), Not(HasSubstr("goes on")),
                                           Not(HasSubstr("measured already"))));
   }
+  // A build of the fake suite whose binary is another wherever `step_seconds` is.
+  Outcome run_build(double step_seconds, const std::string& behaviour = "ok",
+                    const Variables& environment = {}) const {
+    const fs::path folder = folder_.path() / "build";
+    const std::string binary = toy::fake_build(folder, step_seconds).string();
+    write_file(folder / "content.json",
+               R"({"content": "sha256:c0", "git": {"dirty": false, "sha": null}})");
+    return holdfast(
+        behaviour,
+        {"run", binary, "--device=host", "--out=" + results_.string(), "--processes=2", "--resume"},
+        environment);
+  }
   // A valgrind of 100 instructions a step, first in PATH.
   Variables with_valgrind() const {
     const fs::path valgrind = folder_.path() / "valgrind";
@@ -322,6 +335,38 @@ TEST_F(Resumed, WhatWasMeasuredOfOtherDeviceCodeIsNotThere) {
               HasSubstr("is measured already"));
   expect_measured_anew(run("ok", {"--processes=2", "--resume"}));
   EXPECT_EQ(results().run.sources, std::nullopt);
+}
+
+TEST_F(Resumed, WhatIsLeftOfAnotherBinaryOfThisContentIsNotGoneOnFrom) {
+  EXPECT_EQ(run_build(1e-3, "stop_in_case").signal, SIGTERM);
+  expect_measured_anew(run_build(2e-3));
+  expect_each_from_two_processes();
+}
+
+TEST_F(Resumed, WhatAnotherBinaryOfThisContentMeasuredIsNotThere) {
+  ASSERT_EQ(run_build(1e-3).code, 0);
+  EXPECT_THAT(run_build(1e-3).complaints, HasSubstr("is measured already"));
+  expect_measured_anew(run_build(2e-3));
+  EXPECT_EQ(results().cases.at(1).variants.at("optimized").metrics.at("time_s").median, 20);
+  EXPECT_EQ(run_build(1e-3, "kill_in_case").signal, SIGKILL);
+  expect_measured_anew(run_build(2e-3));
+}
+
+TEST_F(Resumed, WhatWasMeasuredOnOtherThreadsIsNotThere) {
+  ASSERT_EQ(run_build(1e-3).code, 0);
+  expect_measured_anew(run_build(1e-3, "ok", {{"HOLDFAST_NUM_THREADS", "1"}}));
+}
+
+TEST_F(RunCommand, AVerdictOfOlderResultsIsWithdrawn) {
+  ASSERT_EQ(run("ok").code, 0);
+  const std::vector<fs::path> older = {results_ / "verdict.json", results_ / "verdict.md",
+                                       results_ / "verdict.xml",
+                                       results_ / "proposed-baseline.patch"};
+  for (const fs::path& file : older) write_file(file, "well");
+  ASSERT_EQ(run("ok", {"--processes=2", "--resume"}).code, 0);
+  for (const fs::path& file : older) EXPECT_TRUE(fs::exists(file)) << "nothing was measured";
+  ASSERT_EQ(run("ok").code, 0);
+  for (const fs::path& file : older) EXPECT_FALSE(fs::exists(file)) << file;
 }
 
 TEST_F(Resumed, CasesOfAnotherFilterAreNotThere) {

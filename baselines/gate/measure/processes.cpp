@@ -61,6 +61,11 @@ Metric merge_metric(const std::string& name, const std::vector<const Metric*>& m
   for (const Metric* metric : metrics)
     if (metric->number()) numbers.push_back(*metric->number());
   if (numbers.empty()) return merged;  // the reason for having none stays
+  // What one process did not read is within no bound, whatever the others read.
+  if (const auto blank =
+          std::ranges::find_if(metrics, [](const Metric* metric) { return !metric->number(); });
+      blank != metrics.end() && merged.kind == "bound" && !clocked)
+    return **blank;
   merged.reason.reset();
   if (!clocked) {
     merged.value = median(numbers);
@@ -145,6 +150,26 @@ Variant merge_variant(const std::string& name, const std::vector<const Variant*>
   return merged;
 }
 
+// How little a check says for its result.
+int severity(const ResultCheck& check) {
+  return check.status == "passed" ? 0 : check.status == case_failed ? 2 : 1;
+}
+
+// The worst that any process says: one that verified its result does not speak for another that
+// executed nothing or verified nothing.
+void merge_check(const CaseRecords& processes, CaseResult& merged) {
+  for (const CaseResult* result : processes) {
+    merged.executed = merged.executed && result->executed;
+    ResultCheck& check = merged.check;
+    if (result->check.error && !(check.error && *check.error >= *result->check.error))
+      check.error = result->check.error;
+    if (severity(result->check) <= severity(check)) continue;
+    check.status = result->check.status;
+    check.again_seed = result->check.again_seed;
+    check.again_steps = result->check.again_steps;
+  }
+}
+
 CaseResult merge_case(const CaseRecords& processes, double usual_handover) {
   CaseResult merged = *processes.front();
   const auto bad = std::find_if(processes.begin(), processes.end(),
@@ -153,14 +178,7 @@ CaseResult merge_case(const CaseRecords& processes, double usual_handover) {
     merged.status = (*bad)->status;
     merged.reason = (*bad)->reason;
   }
-  for (const CaseResult* result : processes) {
-    if (result->check.error && !(merged.check.error && *merged.check.error >= *result->check.error))
-      merged.check.error = result->check.error;
-    if (result->check.status != "failed" || merged.check.status == "failed") continue;
-    merged.check.status = "failed";
-    merged.check.again_seed = result->check.again_seed;
-    merged.check.again_steps = result->check.again_steps;
-  }
+  merge_check(processes, merged);
   std::optional<std::string> reason;
   std::vector<const std::map<std::string, Variant>*> variants;
   std::vector<const Metrics*> metrics;

@@ -206,6 +206,30 @@ TEST(Merge, ReadingsThatDifferAreKeptOfEachProcess) {
   EXPECT_THAT(metric(merge({reading(1), reading(1)}), "mass_drift").processes, testing::IsEmpty());
 }
 
+TEST(Merge, AReadingThatOneProcessLacksIsLackedByTheRun) {
+  Results blank = process({});
+  blank.cases[0].variants["optimized"].metrics["mass_drift"] = {.kind = "bound",
+                                                                .reason = "nobody looked"};
+  const Results whole = process({{"mass_drift", {.kind = "bound", .value = 1}}});
+  for (const auto& processes : {std::vector{whole, whole, blank}, {blank, whole, whole}}) {
+    const Metric merged = metric(merge(processes), "mass_drift");
+    EXPECT_EQ(merged.value, std::nullopt);
+    EXPECT_EQ(merged.reason, "nobody looked");
+  }
+}
+
+TEST(Merge, AResultThatOneProcessDidNotVerifyIsNotVerified) {
+  const Results whole = process({{"time_s", time_of(1)}});
+  Results unverified = whole, untouched = whole, wrong = whole;
+  unverified.cases[0].check.status = "not_executed";
+  untouched.cases[0].executed = false;
+  wrong.cases[0].check.status = "failed";
+  EXPECT_EQ(only_case(merge({whole, whole, unverified})).check.status, "not_executed");
+  EXPECT_EQ(only_case(merge({unverified, wrong, whole})).check.status, "failed");
+  EXPECT_FALSE(only_case(merge({whole, untouched})).executed);
+  EXPECT_EQ(only_case(merge({whole, whole})).check.status, "passed");
+}
+
 TEST(Merge, OfADeviceThatExecutesNothingSecondsAreOfOneCompiler) {
   Results dry = bounded(3);
   dry.cases[0].executed = false;

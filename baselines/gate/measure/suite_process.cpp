@@ -59,6 +59,10 @@ std::string list_of(const fs::path& binary, const std::vector<std::string>& cust
       .program = binary, .arguments = {"--list=json"}, .timeout_seconds = list_timeout_seconds};
   task.arguments.insert(task.arguments.end(), custom.begin(), custom.end());
   const Outcome outcome = run_task(task);
+  if (custom.empty() && outcome.ending == Ending::exited &&
+      outcome.code == exit_code(Fault::bad_input))
+    throw Error(Fault::bad_input, text(binary.string(), " is no suite of holdfast: it refuses ",
+                                       "--list=json (", sentence_of(outcome, suite), ")"));
   pass_on_refusals(outcome, suite);
   if (outcome.ending != Ending::exited || outcome.code != 0)
     throw Error(Fault::incomplete,

@@ -2,6 +2,7 @@
 #include "gate/measure/unfinished_run.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 #include "gate/base/error.hpp"
 #include "gate/base/json.hpp"
@@ -54,6 +55,27 @@ bool UnfinishedRun::has_processes() const {
 
 fs::path UnfinishedRun::history() const {
   return out_ / ".history" / name_;
+}
+
+fs::path UnfinishedRun::made_file() const {
+  return history() += ".made";
+}
+
+// Where that cannot be written, the next run measures anew.
+void UnfinishedRun::finish(const std::string& made) {
+  finished_ = true;
+  std::error_code ignored;
+  fs::create_directories(made_file().parent_path(), ignored);
+  std::ofstream(made_file()) << made;
+}
+
+void UnfinishedRun::replace_last() const {
+  withdraw(made_file());
+}
+
+bool UnfinishedRun::finished_last(const std::string& made) const {
+  std::error_code problem;  // a FIFO would be waited for
+  return fs::is_regular_file(made_file(), problem) && read_file(made_file()) == made;
 }
 
 }  // namespace holdfast::gate

@@ -22,9 +22,15 @@ class UnfinishedRun {
   // Where the seconds of each case are kept from run to run.
   std::filesystem::path history() const;
   bool has_processes() const;
-  void finish() { finished_ = true; }  // its results are written
+  // Its results are written, of what was made so; whether those that were written last are; and
+  // that they are about to be replaced.
+  void finish(const std::string& made);
+  bool finished_last(const std::string& made) const;
+  void replace_last() const;
 
  private:
+  std::filesystem::path made_file() const;
+
   std::filesystem::path out_, folder_;
   std::string name_;
   bool finished_ = false;

@@ -163,6 +163,7 @@ Checked check(const CheckRequest& request) {
     ++judged;
     Part part = loaded(request, root, state, plan, measured);
     part.may_be_accepted = acceptance(request, state, part);
+    if (plan && is_compared(measured)) tell_lost_by_base(part, verdict);
     left.comparisons += allowed[i];  // beside what the parts before it did not need
     PartVerdict found =
         judge_part(part, state.policy(), request.require_baseline, request.undecided_fails,

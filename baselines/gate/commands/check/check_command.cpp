@@ -17,12 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of an older check, which nobody may take for this one's wherever this one ends.
-void withdraw_verdict(const fs::path& root) {
-  for (const char* name : {"verdict.json", "verdict.md", "verdict.xml", "proposed-baseline.patch"})
-    withdraw(root / name);
-}
-
 void write_verdict(const fs::path& root, const Checked& checked) {
   write_file(root / "verdict.json", canonical(to_json(checked.verdict)), Sync::no);
   write_file(root / "verdict.md", markdown(checked.verdict), Sync::no);
@@ -119,6 +113,11 @@ int check_verb(const Options& options) {
 
 }  // namespace
 
+void withdraw_verdict(const fs::path& root) {
+  for (const char* name : {"verdict.json", "verdict.md", "verdict.xml", "proposed-baseline.patch"})
+    withdraw(root / name);
+}
+
 Command check_command() {
   return {
       .name = "check",
@@ -132,18 +131,17 @@ Command check_command() {
            {"baseline-ref", "REF", "judge against the baselines at the merge base with REF"},
            {"require-baseline", "", "a device class without baselines is incomplete (exit 3)"},
            {"undecided", "fail|warn", "whether the undecidable fails (exit 4; default) or warns"},
-           {"store", "DIR",
-            "the history, whose last runs tell whether an improvement is one for good"},
+           {"store", "DIR", "the history, whose last runs show whether an improvement lasts"},
            {"again", "DIR",
-            "another run of this build: what it shows as well is no chance, a loss or a gain",
-            true},
+            "another run of this build: a loss or a gain that it shows too is not chance", true},
            {"confirm", "BUILD",
             "decide suspect times and ratios by timing that build and this one in turn"},
            OptionRow{"budget", "SECONDS",
-                     "for each case on a machine at rest (default 60), which has what other cases "
-                     "leave as well; up to four times as many on a busy one"}
+                     "time for each case on a machine at rest (default 60), plus what other cases "
+                     "leave; up to four times as long on a busy one"}
                .beside("confirm"),
-           OptionRow{"unit", "SECONDS", "of samples from each pair of processes (default 0.3)"}
+           OptionRow{"unit", "SECONDS",
+                     "time for the samples of each pair of processes (default 0.3)"}
                .beside("confirm"),
            common::only,
            common::device,

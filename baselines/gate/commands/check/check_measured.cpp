@@ -5,6 +5,7 @@
 #include <set>
 
 #include "gate/base/shown_text.hpp"
+#include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict_names.hpp"
@@ -74,6 +75,24 @@ void tell_unmeasured(const CheckRequest& request, const Root& root, Verdict& ver
       verdict.not_checked.push_back(text(results.suite, " on ", results.env.device_name,
                                          ": the rest of the gate tier; the run was of the tier ",
                                          results.tier));
+}
+
+void tell_lost_by_base(const Part& part, Verdict& verdict) {
+  const Results& results = part.results;
+  const auto tell = [&](const std::string& what, const std::string& why) {
+    verdict.not_checked.push_back(text(what, ": beside the base, which ", why));
+    add_caveat("not all was held against the base", verdict);
+  };
+  if (results.run.base && !results.run.beside)
+    tell(part.name(), text("brought no result; measure both again: ", part.run_again()));
+  if (!results.run.beside) return;
+  const std::filesystem::path folder = std::filesystem::path(part.directory) / part.device_class();
+  for (const CaseResult& lost : read_results(base_side(folder, results.suite)).cases)
+    if (is_wrong(lost, results.env.device_name))
+      tell(text(lost.id, " on ", part.device_class()), "was wrong or was not verified");
+    else if (lost.status != "ok" && lost.status != "skipped")
+      tell(text(lost.id, " on ", part.device_class()),
+           text("lost it (", lost.status, "): ", lost.reason.value_or("no reason given")));
 }
 
 void look_for_expected(const CheckRequest& request, const Root& root, Verdict& verdict) {

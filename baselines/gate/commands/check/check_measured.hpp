@@ -25,6 +25,9 @@ void refuse_other_content(const CheckRequest& request, const MeasuredPart& part,
 // Of the whole build: what a verdict says nothing about, because nobody measured it.
 void tell_unmeasured(const CheckRequest& request, const Root& root, Verdict& verdict);
 
+// What was measured in turn with a base that fell, and is held against nothing of its hour.
+void tell_lost_by_base(const Part& part, Verdict& verdict);
+
 // Parts that somebody said must be there, and be whole.
 void look_for_expected(const CheckRequest& request, const Root& root, Verdict& verdict);
 

@@ -156,25 +156,25 @@ Command run_command() {
       .options = {{"device", "D", "host, cuda, cuda:N or cuda-dry:sm_NN"},
                   {"tier", "T", "smoke, gate (default) or full"},
                   {"filter", "REGEX",
-                   "only cases whose id contains it; with a leading - those that do not"},
+                   "only cases whose id contains a match; with a leading -, only the others"},
                   {"processes", "N",
-                   "fresh processes of each case (default 5, and more of ratios that these do "
-                   "not decide; on cuda-dry 1)"},
+                   "fresh processes of each case (default 5, and more for ratios that these do "
+                   "not decide; 1 on cuda-dry)"},
                   {"beside", "BUILD",
-                   "in turn with the same suite of that build, whose side is kept in <device "
+                   "also run the same suite of that build, in turn; its results go to <device "
                    "class>/base/"},
                   OptionRow{"baselines", "DIR",
-                            "whose aliases.json tells which cases that build calls otherwise "
+                            "where aliases.json is, for cases that were renamed since that build "
                             "(default: baselines)"}
                       .beside("beside"),
                   {"budget", "SECONDS",
-                   "that a suite takes on a machine at rest: no process begins after it "
-                   "(default 45 for those beyond the fifth, and 120 of cases that other work bent; "
-                   "without limit where --processes is given)"},
+                   "start no process of a suite after that time, as on a machine at rest (default: "
+                   "45 for processes beyond the fifth, 120 for cases that other work disturbed; no "
+                   "limit with --processes)"},
                   {"timeout", "SECONDS",
-                   "given to a case (default 300) until one run has timed it; then ten times as "
-                   "long as it took, and 60 at least"},
-                  {"resume", "", "go on with what an interrupted run has left in --out"},
+                   "limit of a case (default 300) until a run has timed it; then ten times as long "
+                   "as it took, and at least 60"},
+                  {"resume", "", "continue an interrupted run from what it left in --out"},
                   {"profile", "",
                    "then profile each case in one more process, into <device "
                    "class>/profiles/<suite>/"},
@@ -189,7 +189,7 @@ Command run_command() {
           "  holdfast run cubed_sphere_swe --device=host --count-instructions --out=results\n"
           "  holdfast run cubed_sphere_swe --device=host --beside=../base/build/release "
           "--out=results\n"
-          "  holdfast run ./my_suite --device=host --filter='rk4_step/n:48' --out=results\n",
+          "  holdfast run cubed_sphere_swe --device=host --filter='rk4_step/n:48' --out=results\n",
       .run = run_suites};
 }
 

@@ -18,6 +18,7 @@
 #include "gate/base/printing.hpp"
 #include "gate/base/process.hpp"
 #include "gate/base/written_file.hpp"
+#include "gate/commands/check/check.hpp"
 #include "gate/commands/run/base_side.hpp"
 #include "gate/documents/baseline.hpp"
 #include "gate/documents/beside.hpp"
@@ -106,12 +107,23 @@ Listed list_suite(const fs::path& binary, const Plan& plan) {
 
 // All that a run must have in common with the one that it goes on with.
 std::string identity(const Plan& plan, const Run& described, const Listed& listed,
-                     const std::optional<fs::path>& base) {
-  std::string what = text(described.content, '\n', listed.hash, '\n', plan.device);
+                     const std::optional<fs::path>& base, const std::string& made) {
+  std::string what = text(described.content, '\n', listed.hash, '\n', plan.device, '\n', made);
   for (const std::string& argument : plan.chosen()) what += '\n' + argument;
   if (described.sources) what += "\nsources " + *described.sources;
   if (base) what += "\nbeside " + provenance(*base).content;
   return what;
+}
+
+// What no hash of the sources tells of what is measured, or of where: other flags or another
+// compiler make other binaries of one content, and processors of one folder may be many.
+std::string made_and_timed_on(const fs::path& binary, const Plan& plan,
+                              const std::optional<fs::path>& base) {
+  std::string what = sha256(read_file(binary));
+  if (base) what += '\n' + sha256(read_file(*base));
+  if (plan.device != "host") return what;
+  const Environment here = assumed_environment(plan.device);
+  return text(what, '\n', here.device_class, '\n', here.processor);
 }
 
 bool is_of_this_run(const Results& results, const Plan& plan, const Run& described,
@@ -250,7 +262,8 @@ void summarise(const Results& results, const fs::path& file) {
 class ResultFiles {
  public:
   ResultFiles(const Plan& plan, const Results& results)
-      : folder_(plan.out / results.env.device_class),
+      : root_(plan.out),
+        folder_(plan.out / results.env.device_class),
         suite_(results.suite),
         profiles_(profiles_folder(plan.out, results.env.device_class, results.suite)) {
     std::error_code problem;
@@ -260,8 +273,10 @@ class ResultFiles {
   const fs::path& profiles() const { return profiles_; }
   fs::path results() const { return folder_ / (suite_ + ".json"); }
 
-  // Base, self-tests and profiles belong to the run that they stand beside.
+  // Base, self-tests and profiles belong to the run that they stand beside, and a verdict to the
+  // runs that it judged.
   void begin(const std::string& list) const {
+    withdraw_verdict(root_);
     write_file(list_path(folder_, suite_), list);
     withdraw_base(folder_, suite_);
     withdraw(self_test_path(folder_, suite_));
@@ -271,7 +286,7 @@ class ResultFiles {
   void keep(const Results& measured) const { write_file(results(), canonical(to_json(measured))); }
 
  private:
-  fs::path folder_;
+  fs::path root_, folder_;
   std::string suite_;
   fs::path profiles_;
 };
@@ -284,10 +299,13 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   const auto lock = lock_device(plan.device, progress);
   const Run described = describe_run(binary, plan);
   const auto base = suite_beside(plan, listed.suite, progress);
+  const std::string made = made_and_timed_on(binary, plan, base);
   UnfinishedRun unfinished(plan.out, listed.suite, plan.device, plan.resume,
-                           identity(plan, described, listed, base));
-  if (plan.resume && !unfinished.has_processes() && is_measured(plan, described, listed, base))
+                           identity(plan, described, listed, base, made));
+  if (plan.resume && !unfinished.has_processes() && unfinished.finished_last(made) &&
+      is_measured(plan, described, listed, base))
     return progress.say("is measured already on ", plan.device);
+  unfinished.replace_last();
 
   MachineMeanwhile meanwhile(plan, unfinished.folder() / "machine");
   const SuiteTask task{.binary = binary,
@@ -322,7 +340,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   if (base)
     results.run.beside =
         keep_base(*base, sides, plan, results, add_machine, files.folder(), progress);
-  if (results.run.beside) results.run.base = plan.beside->parent_path().string();
+  if (base) results.run.base = plan.beside->parent_path().string();  // whether it fell or not
   const bool any = !sides.head.processes.empty();
   if (!plan.valgrind) {
     leave_uncounted(results, plan.uncounted);
@@ -342,7 +360,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
     files.keep(results);
   }
   summarise(results, files.results());
-  unfinished.finish();
+  unfinished.finish(made);
 }
 
 }  // namespace holdfast::gate
