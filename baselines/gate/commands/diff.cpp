@@ -67,12 +67,17 @@ bool print(const Pair& pair) {
     std::cout << "  only in the first   " << id << '\n';
   for (const std::string& id : difference.only_after)
     std::cout << "  only in the second  " << id << '\n';
+  for (const std::string& words : difference.unwell)
+    std::cout << "  " << toned(Tone::bad, "no result") << "           " << words << '\n';
   const std::size_t alone = difference.only_before.size() + difference.only_after.size();
   const auto differing = static_cast<std::size_t>(
       std::count_if(difference.rows.begin(), difference.rows.end(),
                     [](const DifferenceRow& row) { return row.must_agree(); }));
   std::cout << "  " << plural(difference.common_cases, "common case") << ", "
-            << (differing == 0 ? "counts and code are equal"
+            << (differing == 0 ? difference.unwell.empty()
+                                     ? std::string("counts and code are equal")
+                                     : text(plural(difference.unwell.size(), "case"),
+                                            " without a right result")
                                : text(plural(differing, "count or code metric"),
                                       differing == 1 ? " differs" : " differ"))
             << (alone == 0 ? "" : text("; ", plural(alone, "case"), " on one side alone"))
@@ -99,7 +104,7 @@ Command diff_command() {
   return {.name = "diff",
           .summary =
               "Shows two results folders side by side, without a baseline; exit 1 where counts or "
-              "code differ, or a case is on one side alone.",
+              "code differ, or a case is on one side alone or has no right result.",
           .operands = "DIR_A DIR_B",
           .fewest_operands = 2,
           .most_operands = 2,

@@ -240,10 +240,25 @@ TEST_F(Findings, ExplainSendsWhoMissesTheCaseElsewhereToMeasureItThere) {
   const std::filesystem::path before = store_elsewhere(lacks);
   store(toy::dry());
   expect_output(explain(toy::step_id, {"--against=" + before.string()}), 0,
-                AllOf(HasSubstr(before.string() + " has no such case"),
+                AllOf(HasSubstr(before.string() + ", which does not have it"),
                       HasSubstr("next           holdfast run toy --device=cuda-dry:sm_90 "
                                 "--bin-dir=BASE/bin --out=" +
                                 before.string() + "\n")));
+}
+
+TEST_F(Findings, ExplainComparesWithNoCaseThatCrashedOrWasWrong) {
+  Results crashed = toy::host(), wrong = toy::host();
+  crashed.cases[0] = {.id = toy::step_id, .tier = "gate", .status = "crashed", .reason = "SIGSEGV"};
+  wrong.cases[0].check.status = "failed";
+  store(toy::host());
+  const std::filesystem::path first = store_elsewhere(crashed);
+  expect_output(explain(toy::step_id, {"--against=" + first.string()}), 0,
+                AllOf(HasSubstr(first.string() + ", where it gave no result (crashed)\n"),
+                      HasSubstr("counts       nothing to compare with"), Not(HasSubstr("the same")),
+                      HasSubstr("nothing is known from before")));
+  const std::filesystem::path second = store_elsewhere(wrong);
+  expect_output(explain(toy::step_id, {"--against=" + second.string()}), 0,
+                HasSubstr(second.string() + ", whose own result of it is wrong"));
 }
 
 TEST_F(Findings, ExplainNamesTheNearestCase) {

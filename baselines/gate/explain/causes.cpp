@@ -239,9 +239,12 @@ void add_time(const Evidence& c, std::vector<Cause>& found) {
   const std::string code = !same ? "" : *same ? "the compiled code is identical and " : "";
   if (control && slower > tolerance && moved >= control_share * slower &&
       slower - moved <= tolerance && same.value_or(true)) {
-    found.push_back({text("the machine, not the code: ", code, "the reference variant moved by ",
-                          percent(std::expm1(moved)), " as well (", step, ")"),
-                     c.run_again});
+    // Nobody tells of host code whether it is the same, and what both variants share moves both.
+    found.push_back({text(same ? "the machine, not the code: "
+                               : "the machine, or code that both variants share: ",
+                          code, "the reference variant moved by ", percent(std::expm1(moved)),
+                          " as well (", step, ")"),
+                     same ? c.run_again : c.compare});
   } else if (time && slower <= tolerance) {
     found.push_back({text("the reference became faster, not the optimized variant slower: ",
                           control ? control->words() : speedup->words()),
@@ -312,7 +315,7 @@ std::vector<Cause> causes(const Evidence& c) {
                      c.compare});
   if (!found.empty()) return found;
   if (!c.before)
-    return {{text("nothing is known from before: ", c.against, " has no such case"), c.accept}};
+    return {{text("nothing is known from before: ", c.against, ", ", c.absent), c.accept}};
   return {{text("nothing got worse against ", c.against), c.profile}};
 }
 

@@ -50,10 +50,26 @@ void compare_case(const CaseResult& before, const CaseResult& after,
   }
 }
 
+// "crashed" of a case that gave no right result; else empty.
+std::string what_ails(const CaseResult& result) {
+  if (result.check.status == "failed") return "wrong";
+  return result.status == "ok" || result.status == "skipped" ? "" : result.status;
+}
+
+// Where the counts of such a case agree, they say nothing of it, and where they are absent nothing
+// differs.
+void note_unwell(const CaseResult& before, const CaseResult& after, Difference& difference) {
+  std::string where;
+  if (const std::string what = what_ails(before); !what.empty()) where = what + " in the first";
+  if (const std::string what = what_ails(after); !what.empty())
+    add_to(where, what + " in the second");
+  if (!where.empty()) difference.unwell.push_back(text(before.id, "  ", where));
+}
+
 }  // namespace
 
 bool Difference::equal() const {
-  return only_before.empty() && only_after.empty() &&
+  return only_before.empty() && only_after.empty() && unwell.empty() &&
          std::none_of(rows.begin(), rows.end(),
                       [](const DifferenceRow& row) { return row.must_agree(); });
 }
@@ -70,6 +86,7 @@ Difference compare(const Results& before, const Results& after) {
     }
     ++difference.common_cases;
     compare_case(*at->second, result, difference.rows);
+    note_unwell(*at->second, result, difference);
     left.erase(at);
   }
   for (const auto& [id, result] : left) difference.only_before.push_back(id);

@@ -30,6 +30,7 @@ struct Difference {
   std::vector<DifferenceRow> rows = {};  // counts and code that differ, and all times and ratios
   std::vector<std::string> only_before = {};  // ids of cases
   std::vector<std::string> only_after = {};
+  std::vector<std::string> unwell = {};  // common cases without a right result, and where
   std::size_t common_cases = 0;
   std::size_t declared_for_one = 0;  // cases taken out by forget_undeclared()
 

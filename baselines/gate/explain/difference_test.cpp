@@ -33,6 +33,19 @@ TEST(Difference, EqualCountsAreEqualWhateverTheTimesAre) {
   EXPECT_EQ(difference.rows[0].metric, "time_s");
 }
 
+TEST(Difference, ACaseWithoutARightResultIsEqualToNothing) {
+  Results crashed = side(4, 1), wrong = side(4, 1);
+  crashed.cases[0].status = "crashed";
+  crashed.cases[0].variants.clear();
+  wrong.cases[0].check.status = "failed";
+  const Difference both = compare(crashed, crashed), one = compare(side(4, 1), wrong);
+  EXPECT_FALSE(both.equal());
+  EXPECT_THAT(both.unwell,
+              ElementsAre("toy/step/f64  crashed in the first, crashed in the second"));
+  EXPECT_FALSE(one.equal());
+  EXPECT_THAT(one.unwell, ElementsAre("toy/step/f64  wrong in the second"));
+}
+
 List list_of_toy(const std::map<std::string, std::vector<std::string>>& devices) {
   return {.suite = "toy", .cases = {{.id = "toy/step/f64", .tier = "gate", .devices = devices}}};
 }

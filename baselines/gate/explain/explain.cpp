@@ -147,8 +147,10 @@ Rung code_rung(const Evidence& evidence) {
 Rung environment_rung(const Evidence& evidence) {
   Rung rung{.name = "environment", .lines = environment_changes(evidence)};
   if (rung.lines.empty())
-    rung.lines.push_back(evidence.before ? "the same tools on both sides"
-                                         : "nothing to compare with");
+    rung.lines.push_back(!evidence.before ? "nothing to compare with"
+                         : evidence.before->environment.empty()
+                             ? "no tools are known of the other side"
+                             : "the same tools on both sides");
   const Quality& quality = evidence.quality;
   if (quality.sm_clock_hz)
     rung.lines.push_back(text("SM clock ", readable(*quality.sm_clock_hz / 1e6, ""), " MHz"));
@@ -168,9 +170,15 @@ Rung counts_rung(const Evidence& evidence) {
       rung.lines.push_back(text(change.variant, "  ", change.kernel, " is launched ",
                                 *change.now->launches, " times instead of ",
                                 *change.before->launches));
+  const auto is_counted = [&](const NamedMetric& metric) {
+    return (metric.kind == "exact" || metric.kind == "codegen") &&
+           change_of(evidence, metric.variant, metric.name);
+  };
   if (rung.lines.empty())
-    rung.lines.push_back(evidence.before ? "launches, bytes and allocations are the same"
-                                         : "nothing to compare with");
+    rung.lines.push_back(std::ranges::any_of(named_metrics(evidence.result), is_counted)
+                             ? "launches, bytes and allocations are the same"
+                         : evidence.before ? "no count is known on both sides"
+                                           : "nothing to compare with");
   return rung;
 }
 

@@ -49,7 +49,8 @@ struct Evidence {
   std::string run_again = {}, profile = {}, accept = {}, compare = {};
   std::string against = {};         // what the other side is: "the baseline", a folder
   std::string untimed = {};         // what is said of it where it has no time of the case
-  std::optional<Side> before = {};  // empty: there is nothing to compare with
+  std::optional<Side> before = {};  // empty: there is nothing to compare with,
+  std::string absent = "which does not have it";  // and this is said of the other side
   Side now = {};
   CaseResult result = {};
   Quality quality = {};

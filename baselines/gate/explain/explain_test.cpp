@@ -254,6 +254,30 @@ TEST(Explain, PutsATimeThatTheReferenceSharesDownToTheMachine) {
                     HasSubstr("a step takes 720 us instead of 600 us (+20 %)")));
 }
 
+TEST(Explain, BlamesTheMachineAloneForNoCodeThatNobodyKnows) {
+  Results before = measured(), now = measured();
+  slow_down(now, 1.2, 1.2);
+  for (Results* side : {&before, &now})
+    for (auto& [variant, content] : side->cases[0].variants) {
+      content.identity.reset();
+      content.kernels.clear();
+    }
+  EXPECT_THAT(causes(evidence(before, now)).front().sentence,
+              AllOf(StartsWith("the machine, or code that both variants share: the reference "
+                               "variant moved by +20 %"),
+                    Not(HasSubstr("not the code"))));
+}
+
+TEST(Explain, SaysNothingOfToolsAndCountsThatTheOtherSideDoesNotTell) {
+  Evidence timed = evidence(measured(), measured());
+  timed.before->environment.clear();
+  std::erase_if(timed.before->values,
+                [](const auto& value) { return value.first.second != "time_s"; });
+  const std::vector<Rung> all = ladder(timed);
+  EXPECT_THAT(rung(all, "environment").lines, ElementsAre("no tools are known of the other side"));
+  EXPECT_THAT(rung(all, "counts").lines, ElementsAre("no count is known on both sides"));
+}
+
 TEST(Explain, DoesNotBlameTheMachineWhereTheControlStayed) {
   Results now = measured();
   slow_down(now, 1.2, 1.01);

@@ -50,31 +50,43 @@ CheckRequest request_of(const Options& options) {
   return request;
 }
 
-// The base's measurement of the case in the same run; empty where it has none.
-std::optional<CaseResult> beside(const fs::path& directory, const Results& results,
-                                 const std::string& id) {
+// The base's measurement in the same run; empty where it has none of the case.
+std::optional<Results> beside(const fs::path& directory, const Results& results,
+                              const std::string& id) {
   const fs::path file = base_side(directory / results.env.device_class, results.suite);
   if (!results.run.beside || !fs::exists(file)) return std::nullopt;
   const Results base = read_results(file);
   const CaseResult* found = base.run.id == results.run.id ? find_result(base, id) : nullptr;
   if (!found || found->status != "ok" || is_wrong(*found, base.env.device_name))
     return std::nullopt;
-  return *found;
+  return base;
 }
 
-// Times and ratios of the base, and what else the side lacks.
-void put_beside(const Results& results, const CaseResult& base, Side& side) {
-  for (const NamedMetric& metric : named_metrics(base))
+// Times and ratios of the base, by what they were compiled with and ran on, and what else the side
+// lacks.
+void put_beside(const Results& base, const std::string& id, Side& side) {
+  const CaseResult& result = *find_result(base, id);
+  for (const NamedMetric& metric : named_metrics(result))
     if (metric.measured && (metric.kind == "time" || metric.kind == "ratio"))
       side.values[{metric.variant, metric.name}] = metric.measured->value;
-  Side measured = measured_side(results, base, {});
+  Side measured = measured_side(base, result, {});
+  side.environment.erase("compiler");
+  side.environment.merge(measured.environment);
   side.values.merge(measured.values);
   side.kernels.merge(measured.kernels);
 }
 
+// What is said of a result that nothing can be held against; empty of any other.
+std::string useless(const CaseResult& result, const std::string& device_name) {
+  if (is_wrong(result, device_name)) return "whose own result of it is wrong or was not verified";
+  return result.status == "ok" ? "" : text("where it gave no result (", result.status, ")");
+}
+
 // The other side's measurement of the case: on the same device class, or on the only one it has.
+// Where it is of no use, `why` says so.
 std::optional<Side> side_of(const fs::path& folder, const std::vector<StoredResults>& all,
-                            const std::string& device_class, const std::string& id) {
+                            const std::string& device_class, const std::string& id,
+                            std::string& why) {
   const StoredResults* found = nullptr;
   std::size_t others = 0;
   for (const StoredResults& stored : all) {
@@ -89,7 +101,12 @@ std::optional<Side> side_of(const fs::path& folder, const std::vector<StoredResu
   }
   if (others != 1) return std::nullopt;
   const Results& results = found->results;
-  return measured_side(results, *find_result(results, id),
+  const CaseResult& result = *find_result(results, id);
+  if (const std::string because = useless(result, results.env.device_name); !because.empty()) {
+    why = because;
+    return std::nullopt;
+  }
+  return measured_side(results, result,
                        read_root_profiles(folder, results.env.device_class, results.suite));
 }
 
@@ -160,7 +177,7 @@ Evidence compare_case(const Options& options, const CheckRequest& request, const
   if (const auto other = options.value("against")) {
     made.against = *other;
     made.untimed = "no time in " + *other;
-    made.before = side_of(*other, read_all_results(*other), device_class, result.id);
+    made.before = side_of(*other, read_all_results(*other), device_class, result.id, made.absent);
     if (!made.before) made.accept = measure_there(part, *other);
     return made;
   }
@@ -177,7 +194,7 @@ Evidence compare_case(const Options& options, const CheckRequest& request, const
     const std::string rest =
         made.before ? ", and, of what is neither a time nor a ratio, " + made.against : "";
     if (!made.before) made.before.emplace();
-    put_beside(results, *base, *made.before);
+    put_beside(*base, result.id, *made.before);
     made.against = text("the base beside it (",
                         base_side(directory / device_class, results.suite).string(), ")", rest);
   }
@@ -186,7 +203,7 @@ Evidence compare_case(const Options& options, const CheckRequest& request, const
 
 void print(const Evidence& evidence) {
   std::cout << evidence.case_id << "  " << evidence.device_class << "\nagainst " << evidence.against
-            << (evidence.before ? "" : ", which does not have it") << "\n\n";
+            << (evidence.before ? "" : ", " + evidence.absent) << "\n\n";
   std::size_t step = 0;
   for (const Rung& rung : printing().quiet ? std::vector<Rung>() : ladder(evidence)) {
     std::string left = text(++step, " ", rung.name);
@@ -216,6 +233,12 @@ void print(const Evidence& evidence) {
 int explain(const Options& options) {
   const CheckRequest request = request_of(options);
   const fs::path& directory = request.directory;
+  if (const auto device = options.value("device")) require_device(*device);
+  if (!fs::exists(directory) && fs::is_directory(options.operands()[0]))
+    throw Error(Fault::bad_input, text("the case comes first: holdfast explain ",
+                                       directory.string(), ' ', options.operands()[0]));
+  if (!options.has("against"))
+    require_folder(request.baselines, "name the accepted baselines with --baselines");
   const std::vector<StoredResults> all = read_all_results(directory);
   const std::string id = resolve_case(options.operands()[0], all_ids(all), directory.string());
   Judged judged = options.has("against") ? Judged{} : judge(request);
