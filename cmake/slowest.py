@@ -5,6 +5,7 @@ Seconds are as they passed, with whatever else the machine did: of Ninja's log t
 the mean that CTest keeps.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -42,4 +43,8 @@ def main(build: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "build/release"))
+    try:
+        main(Path(sys.argv[1] if len(sys.argv) > 1 else "build/release"))
+        sys.stdout.flush()
+    except BrokenPipeError:  # its reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

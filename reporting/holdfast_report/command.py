@@ -180,6 +180,8 @@ def trends_or_reason(
 ) -> tuple[list[Series], str | None]:
     if store is None:
         return [], "no store was named; add --store=DIR"
+    if not store.exists():
+        print(f"holdfast_report: warning: there is no folder --store={store}; no trends are drawn", file=sys.stderr)
     if is_empty(store):
         return (
             [],

@@ -95,7 +95,8 @@ def folder_of(place: Path, otherwise: str) -> Path:
 
 def read_root(place: Path, baselines: Path | None) -> Root:
     measure = f"; measure first: holdfast run SUITE --device=host --out={place}"
-    folder_of(place, measure)
+    advice = "; give the results root, which holds <device class>/<suite>.json"
+    folder_of(place, advice if place.exists() else measure)
     # A second dot marks what is not a result: lists, traces, files being written. A folder named as
     # a profile beside it holds the kernels of that case.
     files = sorted(

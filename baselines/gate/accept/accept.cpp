@@ -366,6 +366,11 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
   if (view) view = seen_on(timed_on(results), std::move(*view));
   std::vector<AcceptedRun> runs = {AcceptedRun(results)};
   for (const Results& other : options.again) runs.emplace_back(other);
+  for (const AcceptedRun& run : runs)
+    if (run.timed_on != runs.front().timed_on && !options.counts_only)
+      accepted.left_out.push_back(text("times and ratios of the run ", run.results.run.id,
+                                       ", which are of ", run.timed_on, " and not of ",
+                                       runs.front().timed_on));
   const Accepting accepting{runs, view, policy, options, accepted};
   Keys passed_over;
   for (const CaseResult& result : results.cases) {

@@ -216,6 +216,11 @@ TEST(Acceptance, OfSeveralRunsThoseWhoseThreadsStoodApartAsInTheFirstFoundAnEntr
   const Acceptable accepted = together(runs);
   const Entries& apart = accepted.baseline.processors.at(text(toy::processor, " apart"));
   EXPECT_THAT(apart.at(speedup_key).medians, ElementsAre(6, 6.2));
+  ASSERT_EQ(accepted.left_out.size(), 1u);
+  EXPECT_THAT(
+      accepted.left_out.front(),
+      AllOf(HasSubstr(runs[1].run.id),
+            HasSubstr("which are of AuthenticAMD-26-2 and not of AuthenticAMD-26-2 apart")));
 }
 
 TEST(Acceptance, OfSeveralRunsThoseOnCoresOfTheirOwnFoundAnEntry) {

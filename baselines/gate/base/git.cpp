@@ -133,11 +133,11 @@ std::vector<std::string> tracked_files(const std::filesystem::path& folder) {
   if (!std::filesystem::is_directory(folder) || top_of_repository(folder).empty()) return {};
   const Outcome listed = git(folder, {"ls-files", "-z", "--cached"});
   if (!succeeded(listed))
-    throw Error(Fault::incomplete,
-                text("git cannot list ", folder.string(), ", so that nobody knows which files are ",
-                     "gone (", reason_of(listed.complaints),
-                     "); install it, or let it: git config --global --add safe.directory ",
-                     top_of_repository(folder).string()));
+    throw Error(
+        Fault::incomplete,
+        text("git cannot list ", folder.string(), " (", reason_of(listed.complaints),
+             "), so a file that is gone would not be missed; install git, or allow it: ",
+             "git config --global --add safe.directory ", top_of_repository(folder).string()));
   return split_at_nul(listed.output);
 }
 

@@ -29,9 +29,9 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 // What every command has besides its own options; a row of the same name of its own goes before.
 constexpr OptionRow common_rows[] = {
-    {"quiet", "", "no progress, and nothing that the answer can do without"},
+    {"quiet", "", "print only the answer, without progress"},
     {"color", "WHEN",
-     "of words that tell good from bad: auto (default; NO_COLOR says never), always or never"}};
+     "color words that tell good from bad: auto (default; NO_COLOR says never), always or never"}};
 
 std::vector<OptionRow> with_common_rows(std::vector<OptionRow> options) {
   for (const OptionRow& common : common_rows) {

@@ -106,6 +106,11 @@ void make_folder(const fs::path& folder, std::error_code& problem) {
   if (!problem && fs::create_directory(folder, problem)) sync_folder(parent);
 }
 
+[[noreturn]] void refuse_folder(const fs::path& folder, const std::error_code& problem) {
+  throw Error(Fault::bad_input, text("cannot make the folder ", folder.string(), ": ",
+                                     problem.message(), "; name a folder that you may write to"));
+}
+
 bool is_forbidden(int error) {
   return error == EACCES || error == EPERM || error == EROFS;
 }
@@ -139,9 +144,7 @@ fs::path journal_path(const fs::path& store) {
 Store::Store(fs::path folder, Use use) : folder_(std::move(folder)) {
   std::error_code problem;
   if (use == Use::writing) make_folder(folder_, problem);
-  if (problem)
-    throw Error(Fault::bad_input, text("cannot make the folder ", folder_.string(), ": ",
-                                       problem.message(), "; name a folder that you may write to"));
+  if (problem) refuse_folder(folder_, problem);
   lock_ = Descriptor(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (*lock_ < 0 && errno == ENOENT) return;
   if (*lock_ < 0)
@@ -249,7 +252,8 @@ WrittenFile& Store::write(const std::string& place) {
   refuse_no_place(folder_, place);
   const fs::path file = folder_ / place;
   std::error_code problem;
-  make_folder(file.parent_path(), problem);  // writing says why, should this fail
+  make_folder(file.parent_path(), problem);
+  if (problem) refuse_folder(file.parent_path(), problem);
   return written_.emplace_back(place, WrittenFile(file)).second;
 }
 

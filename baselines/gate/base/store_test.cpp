@@ -141,6 +141,16 @@ TEST_F(AStore, KeepsItsFilesWhereNoJournalCanBeWritten) {
   EXPECT_EQ(files(), 2u);
 }
 
+TEST_F(AStore, SaysWhichFolderCannotBeMade) {
+  set_modes(0555, 0555);
+  const Unprivileged nobody;
+  Store store = writing();
+  const std::string place = (folder_ / "devices/h200").string();
+  EXPECT_THAT([&] { store.write("devices/h200/toy.json"); },
+              ThrowsMessage<Error>(
+                  HasSubstr("cannot make the folder " + place + ": Permission denied; name a")));
+}
+
 TEST_F(AStore, IsFinishedByTheNextReader) {
   leave({{host, "new host"}, {"devices/h200/toy.json", "first"}, {dry, std::nullopt}});
   EXPECT_EQ(content(reading(), host), "new host");

@@ -65,8 +65,8 @@ void make_folder(const std::filesystem::path& out) {
   if (!problem && ::faccessat(AT_FDCWD, out.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
     problem = std::error_code(errno, std::generic_category());
   if (problem)
-    throw Error(Fault::bad_input,
-                text("cannot write to --out=", out.string(), ": ", problem.message()));
+    throw Error(Fault::bad_input, text("cannot write to --out=", out.string(), ": ",
+                                       problem.message(), "; name a folder that you may write to"));
 }
 
 void write_file(const std::filesystem::path& path, std::string_view content, Sync sync) {

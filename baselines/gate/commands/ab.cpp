@@ -292,9 +292,10 @@ Command ab_command() {
                       {"tier", "T", "smoke, gate (default) or full"},
                       {"filter", "REGEX", "only cases whose id contains it"},
                       {"budget", "SECONDS",
-                       "for each case on a machine at rest (default 60); up to four times as many "
-                       "on a busy one"},
-                      {"unit", "SECONDS", "of samples from each pair of processes (default 0.3)"},
+                       "time for each case on a machine at rest (default 60); up to four times as "
+                       "long on a busy one"},
+                      {"unit", "SECONDS",
+                       "time for the samples of each pair of processes (default 0.3)"},
                       {"alternating", "",
                        "one process at a time (default: where a GPU takes only one of two)"},
                       {"tolerance", "PERCENT", "a slowdown that may pass (default 2)"},
@@ -304,7 +305,7 @@ Command ab_command() {
                        "one build against itself: the rate of its false alarms; fails above 1 %"},
                       OptionRow{"trials", "N", "decisions (default 20)"}.beside("selftest"),
                       {"out", "FILE",
-                       "write the decisions and their units there, as JSON; of a self-test the "
+                       "write the decisions and their units there, as JSON; for a self-test the "
                        "rate"}},
           .examples =
               "  holdfast ab base/bin/cubed_sphere_swe build/release/bin/cubed_sphere_swe\n"

@@ -14,6 +14,7 @@
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/baseline_files.hpp"
 #include "gate/documents/build_folder.hpp"
+#include "gate/documents/case_name.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/results_root.hpp"
 
@@ -265,13 +266,11 @@ std::vector<Baseline> all_baselines(const fs::path& baselines) {
   return all;
 }
 
-// Prints the entries of the case `wanted`, or all where it is empty, and returns how many.
-std::size_t show_entries(const std::string& whose, const Entries& entries,
-                         const std::string& wanted, const Meanings& metrics) {
-  std::size_t shown = 0;
+// Prints the entries of the case `wanted`, or all where it is empty.
+void show_entries(const std::string& whose, const Entries& entries, const std::string& wanted,
+                  const Meanings& metrics) {
   for (const auto& [key, entry] : entries) {
     if (!wanted.empty() && !key.starts_with(wanted + '|')) continue;
-    ++shown;
     const std::string unit = unit_of(metrics, metric_of(key));
     std::cout << whose << "  " << key << "  " << readable(entry.value, unit);
     if (entry.accepted.previous)
@@ -279,25 +278,34 @@ std::size_t show_entries(const std::string& whose, const Entries& entries,
     if (is_timed(entry)) std::cout << "  " << plural(entry.medians.size(), "run");
     std::cout << "  " << entry.accepted.utc << "  " << entry.accepted.why << "\n";
   }
-  return shown;
 }
 
-int show_verb(const Options& options, const std::string& wanted, const fs::path& baselines) {
+// The case that is meant by enough of its id; empty where none is asked for.
+std::string meant_case(const std::string& word, const std::vector<Baseline>& all) {
+  std::set<std::string> ids;
+  for (const Baseline& baseline : all) {
+    for (const auto& [key, entry] : baseline.entries) ids.insert(entry_name(key).case_id);
+    for (const auto& [processor, entries] : baseline.processors)
+      for (const auto& [key, entry] : entries) ids.insert(entry_name(key).case_id);
+  }
+  return word.empty() ? word : resolve_case(word, {ids.begin(), ids.end()}, "what is accepted");
+}
+
+int show_verb(const Options& options, const std::string& word, const fs::path& baselines) {
   require_folder(baselines / "devices", "name the accepted baselines with --baselines");
   const auto device_class = options.value("device-class");
-  std::size_t shown = 0;
-  for (const Baseline& baseline : all_baselines(baselines)) {
-    if (device_class && *device_class != baseline.device_class) continue;
-    shown += show_entries(baseline.device_class, baseline.entries, wanted, baseline.metrics);
+  std::vector<Baseline> all = all_baselines(baselines);
+  if (device_class)
+    std::erase_if(all, [&](const Baseline& one) { return one.device_class != *device_class; });
+  if (device_class && all.empty())
+    throw Error(Fault::bad_input, text("no baseline of the class ", *device_class,
+                                       " is kept; holdfast baseline show lists all"));
+  const std::string wanted = meant_case(word, all);
+  for (const Baseline& baseline : all) {
+    show_entries(baseline.device_class, baseline.entries, wanted, baseline.metrics);
     for (const auto& [processor, entries] : baseline.processors)
-      shown += show_entries(text(baseline.device_class, " ", processor), entries, wanted,
-                            baseline.metrics);
+      show_entries(text(baseline.device_class, " ", processor), entries, wanted, baseline.metrics);
   }
-  if (shown == 0 && (!wanted.empty() || device_class))
-    throw Error(Fault::bad_input,
-                text("no baseline", device_class ? text(" of the class ", *device_class) : "",
-                     wanted.empty() ? " is kept" : text(" has the case ", wanted),
-                     "; holdfast baseline show lists all"));
   return 0;
 }
 

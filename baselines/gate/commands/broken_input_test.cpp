@@ -297,7 +297,37 @@ TEST_F(GateCommand, AnUnknownSuiteOrDeviceIsNeverWaitedForByWhoAccepts) {
 TEST_F(GateCommand, AFileInTheFoldersPlaceIsSaid) {
   const std::string file = (common_policy_).string();
   expect_complaint(holdfast({"check", file, "--baselines=" + baselines_.string()}), 2,
-                   HasSubstr("common.json is not a folder; measure first"));
+                   HasSubstr("common.json is not a folder; give the results root"));
+}
+
+TEST_F(GateCommand, ADeviceWithoutItsArchitectureIsNone) {
+  store(toy::dry());
+  for (const char* verb : {"check", "explain"}) {
+    std::vector<std::string> words = {verb};
+    if (words[0] == "explain") words.push_back(toy::step_id);
+    words.push_back(results_.string());
+    words.push_back("--device=cuda-dry");
+    expect_complaint(holdfast(toy::joined(words, stores())), 2,
+                     HasSubstr("--device=cuda-dry: the devices are host, cuda and cuda-dry:sm_NN"));
+  }
+}
+
+TEST_F(GateCommand, AnExplanationTakesTheCaseFirstAndNeedsBaselines) {
+  store(toy::dry());
+  expect_complaint(
+      holdfast(toy::joined({"explain", results_.string(), "step/n:64"}, stores())), 2,
+      HasSubstr("the case comes first: holdfast explain step/n:64 " + results_.string()));
+  expect_complaint(holdfast({"explain", toy::step_id, results_.string(), "--baselines=none",
+                             "--lists=" + lists_.string()}),
+                   2, HasSubstr("there is no folder none; name the accepted baselines"));
+}
+
+TEST_F(GateCommand, WhatIsNoSuiteIsNotRun) {
+  const std::vector<std::string> more = {"--device=host", "--out=" + results_.string()};
+  expect_complaint(holdfast(toy::joined({"run", HOLDFAST_BINARY}, more)), 2,
+                   HasSubstr("/holdfast is no suite of holdfast: it refuses --list=json"));
+  expect_complaint(holdfast(toy::joined({"run", common_policy_.string()}, more)), 2,
+                   HasSubstr("common.json is no program; give the path of a suite's binary"));
 }
 
 TEST_F(GateCommand, AnAbsentPolicyIsAskedFor) {
@@ -310,6 +340,13 @@ TEST_F(GateCommand, WhatIsNotKeptIsNotShown) {
   EXPECT_EQ(
       holdfast({"baseline", "show", "--baselines=" + baselines_.string(), "--device-class=no"}), 2);
   EXPECT_THAT(complaints_, HasSubstr("no baseline of the class no is kept"));
+  const auto show = [&](const char* word) {
+    return holdfast({"baseline", "show", word, "--baselines=" + baselines_.string()});
+  };
+  expect_output(
+      show("step/n:64"), 0,
+      AllOf(HasSubstr("toy/step/n:64/f64|optimized|launches"), Not(HasSubstr("toy/sum"))));
+  expect_complaint(show("toy/step/n:65/f64"), 2, HasSubstr("did you mean toy/step/n:64/f64?"));
 }
 
 TEST_F(GateCommand, AnEmptyHistoryIsSaid) {

@@ -180,7 +180,8 @@ std::string lacking(const std::vector<std::string>& available) {
   return out;
 }
 
-// Whether a run keeps CPUs awake, only it knows; so of which of both times are accepted is told.
+// Only the run itself knows whether it keeps CPUs awake, so this says for which of both times are
+// accepted.
 std::string accepted_times(const std::set<std::string>& timed, const std::string& processor) {
   Environment here;
   here.processor = processor;
@@ -191,8 +192,8 @@ std::string accepted_times(const std::set<std::string>& timed, const std::string
   here.awake = true;
   const bool awake = are_timed();
   if (asleep && awake) return "times of runs that keep CPUs awake and of others";
-  if (awake) return "times of runs that keep CPUs awake alone";
-  return asleep ? "times of runs that keep no CPUs awake alone" : "no times";
+  if (awake) return "times only of runs that keep CPUs awake";
+  return asleep ? "times only of runs that keep no CPUs awake" : "no times";
 }
 
 int doctor(const Options& options) {
@@ -250,7 +251,7 @@ int doctor(const Options& options) {
   if (dry && !gpu.gpus.empty()) devices.push_back("cuda");
   std::cout << "\ndevices:";
   for (const std::string& device : devices) std::cout << ' ' << device;
-  std::cout << (devices.empty() ? " none" : "") << "\na run here is held against "
+  std::cout << (devices.empty() ? " none" : "") << "\na run here is compared with "
             << accepted_of_host(options.value_or("baselines", "baselines"), host_class(),
                                 processor().id)
             << '\n';
@@ -312,9 +313,9 @@ std::string accepted_of_host(const fs::path& baselines, const std::string& devic
     for (const auto& [timed_on, entries] : baseline.processors) timed.insert(timed_on);
   }
   if (!counts && timed.empty())
-    return text(device_class, ", of which ", baselines.string(), " holds nothing");
-  return text(device_class, ", of which ", baselines.string(), " holds ",
-              counts ? "counts" : "no counts", ", and of ", processor, " ",
+    return text(device_class, ", for which ", baselines.string(), " holds nothing");
+  return text(device_class, ", for which ", baselines.string(), " holds ",
+              counts ? "counts" : "no counts", ", and for ", processor, " ",
               accepted_times(timed, processor));
 }
 

@@ -95,24 +95,24 @@ void keep_baseline(const std::filesystem::path& baselines, bool counts,
 
 TEST(Doctor, TellsWhatIsAcceptedOfThisHostAndOfItsProcessor) {
   const TemporaryFolder folder("doctor_test");
-  const std::string held = "host-x86_64-v4-2t, of which " + folder.path().string() + " holds ";
+  const std::string held = "host-x86_64-v4-2t, for which " + folder.path().string() + " holds ";
   const auto told = [&] {
     return accepted_of_host(folder.path(), "host-x86_64-v4-2t", "AuthenticAMD-26-2");
   };
   EXPECT_EQ(told(), held + "nothing");
   keep_baseline(folder.path(), true, {});
-  EXPECT_EQ(told(), held + "counts, and of AuthenticAMD-26-2 no times");
+  EXPECT_EQ(told(), held + "counts, and for AuthenticAMD-26-2 no times");
   keep_baseline(folder.path(), true, {"GenuineIntel-6-167"});
-  EXPECT_EQ(told(), held + "counts, and of AuthenticAMD-26-2 no times");
+  EXPECT_EQ(told(), held + "counts, and for AuthenticAMD-26-2 no times");
   keep_baseline(folder.path(), true, {"AuthenticAMD-26-2"});
-  EXPECT_THAT(told(), EndsWith(" times of runs that keep no CPUs awake alone"));
+  EXPECT_THAT(told(), EndsWith(" times only of runs that keep no CPUs awake"));
   keep_baseline(folder.path(), true, {"AuthenticAMD-26-2 kept awake"});
-  EXPECT_THAT(told(), EndsWith(" times of runs that keep CPUs awake alone"));
+  EXPECT_THAT(told(), EndsWith(" times only of runs that keep CPUs awake"));
   keep_baseline(folder.path(), false, {"AuthenticAMD-26-2", "AuthenticAMD-26-2 kept awake"});
   EXPECT_EQ(
       told(),
       held +
-          "no counts, and of AuthenticAMD-26-2 times of runs that keep CPUs awake and of others");
+          "no counts, and for AuthenticAMD-26-2 times of runs that keep CPUs awake and of others");
 }
 
 TEST(Doctor, KnowsTheArchitecturesThatSuitesKnow) {
@@ -125,7 +125,7 @@ TEST(Doctor, AnAbsentFolderOfBaselinesHoldsNothing) {
   const TemporaryFolder folder("doctor_test");
   EXPECT_THAT(
       doctor("none", {"--baselines=" + (folder.path() / "no").string()}).output,
-      AllOf(HasSubstr("a run here is held against host-"), HasSubstr("/no holds nothing\n")));
+      AllOf(HasSubstr("a run here is compared with host-"), HasSubstr("/no holds nothing\n")));
 }
 
 TEST(Doctor, TellsThatASuiteGoesBeforeNobodyAndHowItWould) {

@@ -134,6 +134,9 @@ void tell_why_empty(const nlohmann::json& made, const std::vector<StoredResults>
 
 int export_results(const Options& options) {
   const fs::path directory = options.operands().front();
+  if (!options.has("format"))
+    throw Error(Fault::bad_input,
+                "holdfast export needs --format=FORMAT: gbench, bmf, gha, otava or junit");
   const std::string format = options.value_or("format", "");
   constexpr std::array<std::string_view, 5> formats = {"gbench", "bmf", "gha", "otava", "junit"};
   if (std::find(formats.begin(), formats.end(), format) == formats.end())
@@ -244,10 +247,9 @@ Command export_command() {
               {{"format", "FORMAT",
                 "gbench (Google Benchmark), bmf (Bencher), gha (github-action-benchmark), otava "
                 "(Apache Otava; DIR is a history) or junit (the verdict)"},
-               {"metric", "NAME", "only this metric; several times for several", true},
+               {"metric", "NAME", "only this metric", true},
                {"changed-only", "",
-                "only what the verdict says otherwise than PASS of, or, of a history, what changed "
-                "its level"},
+                "only what is not PASS in the verdict; for a history, only what changed its level"},
                {"out", "DIR", "with otava: the folder that receives otava.yaml and the CSV files"},
                {"bigger", "", "with gha: what is better when bigger, for customBiggerIsBetter"},
                common::baselines,

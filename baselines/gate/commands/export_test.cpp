@@ -164,6 +164,8 @@ TEST_F(GateCommand, ExportPrintsJsonForPrograms) {
   }
   expect_complaint(holdfast({"export", results_.string(), "--format=xml"}), 2,
                    HasSubstr("the formats are gbench, bmf, gha, otava and junit"));
+  expect_complaint(holdfast({"export", results_.string()}), 2,
+                   HasSubstr("holdfast export needs --format=FORMAT"));
 }
 
 TEST_F(GateCommand, AnExportWithoutATimeSaysWhyItIsEmpty) {
@@ -238,7 +240,8 @@ TEST_F(GateCommand, AHistoryIsExportedToNoFileAndOfNoUnknownMetric) {
       << complaints_;
   const std::string file = common_policy_.string();
   expect_complaint(holdfast({"export", history, "--format=otava", "--out=" + file}), 2,
-                   "holdfast: cannot write to --out=" + file + ": Not a directory\n");
+                   "holdfast: cannot write to --out=" + file +
+                       ": Not a directory; name a folder that you may write to\n");
   expect_complaint(holdfast({"export", history, "--format=otava", "--metric=no",
                              "--out=" + (folder_.path() / "otava").string()}),
                    2, HasSubstr("has the metric no"));

@@ -98,8 +98,8 @@ int history(const Options& options) {
     verb.run(options, *store);
     return 0;
   }
-  throw Error(Fault::bad_input, text("holdfast history cannot '", name,
-                                     "'; it can append DIR, fetch, push and rewrite"));
+  throw Error(Fault::bad_input, text("holdfast history has no verb '", name,
+                                     "'; it has append, fetch, push and rewrite"));
 }
 
 constexpr OptionRow of_append(const OptionRow& row) {

@@ -28,6 +28,10 @@ std::string overview() {
     out += text(left, command.summary, "\n");
   }
   return out +
+         "\nexamples:\n"
+         "  holdfast run cubed_sphere_swe --device=cuda-dry:sm_90 --out=results\n"
+         "  holdfast check results\n"
+         "  holdfast explain rk4_step/n:48/f64 results\n"
          "\nholdfast COMMAND --help tells more. Exit codes: 0 well, 1 regression, 2 usage or a bad "
          "file,\n"
          "3 incomplete, 4 undecided, 77 no such device.\n";

@@ -13,6 +13,7 @@
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/case_name.hpp"
 #include "gate/documents/measured_part.hpp"
+#include "gate/documents/results_root.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -37,14 +38,29 @@ struct Subject {
   }
 };
 
-Subject read_subject(const std::string& case_id, const std::string& device_class,
+// Enough of an id to be one case of this build is that case; a suite that only baselines know has
+// whole ids.
+std::string whole_id(const std::string& word, const fs::path& lists, const Store& store) {
+  const std::string suite(suite_of(word));
+  const std::vector<std::string> places = store.places("devices/", ".json");
+  if (fs::exists(list_path(lists, suite)) ||
+      std::any_of(places.begin(), places.end(),
+                  [&](const fs::path& place) { return place.stem() == suite; }))
+    return word;
+  std::vector<std::string> ids;
+  for (const List& list : lists_of_build(lists))
+    for (const ListedCase& listed : list.cases) ids.push_back(listed.id);
+  return ids.empty() ? word : resolve_case(word, ids, "this build");
+}
+
+Subject read_subject(const std::string& word, const std::string& device_class,
                      const fs::path& lists, const fs::path& baselines) {
-  Subject subject{.case_id = case_id, .device_class = device_class};
-  if (subject.suite().empty() || subject.suite() == case_id)
-    throw Error(Fault::bad_input, text("'", case_id, "' is no case id; holdfast list shows them"));
+  const Store store(baselines, Store::Use::reading);
+  Subject subject{.case_id = whole_id(word, lists, store), .device_class = device_class};
+  if (subject.suite().empty() || subject.suite() == subject.case_id)
+    throw Error(Fault::bad_input, text("'", word, "' is no case id; holdfast list shows them"));
   const fs::path list = list_path(lists, subject.suite());
   if (fs::exists(list)) subject.list = read_list(list);
-  const Store store(baselines, Store::Use::reading);
   for (const std::string& place : store.places("devices/", ".json"))
     if (fs::path(place).stem() == subject.suite())
       subject.accepted.push_back(*read_baseline_if_any(store, place));

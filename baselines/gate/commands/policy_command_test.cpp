@@ -44,6 +44,16 @@ TEST_F(PolicyCommand, TellsOfTheMetricsThatTheCaseHasOnThatKindOfDevice) {
                 AllOf(HasSubstr("launches"), Not(HasSubstr("time_s"))));
 }
 
+TEST_F(PolicyCommand, TakesEnoughOfAnId) {
+  const auto of = [&](const char* word) {
+    return holdfast(toy::joined({"policy", word}, stores()));
+  };
+  expect_output(of("step/n:64"), 0, HasSubstr("toy/step/n:64/f64 on cuda-dry-sm_90\n"));
+  expect_complaint(of("n:64/f64"), 2, HasSubstr("is part of 2 cases of this build"));
+  expect_complaint(of("step/n:65/f64"), 2,
+                   HasSubstr("this build has no case 'step/n:65/f64'; it has:"));
+}
+
 TEST_F(PolicyCommand, TellsAMetricOfTheWholeCaseAsTheGateJudgesIt) {
   list_peak_ratio();
   accept_peak_ratio();
@@ -101,7 +111,8 @@ TEST_F(PolicyCommand, TellsABoundOnASumWithItsNumberAndUnit) {
                       HasSubstr(": at most 1 ms (a sum's), gate warn\n")));
 }
 
-TEST_F(PolicyCommand, OfAnIdWithoutItsSuiteTheWholeOneIsAskedFor) {
+TEST_F(PolicyCommand, OfAnIdWithoutItsSuiteTheWholeOneIsAskedForWhereNothingIsListed) {
+  std::filesystem::remove(lists_ / "toy.list.json");
   expect_complaint(holdfast(toy::joined({"policy", "step/n:64/f64"}, stores())), 2,
                    HasSubstr("a whole case id begins with its suite"));
 }

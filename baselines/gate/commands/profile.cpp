@@ -67,16 +67,52 @@ std::string as_typed(std::string words) {
   return words;
 }
 
-// What an earlier profile of the case left, so that nothing is shown that was not seen now.
-void remove_older(const fs::path& out, const std::string& id) {
-  for (const char* variant : {"optimized", "reference"}) {
-    const std::string stem = text(slug(id), ".", variant);
-    for (const std::string& name :
-         {profile_name(id, variant), stem + ".trace.json", stem + ".pb.gz"})
-      withdraw(out / name);
-    fs::remove_all(out / stem);
+// What an earlier profile of the case left is set aside while a new one is made, so that nothing is
+// shown that was not seen now. It comes back unless it is replaced: a suite that refuses its
+// options, or has no such device, costs nobody a profile.
+class OlderProfile {
+ public:
+  OlderProfile(fs::path out, const std::string& id)
+      : out_(std::move(out)), aside_(out_ / text('.', slug(id), ".older")) {
+    for (const char* variant : {"optimized", "reference"}) {
+      const std::string stem = text(slug(id), ".", variant);
+      for (const std::string& name :
+           {profile_name(id, variant), stem + ".trace.json", stem + ".pb.gz", stem})
+        names_.push_back(name);
+    }
+    put_back();  // of a command that was killed
+    std::error_code problem;
+    fs::create_directory(aside_, problem);
+    for (const std::string& name : names_)
+      if (!problem && fs::exists(out_ / name)) fs::rename(out_ / name, aside_ / name, problem);
+    if (!problem) return;
+    put_back();
+    throw Error(Fault::bad_input, text("cannot set aside the older profile in ", out_.string(),
+                                       ": ", problem.message(), "; name another folder"));
   }
-}
+  OlderProfile(const OlderProfile&) = delete;
+  OlderProfile& operator=(const OlderProfile&) = delete;
+  ~OlderProfile() { put_back(); }
+
+  void replace() {
+    std::error_code ignored;
+    fs::remove_all(aside_, ignored);
+  }
+
+ private:
+  fs::path out_, aside_;
+  std::vector<std::string> names_ = {};
+
+  void put_back() {
+    std::error_code ignored;
+    for (const std::string& name : names_) {
+      if (!fs::exists(aside_ / name, ignored)) continue;
+      fs::remove_all(out_ / name, ignored);
+      fs::rename(aside_ / name, out_ / name, ignored);
+    }
+    fs::remove(aside_, ignored);
+  }
+};
 
 // The files that were written for this variant, and what opens them.
 std::string files_of(const fs::path& out, const Profile& profile) {
@@ -135,7 +171,7 @@ int profile(const Options& options) {
       resolve_case(options.operands()[1], ids_on(list, device), text(suite, " on ", device));
 
   make_folder(out);
-  remove_older(out, id);
+  OlderProfile older(out, id);
   catch_interruptions();
   Progress progress(suite);
   const auto lock = lock_device(device, progress);
@@ -146,6 +182,7 @@ int profile(const Options& options) {
                               .on_line = [&](std::string_view line) { tell(line, progress); }});
   outcome.complaints = as_typed(std::move(outcome.complaints));
   pass_on_refusals(outcome, suite);
+  older.replace();
   progress.clear();
 
   std::size_t shown = 0;

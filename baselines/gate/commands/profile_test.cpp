@@ -3,6 +3,8 @@
 // says.
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "gate/documents/results.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/testing/fake_suite_command.hpp"
@@ -119,6 +121,34 @@ TEST_F(ProfileCommand, NeverShowsAnOlderProfile) {
   EXPECT_EQ(outcome.code, 3);
   EXPECT_THAT(outcome.complaints, HasSubstr("wrote no profile"));
   EXPECT_THAT(outcome.output, Not(HasSubstr("605 us")));
+}
+
+// A slip of the command line, or a machine without the device, costs nobody a profile.
+TEST_F(ProfileCommand, AnOlderProfileStaysWhereTheSuiteRefuses) {
+  ASSERT_EQ(profile("ok", add).code, 0);
+  const auto files = [&] {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(out_)) names.insert(entry.path().filename());
+    return names;
+  };
+  const std::set<std::string> before = files();
+  ASSERT_FALSE(before.empty());
+  EXPECT_EQ(profile("no_device", add).code, 77);
+  EXPECT_EQ(files(), before);
+  EXPECT_EQ(profile("profile_silent", add).code, 3);
+  EXPECT_THAT(files(), SizeIs(testing::Lt(before.size()))) << "of one that ran none is left";
+}
+
+TEST_F(ProfileCommand, WhatAKilledCommandSetAsideComesBack) {
+  ASSERT_EQ(profile("ok", add).code, 0);
+  const fs::path document = out_ / "fake_suite.add.n_8.f64.optimized.profile.json";
+  ASSERT_TRUE(fs::exists(document)) << "named otherwise";
+  const fs::path aside = out_ / ".fake_suite.add.n_8.f64.older";
+  fs::create_directory(aside);
+  fs::rename(document, aside / document.filename());
+  EXPECT_EQ(profile("no_device", add).code, 77);
+  EXPECT_TRUE(fs::exists(document));
+  EXPECT_FALSE(fs::exists(aside));
 }
 
 TEST_F(ProfileCommand, RefusesABrokenDocumentWithFileAndKey) {

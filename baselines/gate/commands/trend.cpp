@@ -69,9 +69,9 @@ int trend(const Options& options) {
                 text("--anchor=", *chosen.anchor, ": ", *store, " has no such commit"));
   const std::vector<TrendSeries> series = find_trends(history.lines, chosen);
   if (series.empty() && (chosen.match || chosen.metric))
-    throw Error(Fault::bad_input,
-                text("nothing in ", *store, " matches --case=", chosen.match.value_or("**"),
-                     " --metric=", chosen.metric.value_or("any")));
+    throw Error(Fault::bad_input, text("nothing in ", *store, " matches",
+                                       chosen.match ? text(" --case=", *chosen.match) : "",
+                                       chosen.metric ? text(" --metric=", *chosen.metric) : ""));
   if (options.has("json")) {
     const bool none = options.has("no-points");
     if (none || options.has("brief"))  // for programs, which read no indentation

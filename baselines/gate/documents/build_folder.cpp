@@ -59,7 +59,9 @@ fs::path list_path(const fs::path& folder, const std::string& suite) {
 fs::path find_suite(const std::string& suite, const fs::path& folder) {
   if (suite.find('/') != std::string::npos) {
     if (is_program(suite)) return fs::absolute(suite);
-    throw Error(Fault::bad_input, text("there is no program ", suite,
+    std::error_code problem;
+    throw Error(Fault::bad_input, text(fs::exists(suite, problem) ? suite + " is no program"
+                                                                  : "there is no program " + suite,
                                        "; give the path of a suite's binary, or its name"));
   }
   if (is_program(folder / suite)) return fs::absolute(folder / suite);

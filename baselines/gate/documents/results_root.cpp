@@ -97,10 +97,7 @@ Error other_build(const fs::path& file, const fs::path& list, const Results& res
 
 // What nobody could have measured is a slip of the caller's, and nothing that is missing.
 void refuse_unknown(const RootOptions& options, const Root& root) {
-  const std::string kind = device_kind(options.device.value_or("host"));
-  if (kind != "host" && kind != "cuda" && kind != "cuda-dry")
-    throw Error(Fault::bad_input, text("--device=", *options.device,
-                                       ": the devices are host, cuda and cuda-dry:sm_NN"));
+  if (options.device) require_device(*options.device);
   if (!options.only || !root.complete) return;
   std::vector<std::string> suites;
   for (const List& list : root.lists) suites.push_back(list.suite);
@@ -187,6 +184,18 @@ void refuse_links(const fs::path& root) {
   }
 }
 
+std::string how_to_measure(const fs::path& root) {
+  return text("measure first: holdfast run SUITE --device=host --out=", root.string());
+}
+
+// What is something else would not be measured into.
+void require_results_folder(const fs::path& root) {
+  std::error_code problem;
+  require_folder(root, fs::exists(root, problem)
+                           ? "give the results root, which holds <device class>/<suite>.json"
+                           : how_to_measure(root));
+}
+
 void check_place(const fs::path& file, const Results& results) {
   if (results.suite != file.stem())
     throw Error(Fault::bad_input,
@@ -200,16 +209,22 @@ void check_place(const fs::path& file, const Results& results) {
 }
 
 std::vector<StoredResults> read_all_results(const fs::path& root) {
-  const std::string make =
-      text("measure first: holdfast run SUITE --device=host --out=", root.string());
-  require_folder(root, make);
+  require_results_folder(root);
   std::vector<StoredResults> all;
   for (const fs::path& file : files_by_class(root, ".json"))
     if (is_of_results(file)) all.push_back({file, read_results(file)});
   if (all.empty())
     throw Error(Fault::bad_input,
-                text(root.string(), " holds no results (<device class>/<suite>.json); ", make));
+                text(root.string(), " holds no results (<device class>/<suite>.json); ",
+                     how_to_measure(root)));
   return all;
+}
+
+void require_device(const std::string& device) {
+  const std::string kind = device_kind(device);
+  if ((kind == "host" || kind == "cuda" || kind == "cuda-dry") && device != "cuda-dry") return;
+  throw Error(Fault::bad_input,
+              text("--device=", device, ": the devices are host, cuda and cuda-dry:sm_NN"));
 }
 
 std::vector<List> lists_of_build(const fs::path& folder) {
@@ -219,8 +234,7 @@ std::vector<List> lists_of_build(const fs::path& folder) {
 }
 
 Root read_root(const fs::path& directory, const RootOptions& options) {
-  require_folder(directory, text("measure first: holdfast run SUITE --device=host --out=",
-                                 directory.string()));
+  require_results_folder(directory);
   const fs::path folder = options.lists.value_or(binary_folder());
   require_folder(folder, "name the folder of the build's lists with --lists");
   const std::map<std::string, ListFile> built = build_lists(folder);

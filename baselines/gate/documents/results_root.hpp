@@ -46,6 +46,9 @@ void check_place(const std::filesystem::path& file, const Results& results);
 // empty root.
 std::vector<StoredResults> read_all_results(const std::filesystem::path& root);
 
+// Throws Error(bad_input) for a device that nobody has.
+void require_device(const std::string& device);
+
 struct MeasuredPart {
   std::filesystem::path file;
   Results results;
