@@ -132,6 +132,19 @@ void tell_why_empty(const nlohmann::json& made, const std::vector<StoredResults>
     std::cerr << "no case that is well has one\n";
 }
 
+// Another reader would take a case that crashed for one that nobody measures any more.
+void tell_left_out(const std::vector<StoredResults>& all) {
+  std::vector<std::string> lost;
+  for (const StoredResults& stored : all)
+    for (const CaseResult& result : stored.results.cases)
+      if (result.status != "ok" && result.status != "skipped")
+        lost.push_back(
+            text(result.id, " on ", stored.results.env.device_class, " (", result.status, ')'));
+  if (!lost.empty())
+    std::cerr << "holdfast: warning: left out " << plural(lost.size(), "case")
+              << " without a result: " << lost.front() << (lost.size() > 1 ? ", ..." : "") << "\n";
+}
+
 int export_results(const Options& options) {
   const fs::path directory = options.operands().front();
   if (!options.has("format"))
@@ -155,6 +168,7 @@ int export_results(const Options& options) {
   }
   const auto print = [](const nlohmann::json& json) { std::cout << json.dump(2) << "\n"; };
   std::vector<StoredResults> all = read_all_results(directory);
+  tell_left_out(all);
   keep_wished(all, options, directory);
   if (format == "gbench") {
     const nlohmann::json made = google_benchmark(all);

@@ -94,6 +94,19 @@ class Exported : public GateCommand {
   }
 };
 
+TEST_F(Exported, SaysWhichCasesAreLeftOut) {
+  Results crashed = toy::host();
+  crashed.cases[0].status = "crashed";
+  crashed.cases[0].reason = "SIGSEGV";
+  store(crashed);
+  for (const char* format : {"gbench", "bmf", "gha"})
+    expect_complaint(holdfast({"export", results_.string(), text("--format=", format),
+                               "--baselines=" + baselines_.string()}),
+                     0,
+                     HasSubstr("warning: left out 1 case without a result: toy/step/n:64/f64 on "
+                               "host-x86_64-v4-2t (crashed)\n"));
+}
+
 // compare.py groups rows by name and unit, tests repetitions of one name against each other, scales
 // by time_unit, and takes what is no field of its own for a counter, which is a number.
 TEST_F(Exported, GoogleBenchmarkRowsHaveWhatItsToolsRead) {

@@ -179,7 +179,8 @@ class Table {
       const auto [old_id, variant, metric] = entry_name(key);
       const std::string id = present_name(base_, change_.aliases, old_id);
       if (metric == kernels_metric) continue;
-      const std::string how = lost_how(id, entry_key(id, variant, metric), now);
+      const std::string how =
+          lost_how(id, entry_key(id, variant, metric), kind_of_class(device_class), now);
       if (how.empty()) continue;
       const Removal* gone = change_.policy.removal(id, device_class, variant, metric);
       Lost& one = lost[{id, how, reason_of(gone, base_.policy.get())}];
@@ -195,12 +196,15 @@ class Table {
     }
   }
 
-  std::string lost_how(const std::string& id, const std::string& key, const Entries* now) const {
+  std::string lost_how(const std::string& id, const std::string& key, const std::string& kind,
+                       const Entries* now) const {
     const bool known = change_.complete || has_suite(change_.lists, suite_of(id));
     const auto listed = cases_.find(id);
     if (known && listed == cases_.end()) return "no such case";
     if (listed != cases_.end() && !tier_includes("gate", listed->second->tier))
       return text("of the tier ", listed->second->tier, ", which does not gate");
+    if (listed != cases_.end() && !listed->second->devices.contains(kind))
+      return text("not run on ", kind, " any more");
     return now && now->contains(key) ? "" : "taken out of the baseline";
   }
 

@@ -102,6 +102,19 @@ TEST_F(DroppedBound, IsToldNotToBeKnownWhereNoBaselineSaysWhatHadBounds) {
   EXPECT_THAT(output_, HasSubstr("whether metrics that have bounds alone are gone"));
 }
 
+// Nobody measured hosts here, and no run there would miss the case.
+TEST_F(DroppedBound, AWholeDeviceThatACaseDropsIsALoosening) {
+  listed_.cases.back().devices.erase("host");
+  store_as_listed(toy::dry(), listed_);
+  std::filesystem::remove(result_path(host_));
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_,
+              AllOf(HasSubstr("LOOSENED  toy/sum/n:64/f64 on host-x86_64-v4-2t: "
+                              "2 accepted values such as optimized|peak_bytes -> "
+                              "not run on host any more"),
+                    HasSubstr("toy/sum/n:64/f64 on host-x86_64-v4-2t of AuthenticAMD-26-2: ")));
+}
+
 TEST_F(DroppedBound, IsNoneWhereTheMetricIsStillListed) {
   EXPECT_EQ(accept(), 0) << complaints_;
   EXPECT_THAT(output_, HasSubstr("nothing to change"));
