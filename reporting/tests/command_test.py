@@ -197,7 +197,7 @@ def test_a_file_in_place_of_a_folder_is_not_said_to_be_absent(
 ) -> None:
     file = builders.put(workplace.folder / "a_file", "{}")
     said = refusal([f"--results={file}", f"--out={workplace.out}"], capsys)
-    assert f"{file} is no folder; measure first" in said and "there is no" not in said
+    assert f"{file} is no folder; give the results root" in said and "there is no" not in said
     said = refusal([*workplace.options(), f"--baselines={file}"], capsys)
     assert said == f"holdfast_report: {file} is no folder (--baselines)\n"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -80,37 +81,53 @@ class OlderProfile {
            {profile_name(id, variant), stem + ".trace.json", stem + ".pb.gz", stem})
         names_.push_back(name);
     }
-    put_back();  // of a command that was killed
+    settle();  // what a command left that was killed
     std::error_code problem;
     fs::create_directory(aside_, problem);
-    for (const std::string& name : names_)
-      if (!problem && fs::exists(out_ / name)) fs::rename(out_ / name, aside_ / name, problem);
+    move(out_, aside_, problem);
     if (!problem) return;
-    put_back();
+    std::error_code ignored;
+    move(aside_, out_, ignored);
+    fs::remove(aside_, ignored);
     throw Error(Fault::bad_input, text("cannot set aside the older profile in ", out_.string(),
                                        ": ", problem.message(), "; name another folder"));
   }
   OlderProfile(const OlderProfile&) = delete;
   OlderProfile& operator=(const OlderProfile&) = delete;
-  ~OlderProfile() { put_back(); }
+  ~OlderProfile() {
+    if (!is_replaced_) settle();
+  }
 
   void replace() {
-    std::error_code ignored;
-    fs::remove_all(aside_, ignored);
+    is_replaced_ = true;
+    std::error_code problem;
+    fs::remove_all(aside_, problem);
+    if (problem)
+      throw Error(Fault::bad_input, text("cannot remove the older profile, ", aside_.string(), ": ",
+                                         problem.message(), "; remove it by hand"));
   }
 
  private:
   fs::path out_, aside_;
   std::vector<std::string> names_ = {};
+  bool is_replaced_ = false;
 
-  void put_back() {
-    std::error_code ignored;
+  void move(const fs::path& from, const fs::path& to, std::error_code& problem) const {
     for (const std::string& name : names_) {
-      if (!fs::exists(aside_ / name, ignored)) continue;
-      fs::remove_all(out_ / name, ignored);
-      fs::rename(aside_ / name, out_ / name, ignored);
+      if (problem) return;
+      if (fs::exists(from / name, problem)) fs::rename(from / name, to / name, problem);
     }
-    fs::remove(aside_, ignored);
+  }
+
+  // Of two profiles no part of the older one is put beside parts of the newer.
+  void settle() const {
+    std::error_code ignored;
+    const auto is_new = [&](const std::string& name) { return fs::exists(out_ / name, ignored); };
+    if (std::none_of(names_.begin(), names_.end(), is_new)) {
+      ignored.clear();
+      move(aside_, out_, ignored);
+    }
+    fs::remove_all(aside_, ignored);
   }
 };
 

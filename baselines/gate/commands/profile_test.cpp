@@ -144,8 +144,11 @@ TEST_F(ProfileCommand, WhatAKilledCommandSetAsideComesBack) {
   const fs::path document = out_ / "fake_suite.add.n_8.f64.optimized.profile.json";
   ASSERT_TRUE(fs::exists(document)) << "named otherwise";
   const fs::path aside = out_ / ".fake_suite.add.n_8.f64.older";
-  fs::create_directory(aside);
-  fs::rename(document, aside / document.filename());
+  fs::path whole = out_;
+  whole += "_whole";
+  fs::rename(out_, whole);
+  fs::create_directory(out_);
+  fs::rename(whole, aside);
   EXPECT_EQ(profile("no_device", add).code, 77);
   EXPECT_TRUE(fs::exists(document));
   EXPECT_FALSE(fs::exists(aside));
