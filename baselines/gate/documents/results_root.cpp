@@ -8,6 +8,7 @@
 #include "base/names.hpp"
 #include "gate/base/options.hpp"
 #include "gate/base/shown_text.hpp"
+#include "gate/base/written_file.hpp"
 #include "gate/documents/build_folder.hpp"
 
 namespace holdfast::gate {
@@ -159,6 +160,12 @@ bool is_results_root(const fs::path& folder) {
   } catch (const std::exception&) {
     return true;  // no older verdict outlasts a disk that fails
   }
+}
+
+void withdraw_verdict(const fs::path& root) {
+  withdraw(root / verdict_name);
+  for (const char* name : {"verdict.md", "verdict.xml", "proposed-baseline.patch"})
+    withdraw(root / name);
 }
 
 void refuse_class_folder(const fs::path& folder, std::string_view command) {

@@ -30,6 +30,10 @@ std::vector<std::filesystem::path> files_by_class(const std::filesystem::path& r
 // left: what a check may write to, and withdraw its older verdict from.
 bool is_results_root(const std::filesystem::path& folder);
 
+// Removes the verdict of an older check, or on older results, which nobody may take for a newer
+// one's.
+void withdraw_verdict(const std::filesystem::path& root);
+
 // Throws Error(incomplete) for the folder of a device class, which somebody gave to `command` in
 // the place of the root above it.
 void refuse_class_folder(const std::filesystem::path& folder, std::string_view command);

@@ -2,6 +2,7 @@
 // What comes into a history: the results of a run, the runs of another store.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -54,9 +55,18 @@ class HistoryWriter {
     HistorySegment segment;
     std::optional<std::filesystem::path> content = {};
     std::size_t bytes = 0;
-    std::string newest = {};                                                // time
-    std::set<std::tuple<std::string, std::string, std::string>> runs = {};  // commit, time, suite
+    std::string newest = {};  // time
+    // By commit, time and suite their ids: of a fleet, two may begin in the same second. Of a store
+    // as it was before some have none.
+    std::map<std::tuple<std::string, std::string, std::string>,
+             std::set<std::optional<std::string>>>
+        runs = {};
     std::string added = {};
+
+    void know(const HistoryRun& run) {
+      runs[{run.commit.name, run.utc, run.suite}].insert(run.id);
+      newest = std::max(newest, run.utc);
+    }
   };
   Store& store_;
   std::vector<HistoryFile> old_ = {};

@@ -313,6 +313,17 @@ TEST_F(AppendingSelfTests, AreACaseOfTheRunThatTheyStandBeside) {
   EXPECT_EQ(append().known, 1u);
 }
 
+TEST_F(AppendingSelfTests, AreOfOneOfTwoRunsThatBeganInTheSameSecond) {
+  EXPECT_EQ(append().runs, 1u);
+  results_.run.id += "1";
+  write_file(root_ / "host" / "workload_0.json", canonical(to_json(results_)));
+  write_file(file_, canonical(to_json(test_)));
+  const Appended appended = append();
+  EXPECT_EQ(appended.runs, 1u);
+  EXPECT_EQ(appended.values, 2u + 4u);
+  EXPECT_EQ(append().known, 1u);
+}
+
 TEST_F(AppendingSelfTests, OfAnotherBuildDeviceOrSuiteAreRefusedAndNothingIsWritten) {
   const auto expect_refused = [&](const SelfTest& test, const char* sentence) {
     write_file(file_, canonical(to_json(test)));

@@ -30,8 +30,7 @@ HistoryWriter::Open& HistoryWriter::open(const HistoryFile& file) {
   held->content = file.content;
   held->bytes = std::filesystem::file_size(file.content);
   read_segment(file, held->segment, [&](const HistoryRun& run, const HistoryMeanings&) {
-    held->runs.emplace(run.commit.name, run.utc, run.suite);
-    held->newest = std::max(held->newest, run.utc);
+    held->know(run);
     note(run.commit);
   });
   return *held;
@@ -47,7 +46,11 @@ HistoryFile* HistoryWriter::segment_of(const std::string& device_class, const st
 
 bool HistoryWriter::has(const std::string& device_class, const HistoryRun& run) {
   const HistoryFile* file = segment_of(device_class, run.utc);
-  return file && open(*file).runs.contains({run.commit.name, run.utc, run.suite});
+  if (!file) return false;
+  const auto& runs = open(*file).runs;
+  const auto same = runs.find({run.commit.name, run.utc, run.suite});
+  return same != runs.end() &&
+         (!run.id || same->second.contains(run.id) || same->second.contains(std::nullopt));
 }
 
 std::int64_t HistoryWriter::order_of(const std::string& commit) {
@@ -76,8 +79,7 @@ void HistoryWriter::add(const std::string& device_class, const HistoryRun& run,
   const std::string lines = held.segment.write(run, meanings);
   held.added += lines;
   held.bytes += lines.size();
-  held.newest = std::max(held.newest, run.utc);
-  held.runs.emplace(run.commit.name, run.utc, run.suite);
+  held.know(run);
 }
 
 void HistoryWriter::rewrite_old() {

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/names.hpp"
 #include "gate/documents/case_name.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/judge/loosening.hpp"
@@ -59,6 +60,8 @@ class Losses {
     const auto listed = std::ranges::find(list->cases, id, &ListedCase::id);
     const bool is_measured = change_.measured.contains(place);
     if (listed == list->cases.end()) return is_measured ? "" : "no such case";
+    if (!tier_includes("gate", listed->tier))
+      return is_measured ? "" : text("of the tier ", listed->tier, ", which does not gate");
     const auto names = listed->devices.find(kind_of_class(device_class));
     if (names == listed->devices.end() || std::ranges::count(names->second, metric) == 0)
       return is_measured ? "" : "listed no more";

@@ -78,7 +78,8 @@ void PartJudge::look_for_lost_bounds() {
   std::map<std::string, std::set<std::string>> listed;
   const std::string kind = device_kind(part_.results.env.device_name);
   for (const ListedCase& row : part_.list.cases)
-    if (const auto device = row.devices.find(kind); device != row.devices.end())
+    if (const auto device = row.devices.find(kind);
+        device != row.devices.end() && tier_includes("gate", row.tier))
       listed[row.id].insert(device->second.begin(), device->second.end());
   std::set<std::string> told;
   for (const auto* baseline : {&part_.baseline, &part_.proposed}) {

@@ -151,44 +151,61 @@ class Table {
     }
   }
 
-  // Accepted values that the change takes out, or whose case gates no more.
+  // Of one class, or of a processor in it.
+  struct Accepted {
+    const Entries& then;
+    const Entries* now;  // null where the change has none
+    std::string device_class;
+    std::string whose;
+    bool is_measured;  // here, where what was measured misses what is listed no more
+  };
+
+  // Accepted values that the change takes out, that a class which nobody measured here would miss,
+  // or whose case gates no more.
   void look_for_lost_values() {
     for (const auto& [place, baseline] : base_.baselines) {
       const auto now = change_.baselines.find(place);
       const Baseline* kept = now == change_.baselines.end() ? nullptr : &now->second;
-      look_for_lost_values(baseline.entries, kept ? &kept->entries : nullptr, baseline.device_class,
-                           "");
+      const bool is_measured = change_.measured.contains(place);
+      look_for_lost_values({.then = baseline.entries,
+                            .now = kept ? &kept->entries : nullptr,
+                            .device_class = baseline.device_class,
+                            .whose = "",
+                            .is_measured = is_measured});
       for (const auto& [processor, entries] : baseline.processors) {
         const Entries* others = nullptr;
         if (kept)
           if (const auto at = kept->processors.find(processor); at != kept->processors.end())
             others = &at->second;
-        look_for_lost_values(entries, others, baseline.device_class, " of " + processor);
+        look_for_lost_values({.then = entries,
+                              .now = others,
+                              .device_class = baseline.device_class,
+                              .whose = " of " + processor,
+                              .is_measured = is_measured});
       }
     }
   }
 
-  void look_for_lost_values(const Entries& then, const Entries* now,
-                            const std::string& device_class, const std::string& whose) {
+  void look_for_lost_values(const Accepted& accepted) {
     struct Lost {
       std::size_t values = 0;
       std::string first;
     };
     std::map<std::tuple<std::string, std::string, std::string>, Lost> lost;  // case, how, why
-    for (const auto& [key, entry] : then) {
+    for (const auto& [key, entry] : accepted.then) {
       const auto [old_id, variant, metric] = entry_name(key);
       const std::string id = present_name(base_, change_.aliases, old_id);
       if (metric == kernels_metric) continue;
       const std::string how =
-          lost_how(id, entry_key(id, variant, metric), kind_of_class(device_class), now);
+          lost_how({.case_id = id, .variant = variant, .metric = metric}, accepted);
       if (how.empty()) continue;
-      const Removal* gone = change_.policy.removal(id, device_class, variant, metric);
+      const Removal* gone = change_.policy.removal(id, accepted.device_class, variant, metric);
       Lost& one = lost[{id, how, reason_of(gone, base_.policy.get())}];
       if (one.values++ == 0) one.first = variant + '|' + metric;
     }
     for (const auto& [what, one] : lost) {
       const auto& [id, how, why] = what;
-      add({.rule = text(id, " on ", device_class, whose),
+      add({.rule = text(id, " on ", accepted.device_class, accepted.whose),
            .before = text(plural(one.values, "accepted value"), " such as ", one.first),
            .after = how,
            .why = why,
@@ -196,16 +213,21 @@ class Table {
     }
   }
 
-  std::string lost_how(const std::string& id, const std::string& key, const std::string& kind,
-                       const Entries* now) const {
-    const bool known = change_.complete || has_suite(change_.lists, suite_of(id));
-    const auto listed = cases_.find(id);
-    if (known && listed == cases_.end()) return "no such case";
-    if (listed != cases_.end() && !tier_includes("gate", listed->second->tier))
-      return text("of the tier ", listed->second->tier, ", which does not gate");
-    if (listed != cases_.end() && !listed->second->devices.contains(kind))
-      return text("not run on ", kind, " any more");
-    return now && now->contains(key) ? "" : "taken out of the baseline";
+  std::string lost_how(const EntryName& name, const Accepted& accepted) const {
+    if (const auto at = cases_.find(name.case_id); at != cases_.end()) {
+      const ListedCase& listed = *at->second;
+      if (!tier_includes("gate", listed.tier))
+        return text("of the tier ", listed.tier, ", which does not gate");
+      const std::string kind = kind_of_class(accepted.device_class);
+      const auto names = listed.devices.find(kind);
+      if (names == listed.devices.end()) return text("not run on ", kind, " any more");
+      if (!accepted.is_measured && std::ranges::count(names->second, name.metric) == 0)
+        return "listed no more";
+    } else if (change_.complete || has_suite(change_.lists, suite_of(name.case_id))) {
+      return "no such case";
+    }
+    const std::string key = entry_key(name.case_id, name.variant, name.metric);
+    return accepted.now && accepted.now->contains(key) ? "" : "taken out of the baseline";
   }
 
   // Of a class, or of a processor in it, that nothing was accepted of.

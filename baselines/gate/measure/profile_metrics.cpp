@@ -15,6 +15,8 @@ using Told = std::optional<double>;  // empty where the profile does not tell it
 // Shorter kernels are small: what starts and ends them weighs beside what they compute.
 constexpr double small_kernel_seconds = 1e-4;
 
+constexpr double slow_call_seconds = 10e-3;
+
 // Of the operations that `counts` takes, in all profiled steps; empty where the device told no
 // times.
 template <class Counts>
@@ -64,6 +66,14 @@ Told top_five(const Profile& profile) {
   return over(std::accumulate(seconds.begin(), end, 0.), seconds_of(profile, any));
 }
 
+// Of which a call was slow.
+Told slow_operations(const Profile& profile) {
+  Told slow;
+  for (const ProfileOp& op : profile.ops)
+    if (op.max_s) slow = slow.value_or(0) + (*op.max_s > slow_call_seconds ? 1 : 0);
+  return slow;
+}
+
 struct Reading {
   const char* metric;
   Told (*value)(const Profile& profile);
@@ -82,11 +92,13 @@ constexpr Reading profile_readings[] = {
          return op.is_kernel() && op.mean_s && *op.mean_s < small_kernel_seconds;
        });
      }},
-    {"transfer_time_fraction", [](const Profile& profile) {
+    {"transfer_time_fraction",
+     [](const Profile& profile) {
        return share_of(profile, [](const ProfileOp& op) {
          return op.kind == "upload" || op.kind == "download";
        });
-     }}};
+     }},
+    {"ops_over_10ms", slow_operations}};
 
 }  // namespace
 

@@ -29,6 +29,7 @@ Results unprofiled() {
                                        {"top5_time_fraction", promised()},
                                        {"small_kernel_time_fraction", promised()},
                                        {"transfer_time_fraction", promised()},
+                                       {"ops_over_10ms", promised()},
                                        {"time_s", promised()}};
   results.cases = {one};
   return results;
@@ -79,6 +80,17 @@ TEST(Profiled, KernelSecondsAreOfAStepAndOfKernelsAlone) {
   add_profiled({timed_profile()}, results);
   EXPECT_DOUBLE_EQ(profiled_metric(results, "kernels_s").value.value(), 14e-3);
   EXPECT_DOUBLE_EQ(profiled_metric(results, "kernels_floor_fraction").value.value(), 0.5);
+}
+
+TEST(Profiled, OperationsAreSlowWhereACallTakesMoreThanTenMilliseconds) {
+  Results results = unprofiled();
+  Profile made = profile("optimized");
+  add_profiled({made}, results);
+  EXPECT_FALSE(profiled_metric(results, "ops_over_10ms").value) << "the device told no times";
+  made.ops[0].max_s = 9.9e-3;
+  made.ops[1].max_s = 10.1e-3;
+  add_profiled({made}, results);
+  EXPECT_EQ(profiled_metric(results, "ops_over_10ms").value, 1);
 }
 
 TEST(Profiled, SharesAreOfAllThatTheDeviceDid) {

@@ -2,8 +2,8 @@
 #include "gate/measure/unfinished_run.hpp"
 
 #include <algorithm>
-#include <fstream>
 
+#include "base/files.hpp"
 #include "gate/base/error.hpp"
 #include "gate/base/json.hpp"
 #include "gate/base/written_file.hpp"
@@ -66,7 +66,9 @@ void UnfinishedRun::finish(const std::string& made) {
   finished_ = true;
   std::error_code ignored;
   fs::create_directories(made_file().parent_path(), ignored);
-  std::ofstream(made_file()) << made;
+  holdfast::WrittenFile file(made_file());
+  file.append(made);
+  file.publish();
 }
 
 void UnfinishedRun::replace_last() const {

@@ -71,8 +71,10 @@ Deviation deviation(Size size, std::span<const double> h, std::span<const double
     const double difference = h[k] - expected[k];
     return difference * difference;
   }));
-  for (std::size_t k = 0; k < h.size(); ++k)
-    result.max = std::max(result.max, std::abs(h[k] - expected[k]));
+  for (std::size_t k = 0; k < h.size(); ++k) {
+    const double difference = std::abs(h[k] - expected[k]);
+    result.max = std::isnan(difference) ? INFINITY : std::max(result.max, difference);
+  }
   return result;
 }
 

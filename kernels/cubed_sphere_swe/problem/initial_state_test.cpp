@@ -76,6 +76,14 @@ TEST(ExactSolution, RandomHasNone) {
               ThrowsMessage<Error>(HasSubstr("no exact solution")));
 }
 
+TEST(ExactSolution, AHeightThatIsNoNumberIsInfinitelyFarFromIt) {
+  const std::vector<double> expected = exact_height({8}, Start::mode1, 0);
+  std::vector<double> h = expected;
+  EXPECT_EQ(deviation({8}, h, expected).max, 0);
+  h[7] = NAN;
+  EXPECT_EQ(deviation({8}, h, expected).max, INFINITY);
+}
+
 TEST(BadInput, SizesOutOfRangeAreRefused) {
   EXPECT_THAT([] { validate({7}, Options{}); }, ThrowsMessage<Error>(HasSubstr("n must be >= 8")));
   EXPECT_THAT([] { validate({-1}, Options{}); }, ThrowsMessage<Error>(HasSubstr("n must be >= 8")));

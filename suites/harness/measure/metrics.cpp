@@ -195,6 +195,7 @@ const Metric table[] = {
     {"top5_time_fraction", "1", "advisory", lower, on_cuda, variant, steps, of_a_profile},
     {"small_kernel_time_fraction", "1", "advisory", lower, on_cuda, variant, steps, of_a_profile},
     {"transfer_time_fraction", "1", "advisory", lower, on_cuda, variant, steps, of_a_profile},
+    {"ops_over_10ms", "1", "advisory", lower, on_cuda, variant, steps, of_a_profile},
     {"check_error", "1", "bound", lower, executing, variant, steps,
      [](const M&, const V& v) { return v.check_error; }},
     {"host_rss_bytes_before", "B", "advisory", lower, everywhere, whole_case, nothing,

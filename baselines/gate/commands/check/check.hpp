@@ -46,7 +46,4 @@ struct Checked {
 
 Checked check(const CheckRequest& request);
 
-// Of an older check, or of older results, which nobody may take for a newer one's.
-void withdraw_verdict(const std::filesystem::path& root);
-
 }  // namespace holdfast::gate

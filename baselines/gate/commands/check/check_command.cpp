@@ -113,11 +113,6 @@ int check_verb(const Options& options) {
 
 }  // namespace
 
-void withdraw_verdict(const fs::path& root) {
-  for (const char* name : {"verdict.json", "verdict.md", "verdict.xml", "proposed-baseline.patch"})
-    withdraw(root / name);
-}
-
 Command check_command() {
   return {
       .name = "check",

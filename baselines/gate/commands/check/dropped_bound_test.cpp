@@ -18,7 +18,7 @@ class DroppedBound : public WhoJudges {
  protected:
   static constexpr const char* dropped = "toy/sum/n:64/f64";
   List listed_ = toy::list();
-  Results host_ = toy::host();
+  Results host_ = toy::host(), dry_ = toy::dry();
 
   void SetUp() override {
     WhoJudges::SetUp();
@@ -36,7 +36,7 @@ class DroppedBound : public WhoJudges {
   }
 
   void measure() {
-    store_as_listed(toy::dry(), listed_);
+    store_as_listed(dry_, listed_);
     store_as_listed(host_, listed_);
   }
 
@@ -113,6 +113,26 @@ TEST_F(DroppedBound, AWholeDeviceThatACaseDropsIsALoosening) {
                               "2 accepted values such as optimized|peak_bytes -> "
                               "not run on host any more"),
                     HasSubstr("toy/sum/n:64/f64 on host-x86_64-v4-2t of AuthenticAMD-26-2: ")));
+}
+
+// No accepted value of it is there to be missed.
+TEST_F(DroppedBound, ThatWasTheCasesLastIsMissingWhereTheCaseMovesToAnotherTier) {
+  edit(host_, [](Baseline& edited) {
+    const auto is_of_dropped = [](const auto& entry) { return entry.first.starts_with(dropped); };
+    std::erase_if(edited.entries, is_of_dropped);
+    for (auto& [processor, entries] : edited.processors) std::erase_if(entries, is_of_dropped);
+  });
+  begin();
+  listed_.cases.back().tier = "full";
+  host_.cases.pop_back();
+  dry_.cases.pop_back();
+  measure();
+  EXPECT_EQ(judge(), 3) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("floor_fraction has bounds, and is listed no more"));
+  std::filesystem::remove(result_path(host_));
+  EXPECT_EQ(judge(), 3) << "the dry device misses what it had accepted";
+  EXPECT_THAT(output_, HasSubstr("bounds of floor_fraction -> of the tier full, "
+                                 "which does not gate"));
 }
 
 TEST_F(DroppedBound, IsNoneWhereTheMetricIsStillListed) {

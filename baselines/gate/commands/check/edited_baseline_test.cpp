@@ -32,6 +32,23 @@ TEST_F(EditedBaseline, AValueThatTheChangeTakesOutBlocksUntilItSaysWhy) {
   EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the step does it now")));
 }
 
+// No part misses it that was not measured.
+TEST_F(EditedBaseline, AMetricThatIsListedNoMoreForAClassThatNobodyMeasuredIsALoosening) {
+  List listed = toy::list();
+  std::erase(listed.cases.back().devices["host"], "time_s");
+  accepted(toy::host());
+  begin();
+  store_as_listed(toy::dry(), listed);
+  std::filesystem::remove(result_path(toy::host()));
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  toy/sum/n:64/f64 on host-x86_64-v4-2t of "
+                                 "AuthenticAMD-26-2: 2 accepted values such as optimized|time_s "
+                                 "-> listed no more"));
+  policy(no_waivers, R"("waivers": [],
+ "removed": [{"match": "toy/sum/**", "metric": "time_s", "why": "nobody waits for a sum"}])");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+}
+
 TEST_F(EditedBaseline, AnEditedValueNeedsAReasonOfItsOwn) {
   one_more_launch();
   edit([](Baseline& edited) { edited.entries.at(launches).value = 5.0; });

@@ -18,7 +18,6 @@
 #include "gate/base/printing.hpp"
 #include "gate/base/process.hpp"
 #include "gate/base/written_file.hpp"
-#include "gate/commands/check/check.hpp"
 #include "gate/commands/run/base_side.hpp"
 #include "gate/documents/baseline.hpp"
 #include "gate/documents/beside.hpp"
