@@ -206,9 +206,9 @@ def draw_page(arguments: list[str]) -> str:
         series, absent = trends_or_reason(
             options.holdfast, options.store, baselines, "--brief"
         )
+        subjects = subjects_in(options.store) if series and options.store else {}
     except Problem as found:  # the verdict is worth a page without trends
-        problem, series, absent = found, [], str(found)
-    subjects = subjects_in(options.store) if series and options.store else {}
+        problem, series, absent, subjects = found, [], str(found), {}
     write(page, render(root, series, absent, options.out, Past(link, subjects)))
     if problem:
         raise Problem(f"{page} is written without trends: {problem}")

@@ -116,6 +116,21 @@ def unprofiled(root: Root) -> list[str]:
     ]
 
 
+def resultless(root: Root) -> list[str]:
+    """What a verdict has values of, and the results root nothing."""
+    here = {(part.suite, part.device_class) for part in root.parts}
+    rows = root.verdict.rows if root.verdict and root.parts else []
+    judged = dict.fromkeys(
+        (row.case.partition("/")[0], row.device_class) for row in rows if row.value is not None
+    )
+    return [
+        f"{suite} on {device_class}: judged, and {root.place} has no results of it: "
+        "this page shows its verdicts and nothing else"
+        for suite, device_class in judged
+        if (suite, device_class) not in here
+    ]
+
+
 def not_checked(root: Root, trends_absent: str | None) -> list[str]:
     gaps = [] if root.verdict is None else list(root.verdict.not_checked)
     if root.verdict is None and (root.parts or not root.profiles):
@@ -125,6 +140,7 @@ def not_checked(root: Root, trends_absent: str | None) -> list[str]:
         )
     if not root.parts:
         gaps.append(f"nothing was measured: {root.place} holds no results")
+    gaps += resultless(root)
     for part in root.parts:
         gaps.extend(gaps_of(part))
     gaps.extend(unprofiled(root))

@@ -67,7 +67,8 @@ def panel(title: str, curve: Curve, pen: Pen = Pen()) -> Drawing:
         points = curve.points.get(variant)
         if points:
             xs, ys = zip(*points, strict=True)
-            axes.plot(xs, ys, "o-", color=pen[variant], ms=3.6, lw=1.3)
+            inside = pen["paper" if variant == "reference" else variant]
+            axes.plot(xs, ys, "o-", color=pen[variant], mfc=inside, ms=3.6, lw=1.3)
     scale(axes, curve)
     axes.grid(axis="y", color=pen["rule"], lw=0.6)
     axes.set_axisbelow(True)

@@ -95,8 +95,9 @@ def both(before: Row, unit: str) -> tuple[str, str]:
     texts = readable(before.baseline, unit), readable(before.value, unit)
     if texts[0] != texts[1] or before.baseline == before.value:
         return texts
+    called = "" if unit == "1" else unit
     plain = [
-        str(value) if isinstance(value, str) else f"{value:.15g} {unit}"
+        str(value) if isinstance(value, str) else f"{value:.15g} {called}".strip()
         for value in (before.baseline, before.value)
     ]
     return plain[0], plain[1]

@@ -17,7 +17,7 @@ from holdfast_report.sketch import (
     box,
 )
 from holdfast_report.trends import ALARMS, Band, describe, short_commit, unit
-from holdfast_report.units import percent, readable
+from holdfast_report.units import change_of, readable
 
 WIDTH, HEIGHT = 252.0, 112.0  # points
 LEFT, RIGHT, TOP, BOTTOM = 50.0, 244.0, 12.0, 97.0
@@ -78,7 +78,7 @@ def name_changes(
         taken.append((place, reach))
         x = LEFT + place * (RIGHT - LEFT)
         above = x, plane.top - 2.5
-        sketch.add(Words(above, percent(change.change), "ink", FONT - 1, "middle"))
+        sketch.add(Words(above, change_of(change.before, change.change), "ink", FONT - 1, "middle"))
         address = link + change.commit if link and not change.commit.startswith("sha256:") else None
         role = "optimized" if address else "ink"
         sketch.add(Words((x, below), name, role, FONT - 1.5, "middle", address))

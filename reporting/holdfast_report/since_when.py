@@ -47,6 +47,19 @@ def now_of(root: Root, series: Series, row: Row | None) -> float | None:
     return None if same and (kept or last.utc in {run.utc for run in same}) else row.value
 
 
+def absent_from(root: Root, series: list[Series]) -> set[tuple[str, str, str, str]]:
+    """The series whose suite this run has, and whose case it has not."""
+    cases = {
+        (part.device_class, part.suite): {case.id for case in part.results.cases}
+        for part in root.parts
+    }
+    return {
+        one.key
+        for one in series
+        if one.case not in cases.get((one.device_class, one.case.partition("/")[0]), (one.case,))
+    }
+
+
 def panels(root: Root, series: list[Series], link: str | None) -> tuple[list[Panel], Table]:
     """The panels that say something, and the others as a table."""
     rows = {
@@ -54,7 +67,13 @@ def panels(root: Root, series: list[Series], link: str | None) -> tuple[list[Pan
         for row in (root.verdict.rows if root.verdict else [])
     }
     judged = {key: (row.verdict, row.kind) for key, row in rows.items()}
-    ranked = sorted(series, key=lambda one: trends.rank(one, *judged.get(one.key, (None, None))))
+    absent = absent_from(root, series)
+
+    def rank(one: Series) -> tuple[object, ...]:
+        verdict, kind = judged.get(one.key, (None, None))
+        return one.key in absent and verdict in trends.QUIET, trends.rank(one, verdict, kind)
+
+    ranked = sorted(series, key=rank)
     drawn, flat = [], []
     for one in ranked:
         verdict, kind = judged.get(one.key, (None, None))
@@ -70,10 +89,13 @@ def panels(root: Root, series: list[Series], link: str | None) -> tuple[list[Pan
         band = trends.band_of(rows.get(one.key), entry)
         variant = "" if one.variant == "case" else f" {one.variant}"
         drift = f", drifted {percent(one.drift.change)}" if one.drift else ""
+        left = ", not in this run" if one.key in absent else ""
+        first = one.points[0]  # of what stood still the history tells the ends alone
+        still = f", {readable(first.value, trends.unit(one))} since {first.utc[:10]}" if one.constant else ""
         drawn.append(
             Panel(
                 case=one.case,
-                about=f"{one.metric}{variant}, {one.device_class}{drift}",
+                about=f"{one.metric}{variant}, {one.device_class}{still}{drift}{left}",
                 now=now,
                 verdict=None if verdict in trends.QUIET else verdict,
                 figure=svg(panel(one, band, verdict, newest, link=link)),

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 
 from holdfast_report.documents import Entry, Row
 from holdfast_report.history import Series
-from holdfast_report.units import percent, plural, readable, short_hash, unit_of
+from holdfast_report.units import (
+    change_of,
+    percent,
+    plural,
+    readable,
+    short_hash,
+    unit_of,
+)
 
 FEWEST = 2  # commits that have a course
 
@@ -106,7 +113,7 @@ def describe(series: Series, verdict: str | None) -> str:
         ),
     ]
     for change in series.change_points:
-        words.append(f"; changed by {percent(change.change)} at {short_commit(change.commit)}")
+        words.append(f"; changed by {change_of(change.before, change.change)} at {short_commit(change.commit)}")
     if series.drift:
         words.append(
             f"; drifted by {percent(series.drift.change)} since {short_commit(series.drift.since)}"

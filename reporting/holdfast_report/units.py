@@ -8,6 +8,7 @@ SECONDS = [(1.0, "s"), (1e-3, "ms"), (1e-6, "\u00b5s"), (1e-9, "ns")]
 BYTES = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")]
 RATES = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")]
 MINUS = "\u2212"
+LONGEST = 1e15  # from which on no number is told in full
 
 
 def unit_of(metric: str) -> str:
@@ -22,11 +23,12 @@ def unit_of(metric: str) -> str:
 
 def digits(number: float) -> str:
     """Three significant digits, whole numbers in full: 412, 18.1, 0.0042, 1,177,856."""
-    if number == int(number) and abs(number) < 1e15:
+    size = abs(number)
+    if number == int(number) and size < LONGEST:
         text = f"{int(number):,}"
-    elif abs(number) >= 100:
+    elif 99.95 <= size < LONGEST:
         text = f"{number:,.0f}"
-    elif 1e-4 <= abs(number) < 100:
+    elif 1e-4 <= size < 99.95:
         text = f"{number:#.3g}"
     else:
         text = f"{number:.2e}"
@@ -55,20 +57,35 @@ def readable(value: Value | None, unit: str) -> str:
     if unit.endswith("/s"):
         number, prefix = scaled(value, RATES)
         return f"{digits(number)} {prefix}{unit.removeprefix('1')}"
-    return digits(value) if unit in ("", "1") else f"{digits(value)} {unit}"
+    if unit in ("", "1"):
+        return digits(value)
+    return f"{digits(value)} {unit.removesuffix('s') if value == 1 else unit}"
 
 
 def pair(found: tuple[float, str]) -> tuple[str, str]:
     return digits(found[0]), found[1]
 
 
+def hundredths(fraction: float, sign: str) -> str:
+    """Three significant digits; thousands in full."""
+    number = 100 * fraction
+    size = abs(number)
+    form = ".3g" if size < 999.5 else ",.0f" if size < LONGEST else ".2e"
+    return f"{number:{sign}{form}} %".replace("-", MINUS)
+
+
 def percent(fraction: float) -> str:
     """A change: +8.5 %."""
-    return f"{100 * fraction:+.3g} %".replace("-", MINUS)
+    return hundredths(fraction, "+")
+
+
+def change_of(before: float, fraction: float) -> str:
+    """What rises from nothing does so by no percentage."""
+    return "from 0" if before == 0 else percent(fraction)
 
 
 def share(fraction: float) -> str:
-    return f"{100 * fraction:.3g} %"
+    return hundredths(fraction, "")
 
 
 def times(ratio: float) -> str:

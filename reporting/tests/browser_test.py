@@ -109,7 +109,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     failed = builders.row("REGRESSION", case=named, evidence={"code": "x" * 300}, next="y" * 200)
     verdict = builders.verdict(1, [failed, builders.row("REGRESSION"), builders.improved()])
     found = profile_builders.finding(case=named, sentence="z" * 200)
-    workplace.judge(verdict | {"findings": [found, profile_builders.finding()]})
+    loosened = {
+        "rule": "gate of " + "a_metric_" * 6, "before": "block", "after": "off", "why": "w" * 90, "loosens": True,
+        "blocking": True,
+    }
+    findings = [found, profile_builders.finding()]
+    workplace.judge(verdict | {"findings": findings, "changes": [loosened]})
     assert main(workplace.options()) == 0
     return workplace.page()
 
@@ -195,6 +200,10 @@ def test_the_address_of_a_case_shows_what_is_folded_of_it(
     sections = dict(re.findall(r'<section id="(\w+)"( hidden="")?', dom))
     assert not sections["profiles"] and not sections["cases"]
     assert sections["environment"] and sections["gaps"], "which say nothing of it"
+    places = re.findall(r'<div class="place" data-name=""( hidden="")?>(.*?)</div>', dom, re.DOTALL)
+    shown = [said.replace("<wbr>", "") for hidden, said in places if not hidden]
+    assert not sections["findings"] and len(places) == 2
+    assert [builders.STEP in said for said in shown] == [True]
 
 
 @pytest.mark.parametrize("dark", [False, True])

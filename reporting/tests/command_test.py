@@ -142,6 +142,14 @@ def test_a_failing_trend_command_leaves_the_page_and_exit_two(
     assert "the store is broken" in workplace.page()
 
 
+def test_a_store_whose_subjects_cannot_be_read_leaves_the_page_and_exit_two(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    builders.put(workplace.store / builders.HOST / "2026.ndjson", '{"run":1,"subject":\n')
+    assert "is written without trends" in refusal(workplace.options(), capsys)
+    assert "is not JSON" in workplace.page()
+
+
 def test_an_unknown_trend_version_is_refused(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -63,6 +63,7 @@ def test_what_a_change_does_to_what_judges_it_is_a_table(workplace: Workplace) -
     words = drawn(workplace).words
     assert "What this change does to what judges it" in words
     assert "LOOSENED gate of launches block off" in words
+    assert re.search(r'data-head="before">block</td>.*data-head="after">off</td>', workplace.page())
 
 
 def test_a_failing_row_shows_sentence_both_numbers_evidence_and_next_command(
@@ -83,6 +84,9 @@ def test_numbers_that_round_to_the_same_text_are_shown_in_full(workplace: Workpl
     )
     workplace.judge(builders.verdict(1, [row]))
     assert "1177856 B \u2192 1177864 B" in drawn(workplace).words
+    row |= {"metric": "speedup", "unit": "1", "baseline": 12.004, "value": 12.001}
+    workplace.judge(builders.verdict(1, [row]))
+    assert "speedup 12.004 \u2192 12.001 +25 %" in drawn(workplace).words
 
 
 def test_a_wrong_result_shows_its_error_and_the_limit(workplace: Workplace) -> None:
@@ -148,8 +152,33 @@ def test_changed_series_get_a_panel_and_constant_ones_a_row(workplace: Workplace
 
 def test_a_judged_value_that_history_lacks_is_drawn_as_this_run(reader: Reader) -> None:
     words = reader.words
-    assert re.search(r"launches optimized, cuda-dry-sm_90 .{0,4}REGRESSION", words)
+    assert re.search(r"launches optimized, cuda-dry-sm_90, 4 since 2026-11-01 .{0,4}REGRESSION", words)
     assert " now " in words
+
+
+def trends_of(workplace: Workplace) -> str:
+    drawn(workplace)
+    page = workplace.page()
+    return page[page.index('id="trends"') : page.index('id="speedup"')]
+
+
+def test_a_series_whose_case_is_not_in_this_run_says_so_and_comes_last(workplace: Workplace) -> None:
+    trend = builders.trend()
+    left = builders.series("speedup", [9.0, 1.0], variant="case", case="cubed_sphere_swe/gone/f64")
+    left["change_points"] = trend["series"][0]["change_points"]
+    other = builders.series("speedup", [9.0, 1.0], variant="case", case="toy/unmeasured/f64")
+    workplace.answer(trend | {"series": [left, other, *trend["series"]]})
+    captions = re.findall(r"<figcaption>.*?</figcaption>", trends_of(workplace), re.DOTALL)
+    told = ["not in this run" in caption for caption in captions]
+    assert told == [False] * (len(told) - 1) + [True]
+    assert "gone" in captions[-1]
+
+
+def test_the_key_of_the_trends_names_the_accepted_value_and_a_page_without_scripts_what_it_lacks(
+    reader: Reader,
+) -> None:
+    assert "accepted value and its limits" in reader.words
+    assert "Scripts do not run here" in reader.words[: reader.words.index("What failed, and why")]
 
 
 def test_dry_cases_are_listed_as_not_executed(reader: Reader) -> None:
@@ -157,6 +186,14 @@ def test_dry_cases_are_listed_as_not_executed(reader: Reader) -> None:
     assert f"cubed_sphere_swe on {DRY}: 2 cases compiled and counted, not executed" in words
     assert "no part was run on a GPU" in words
     assert "1 case of the tier full not run (the run's tier is gate)" in words
+
+
+def test_what_was_judged_and_has_no_results_here_is_told(workplace: Workplace) -> None:
+    rows = [builders.row("PASS"), builders.row("PASS", case="toy/step/f64"), builders.row("PASS", case="toy/other/f64")]
+    workplace.judge(builders.verdict(0, rows))
+    words = drawn(workplace).words
+    assert words.count("judged, and") == 1
+    assert f"toy on {DRY}: judged, and {workplace.results} has no results of it" in words
 
 
 def test_a_part_without_its_device_is_listed_as_not_checked(workplace: Workplace) -> None:

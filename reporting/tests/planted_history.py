@@ -247,6 +247,11 @@ class Writer:
         if run.caveats is not None:
             line["verdict"]["caveats"] = run.caveats
         line |= {"blocks": blocks} if blocks else {}
+        gone = [
+            number for key, number in self.numbers.items()
+            if key[0].startswith(f"{run.suite}/") and key not in run.values
+        ]
+        line |= {"absent": [[number, number] for number in gone]} if gone else {}
         line["values"] = self.changed(run)
         self.lines.append(dumped(line))
 

@@ -147,6 +147,36 @@ def test_two_commits_are_compared_the_most_significant_first(browser: Browser) -
     assert found["address"].startswith(f"#from={before}&to={after}")
 
 
+def test_what_is_filtered_is_in_the_address_and_an_unknown_commit_shows_nothing(browser: Browser) -> None:
+    before, after = sha(browser.planted.step - 5)[:10], sha(browser.planted.step + 5)[:10]
+    found = browser.does(f"""
+    const frame = await open(`${{site}}/compare.html#from={before}&to={after}`, 900), page = frame.contentDocument, own = frame.contentWindow;
+    await wait(1);
+    const named = page.getElementById("named"), first = page.getElementById("a"), rows = () => page.querySelector("#table").checkVisibility();
+    named.value = "launches";
+    named.dispatchEvent(new own.Event("input"));
+    const address = own.location.hash, shown = rows();
+    first.value = "nonsense";
+    first.dispatchEvent(new own.Event("change"));
+    return {{address, shown, stale: rows(), said: page.getElementById("said").textContent, told: page.getElementById("a-said").textContent}};
+    """)
+    assert found["address"] == f"#from={before}&to={after}&name=launches" and found["shown"]
+    assert found["told"] == "no such commit"
+    assert not found["stale"] and found["said"] == ""
+
+
+@pytest.mark.parametrize(("address", "head"), [("runs.html", "worst verdict"), (STEP_PAGE, "now")])
+def test_a_phone_shows_the_verdicts_and_the_values_without_scrolling_sideways(
+    browser: Browser, address: str, head: str
+) -> None:
+    found = browser.does(f"""
+    const frame = await open(`${{site}}/{address}`, {PHONE}), page = frame.contentDocument;
+    const cell = [...page.querySelectorAll("main table th")].find((one) => one.textContent === "{head}");
+    return cell.getBoundingClientRect().right;
+    """)
+    assert found <= PHONE
+
+
 def test_a_phone_shows_how_much_changed_without_scrolling_sideways(browser: Browser) -> None:
     before, after = sha(browser.planted.step - 5)[:10], sha(browser.planted.step + 5)[:10]
     found = browser.does(f"""

@@ -11,7 +11,8 @@ import planted_history
 import pytest
 from holdfast_report.command import main
 from holdfast_report.site import addresses, figures
-from holdfast_report.site.figures import labels_of
+from holdfast_report.site.archive import Column
+from holdfast_report.site.figures import Limits, labels_of, limits_of
 from holdfast_report.site.levels import Change, Drift, creep_of
 from holdfast_report.site.pages import TEMPLATES
 from holdfast_report.units import BYTES, SECONDS
@@ -110,7 +111,7 @@ def test_a_figure_has_a_dot_for_each_commit_and_the_commit_below_its_step(place:
     assert dots.count("h0") == place.planted.commits
     step = sha(place.planted.step)
     assert re.search(rf'<a href="{REPOSITORY}/commit/{step}"><text[^>]*>{step[:7]}', figure)
-    assert re.search(r'class="worse"[^>]*>\+25 %', figure)
+    assert re.search(r'class="worse"[^>]*>\u2717 \+25 %', figure)
 
 
 def test_marks_lie_where_the_values_are(place: SitePlace) -> None:
@@ -186,6 +187,91 @@ def test_a_blocking_run_is_told_first_and_in_the_badge(tmp_path: Path) -> None:
     place.draw()
     assert "2 block" in place.text("badge.svg")
     assert "\u2717 2 block" in words(place.text("index.html"))
+
+
+def test_a_suite_that_was_not_run_at_the_newest_commit_keeps_its_verdict(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=6, cases=1)
+    left = [run for run in place.runs if run.suite == "clusterless_kde" and run.device_class == HOST]
+    left[-2].blocking = {min(left[-2].values)}
+    runs = [run for run in place.runs if run is not left[-1]]
+    write(place.store, runs)
+    place.draw()
+    for address in ("index.html", addresses.of_class(HOST)):
+        said = words(place.text(address))
+        assert "\u2717 1 block" in said
+        assert f"clusterless_kde, last at {sha(5)[:10]}, {planted_history.time_of(5)[:10]}" in said
+        assert "cubed_sphere_swe, last at" not in said
+    assert "1 block" in place.text("badge.svg")
+
+
+def test_a_suite_that_nobody_judged_is_no_pass_beside_one_that_was(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=3, cases=1)
+    for path in place.store.glob(f"{HOST}/*.ndjson"):
+        lines = path.read_text("utf-8").splitlines()
+        last = max(number for number, line in enumerate(lines) if '"suite":"clusterless_kde"' in line)
+        lines[last] = json.dumps(json.loads(lines[last]) | {"verdict": None})
+        path.write_text("\n".join([*lines, ""]), "utf-8")
+    place.draw()
+    assert "\u2248 passed; clusterless_kde not judged" in words(place.text("index.html"))
+    assert AMBER in place.text("badge.svg")
+
+
+def test_a_case_that_is_measured_no_more_says_where_it_was_last(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=6, cases=2)
+    for run in place.runs:
+        if run.number > 4:
+            run.values = {key: value for key, value in run.values.items() if key[0] != STEP_CASE}
+            run.blocking = set()
+    write(place.store, place.runs)
+    place.draw()
+    said = f"last measured at {sha(4)[:10]}, {planted_history.time_of(4)[:10]}"
+    for address in ("index.html", addresses.of_class(HOST)):
+        assert words(place.text(address)).count(said) == 1, address
+    assert words(place.text(STEP_PAGE)).count(said) == Links(place.text(STEP_PAGE)).figures
+    assert "last measured" not in words(place.text(addresses.of_case(DRIFT_CASE)))
+
+
+def test_machines_of_a_fleet_that_take_turns_are_told_once_each_way(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=12, cases=1)
+    for run in place.runs:
+        if run.device_class == HOST:
+            run.compiler = f"g++ {run.number % 2}"
+    write(place.store, place.runs)
+    place.draw()
+    page = place.text(addresses.of_class(HOST))
+    assert words(page).count("compiler g++") == 1 + 2, "the newest and each way"
+    for figure in data_of(place.text(addresses.of_case(DRIFT_CASE)))["figures"]:
+        assert figure["environment"] in ([], [1, 2])
+
+
+def test_of_many_environments_the_newest_lie_open(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=12, cases=1)
+    for run in place.runs:
+        if run.device_class == HOST:
+            run.compiler = f"g++ {run.number}"
+    write(place.store, place.runs)
+    place.draw()
+    for address in ("index.html", addresses.of_class(HOST), STEP_PAGE):
+        page = place.text(address)
+        open_part, _, folded = page.partition("<summary>3 more</summary>")
+        assert "g++ 11 \u2192 g++ 12" in open_part and "g++ 1 \u2192 g++ 2" in folded, address
+
+
+def test_what_rises_from_nothing_does_so_by_no_percentage(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, cases=1)
+    answer = trend_of(place.runs, place.planted)
+    for one in answer["series"]:
+        for change in one["change_points"]:
+            change["before"] = 0.0
+    place.answer(answer)
+    place.draw()
+    assert "launches optimized, cuda-dry-sm_90 \u2717 from 0 0 \u2192 5" in words(place.text("index.html"))
+    assert '"\u2717 from 0"' in place.text(STEP_PAGE), "for the script as well"
+
+
+def test_a_series_of_zeros_stands_on_the_axis() -> None:
+    zeros = Column((HOST, STEP_CASE, "optimized", "spill_bytes"), [0, 1], [0.0, 0.0], "B")
+    assert limits_of(zeros, None) == Limits(0.0, 1.0)
 
 
 def test_drawing_again_writes_nothing_and_a_run_more_writes_only_what_it_touches(

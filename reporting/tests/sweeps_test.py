@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
+import copy
 from typing import Any
 
 import builders
 import pytest
 from builders import Workplace
-from holdfast_report.curves import ticked
+from holdfast_report.curves import panel, ticked
 from holdfast_report.documents import Results
+from holdfast_report.drawing import PAPER, Pen
 from holdfast_report.root import Part
 from holdfast_report.sweeps import choices, curves, said, taken_apart
 from page_reader import drawn
@@ -60,6 +62,19 @@ def test_the_values_below_a_curve_never_touch() -> None:
     assert ticked([24, 48, 96]) == [24, 48, 96]
     assert ticked([float(k) for k in range(1, 10)])[-1] == 9
     assert ticked([7.0]) == [7]
+
+
+def test_the_reference_of_a_curve_is_hollow() -> None:
+    case = builders.host_results()["cases"][0]
+    ids = [f"toy/step/n:{n}/f64" for n in (24, 48, 96)]
+    cases = [copy.deepcopy(case) | {"id": id} for id in ids]
+    for at, one in enumerate(cases):
+        for variant in one["variants"].values():
+            variant["metrics"]["time_s"]["median"] *= 1 + at
+    (curve,) = curves(part_of(cases))
+    (axes,) = panel("", curve, Pen(PAPER)).figure.axes
+    inside = [line.get_markerfacecolor() for line in axes.get_lines()]
+    assert inside == [PAPER["paper"], PAPER["optimized"]], "the reference is drawn first"
 
 
 def test_a_choice_begins_with_the_fastest_way_for_each_size() -> None:

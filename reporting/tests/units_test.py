@@ -2,7 +2,14 @@
 import pytest
 from holdfast_report.policy import Bound, bound_for, pattern
 from holdfast_report.reading import without_comments
-from holdfast_report.units import digits, percent, readable, short_hash, unit_of
+from holdfast_report.units import (
+    change_of,
+    digits,
+    percent,
+    readable,
+    short_hash,
+    unit_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +30,13 @@ from holdfast_report.units import digits, percent, readable, short_hash, unit_of
         (12_345_678.0, "1", "12,345,678"),
         (1e-13, "1", "1.00e\u221213"),
         (2.0, "programs", "2 programs"),
+        (1.0, "programs", "1 program"),
+        (99.97e-6, "s", "100 \u00b5s"),
+        (99.94e-6, "s", "99.9 \u00b5s"),
+        (1.23456e300, "s", "1.23e+300 s"),
+        (1e300, "1", "1.00e+300"),
+        (12.5, "%", "1,250 %"),
+        (0.9994, "%", "99.9 %"),
         ("sha256:1a2b3c4d5e6f", "1", "1a2b3c4d"),
         (None, "s", "\u2013"),
     ],
@@ -55,6 +69,14 @@ def test_a_metric_s_name_carries_its_unit(metric: str, unit: str) -> None:
 def test_a_negative_change_has_a_minus_sign() -> None:
     assert percent(-0.085) == "\u22128.5 %"
     assert digits(-4.0) == "\u22124"
+
+
+def test_a_change_of_thousands_of_percent_is_told_in_full_and_one_from_nothing_by_none() -> None:
+    assert percent(123.456) == "+12,346 %"
+    assert percent(9.994) == "+999 %"
+    assert percent(1e300) == "+1.00e+302 %"
+    assert change_of(4.0, 0.25) == "+25 %"
+    assert change_of(0.0, 1.0) == "from 0"
 
 
 def test_a_commit_is_no_hash_to_shorten() -> None:

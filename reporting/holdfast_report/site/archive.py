@@ -127,11 +127,14 @@ class Run:
 
     @property
     def doubts(self) -> list[str]:
-        """The caveats; of an older history, which knows none, what it says of new values."""
-        if self.caveats is not None:
-            return self.caveats
-        fresh = self.counts.get("NEW", 0)
-        return [f"{plural(fresh, 'value')} held against nothing"] if fresh else []
+        """The caveats; of an older history, which knows none, what it says of new values; and the
+        suites that nobody judged."""
+        found = self.caveats
+        if found is None:
+            fresh = self.counts.get("NEW", 0)
+            found = [f"{plural(fresh, 'value')} held against nothing"] if fresh else []
+        silent = [suite for suite, part in self.parts.items() if not part.counts]
+        return [*found, *(f"{suite} not judged" for suite in silent)]
 
 
 @dataclass
@@ -210,11 +213,43 @@ class Archive:
             found.setdefault(key[0], []).append(self.runs[key])
         return found
 
+    def newest(self, device_class: str) -> Run:
+        """Of each suite what was measured last: a commit at which only some suites were run takes
+        back no verdict on the others."""
+        runs = self.runs_of(device_class)
+        parts: dict[str, Part] = {}
+        for run in runs:
+            parts |= run.parts
+        return Run(device_class, runs[-1].at, parts)
+
+    def older(self, device_class: str) -> list[tuple[str, Commit]]:
+        """The suites that were not run at the newest commit of a class, and where they were last."""
+        newest = self.runs_of(device_class)[-1].at
+        return [
+            (suite, self.commits[at])
+            for (name, suite), at in self._last.items()
+            if name == device_class and at < newest
+        ]
+
+    def left_at(self, column: Column) -> Commit | None:
+        """Where a series was measured last, if its suite was run since."""
+        at = column.at[-1]
+        last = self._last.get((column.device_class, column.case.partition("/")[0]), at)
+        return self.commits[at] if at < last else None
+
+    @cached_property
+    def _last(self) -> dict[tuple[str, str], int]:
+        """By class and suite the position of the newest run."""
+        return {
+            (name, suite): at for name, at in sorted(self.runs) for suite in self.runs[name, at].parts
+        }
+
     def runs_at(self, at: int) -> list[Run]:
         return [self.runs[name, at] for name in self.classes if (name, at) in self.runs]
 
     def environment_changes(self, device_class: str) -> list[tuple[Run, Run]]:
-        """Runs of one suite with different fingerprints: they are not comparable."""
+        """Runs of one suite with different fingerprints, which are not comparable. What fleets do again
+        and again, from one machine to another and back, is told once."""
         return self._environments.get(device_class, [])
 
     @cached_property
@@ -222,13 +257,16 @@ class Archive:
         found: dict[str, list[tuple[Run, Run]]] = {}
         for name, runs in self._by_class.items():
             last: dict[str, Run] = {}
+            told: set[tuple[str, str, str]] = set()
             for run in runs:
-                others = [
-                    last[suite]
+                moves = {
+                    (suite, last[suite].fingerprints[suite], fingerprint): last[suite]
                     for suite, fingerprint in run.fingerprints.items()
                     if suite in last and last[suite].fingerprints[suite] != fingerprint
-                ]
-                if others:
-                    found.setdefault(name, []).append((others[0], run))
+                }
+                fresh = [before for move, before in moves.items() if move not in told]
+                if fresh:
+                    found.setdefault(name, []).append((fresh[0], run))
+                told |= moves.keys()
                 last |= dict.fromkeys(run.fingerprints, run)
         return found

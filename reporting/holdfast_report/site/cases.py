@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from holdfast_report.site import addresses
 from holdfast_report.site.archive import Column, Commit
-from holdfast_report.site.figures import figure, frames_of, limits_of, whole
+from holdfast_report.site.figures import figure, frames_of, how_much, limits_of, whole
 from holdfast_report.site.levels import better_of
 from holdfast_report.site.pages import HEADLINES, Renderer, Site
 from holdfast_report.site.views import moved, surroundings
@@ -64,6 +64,7 @@ def data_of(site: Site, drawn: list[Column]) -> Any:
         accepted = band(site, column)
         limits = limits_of(column, accepted)
         every = column.at == list(range(len(archive.commits)))
+        changes = site.levels.changes.get(column.key, [])
         figures.append(
             {
                 "unit": column.unit,
@@ -75,9 +76,9 @@ def data_of(site: Site, drawn: list[Column]) -> Any:
                     [first, last, value_of(level)]
                     for first, last, level in site.levels.segments.get(column.key, [])
                 ],
-                "changes": [
-                    [one.at, percent(one.change), bool(one.worse)]
-                    for one in site.levels.changes.get(column.key, [])
+                "changes": [  # the largest first
+                    [one.at, how_much(one), bool(one.worse)]
+                    for one in sorted(changes, key=lambda one: -abs(one.change))
                 ],
                 "environment": [
                     after.at for _, after in archive.environment_changes(column.device_class)
@@ -115,7 +116,7 @@ def case_page(site: Site, renderer: Renderer, case: str, out: Path) -> tuple[str
     shown = {column.key for column in drawn}
     figures = []
     for column in drawn:
-        drift = levels.drifts.get(column.key)
+        drift, left = levels.drifts.get(column.key), archive.left_at(column)
         changes = [moved(change, archive) for change in reversed(levels.changes.get(column.key, []))]
         figures.append(
             {
@@ -126,6 +127,7 @@ def case_page(site: Site, renderer: Renderer, case: str, out: Path) -> tuple[str
                 "now": readable(column.last, column.unit),
                 "better": better_of(column.metric, site.better),
                 "drift": f"drifted {percent(drift.change)} since {archive.commits[drift.since].called}" if drift else "",
+                "left": f"last measured at {left.called}, {left.date}" if left else "",
                 "at": archive.commits[column.at[-1]],
                 "told": told(archive.commits[column.at[-1]]),
                 "svg": figure(column, archive, levels, band(site, column), site.link, framed),

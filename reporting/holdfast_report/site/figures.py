@@ -19,12 +19,14 @@ from holdfast_report import drawing, slimming
 from holdfast_report.drawing import Drawing, Pen, body_of
 from holdfast_report.site.archive import Archive, Column, Commit
 from holdfast_report.site.levels import Change, Levels
+from holdfast_report.site.views import tone_of
 from holdfast_report.trends import Band
 from holdfast_report.units import (
     BYTES,
     MINUS,
     RATES,
     SECONDS,
+    change_of,
     percent,
     readable,
     scaled,
@@ -32,10 +34,8 @@ from holdfast_report.units import (
 
 WIDTH, HEIGHT = 350.0, 156.0  # points
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 344.0, 20.0, 130.0
-LABEL = 52.0  # what the label of a change needs, in points
+LABEL = 58.0  # what the label of a change needs, in points
 CONTENT = 1.6  # times as much, where it names a content
-
-
 LETTERS = 10.0
 
 
@@ -86,6 +86,8 @@ def limits_of(column: Column, band: Band | None) -> Limits:
     like news; a count that changed by one is news. Rounded, so that frames are shared."""
     shown = [min(column.values), max(column.values), *((band.low, band.high) if band else ())]
     low, high = min(shown), max(shown)
+    if low == high == 0:
+        return Limits(0.0, 1.0)
     least = 0.0 if whole(column) and high > low else 0.1 * abs(high)
     slack = 0.18 * max(high - low, least, 1e-12)
     step = 10 ** math.floor(math.log10(high - low + 2 * slack)) / 20
@@ -180,6 +182,11 @@ def name_of_commit(commit: Commit) -> tuple[str, float]:
     return f"content {commit.short[:7]}", CONTENT * LABEL
 
 
+def how_much(change: Change) -> str:
+    """With a sign of better or worse besides the colour."""
+    return f"{tone_of(change.worse)[1]} {change_of(change.before, change.change)}"
+
+
 def labelled(plane: Plane, changes: Sequence[Change], archive: Archive, link: str | None) -> str:
     """How much, above a change, and the commit below it; where labels would touch, the larger
     change has one."""
@@ -194,8 +201,7 @@ def labelled(plane: Plane, changes: Sequence[Change], archive: Archive, link: st
         taken.append((x, needs))
         tone = "worse" if change.worse else "moved"
         texts.append(
-            f'<text class="{tone}" x="{short(x)}" y="{short(TOP - 6)}">{percent(change.change)}'
-            f'</text>'
+            f'<text class="{tone}" x="{short(x)}" y="{short(TOP - 6)}">{how_much(change)}</text>'
         )
         name = f'<text x="{short(x)}" y="{short(BOTTOM + 14)}">{escape(called)}</text>'
         if link and commit.committed:
@@ -272,7 +278,7 @@ def describe(column: Column, archive: Archive, levels: Levels) -> str:
         )
     ]
     for change in levels.changes.get(column.key, []):
-        words.append(f"changed by {percent(change.change)} at {archive.commits[change.at].called}")
+        words.append(f"changed by {change_of(change.before, change.change)} at {archive.commits[change.at].called}")
     for _, after in archive.environment_changes(column.device_class):
         words.append(f"another environment since {archive.commits[after.at].called}")
     drift = levels.drifts.get(column.key)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages that there is one of each: overview, commits, a class, a run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -15,7 +15,7 @@ from holdfast_report.documents import Entry
 from holdfast_report.page import breakable
 from holdfast_report.scripts import hash_of, script
 from holdfast_report.site import addresses
-from holdfast_report.site.archive import Archive, Run
+from holdfast_report.site.archive import Archive, Column, Run
 from holdfast_report.site.levels import Levels
 from holdfast_report.site.views import (
     differences,
@@ -85,8 +85,8 @@ class Renderer:
 
 
 def badge(archive: Archive) -> str:
-    """The verdicts of the newest run of each class as a picture of a few words."""
-    state = state_of([archive.runs_of(name)[-1] for name in archive.classes])
+    """The newest verdicts of each class as a picture of a few words."""
+    state = state_of([archive.newest(name) for name in archive.classes])
     colour = {"good": "#007a5a", "bad": "#b83c08", "odd": "#8a6100"}[state.tone]
     width = 62 + 8 + round(6.4 * len(state.text)) + 8
     return (
@@ -101,6 +101,14 @@ def badge(archive: Archive) -> str:
     )
 
 
+def elsewhere(archive: Archive, device_class: str) -> list[str]:
+    """Of which suites an older verdict stands for the class."""
+    return [
+        f"{suite}, last at {commit.called}, {commit.date}"
+        for suite, commit in archive.older(device_class)
+    ]
+
+
 def facts_of(run: Run) -> list[tuple[str, str]]:
     return [("measured", run.utc), *run.facts.items(), ("fingerprint", run.print)]
 
@@ -112,12 +120,13 @@ def index(site: Site, renderer: Renderer) -> str:
         run = archive.runs_of(name)[-1]
         commit = archive.commits[run.at]
         facts = [("branch", commit.branch), ("date", commit.date), ("device", run.facts.get("device"))]
+        facts += [("not run here", said) for said in elsewhere(archive, name)]
         latest.append(
             {
                 "device_class": name,
                 "address": addresses.of_class(name),
                 "run_address": addresses.of_run(commit),
-                "state": state_of([run]),
+                "state": state_of([archive.newest(name)]),
                 "commit": commit,
                 "facts": [(label, fact) for label, fact in facts if fact],
                 "ci": run.ci,
@@ -179,7 +188,18 @@ def case_row(site: Site, case: str) -> dict[str, Any]:
         "classes": len({one.device_class for one in columns}),
         "series": len(columns),
         "changed": f"{commit.date} {commit.called}" if commit else "",
+        "left": left(site.archive, columns),
     }
+
+
+def left(archive: Archive, columns: Sequence[Column]) -> str:
+    """Of a case that the newest runs lack where it was last."""
+    places = [archive.left_at(column) for column in columns]
+    known = [place for place in places if place is not None]
+    if len(known) < len(places):
+        return ""
+    last = max(known, key=lambda commit: archive.position[commit.name])
+    return f"last measured at {last.called}, {last.date}"
 
 
 def runs(site: Site, renderer: Renderer) -> str:
@@ -265,17 +285,20 @@ def class_page(site: Site, renderer: Renderer, name: str) -> tuple[str, str]:
         key=lambda one: (-one.at, not one.worse, -abs(one.change)),
     )
     by_case: dict[str, dict[str, str]] = {}
+    columns: dict[str, list[Column]] = {}
     for column in archive.columns.values():
         if column.device_class == name and column.variant in ("optimized", "case"):
             cells = by_case.setdefault(column.case, {})
             cells[column.metric] = readable(column.last, column.unit)
+            columns.setdefault(column.case, []).append(column)
     head = [metric for metric in HEADLINES if any(metric in cells for cells in by_case.values())]
     return address, renderer.page(
         "class.html",
         address,
         ("filter.js",),
         device_class=name,
-        state=state_of([run]),
+        state=state_of([archive.newest(name)]),
+        elsewhere=elsewhere(archive, name),
         newest_commit=archive.commits[run.at],
         facts=facts_of(run),
         environments=surroundings(archive, name),
@@ -286,6 +309,7 @@ def class_page(site: Site, renderer: Renderer, name: str) -> tuple[str, str]:
             {
                 "case": case,
                 "address": addresses.of_case(case),
+                "left": left(archive, columns[case]),
                 "cells": [cells.get(metric, "\u2013") for metric in head],
             }
             for case, cells in sorted(by_case.items())

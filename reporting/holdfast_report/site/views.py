@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from holdfast_report.site import addresses
 from holdfast_report.site.archive import Archive, Commit, Run
 from holdfast_report.site.levels import Change, Creep
-from holdfast_report.units import percent, plural, readable, unit_of
+from holdfast_report.units import change_of, plural, readable, unit_of
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def moved(change: Change | Creep, archive: Archive) -> Moved:
         device_class=device_class,
         tone=tone,
         symbol=symbol,
-        percent=percent(change.change),
+        percent=change_of(steps[0].before, change.change),
         levels=", then ".join(
             f"{readable(before, unit)} \u2192 {readable(after, unit)}"
             for before, after in stretches

@@ -1,11 +1,12 @@
 "use strict";
-// Hides the rows of a table, or the named parts of a page, that lack one of the words, and what is left without any. SPDX-License-Identifier: Apache-2.0
+// Hides the rows of a table, or the named parts of a page, that lack one of the words, and what is left without any; a part without
+// a name goes by its text. SPDX-License-Identifier: Apache-2.0
 for (const input of document.querySelectorAll("input[data-filter]")) {
   const target = document.getElementById(input.dataset.filter);
   const said = input.parentElement.querySelector("[role=status]");
   let rows = [], texts = [], parts = [];
   const collect = () => {
-    parts = [...target.querySelectorAll("section, details")].filter((part) => !part.closest("[data-name]"));
+    parts = [...target.querySelectorAll("section, article, details")].filter((part) => !part.closest("[data-name]"));
     rows = target.matches("table") ? [...target.tBodies[0].rows] : [...target.querySelectorAll("[data-name]")];
     texts = rows.map((row) => (row.dataset.name || row.textContent).toLowerCase());
   };

@@ -4,7 +4,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const {commits, figures, link} = data;
-  const LEFT = 58, RIGHT = 344, TOP = 20, BOTTOM = 130, LABEL = 52, last = commits.length - 1;
+  const LEFT = 58, RIGHT = 344, TOP = 20, BOTTOM = 130, LABEL = 58, last = commits.length - 1;
   // A content is named as one, needs more room, and has no page in the repository.
   const called = (at, letters) => (commits[at][3] ? `${commits[at][3]} ` : "") + commits[at][0].slice(0, letters);
   const room = (at) => (commits[at][3] ? 1.6 : 1) * LABEL;
@@ -70,6 +70,7 @@
     if (!shown.length) return null;
     if (figure.band) shown.push(figure.band[0], figure.band[2]);
     let low = Math.min(...shown), high = Math.max(...shown);
+    if (low === 0 && high === 0) return {log: false, low, high: 1};
     if (view.axis === "log" && low > 0) return {log: true, low: low / (high / low) ** 0.1 / 1.02, high: high * (high / low) ** 0.1 * 1.02};
     const slack = 0.18 * Math.max(high - low, figure.whole && high > low ? 0 : 0.1 * Math.abs(high), 1e-12);
     low = low >= 0 && low - slack < 0 ? 0 : low - slack;
@@ -109,7 +110,7 @@
       .map(([first, end, level]) => `M${short(xOf(Math.max(first, view.from)))} ${short(y(level))}H${short(xOf(Math.min(end, view.to)))}`).join("")}"/>`);
     parts.push(`<path class="alarm" d="${seen.filter(([, , index]) => figure.alarms.includes(index)).map(([one, value]) => `M${short(xOf(one) - 3)} ${short(y(value) - 3)}l6 6m0 -6l-6 6`).join("")}"/>`);
     const taken = [], texted = [];
-    for (const [one, percent, worse] of figure.changes.filter(([at]) => inside(at)).sort((a, b) => parseFloat(b[1].slice(1)) - parseFloat(a[1].slice(1)))) {
+    for (const [one, percent, worse] of figure.changes.filter(([at]) => inside(at))) {
       const needs = room(one), x = Math.min(Math.max(xOf(one - 0.5), LEFT + needs / 2), RIGHT - needs / 2), address = addressOf(one);
       if (taken.some(([other, wide]) => Math.abs(x - other) < (needs + wide) / 2)) continue;
       taken.push([x, needs]);

@@ -82,7 +82,7 @@
       cell(row, one.metric, "text");
       const tone = !change ? "" : one.better === "same" ? "odd" : (change > 0) === (one.better === "lower") ? "bad" : "good";
       const mark = {bad: "✗ ", good: "▲ ", odd: "≠ "}[tone] || "";
-      cell(row, change === null ? (x === null ? "new" : "gone") : `${mark}${change > 0 ? "+" : ""}${Number((100 * change).toPrecision(3))} %`.replace("-", "−"), tone ? `verdict ${tone}` : "");
+      cell(row, change === null ? (x === null ? "new" : "gone") : x === 0 && change ? `${mark}from 0` : `${mark}${change > 0 ? "+" : ""}${Number((100 * change).toPrecision(3)).toLocaleString("en")} %`.replace("-", "−"), tone ? `verdict ${tone}` : "");
       const alike = x !== y && readable(x, one.unit) === readable(y, one.unit), digits = alike ? 12 : 4;
       cell(row, readable(x, one.unit, digits));
       cell(row, readable(y, one.unit, digits));
@@ -90,7 +90,7 @@
       cell(row, one.variant, "text");
       cell(row, one.class, "text");
     }
-    table.hidden = false;
+    table.hidden = !shown.length;
     said.textContent = `${shown.length} of ${rows.length} series${changed.checked ? " changed: exact ones at all, others by three times their noise or more" : ""}; what is most significant comes first.${apart.length ? ` Not the code alone: ${apart.join(" and ")} ${apart.length > 1 ? "have" : "has"} another environment at each of the two, and what was timed is not comparable.` : ""}`;
     cut.textContent = shown.length > MOST ? `The first ${MOST} are shown; narrow them down by name.` : "";
   };
@@ -99,7 +99,10 @@
     const first = commitOf(a.value), second = commitOf(b.value);
     for (const [input, at] of [[a, first], [b, second]])
       find(`${input.id}-said`).textContent = at < 0 ? "no such commit" : `${commits[at][1]} ${commits[at][2]}`;
-    if (first < 0 || second < 0) return;
+    if (first < 0 || second < 0) {
+      [rows, table.hidden, said.textContent, cut.textContent] = [[], true, "", ""];
+      return;
+    }
     try {
       await Promise.all(["series", `values-${Math.floor(first / chunk)}`, `values-${Math.floor(second / chunk)}`].map(load));
     } catch (error) {
@@ -109,8 +112,10 @@
     rows = compared(first, second);
     apart = moved(first, second);
     show(rows);
-    history.replaceState(null, "", `#from=${commits[first][0]}&to=${commits[second][0]}${named.value ? `&name=${encodeURIComponent(named.value)}` : ""}${changed.checked ? "" : "&all=1"}`);
+    remember();
   };
+  const remember = () => history.replaceState(null, "",
+    `#from=${commits[commitOf(a.value)][0]}&to=${commits[commitOf(b.value)][0]}${named.value ? `&name=${encodeURIComponent(named.value)}` : ""}${changed.checked ? "" : "&all=1"}`);
   const recall = () => {
     const given = Object.fromEntries(location.hash.slice(1).split("&").filter((part) => part.includes("=")).map((part) => part.split("=")));
     a.value = given.from || commits[Math.max(0, commits.length - 2)][0];
@@ -125,7 +130,7 @@
   };
   for (const [name, date, subject] of commits.slice().reverse()) find("known").append(new Option(`${date} ${subject}`, name));
   for (const input of [a, b]) input.addEventListener("change", run);
-  for (const input of [named, changed]) input.addEventListener("input", () => { show(rows); });
+  for (const input of [named, changed]) input.addEventListener("input", () => { if (rows.length) { show(rows); remember(); } });
   find("swap").addEventListener("click", () => { [a.value, b.value] = [b.value, a.value]; run(); });
   find("compare").addEventListener("submit", (event) => event.preventDefault());
   window.addEventListener("hashchange", recall);
