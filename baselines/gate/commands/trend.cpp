@@ -98,25 +98,27 @@ int trend(const Options& options) {
 }  // namespace
 
 Command trend_command() {
-  return {.name = "trend",
-          .summary = "Shows where the history changed its level, and what drifted.",
-          .operands = "",
-          .options = {{"store", "DIR", "the folder of the history"},
-                      {"case", "GLOB", "only these cases: * within a part of the id, ** across"},
-                      {"metric", "GLOB", "only these metrics, as '*_s'"},
-                      {"anchor", "COMMIT",
-                       "where drift counts from (default: the last accepted baseline)"},
-                      {"baselines", "DIR",
-                       "whose aliases.json tells which cases were renamed (default: baselines)"},
-                      {"json", "", "as JSON (holdfast-trend/1)"},
-                      OptionRow{"brief", "",
-                                "the ends alone of a series that was the same at each commit"}
-                          .beside("json"),
-                      OptionRow{"no-points", "", "levels and changes alone"}.beside("json")},
-          .examples =
-              "  holdfast trend --store=history --case='cubed_sphere_swe/rk4_step/**' "
-              "--metric=speedup\n",
-          .run = trend};
+  return {
+      .name = "trend",
+      .summary = "Shows where the history changed its level, and what drifted.",
+      .operands = "",
+      .options = {{"store", "DIR", "the folder of the history"},
+                  {"case", "GLOB", "only these cases: * within a part of the id, ** across"},
+                  {"metric", "GLOB", "only these metrics, as '*_s'"},
+                  {"anchor", "COMMIT",
+                   "where drift counts from (default: the last accepted baseline)"},
+                  {"baselines", "DIR",
+                   "whose aliases.json tells which cases were renamed (default: baselines)"},
+                  {"json", "", "as JSON (holdfast-trend/1)"},
+                  OptionRow{"brief", "",
+                            "of a series that was the same at each commit the ends, and where its "
+                            "verdict became another"}
+                      .beside("json"),
+                  OptionRow{"no-points", "", "levels and changes alone"}.beside("json")},
+      .examples =
+          "  holdfast trend --store=history --case='cubed_sphere_swe/rk4_step/**' "
+          "--metric=speedup\n",
+      .run = trend};
 }
 
 }  // namespace holdfast::gate

@@ -16,6 +16,7 @@ using Wanted = std::function<bool(const HistorySeries&, const std::string& commi
 // What all lines of a run have in common.
 HistoryLine line_of(const HistoryFile& file, const HistoryRun& run) {
   return {.utc = run.utc,
+          .run = run.id.value_or(""),
           .commit = run.commit.name,
           .device_class = file.device_class,
           .fingerprint = run.fingerprint(),

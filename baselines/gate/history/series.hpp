@@ -15,6 +15,7 @@ namespace holdfast::gate {
 
 struct HistoryLine {
   Interned utc = {};
+  Interned run = {};  // its id, which tells runs of one second apart; empty where it is not known
   Interned commit = {};    // git's hash, or where the tree was not committed the content's
   std::int64_t order = 0;  // the place of its commit among StoredHistory::commits, from 1 on
   Interned device_class = {};

@@ -132,7 +132,9 @@ void analyse(TrendSeries& series, const std::optional<std::string>& anchor) {
 
 // Lines come in the order of commits and times, so that a repeated one follows the first.
 void refuse_twice(const HistoryLine& before, const HistoryLine& line) {
-  if (before.order != line.order || before.utc != line.utc || before.commit != line.commit) return;
+  if (before.order != line.order || before.utc != line.utc || before.run != line.run ||
+      before.commit != line.commit)
+    return;
   throw Error(Fault::bad_input,
               text("the history holds ", line.metric, " of ", line.case_id, ' ', line.variant,
                    " on ", line.device_class, " twice for the run of ", line.utc,
@@ -165,18 +167,22 @@ std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
 
 namespace {
 
-bool same(const HistoryLine& one, const HistoryLine& other) {
-  return one.value == other.value && one.mad == other.mad && one.verdict == other.verdict;
+bool is_still(const TrendSeries& series) {
+  return std::ranges::all_of(series.points, [&](const TrendPoint& point) {
+    return point.line->value == series.name().value && point.line->mad == series.name().mad;
+  });
 }
 
+// Of a still series the ends, and each point that is judged otherwise than the one before it.
 std::vector<TrendPoint> told_points(const TrendSeries& series, Told told) {
   if (told == Told::none) return {};
   const std::vector<TrendPoint>& points = series.points;
-  const bool still = std::all_of(points.begin(), points.end(), [&](const TrendPoint& point) {
-    return same(*point.line, series.name());
-  });
-  if (told == Told::all || !still || points.size() < 3) return points;
-  return {points.front(), points.back()};
+  if (told == Told::all || !is_still(series)) return points;
+  std::vector<TrendPoint> kept;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (i == 0 || i + 1 == points.size() || points[i].line->verdict != points[i - 1].line->verdict)
+      kept.push_back(points[i]);
+  return kept;
 }
 
 }  // namespace

@@ -171,6 +171,17 @@ TEST(Trend, ItsJsonHasWhatThePageReads) {
   EXPECT_NEAR(series.at("drift").at("change").get<double>(), 0.1, 1e-12);
 }
 
+TEST(Trend, RunsOfOneSecondAreTwoPointsAndOneRunIsNeverTwo) {
+  auto lines = lines_of({{2, 100}});
+  lines[1].commit = lines[0].commit;
+  lines[1].order = lines[0].order;
+  lines[0].run = std::string("2026-11-21T12:00:00Z-0001");
+  lines[1].run = std::string("2026-11-21T12:00:00Z-0002");
+  EXPECT_THAT(find_trends(lines, {}).front().points, SizeIs(2));
+  lines[1].run = lines[0].run;
+  EXPECT_THROW((void)find_trends(lines, {}), Error);
+}
+
 TEST(Trend, InBriefOnlyASeriesThatWasAlwaysTheSameIsToldByItsEnds) {
   auto still = lines_of({{20, 100}});
   for (HistoryLine& line : still) line.value = 100;  // without noise
@@ -185,8 +196,13 @@ TEST(Trend, InBriefOnlyASeriesThatWasAlwaysTheSameIsToldByItsEnds) {
   still[7].value = 101;
   EXPECT_THAT(points(still, Told::ends_of_still), SizeIs(20)) << "it moved";
   still[7].value = 100;
-  still[7].verdict = std::string("REGRESSION");
-  EXPECT_THAT(points(still, Told::ends_of_still), SizeIs(20)) << "another verdict is news";
+  for (HistoryLine& line : still) line.verdict = std::string("PASS");
+  still[0].verdict = std::string("NEW");
+  still[7].verdict = std::string("WAIVED");
+  const nlohmann::json told = points(still, Told::ends_of_still);
+  std::vector<int> orders;
+  for (const nlohmann::json& point : told) orders.push_back(point.at("order").get<int>());
+  EXPECT_THAT(orders, testing::ElementsAre(1, 2, 8, 9, 20)) << "another verdict is news";
 }
 
 }  // namespace
