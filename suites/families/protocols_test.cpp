@@ -206,11 +206,25 @@ TEST(ShapeChange, CountsTheProgramsOfTheOthersApart) {
   EXPECT_EQ(readings.at("compile_steady"), 4);
 }
 
-TEST(InTurn, CountsTheProgramsOfAllTurnsAfterTheFirst) {
-  const auto readings = dry_readings(turn_metrics(), [](Session& session) {
-    in_turn(session, {{.steps = compiling()}, {.steps = compiling()}});
+TEST(InTurn, CountsTheProgramsOfAllTurnsOfEachVariantAfterTheFirst) {
+  // The reference asks for two in each step.
+  Steps steps = compiling();
+  steps.make = [](Backend& backend, Variant variant) {
+    struct Twice : Compiling {
+      using Compiling::Compiling;
+      void step() override { Compiling::step(), Compiling::step(); }
+    };
+    return variant == Variant::optimized ? std::make_unique<Compiling>(backend)
+                                         : std::make_unique<Twice>(backend);
+  };
+  Case one = {.id = "toy", .devices = gpu, .metrics = turn_metrics()};
+  one.recipe = Protocol([=](Session& session) {
+    in_turn(session, {{.steps = steps}, {.steps = steps}});
   });
-  EXPECT_EQ(readings.at("compile_steady"), 4);
+  const Measurement found = measure(one, "cuda-dry:sm_90", {});
+  EXPECT_EQ(found.status, Measurement::Status::ok) << found.reason;
+  EXPECT_EQ(found.optimized.readings.at("compile_steady"), 4);
+  EXPECT_EQ(found.reference->readings.at("compile_steady"), 8);
 }
 
 const Program toy = {.code = {"test/toy.cu", "__global__ void toy() {}"}, .entries = {"toy"}};

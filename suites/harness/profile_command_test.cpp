@@ -66,6 +66,21 @@ TEST_F(ProfileCommand, AMeanStepThatIsShortEnoughIsWell) {
   EXPECT_EQ(suite("--filter='rhs/n:24/f64' --assert-mean=60").exit, 0);
 }
 
+TEST_F(ProfileCommand, TheMeanStepThatIsTooLongIsThatOfAllWindows) {
+  const Said said = run("HOLDFAST_CEILINGS=none " CUBED_SPHERE_SWE_BINARY
+                        " --filter='rhs/n:24/f64' --profile-every=3 --profile-steps=2 "
+                        "--assert-mean=1e-9 --profile=" +
+                        in_folder);
+  ASSERT_EQ(said.exit, 1) << said.words;
+  double mean = 0;
+  const json profile = document("cubed_sphere_swe.rhs.n_24.f64.optimized.profile.json");
+  for (const json& window : profile["windows"]) mean += window["mean_step_s"].get<double>() / 3;
+  const std::string before = "the mean step took ";
+  ASSERT_THAT(said.words, HasSubstr(before));
+  const double told = std::stod(said.words.substr(said.words.find(before) + before.size()));
+  EXPECT_NEAR(told, mean, 1e-4 * mean);
+}
+
 TEST_F(ProfileCommand, AFolderThatCannotBeMadeIsKnownBeforeAnythingRuns) {
   expect_usage(suite("--profile=/proc/profiles"));
 }

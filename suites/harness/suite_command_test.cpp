@@ -301,6 +301,22 @@ TEST_F(SuiteCommand, AFolderOfSourcesOfWhichNoneIsCompiledIsTold) {
   EXPECT_THAT(said.words, HasSubstr("which holds nothing of what was compiled ("));
 }
 
+TEST_F(SuiteCommand, DeviceCodeFromAFolderIsNoContentOfItsBuild) {
+  const auto binary = folder / "cubed_sphere_swe", out = folder / "out.json";
+  std::filesystem::copy_file(CUBED_SPHERE_SWE_BINARY, binary);
+  std::ofstream(folder / "content.json")
+      << R"({"content": "sha256:c0", "git": {"sha": null, "dirty": false}})";
+  const auto dirty = [&](const std::string& sources) {
+    const Said said =
+        run("HOLDFAST_CEILINGS=none HOLDFAST_SOURCES=" + sources + ' ' + binary.string() +
+            " --tier=smoke --filter=rhs/n:24 --out=" + out.string());
+    EXPECT_EQ(said.exit, 0) << said.words;
+    return nlohmann::json::parse(read(out))["run"]["git"]["dirty"];
+  };
+  EXPECT_EQ(dirty(""), false);
+  EXPECT_EQ(dirty(folder.string()), true);
+}
+
 TEST_F(SuiteCommand, EachAxisOfTheProgramIsAnOptionThatMarksTheRun) {
   const struct {
     const char* option;

@@ -306,6 +306,21 @@ TEST_F(CompilerTest, KnowsRegistersSpillsAndSharedMemoryOfEachKernel) {
   EXPECT_EQ(functions[1].registers, 64);
 }
 
+TEST_F(CompilerTest, KnowsTheLocalMemoryOfEachKernel) {
+  const Source code{"test/local.cu",
+                    "__global__ void none(float* x) { x[0] = 1; }\n"
+                    "__global__ void kept(float* x, int n) {\n"
+                    "  float a[64];\n"
+                    "  for (int i = 0; i < 64; ++i) a[i] = x[i];\n"
+                    "  for (int i = 0; i < n; ++i) a[(i * 7) % 64] += a[i % 64];\n"
+                    "  x[n] = a[n % 64];\n"
+                    "}\n"};
+  const auto backend = fresh();
+  const auto module = backend->compiler->compile({.code = code, .entries = {"none", "kept"}});
+  EXPECT_EQ(module.compiled().functions[0].local_bytes, 0);
+  EXPECT_EQ(module.compiled().functions[1].local_bytes, 256);
+}
+
 // 1024 threads leave 64 registers: `deep` spills in them, `call` alone needs less than half.
 constexpr Source calls{"test/calls.cu",
                        "__device__ __noinline__ double deep(const double* x, int n) {\n"

@@ -130,6 +130,27 @@ TEST(EmulatedLanes, WhatWaitsForTheDeviceWaitsForBothLanes) {
   }
 }
 
+TEST(EmulatedLanes, TheTimeOfWorkIsThatOfItsCopiesToo) {
+  Stream stream(make_emulated_backend({}, {.copies = CopyLane::late}));
+  *reinterpret_cast<double*>(stream.pinned[0].data()) = 3;
+  (void)stream.device.time([&] {
+    stream.device.upload_later(stream.total.data(), stream.pinned[0].data(), sizeof(double));
+    stream.device.record(*stream.done, Lane::copies);
+  });
+  EXPECT_TRUE(stream.device.reached(*stream.done));
+}
+
+TEST(EmulatedLanes, PageLockedMemoryIsGoneOnceItsCopiesAreDone) {
+  Stream stream(make_emulated_backend({}, {.copies = CopyLane::late}));
+  {
+    const PinnedBytes pinned(stream.device, sizeof(double));
+    stream.device.upload_later(stream.total.data(), pinned.data(), sizeof(double));
+    stream.device.record(*stream.done, Lane::copies);
+    EXPECT_FALSE(stream.device.reached(*stream.done));
+  }
+  EXPECT_TRUE(stream.device.reached(*stream.done));
+}
+
 TEST(EmulatedLanes, ACopyBehindAnAllocationIsReported) {
   Stream stream(make_emulated_backend({}, {.copies = CopyLane::early}));
   EXPECT_THAT(error_of([&] {

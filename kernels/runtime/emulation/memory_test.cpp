@@ -62,6 +62,20 @@ TEST(MemoryLimit, IsObeyedByEveryBackend) {
   }
 }
 
+// Also where more was held before, and given back since.
+TEST(MemoryLimit, WhatADeviceRefusesIsNeitherHeldNorCounted) {
+  const auto backend = emulated();
+  constexpr std::int64_t too_much = std::int64_t{2} << 30;
+  backend->ledger.allocated(too_much, "earlier");
+  backend->ledger.released(too_much, "earlier");
+  const Counts before = backend->ledger.counts;
+  EXPECT_EQ(error_of([&] { Buffer<char>(*backend, std::size_t{too_much}, "too much"); }).fault(),
+            Fault::out_of_memory);
+  EXPECT_EQ(backend->ledger.counts, before);
+  EXPECT_EQ(backend->ledger.live_bytes, 0);
+  EXPECT_EQ(backend->ledger.peak_bytes, too_much);
+}
+
 struct Replays : testing::TestWithParam<bool> {
   std::unique_ptr<Backend> backend = GetParam() ? emulated() : open_backend("cuda-dry:sm_90");
   Device& device = *backend->device;
@@ -113,6 +127,9 @@ TEST_P(Replays, NameCopiesAndLibraries) {
 
 TEST_P(Replays, NameWhatWritesIntoMemoryThatIsGone) {
   Blas blas(*backend);
+  Gemm planned = product;
+  planned.precision = Precision::bf16;
+  blas.plan(planned);
   Transform transform(*backend, spectrum);
   expect_refused(device.capture([&] { device.copy(lost->data(), kept.data(), 80); }), "a copy");
   expect_refused(device.capture([&] { device.fill_zero(lost->data(), 80); }), "a fill");
@@ -120,6 +137,11 @@ TEST_P(Replays, NameWhatWritesIntoMemoryThatIsGone) {
                  "gemm [1, 2, 2, 2] f64");
   expect_refused(device.capture([&] { transform(kept.data(), lost->data()); }),
                  "fft complex_forward [1, 1, 4] f64");
+  device.fill_zero(kept.data(), kept.bytes());
+  expect_refused(device.capture([&] {
+    blas(planned, {kept.data(), kept.data(), kept.data(), lost->data()});
+  }),
+                 "gemm [1, 2, 2, 2] bf16");
 }
 
 TEST_P(Replays, NameALibraryWhoseWorkAreaIsGone) {

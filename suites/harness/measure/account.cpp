@@ -108,7 +108,11 @@ void read_programs(const Backend& backend, const std::map<const Function*, std::
     const auto code = machine_code_of(*program, measured);
     for (const Function& function : program->functions) {
       const auto known = before.find(&function);
-      const auto earlier = known == before.end() ? 0 : known->second;
+      const auto made = function.launches - (known == before.end() ? 0 : known->second);
+      if (made % steps != 0)
+        throw Error(Fault::broken_rule,
+                    text("kernel ", function.expression, " is launched ", made, " times in ", steps,
+                         " steps; every step must launch the same kernels"));
       measured.kernels.push_back({.name = function.expression,
                                   .kind = function.kind,
                                   .cubin = function.cubin_hash,
@@ -117,7 +121,7 @@ void read_programs(const Backend& backend, const std::map<const Function*, std::
                                   .spill_bytes = function.spill_bytes,
                                   .shared_bytes = function.shared_bytes,
                                   .local_bytes = function.local_bytes,
-                                  .launches = (function.launches - earlier) / steps,
+                                  .launches = made / steps,
                                   .used = function.launches > 0});
       add_shapes(backend.device->architecture(), function, measured.kernels.back());
       const auto found = code.find(function.name);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/measure/account.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <thread>
 
 #include "base/time.hpp"
+#include "harness/measure/session.hpp"
 #include "runtime/backend/buffer.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/compile/compiler.hpp"
@@ -63,6 +64,78 @@ TEST(Identity, DoesNotDependOnTheOrderOfLaunches) {
   EXPECT_EQ(identity({base, other, base}), identity({other, base, base}));
 }
 
+TEST(Identity, ChangesWithTheNumberOfLaunchesAlone) {
+  EXPECT_NE(identity({base}), identity({base, base}));
+}
+
+TEST(Identity, ChangesWithCooperationAlone) {
+  EXPECT_NE(identity({base}), identity({{.grid = {4}, .block = {64}, .cooperative = true}}));
+}
+
+// Compiles a program of another kernel too, and launches it once, where `once` says so.
+class Compiling : public Fill {
+ public:
+  Compiling(Backend& backend, std::string_view code, bool once = false) : Fill(backend, {base}) {
+    const Kernel<double*> other =
+        backend.compiler->compile({.code = {"toy/other.cu", code}, .entries = {"other"}})
+            .kernel<double*>("other");
+    if (once) other(base, static_cast<double*>(nullptr));
+  }
+};
+VariantMeasurement measured_beside(std::string_view code, bool once = false) {
+  const Steps steps = {.make = [=](Backend& backend, Variant) {
+    return std::make_unique<Compiling>(backend, code, once);
+  }};
+  return account(steps, Variant::optimized, "cuda-dry:sm_90").measured;
+}
+constexpr std::string_view twice = "__global__ void other(double* x) { x[threadIdx.x] *= 2; }";
+constexpr std::string_view thrice = "__global__ void other(double* x) { x[threadIdx.x] *= 3; }";
+
+TEST(Identity, ChangesWithTheMachineCodeAloneLaunchedOrNot) {
+  for (const bool once : {false, true})
+    EXPECT_NE(measured_beside(twice, once).identity, measured_beside(thrice, once).identity);
+}
+
+TEST(Kernels, OfTheWarmUpAloneAreUsedAndLaunchedInNoStep) {
+  const auto kernels = measured_beside(twice, true).kernels;
+  ASSERT_EQ(kernels.size(), 2);
+  EXPECT_EQ(kernels[1].name, "other");
+  EXPECT_TRUE(kernels[1].used);
+  EXPECT_EQ(kernels[1].launches, 0);
+  EXPECT_FALSE(measured_beside(twice).kernels[1].used);
+}
+
+TEST(Kernels, AreLaunchedInAStepAsOftenAsThatDoesHoweverLongTheWarmUp) {
+  const Steps steps = {.make =
+                           [](Backend& backend, Variant) {
+                             return std::make_unique<Fill>(backend, std::vector{base, base});
+                           },
+                       .warm_up = 9};
+  const auto measured = account(steps, Variant::optimized, "cuda-dry:sm_90").measured;
+  EXPECT_EQ(measured.kernels.at(0).launches, 2);
+  EXPECT_EQ(measured.warm.launches, 18);
+  EXPECT_EQ(measured.step.launches, 2);
+}
+
+// Of 228 KiB of shared memory two blocks fit that take 100 KiB: 4 warps of 64. Of four warps
+// without any, all.
+TEST(Kernels, AddUpTheirShapesAndTellTheWorstOccupancy) {
+  const LaunchShape crowded = {.grid = {2}, .block = {64}, .shared_bytes = 100 << 10},
+                    other = {.grid = {4}, .block = {128}};
+  for (const auto& shapes : {std::vector{crowded, other}, std::vector{other, crowded}}) {
+    const Steps steps = {
+        .make = [=](Backend& backend, Variant) { return std::make_unique<Fill>(backend, shapes); }};
+    const KernelUse kernel =
+        account(steps, Variant::optimized, "cuda-dry:sm_90").measured.kernels.at(0);
+    EXPECT_EQ(kernel.occupancy, 4. / 64);
+    EXPECT_EQ(kernel.blocks, 2 + 4);
+    EXPECT_EQ(kernel.threads, 2 * 64 + 4 * 128);
+    EXPECT_EQ(kernel.block_threads, 128);
+    EXPECT_EQ(kernel.dynamic_shared_bytes, 100 << 10);
+    EXPECT_DOUBLE_EQ(kernel.waves, 2. / (2 * 132) + 4. / (16 * 132));
+  }
+}
+
 TEST(Kernels, KeepTheirKindAndTheirLaunchesPerStep) {
   struct Scatter : Fill {
     explicit Scatter(Backend& backend) : Fill(backend, {base, base}, KernelKind::scatter) {}
@@ -109,6 +182,29 @@ TEST(Steps, ThatCountLessEachTimeAreNotSteady) {
   EXPECT_NE(refusal(-1).find("launches is not steady"), std::string::npos);
 }
 
+// As many launches, but of one kernel and the other in turn.
+TEST(Steps, ThatLaunchKernelsInTurnAreNotSteady) {
+  struct InTurn : Fill {
+    explicit InTurn(Backend& backend)
+        : Fill(backend, {base}),
+          other(backend.compiler->compile({.code = {"toy/other.cu", twice}, .entries = {"other"}})
+                    .kernel<double*>("other")) {}
+    void step() override {
+      if (++steps % 2 == 0) return Fill::step();
+      other(base, static_cast<double*>(nullptr));
+    }
+    Kernel<double*> other;
+    int steps = 0;
+  };
+  const auto counted = [] {
+    return account(
+        {.make = [](Backend& backend, Variant) { return std::make_unique<InTurn>(backend); }},
+        Variant::optimized, "cuda-dry:sm_90");
+  };
+  EXPECT_THAT(counted, testing::ThrowsMessage<Error>(
+                           testing::HasSubstr("kernel fill is launched 4 times in 8 steps")));
+}
+
 TEST(Uploads, AreHeldAgainstWhatTheCaseSaysThatAStepMustBring) {
   struct Uploading : Fill {
     explicit Uploading(Backend& backend) : Fill(backend, {base}), in_(backend, 8, "in") {}
@@ -117,18 +213,89 @@ TEST(Uploads, AreHeldAgainstWhatTheCaseSaysThatAStepMustBring) {
   };
   const Steps steps = {
       .make = [](Backend& backend, Variant) { return std::make_unique<Uploading>(backend); },
-      .upload_bytes = [](Variant) { return 48; }};
+      .estimate_bytes = [](const Backend&,
+                           Variant variant) { return variant == Variant::optimized ? 512 : 600; },
+      .upload_bytes = [](Variant variant) { return variant == Variant::optimized ? 48 : 56; }};
   const auto measured = account(steps, Variant::optimized, "cuda-dry:sm_90").measured;
   EXPECT_EQ(measured.step.h2d_bytes, 64);
   EXPECT_EQ(measured.least_upload_bytes, 48);
+  EXPECT_EQ(measured.estimated_bytes, 512);
+  const auto reference = account(steps, Variant::reference, "cuda-dry:sm_90").measured;
+  EXPECT_EQ(reference.least_upload_bytes, 56);
+  EXPECT_EQ(reference.estimated_bytes, 600);
+}
+
+TEST(WarmUp, EndsBeforeItsResultIsTaken) {
+  struct Launching : Fill {
+    explicit Launching(Backend& on) : Fill(on, {base}), backend(&on) {}
+    std::vector<double> result() override {
+      const Buffer<double> copy(*backend, 64, "copy");
+      step();
+      return {};
+    }
+    Backend* backend;
+  };
+  const auto measured =
+      account(
+          {.make = [](Backend& backend, Variant) { return std::make_unique<Launching>(backend); }},
+          Variant::optimized, "cuda-dry:sm_90")
+          .measured;
+  EXPECT_EQ(measured.warm.launches, 1);
+  EXPECT_EQ(measured.peak_bytes_warm, 512);
+  EXPECT_EQ(measured.peak_bytes, 1024);
+}
+
+TEST(WarmUp, LastsNoShorterThanTheFirstCallThatItBeginsWith) {
+  struct Slow : Fill {
+    explicit Slow(Backend& backend) : Fill(backend, {base}) {
+      for (const double begin = thread_cpu_seconds(); thread_cpu_seconds() - begin < 1e-3;)
+        continue;
+    }
+  };
+  const Steps steps = {
+      .make = [](Backend& backend, Variant) { return std::make_unique<Slow>(backend); },
+      .warm_up = 3};
+  const auto measured = account(steps, Variant::optimized, "cuda-dry:sm_90").measured;
+  EXPECT_GE(measured.first_call_seconds, 1e-3);
+  EXPECT_GT(measured.warm_up_seconds, measured.first_call_seconds);
+}
+
+TEST(Timers, OfADeviceTakeAllStepsThatTheyAreAskedFor) {
+  const auto backend = open_backend("cuda-dry:sm_90");
+  Fill fill(*backend, {base});
+  (void)timer(*backend, fill)(5);
+  EXPECT_EQ(backend->ledger.counts.launches, 5);
+}
+
+TEST(Protocols, ReadTheProgramsThatTheirBackendAskedForAndTheirStages) {
+  (void)Fill(*open_backend("cuda-dry:sm_90"), {base});
+  Measurement measurement;
+  Session session("cuda-dry:sm_90", measurement, std::nullopt);
+  Backend& backend = session.open();
+  const Fill fill(backend, {base});
+  session.read_compilation(backend);
+  const StageSeconds stages = stage_seconds(backend);
+  EXPECT_EQ(measurement.optimized.readings,
+            (std::map<std::string, double>{{"trace_s", stages.trace},
+                                           {"lower_s", 0},
+                                           {"compile_s", 0},
+                                           {"load_s", stages.load},
+                                           {"compile_warm", 1},
+                                           {"nvrtc_runs", 0}}));
 }
 
 TEST(Stages, AreOfAllProgramsOfABackend) {
   const auto backend = open_backend("cuda-dry:sm_90");
   backend->compiler->bypass_caches();
-  const Fill fill(*backend, {base});
-  EXPECT_GT(stage_seconds(*backend).lower, 0);
-  EXPECT_GT(stage_seconds(*backend).compile, 0);
+  const Compiling both(*backend, twice);
+  ASSERT_EQ(backend->compiler->programs().size(), 2u);
+  const auto &first = backend->compiler->programs()[0]->seconds,
+             &second = backend->compiler->programs()[1]->seconds;
+  for (const auto stage :
+       {&StageSeconds::trace, &StageSeconds::lower, &StageSeconds::compile, &StageSeconds::load}) {
+    EXPECT_GT(std::min(first.*stage, second.*stage), 0);
+    EXPECT_DOUBLE_EQ(stage_seconds(*backend).*stage, first.*stage + second.*stage);
+  }
   EXPECT_EQ(stage_seconds(*open_backend("host")).lower, 0);
 }
 

@@ -171,6 +171,25 @@ TEST(Again, AnOracleTellsNothingOfVariantsThatAreNotHeldToOneAnother) {
   EXPECT_NO_THROW(check_between(steps, true));
 }
 
+// Where either may lie a limit from the truth.
+TEST(Again, VariantsLieTwoLimitsFromOneAnotherAtMost) {
+  const auto apart = [](double share) {
+    struct Scaled : Toy {
+      Scaled(Backend& backend, double by) : Toy(backend), factor(by) {}
+      std::vector<double> result() override { return {factor * Toy::result()[0]}; }
+      double factor;
+    };
+    Case one = toy_case();
+    steps_of(one).oracle.limit = 0.01;
+    steps_of(one).make = [=](Backend& backend, Variant variant) {
+      return std::make_unique<Scaled>(backend, variant == Variant::optimized ? 1 + share : 1);
+    };
+    return look(one).fault;
+  };
+  EXPECT_EQ(apart(0.019), std::nullopt);
+  EXPECT_THAT(apart(0.021).value_or(""), HasSubstr("the limit is 0.02 (beside the reference"));
+}
+
 TEST(Again, AStepThatDoesNothingEverySecondTimeIsFound) {
   EXPECT_TRUE(look(skipping([](int call) { return call > 5 && call % 2 == 0; })).fault);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/measure/ceilings_of.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <string_view>
@@ -20,6 +21,10 @@ std::optional<Ceilings> ceilings_of(Backend& backend) {
     log(LogLevel::warn, text("no ceilings are known, because calibrating failed: ", error.what()));
     return std::nullopt;
   }
+}
+
+double floor_seconds(const Ceilings& ceilings, const Work& work, std::int64_t peak_bytes) {
+  return ceilings.floor_seconds(work, std::min(static_cast<double>(peak_bytes), work.bytes));
 }
 
 }  // namespace holdfast

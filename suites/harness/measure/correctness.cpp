@@ -9,12 +9,19 @@
 #include "runtime/base/error.hpp"
 
 namespace holdfast {
+namespace {
+
+// What is no number is further from every limit than any error, and no maximum drops it.
+double infinite_if_none(double error) {
+  return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
 
 double golden_error(const Steps& steps, Variant variant, const std::string& device) {
   if (!steps.oracle.golden) return 0;
   const auto backend = open_backend(device);
-  const double error = steps.oracle.golden(*backend, variant);
-  return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
+  return infinite_if_none(steps.oracle.golden(*backend, variant));
 }
 
 std::optional<std::string> wrong(const Steps& steps, Variant variant, double error) {
@@ -54,8 +61,8 @@ double relative_error(const std::vector<double>& result, const std::vector<doubl
 
 double error_of(const Oracle& oracle, const std::vector<double>& result,
                 const std::vector<double>& expected) {
-  return oracle.distance ? oracle.distance(result, expected)
-                         : relative_error(result, expected, oracle.parts);
+  if (!oracle.distance) return relative_error(result, expected, oracle.parts);
+  return infinite_if_none(oracle.distance(result, expected));
 }
 
 }  // namespace holdfast

@@ -22,7 +22,7 @@ std::optional<std::string> wrong(const Steps& steps, Variant variant, double err
 double relative_error(const std::vector<double>& result, const std::vector<double>& expected,
                       const std::vector<std::size_t>& parts);
 
-// The same, or the oracle's own measure where it has one.
+// The same, or the oracle's own measure where it has one; infinite where that is no number.
 double error_of(const Oracle& oracle, const std::vector<double>& result,
                 const std::vector<double>& expected);
 

@@ -12,11 +12,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <vector>
 
+#include "base/time.hpp"
 #include "harness/machine/cpu_waits.hpp"
 #include "harness/machine/measuring_turn.hpp"
-#include "harness/measure/timing.hpp"
+#include "harness/measure/measure.hpp"
+#include "harness/testing/toy.hpp"
 #include "runtime/backend/host_limits.hpp"
 
 namespace holdfast {
@@ -116,6 +119,32 @@ TEST(Interference, CompetingProcessesMoveNoRatioOfThreadsThatAreAheadOfThem) {
     EXPECT_TRUE(moves_little_ahead_of(count) || moves_little_ahead_of(count) ||
                 moves_little_ahead_of(count))
         << count;
+}
+
+// Its competitor ends before the ratio is timed, and of both the worse is told.
+TEST(Interference, ACaseTellsThatItsThreadsWaited) {
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  work(1);  // the team is there, and all of it stays where it is
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(::sched_getcpu(), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  std::optional<Competitors> competitor(1);
+  const auto long_step = [](Backend&, int) {
+    for (const double begin = thread_cpu_seconds(); thread_cpu_seconds() - begin < 0.06;) continue;
+  };
+  Case toy = toy_case(long_step);
+  toy.reference = false;
+  toy.derived = {{.name = "ratio", .other = [&](Backend& backend) {
+                    competitor.reset();
+                    return std::make_unique<Toy>(backend);
+                  }}};
+  const Measurement measured =
+      measure(toy, "host", {.budget = {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3}});
+  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(measured.status, Measurement::Status::ok) << measured.reason;
+  EXPECT_GT(measured.waited_fraction, disturbed_share);
 }
 
 // Where threads have to wait, that is seen.

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "base/time.hpp"
 #include "testing/error_of.hpp"
 
 namespace holdfast {
@@ -80,6 +81,50 @@ TEST(LockStep, AnswersEachSampleWithSecondsPerStep) {
   EXPECT_GT(cpu, 0);
   EXPECT_GE(waited, 0);
   EXPECT_GT(reference, 0);
+}
+
+// Computes for so long in each step.
+class Busy final : public Computation {
+ public:
+  explicit Busy(double seconds) : seconds_(seconds) {}
+  void step() override {
+    for (const double begin = thread_cpu_seconds(); thread_cpu_seconds() - begin < seconds_;)
+      continue;
+  }
+  std::vector<double> result() override { return {1}; }
+
+ private:
+  double seconds_;
+};
+Case busy_case(double golden_error_of_reference = 0) {
+  Case one = sum_case(true);
+  Steps& steps = std::get<Steps>(one.recipe);
+  steps.make = [](Backend&, Variant variant) {
+    return std::make_unique<Busy>(variant == Variant::reference ? 1e-2 : 1e-4);
+  };
+  steps.oracle.golden = [=](Backend&, Variant variant) {
+    return variant == Variant::reference ? golden_error_of_reference : 0;
+  };
+  return one;
+}
+
+TEST(LockStep, OfEitherVariantTellsSecondsOfOneStepHoweverManyASampleHas) {
+  const auto lines = answers(busy_case(), "batch 200\noptimized\nreference\n");
+  ASSERT_EQ(lines.size(), 4);
+  double seconds = 0, cpu = 0, reference = 0;
+  std::istringstream(lines[2]) >> seconds >> cpu;
+  std::istringstream(lines[3]) >> reference;
+  EXPECT_GT(seconds, 0.9e-4);
+  EXPECT_LT(seconds, 200 * 1e-4);
+  EXPECT_GT(cpu, 0.9e-4);
+  EXPECT_LT(cpu, 200 * 1e-4);
+  EXPECT_GT(reference, 0.9e-2);
+}
+
+TEST(LockStep, TimesNoReferenceThatIsWrong) {
+  EXPECT_EQ(answers(busy_case(0.5), "batch 1\noptimized\n").size(), 3);
+  EXPECT_THAT(error_of([] { return answers(busy_case(0.5), "reference\n"); }).what(),
+              HasSubstr("the reference variant is wrong by 0.5"));
 }
 
 TEST(LockStep, TellsOfEachSampleWhetherTheDeviceWasDisturbed) {

@@ -9,6 +9,7 @@
 
 #include "harness/measure/account.hpp"
 #include "harness/measure/again.hpp"
+#include "harness/measure/ceilings_of.hpp"
 #include "harness/measure/known_answers.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/measure/time_case.hpp"
@@ -163,9 +164,8 @@ void measure_steps(Case one, const std::string& device, const MeasureOptions& op
   if (measurement.check == CheckStatus::passed)
     look_again(one, options, begun, reference ? &*reference : nullptr, optimized, measurement);
   if (options.ceilings && measurement.executed)
-    // What was held once and what a step moves both bound the data that a step touches.
-    measurement.floor_seconds = options.ceilings->floor_seconds(
-        one.work, std::min(static_cast<double>(optimized.measured.peak_bytes), one.work.bytes));
+    measurement.floor_seconds =
+        floor_seconds(*options.ceilings, one.work, optimized.measured.peak_bytes);
   measurement.optimized = std::move(optimized.measured);
   if (reference) measurement.reference = std::move(reference->measured);
 }

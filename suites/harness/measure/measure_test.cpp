@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/time.hpp"
+#include "harness/case/profile_options.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/testing/toy.hpp"
 
@@ -22,6 +23,13 @@ const MeasureOptions quick = {.budget = {.seconds = 0,
                                          .most_rounds = 3,
                                          .patience = 1}};
 
+// The same, where each round has two samples of either variant, whatever interrupts them.
+const MeasureOptions quick_in_full = [] {
+  MeasureOptions options = quick;
+  options.budget.long_sample_seconds = 1e9;
+  return options;
+}();
+
 TEST(Measure, TimesBothVariantsOfARightCase) {
   const Measurement measured = measure(toy_case(), "host", quick);
   EXPECT_EQ(measured.status, Measurement::Status::ok) << measured.reason;
@@ -34,7 +42,41 @@ TEST(Measure, AccountsThePeakOfTheVariantsOwnBackend) {
   EXPECT_EQ(measure(toy_case(), "host", quick).optimized.peak_bytes, sizeof(double));
 }
 
-// A floor that is too high makes an honest time look impossible.
+TEST(Measure, ThePeakIsOfTheWholeLifeOfEitherVariant) {
+  struct Reading : Toy {
+    explicit Reading(Backend& on) : Toy(on), backend(&on) {}
+    std::vector<NamedReading> readings() override {
+      const Buffer<double> copy(*backend, 99, "copy");
+      return {{"copied", 99}};
+    }
+    Backend* backend;
+  };
+  Case one = toy_case();
+  steps_of(one).make = [](Backend& backend, Variant) { return std::make_unique<Reading>(backend); };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.optimized.peak_bytes, 100 * sizeof(double));
+  EXPECT_EQ(measured.reference->peak_bytes, 100 * sizeof(double));
+  EXPECT_EQ(measured.optimized.peak_bytes_warm, sizeof(double));
+}
+
+// Steps of a fifth of a millisecond and steps of some nanoseconds.
+TEST(Measure, SpeedupAndTimesSayWhichVariantIsFaster) {
+  constexpr double slow_seconds = 2e-4;
+  Case one = toy_case();
+  steps_of(one).make = [=](Backend& backend, Variant variant) {
+    const auto slow = [=](Backend&, int) {
+      for (const double begin = monotonic_seconds(); monotonic_seconds() - begin < slow_seconds;)
+        continue;
+    };
+    return variant == Variant::reference ? std::make_unique<Toy>(backend, slow)
+                                         : std::make_unique<Toy>(backend);
+  };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_GT(measured.speedup, 1);
+  EXPECT_GT(measured.reference->seconds, 0.99 * slow_seconds);
+  EXPECT_LT(measured.optimized.seconds, slow_seconds);
+}
+
 TEST(Measure, TheFloorsFootprintIsNoMoreThanAStepMoves) {
   Case one = toy_case();
   one.work = {.bytes = 1000};
@@ -132,6 +174,28 @@ TEST(Measure, AResultThatHoldsNoNumberIsWrongWithoutAnError) {
   EXPECT_THAT(measured.reason, HasSubstr("the optimized variant's result after 2 steps is none"));
 }
 
+TEST(Measure, AnErrorOfAnOraclesOwnThatIsNoNumberIsWrongToo) {
+  Case one = toy_case();
+  Oracle& oracle = steps_of(one).oracle;
+  oracle.distance = [](const auto&, const auto&) { return NAN; };
+  oracle.between = [](const auto&, const auto&) { return 0; };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.check, CheckStatus::failed);
+  EXPECT_FALSE(measured.check_error);
+}
+
+TEST(Measure, TheErrorOfACaseIsThatOfItsWorseVariant) {
+  for (const Variant worse : {Variant::optimized, Variant::reference}) {
+    Case one = toy_case();
+    steps_of(one).oracle.golden = [=](Backend&, Variant variant) {
+      return variant == worse ? 2e-16 : 1e-16;
+    };
+    const Measurement measured = measure(one, "host", quick);
+    EXPECT_EQ(measured.check_error, 2e-16);
+    EXPECT_EQ(std::min(measured.optimized.check_error, measured.reference->check_error), 1e-16);
+  }
+}
+
 TEST(Measure, AReadingThatIsNoNumberFailsItsCaseAlone) {
   Case one = toy_case();
   steps_of(one).make = [](Backend& backend, Variant) {
@@ -145,6 +209,51 @@ TEST(Measure, AReadingThatIsNoNumberFailsItsCaseAlone) {
   EXPECT_EQ(measured.status, Measurement::Status::failed);
   EXPECT_THAT(measured.reason, HasSubstr("its metric drift is nan"));
   EXPECT_THAT(measured.optimized.readings, testing::IsEmpty());
+}
+
+TEST(Measure, AReadingOfTheReferenceAloneThatIsNoNumberFailsItsCase) {
+  Case one = toy_case();
+  steps_of(one).read = [](const Verified& found) -> std::vector<NamedReading> {
+    return {{"drift", found.variant == Variant::reference ? NAN : 1}};
+  };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.status, Measurement::Status::failed);
+  EXPECT_THAT(measured.reference->readings, testing::IsEmpty());
+}
+
+TEST(Measure, ADerivedMetricThatIsNoNumberFailsItsCase) {
+  Case one = toy_case();
+  one.derived = {{.name = "share", .factor = NAN, .other = [](Backend& backend) {
+                    return std::make_unique<Toy>(backend);
+                  }}};
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_THAT(measured.reason, HasSubstr("its metric share is nan"));
+  EXPECT_THAT(measured.derived, testing::IsEmpty());
+}
+
+TEST(Measure, ACaseForWhichThereIsNoRoomBrokeOff) {
+  Case one = toy_case();
+  steps_of(one).make = [](Backend& backend, Variant) {
+    backend.ledger.limit_to(1);
+    return std::make_unique<Toy>(backend);
+  };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_TRUE(measured.broke_off);
+  EXPECT_FALSE(measured.device_broke);
+  EXPECT_FALSE(measure(toy_case(), "host", quick).broke_off);
+}
+
+TEST(Measure, ACaseWithoutAReferenceIsVerifiedAgainToo) {
+  struct Onward : Toy {
+    using Toy::Toy;
+    void start_again(int) override {}
+  };
+  Case one = toy_case();
+  one.reference = false;
+  steps_of(one).make = [](Backend& backend, Variant) { return std::make_unique<Onward>(backend); };
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_EQ(measured.check, CheckStatus::failed);
+  EXPECT_THAT(measured.reason, HasSubstr("verified again after the timed section"));
 }
 
 TEST(Measure, WhatSkipsWorkOnceItWasTimedIsWrong) {
@@ -188,9 +297,13 @@ TEST(Measure, AnAllocationThatOnlyTimingReachesIsAnErrorToo) {
 }
 
 TEST(Measure, ACountThatDiffersFromStepToStepIsAnError) {
-  const Case one =
-      toy_case([](Backend& backend, int step) { backend.ledger.counts.launches += step % 2; });
-  EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("launches is not steady"));
+  for (const Counter& counter : counter_table) {
+    if (!counter.steady) continue;
+    const Case one = toy_case(
+        [&](Backend& backend, int step) { backend.ledger.counts.*counter.member += step % 2; });
+    EXPECT_THAT(measure(one, "host", quick).reason,
+                HasSubstr(text(counter.name, " is not steady")));
+  }
 }
 
 TEST(Measure, AnInvariantSeesAVariantThatStopsWorking) {
@@ -216,6 +329,38 @@ TEST(Measure, AnInvariantSeesAVariantThatStopsWorking) {
   EXPECT_THAT(measured.reason, HasSubstr("stands still"));
   EXPECT_EQ(measured.check, CheckStatus::failed);
   EXPECT_FALSE(measured.check_error);
+}
+
+// While the other one does what it should.
+TEST(Measure, EitherVariantIsLookedAtOnceItWasTimed) {
+  struct Stopping : Toy {
+    using Toy::Toy;
+    void step() override {
+      if (made++ < 2) Toy::step();
+    }
+    int made = 0;
+  };
+  for (const Variant lazy : {Variant::optimized, Variant::reference}) {
+    const std::string named = text("the ", variant_name(lazy), " variant ");
+    Case one = toy_case();
+    steps_of(one).make = [=](Backend& backend, Variant variant) {
+      return std::make_unique<Toy>(backend, [=](Backend& b, int step) {
+        b.ledger.counts.launches += variant != lazy || step <= 2 + 8;
+      });
+    };
+    EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr(named + "counts 0 launches in"));
+
+    steps_of(one).make = [=](Backend& backend, Variant variant) -> std::unique_ptr<Computation> {
+      if (variant == lazy) return std::make_unique<Stopping>(backend);
+      return std::make_unique<Toy>(backend);
+    };
+    steps_of(one).invariant = [](const auto& first,
+                                 const auto& last) -> std::optional<std::string> {
+      if (last[0] > first[0]) return std::nullopt;
+      return "the count stands still";
+    };
+    EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr(named + "broke an invariant"));
+  }
 }
 
 // Writes the same result in each of its first steps, and then leaves it as it is.
@@ -263,7 +408,7 @@ TEST(Measure, TheStateIsChainedThroughAccountingAndTiming) {
     last = after[0];
     return std::nullopt;
   };
-  (void)measure(one, "host", quick);
+  (void)measure(one, "host", quick_in_full);
   EXPECT_EQ(last,
             10 * (2 + 8 + 2 * 3 * 5));  // warm-up, accounting, three rounds of two samples of five
 }
@@ -427,7 +572,7 @@ TEST(Measure, ReadsBothVariants) {
   Case one = toy_case();
   steps_of(one).batch = 1;
   steps_of(one).make = [](Backend& backend, Variant) { return std::make_unique<Counted>(backend); };
-  const Measurement measured = measure(one, "host", quick);
+  const Measurement measured = measure(one, "host", quick_in_full);
   EXPECT_EQ(measured.optimized.readings.at("counted"), 10 * (2 + 8 + 2 * 3));
   EXPECT_EQ(measured.reference->readings.at("counted"), 10 * (2 + 8 + 2 * 3));
 }
@@ -453,12 +598,15 @@ TEST(Measure, OfAWrongResultACaseReadsNothing) {
 }
 
 TEST(Measure, AStepThatDoesLessWhileTheClockRunsIsAnError) {
-  const Case one = toy_case([](Backend& backend, int step) {
-    if (step <= 2 + 8) ++backend.ledger.counts.launches;
-  });
-  const Measurement measured = measure(one, "host", quick);
-  EXPECT_EQ(measured.status, Measurement::Status::failed);
-  EXPECT_THAT(measured.reason, HasSubstr("counts 0 launches in"));
+  for (const Counter& counter : counter_table) {
+    if (counter.timed.empty()) continue;
+    const Case one = toy_case([&](Backend& backend, int step) {
+      if (step <= 2 + 8) ++(backend.ledger.counts.*counter.member);
+    });
+    const Measurement measured = measure(one, "host", quick);
+    EXPECT_EQ(measured.status, Measurement::Status::failed);
+    EXPECT_THAT(measured.reason, HasSubstr(text("counts 0 ", counter.timed, " in")));
+  }
 }
 
 TEST(Measure, AProtocolThatVerifiesNothingFails) {
@@ -484,6 +632,12 @@ TEST(Measure, AProtocolsReadingsAreKept) {
 TEST(RelativeError, IsRelativeToEachPartsLargestMagnitude) {
   EXPECT_DOUBLE_EQ(relative_error({100, 1.5}, {100, 1}, {1, 1}), 0.5);
   EXPECT_DOUBLE_EQ(relative_error({100, 1.5}, {100, 1}, {}), 0.005);
+}
+
+TEST(RelativeError, WhereNothingIsExpectedIsInfinite) {
+  EXPECT_EQ(relative_error({1e-30}, {0}, {}), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(relative_error({1, 1e-30}, {1, 0}, {1, 1}), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(relative_error({0, 0}, {0, 0}, {}), 0);
 }
 
 TEST(RelativeError, OfAnythingNotFiniteIsInfinite) {

@@ -107,6 +107,10 @@ TEST(Metrics, WithoutAReferencePromiseNoRatioToIt) {
   one.reference = false;
   EXPECT_THAT(promised(one, "host"), Not(Contains("speedup")));
   EXPECT_THAT(promised(one, "host"), Not(Contains("peak_ratio")));
+  one.reference = true;
+  one.unreferenced = {"host"};
+  EXPECT_THAT(promised(one, "host"), Not(Contains("speedup")));
+  EXPECT_THAT(promised(one, "cuda"), Contains("speedup"));
 }
 
 TEST(Metrics, OfTheCaseAloneArePromisedToo) {
@@ -177,15 +181,18 @@ TEST(Metrics, CountTheLaunchesOfScatterKernelsAlone) {
 
 TEST(Metrics, OfCodeSpeakOfTheKernelsThatWereLaunched) {
   VariantMeasurement variant;
-  variant.kernels = {{.name = "stage", .registers = 64, .spill_bytes = 8, .used = true},
-                     {.name = "loop", .registers = 96, .spill_bytes = 16, .used = false}};
+  variant.kernels = {
+      {.name = "stage", .registers = 64, .spill_bytes = 8, .shared_bytes = 48, .used = true},
+      {.name = "last", .registers = 32, .spill_bytes = 4, .shared_bytes = 16, .used = true},
+      {.name = "loop", .registers = 96, .spill_bytes = 16, .shared_bytes = 64, .used = false}};
   const auto read = [&](const std::string& name) {
     const auto row = std::find_if(metrics().begin(), metrics().end(),
                                   [&](const Metric& metric) { return metric.name == name; });
     return row->read({}, variant);
   };
   EXPECT_EQ(read("registers_max"), 64);
-  EXPECT_EQ(read("spill_bytes"), 8);
+  EXPECT_EQ(read("spill_bytes"), 12);
+  EXPECT_EQ(read("shared_bytes"), 48);
 }
 
 const Metric& row(std::string_view name) {
@@ -256,6 +263,85 @@ TEST(Metrics, TakeThePeakRatioFromBothPeaks) {
     return metric.name == std::string_view("peak_ratio");
   });
   EXPECT_EQ(row->read(whole, whole.optimized), 3.5);
+}
+
+// Each field holds a number of its own, so that a row which reads another one shows.
+TEST(Metrics, ReadTheNumbersThatTheirNamesSay) {
+  const VariantMeasurement ours = {
+      .warm = {.launches = 1, .h2d_bytes = 2, .programs = 3, .nvrtc_runs = 4, .plans = 5},
+      .step = {.launches = 11,
+               .library_calls = 12,
+               .host_launches = 13,
+               .graph_nodes = 14,
+               .h2d_bytes = 15,
+               .d2h_bytes = 16,
+               .syncs = 17,
+               .programs = 18,
+               .plans = 19},
+      .peak_bytes_warm = 21,
+      .peak_bytes = 44,
+      .estimated_bytes = 22,
+      .least_upload_bytes = 5,
+      .first_call_seconds = 35,
+      .warm_up_seconds = 36,
+      .stages = {.trace = 31, .lower = 32, .compile = 33, .load = 34},
+      .check_error = 0.01,
+      .seconds = 0.5};
+  const Measurement whole = {.work = {.flops = 100, .bytes = 300},
+                             .reference = VariantMeasurement{.peak_bytes = 88},
+                             .optimized = ours,
+                             .speedup = 7,
+                             .handover_seconds = 4e-6,
+                             .waited_fraction = 0.1,
+                             .shared_fraction = 0.2,
+                             .floor_seconds = 0.25,
+                             .host_memory = HostMemory{.before = 51, .peak = 53, .after = 52}};
+  const std::map<std::string, double> expected = {{"time_s", 0.5},
+                                                  {"speedup", 7},
+                                                  {"handover_s", 4e-6},
+                                                  {"waited_fraction", 0.1},
+                                                  {"shared_fraction", 0.2},
+                                                  {"peak_bytes", 44},
+                                                  {"peak_bytes_warm", 21},
+                                                  {"peak_ratio", 2},
+                                                  {"estimate_ratio", 2},
+                                                  {"upload_ratio", 3},
+                                                  {"compile_warm", 3},
+                                                  {"compile_steady", 18},
+                                                  {"nvrtc_runs", 4},
+                                                  {"plans_warm", 5},
+                                                  {"plans", 19},
+                                                  {"launches_warm", 1},
+                                                  {"launches", 11},
+                                                  {"library_calls", 12},
+                                                  {"host_launches", 13},
+                                                  {"graph_nodes", 14},
+                                                  {"h2d_bytes_warm", 2},
+                                                  {"h2d_bytes", 15},
+                                                  {"d2h_bytes", 16},
+                                                  {"syncs", 17},
+                                                  {"trace_s", 31},
+                                                  {"lower_s", 32},
+                                                  {"compile_s", 33},
+                                                  {"load_s", 34},
+                                                  {"first_call_s", 35},
+                                                  {"warm_up_s", 36},
+                                                  {"floor_s", 0.25},
+                                                  {"floor_fraction", 0.5},
+                                                  {"flop_per_s", 200},
+                                                  {"bytes_per_s", 600},
+                                                  {"check_error", 0.01},
+                                                  {"host_rss_bytes_before", 51},
+                                                  {"host_rss_bytes_peak", 53},
+                                                  {"host_rss_bytes_after", 52}};
+  for (const auto& [name, value] : expected) EXPECT_EQ(row(name).read(whole, ours), value) << name;
+  // Others are of kernels, or of a run beside this one.
+  for (const Metric& metric : metrics()) {
+    const bool other = metric.kind == std::string_view("codegen") ||
+                       metric.name == std::string_view("scatter_launches");
+    EXPECT_TRUE(other || expected.contains(metric.name) || !metric.read(whole, ours))
+        << metric.name;
+  }
 }
 
 }  // namespace

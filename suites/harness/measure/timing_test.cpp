@@ -243,12 +243,15 @@ TEST(Timing, BatchesStepsThatAreTooShortForTheClock) {
   EXPECT_EQ(batch_for(pretend(order, 'a', 1), 2e-3), 1);
 }
 
-TEST(Statistics, TheMedianOfAnEvenCountIsTheMeanOfTheMiddleTwo) {
+TEST(Statistics, TheMedianIsTheMiddleOneOrTheMeanOfTheMiddleTwo) {
   EXPECT_DOUBLE_EQ(median({4, 1, 3, 2}), 2.5);
+  EXPECT_DOUBLE_EQ(median({9, 1, 2}), 2);
+  EXPECT_DOUBLE_EQ(median({7}), 7);
 }
 
 TEST(Statistics, TheTrimmedMeanDropsAFifthOnEachSide) {
   EXPECT_DOUBLE_EQ(trimmed_mean({-1000, 1, 2, 3, 1000}), 2);
+  EXPECT_DOUBLE_EQ(trimmed_mean({-1000, -1000, 1, 2, 3, 4, 5, 6, 1000, 2000}), 3.5);
   EXPECT_DOUBLE_EQ(trimmed_mean({1, 3}), 2);
 }
 

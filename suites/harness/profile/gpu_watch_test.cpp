@@ -67,6 +67,40 @@ TEST(GpuWatch, ASampleIsDisturbedOnASlowGpuAndBesideMoreThanItsPartners) {
   EXPECT_FALSE(is_disturbed({}, 0));  // that tells nothing
 }
 
+// What it is told, sample by sample, and then the last of it.
+class Told final : public GpuSensors {
+ public:
+  explicit Told(std::vector<GpuSample> samples) : samples_(std::move(samples)) {}
+  GpuSample sample() override { return samples_[std::min(next_++, samples_.size() - 1)]; }
+
+ private:
+  std::vector<GpuSample> samples_;
+  std::size_t next_ = 0;
+};
+
+// The first sample is taken at once, another for each question.
+TEST(GpuWatch, AGpuIsThrottledThatWasInMoreThanAQuarterOfTheSamples) {
+  GpuWatch watch(
+      std::make_unique<Told>(std::vector<GpuSample>{{.throttled = true}, {.throttled = false}}),
+      3600);
+  EXPECT_EQ(watch.quality().throttled, true);   // one of two
+  EXPECT_EQ(watch.quality().throttled, true);   // of three
+  EXPECT_EQ(watch.quality().throttled, false);  // of four
+}
+
+TEST(GpuWatch, TellsTheLeastClocksAndTheHighestTemperature) {
+  GpuWatch watch(std::make_unique<Told>(std::vector<GpuSample>{
+                     {.sm_clock_hz = 2e9, .mem_clock_hz = 1e9, .temperature_c = 60},
+                     {.sm_clock_hz = 1e9, .mem_clock_hz = 3e9, .temperature_c = 80},
+                     {.sm_clock_hz = 3e9, .mem_clock_hz = 2e9, .temperature_c = 70}}),
+                 3600);
+  (void)watch.quality();
+  const RunQuality seen = watch.quality();
+  EXPECT_EQ(seen.sm_clock_hz, 1e9);
+  EXPECT_EQ(seen.mem_clock_hz, 1e9);
+  EXPECT_EQ(seen.temperature_c, 80);
+}
+
 TEST(GpuWatch, ADeviceThatIsNoGpuIsNotWatched) {
   EXPECT_EQ(sensors_of("host"), nullptr);
   EXPECT_EQ(watch_gpu("host"), nullptr);

@@ -9,6 +9,7 @@
 
 #include "harness/profile/profile.hpp"
 #include "harness/testing/toy.hpp"
+#include "runtime/backend/recording.hpp"
 #include "runtime/count/scope.hpp"
 #include "testing/error_of.hpp"
 
@@ -109,6 +110,61 @@ TEST(Recorded, AWorkerOfSeveralWindowsHasOneTrackOnTheirClock) {
       return window.steps[0].begin <= scope.begin && scope.end <= window.steps[0].end;
     }));
 }
+
+TEST(Recorded, CountsAreOfTheProfiledStepsOfAllWindows) {
+  const Case one = toy_case([](Backend& backend, int) { backend.ledger.counts.launches += 5; });
+  const ProfiledSubject subject = recorded(one, {.steps = 2, .every = 5, .windows = 3});
+  EXPECT_EQ(subject.data.counts.launches, 3 * 2 * 5);
+}
+
+TEST(Recorded, WhatWasDroppedIsThatOfAllRecordings) {
+  const auto backend = open_backend("host");
+  Recorded both;
+  for (int i = 0; i < 2; ++i) {
+    Recording recording(*backend, {.activities = 1});
+    { const Buffer<int> x(*backend, 1, "x"); }
+    recording.stop();
+    append(both, recording, i);
+  }
+  EXPECT_EQ(both.activities.size(), 2);
+  EXPECT_EQ(both.dropped, 2);
+}
+
+#ifdef HOLDFAST_CUDA
+// Of a device that executes nothing, whose slices are in their order.
+TEST(Recorded, WorkOfLaterWindowsBelongsToTheirOwnVerbsAndScopes) {
+  struct Clearing : Computation {
+    explicit Clearing(Backend& on) : backend(&on), x(on, 8, "x") {}
+    void step() override {
+      const std::string name = text("step ", ++steps);
+      const Scope scope(name);
+      backend->device->fill_zero(x.data(), x.bytes());
+    }
+    std::vector<double> result() override { return {}; }
+    Backend* backend;
+    Buffer<double> x;
+    int steps = 0;
+  };
+  Case one = toy_case();
+  std::get<Steps>(one.recipe).make = [](Backend& backend, Variant) {
+    return std::make_unique<Clearing>(backend);
+  };
+  const Recorded all = record("toy", one, Variant::optimized, "cuda-dry:sm_90",
+                              {.steps = 2, .every = 4, .windows = 2}, std::nullopt)
+                           .data.recorded;
+  std::vector<std::string> of_slices, of_verbs;
+  for (const DeviceSlice& slice : all.slices) {
+    const Activity& verb = all.activities.at(slice.activity);
+    EXPECT_EQ(verb.kind, Activity::Kind::fill);
+    of_slices.push_back(all.scopes.at(static_cast<std::size_t>(slice.scope)).name);
+    of_verbs.push_back(all.scopes.at(static_cast<std::size_t>(verb.scope)).name);
+  }
+  // Two to warm up; of those after them the fifth and sixth, the ninth and tenth.
+  EXPECT_THAT(of_slices,
+              testing::ElementsAre("step 1", "step 2", "step 7", "step 8", "step 11", "step 12"));
+  EXPECT_EQ(of_verbs, of_slices);
+}
+#endif
 
 std::string complaint(const Case& one) {
   return refusal_of([&] { return recorded(one); }, Fault::broken_rule);

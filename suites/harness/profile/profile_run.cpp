@@ -74,8 +74,7 @@ std::vector<std::string> profile_case(const std::string& suite, const Case& one,
     }
     ProfiledSubject subject = record(suite, one, variant, options.device, plan, expected);
     if (ceilings && subject.data.executes)
-      subject.data.floor_seconds =
-          ceilings->floor_seconds(one.work, static_cast<double>(subject.data.peak_bytes));
+      subject.data.floor_seconds = floor_seconds(*ceilings, one.work, subject.data.peak_bytes);
     const Profile profile = analyse(subject.data);
     write_all(wanted, subject.data, profile);
     std::cout << profile_text(subject.data, profile) << std::flush;

@@ -354,6 +354,9 @@ TEST_F(Documents, CountPerStepInWholeNumbersWhereTheyAre) {
   const Synthetic device = two_steps();
   const auto document = profile_json(device.data, analyse(device.data), "");
   EXPECT_EQ(document["overview"]["launches"].dump(), "2");
+  Synthetic odd = two_steps();
+  odd.data.counts.launches = 3;
+  EXPECT_EQ(profile_json(odd.data, analyse(odd.data), "")["overview"]["launches"], 1.5);
   EXPECT_TRUE(document["trace"].is_null());
 }
 
@@ -366,6 +369,82 @@ TEST_F(Documents, NameACompilationAndItsReason) {
   const auto row = profile_json(device.data, analyse(device.data), "")["compiles"][0];
   EXPECT_EQ(row["reason"], "constant N: 1 -> 2");
   EXPECT_TRUE(row["steady"]);
+}
+
+TEST(Windows, TellTheirOwnMeanStepAndHowBusyTheDeviceWas) {
+  Synthetic device;
+  for (const double busy : {1., 0.5}) {
+    device.data.windows.push_back({.seconds = 30 * us});
+    for (int i = 0; i < 2; ++i)
+      device.step([&] {
+        const double begin = (busy == 1 ? 0 : 1) + 10 * i * us;
+        device.kernel("a", begin, begin + 5 * us);
+        device.kernel("b", begin + 5 * us, begin + 5 * us + 5 * busy * us);
+        device.kernel("c", begin + 10 * us, begin + 10 * us);
+      });
+  }
+  const Profile profile = analyse(device.data);
+  ASSERT_EQ(profile.windows.size(), 2);
+  for (const ProfiledWindow& window : profile.windows) {
+    EXPECT_EQ(window.steps, 2);
+    EXPECT_NEAR(*window.mean_step_seconds, 15 * us, 1e-12);
+  }
+  EXPECT_NEAR(*profile.windows[0].busy_fraction, 1, 1e-9);
+  EXPECT_NEAR(*profile.windows[1].busy_fraction, 0.75, 1e-9);
+}
+
+// One step of 10 us: 1 us of nothing, then 2 us of nothing.
+TEST_F(Documents, TellTheNumbersThatTheirNamesSay) {
+  Synthetic device;
+  device.step([&] {
+    device.kernel("a", 0, us);
+    device.kernel("a", 2 * us, 5 * us);
+    device.slice(Kind::upload, "upload", 7 * us, 10 * us).bytes = 1200;
+  });
+  Compiled program = {.source_name = "toy.cu", .reason = "first use"};
+  program.functions.push_back({.expression = "wide", .registers = 40, .spill_bytes = 8});
+  program.functions.push_back({.expression = "narrow", .registers = 32, .spill_bytes = 4});
+  program.seconds = {.trace = 1, .lower = 2, .compile = 3, .load = 4};
+  device.verb(Kind::compile, "toy.cu").compiled = &program;
+  device.data.recorded.device_counts = DeviceCounts{.kernels = 1,
+                                                    .copied_bytes_h2d = 2,
+                                                    .copied_bytes_d2h = 3,
+                                                    .copied_bytes_d2d = 4,
+                                                    .modules_loaded = 5,
+                                                    .jit_runs = 6,
+                                                    .memory_peak_bytes = 7};
+  device.data.peak_bytes = 100;
+  device.data.live_bytes = 60;
+  const nlohmann::json told = profile_json(device.data, analyse(device.data), "");
+  const auto near = [](const nlohmann::json& value, double expected) {
+    EXPECT_NEAR(value.get<double>(), expected, 1e-9 * expected);
+  };
+  near(told["overview"]["busy_fraction"], 0.7);
+  near(told["overview"]["idle_fraction"], 0.3);
+  near(told["overview"]["max_gap_s"], 2 * us);
+  EXPECT_EQ(told["overview"]["max_gap_between"], nlohmann::json({"a", "upload"}));
+  const auto& kernel = told["ops"][0];
+  near(kernel["total_s"], 4 * us);
+  near(kernel["mean_s"], 2 * us);
+  near(kernel["min_s"], us);
+  near(kernel["max_s"], 3 * us);
+  near(told["transfers"]["h2d"]["bytes_per_s"], 4e8);
+  const auto& compilation = told["compiles"][0];
+  EXPECT_EQ(compilation["registers_max"], 40);
+  EXPECT_EQ(compilation["spill_bytes"], 12);
+  EXPECT_EQ(compilation["trace_s"], 1);
+  EXPECT_EQ(compilation["lower_s"], 2);
+  EXPECT_EQ(compilation["compile_s"], 3);
+  EXPECT_EQ(compilation["load_s"], 4);
+  EXPECT_EQ(told["device_counts"], (nlohmann::json{{"kernels", 1},
+                                                   {"copied_bytes_h2d", 2},
+                                                   {"copied_bytes_d2h", 3},
+                                                   {"copied_bytes_d2d", 4},
+                                                   {"modules_loaded", 5},
+                                                   {"jit_runs", 6},
+                                                   {"memory_peak_bytes", 7}}));
+  EXPECT_EQ(told["memory"]["peak_bytes"], 100);
+  EXPECT_EQ(told["memory"]["live_bytes_end"], 60);
 }
 
 TEST(Overview, ForPeopleNamesStepOperationsAndMemory) {

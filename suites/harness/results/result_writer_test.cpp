@@ -8,6 +8,7 @@
 
 #include "formats/schema_check.hpp"
 #include "harness/machine/kept_awake.hpp"
+#include "harness/results/environment.hpp"
 #include "harness/testing/toy.hpp"
 #include "testing/error_of.hpp"
 
@@ -59,6 +60,18 @@ TEST(Lists, TellWhatACaseShowsOnPurpose) {
             json::parse(R"([{"finding": "syncs_in_the_loop", "why": "it waits on purpose",
                              "devices": ["cuda", "cuda-dry"]}])"));
   EXPECT_FALSE(list["cases"][1].contains("expected"));
+}
+
+TEST(Lists, TellTheLimitOfEachCheckAndWhetherAReferenceIsMeasuredEverywhere) {
+  Case stepped = toy_case(), protocol = toy_case();
+  protocol.recipe = Protocol([](Session&) {});
+  protocol.limit = 0.25;
+  const json cases = list_json("toy", {stepped, protocol})["cases"];
+  EXPECT_EQ(cases[0]["limit"], 1e-15);
+  EXPECT_EQ(cases[0]["reference"], true);
+  EXPECT_EQ(cases[1]["limit"], 0.25);
+  stepped.unreferenced = {"host"};
+  EXPECT_EQ(list_json("toy", {stepped})["cases"][0]["reference"], false);
 }
 
 TEST(Results, HoldWhatTheListPromises) {
@@ -129,6 +142,64 @@ TEST(Results, WriteADerivedRatioAsOneProcessOfIt) {
   const json derived = report_of(one)["cases"][0]["derived"]["diag_ratio"];
   EXPECT_EQ(derived["kind"], "ratio");
   EXPECT_EQ(derived["processes"].size(), 1);
+}
+
+TEST(Results, WriteEachVariantsNumbersAsItsOwn) {
+  const Case one = toy_case();
+  Measured measured{&one, {}};
+  measured.measurement.optimized.peak_bytes = 10;
+  measured.measurement.reference = VariantMeasurement{.peak_bytes = 35};
+  const json variants = case_json(measured, "host")["variants"];
+  EXPECT_EQ(variants["optimized"]["metrics"]["peak_bytes"]["value"], 10);
+  EXPECT_EQ(variants["reference"]["metrics"]["peak_bytes"]["value"], 35);
+}
+
+TEST(Results, WriteAReadingAsTheKindThatItsCaseDeclares) {
+  Case one = toy_case();
+  one.metrics = {{.name = "rows", .kind = "exact"}};
+  Measured measured{&one, {}};
+  measured.measurement.optimized.readings = {{"rows", 3}, {"seen", 4}};
+  const json metrics = case_json(measured, "host")["variants"]["optimized"]["metrics"];
+  EXPECT_EQ(metrics["rows"], (json{{"kind", "exact"}, {"value", 3}}));
+  EXPECT_EQ(metrics["seen"], (json{{"kind", "advisory"}, {"value", 4}}));
+}
+
+TEST(Results, OfAFailedCaseSayWhyAndHowFarItIsFromWhichLimit) {
+  const Case one = toy_case();
+  Measured measured{&one,
+                    {.status = Measurement::Status::failed,
+                     .reason = "it is wrong",
+                     .check = CheckStatus::failed,
+                     .oracle = "arithmetic",
+                     .check_error = 0.5,
+                     .check_limit = 0.25}};
+  const json told = case_json(measured, "host");
+  EXPECT_EQ(told["status"], "failed");
+  EXPECT_EQ(told["reason"], "it is wrong");
+  EXPECT_EQ(
+      told["check"],
+      (json{{"status", "failed"}, {"error", 0.5}, {"limit", 0.25}, {"oracle", "arithmetic"}}));
+}
+
+TEST(Quality, IsInvalidForEachReasonAndTellsWhatWasSeen) {
+  const json sound = holdfast::quality({.throttled = false});
+  EXPECT_EQ(sound["valid"], true);
+  EXPECT_EQ(sound["throttled"], false);
+  const json unsound = holdfast::quality({.reasons = {"it was hot"},
+                                          .sm_clock_hz = 1e9,
+                                          .mem_clock_hz = 2e9,
+                                          .throttled = true,
+                                          .temperature_c = 90,
+                                          .other_processes = 1,
+                                          .ecc_errors = 2});
+  EXPECT_EQ(unsound["valid"], false);
+  EXPECT_EQ(unsound["reasons"], json::array({"it was hot"}));
+  EXPECT_EQ(unsound["sm_clock_hz"], 1e9);
+  EXPECT_EQ(unsound["mem_clock_hz"], 2e9);
+  EXPECT_EQ(unsound["throttled"], true);
+  EXPECT_EQ(unsound["temperature_c"], 90);
+  EXPECT_EQ(unsound["other_processes"], 1);
+  EXPECT_EQ(unsound["ecc_errors"], 2);
 }
 
 TEST(Results, WriteCountsAsWholeNumbers) {
