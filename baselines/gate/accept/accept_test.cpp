@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "gate/accept/prune.hpp"
+#include "gate/accept/ratchet.hpp"
 #include "gate/base/patch.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/judge/loosening.hpp"
@@ -245,6 +247,15 @@ TEST(Acceptance, RunsThatDifferInACountFoundNothing) {
   EXPECT_THAT(accepted.refusals.front().why, HasSubstr("launches is 4 in the run"));
 }
 
+TEST(Acceptance, ACountThatOneOfTheRunsLacksFoundsNothing) {
+  Results other = with_launches(4);
+  other.run.id = "2026-11-22-1";
+  other.cases.front().variants["optimized"].metrics.erase("launches");
+  const Acceptable accepted = accept(with_launches(4), std::nullopt, policy(), {.again = {other}});
+  ASSERT_EQ(accepted.refusals.size(), 1u);
+  EXPECT_THAT(accepted.refusals.front().why, HasSubstr("and absent in 2026-11-22-1"));
+}
+
 TEST(Acceptance, WhatIsNotMeasuredAnyMoreGoesForEveryProcessor) {
   Results intel = toy::host();
   intel.env.processor = "GenuineIntel-6-207";
@@ -344,6 +355,28 @@ TEST(Acceptance, ABootstrapTakesInWhatItIsNearThoughItDecidesNothing) {
               ElementsAre(14));
 }
 
+TEST(Acceptance, ABootstrapTakesInNothingBeyondItsLimit) {
+  EXPECT_THAT(after_undecided({undecided(10), undecided(9.3)}).medians, ElementsAre(9.3));
+}
+
+// The machine code is known, and all processes that a decision needs were measured.
+TEST(Acceptance, ALossThatARunOfEnoughProcessesShowsStartsAnewThoughTheCodeIsTheSame) {
+  const auto measured = [](double speedup) {
+    Results results = with_speedup(speedup);
+    for (const char* variant : {"optimized", "reference"})
+      results.cases.front().variants[variant].identity = "aa";
+    return results;
+  };
+  for (const double speedup : {9.4, 5.})
+    EXPECT_THAT(after_undecided({measured(10), measured(speedup)}).medians, ElementsAre(speedup));
+}
+
+TEST(Acceptance, OtherCodeOfTheReferenceIsOtherCode) {
+  Results other = undecided(6, "aa");
+  other.cases.front().variants["reference"].identity = "bb";
+  EXPECT_THAT(after_undecided({undecided(10, "aa"), other}).medians, ElementsAre(6));
+}
+
 // It may be of the host, which launches the same code.
 TEST(Acceptance, AnotherDayOfTheSameCodeJoinsWithItsReason) {
   const Baseline ten = accept(undecided(10, "aa"), std::nullopt, policy()).baseline;
@@ -378,6 +411,96 @@ TEST(Acceptance, TheSameRunChangesNothing) {
   const Baseline once = accept(toy::host(), std::nullopt, policy()).baseline;
   EXPECT_EQ(baseline_text(accept(toy::host(), once, policy(), {.why = "again"}).baseline),
             baseline_text(once));
+}
+
+TEST(Acceptance, OfManyRunsAnEntryKeepsTheNewestTwenty) {
+  std::vector<Results> runs;
+  for (int i = 0; i < 18; ++i) runs.push_back(with_speedup(10 + 0.001 * i));
+  Baseline baseline = after(runs);
+  for (int i = 18; i < 22; ++i) {
+    Results run = with_speedup(10 + 0.001 * i);
+    run.run.id = text("2026-12-", i - 8, "T12:00:00Z-", i);
+    baseline = seen_on(toy::processor,
+                       accept(run, stored_from(toy::processor, baseline), policy()).baseline);
+  }
+  const Entry entry = baseline.entries.at(speedup_key);
+  ASSERT_EQ(entry.medians.size(), 20u);
+  EXPECT_EQ(entry.medians.front(), 10.002);
+  EXPECT_EQ(entry.medians.back(), 10.021);
+}
+
+// A policy by which fewer registers are no gain where there are more launches.
+Policy with_prices() {
+  std::string priced = toy::policy_text;
+  const std::string metrics = "\"metrics\": {";
+  priced.replace(priced.find(metrics), metrics.size(),
+                 metrics + R"("registers_max": {"fall_is_change": ["launches"]}, )");
+  return policy(priced);
+}
+
+Results with_fewer_registers(double launches) {
+  Results results = with_launches(launches);
+  toy::metric(results, "optimized", "registers_max") = toy::codegen(30);
+  return results;
+}
+
+TEST(Acceptance, AGainThatIsPaidForElsewhereNeedsAReasonAndIsNotProposed) {
+  const std::optional<Baseline> before = accept(toy::dry(), std::nullopt, policy()).baseline;
+  const std::string registers = text(toy::step_id, "|optimized|registers_max");
+  const auto asks = [&](double launches) {
+    for (const Change& change :
+         accept(with_fewer_registers(launches), before, with_prices()).changes)
+      if (change.key == registers) return change.asks_why;
+    return std::string("no change");
+  };
+  EXPECT_EQ(asks(4), "");
+  EXPECT_EQ(asks(5), "a gain that can be a loss");
+  const auto proposes = [&](double launches) {
+    return ratchet(with_fewer_registers(launches), *before, with_prices(), {}).changes.size();
+  };
+  EXPECT_EQ(proposes(4), 1u);
+  EXPECT_EQ(proposes(5), 0u);
+}
+
+TEST(Acceptance, OfACaseThatFailedNothingIsTakenNorProposed) {
+  Results failed = with_launches(3);
+  failed.cases.front().status = "failed";
+  const Baseline before = accept(toy::dry(), std::nullopt, policy()).baseline;
+  EXPECT_FALSE(accept(failed, std::nullopt, policy()).baseline.entries.contains(launches_key));
+  EXPECT_TRUE(ratchet(failed, before, policy(), {}).changes.empty());
+}
+
+TEST(Acceptance, WhatIsNoisyOrOnlyTellsWhereThreadsStoodIsNotProposed) {
+  Results then = with_speedup(10);
+  then.cases.front().metrics["handover_s"] = toy::timed("time", 50e-9);
+  const Baseline before = accept(then, std::nullopt, policy()).baseline;
+  Results now = with_speedup(20);
+  now.cases.front().metrics["handover_s"] = toy::timed("time", 20e-9);
+  const std::string handover = text(toy::step_id, "|case|handover_s");
+  const OtherRuns others{.fresh = {{speedup_key, {{.value = 20., .processes = 5}}},
+                                   {handover, {{.value = 20e-9, .processes = 5}}}}};
+  const auto proposed = [&] {
+    std::vector<std::string> keys;
+    for (const Change& change : ratchet(now, before, policy(), others).changes)
+      keys.push_back(change.key);
+    return keys;
+  };
+  EXPECT_THAT(proposed(), ElementsAre(speedup_key));
+  toy::metric(now, "case", "speedup").mad_between = 4;
+  EXPECT_THAT(proposed(), IsEmpty());
+}
+
+TEST(Pruning, LeavesWhatIsListedOfAnyTierThatTheGateHolds) {
+  Baseline kept = accept(toy::dry(), std::nullopt, policy()).baseline;
+  kept.bounded = MetricNames{{toy::step_id, {"peak_bytes"}}};
+  kept.limits[toy::step_id].value = 1e-12;
+  std::set<std::string> metrics;
+  for (const auto& [name, meaning] : toy::metrics()) metrics.insert(name);
+  List list = toy::list();
+  list.cases.front().tier = "smoke";
+  EXPECT_TRUE(orphans(kept, list, metrics).empty());
+  list.cases.front().tier = "full";
+  EXPECT_FALSE(orphans(kept, list, metrics).empty());
 }
 
 TEST(Acceptance, AnEqualCountKeepsItsEntry) {

@@ -163,6 +163,31 @@ TEST_F(Ratcheting, ARunOfAnotherBuildIsNoSecondOne) {
   expect_complaint(check({"--again=" + again_.string()}), 2, HasSubstr("of another build"));
 }
 
+TEST_F(Ratcheting, ARunThatMayNotBeAcceptedIsNoSecondOne) {
+  accepted(toy::host());
+  store(run_of(12, "2026-11-22T12:00:00Z"));
+  const auto refused = [&](const std::function<void(Results&)>& spoil) {
+    Results other = run_of(13, "2026-11-22T13:00:00Z");
+    spoil(other);
+    store_again(other);
+    return check({"--again=" + again_.string()});
+  };
+  EXPECT_EQ(refused([](Results&) {}), 0) << complaints_;
+  EXPECT_EQ(refused([](Results& other) { other.partial = true; }), 2);
+  EXPECT_EQ(refused([](Results& other) { other.quality.throttled = true; }), 2);
+  EXPECT_EQ(refused([](Results& other) { other.list_hash = "sha256:other"; }), 2);
+}
+
+TEST_F(Ratcheting, ACaseThatWasWrongInASecondRunConfirmsNothing) {
+  accepted(toy::host());
+  store(run_of(12, "2026-11-22T12:00:00Z"));
+  Results other = run_of(13, "2026-11-22T13:00:00Z");
+  other.cases.front().check.error = 1;
+  store_again(other);
+  expect_output(check({"--again=" + again_.string()}), 0, HasSubstr("not proposed yet"));
+  EXPECT_FALSE(proposed());
+}
+
 TEST_F(Ratcheting, ThreeRunsInARowOfTheHistoryPropose) {
   accepted(toy::host());
   remember(run_of(12, "2026-11-22T12:00:00Z"));

@@ -173,6 +173,7 @@ TEST(Sha256, IsTheKnownDigest) {
 
 TEST(ExitCodes, AreOrderedByWhatTheyHide) {
   EXPECT_EQ(worse_exit_code(1, 2), 2);
+  EXPECT_EQ(worse_exit_code(0, 5), 2) << "a code that no command has";
   EXPECT_EQ(worse_exit_code(1, 3), 3);
   EXPECT_EQ(worse_exit_code(4, 1), 1);
   EXPECT_EQ(worse_exit_code(77, 4), 4);

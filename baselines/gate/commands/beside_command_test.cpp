@@ -190,6 +190,22 @@ TEST_F(Beside, WhatABaseLostIsToldAndNotCalledWell) {
             HasSubstr("passed; not all was held against the base"), Not(HasSubstr("(well)"))));
 }
 
+TEST_F(Beside, WhatABaseHadWrongIsToldAndHoldsNothing) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  Results side = read_results(side_);
+  side.cases[0].check.error = 1;
+  write_file(side_, canonical(to_json(side)));
+  ASSERT_EQ(accept().code, 0);
+  const Outcome checked = confirm();
+  EXPECT_THAT(checked.output,
+              AllOf(HasSubstr("beside the base, which was wrong or was not verified"),
+                    HasSubstr("passed; not all was held against the base")));
+  for (const Row& row : read_verdict(results_ / "verdict.json").rows)
+    EXPECT_FALSE(row.case_id == side.cases[0].id && row.standard == held_against::beside)
+        << row.sentence;
+}
+
 TEST_F(Beside, ABaseThatWasMeasuredInVainIsNothingToBeHeldAgainst) {
   builds(1.5e-3);
   ASSERT_EQ(measure("shared_as_base").code, 0);
@@ -600,6 +616,25 @@ TEST_F(Beside, ASideOfAnotherRunIsRefused) {
   EXPECT_EQ(outcome.code, 3);
   EXPECT_THAT(outcome.complaints, AllOf(HasSubstr("the base's side is of another run"),
                                         HasSubstr("--beside=" + base_.string())));
+}
+
+TEST_F(Beside, ASideOfAnotherTierClassOrProcessorIsRefused) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  const Results side = read_results(side_);
+  const auto refused = [&](const std::function<void(Results&)>& spoil) {
+    Results other = side;
+    spoil(other);
+    write_file(side_, canonical(to_json(other)));
+    const Outcome outcome = confirm();
+    EXPECT_EQ(outcome.code, 3);
+    return outcome.complaints;
+  };
+  EXPECT_THAT(refused([](Results& other) { other.tier = "full"; }), HasSubstr("of another tier"));
+  EXPECT_THAT(refused([](Results& other) { other.env.device_class = "host-other"; }),
+              HasSubstr("of another device class"));
+  EXPECT_THAT(refused([](Results& other) { other.env.processor = "GenuineIntel-6-207"; }),
+              HasSubstr("of another processor"));
 }
 
 TEST_F(Beside, ASideThatIsGoneIsMissingAndNothingElseTakesItsPlace) {

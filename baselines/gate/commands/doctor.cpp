@@ -196,41 +196,62 @@ std::string accepted_times(const std::set<std::string>& timed, const std::string
   return asleep ? "times only of runs that keep no CPUs awake" : "no times";
 }
 
+Verdict verdict_to_resolve(const std::string& root) {
+  const std::string judge = text("judge first: holdfast check ", root);
+  require_folder(root, judge);
+  const fs::path file = fs::path(root) / "verdict.json";
+  if (!fs::exists(file))
+    throw Error(Fault::incomplete, text("there is no ", file.string(), "; ", judge));
+  Verdict verdict = read_verdict(file);
+  if (verdict.rows.empty() && verdict.exit != 0)
+    throw Error(Fault::incomplete, text(file.string(), ": the check ended with exit ", verdict.exit,
+                                        verdict.notes.empty() ? "" : ": " + verdict.notes.front(),
+                                        "; judge again: holdfast check ", root));
+  return verdict;
+}
+
+struct Installed {
+  std::vector<Finding> findings = {};
+  bool dry = true;  // all that cuda-dry needs is there
+};
+
+Installed look_for_installed() {
+  Installed found;
+  for (const ToolkitRow& row : toolkit) {
+    const bool there = can_load(row.library);
+    found.dry = found.dry && (there || !row.dry_needs_it);
+    found.findings.push_back(
+        {row.library, there ? Health::ok : Health::absent, row.purpose, there ? "" : cuda_fix});
+  }
+  found.findings.push_back(tool("valgrind", "counts the instructions of host code"));
+  found.findings.push_back(python());
+  found.findings.push_back(suites());
+  return found;
+}
+
+std::vector<std::string> usable_devices(bool host, bool dry, bool gpu) {
+  std::vector<std::string> devices;
+  if (host) devices.push_back("host");
+  if (dry)
+    for (const int sm : architectures) devices.push_back(text("cuda-dry:sm_", sm));
+  if (dry && gpu) devices.push_back("cuda");
+  return devices;
+}
+
 int doctor(const Options& options) {
   if (const auto root = options.value("resolution")) {
     if (options.has("ctest-resources"))
       throw Error(Fault::bad_input,
                   "--resolution looks at results instead of this machine; give --ctest-resources "
                   "by itself");
-    const std::string judge = text("judge first: holdfast check ", *root);
-    require_folder(*root, judge);
-    const fs::path file = fs::path(*root) / "verdict.json";
-    if (!fs::exists(file))
-      throw Error(Fault::incomplete, text("there is no ", file.string(), "; ", judge));
-    const Verdict verdict = read_verdict(file);
-    if (verdict.rows.empty() && verdict.exit != 0)
-      throw Error(Fault::incomplete,
-                  text(file.string(), ": the check ended with exit ", verdict.exit,
-                       verdict.notes.empty() ? "" : ": " + verdict.notes.front(),
-                       "; judge again: holdfast check ", *root));
-    std::cout << resolution_table(verdict);
+    std::cout << resolution_table(verdict_to_resolve(*root));
     return 0;
   }
   // Others are watched while it is looked for what takes long to find.
   const OthersWatch others;
   const auto watched = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
   const GpuDriver gpu = ask_gpu_driver();
-  bool dry = true;
-  std::vector<Finding> installed;
-  for (const ToolkitRow& row : toolkit) {
-    const bool there = can_load(row.library);
-    dry = dry && (there || !row.dry_needs_it);
-    installed.push_back(
-        {row.library, there ? Health::ok : Health::absent, row.purpose, there ? "" : cuda_fix});
-  }
-  installed.push_back(tool("valgrind", "counts the instructions of host code"));
-  installed.push_back(python());
-  installed.push_back(suites());
+  const Installed installed = look_for_installed();
   std::this_thread::sleep_until(watched);
   std::vector<Finding> findings = {cpu(),
                                    threads(host_threads(), std::thread::hardware_concurrency()),
@@ -241,14 +262,11 @@ int doctor(const Options& options) {
                                    driver(gpu)};
   const auto opens = [](const fs::path& file) { return ::access(file.c_str(), R_OK | W_OK) == 0; };
   if (const auto denied = gpu_permission("/dev", opens)) findings.push_back(*denied);
-  findings.insert(findings.end(), installed.begin(), installed.end());
+  findings.insert(findings.end(), installed.findings.begin(), installed.findings.end());
   for (const Finding& finding : findings) print(finding);
 
-  std::vector<std::string> devices;
-  if (findings.front().health == Health::ok) devices.push_back("host");
-  if (dry)
-    for (const int sm : architectures) devices.push_back(text("cuda-dry:sm_", sm));
-  if (dry && !gpu.gpus.empty()) devices.push_back("cuda");
+  const std::vector<std::string> devices =
+      usable_devices(findings.front().health == Health::ok, installed.dry, !gpu.gpus.empty());
   std::cout << "\ndevices:";
   for (const std::string& device : devices) std::cout << ' ' << device;
   std::cout << (devices.empty() ? " none" : "") << "\na run here is compared with "

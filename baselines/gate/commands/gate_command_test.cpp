@@ -32,6 +32,16 @@ TEST_F(GateCommand, OneMoreLaunchIsARegressionWithBothNumbers) {
             "toy/step/n:64/f64 optimized on cuda-dry-sm_90: l");
 }
 
+TEST_F(GateCommand, TheWorstPartDecidesWhicheverComesLast) {
+  accepted(toy::dry());
+  accepted(toy::host());
+  store(toy::dry(), "optimized", "launches", toy::exact(5));
+  EXPECT_EQ(check(), 1);
+  store(toy::dry());
+  store(toy::host(), "optimized", "peak_bytes", toy::exact(8192));
+  EXPECT_EQ(check(), 1);
+}
+
 TEST_F(GateCommand, SixteenMoreRegistersNameTheKernel) {
   measured_anew(toy::dry(), [](Results& now) {
     toy::metric(now, "optimized", "registers_max") = toy::codegen(56);
@@ -229,6 +239,7 @@ TEST_F(GateCommand, AMachineWithoutTheDeviceIsToldApart) {
   store(nothing);
   expect_output(check({"--only=toy", "--device=cuda"}), 77,
                 HasSubstr("not checked: toy on cuda: no such device (no driver)"));
+  expect_output(check({"--expect=toy:cuda"}), 3, HasSubstr("the machine had no such device"));
   store(toy::dry());
   EXPECT_EQ(check(), 0) << "beside a part that was measured, it is only told";
 }

@@ -364,6 +364,17 @@ TEST_F(Anchored, AWorseAnchorNeedsAReasonWhichTheCheckOfItsChangeTakes) {
                 AllOf(HasSubstr("ACCEPTED  accepted anchor of speedup"), HasSubstr("release 2")));
 }
 
+TEST_F(Anchored, ALossThatTheChangeAcceptsWithItsReasonPasses) {
+  ASSERT_EQ(accept_speedup(10, 20), 0);
+  commit_baselines();
+  ASSERT_EQ(accept_speedup(5, 21, {"--why=safer"}), 0) << complaints_;
+  expect_output(check({"--baseline-ref=main"}), 0,
+                AllOf(HasSubstr("ACCEPTED"), HasSubstr("accepted with this change: safer")));
+  EXPECT_THAT(output_, HasSubstr("has drifted from its first accepted value, 10, to 5"));
+  spoil(common_policy_, R"("ratio": {)", R"("ratio": {"drift": "block", )");
+  expect_output(check({"--baseline-ref=main"}), 1, HasSubstr("REGRESSION"));
+}
+
 TEST_F(Anchored, AGainIsWhereDriftBegins) {
   ASSERT_EQ(accept_speedup(10, 20), 0);
   ASSERT_EQ(accept_speedup(20, 21), 0) << complaints_;
@@ -373,7 +384,7 @@ TEST_F(Anchored, AGainIsWhereDriftBegins) {
 TEST_F(StoreCommand, RunsOfOneDayStayABootstrap) {
   for (int run = 0; run < 5; ++run) {
     Results now = toy::host();
-    now.run.id = text("2026-11-21T12:00:00Z-000", run);
+    now.run.id = text("2026-11-21T1", run, ":00:00Z-0001");
     store(now);
     ASSERT_EQ(accept(), 0) << complaints_;
   }

@@ -338,6 +338,14 @@ TEST_F(Confirming, ResultsOfAnotherBuildAreNotCompared) {
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("measure again")));
 }
 
+TEST_F(Confirming, ResultsOfDeviceCodeThatIsNotTheBuildsAreNotCompared) {
+  builds(1.1e-3);
+  Part other = part();
+  other.results.run.sources = "/elsewhere";
+  EXPECT_EQ(after(suspect(), other).verdict, verdict::regression);
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("from HOLDFAST_SOURCES, not from a build")));
+}
+
 TEST_F(Confirming, TheReferenceIsNoSubject) {
   builds(1.1e-3);
   Row row = suspect("time_s");

@@ -97,8 +97,10 @@ void Sequence::look(double alpha) {
   found_.control_units = control_by(found_.clock);
   if (found_.control_units.empty()) return;
   found_.control = shift(found_.control_units, control_alpha);
+  // Of threads that were lost the reference's time tells nothing.
+  const bool by_time = found_.decision == verdict_of(found_.shift, plan_.tolerance);
   const bool moved = found_.decision == Paired::regression || found_.decision == Paired::improved;
-  if (moved && moved_as_much(found_.shift, *found_.control, plan_.tolerance))
+  if (by_time && moved && moved_as_much(found_.shift, *found_.control, plan_.tolerance))
     found_.decision = Paired::environment;
 }
 

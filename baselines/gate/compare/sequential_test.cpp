@@ -138,6 +138,58 @@ TEST(Sequence, CpuTimeDecidesWhereOthersComputeAndSaysSo) {
                                                "machine (by real time +0 %)"));
 }
 
+TEST(Sequence, TheClockIsChosenByTheMiddleOfTheUnitsAtTheFirstLookAndKept) {
+  const auto clock_of = [](double first, double next, double later) {
+    // Too far apart for a decision at any look.
+    Sequence sequence({.budget_seconds = 30});
+    for (int i = 0; sequence.wants_unit(); ++i) {
+      UnitValue one = unit(i % 2 == 0 ? 0.5 : -0.5);
+      one.others = i == 0 ? first : i < 14 ? next : later;
+      sequence.add(one);
+    }
+    EXPECT_GE(sequence.found().units.size(), 20u);
+    return sequence.found().clock;
+  };
+  EXPECT_EQ(clock_of(0.9, 0.05, 0.05), Clock::real) << "one unit is not the machine";
+  EXPECT_EQ(clock_of(0.2, 0.2, 0.2), Clock::cpu);
+  EXPECT_EQ(clock_of(0.05, 0.05, 0.9), Clock::real);
+  EXPECT_EQ(clock_of(0.9, 0.9, 0), Clock::cpu);
+}
+
+TEST(Sequence, ItsControlIsPaidForFromItsBudget) {
+  UnitValue controlled = unit(0);
+  controlled.control->seconds = 0.5;
+  EXPECT_EQ(decided({}, controlled).seconds, 14 + 7 * 0.5);
+}
+
+// On a machine that others compute on: as much CPU time as before, or less, of half as many
+// threads.
+TEST(Sequence, FewerThreadsAtOnceAreALossAlsoWhereCpuTimeIsWon) {
+  for (const double cpu : {0., std::log(0.9)}) {
+    UnitValue unshared = unit(cpu);
+    unshared.real = 0;
+    unshared.others = 0.4;
+    unshared.threads = 2;
+    unshared.at_once = std::log(0.5);
+    EXPECT_EQ(decided({}, unshared).decision, Paired::regression) << cpu;
+    unshared.at_once = 0;
+    EXPECT_NE(decided({}, unshared).decision, Paired::regression) << cpu;
+    EXPECT_NE(decided({}, unshared).decision, Paired::undecided) << cpu;
+  }
+}
+
+TEST(Sequence, ThreadsThatAFewUnitsDoNotTellOfDecideNothing) {
+  Sequence sequence({.looks = {.units = {14}, .alpha = 0.2}});
+  for (int i = 0; sequence.wants_unit(); ++i) {
+    UnitValue one = unit(0);
+    one.others = 0.4;
+    one.threads = 2;
+    if (i > 1) one.at_once = 0;
+    sequence.add(one);
+  }
+  EXPECT_EQ(sequence.found().decision, Paired::undecided);
+}
+
 TEST(Sequence, SamplesOnAGpuThatWasSlowedDownForMoreThanAQuarterDecideNothing) {
   UnitValue slow = unit(std::log(1.1));
   slow.disturbed = 0.25;

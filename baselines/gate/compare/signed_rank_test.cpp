@@ -35,6 +35,17 @@ TEST(Shift, BoundsAreTheWalshAveragesThatTheTablesName) {
   }
 }
 
+TEST(Shift, WithinTheToleranceEitherWayPasses) {
+  const auto verdict = [](double lower, double upper) {
+    return verdict_of({.estimate = (lower + upper) / 2, .lower = lower, .upper = upper}, 0.02);
+  };
+  EXPECT_EQ(verdict(-0.015, -0.005), Paired::pass);
+  EXPECT_EQ(verdict(-0.05, -0.03), Paired::improved);
+  EXPECT_EQ(verdict(0.005, 0.015), Paired::pass);
+  EXPECT_EQ(verdict(0.005, 0.03), Paired::undecided);
+  EXPECT_EQ(verdict(0.025, 0.03), Paired::regression);
+}
+
 TEST(Shift, EstimateIsTheMedianOfTheWalshAverages) {
   EXPECT_EQ(shift(std::vector<double>{0, 1, 5}, 0.1).estimate, 1.75);  // of 0 .5 1 2.5 3 5
 }

@@ -49,6 +49,31 @@ TEST(Policy, AMetricHasTheGateOfItsKind) {
   EXPECT_FALSE(launches.two_sided);
 }
 
+TEST(Policy, ARemovalIsOfItsVariantAlone) {
+  std::string content = toy::policy_text;
+  const std::string waivers = "\"waivers\": []";
+  content.replace(content.find(waivers), waivers.size(),
+                  waivers + R"(, "removed": [{"match": "toy/**", "variant": "reference",
+                                              "metric": "launches", "why": "it is gone"}])");
+  const Policy removing = toy::policy(content);
+  const std::string on = "cuda-dry-sm_90";
+  EXPECT_TRUE(removing.removal(toy::step_id, on, "reference", "launches"));
+  EXPECT_FALSE(removing.removal(toy::step_id, on, "optimized", "launches"));
+}
+
+TEST(Policy, AnAbsenceIsOfItsClassAndReasonAlone) {
+  std::string content = toy::policy_text;
+  const std::string waivers = "\"waivers\": []";
+  content.replace(content.find(waivers), waivers.size(),
+                  waivers + R"(, "absent": [{"metric": "idle_*", "device": "nvidia-*",
+                                             "reason": "CUPTI", "why": "no permission there"}])");
+  const Policy lacking = toy::policy(content);
+  EXPECT_TRUE(lacking.absence("nvidia-h200", "idle_fraction", "CUPTI needs permission"));
+  EXPECT_FALSE(lacking.absence("cuda-dry-sm_90", "idle_fraction", "CUPTI needs permission"));
+  EXPECT_FALSE(lacking.absence("nvidia-h200", "launches", "CUPTI needs permission"));
+  EXPECT_FALSE(lacking.absence("nvidia-h200", "idle_fraction", "nobody looked"));
+}
+
 TEST(Policy, ARuleMayNameEachVariantThatMetricsHaveAndNoOther) {
   const auto of_variant = [](const std::string& variant) {
     return with(text(R"({"match": "toy/**", "variant": ")", variant,

@@ -46,6 +46,28 @@ TEST(Difference, ACaseWithoutARightResultIsEqualToNothing) {
   EXPECT_THAT(one.unwell, ElementsAre("toy/step/f64  wrong in the second"));
 }
 
+TEST(Difference, CountsOfTheReferenceMustAgreeToo) {
+  const auto with_reference = [](double launches) {
+    Results results = side(4, 1);
+    results.cases[0].variants["reference"].metrics["launches"] = {.kind = "exact",
+                                                                  .value = launches};
+    return results;
+  };
+  EXPECT_TRUE(compare(with_reference(8), with_reference(8)).equal());
+  EXPECT_FALSE(compare(with_reference(8), with_reference(9)).equal());
+}
+
+TEST(Difference, WhatBothSidesMeasuredMustAgreeThoughItIsDeclaredForOne) {
+  Difference difference = compare(side(4, 1), side(5, 1));
+  forget_undeclared(difference,
+                    {.suite = "toy",
+                     .cases = {{.id = "toy/step/f64",
+                                .tier = "gate",
+                                .devices = {{"cuda", {"launches"}}, {"cuda-dry", {"time_s"}}}}}},
+                    "cuda", "cuda-dry");
+  EXPECT_FALSE(difference.equal());
+}
+
 List list_of_toy(const std::map<std::string, std::vector<std::string>>& devices) {
   return {.suite = "toy", .cases = {{.id = "toy/step/f64", .tier = "gate", .devices = devices}}};
 }

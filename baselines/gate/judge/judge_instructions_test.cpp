@@ -170,10 +170,12 @@ TEST(Instructions, WithoutValgrindAreNotToBeAskedForWithIt) {
 }
 
 TEST(Instructions, ThatOneCaseAloneLacksAreMissing) {
-  Counted now;
-  now.results.cases.back().variants["optimized"].metrics["instructions"] = {
-      .kind = "exact", .reason = "there is no such reading"};
-  EXPECT_EQ(now.against({}).exit, 3);
+  for (const char* reason : {"there is no such reading", not_asked_for}) {
+    Counted now;
+    now.results.cases.back().variants["optimized"].metrics["instructions"] = {.kind = "exact",
+                                                                              .reason = reason};
+    EXPECT_EQ(now.against({}).exit, 3) << reason;
+  }
 }
 
 TEST(Instructions, ThatAreGoneFromTheResultsAreMissing) {
@@ -228,6 +230,22 @@ TEST(Instructions, OfAnotherPatchLevelAreRenewedWhenTheyAreAccepted) {
   const std::string key = std::string(toy::step_id) + "|optimized|instructions";
   EXPECT_EQ(accepted.baseline.entries.at(key).value, Value(1'015'000.0));
   for (const Change& change : accepted.changes) EXPECT_EQ(change.asks_why, "") << change.key;
+  now.count(1'030'000);
+  const Acceptable worse = accept(now.results, before, Counted::policy());
+  ASSERT_FALSE(worse.changes.empty());
+  for (const Change& change : worse.changes) EXPECT_EQ(change.asks_why, "worse") << change.key;
+}
+
+TEST(Instructions, ThatNobodyAskedForStayAsTheyWereAccepted) {
+  Counted now;
+  now.results.run.id = "2026-11-22T12:00:00Z-0001";
+  now.count({});
+  const std::optional<Baseline> before =
+      accept(Counted().results, std::nullopt, Counted::policy()).baseline;
+  const Acceptable accepted = accept(now.results, before, Counted::policy());
+  const std::string key = std::string(toy::step_id) + "|optimized|instructions";
+  EXPECT_EQ(accepted.baseline.entries.at(key).value, Value(1'000'000.0));
+  EXPECT_TRUE(accepted.changes.empty());
 }
 
 }  // namespace

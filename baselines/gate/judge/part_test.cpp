@@ -160,6 +160,52 @@ TEST(JudgePart, ARatioThatCouldShowNoLossIsBlind) {
               testing::ElementsAre(HasSubstr("blind: only a loss of ")));
 }
 
+TEST(JudgePart, ARatioOfWhichAFifthCouldBeLostIsBlind) {
+  Results unsteady = toy::host();
+  toy::metric(unsteady, "case", "speedup") = {.kind = "ratio",
+                                              .processes = {9.4, 9.65, 10, 10.35, 10.6},
+                                              .median = 10,
+                                              .mad_between = 0.35};
+  EXPECT_THAT(told_blind(judge(part(unsteady, toy::host()))),
+              testing::ElementsAre(HasSubstr("blind: only a loss of 17")));
+}
+
+TEST(JudgePart, ABoundResolvesWhatNoAcceptedValueDoes) {
+  std::string rules = toy::policy_text;
+  const std::string launches =
+      R"("variant": "optimized", "metric": "launches", "bound": {"max": 64)";
+  rules.replace(rules.find(launches), launches.size(),
+                R"("metric": "speedup", "bound": {"min": 3)");
+  Part judged = part(toy::host(), toy::host());
+  judged.baseline->entries.at(entry_key(toy::step_id, case_variant, "speedup")).mad_between = 2;
+  const PartVerdict verdict = judge_part(judged, policy(rules), false, true);
+  const Row& told = row(verdict, "speedup", "case");
+  EXPECT_NEAR(told.resolution.value(), 10.1 / 3 - 1, 1e-9) << "until the best process is beyond it";
+  EXPECT_EQ(told.resolved_by, held_against::bound);
+}
+
+TEST(JudgePart, WhatNoHardwareAllowsIsToldOfAnInvalidMeasurementToo) {
+  std::string limited = toy::policy_text;
+  const std::string metrics = "\"metrics\": {";
+  limited.replace(limited.find(metrics), metrics.size(),
+                  metrics + R"("speedup": {"impossible_above": 50}, )");
+  Results now = toy::host();
+  now.quality = {.valid = false, .reasons = {"throttled"}};
+  toy::metric(now, "case", "speedup") = toy::timed("ratio", 60);
+  const PartVerdict verdict = judge_part(part(now, toy::host()), policy(limited), false, true);
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "SUSPECT-FAST");
+  EXPECT_EQ(verdict.exit, 1);
+}
+
+TEST(JudgePart, AnIdentityThatThePolicyLetsBlockBlocks) {
+  std::string blocks = toy::policy_text;
+  const std::string warns = R"("identity": {"gate": "warn"})";
+  blocks.replace(blocks.find(warns), warns.size(), R"("identity": {"gate": "block"})");
+  Results now = toy::dry();
+  now.cases.front().variants["optimized"].identity = "sha256:cc";
+  EXPECT_EQ(judge_part(part(now, toy::dry()), policy(blocks), false, true).exit, 1);
+}
+
 TEST(JudgePart, ARatioThatGatesNothingIsNotBlind) {
   Results few = toy::host();
   toy::metric(few, "case", "speedup") = {
@@ -199,6 +245,69 @@ TEST(JudgePart, WhatIsCountedInMachineCodeIsOfOneDisassembler) {
   EXPECT_THAT(other.sentence, HasSubstr("environment changed: nvdisasm 13.2.51 -> 13.3.9"));
   EXPECT_EQ(judged(nullptr, "13.3.9").verdict, "REGRESSION") << "accepted before it was told";
   EXPECT_EQ(judged("13.2.51", nullptr).verdict, "REGRESSION") << "measured before it was told";
+}
+
+TEST(JudgePart, AResultThatWasFoundWrongIsWrongWhereNothingElseIsExecutedToo) {
+  Results now = toy::dry();
+  now.cases.front().check = {.status = "failed", .error = 1, .limit = 1e-12};
+  const PartVerdict verdict = judge(part(now, toy::dry()));
+  EXPECT_THAT(verdicts(verdict, "WRONG"), SizeIs(1));
+  EXPECT_EQ(verdict.exit, 1);
+}
+
+TEST(JudgePart, WhatTheReferenceLostIsMissing) {
+  Results now = toy::dry();
+  now.cases.front().variants["reference"].metrics.erase("registers_max");
+  const PartVerdict without_count = judge(part(now, toy::dry()));
+  EXPECT_EQ(row(without_count, "registers_max", "reference").verdict, "MISSING");
+  EXPECT_EQ(without_count.exit, 3);
+
+  now = toy::dry();
+  now.cases.front().variants["reference"].identity.reset();
+  const PartVerdict without_code = judge(part(now, toy::dry()));
+  EXPECT_EQ(row(without_code, "identity", "reference").verdict, "MISSING");
+  EXPECT_EQ(without_code.exit, 3);
+}
+
+TEST(JudgePart, WhatTheChangeItselfAcceptsMustBeThere) {
+  Results now = toy::dry();
+  toy::metric(now, "optimized", "syncs") = {.kind = "exact", .reason = "nobody looked"};
+  Part judged = part(now, toy::dry());
+  judged.list.metrics["syncs"] = {"exact"};
+  judged.proposed = judged.baseline;
+  const Policy known = policy().with(judged.list.metrics);
+  EXPECT_EQ(judge_part(judged, known, false, true).exit, 0) << "nobody waits for it";
+  judged.proposed->entries[entry_key(toy::step_id, "optimized", "syncs")].value = 2.;
+  const PartVerdict verdict = judge_part(judged, known, false, true);
+  EXPECT_EQ(row(verdict, "syncs").verdict, "MISSING");
+  EXPECT_EQ(verdict.exit, 3);
+}
+
+// A run of a host with a speedup of 10 beside a base whose processes had these.
+Part below_a_bound_beside(std::vector<double> base) {
+  Part judged = part(toy::host(), toy::host());
+  const std::size_t processes = base.size();
+  judged.beside = Beside{.values = {{entry_key(toy::step_id, case_variant, "speedup"),
+                                     {.value = base.front(),
+                                      .mad_between = 0,
+                                      .processes = processes,
+                                      .values = std::move(base)}}}};
+  return judged;
+}
+
+TEST(JudgePart, AViolatedBoundIsExcusedByABaseOfEnoughProcessesThatViolatedItToo) {
+  std::string rules = toy::policy_text;
+  const std::string launches =
+      R"("variant": "optimized", "metric": "launches", "bound": {"max": 64)";
+  rules.replace(rules.find(launches), launches.size(),
+                R"("metric": "speedup", "bound": {"min": 12)");
+  const auto judged = [&](const std::vector<double>& base) {
+    return row(judge_part(below_a_bound_beside(base), policy(rules), false, true), "speedup",
+               "case");
+  };
+  EXPECT_FALSE(judged(std::vector<double>(5, 10)).blocking);
+  EXPECT_EQ(judged(std::vector<double>(4, 10)).verdict, "REGRESSION") << "too few to know";
+  EXPECT_TRUE(judged(std::vector<double>(5, 13)).blocking);
 }
 
 // A dry run whose registers and launches, 44 in sum, have bounds of their own, and the waivers.
@@ -352,12 +461,25 @@ TEST(JudgePart, OfTwoBoundsOnASumTheOneThatBlocksIsTold) {
   EXPECT_EQ(bounded(at_most(30, "warn", alone) + "," + at_most(35, "block", alone)).exit, 1);
 }
 
+TEST(JudgePart, ASumOfTheReferenceIsBounded) {
+  std::string of_the_reference = at_most(900, "block");
+  const std::string optimized = "optimized";
+  of_the_reference.replace(of_the_reference.find(optimized), optimized.size(), "reference");
+  const PartVerdict verdict = bounded(of_the_reference);
+  EXPECT_EQ(row(verdict, "launches+registers_max", "reference").verdict, "REGRESSION");
+  EXPECT_EQ(verdict.exit, 1);
+}
+
 TEST(JudgePart, AWaiverExcusesASum) {
   const PartVerdict verdict = bounded(
       at_most(43, "block"),
       R"({"match": "toy/step/**", "metric": "launches+registers_max", "until": "2027-03-01", "why": "known"})");
   EXPECT_EQ(verdict.exit, 0);
   EXPECT_EQ(row(verdict, "launches+registers_max").verdict, "WAIVED");
+  const PartVerdict of_another = bounded(
+      at_most(43, "block"),
+      R"({"match": "toy/step/**", "metric": "registers_max+peak_bytes", "until": "2027-03-01", "why": "known"})");
+  EXPECT_EQ(of_another.exit, 1) << "that waiver is of another sum";
 }
 
 TEST(JudgePart, AFirstBaselineThatAChangeCarriesIsAccepted) {
@@ -374,6 +496,43 @@ TEST(JudgePart, AChangeIsHeldAgainstTheBaselineThatItCarries) {
   std::swap(judged.baseline, judged.proposed);
   toy::metric(judged.results, "optimized", "launches") = toy::exact(5);
   EXPECT_EQ(judge(judged).exit, 1);
+}
+
+TEST(JudgePart, AValueThatIsBetterThanTheOneThatAChangeCarriesIsNotTheAcceptedOne) {
+  Part judged = part(toy::dry(), toy::dry());
+  std::swap(judged.baseline, judged.proposed);
+  toy::metric(judged.results, "optimized", "launches") = toy::exact(3);
+  EXPECT_EQ(row(judge(judged), "launches").verdict, "IMPROVED");
+}
+
+// A speedup of 10 that was accepted, of which this change accepts what `edit` makes of it.
+Part with_edited_speedup(const Metric& now, const std::function<void(Entry&)>& edit) {
+  Results measured = toy::host();
+  toy::metric(measured, "case", "speedup") = now;
+  Part judged = part(measured, toy::host());
+  judged.proposed = judged.baseline;
+  Entry& entry = judged.proposed->entries.at(entry_key(toy::step_id, case_variant, "speedup"));
+  entry.accepted.why = "it brings accuracy";
+  edit(entry);
+  return judged;
+}
+
+TEST(JudgePart, ALossIsAcceptedWhereTheChangeCarriesItsValueAndTheMeasurementAgrees) {
+  const auto carries = [](double value) {
+    return [value](Entry& entry) { entry.value = entry.anchor.emplace(value); };
+  };
+  const auto verdict_of = [](const Part& judged) {
+    return row(judge(judged), "speedup", "case").verdict;
+  };
+  const Metric half = toy::timed("ratio", 5);
+  EXPECT_EQ(verdict_of(with_edited_speedup(half, carries(5))), "ACCEPTED");
+  EXPECT_EQ(verdict_of(with_edited_speedup(half, carries(7))), "REGRESSION");
+  const Metric few{.kind = "ratio", .processes = {5, 5, 5, 5}, .median = 5, .mad_between = 0};
+  EXPECT_EQ(verdict_of(with_edited_speedup(few, carries(5))), "NOISY") << "it cannot agree";
+  EXPECT_EQ(verdict_of(with_edited_speedup(toy::timed("ratio", 6),
+                                           [](Entry& entry) { entry.mad_between = 1; })),
+            "REGRESSION")
+      << "a wider limit for the same value";
 }
 
 // Once it is merged, the same run would fail.

@@ -265,15 +265,19 @@ bool MetricJudge::is_stored(const std::string& metric) const {
 bool MetricJudge::is_accepted_here(const Context& context, const Entry& base, Row& row) const {
   const Entry* proposed = find_entry(part_.proposed, context.key);
   if (!proposed || proposed->value == base.value) return false;
-  if (gate::judge(context.standard, context.measured, *proposed).verdict != verdict::pass)
-    return false;
+  const Judgement agreed = gate::judge(context.standard, context.measured, *proposed);
+  // A loss that is accepted with its reason stays as far from the anchor as it is.
+  const bool drifts =
+      context.timed() && agreed.verdict == verdict::drift && !context.standard.drift_blocks;
+  if (agreed.verdict != verdict::pass && !drifts) return false;
   if (!is_new(proposed->accepted.why, part_.reasons_before)) {
     row.evidence["baseline"] =
         "this change edits the accepted value, and gives no reason of its own";
     return false;
   }
   row.verdict = verdict::accepted;
-  row.sentence += text("; accepted with this change: ", proposed->accepted.why);
+  row.sentence += text("; accepted with this change: ", proposed->accepted.why,
+                       drifts ? "; it " + agreed.because : "");
   return true;
 }
 

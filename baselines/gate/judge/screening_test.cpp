@@ -71,6 +71,18 @@ TEST(ExactMetrics, AnotherHashIsNeitherBetterNorWorse) {
   EXPECT_EQ(judge_exact(hash, {.value = "sha256:a"}, "sha256:a").verdict, "PASS");
 }
 
+TEST(ExactMetrics, ANumberThatIsToStayTheSameMayNotMoveEitherWay) {
+  const Standard same = {.kind = "exact", .better = Better::same, .gate = Gate::block};
+  EXPECT_EQ(judge_exact(same, {.value = 3.0}, 4.0).verdict, "REGRESSION");
+  EXPECT_EQ(judge_exact(same, {.value = 5.0}, 4.0).verdict, "REGRESSION");
+}
+
+TEST(ExactMetrics, OfWhichMoreIsBetterOneLessIsARegression) {
+  const Standard more = {.kind = "exact", .better = Better::higher, .gate = Gate::block};
+  EXPECT_EQ(judge_exact(more, {.value = 3.0}, 4.0).verdict, "REGRESSION");
+  EXPECT_EQ(judge_exact(more, {.value = 5.0}, 4.0).verdict, "IMPROVED");
+}
+
 TEST(Screening, ASpeedupWithinTheTolerancePasses) {
   EXPECT_EQ(judge_screened(faster, five(9.6), entry(10)).verdict, "PASS");
 }
@@ -121,6 +133,19 @@ TEST(Screening, FiveRunsReplaceTheSpreadByAPredictionInterval) {
   EXPECT_NEAR(screening_limit(0.05, known), expected, 1e-12);
 }
 
+// t at 0.995 is 4.032 with 5 degrees of freedom, and 3.707 with 6: of eight runs the trend takes
+// one.
+TEST(Screening, MoreRunsAreKnownWithMoreDegreesOfFreedom) {
+  const Entry six = entry(10, 0, {9, 11, 9, 11, 9, 11});
+  const double half = std::log(11. / 9) / 2;  // each logarithm is as far from their mean
+  EXPECT_NEAR(screening_limit(0.05, six), 4.032 * half * std::sqrt(6. / 5) * std::sqrt(7. / 6),
+              1e-12);
+  // 1 -1 -1 1 -1 1 1 -1 has no trend.
+  const Entry eight = entry(10, 0, {11, 9, 9, 11, 9, 11, 11, 9});
+  EXPECT_NEAR(screening_limit(0.05, eight), 3.707 * half * std::sqrt(8. / 6) * std::sqrt(9. / 8),
+              1e-12);
+}
+
 TEST(Screening, TheToleranceIsTheLeastLimit) {
   EXPECT_DOUBLE_EQ(screening_limit(0.05, entry(10, 0, {10, 10, 10, 10, 10})), std::log1p(0.05));
 }
@@ -164,6 +189,12 @@ TEST(Screening, FewerThanFiveProcessesDecideNothing) {
   const Judgement judged = judge_screened(faster, {.value = 10.0, .processes = 4}, entry(10));
   EXPECT_EQ(judged.verdict, "NOISY");
   EXPECT_THAT(judged.because, HasSubstr("measured in 4 of the 5 processes"));
+}
+
+TEST(Screening, AnotherRunOfFewerThanFiveProcessesConfirmsNothing) {
+  const std::vector<Measured> enough = {five(9.4)}, few = {{.value = 9.4, .processes = 4}};
+  EXPECT_EQ(judge_screened(faster, five(9.4), entry(10), enough).verdict, "REGRESSION");
+  EXPECT_EQ(judge_screened(faster, five(9.4), entry(10), few).verdict, "NOISY");
 }
 
 TEST(Screening, WhatTheProcessesOfThisRunDifferByIsNotDecided) {
@@ -217,6 +248,16 @@ TEST(Bounds, OnWhatIsMadeOfTimesEachProcessHasItsSay) {
 TEST(Bounds, TheBoundItselfIsAllowed) {
   EXPECT_FALSE(violation({.min = 3, .source = "spec"}, 3.0, "1"));
   EXPECT_FALSE(violation({.max = 4, .source = "spec"}, 4.0, "1"));
+}
+
+TEST(Bounds, OnBothSidesAreKeptOnBoth) {
+  const Bound both{.min = 3, .max = 4, .source = "spec"};
+  const Standard standard{.kind = "bound"};
+  for (const double beyond : {2.5, 4.5}) {
+    EXPECT_TRUE(violation(both, beyond, "1")) << beyond;
+    EXPECT_TRUE(vote(standard, both, {.value = beyond, .processes = 1}).certain) << beyond;
+  }
+  EXPECT_FALSE(violation(both, 3.5, "1"));
 }
 
 TEST(Bounds, AViolationNamesBothNumbersAndTheSource) {
@@ -304,6 +345,12 @@ TEST(Resolution, WhatIsToldBesideTheBaseIsAskedAbout) {
   for (const double noise : {0.002, 0.01}) EXPECT_LE(found(noise, 0.3, tell, asks), 100) << noise;
 }
 
+TEST(Resolution, OfAWideLimitIsNoBetterWhereAComparisonLooksAtWhatIsBeyondIt) {
+  const Entry wide = entry(10, 0.4);
+  const Measured head{.value = 10.0, .mad_between = 0, .processes = 5, .values = {5, 10.0}};
+  EXPECT_GE(resolution_screened(faster, head, wide, true), screening_limit(0.05, wide));
+}
+
 TEST(BesideTheBase, PairsThatMoveTogetherShowASmallLoss) {
   Measured base{.value = 10.0, .mad_between = 2, .processes = 5, .values = {6, 8, 10, 12, 14}};
   Measured head = slowed(base, 0.2);
@@ -315,11 +362,42 @@ TEST(BesideTheBase, PairsThatMoveTogetherShowASmallLoss) {
   EXPECT_EQ(judge_beside(faster, head, base).verdict, verdict::improved);
 }
 
+// Pairs of those that stand at the same place would be of equal speed.
+TEST(BesideTheBase, WhereASideHasMoreProcessesItsMiddleStandsForThem) {
+  const Measured base{
+      .value = 10.0, .mad_between = 0, .processes = 7, .values = {8, 8, 8, 10, 10, 10, 10}};
+  const auto head = [](double value) {
+    return Measured{
+        .value = value, .mad_between = 0, .processes = 5, .values = std::vector<double>(5, value)};
+  };
+  EXPECT_EQ(judge_beside(faster, head(8), base).verdict, verdict::regression);
+  EXPECT_EQ(judge_beside(faster, head(12), base).verdict, verdict::improved);
+}
+
+TEST(BesideTheBase, AGainThatThePairsDoNotAgreeOnIsNone) {
+  const Measured base{
+      .value = 10.0, .mad_between = 0, .processes = 5, .values = {10, 10, 10, 10, 10}};
+  const Measured head{
+      .value = 11.0, .mad_between = 3, .processes = 5, .values = {8, 7, 11, 14, 15}};
+  EXPECT_EQ(judge_beside(faster, head, base).verdict, verdict::pass);
+}
+
+TEST(BesideTheBase, AProcessOfEitherSideThatHasNoPositiveValueLeavesNoPairs) {
+  const Measured whole{
+      .value = 10.0, .mad_between = 0, .processes = 5, .values = {9, 9, 10, 11, 11}};
+  Measured broken = whole;
+  broken.values.front() = 0;
+  EXPECT_EQ(judge_beside(faster, broken, whole).verdict, verdict::noisy);
+  EXPECT_EQ(judge_beside(faster, whole, broken).verdict, verdict::noisy);
+}
+
 TEST(BesideTheBase, FewerProcessesThanADecisionNeedsDecideNothing) {
   const Measured base{.value = 10.0, .mad_between = 0, .processes = 3, .values = {10, 10, 10}};
   EXPECT_EQ(judge_beside(faster, slowed(base, 0.5), base).verdict, verdict::noisy);
   const Measured other{.value = 10.0, .mad_between = 0, .processes = 2, .values = {10, 10}};
   EXPECT_EQ(judge_beside(faster, other, base).verdict, verdict::noisy);
+  const Measured enough{.value = 5.0, .mad_between = 0, .processes = 5, .values = {5, 5, 5, 5, 5}};
+  EXPECT_EQ(judge_beside(faster, enough, base).verdict, verdict::noisy);
 }
 
 }  // namespace

@@ -114,6 +114,43 @@ TEST(Suspects, ATimeThatRoseAsItsReferenceDidIsDecidedWhereNothingIsCounted) {
   EXPECT_EQ(row(judge(part(now, before)), "time_s", "optimized").verdict, "WARN");
 }
 
+// A fallen ratio whose reference became as much faster, of code that has a hash before and now.
+Part hashed(const char* optimized, const char* reference) {
+  Part judged = fallen(0.8);
+  Results before = toy::host();
+  before.cases.front().variants["optimized"].identity = "sha256:aa";
+  judged.results.cases.front().variants["optimized"].identity = optimized;
+  if (reference) {
+    before.cases.front().variants["reference"].identity = "sha256:bb";
+    judged.results.cases.front().variants["reference"].identity = reference;
+  }
+  judged.baseline = baseline_of(before);
+  return judged;
+}
+
+TEST(Suspects, CodeIsTheSameWhereThatOfBothVariantsIs) {
+  EXPECT_EQ(row(judge(hashed("sha256:aa", "sha256:bb")), "speedup", "case").verdict, "ENV");
+  for (const Part& other : {hashed("sha256:cc", "sha256:bb"), hashed("sha256:aa", "sha256:cc")})
+    EXPECT_EQ(row(judge(other), "speedup", "case").verdict, "REGRESSION");
+  Part unknown = hashed("sha256:aa", "sha256:bb");
+  unknown.baseline->entries.erase(entry_key(toy::step_id, "reference", "identity"));
+  EXPECT_EQ(row(judge(unknown), "speedup", "case").verdict, "REGRESSION");
+}
+
+TEST(Suspects, AReferenceIsNoControlOfItself) {
+  Part judged = hashed("sha256:aa", "sha256:bb");
+  toy::metric(judged.results, "case", "speedup") = toy::timed("ratio", 10);
+  toy::metric(judged.results, "reference", "time_s") = toy::timed("time", 9e-3);
+  EXPECT_EQ(row(judge(judged), "time_s", "reference").verdict, "WARN");
+}
+
+// The accepted reference is of another hour than the base.
+TEST(Suspects, BesideABaseWithoutItsReferenceARatioHasNoControl) {
+  Part judged = hashed("sha256:aa", "sha256:bb");
+  judged.beside = Beside{.values = {{entry_key(toy::step_id, "case", "speedup"), five_times(10)}}};
+  EXPECT_EQ(row(judge(judged), "speedup", "case").verdict, "REGRESSION");
+}
+
 TEST(Suspects, WhatTheMachineDidIsMeasuredAgainAndNotAccepted) {
   EXPECT_THAT(*row(moved_machine(), "speedup", "case").next, HasSubstr("holdfast run"));
 }
@@ -156,6 +193,12 @@ TEST(Suspects, ABaseWhoseThreadsStoodFurtherApartDecidesNothing) {
     EXPECT_THAT(row(verdict, "speedup", "case").sentence, HasSubstr("pairs decide nothing"));
     EXPECT_EQ(verdict.exit, 4);
   }
+}
+
+TEST(Suspects, AGainAgainstTheBaseOfThisHourLeavesTheDistanceFromTheAnchor) {
+  Part judged = gain_beside(50e-9, 50e-9);
+  judged.baseline->entries.at(entry_key(toy::step_id, case_variant, "speedup")).anchor = 20;
+  EXPECT_EQ(row(judge(judged), "speedup", "case").verdict, "DRIFT");
 }
 
 TEST(Suspects, HandoversThatWaitForTheSchedulerTellOfNoDistance) {
@@ -262,6 +305,20 @@ TEST(Suspects, ManySuspectsWhoseReferencesStayedAreRegressions) {
   EXPECT_THAT(verdict.notes, IsEmpty());
 }
 
+TEST(Suspects, OneWhoseReferenceStayedIsNotExcusedWithTheOthers) {
+  Part judged = Many(6).slower(4);
+  judged.results.cases[4].metrics["speedup"] = toy::timed("ratio", 5);
+  const PartVerdict verdict = judge(judged);
+  EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved: 4 of 6 cases")));
+  EXPECT_THAT(verdicts(verdict, "REGRESSION"), testing::ElementsAre("toy/step/n:104/f64 speedup"));
+  EXPECT_EQ(verdict.exit, 1);
+}
+
+TEST(Suspects, AThirdOfTheCasesIsNotYetTheEnvironment) {
+  EXPECT_EQ(judge(Many(12).slower(4)).exit, 4);
+  EXPECT_EQ(judge(Many(11).slower(4)).exit, 0);
+}
+
 TEST(Suspects, ThreeSuspectsAreNotYetTheEnvironment) {
   EXPECT_EQ(judge(Many(6).slower(3)).exit, 4);
 }
@@ -274,6 +331,23 @@ TEST(Suspects, TimesThatMovedEverywhereDoNotExcuseASpeedupThatFellAlone) {
     result.variants["optimized"].metrics["time_s"] = toy::timed("time", 6e-4 * 1.2);
   }
   many.results.cases.front().metrics["speedup"] = toy::timed("ratio", 5);
+  const PartVerdict verdict =
+      judge({.results = many.results, .list = many.list, .baseline = before});
+  EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved: 6 of 6 cases")));
+  EXPECT_THAT(verdicts(verdict, "REGRESSION"), testing::ElementsAre("toy/step/n:100/f64 speedup"));
+  EXPECT_EQ(verdict.exit, 1);
+}
+
+// Which its reference might explain, but for the others.
+TEST(Suspects, TimesThatMovedEverywhereExcuseNoSpeedup) {
+  Many many(6);
+  const Baseline before = baseline_of(many.results);
+  for (CaseResult& result : many.results.cases)
+    for (auto& [variant, content] : result.variants) {
+      Metric& time = content.metrics["time_s"];
+      time = toy::timed("time", 1.2 * *time.median);
+    }
+  many.results.cases.front().metrics["speedup"] = toy::timed("ratio", 8.5);
   const PartVerdict verdict =
       judge({.results = many.results, .list = many.list, .baseline = before});
   EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved: 6 of 6 cases")));
@@ -339,13 +413,36 @@ TEST(Suspects, BeforeManyAreTheMachinesThoseAreComparedThatCanBe) {
   EXPECT_THAT(verdicts(confirmed.first, "ENV"), testing::IsEmpty());
 }
 
+TEST(Suspects, OneThatAComparisonConfirmsExcusesNoneThoughOthersAreCleared) {
+  int asked = 0;
+  const PartVerdict verdict = all_slower_after([&](Row& row) {
+                                row.evidence[confirmation_evidence] = "found";
+                                row.verdict = ++asked == 2 ? verdict::regression : verdict::pass;
+                                row.blocking = asked == 2;
+                              }).first;
+  EXPECT_THAT(verdict.notes, testing::Not(testing::Contains(HasSubstr("the environment moved"))));
+  EXPECT_EQ(verdict.exit, 1);
+}
+
+TEST(Suspects, OneThatAComparisonLeavesUndecidedIsNotExcusedWithTheOthers) {
+  int asked = 0;
+  const PartVerdict verdict = all_slower_after([&](Row& row) {
+                                row.evidence[confirmation_evidence] = "found";
+                                row.verdict = ++asked == 2 ? verdict::noisy : verdict::pass;
+                                row.blocking = asked == 2;
+                              }).first;
+  EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved")));
+  EXPECT_EQ(verdict.exit, 4);
+}
+
 TEST(Suspects, ManySuspectsOfWhichNoComparisonClearedOneAreNotTheMachines) {
   const auto undecided = [](Row& row) {
     row.evidence[confirmation_evidence] = "found";
     row.verdict = verdict::noisy;
   };
+  const auto passes_uncompared = [](Row& row) { row.verdict = verdict::pass; };
   for (const std::function<void(Row&)>& opinion :
-       {std::function<void(Row&)>([](Row&) {}), {undecided}}) {
+       {std::function<void(Row&)>([](Row&) {}), {undecided}, {passes_uncompared}}) {
     const PartVerdict verdict = all_slower_after(opinion).first;
     EXPECT_THAT(verdicts(verdict, "ENV"), testing::IsEmpty());
     EXPECT_THAT(verdict.notes, testing::Contains(testing::AllOf(
@@ -378,6 +475,31 @@ TEST(Suspects, ASuspectThatNoComparisonLookedAtResolvesNoMoreThanScreening) {
     suspect.resolution = 0.031;
   });
   EXPECT_EQ(compared.resolution, 0.031);
+}
+
+TEST(Suspects, WhatAComparisonConfirmedIsNotDoubtedForWhereThreadsStood) {
+  const PartVerdict verdict =
+      judge_part(part(with_handover(350e-9, 5), with_handover(50e-9, 10)), policy(), false, true,
+                 [](const std::vector<Row*>& suspects, std::vector<std::string>&) {
+                   for (Row* suspect : suspects) suspect->evidence[confirmation_evidence] = "found";
+                 });
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "REGRESSION");
+  EXPECT_EQ(verdict.exit, 1);
+}
+
+TEST(Suspects, TheLargestLossIsComparedFirst) {
+  Many three(3);
+  const Baseline before = baseline_of(three.results);
+  const double speedups[] = {9, 5, 7};
+  for (int i = 0; i < 3; ++i)
+    three.results.cases[i].metrics["speedup"] = toy::timed("ratio", speedups[i]);
+  std::vector<std::string> asked;
+  (void)judge_part({.results = three.results, .list = three.list, .baseline = before}, policy(),
+                   false, true, [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
+                     for (const Row* suspect : suspects) asked.push_back(suspect->case_id);
+                   });
+  EXPECT_THAT(asked, testing::ElementsAre("toy/step/n:101/f64", "toy/step/n:102/f64",
+                                          "toy/step/n:100/f64"));
 }
 
 // Of three cases of which the first is suspect: what these metrics of all resolve, where the

@@ -140,6 +140,20 @@ TEST(Merge, ProcessesOnDifferentDevicesAreInvalid) {
   EXPECT_FALSE(merge({process({}), other}).quality.valid);
 }
 
+TEST(Merge, WhatAnyProcessSawOfTheMachineIsToldOfAll) {
+  std::vector<Results> processes = {process({}), process({}), process({})};
+  processes[0].quality.load = 1;
+  processes[1].quality = {.valid = false, .reasons = {"slow"}, .load = 9, .throttled = false};
+  processes[2].quality.throttled = true;
+  const Quality quality = merge(processes).quality;
+  EXPECT_FALSE(quality.valid);
+  EXPECT_THAT(quality.reasons, ElementsAre("slow"));
+  EXPECT_EQ(quality.load, 9);
+  EXPECT_EQ(quality.throttled, true);
+  std::swap(processes[0], processes[1]);
+  EXPECT_FALSE(merge(processes).quality.valid);
+}
+
 TEST(Merge, ACaseThatOneProcessWasNotAskedForIsOfTheOthers) {
   Results other = process({{"time_s", time_of(7)}});
   other.cases[0].id = "suite/other/f64";
@@ -165,7 +179,8 @@ Results waiting(double seconds, double waited) {
 }
 
 TEST(Merge, TimesOfProcessesWhoseThreadsWaitedAreLeftOut) {
-  const Results merged = merge({waiting(3, 0), waiting(100, 0.5), waiting(1, 0.01)});
+  const Results merged =
+      merge({waiting(3, 0), waiting(100, 0.5), waiting(1, 0.01), waiting(50, 0.05)});
   EXPECT_THAT(metric(merged, "time_s").processes, ElementsAre(3, 1));
 }
 

@@ -49,6 +49,12 @@ const Metric& profiled_metric(const Results& results, const std::string& name) {
   return results.cases.at(0).variants.at("optimized").metrics.at(name);
 }
 
+TEST(Profiled, MetricsAreNotTakenFromTheProfileOfAnotherVariant) {
+  Results results = unprofiled();
+  add_profiled({profile("reference")}, results);
+  EXPECT_FALSE(profiled_metric(results, "idle_fraction").value);
+}
+
 TEST(Profiled, MetricsAreTakenFromTheProfileOfTheVariant) {
   Results results = unprofiled();
   add_profiled({profile("reference"), profile("optimized")}, results);

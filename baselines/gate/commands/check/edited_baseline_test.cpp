@@ -49,6 +49,19 @@ TEST_F(EditedBaseline, AMetricThatIsListedNoMoreForAClassThatNobodyMeasuredIsALo
   EXPECT_EQ(judge(), 0) << output_ << complaints_;
 }
 
+TEST_F(EditedBaseline, AValueThatIsTakenOutForAClassThatNobodyMeasuredIsALoosening) {
+  accepted(toy::host());
+  begin();
+  store(toy::dry());
+  edit(toy::host(),
+       [](Baseline& edited) { edited.entries.erase("toy/step/n:64/f64|optimized|peak_bytes"); });
+  std::filesystem::remove(result_path(toy::host()));
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  toy/step/n:64/f64 on host-x86_64-v4-2t: 1 accepted "
+                                 "value such as optimized|peak_bytes -> taken out of the "
+                                 "baseline"));
+}
+
 TEST_F(EditedBaseline, AnEditedValueNeedsAReasonOfItsOwn) {
   one_more_launch();
   edit([](Baseline& edited) { edited.entries.at(launches).value = 5.0; });

@@ -51,6 +51,23 @@ TEST_F(LaxerOracle, IsAcceptedWithAReason) {
                              HasSubstr("the oracle has six digits")));
 }
 
+TEST_F(LaxerOracle, IsALittleLaxerOneToo) {
+  listed_.cases.front().limit = host_.cases.front().check.limit = 2e-12;
+  host_.cases.front().check.error = 1e-12;
+  measure();
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error"));
+  EXPECT_EQ(accept(), 2) << output_;
+  EXPECT_THAT(complaints_, HasSubstr("toy/step/n:64/f64|case|limit"));
+}
+
+TEST_F(LaxerOracle, OfACheckWhoseListSaysNoLimitIsIncomplete) {
+  listed_.cases.front().limit.reset();
+  measure();
+  EXPECT_EQ(judge(), 3) << output_;
+  EXPECT_THAT(complaints_, HasSubstr("its list says no limit"));
+}
+
 TEST_F(LaxerOracle, IsNotOneThatIsStricter) {
   listed_.cases.front().limit = host_.cases.front().check.limit = 1e-14;
   host_.cases.front().check.error = 1e-15;

@@ -90,6 +90,34 @@ TEST_F(WhoJudges, ABoundOnASumIsToldInItsUnit) {
                              HasSubstr("at most 2 MB -> at most 3 MB")));
 }
 
+TEST_F(WhoJudges, ABoundOnASumHoldsWhereTheChangeTightensItAndWhereItTakesItOut) {
+  const std::string at_most_100 =
+      R"("rules": [{"match": "toy/step/**", "variant": "optimized",
+                    "metric": "launches+registers_max",
+                    "bound": {"max": 100, "source": "a sum's"}},)";
+  policy(no_rules_yet, at_most_100);
+  begin();
+  EXPECT_EQ(judge(), 0) << output_;
+  policy(R"({"max": 100,)", R"({"max": 43,)");
+  EXPECT_EQ(judge(), 1) << "44, and at most 43 from now on";
+  EXPECT_THAT(output_, HasSubstr("launches+registers_max"));
+  begin();
+  policy(R"({"max": 43,)", R"({"max": 100,)");
+  EXPECT_EQ(judge(), 1) << "44, and at most 43 before";
+  EXPECT_EQ(verdict().counts["REGRESSION"], 1) << output_;
+}
+
+TEST_F(WhoJudges, MoreSuspectsBeforeAllAreExcusedAreALoosening) {
+  policy(no_rules_yet, R"("most_suspects": 20, "rules": [)");
+  begin();
+  policy(R"("most_suspects": 20)", R"("most_suspects": 30)");
+  EXPECT_EQ(judge(), 1) << output_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  most_suspects: 20 -> 30"));
+  begin();
+  policy(R"("most_suspects": 30)", R"("most_suspects": 10)");
+  EXPECT_EQ(judge(), 0) << output_;
+}
+
 TEST_F(WhoJudges, WhatTheRowOfAMetricAllowsIsToldInItsUnit) {
   policy(R"("metrics": {)",
          R"("metrics": {"peak_bytes": {"impossible_above": 2000000, "patch_tolerance": 0.005}, )");
@@ -222,6 +250,16 @@ TEST_F(WhoJudges, AnAbsenceThatCoversMoreForAnOldReasonIsALoosening) {
   policy(R"("metric": "identity", "device")", R"("metric": "*", "device")");
   EXPECT_EQ(judge(), 1) << output_;
   EXPECT_THAT(output_, HasSubstr("LOOSENED  * on cuda-dry-*"));
+}
+
+TEST_F(WhoJudges, AnAbsenceOnAnotherClassForAnOldReasonIsALoosening) {
+  policy(no_waivers,
+         R"("waivers": [], "absent": [{"metric": "identity", "device": "cuda-dry-*", "reason": "no",
+                                       "why": "known"}])");
+  begin();
+  policy(R"("device": "cuda-dry-*")", R"("device": "*")");
+  EXPECT_EQ(judge(), 1) << output_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  identity on *"));
 }
 
 // Screening says the same as before, a comparison in lock step does not.

@@ -290,6 +290,23 @@ class ResultFiles {
   fs::path profiles_;
 };
 
+SuiteTask suite_task(const fs::path& binary, const Plan& plan, const Listed& listed,
+                     const UnfinishedRun& unfinished, MachineMeanwhile& meanwhile) {
+  return {.binary = binary,
+          .device = plan.device,
+          .arguments = plan.tier_and_custom(),
+          .filter = plan.filter,
+          .cases = listed.cases,
+          .effort = plan.effort,
+          .budget_seconds = plan.budget_seconds,
+          .bent_budget_seconds = plan.bent_budget_seconds,
+          .whatever_it_takes = plan.whatever_it_takes,
+          .timeout_seconds = plan.timeout_seconds,
+          .folder = unfinished.folder(),
+          .history = unfinished.history(),
+          .machine = &meanwhile.machine()};
+}
+
 }  // namespace
 
 void run_suite(const fs::path& binary, const Plan& plan) {
@@ -307,19 +324,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   unfinished.replace_last();
 
   MachineMeanwhile meanwhile(plan, unfinished.folder() / "machine");
-  const SuiteTask task{.binary = binary,
-                       .device = plan.device,
-                       .arguments = plan.tier_and_custom(),
-                       .filter = plan.filter,
-                       .cases = listed.cases,
-                       .effort = plan.effort,
-                       .budget_seconds = plan.budget_seconds,
-                       .bent_budget_seconds = plan.bent_budget_seconds,
-                       .whatever_it_takes = plan.whatever_it_takes,
-                       .timeout_seconds = plan.timeout_seconds,
-                       .folder = unfinished.folder(),
-                       .history = unfinished.history(),
-                       .machine = &meanwhile.machine()};
+  const SuiteTask task = suite_task(binary, plan, listed, unfinished, meanwhile);
   Sides sides;
   auto interrupted = measure(task, base, plan, progress, sides);
   Results results = head_results(sides, listed, described, plan, binary);
