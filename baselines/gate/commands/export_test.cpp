@@ -281,6 +281,24 @@ TEST_F(GateCommand, ATrendIsToldInTheMetricsUnit) {
   expect_output(trend("time_s"), 0, HasSubstr(", now 600 us\n"));
 }
 
+TEST_F(GateCommand, ATrendTellsTheShareOfAChangeButNoShareOfNothing) {
+  const std::string history = (folder_.path() / "history").string();
+  for (int run = 10; run < 22; ++run) {
+    Results now = toy::dry();
+    now.run.utc = text("2026-11-", run, "T12:00:00Z");
+    now.run.id = now.run.utc + "-0001";
+    now.run.content = text("sha256:c", run);
+    toy::metric(now, "optimized", "peak_bytes") = toy::exact(run < 16 ? 0 : 48);
+    toy::metric(now, "optimized", "launches") = toy::exact(run < 16 ? 4 : 5);
+    store(now);
+    ASSERT_EQ(holdfast({"history", "append", results_.string(), "--store=" + history}), 0)
+        << complaints_;
+  }
+  expect_output(holdfast({"trend", "--store=" + history, "--case=toy/step/**",
+                          "--baselines=" + baselines_.string()}),
+                0, AllOf(HasSubstr(": 0 B -> 48 B\n"), HasSubstr(": 4 -> 5  +25 %\n")));
+}
+
 TEST_F(GateCommand, ExportPrintsTheVerdictAsJUnit) {
   store(toy::host());
   expect_complaint(holdfast({"export", results_.string(), "--format=junit"}), 2,

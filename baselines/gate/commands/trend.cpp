@@ -23,6 +23,11 @@ std::string about(const HistoryLine& line) {
   return text(short_commit(line.commit), ", ", beginning(line.utc.text(), 10), branch);
 }
 
+// Of nothing there is none.
+std::string share_of(double before, double change) {
+  return before == 0 ? "" : "  " + percent(change);
+}
+
 void print(const TrendSeries& series) {
   const HistoryLine& name = series.name();
   const std::string unit = unit_of_name(name.metric);
@@ -35,13 +40,14 @@ void print(const TrendSeries& series) {
     std::cout << "  change at commit " << change.line->order << " (" << about(*change.line)
               << "), after " << change.last->order << " (" << short_commit(change.last->commit)
               << "): " << readable(change.before, unit) << " -> " << readable(change.after, unit)
-              << "  " << percent(change.change) << '\n';
+              << share_of(change.before, change.change) << '\n';
   if (series.drift)
     std::cout << "  " << toned(Tone::warning, "DRIFT") << "  "
               << readable(series.drift->anchor, unit) << " -> "
-              << readable(series.drift->median, unit) << "  " << percent(series.drift->change)
-              << " since commit " << series.drift->since->order << " ("
-              << about(*series.drift->since) << "), limit " << percent(largest_drift) << '\n';
+              << readable(series.drift->median, unit)
+              << share_of(series.drift->anchor, series.drift->change) << " since commit "
+              << series.drift->since->order << " (" << about(*series.drift->since) << "), limit "
+              << percent(largest_drift) << '\n';
 }
 
 int trend(const Options& options) {
