@@ -67,6 +67,7 @@ class Measured:
     blocking: set[tuple[str, str, str]]
     new: int = 0  # values that nothing is accepted for
     caveats: list[str] | None = field(default_factory=list)  # None: written by an older build
+    processor: str = "AuthenticAMD-26-2"
 
     @property
     def sha(self) -> str:
@@ -150,7 +151,7 @@ def history(commits: int, cases: int) -> Iterator[Measured]:
 
 
 def fingerprint(run: Measured) -> str:
-    return "sha256:" + hashlib.sha256((run.device_class + run.compiler).encode()).hexdigest()
+    return "sha256:" + hashlib.sha256((run.device_class + run.compiler + run.processor).encode()).hexdigest()
 
 
 def old_lines(run: Measured) -> Iterator[dict[str, Any]]:
@@ -184,7 +185,7 @@ def env_of(run: Measured) -> dict[str, Any]:
         },
         "driver": None, "cuda": None if on_host else "13.0", "nvrtc": None, "nvjitlink": None,
         "compiler": run.compiler, "flags": None,
-        "host": {"cpu": "a CPU", "processor": "AuthenticAMD-26-2", "threads": 2, "isa": "x86-64-v4"},
+        "host": {"cpu": "a CPU", "processor": run.processor, "threads": 2, "isa": "x86-64-v4"},
         "fingerprint": fingerprint(run),
     }
 

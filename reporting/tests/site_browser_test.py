@@ -3,11 +3,13 @@
 
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import luminance
-from planted_history import sha, write
+from holdfast_report.site import addresses
+from planted_history import DRIFT_CASE, HOST, sha, write
 from site_browser import Browser
 from site_place import REPOSITORY, SitePlace
 
@@ -105,6 +107,26 @@ def test_pointer_and_keys_say_commit_and_value_and_a_click_leads_to_the_commit(
     assert sha(planted.commits)[:10] in found["end"] and sha(planted.commits - 1)[:10] in found["left"]
     assert found["step"] == f"{REPOSITORY}/commit/{sha(planted.step)}"
     assert found["focused"] and found["marked"] == 1
+
+
+def test_of_a_fleet_a_point_says_its_processor(chromium: str, tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=12, cases=1)
+    for run in place.runs:
+        if run.device_class == HOST and run.number % 3 == 0:
+            run.processor = "GenuineIntel-6-167"
+    write(place.store, place.runs)
+    place.draw()
+    found = Browser(chromium, place.site, tmp_path, place.planted).does(f"""
+    const frame = await open(`${{site}}/{addresses.of_case(DRIFT_CASE)}`, 900), page = frame.contentDocument, own = frame.contentWindow;
+    const figure = page.querySelector("[id^='{HOST}']"), svg = figure.querySelector("svg"), said = [];
+    svg.focus();
+    for (const key of ["End", "ArrowLeft"]) {{
+      svg.dispatchEvent(new own.KeyboardEvent("keydown", {{key, bubbles: true, cancelable: true}}));
+      said.push(figure.querySelector(".readout").textContent);
+    }}
+    return said;
+    """)
+    assert found[0].endswith("on GenuineIntel-6-167") and found[1].endswith("on AuthenticAMD-26-2")
 
 
 def test_range_and_axis_are_in_the_address_and_come_back_from_it(browser: Browser) -> None:

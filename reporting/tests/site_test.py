@@ -244,6 +244,20 @@ def test_machines_of_a_fleet_that_take_turns_are_told_once_each_way(tmp_path: Pa
         assert figure["environment"] in ([], [1, 2])
 
 
+def test_a_value_says_its_processor_where_others_are_of_another(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=12, cases=1)
+    for run in place.runs:
+        if run.device_class == HOST and run.number % 3 == 0:
+            run.processor = "GenuineIntel-6-167"
+    write(place.store, place.runs)
+    place.draw()
+    data = data_of(place.text(addresses.of_case(DRIFT_CASE)))
+    assert data["processors"] == ["AuthenticAMD-26-2", "GenuineIntel-6-167"]
+    for figure in data["figures"]:
+        assert figure["on"] in ([], [0, 0, 1] * 4)
+    assert any(figure["on"] for figure in data["figures"])
+
+
 def test_of_many_environments_the_newest_lie_open(tmp_path: Path) -> None:
     place = SitePlace(tmp_path, commits=12, cases=1)
     for run in place.runs:

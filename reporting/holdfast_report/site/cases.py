@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from holdfast_report.site import addresses
-from holdfast_report.site.archive import Column, Commit
+from holdfast_report.site.archive import Archive, Column, Commit
 from holdfast_report.site.figures import figure, frames_of, how_much, limits_of, whole
 from holdfast_report.site.levels import better_of
 from holdfast_report.site.pages import HEADLINES, Renderer, Site
@@ -57,9 +57,19 @@ def value_of(number: float) -> float | int:
     return int(number) if float(number).is_integer() and abs(number) < 1e15 else float(f"{number:.6g}")
 
 
+def processors_of(archive: Archive, column: Column) -> list[str]:
+    """Of each value, by whose side another one's says little; nothing where all are of one."""
+    suite = column.case.partition("/")[0]
+    found = [
+        archive.runs[column.device_class, at].parts[suite].facts.get("processor", "") for at in column.at
+    ]
+    return found if len(set(found)) > 1 else []
+
+
 def data_of(site: Site, drawn: list[Column]) -> Any:
     archive = site.archive
     figures = []
+    processors: dict[str, int] = {}
     for column in drawn:
         accepted = band(site, column)
         limits = limits_of(column, accepted)
@@ -85,6 +95,10 @@ def data_of(site: Site, drawn: list[Column]) -> Any:
                 ],
                 "band": [accepted.low, accepted.baseline, accepted.high] if accepted else None,
                 "alarms": sorted(column.alarms),
+                "on": [
+                    processors.setdefault(name, len(processors))
+                    for name in processors_of(archive, column)
+                ],
             }
         )
     commits = [
@@ -96,7 +110,9 @@ def data_of(site: Site, drawn: list[Column]) -> Any:
         ]
         for commit in archive.commits
     ]
-    return {"commits": commits, "figures": figures, "link": site.link}
+    return {
+        "commits": commits, "figures": figures, "link": site.link, "processors": list(processors),
+    }
 
 
 def told(commit: Commit) -> str:

@@ -3,7 +3,7 @@
 // logarithmic axis, all of which the address holds. Shapes are those of site/figures.py. SPDX-License-Identifier: Apache-2.0
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const {commits, figures, link} = data;
+  const {commits, figures, link, processors} = data;
   const LEFT = 58, RIGHT = 344, TOP = 20, BOTTOM = 130, LABEL = 58, last = commits.length - 1;
   // A content is named as one, needs more room, and has no page in the repository.
   const called = (at, letters) => (commits[at][3] ? `${commits[at][3]} ` : "") + commits[at][0].slice(0, letters);
@@ -135,7 +135,8 @@
     where.className = "sha";
     where.textContent = called(at, 10);
     if (address) where.href = address;
-    plot.readout.append(strong, where, ` ${date} ${subject}`);
+    const on = processors[plot.figure.on[index]];
+    plot.readout.append(strong, where, ` ${date} ${subject}${on ? `${subject ? "," : ""} on ${on}` : ""}`);
     plot.marks.querySelector(".pointed")?.remove();
     const circle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
     const y = yOf(plot, plot.figure.values[index]);
