@@ -67,8 +67,8 @@ struct TrendOptions {
 std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
                                      const TrendOptions& options);
 
-// Which points are told: none for who reads those in the store itself; of a series that had the same
-// value at each commit, as most have, the ends and where its verdict became another.
+// Which points are told: none for who reads those in the store itself; of a series that had the
+// same value at each commit, as most have, the ends and where its verdict became another.
 enum class Told { all, ends_of_still, none };
 nlohmann::json to_json(const std::vector<TrendSeries>& series,
                        const std::vector<std::string>& commits, Told told = Told::all);
