@@ -47,6 +47,31 @@ bool is_verb_of(std::string_view verb, std::string_view verbs) {
   return text(", ", verbs, ", ").find(text(", ", verb, ", ")) != std::string::npos;
 }
 
+Error no_such_option(std::string_view command, const std::string& given,
+                     const std::vector<OptionRow>& options) {
+  std::vector<std::string> known = {"--help"};
+  for (const OptionRow& option : options) known.push_back(text("--", option.name));
+  const auto meant = nearest(given, known);
+  return Error(Fault::bad_input, text("holdfast ", command, " has no option ", given,
+                                      meant ? text("; did you mean ", *meant, "?")
+                                            : text("; see holdfast ", command, " --help")));
+}
+
+void check_operands(const Command& command, const std::vector<std::string>& given) {
+  const std::string_view name = command.name;
+  if (given.size() < command.fewest_operands)
+    throw Error(Fault::bad_input, text("holdfast ", name, " needs ", command.operands,
+                                       "; see holdfast ", name, " --help"));
+  if (given.size() > command.most_operands)
+    throw Error(Fault::bad_input,
+                text("holdfast ", name, " does not know what to do with '",
+                     given[command.most_operands], "'; see holdfast ", name, " --help"));
+  for (const std::string& operand : given)
+    if (operand.empty())
+      throw Error(Fault::bad_input,
+                  text("holdfast ", name, ": '' is empty; give ", command.operands));
+}
+
 // What is given and would be ignored was meant otherwise.
 void refuse_idle(const Command& command, const Options& given) {
   for (const OptionRow& option : command.options) {
@@ -133,14 +158,7 @@ Options Command::parse(const std::vector<std::string>& arguments) const {
     const auto row =
         std::find_if(known_options.begin(), known_options.end(),
                      [&](const OptionRow& option) { return given == text("--", option.name); });
-    if (row == known_options.end()) {
-      std::vector<std::string> known = {"--help"};
-      for (const OptionRow& option : known_options) known.push_back(text("--", option.name));
-      const auto meant = nearest(given, known);
-      throw Error(Fault::bad_input, text("holdfast ", name, " has no option ", given,
-                                         meant ? text("; did you mean ", *meant, "?")
-                                               : text("; see holdfast ", name, " --help")));
-    }
+    if (row == known_options.end()) throw no_such_option(name, given, known_options);
     std::vector<std::string>& values = parsed.values_[std::string(row->name)];
     if (row->value.empty()) {
       if (equals != std::string::npos)
@@ -159,17 +177,7 @@ Options Command::parse(const std::vector<std::string>& arguments) const {
       throw Error(Fault::bad_input,
                   text(given, " is empty; give ", row->value, ", or leave it out"));
   }
-  const std::size_t count = parsed.operands_.size();
-  if (count < fewest_operands)
-    throw Error(Fault::bad_input,
-                text("holdfast ", name, " needs ", operands, "; see holdfast ", name, " --help"));
-  if (count > most_operands)
-    throw Error(Fault::bad_input,
-                text("holdfast ", name, " does not know what to do with '",
-                     parsed.operands_[most_operands], "'; see holdfast ", name, " --help"));
-  for (const std::string& operand : parsed.operands_)
-    if (operand.empty())
-      throw Error(Fault::bad_input, text("holdfast ", name, ": '' is empty; give ", operands));
+  check_operands(*this, parsed.operands_);
   refuse_idle(*this, parsed);
   return parsed;
 }

@@ -157,6 +157,20 @@ void drain(Descriptor& from, std::string& into) {
   }
 }
 
+// The lines that have come since; `handed_on` is where they begin. Of much that was said the end is
+// kept.
+void hand_on(const Task& task, std::string& complaints, std::size_t& handed_on) {
+  for (auto end = complaints.find('\n', handed_on); end != std::string::npos;
+       end = complaints.find('\n', handed_on)) {
+    if (task.on_line) task.on_line(std::string_view(complaints).substr(handed_on, end - handed_on));
+    handed_on = end + 1;
+  }
+  if (complaints.size() <= 2 * kept_complaints) return;
+  const std::size_t old = complaints.size() - kept_complaints;
+  complaints.erase(0, old);
+  handed_on -= std::min(handed_on, old);
+}
+
 fs::path temporary_place() {
   std::error_code problem;
   fs::path place = fs::temp_directory_path(problem);
@@ -254,17 +268,7 @@ Outcome run_task(const Task& task) {
     }
     if (outcome.ending == Ending::flooded) outcome.output.resize(most_output);
     if (*complaints.read >= 0) drain(complaints.read, outcome.complaints);
-    for (auto end = outcome.complaints.find('\n', handed_on); end != std::string::npos;
-         end = outcome.complaints.find('\n', handed_on)) {
-      if (task.on_line)
-        task.on_line(std::string_view(outcome.complaints).substr(handed_on, end - handed_on));
-      handed_on = end + 1;
-    }
-    if (outcome.complaints.size() > 2 * kept_complaints) {
-      const std::size_t old = outcome.complaints.size() - kept_complaints;
-      outcome.complaints.erase(0, old);
-      handed_on -= std::min(handed_on, old);
-    }
+    hand_on(task, outcome.complaints, handed_on);
   }
   ::kill(-child, SIGKILL);  // whatever it left behind
   outcome.seconds = seconds_since(begin);
