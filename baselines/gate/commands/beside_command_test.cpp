@@ -112,6 +112,16 @@ TEST_F(Beside, BothSidesAreKept) {
   EXPECT_THAT(times(head), testing::ElementsAre(2, 4, 6, 8, 10));
 }
 
+TEST_F(Beside, BothSidesTellOfTheMachine) {
+  builds(1e-3);
+  ASSERT_EQ(measure("ok", {"--processes=1"}).code, 0);
+  for (const fs::path& side : {kept_ / "fake_suite.json", side_}) {
+    const Quality quality = read_results(side).quality;
+    EXPECT_TRUE(quality.load.has_value()) << side;
+    EXPECT_TRUE(quality.others_fraction.has_value()) << side;
+  }
+}
+
 TEST_F(Beside, ProcessesRunInPairsFromPathsOfOneLengthAndEitherBuildBeginsSome) {
   builds(2e-3);
   const fs::path log = folder_.path() / "log";

@@ -211,6 +211,14 @@ TEST_F(RunCommand, TheHighestLoadOfTheRunIsTold) {
   EXPECT_EQ(results().quality.load, 99);
 }
 
+// A load of 1 takes minutes to decay to 0.
+TEST_F(RunCommand, TheLoadBeforeTheRunIsToldWhereNoProcessToldOne) {
+  const double before = load_average().value_or(0);
+  EXPECT_EQ(run("ok", {"--processes=1"}).code, 0);
+  const double told = results().quality.load.value();
+  EXPECT_TRUE(before < 1 || told > 0) << told << " after " << before;
+}
+
 TEST_F(RunCommand, WhoCouldGoBeforeOtherProgramsIsToldSoWhereTheyDisturbACase) {
   const std::string sentence =
       "fake_suite: other programs held up what was timed of 1 case; `holdfast doctor` says how it "
@@ -255,6 +263,13 @@ TEST_F(RunCommand, WhatWasFinishedWhenItIsKilledIsGoneOnFrom) {
   EXPECT_EQ(resumed.code, 0);
   EXPECT_THAT(resumed.complaints, HasSubstr("goes on with what an interrupted run left: 2 result"));
   expect_each_from_two_processes();
+}
+
+TEST_F(RunCommand, WhatIsLeftIsNotGoneOnFromUnasked) {
+  EXPECT_EQ(run("stop_in_case").signal, SIGTERM);
+  const Outcome again = run("ok");
+  EXPECT_EQ(again.code, 0);
+  EXPECT_THAT(again.complaints, AllOf(HasSubstr("process 1 of "), Not(HasSubstr("goes on with"))));
 }
 
 TEST_F(RunCommand, WhatIsLeftOfAnotherRunIsNotGoneOnFrom) {

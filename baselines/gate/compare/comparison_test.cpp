@@ -35,6 +35,17 @@ class Comparing : public testing::Test {
                   {toy::fake_build(folder_.path() / "the new one", head_seconds), environment_});
   }
   Comparison compared(double head_seconds) { return compare(builds(head_seconds), add, plan_); }
+  // Of two builds that answer every sample with these words.
+  Comparison compared(const std::string& words) {
+    for (const char* build : {"old", "new"}) {
+      fs::create_directories(folder_.path() / build);
+      std::ofstream(folder_.path() / build / "fake_suite")
+          << "#!/bin/sh\necho ready 3\nwhile read -r line; do case $line in batch*) echo ok;; "
+          << "*) echo " << words << ";; esac; done\n";
+    }
+    return compare(Builds({folder_.path() / "old/fake_suite"}, {folder_.path() / "new/fake_suite"}),
+                   add, plan_);
+  }
   Fault fault_of(const std::string& behaviour) {
     environment_["FAKE_SUITE"] = behaviour;
     try {
@@ -189,6 +200,20 @@ TEST_F(Comparing, ASuiteThatDiesIsIncompleteAndTellsItsLastWords) {
 TEST_F(Comparing, NonsenseIsIncomplete) {
   EXPECT_EQ(fault_of("nonsense"), Fault::incomplete);
   EXPECT_EQ(fault_of("unready"), Fault::incomplete);
+}
+
+TEST_F(Comparing, ASampleThatTookNoTimeIsNone) {
+  for (const char* words : {"0 1e-3", "1e-3 0", "-1e-3 1e-3"})
+    EXPECT_THAT([&] { compared(words); },
+                ThrowsMessage<Error>(HasSubstr(text("answered '", words, "' when asked for a "))));
+}
+
+TEST_F(Comparing, WaitsThatFellDecideNothingOfSeveralThreads) {
+  plan_.decision.clock = Clock::cpu;
+  EXPECT_EQ(compared("1e-3 2e-3 0").decision, Paired::pass);
+  const Comparison fell = compared("1e-3 2e-3 -1e-4");
+  EXPECT_EQ(fell.decision, Paired::undecided);
+  EXPECT_EQ(fell.parallelism, std::nullopt);
 }
 
 TEST_F(Comparing, ARefusalIsPassedOn) {

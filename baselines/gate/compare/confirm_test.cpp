@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
 
 #include "gate/compare/comparison.hpp"
 #include "gate/documents/build_folder.hpp"
@@ -75,6 +77,12 @@ class Confirming : public testing::Test {
   // A suite that dies as soon as it is asked.
   static void kill(const fs::path& build) {
     std::ofstream(build / "fake_suite") << "#!/bin/sh\necho falling >&2\nexit 9\n";
+  }
+  // A suite that lists its cases as the head's, and dies where it is to answer.
+  void kill_answers_of_base() const {
+    std::ofstream(plan_.base / "fake_suite")
+        << "#!/bin/sh\ncase \"$*\" in *--list=json*) exec '" << (plan_.head / "fake_suite").string()
+        << "' --list=json;; esac\necho falling >&2\nexit 9\n";
   }
   static std::string content(const fs::path& build) {
     return provenance(build / "fake_suite").content;
@@ -195,6 +203,29 @@ TEST_F(Confirming, ABaseOfTheSameContentRefutesNothing) {
                           HasSubstr("is built from the very content")));
 }
 
+TEST_F(Confirming, ABaseOfTheSameContentThatWasMeasuredBesideSpeaksOfTheMachine) {
+  builds_of_one_content(1.0001e-3);
+  accepted_from_ = "sha256:0123456789";
+  anchor_ = 8;
+  Row beside = suspect();
+  beside.standard = held_against::beside;
+  const Row row = after(beside);
+  EXPECT_EQ(row.verdict, verdict::environment);
+  EXPECT_FALSE(row.blocking);
+  EXPECT_THAT(row.sentence, HasSubstr("both builds are of one content"));
+}
+
+// The optimized variant is as fast as the base's.
+TEST_F(Confirming, ARatioThatAFasterReferenceLoweredHasDrifted) {
+  builds(1e-3);
+  std::ofstream(plan_.head / "fake_suite")
+      << "#!/bin/sh\necho ready 3\nwhile read -r line; do case $line in batch*) echo ok;; "
+         "reference) echo 1.5e-3 1e-3;; *) echo 1e-3 1e-3;; esac; done\n";
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::drift);
+  EXPECT_THAT(row.sentence, HasSubstr("first accepted value, 10, to 7."));
+}
+
 TEST_F(Confirming, ASpentBudgetLeavesItUndecided) {
   builds(1.1e-3);
   plan_.budget_seconds = 1e-6;
@@ -219,6 +250,24 @@ TEST_F(Confirming, WhatADecidedCaseDoesNotNeedIsLeft) {
   after(suspect());
   EXPECT_LT(allowance_.seconds, stretched_budget(plan_.budget_seconds, INFINITY));  // when busy
   EXPECT_GT(allowance_.seconds, plan_.budget_seconds / 2);
+}
+
+TEST_F(Confirming, WhatACaseTookBeyondItsBudgetIsMissingToTheOthers) {
+  builds(1.1e-3);
+  plan_.budget_seconds = 1e-6;
+  allowance_.seconds = -1;  // so that it does not go on
+  after(suspect());
+  EXPECT_LT(allowance_.seconds, -1);
+}
+
+// Its 14 units would take 0.7 s.
+TEST_F(Confirming, WhatAnOpenCaseUsesUpIsGivenToNoOther) {
+  builds(1.1e-3);
+  plan_.budget_seconds = 1e-6;
+  plan_.unit_seconds = 0.05;
+  allowance_.seconds = 0.3;
+  after(suspect());
+  EXPECT_LE(allowance_.seconds, 1e-9);
 }
 
 TEST_F(Confirming, EachOpenCaseHasSomeOfWhatIsLeft) {
@@ -247,6 +296,21 @@ TEST_F(Confirming, ARowResolvesWhatItsComparisonCouldHaveShown) {
   const Row undecided = after(hopeful);
   EXPECT_EQ(undecided.verdict, verdict::noisy);
   EXPECT_EQ(undecided.resolution, std::nullopt) << "a single pair bounds nothing";
+}
+
+TEST_F(Confirming, ABoundIsReplacedByWhatWasShownWhereThatIsFiner) {
+  builds(1.1e-3);
+  Row bound = suspect();
+  bound.standard = held_against::accepted;
+  bound.resolved_by = held_against::bound;
+  bound.resolution = 0.5;
+  const Row finer = after(bound);
+  EXPECT_NEAR(finer.resolution.value(), 0.02, 1e-3);
+  EXPECT_EQ(finer.resolved_by, held_against::accepted);
+  bound.resolution = 0.001;
+  const Row coarser = after(bound);
+  EXPECT_EQ(coarser.resolution, 0.001);
+  EXPECT_EQ(coarser.resolved_by, held_against::bound);
 }
 
 TEST_F(Confirming, AWarningIsNeverToldAsARegression) {
@@ -324,6 +388,23 @@ TEST_F(Confirming, AHeadThatDiesLeavesWhatWasUndecidedMissing) {
   EXPECT_THAT(notes_, IsEmpty());
 }
 
+TEST_F(Confirming, ABaseThatDiesWhereItIsToAnswerLeavesWhatWasUndecidedSo) {
+  builds(1.1e-3);
+  kill_answers_of_base();
+  const Row row = after(undecided());
+  EXPECT_EQ(row.verdict, verdict::noisy);
+  EXPECT_FALSE(row.blocking);
+  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("the base's fake_suite"), HasSubstr("falling"))));
+}
+
+TEST_F(Confirming, AHeadThatDiesLeavesAWarningMissing) {
+  builds(1.1e-3);
+  kill(plan_.head);
+  const Row row = after(suspect("time_s"));
+  EXPECT_EQ(row.verdict, verdict::missing);
+  EXPECT_TRUE(row.blocking);
+}
+
 TEST_F(Confirming, AHeadThatDiesLeavesARegressionOne) {
   builds(1.1e-3);
   kill(plan_.head);
@@ -344,6 +425,13 @@ TEST_F(Confirming, ResultsOfDeviceCodeThatIsNotTheBuildsAreNotCompared) {
   other.results.run.sources = "/elsewhere";
   EXPECT_EQ(after(suspect(), other).verdict, verdict::regression);
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("from HOLDFAST_SOURCES, not from a build")));
+}
+
+TEST_F(Confirming, DeviceCodeThatBothBuildsWouldShareIsNotCompared) {
+  builds(1.1e-3);
+  ASSERT_EQ(::setenv("HOLDFAST_SOURCES", "/elsewhere", 1), 0);
+  expect_regression(HasSubstr("gives both builds the same device code"));
+  ::unsetenv("HOLDFAST_SOURCES");
 }
 
 TEST_F(Confirming, TheReferenceIsNoSubject) {

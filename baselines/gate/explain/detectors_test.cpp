@@ -386,6 +386,15 @@ TEST(Detectors, TellOnlyOfUploadsBesideThoseThatAStepIsMadeOf) {
               HasSubstr("copies 4096 B to the device beside what it must bring and 0 B back"));
 }
 
+TEST(Detectors, TellOfUploadsThatAreTwiceWhatAStepMustBring) {
+  Results results = gpu_results();
+  optimized(results.cases.front())["h2d_bytes"] = toy::exact(4096);
+  optimized(results.cases.front())["upload_ratio"] = advisory(2);
+  const auto found = seen_in(results);
+  ASSERT_THAT(names(found), ElementsAre("transfers_in_the_loop"));
+  EXPECT_EQ(found[0].value, 2048);
+}
+
 TEST(Detectors, LetTheUploadThatAStepMustBringWait) {
   Results results = gpu_results();
   optimized(results.cases.front())["syncs"] = toy::exact(1);
@@ -404,6 +413,13 @@ TEST(Detectors, ReadTheProfileThatBelongsToTheCase) {
   ASSERT_THAT(names(found), ElementsAre("syncs_in_the_loop"));
   EXPECT_EQ(found[0].case_id, toy::step_id);
   EXPECT_EQ(found[0].device_class, "nvidia-h200");
+}
+
+TEST(Detectors, ReadNoProfileOfAnotherDeviceClass) {
+  json document = toy::gpu_profile();
+  document["overview"]["syncs"] = 1;
+  document["device_class"] = "nvidia-h100";
+  EXPECT_THAT(names(examine(gpu_results(), {toy::parsed(document)})), IsEmpty());
 }
 
 TEST(Detectors, TellTheWorstFirstAndReferencesLast) {
@@ -439,6 +455,15 @@ TEST(ExpectedFindings, AreThoseThatACaseIsListedWithAndStandBehindTheOthers) {
   for (const Detection& one :
        examine(waiting(), {}, expecting("syncs_in_the_loop", {"cuda-dry", "host"})))
     EXPECT_EQ(one.expected, std::nullopt) << one.case_id;
+}
+
+TEST(ExpectedFindings, AreNoneOfTheReference) {
+  Results results = gpu_results();
+  results.cases[0].variants["reference"].metrics["syncs"] = toy::exact(1);
+  const auto found = examine(results, {}, expecting("syncs_in_the_loop", {"cuda"}));
+  ASSERT_THAT(names(found), ElementsAre("syncs_in_the_loop"));
+  EXPECT_EQ(found[0].variant, "reference");
+  EXPECT_EQ(found[0].expected, std::nullopt);
 }
 
 TEST(ExpectedFindings, ThatNoDetectorSeesAnyMoreAreTold) {

@@ -185,6 +185,21 @@ TEST(Explain, NamesTheKernelWhoseAccessesBecameNarrower) {
               ElementsAre(StartsWith("stage moves 2.75 B in a load or store instead of 8 B: ")));
 }
 
+TEST(Explain, CountsAccessesToSharedMemoryAsWell) {
+  EXPECT_THAT(causes_of_code("shared_load_1", 0, 12),
+              ElementsAre(StartsWith("stage moves 2.75 B in a load or store instead of 8 B: ")));
+}
+
+TEST(Explain, TellsOfOtherToolsBesideWhatAKernelNeedsMoreOf) {
+  Results now = measured();
+  now.env.nvrtc = "13.1.20";
+  optimized(now).identity = "sha256:cc";
+  optimized(now).kernels[0].registers = 96;
+  EXPECT_THAT(first_cause(now),
+              AllOf(StartsWith("stage uses 96 registers instead of 40"),
+                    HasSubstr("; other tools compiled it (nvrtc 13.0.88 -> 13.1.20)")));
+}
+
 TEST(Explain, NamesTheKernelThatFillsLessOfTheDevice) {
   EXPECT_THAT(causes_of_code("occupancy", 0.5, 0.25),
               ElementsAre(StartsWith("stage has an occupancy of 0.25 instead of 0.5: less")));
@@ -285,6 +300,13 @@ TEST(Explain, DoesNotBlameTheMachineWhereTheControlStayed) {
                                       HasSubstr("the reference moved by only +1 %")));
 }
 
+TEST(Explain, DoesNotBlameTheMachineForALossOfWhichTheControlHadAThird) {
+  Results now = measured();
+  slow_down(now, 1.04, 1.012);
+  EXPECT_THAT(first_cause(now), AllOf(Not(HasSubstr("the machine, not the code")),
+                                      HasSubstr("the reference moved by only +1.2 %")));
+}
+
 TEST(Explain, DoesNotBlameTheMachineWhereTheCodeChanged) {
   Results now = measured();
   slow_down(now, 1.2, 1.2);
@@ -336,6 +358,18 @@ TEST(Explain, TellsWhatFailsTheGateBeforeOtherMachineCode) {
   judged.rows.front().blocking = true;
   judged.rows.front().sentence = "estimate_ratio is 1.2, above the bound of 1.01";
   EXPECT_THAT(causes(judged).front().sentence, StartsWith("estimate_ratio is 1.2"));
+}
+
+TEST(Explain, SaysOfABlockingIdentityWhatMadeTheOtherCode) {
+  Results now = measured();
+  optimized(now).identity = "sha256:cc";
+  Evidence judged = evidence(measured(), now);
+  judged.rows.push_back({toy::step_id, "nvidia-h200", "optimized", "identity"});
+  judged.rows.front().verdict = "REGRESSION";
+  judged.rows.front().blocking = true;
+  judged.rows.front().sentence = "identity is another";
+  EXPECT_THAT(causes(judged).front().sentence,
+              StartsWith("other machine code in the optimized variant"));
 }
 
 TEST(Explain, PutsOtherCodeOfOtherToolsDownToTheTools) {

@@ -221,6 +221,14 @@ TEST_F(History, DeviceCodeFromOutsideTheBuildIsRefusedAndNothingIsWritten) {
   EXPECT_FALSE(fs::exists(store_));
 }
 
+TEST_F(History, ACustomRunIsRefusedAndNothingIsWritten) {
+  Results custom = run_of();
+  custom.run.custom = {"--size=9"};
+  measure(custom);
+  EXPECT_THAT([&] { append(); }, ThrowsMessage<Error>(HasSubstr("is a custom run (--size=9 ...)")));
+  EXPECT_FALSE(fs::exists(store_));
+}
+
 TEST_F(History, ResultsThatAreNotWhatTheirPlaceSaysAreRefusedAndNothingIsWritten) {
   const auto refused = [&](const char* device_class, const char* because) {
     Results elsewhere = run_of();
@@ -389,6 +397,12 @@ TEST_F(History, TheLastRunsAreThoseOfTheSameSuiteMachineAndTools) {
     if (day == 4) results.env.fingerprint = "sha256:other";
     append(results);
   }
+  Results of_another_suite = run_of("c4", "2026-11-04T18:00:00Z", 9);
+  of_another_suite.suite = "other";
+  of_another_suite.cases[0].id = "other/step/f64";
+  fs::remove(root_ / "cuda-dry-sm_90" / "toy.json");
+  write_file(root_ / "cuda-dry-sm_90" / "other.json", canonical(to_json(of_another_suite)));
+  ASSERT_EQ(append().runs, 1u);
   std::vector<double> launches;
   for (const HistoryLine& line : last_runs(store_, run_of("c5", "2026-11-05T12:00:00Z"), 2))
     if (line.metric == "launches") launches.push_back(line.value);

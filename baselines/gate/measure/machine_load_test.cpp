@@ -92,6 +92,11 @@ TEST_F(SyntheticMachine, WaitingForMemoryIsToldAndSpoilsTheRun) {
   EXPECT_FALSE(quality.valid);
 }
 
+TEST_F(SyntheticMachine, WaitsForMemoryAreToldInMicroseconds) {
+  tell("proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=2500000\nfull x\n");
+  EXPECT_DOUBLE_EQ(*machine_state(folder_.path()).memory_stall_seconds, 2.5);
+}
+
 TEST_F(SyntheticMachine, TheLeastClockOfTheFastestCpuCountsWhileOneComputes) {
   const auto clocks = [&](int first, int second) {
     tell("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", text(first, "\n"));

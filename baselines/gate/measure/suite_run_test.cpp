@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "gate/measure/instruction_counts.hpp"
+
 namespace holdfast::gate {
 namespace {
 
@@ -33,6 +35,23 @@ class SuiteRuns : public testing::Test {
 
 TEST_F(SuiteRuns, EachCaseHasTheFewestProcessesAtLeast) {
   EXPECT_EQ(run().most_processes(), 3);
+}
+
+TEST(CountedRuns, HaveTheCountOfTheReferenceToo) {
+  ListedCase listed;
+  listed.id = "toy/step/f64";
+  listed.devices["host"] = {instructions_metric};
+  const Metric counted = {.kind = "exact", .value = 1e6};
+  const Metric promised = {.kind = "exact", .reason = "yet"};
+  Results results;
+  CaseResult& result = results.cases.emplace_back();
+  result.id = listed.id;
+  result.status = "ok";
+  result.variants["optimized"].metrics[instructions_metric] = counted;
+  result.variants["reference"].metrics[instructions_metric] = promised;
+  EXPECT_FALSE(is_counted(results, {listed}));
+  result.variants["reference"].metrics[instructions_metric] = counted;
+  EXPECT_TRUE(is_counted(results, {listed}));
 }
 
 TEST_F(SuiteRuns, NoProcessBeginsAfterTheBudgetButTheFirst) {
