@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "gate/accept/listed.hpp"
 #include "gate/accept/prune.hpp"
 #include "gate/accept/ratchet.hpp"
 #include "gate/base/patch.hpp"
@@ -391,6 +392,18 @@ TEST(Acceptance, AnotherDayOfTheSameCodeJoinsWithItsReason) {
   EXPECT_THAT(after_undecided({undecided(10, "aa"), undecided(14, "bb")}).medians, ElementsAre(14));
 }
 
+// It may be of the code of other cases, too.
+TEST(Acceptance, OfWhatACaseMeasuresBesideItsSpeedupNoCodeIsKnownToBeTheSame) {
+  const auto measured = [](double seconds) {
+    Results results = undecided(10, "aa");
+    toy::metric(results, "case", "handover_s") = {
+        .kind = "time", .processes = {seconds}, .median = seconds, .mad_between = 0, .samples = 80};
+    return results;
+  };
+  const Baseline accepted = after({measured(50e-9), measured(90e-9)}, "why");
+  EXPECT_THAT(accepted.entries.at("toy/step/n:64/f64|case|handover_s").medians, ElementsAre(90e-9));
+}
+
 TEST(Acceptance, CodeThatWasAcceptedLaterThanATimeIsNotItsOwn) {
   std::optional<Baseline> baseline;
   const auto take = [&](Results run, const char* utc, bool counts_only) {
@@ -565,6 +578,43 @@ TEST(Acceptance, OnlyTheGateTierEnters) {
   const Baseline baseline = accept(results, std::nullopt, policy()).baseline;
   EXPECT_TRUE(baseline.entries.contains(launches_key));
   EXPECT_FALSE(baseline.entries.contains("toy/sum/n:64/f64|optimized|launches"));
+}
+
+// What a list promises, accepted after what another one did.
+Acceptable promised(const List& list, const Policy& policy,
+                    const std::optional<Baseline>& before = {}) {
+  Acceptable accepted;
+  accept_listed(toy::host(), list, policy, before, "why", accepted);
+  return accepted;
+}
+
+TEST(Acceptance, ALimitThatIsListedNoMoreAsksWhy) {
+  List list = toy::list();
+  const Baseline before = promised(list, policy()).baseline;
+  list.cases.front().limit.reset();
+  const Acceptable accepted = promised(list, policy(), before);
+  EXPECT_FALSE(accepted.baseline.limits.contains(toy::step_id));
+  ASSERT_EQ(accepted.changes.size(), 1u);
+  EXPECT_EQ(accepted.changes.front().key, "toy/step/n:64/f64|case|limit");
+  EXPECT_EQ(accepted.changes.front().asks_why, "removed");
+}
+
+TEST(Acceptance, ABoundedMetricOfACaseThatGatesNoMoreAsksWhy) {
+  std::string rules = toy::policy_text;
+  rules.replace(rules.find("\"rules\": ["), 10,
+                R"("rules": [{"match": "toy/**", "metric": "floor_fraction",
+                              "bound": {"min": 0.1, "source": "a toy's"}},)");
+  List list = toy::list();
+  for (ListedCase& listed : list.cases) listed.devices["host"].push_back("floor_fraction");
+  const Baseline before = promised(list, policy(rules)).baseline;
+  EXPECT_THAT(before.bounded->at(toy::step_id), ElementsAre("floor_fraction"));
+  list.cases.front().tier = "full";
+  const Acceptable accepted = promised(list, policy(rules), before);
+  EXPECT_FALSE(accepted.baseline.bounded->contains(toy::step_id));
+  EXPECT_TRUE(accepted.baseline.bounded->contains(toy::sum_id));
+  ASSERT_EQ(accepted.changes.size(), 1u);
+  EXPECT_EQ(accepted.changes.front().key, "toy/step/n:64/f64|case|floor_fraction");
+  EXPECT_EQ(accepted.changes.front().asks_why, "removed");
 }
 
 TEST(Acceptance, AdvisoryMetricsDoNotEnter) {

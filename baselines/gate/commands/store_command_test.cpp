@@ -215,6 +215,29 @@ TEST_F(StoreCommand, PruneKeepsTheLimitOfACaseThatIsListedHere) {
   EXPECT_EQ(read_baseline(baseline(toy::dry())).limits.size(), 2u);
 }
 
+TEST_F(StoreCommand, PruneKeepsAFileOfWhichOnlyLimitsAreLeft) {
+  accepted(toy::dry());
+  List list = toy::list();
+  for (ListedCase& listed : list.cases) listed.tier = "full";
+  write_file(lists_ / "toy.list.json", canonical(to_json(list)));
+  expect_output(prune({"--yes"}), 0, HasSubstr("20 of 22 entries go"));
+  ASSERT_TRUE(std::filesystem::exists(baseline(toy::dry())));
+  EXPECT_EQ(read_baseline(baseline(toy::dry())).limits.size(), 2u);
+}
+
+TEST_F(StoreCommand, PruneKnowsTheMetricsOfEachSuiteOfTheBuild) {
+  accepted(toy::dry());
+  for (const char* suite : {"other", "zoo"}) {
+    List list = toy::list();
+    list.suite = suite;
+    list.cases.resize(1);
+    list.cases.front().id = text(suite, "/step/n:64/f64");
+    list.cases.front().devices = {{"cuda-dry", {"peak_bytes"}}};
+    write_file(lists_ / text(suite, ".list.json"), canonical(to_json(list)));
+  }
+  expect_output(prune(), 0, HasSubstr("every entry has its case and metric"));
+}
+
 TEST_F(StoreCommand, PruneLeavesSuitesAloneThatTheBuildDoesNotHave) {
   accepted(toy::dry());
   std::filesystem::rename(baseline(toy::dry()),

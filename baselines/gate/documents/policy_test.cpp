@@ -121,6 +121,41 @@ TEST(Policy, MoreSuspectsThanThePolicySaysAreTheMachine) {
               ThrowsMessage<Error>(HasSubstr("lies between 1 and 1000000")));
 }
 
+Policy held_to(const Policy& before, const Policy& now) {
+  return now.held_to({.policy = std::make_shared<const Policy>(before)});
+}
+
+TEST(Policy, OfAChangeAllowsNoMoreSuspectsThanItsMergeBaseDoes) {
+  const Policy few = with_more("", R"("most_suspects": 3, )"),
+               many = with_more("", R"("most_suspects": 20, )");
+  EXPECT_EQ(held_to(few, many).most_suspects(), 3u);
+  EXPECT_EQ(held_to(many, few).most_suspects(), 3u);
+}
+
+TEST(Policy, OfAMergeBaseHoldsWhatIsNewForTheVariantsOfItsRulesAlone) {
+  const Policy before = with(R"({"match": "toy/**", "variant": "reference",
+                                 "metric": "peak_bytes", "tolerance": 0.2})"),
+               now = with(R"({"match": "toy/**", "metric": "peak_bytes", "tolerance": 0.1})");
+  const Policy held = held_to(before, now);
+  EXPECT_EQ(of(held, "peak_bytes", "reference").tolerance, 0.2);
+  EXPECT_EQ(of(held, "peak_bytes", "optimized").tolerance, 0.1);
+}
+
+TEST(Policy, OfAChangeAddsItsSumsToThoseOfItsMergeBase) {
+  const auto at_most = [](const char* sum, int most) {
+    return text(R"({"match": "toy/**", "metric": ")", sum, R"(", "bound": {"max": )", most,
+                R"(, "source": "s"}})");
+  };
+  const std::string old = "launches+peak_bytes", added = "launches+registers_max";
+  const Policy held = held_to(with(at_most(old.c_str(), 9)),
+                              with(at_most(old.c_str(), 99) + ", " + at_most(added.c_str(), 5)));
+  const std::vector<Sum> sums = held.sums(toy::step_id, "cuda-dry-sm_90", "optimized");
+  ASSERT_EQ(sums.size(), 2u);
+  EXPECT_EQ(sums[0].name, old);
+  EXPECT_EQ(sums[0].standard.bounds.front()->bound->max, 9.0);
+  EXPECT_EQ(sums[1].name, added);
+}
+
 TEST(Compilers, DifferInThePatchLevelWhereTheFirstNumberIsTheSame) {
   EXPECT_TRUE(differ_in_patch_level("g++ 12.2.0", "g++ 12.3.0"));
   EXPECT_FALSE(differ_in_patch_level("g++ 12.2.0", "g++ 12.2.0"));
@@ -195,6 +230,14 @@ TEST(Policy, ARuleThatMatchesNothingIsAnErrorWithItsLine) {
       ThrowsMessage<Error>(HasSubstr(": this rule matches nothing: no suite lists toy/absent/**")));
 }
 
+TEST(Policy, AWaiverThatMatchesNothingIsAnErrorToo) {
+  const Policy policy = with("", R"({"match": "toy/absent/**", "metric": "launches",
+                                     "until": "2026-11-21", "why": "known"})");
+  EXPECT_THAT([&] { policy.check_against({toy::list()}, true); },
+              ThrowsMessage<Error>(
+                  HasSubstr(": this waiver matches nothing: no suite lists toy/absent/**")));
+}
+
 TEST(Policy, AMetricThatTheDeviceDoesNotListMatchesNothing) {
   const Policy policy =
       with(R"({"match": "toy/**", "device": "host-*", "metric": "launches", "tolerance": 1})");
@@ -252,6 +295,22 @@ TEST(Policy, AnExpiredWaiverIsAnErrorAndOneOfTodayIsNot) {
   EXPECT_EQ(of(until("2026-11-21"), "launches").waiver->why, "known");
   EXPECT_THAT([&] { until("2026-11-20"); },
               ThrowsMessage<Error>(HasSubstr("expired on 2026-11-20")));
+}
+
+TEST(Policy, AnExpiredWaiverOfAnEarlierPolicyWaivesNothing) {
+  const auto earlier = [](const std::string& until) {
+    std::string content = toy::policy_text;
+    const std::string none = "\"waivers\": []";
+    content.replace(content.find(none), none.size(),
+                    text(R"("waivers": [{"match": "toy/**", "metric": "launches", "until": ")",
+                         until, R"(", "why": "known"}])"));
+    return Policy::of({{.name = "common.json", .place = "common.json", .content = content}}, today,
+                      Policy::Age::earlier)
+        .with(toy::metrics());
+  };
+  EXPECT_TRUE(of(earlier("2026-11-21"), "launches").waiver);
+  EXPECT_FALSE(of(earlier("2026-11-20"), "launches").waiver);
+  EXPECT_THAT(earlier("2026-11-20").reasons(), Contains("known"));
 }
 
 TEST(Policy, AWaiverNeedsADateAndAReason) {

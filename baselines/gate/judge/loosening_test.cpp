@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 
 #include "gate/base/shown_text.hpp"
+#include "gate/judge/bounded.hpp"
+#include "gate/judge/merge_base.hpp"
+#include "gate/testing/toy_root.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -167,6 +170,71 @@ TEST(Loosening, OfALimitThatOtherRunsMadeWiderIsNoneUpToTwice) {
                 entry.mad_between = 0.3;
               }),
               ElementsAre("limit", "drift limit"));
+}
+
+// The toy's policy with rules, and with what it says is removed.
+Policy with(const std::string& rules, const std::string& removed = "") {
+  std::string content = toy::policy_text;
+  content.replace(content.find("\"rules\""), std::string::npos,
+                  text("\"rules\": [", rules, "], \"waivers\": [], \"removed\": [", removed, "]}"));
+  return toy::policy(content);
+}
+
+TEST(Loosening, IsExcusedByAnOldRemovalOfTheVerySameAlone) {
+  const auto removing = [](const char* match, const char* device, const char* variant,
+                           const char* metric) {
+    return with("",
+                text(R"({"match": ")", match, R"(", "device": ")", device, R"(", "variant": ")",
+                     variant, R"(", "metric": ")", metric, R"(", "why": "the step does it now"})"));
+  };
+  const Policy before = removing("toy/sum/**", "host-*", "optimized", "launches");
+  const auto reason = [&](const Policy& now) {
+    return reason_of(&now.removals().front(), &before);
+  };
+  EXPECT_EQ(reason(before), "the step does it now");
+  EXPECT_EQ(reason(removing("toy/**", "host-*", "optimized", "launches")), "");
+  EXPECT_EQ(reason(removing("toy/sum/**", "*", "optimized", "launches")), "");
+  EXPECT_EQ(reason(removing("toy/sum/**", "host-*", "reference", "launches")), "");
+  EXPECT_EQ(reason(removing("toy/sum/**", "host-*", "optimized", "*")), "");
+}
+
+// No list of here tells how strict its oracles are.
+TEST(Loosening, OfALimitIsToldOfASuiteThatIsNotBuiltUnlessAllAre) {
+  const std::string place = "devices/cuda-dry-sm_90/other.json";
+  Baseline before{.device_class = "cuda-dry-sm_90"};
+  before.limits["other/step/n:64/f64"].value = 1e-12;
+  Baseline after = before;
+  after.limits["other/step/n:64/f64"].value = 1e-6;
+  const MergeBase base{.baselines = {{place, before}}};
+  const Policy own = toy::policy();
+  const Aliases aliases;
+  const Baselines now = {{place, after}};
+  const std::vector<List> lists = {toy::list()};
+  const std::map<std::string, Fingerprint> measured;
+  ChangeSet change{
+      .policy = own, .aliases = aliases, .baselines = now, .lists = lists, .measured = measured};
+  const std::vector<RuleChange> rows = edited_values(base, change);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows.front().rule, "limit of the error, for other/step/n:64/f64");
+  EXPECT_TRUE(rows.front().loosens);
+  change.complete = true;
+  EXPECT_THAT(edited_values(base, change), IsEmpty()) << "its values are told to be gone";
+}
+
+TEST(BoundsAlone, HoldAMetricOfWhichNoAcceptedValueGates) {
+  const auto held = [](const std::string& rules, const char* metric, const char* kind) {
+    return is_bounded_alone(with(rules), toy::step_id, "host-x86_64-v4-2t", metric, kind);
+  };
+  const std::string most =
+      R"({"match": "toy/**", "metric": "peak_bytes", "bound": {"max": 9, "source": "s"}})";
+  const std::string off = R"(, {"match": "toy/**", "metric": "peak_bytes", "gate": "off"})";
+  EXPECT_FALSE(held(most, "peak_bytes", "exact"));
+  EXPECT_TRUE(held(most + off, "peak_bytes", "exact"));
+  const std::string sum = R"({"match": "toy/**", "metric": "floor_fraction+peak_bytes",
+                              "bound": {"max": 9, "source": "s"}})";
+  EXPECT_TRUE(held(sum, "floor_fraction", "advisory"));
+  EXPECT_FALSE(held(sum, "peak_bytes", "exact"));
+  EXPECT_FALSE(held(sum, "compile_s", "advisory"));
 }
 
 }  // namespace

@@ -283,6 +283,20 @@ TEST(JudgePart, WhatTheChangeItselfAcceptsMustBeThere) {
   EXPECT_EQ(verdict.exit, 3);
 }
 
+// Nothing of this processor was accepted before the change.
+TEST(JudgePart, WhatTheChangeLeavesOutOfTheTimesThatItAcceptsIsMissing) {
+  Part judged = part(toy::host(), toy::host());
+  judged.proposed = judged.baseline;
+  judged.proposed->entries.erase(entry_key(toy::step_id, case_variant, "speedup"));
+  std::erase_if(judged.baseline->entries, [](const auto& held) {
+    return metric_of(held.first) == "speedup" || metric_of(held.first) == "time_s";
+  });
+  ASSERT_FALSE(has_times(*judged.baseline));
+  const PartVerdict verdict = judge(judged);
+  EXPECT_TRUE(row(verdict, "speedup", "case").blocking);
+  EXPECT_EQ(verdict.exit, 3);
+}
+
 // A run of a host with a speedup of 10 beside a base whose processes had these.
 Part below_a_bound_beside(std::vector<double> base) {
   Part judged = part(toy::host(), toy::host());

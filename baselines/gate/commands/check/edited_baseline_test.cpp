@@ -82,6 +82,22 @@ TEST_F(EditedBaseline, NoReasonAndAnOldOneAreNoReason) {
   }
 }
 
+TEST_F(EditedBaseline, AReasonThatAProcessorsValuesHadBeforeIsAnOldOne) {
+  accepted(toy::host());
+  edit(toy::host(), [](Baseline& edited) {
+    edited.processors.begin()->second.at("toy/step/n:64/f64|case|speedup").accepted.why =
+        "a slower host";
+  });
+  begin();
+  edit(toy::host(), [](Baseline& edited) {
+    Entry& entry = edited.entries.at("toy/step/n:64/f64|optimized|peak_bytes");
+    entry.value = 5000.0;
+    entry.accepted.why = "a slower host";
+  });
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  accepted value of peak_bytes"));
+}
+
 // Change by change: the first edits what nobody measures, the next one profits.
 TEST_F(EditedBaseline, AWorseValueThatIsMeasuredAsBeforeNeedsAReason) {
   const auto worse = [](const char* why) {

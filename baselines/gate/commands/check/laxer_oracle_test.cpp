@@ -90,6 +90,26 @@ TEST_F(LaxerOracle, IsNoneForAReasonOfBefore) {
   EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error"));
 }
 
+TEST_F(LaxerOracle, IsNotExcusedByTheReasonOfALimitThatIsLessLax) {
+  measure();
+  edit(toy::host(), [](Baseline& edited) {
+    Entry& limit = edited.limits.at("toy/step/n:64/f64");
+    limit.value = 1e-9;
+    limit.accepted.why = "the oracle has nine digits";
+  });
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64: "
+                                 "1e-12 -> 1e-06"));
+}
+
+TEST_F(LaxerOracle, IsNotHiddenByAnErrorBelowZero) {
+  listed_ = toy::list();
+  host_.cases.front().check = toy::host().cases.front().check;
+  host_.cases.front().check.error = -1;
+  measure();
+  expect_complaint(judge(), 2, HasSubstr("'error' is a distance, and not negative"));
+}
+
 // Change by change: the first edits what is accepted, the next one the oracle.
 TEST_F(LaxerOracle, IsNotMadeReadyByAChangeBefore) {
   edit([](Baseline& edited) { edited.limits.at("toy/step/n:64/f64").value = 1.; });

@@ -107,6 +107,19 @@ TEST_F(WhoJudges, ABoundOnASumHoldsWhereTheChangeTightensItAndWhereItTakesItOut)
   EXPECT_EQ(verdict().counts["REGRESSION"], 1) << output_;
 }
 
+TEST_F(WhoJudges, ABoundOnASumThatTheChangeTakesOutHoldsAndSaysSo) {
+  const std::string at_most_43 =
+      R"("rules": [{"match": "toy/step/**", "variant": "optimized",
+                    "metric": "launches+registers_max",
+                    "bound": {"max": 43, "source": "a sum's"}},)";
+  policy(no_rules_yet, at_most_43);
+  begin();
+  policy(at_most_43, no_rules_yet);
+  EXPECT_EQ(judge(), 1);
+  EXPECT_THAT(output_, AllOf(HasSubstr("is 44, above the bound of 43 (a sum's)"),
+                             HasSubstr("this change lets it pass, and gives no reason")));
+}
+
 TEST_F(WhoJudges, MoreSuspectsBeforeAllAreExcusedAreALoosening) {
   policy(no_rules_yet, R"("most_suspects": 20, "rules": [)");
   begin();
@@ -288,7 +301,7 @@ TEST_F(WhoJudges, ReasonsOfWhiteSpaceAreNone) {
   EXPECT_EQ(judge(), 0) << "a letter of any script is seen: " << output_ << complaints_;
 }
 
-TEST_F(WhoJudges, ARuleOfTheMergeBaseThatMatchesNothingIsALoosening) {
+TEST_F(WhoJudges, ARuleOfTheMergeBaseThatMatchesNothingIsALooseningUntilItsMetricIsRemoved) {
   Results now = toy::dry();
   List listed = toy::list();
   for (ListedCase& one : listed.cases) std::erase(one.devices.at("cuda-dry"), "launches");
@@ -300,6 +313,13 @@ TEST_F(WhoJudges, ARuleOfTheMergeBaseThatMatchesNothingIsALoosening) {
   store_as_listed(now, listed);
   EXPECT_EQ(judge(), 3);
   EXPECT_THAT(output_, HasSubstr("a rule -> matches nothing any more"));
+  policy(no_waivers, R"("waivers": [],
+ "removed": [{"match": "toy/**", "metric": "barriers", "why": "none is left"}])");
+  EXPECT_EQ(judge(), 3) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  toy/step/** launches")) << "that is of another metric";
+  policy("barriers", "launches");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("ACCEPTED  toy/step/** launches"));
 }
 
 TEST_F(WhoJudges, ANewCaseIsJudgedByTheChangesOwnRulesAndListed) {
@@ -375,6 +395,50 @@ TEST_F(WhoJudges, ANameOfAnotherSizeIsALooseningUntilItSaysWhy) {
                    HasSubstr("'why' is a reason, and is empty"));
   expect_complaint(judge_alias(R"(, "why": {"toy/sum/n:64/f64": "none such"}})"), 2,
                    HasSubstr("toy/sum/n:64/f64"));
+}
+
+TEST_F(WhoJudges, ANameOfAnotherSizeIsNotExcusedByTheReasonOfAnOlderOne) {
+  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
+ "aliases": {"toy/total/n:8/f64": "toy/sum/n:64/f64"},
+ "why": {"toy/total/n:8/f64": "n counts rows now"}})");
+  begin();
+  Results now = toy::dry();
+  List listed = toy::list();
+  listed.cases.front().id = now.cases.front().id = "toy/step/n:8/f64";
+  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
+ "aliases": {"toy/total/n:8/f64": "toy/sum/n:64/f64", "toy/step/n:64/f64": "toy/step/n:8/f64"},
+ "why": {"toy/total/n:8/f64": "n counts rows now", "toy/step/n:64/f64": "n counts rows now"}})");
+  store_as_listed(now, listed);
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  alias of toy/step/n:64/f64"));
+}
+
+TEST_F(WhoJudges, AnAliasMayGoOnceItsValuesHaveTheNewName) {
+  Results now = toy::dry();
+  List listed = toy::list();
+  listed.cases.front().id = now.cases.front().id = "toy/stride/n:64/f64";
+  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
+ "aliases": {"toy/step/n:64/f64": "toy/stride/n:64/f64"}})");
+  policy("toy/step/**", "toy/stride/**");
+  store_as_listed(now, listed);
+  begin();
+  ASSERT_EQ(accept(), 0) << complaints_;
+  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1", "aliases": {}})");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  toy::metric(now, "optimized", "launches") = toy::exact(5);
+  store_as_listed(now, listed);
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("rose from 4 to 5"));
+}
+
+TEST_F(WhoJudges, AliasesThatGitKnowsAndThatAreGoneAreIncomplete) {
+  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
+ "aliases": {"toy/old/n:64/f64": "toy/step/n:64/f64"}})");
+  begin();
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  std::filesystem::remove(baselines_ / "aliases.json");
+  expect_complaint(judge(), 3, HasSubstr("aliases.json: git's index has the file"));
+  expect_complaint(check(), 3, HasSubstr("aliases.json: git's index has the file"));
 }
 
 TEST_F(WhoJudges, AnotherSizeInTwoStepsIsOne) {
