@@ -55,7 +55,7 @@ std::optional<Results> beside(const fs::path& directory, const Results& results,
                               const std::string& id) {
   const fs::path file = base_side(directory / results.env.device_class, results.suite);
   if (!results.run.beside || !fs::exists(file)) return std::nullopt;
-  const Results base = read_results(file);
+  Results base = read_results(file);
   const CaseResult* found = base.run.id == results.run.id ? find_result(base, id) : nullptr;
   if (!found || found->status != "ok" || is_wrong(*found, base.env.device_name))
     return std::nullopt;
