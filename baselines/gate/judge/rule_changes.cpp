@@ -213,16 +213,20 @@ class Table {
     }
   }
 
+  // To its suite; which cases have it the list does not tell of all metrics.
+  bool is_known(const EntryName& name) const {
+    const auto list = std::ranges::find(change_.lists, suite_of(name.case_id), &List::suite);
+    return list == change_.lists.end() || list->metrics.contains(name.metric);
+  }
+
   std::string lost_how(const EntryName& name, const Accepted& accepted) const {
     if (const auto at = cases_.find(name.case_id); at != cases_.end()) {
       const ListedCase& listed = *at->second;
       if (!tier_includes("gate", listed.tier))
         return text("of the tier ", listed.tier, ", which does not gate");
       const std::string kind = kind_of_class(accepted.device_class);
-      const auto names = listed.devices.find(kind);
-      if (names == listed.devices.end()) return text("not run on ", kind, " any more");
-      if (!accepted.is_measured && std::ranges::count(names->second, name.metric) == 0)
-        return "listed no more";
+      if (!listed.devices.contains(kind)) return text("not run on ", kind, " any more");
+      if (!accepted.is_measured && !is_known(name)) return "no such metric";
     } else if (change_.complete || has_suite(change_.lists, suite_of(name.case_id))) {
       return "no such case";
     }
