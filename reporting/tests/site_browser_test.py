@@ -11,7 +11,7 @@ from browser import luminance
 from holdfast_report.site import addresses
 from planted_history import DRIFT_CASE, HOST, sha, write
 from site_browser import Browser
-from site_place import REPOSITORY, SitePlace
+from site_place import REPOSITORY, SitePlace, fleet_of_two
 
 pytestmark = pytest.mark.slow
 
@@ -110,12 +110,7 @@ def test_pointer_and_keys_say_commit_and_value_and_a_click_leads_to_the_commit(
 
 
 def test_of_a_fleet_a_point_says_its_processor(chromium: str, tmp_path: Path) -> None:
-    place = SitePlace(tmp_path, commits=12, cases=1)
-    for run in place.runs:
-        if run.device_class == HOST and run.number % 3 == 0:
-            run.processor = "GenuineIntel-6-167"
-    write(place.store, place.runs)
-    place.draw()
+    place = fleet_of_two(tmp_path)
     found = Browser(chromium, place.site, tmp_path, place.planted).does(f"""
     const frame = await open(`${{site}}/{addresses.of_case(DRIFT_CASE)}`, 900), page = frame.contentDocument, own = frame.contentWindow;
     const figure = page.querySelector("[id^='{HOST}']"), svg = figure.querySelector("svg"), said = [];

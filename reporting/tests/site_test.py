@@ -17,7 +17,7 @@ from holdfast_report.site.levels import Change, Drift, creep_of
 from holdfast_report.site.pages import TEMPLATES
 from holdfast_report.units import BYTES, SECONDS
 from planted_history import DRIFT_CASE, HOST, STEP_CASE, history, sha, write
-from site_place import REPOSITORY, Links, SitePlace, data_of, trend_of
+from site_place import REPOSITORY, Links, SitePlace, data_of, fleet_of_two, trend_of
 
 STEP_PAGE = "case/cubed_sphere_swe/rk4_step/n=48/f64.html"
 UNGATED = "140 of 160 times and ratios not gated here"
@@ -245,12 +245,7 @@ def test_machines_of_a_fleet_that_take_turns_are_told_once_each_way(tmp_path: Pa
 
 
 def test_a_value_says_its_processor_where_others_are_of_another(tmp_path: Path) -> None:
-    place = SitePlace(tmp_path, commits=12, cases=1)
-    for run in place.runs:
-        if run.device_class == HOST and run.number % 3 == 0:
-            run.processor = "GenuineIntel-6-167"
-    write(place.store, place.runs)
-    place.draw()
+    place = fleet_of_two(tmp_path)
     data = data_of(place.text(addresses.of_case(DRIFT_CASE)))
     assert data["processors"] == ["AuthenticAMD-26-2", "GenuineIntel-6-167"]
     for figure in data["figures"]:

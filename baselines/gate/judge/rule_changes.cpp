@@ -157,11 +157,11 @@ class Table {
     const Entries* now;  // null where the change has none
     std::string device_class;
     std::string whose;
-    bool is_measured;  // here, where what was measured misses what is listed no more
+    bool is_measured;  // here, so that the run itself misses what is gone
   };
 
-  // Accepted values that the change takes out, that a class which nobody measured here would miss,
-  // or whose case gates no more.
+  // Accepted values that the change takes out, whose metric their suite has no more, or whose case
+  // gates no more.
   void look_for_lost_values() {
     for (const auto& [place, baseline] : base_.baselines) {
       const auto now = change_.baselines.find(place);
