@@ -85,6 +85,7 @@ class Run(Record):
     content: str
     git: Git
     processes: int
+    binary: str | None = None  # hash of the suite's bytes
     sources: str | None = None
     custom: list[str] = []
     beside: str | None = None  # content of the build in turn with which it was measured

@@ -104,6 +104,8 @@ TEST_F(Beside, BothSidesAreKept) {
   EXPECT_EQ(base.run.id, head.run.id);
   EXPECT_EQ(base.run.content, "sha256:ba5e");
   EXPECT_EQ(head.run.content, "sha256:4ead");
+  EXPECT_EQ(head.run.binary, sha256(read_file(head_ / "bin" / "fake_suite")));
+  EXPECT_EQ(base.run.binary, sha256(read_file(base_ / "bin" / "fake_suite")));
   EXPECT_EQ(base.list_hash, sha256(read_file(kept_ / "base" / "fake_suite.list.json")));
   const auto times = [](const Results& results) {
     return results.cases[0].variants.at("optimized").metrics.at("time_s").processes;
@@ -685,6 +687,25 @@ TEST_F(Beside, ASideOfAnotherBuildThanTheOneThatConfirmsIsRefused) {
   const Outcome outcome = confirm();
   EXPECT_EQ(outcome.code, 3);
   EXPECT_THAT(outcome.complaints, HasSubstr("measured from other content than"));
+}
+
+TEST_F(Beside, ABaseThatWasBuiltByOtherFlagsSinceItWasMeasuredIsRefused) {
+  builds(1e-3);
+  ASSERT_EQ(measure().code, 0);
+  build(base_, 1.5e-3, "ba5e");
+  const Outcome outcome = confirm();
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.complaints, HasSubstr("measured from another build of its content than"));
+}
+
+TEST_F(Beside, AHeadThatWasBuiltByOtherFlagsSinceItWasMeasuredClearsNoSuspect) {
+  builds(1.5e-3);
+  ASSERT_EQ(measure().code, 0);
+  EXPECT_EQ(confirm().code, 1);
+  build(head_, 1e-3, "4ead");
+  const Outcome outcome = confirm();
+  EXPECT_EQ(row().verdict, "WARN");  // as screening said
+  EXPECT_THAT(outcome.output, HasSubstr("measured from another build of its content than"));
 }
 
 TEST_F(Beside, ASuiteThatTheBaseDoesNotHaveRunsAlone) {

@@ -34,11 +34,8 @@ std::string hindrance(const ConfirmPlan& plan, const Part& part) {
   if (!fs::exists(head))
     return text(plan.head.string(), " has no suite ", results.suite,
                 "; name the folder of the build that was measured with --lists");
-  const std::string built = provenance(head).content;
-  if (built != results.run.content)
-    return text("the results were measured from other content than ", head.string(),
-                " is built from; measure again");
-  return "";
+  const std::string why = not_of_binary(results.run, head);
+  return why.empty() ? "" : text("the results were ", why, "; measure again");
 }
 
 bool times_case(const List& list, const std::string& device, const std::string& case_id) {

@@ -39,8 +39,9 @@ class Confirming : public testing::Test {
   Allowance allowance_{.comparisons = 1000};
   std::vector<std::string> notes_;
   std::string policy_ = toy::policy_text;
-  std::optional<std::string> accepted_from_ = {};  // a content; by default the base's
-  double anchor_ = 10;                             // of the speedup, which was accepted as 10
+  std::optional<std::string> accepted_from_ = {};    // a content; by default the base's
+  std::optional<std::string> measured_binary_ = {};  // a hash; none is told by default
+  double anchor_ = 10;                               // of the speedup, which was accepted as 10
 
   void builds(double head_seconds, double base_seconds = 1e-3) {
     toy::fake_build(plan_.head, head_seconds);
@@ -58,6 +59,7 @@ class Confirming : public testing::Test {
     Part made{.results = toy::empty_results("host", "host-x86_64-v4-2t"), .list = toy::list()};
     made.results.suite = "fake_suite";
     made.results.run.content = content(plan_.head);
+    made.results.run.binary = measured_binary_;
     made.directory = "results";
     const fs::path base = fs::exists(plan_.base / "fake_suite") ? plan_.base : plan_.head;
     const Acceptance accepted{.utc = "2026-11-20T12:00:00Z",
@@ -194,6 +196,20 @@ TEST_F(Confirming, OneContentIsNotYetOneBuild) {
   EXPECT_EQ(row.verdict, verdict::regression);
   EXPECT_TRUE(row.blocking);
   EXPECT_THAT(row.sentence, HasSubstr("it fell; confirmed: A/B of 14 units"));
+}
+
+TEST_F(Confirming, ABuildOfOtherFlagsThanTheMeasuredOneRefutesNothing) {
+  builds_of_one_content(1.5e-3);
+  measured_binary_ = sha256(read_file(plan_.head / "fake_suite"));
+  builds_of_one_content(1e-3);
+  expect_regression(AllOf(HasSubstr("screening's REGRESSION stands"),
+                          HasSubstr("measured from another build of its content")));
+}
+
+TEST_F(Confirming, TheVeryBinaryThatWasMeasuredIsCompared) {
+  builds(1.1e-3);
+  measured_binary_ = sha256(read_file(plan_.head / "fake_suite"));
+  EXPECT_THAT(after(suspect()).sentence, HasSubstr("it fell; confirmed: A/B of 14 units"));
 }
 
 TEST_F(Confirming, ABaseOfTheSameContentRefutesNothing) {

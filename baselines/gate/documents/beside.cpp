@@ -105,9 +105,8 @@ std::optional<Beside> read_beside(const fs::path& root, const Results& head, con
     throw Error(Fault::incomplete,
                 text(file.string(), ": measured beside a build that has ", head.suite,
                      ", and there is no ", binary.string(), "; name that build with --confirm"));
-  if (provenance(binary).content != base.run.content)
-    throw side.wrong(file, text("the base's side was measured from other content than ",
-                                binary.string(), " is built from"));
+  if (const std::string why = not_of_binary(base.run, binary); !why.empty())
+    throw side.wrong(file, text("the base's side was ", why));
   Beside beside{.content = base.run.content,
                 .quality = base.quality,
                 .compiled_otherwise = compiled_otherwise(base.env, head.env)};

@@ -92,6 +92,15 @@ Provenance provenance(const fs::path& suite_binary) {
               text(path.string(), " is not what the build writes: build again to have it written"));
 }
 
+std::string not_of_binary(const Run& run, const fs::path& binary) {
+  if (provenance(binary).content != run.content)
+    return text("measured from other content than ", binary.string(), " is built from");
+  if (run.binary && *run.binary != sha256(read_file(binary)))
+    return text("measured from another build of its content than ", binary.string(),
+                " (by other flags, another compiler or other libraries)");
+  return "";
+}
+
 std::string other_content(const fs::path& folder, const std::string& suite,
                           const std::string& content) {
   const auto built = content_of_build(folder, suite);

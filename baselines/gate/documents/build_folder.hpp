@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/content.hpp"
+#include "gate/documents/results.hpp"
 
 namespace holdfast::gate {
 
@@ -28,6 +29,10 @@ std::optional<std::filesystem::path> find_program(const std::string& name);
 // elsewhere: the hash of its own bytes stands for its content then, and nothing says that the
 // content is committed.
 Provenance provenance(const std::filesystem::path& suite_binary);
+
+// Why the run was not of this binary as it is now; empty where it was, or where it does not tell
+// its binary and is of the same content.
+std::string not_of_binary(const Run& run, const std::filesystem::path& binary);
 
 // Why what was measured of `content` is not of the suite that the build in `folder` has; empty
 // where it is.

@@ -38,6 +38,7 @@ TEST(Documents, OptionalKeysOfResultsSurviveARoundTrip) {
   Results results = toy::host();
   results.status = "no_device";
   results.reason = "no driver";
+  results.run.binary = "sha256:b17e";
   results.run.sources = "/somewhere";
   results.run.custom = {"--size=384"};
   results.cases.front().derived["gradient_over_forward"] = {.kind = "advisory", .value = 2.5};

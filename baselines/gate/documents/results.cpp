@@ -205,6 +205,7 @@ Run parse_run(const Reader& reader) {
           .git_sha = git.take("sha").string_or_null(),
           .git_dirty = git.take("dirty").boolean(),
           .processes = object.take("processes").integer()};
+  if (const auto binary = object.optional("binary")) run.binary = binary->string();
   if (const auto sources = object.optional("sources")) run.sources = sources->string_or_null();
   if (const auto custom = object.optional("custom")) run.custom = custom->strings();
   if (const auto beside = object.optional("beside")) run.beside = beside->string();
@@ -224,6 +225,7 @@ nlohmann::json to_json(const Run& run) {
                          {"content", run.content},
                          {"git", {{"sha", nullable(run.git_sha)}, {"dirty", run.git_dirty}}},
                          {"processes", run.processes}};
+  if (run.binary) json["binary"] = *run.binary;
   if (run.sources) json["sources"] = *run.sources;
   if (!run.custom.empty()) json["custom"] = run.custom;
   if (run.beside) json["beside"] = *run.beside;

@@ -77,6 +77,7 @@ struct Run {
   std::optional<std::string> git_sha = {};
   bool git_dirty = false;
   std::int64_t processes = 1;
+  std::optional<std::string> binary = {};  // hash of the suite's bytes; optional key
   std::optional<std::string> sources =
       {};  // HOLDFAST_SOURCES: device code that no build contains; optional key
   std::vector<std::string> custom =

@@ -178,6 +178,7 @@ bool options(std::string_view bytes) {
 std::vector<std::string> results_seeds() {
   Results full = toy::host();
   full.run.git_sha = "0123456789abcdef";
+  full.run.binary = "sha256:b17e";
   full.run.sources = "/somewhere";
   full.run.custom = {"--size=384"};
   full.quality = {.valid = false, .reasons = {"load"}, .load = 3.5, .throttled = true};

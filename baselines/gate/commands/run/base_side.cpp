@@ -97,6 +97,7 @@ std::optional<std::string> keep_base(const fs::path& binary, const Sides& sides,
   results.run.content = built.content;
   results.run.git_sha = built.git_sha;
   results.run.git_dirty = built.dirty || results.run.sources.has_value();
+  results.run.binary = sha256(read_file(binary));
   results.run.custom = of_base.custom;
   results.partial = head.partial;
   results.list_hash = sha256(list_bytes);

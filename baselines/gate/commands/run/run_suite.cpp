@@ -62,7 +62,8 @@ Run describe_run(const fs::path& binary, const Plan& plan) {
           .content = built.content,
           .git_sha = built.git_sha,
           .git_dirty = built.dirty,
-          .processes = plan.effort.fewest};
+          .processes = plan.effort.fewest,
+          .binary = sha256(read_file(binary))};
   if (const char* sources = std::getenv("HOLDFAST_SOURCES"); sources && *sources) {
     run.sources = sources;
     run.git_dirty = true;
