@@ -109,6 +109,39 @@ std::string difference(const Lowering& before, const Lowering& now) {
   return reasons.empty() ? "order of constants changed" : reasons;
 }
 
+std::shared_ptr<const Artifact> made_of(const Lowering& lowering, Stopwatch& watch,
+                                        StageSeconds& seconds) {
+  auto made = std::make_shared<Artifact>();
+  lower(lowering, *made);
+  seconds.lower = watch.lap();
+  link(lowering, *made);
+  seconds.compile = watch.lap();
+  return made;
+}
+
+// The code and its functions, which no device has loaded yet.
+void take(const Artifact& artifact, const std::vector<WantedKernel>& wanted, Compiled& compiled) {
+  compiled.ptx = artifact.ptx;
+  compiled.cubin = artifact.cubin;
+  compiled.cubin_hash = sha256(artifact.cubin);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto& entry = artifact.entries[i];
+    const auto taken = parameters(entry.name.c_str());
+    if (!taken)
+      throw Error(Fault::compile, text("kernel ", entry.name, " of ", compiled.source_name,
+                                       " has no C++ signature: do not declare it extern \"C\""));
+    compiled.functions.push_back(Function{.expression = wanted[i].expression,
+                                          .kind = wanted[i].kind,
+                                          .name = entry.name,
+                                          .parameters = *taken,
+                                          .registers = entry.registers,
+                                          .spill_bytes = entry.spill_bytes,
+                                          .shared_bytes = entry.shared_bytes,
+                                          .local_bytes = entry.local_bytes,
+                                          .cubin_hash = compiled.cubin_hash});
+  }
+}
+
 void report(const Compiled& program, Ledger::Phase phase) {
   if (!logs_compilations()) return;
   const auto& s = program.seconds;
@@ -162,36 +195,12 @@ Module Compiler::compile(const Program& program) {
   compiled->seconds.trace = watch.lap();
 
   if (!artifact) {
-    auto made = std::make_shared<Artifact>();
-    lower(lowering, *made);
-    compiled->seconds.lower = watch.lap();
-    link(lowering, *made);
-    compiled->seconds.compile = watch.lap();
-    if (!bypass_caches_) cache_program(key, made);
-    artifact = std::move(made);
+    artifact = made_of(lowering, watch, compiled->seconds);
+    if (!bypass_caches_) cache_program(key, artifact);
     watch.lap();  // writing the cache is no stage
   }
-
-  compiled->ptx = artifact->ptx;
-  compiled->cubin = artifact->cubin;
-  compiled->cubin_hash = sha256(artifact->cubin);
-  for (std::size_t i = 0; i < lowering.entries.size(); ++i) {
-    const auto& entry = artifact->entries[i];
-    const auto taken = parameters(entry.name.c_str());
-    if (!taken)
-      throw Error(Fault::compile, text("kernel ", entry.name, " of ", lowering.name,
-                                       " has no C++ signature: do not declare it extern \"C\""));
-    auto& function = compiled->functions.emplace_back(Function{.expression = lowering.entries[i],
-                                                               .kind = program.entries[i].kind,
-                                                               .name = entry.name,
-                                                               .parameters = *taken,
-                                                               .registers = entry.registers,
-                                                               .spill_bytes = entry.spill_bytes,
-                                                               .shared_bytes = entry.shared_bytes,
-                                                               .local_bytes = entry.local_bytes,
-                                                               .cubin_hash = compiled->cubin_hash});
-    device_.load(compiled->cubin, function);
-  }
+  take(*artifact, program.entries, *compiled);
+  for (Function& function : compiled->functions) device_.load(compiled->cubin, function);
   compiled->seconds.load = watch.lap();
   report(*compiled, device_.ledger().phase());
 

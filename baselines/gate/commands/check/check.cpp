@@ -16,7 +16,6 @@
 #include "gate/documents/baseline_files.hpp"
 #include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"
-#include "gate/documents/verdict_names.hpp"
 #include "gate/explain/detectors.hpp"
 #include "gate/judge/part.hpp"
 
@@ -100,8 +99,7 @@ Part loaded(const CheckRequest& request, const Root& root, const CheckState& sta
   return part;
 }
 
-// How many comparisons each part may make of those that the policy allows a check. Each counted row
-// is called confirmed, because of a part that is asked in vain the rest is not looked at.
+// How many comparisons each part may make of those that the policy allows a check.
 std::vector<std::size_t> shares_of(const CheckRequest& request, const Root& root,
                                    const CheckState& state,
                                    const std::optional<ConfirmPlan>& plan) {
@@ -111,7 +109,6 @@ std::vector<std::size_t> shares_of(const CheckRequest& request, const Root& root
     const Part part = loaded(request, root, state, plan, root.parts[i]);
     const SecondOpinion count = [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
       wanted[i] += count_comparisons(part, state.policy(), suspects);
-      for (Row* suspect : suspects) suspect->verdict = verdict::regression;
     };
     (void)judge_part(part, state.policy(), request.require_baseline, request.undecided_fails,
                      count);
@@ -127,6 +124,85 @@ SecondOpinion second_opinion(const std::optional<ConfirmPlan>& plan, const Part&
     confirm(*plan, part, policy, suspects, notes, left);
   };
 }
+
+// The parts of a root, judged one by one, and what they come to.
+class Checking {
+ public:
+  Checking(const CheckRequest& request, const Root& root, const CheckState& state,
+           const std::optional<ConfirmPlan>& plan)
+      : request_(request), root_(root), state_(state), plan_(plan) {
+    for (const MeasuredPart& measured : root_.parts)
+      refuse_other_content(request_, measured, verdict());
+  }
+
+  // What the parts before it did not need of their comparisons it has beside its own.
+  void judge(const MeasuredPart& measured, std::size_t comparisons) {
+    if (measured.no_device()) {
+      tell_absent(measured.results);
+      return;
+    }
+    ++judged_;
+    Part part = loaded(request_, root_, state_, plan_, measured);
+    part.may_be_accepted = acceptance(request_, state_, part);
+    if (plan_ && is_compared(measured)) tell_lost_by_base(part, verdict());
+    left_.comparisons += comparisons;
+    add_found(part,
+              judge_part(part, state_.policy(), request_.require_baseline, request_.undecided_fails,
+                         second_opinion(plan_, part, state_.policy(), left_)));
+  }
+
+  Checked end() {
+    state_.tell(verdict());
+    look_for_expected(request_, root_, verdict());
+    tell_unmeasured(request_, root_, verdict());
+    if (judged_ > 0) tell_unheld(counts_, times_, verdict());
+    tell_unrequested(unrequested_, verdict());
+    if (judged_ == 0 && verdict().exit == 0) {
+      if (root_.parts.empty()) throw nothing_there(request_);
+      verdict().exit = exit_code(Fault::no_device);
+    }
+    for (const Row& row : verdict().rows) ++verdict().counts[row.verdict];
+    sort_by_severity(verdict().findings);
+    return std::move(checked_);
+  }
+
+ private:
+  const CheckRequest& request_;
+  const Root& root_;
+  const CheckState& state_;
+  const std::optional<ConfirmPlan>& plan_;
+  Checked checked_ = {};
+  std::size_t judged_ = 0;
+  PartVerdict::Gating counts_ = {}, times_ = {};
+  Unrequested unrequested_ = {};
+  Allowance left_ = {};
+
+  Verdict& verdict() { return checked_.verdict; }
+
+  void tell_absent(const Results& results) {
+    verdict().not_checked.push_back(text(results.suite, " on ", results.env.device_name,
+                                         ": no such device (",
+                                         results.reason.value_or("no reason given"), ")"));
+  }
+
+  void add_found(const Part& part, PartVerdict found) {
+    checked_.patch += proposed_patch(request_, state_, part, found);
+    if (request_.asks_what_may_be_accepted && part.may_be_accepted())
+      checked_.acceptable.insert(baseline_file(part.device_class(), part.results.suite));
+    if (!shortcoming(part.results).empty())
+      add_caveat("not all of the gate tier was measured", verdict());
+    if (part.results.run.sources) add_caveat("of device code that is not the build's", verdict());
+    add(found.counts, counts_);
+    add(found.times, times_);
+    for (const auto& [metric, values] : found.unrequested) unrequested_[metric] += values;
+    verdict().rows.insert(verdict().rows.end(), std::make_move_iterator(found.rows.begin()),
+                          std::make_move_iterator(found.rows.end()));
+    append(verdict().notes, found.notes);
+    append(verdict().not_checked, found.not_checked);
+    look_for_symptoms(request_, part, verdict());
+    verdict().exit = worse_exit_code(verdict().exit, found.exit);
+  }
+};
 
 }  // namespace
 
@@ -144,58 +220,10 @@ Checked check(const CheckRequest& request) {
   const CheckState state(request, root);
   if (plan) plan->aliases = state.aliases();
 
-  Checked checked;
-  Verdict& verdict = checked.verdict;
-  std::size_t judged = 0;
-  PartVerdict::Gating counts, times;
-  Unrequested unrequested;
-  for (const MeasuredPart& measured : root.parts) refuse_other_content(request, measured, verdict);
+  Checking checking(request, root, state, plan);
   const std::vector<std::size_t> allowed = shares_of(request, root, state, plan);
-  Allowance left;
-  for (std::size_t i = 0; i < root.parts.size(); ++i) {
-    const MeasuredPart& measured = root.parts[i];
-    const std::string name = text(measured.results.suite, " on ", measured.results.env.device_name);
-    if (measured.no_device()) {
-      verdict.not_checked.push_back(text(name, ": no such device (",
-                                         measured.results.reason.value_or("no reason given"), ")"));
-      continue;
-    }
-    ++judged;
-    Part part = loaded(request, root, state, plan, measured);
-    part.may_be_accepted = acceptance(request, state, part);
-    if (plan && is_compared(measured)) tell_lost_by_base(part, verdict);
-    left.comparisons += allowed[i];  // beside what the parts before it did not need
-    PartVerdict found =
-        judge_part(part, state.policy(), request.require_baseline, request.undecided_fails,
-                   second_opinion(plan, part, state.policy(), left));
-    checked.patch += proposed_patch(request, state, part, found);
-    if (request.asks_what_may_be_accepted && part.may_be_accepted())
-      checked.acceptable.insert(baseline_file(part.device_class(), part.results.suite));
-    if (!shortcoming(part.results).empty())
-      add_caveat("not all of the gate tier was measured", verdict);
-    if (part.results.run.sources) add_caveat("of device code that is not the build's", verdict);
-    add(found.counts, counts);
-    add(found.times, times);
-    for (const auto& [metric, values] : found.unrequested) unrequested[metric] += values;
-    verdict.rows.insert(verdict.rows.end(), std::make_move_iterator(found.rows.begin()),
-                        std::make_move_iterator(found.rows.end()));
-    append(verdict.notes, found.notes);
-    append(verdict.not_checked, found.not_checked);
-    look_for_symptoms(request, part, verdict);
-    verdict.exit = worse_exit_code(verdict.exit, found.exit);
-  }
-  state.tell(verdict);
-  look_for_expected(request, root, verdict);
-  tell_unmeasured(request, root, verdict);
-  if (judged > 0) tell_unheld(counts, times, verdict);
-  tell_unrequested(unrequested, verdict);
-  if (judged == 0 && verdict.exit == 0) {
-    if (root.parts.empty()) throw nothing_there(request);
-    verdict.exit = exit_code(Fault::no_device);
-  }
-  for (const Row& row : verdict.rows) ++verdict.counts[row.verdict];
-  sort_by_severity(verdict.findings);
-  return checked;
+  for (std::size_t i = 0; i < root.parts.size(); ++i) checking.judge(root.parts[i], allowed[i]);
+  return checking.end();
 }
 
 }  // namespace holdfast::gate
