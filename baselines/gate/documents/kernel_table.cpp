@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "gate/base/numbers.hpp"
 #include "gate/base/shown_text.hpp"
 
 namespace holdfast::gate {

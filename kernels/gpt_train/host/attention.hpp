@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention in tiles of 64 positions, of which none is kept: forward with a running maximum and
 // sum, backward from the logarithms of the sums. Heads are shared among threads; a group's keys and
-// values are read by all of its query heads and repeated for none.
+// values are read by all of its query heads and repeated for none. Where queries and keys are of
+// one tile no row looks behind itself, and half of the products is left out.
 #pragma once
 
 #include <algorithm>
@@ -81,21 +82,25 @@ class FusedAttention {
       const T* at = qkv + (row + key) * pitch_ + da + group * s_.head;
       tiles_.take_transposed(at, pitch_, keys, k);
       tiles_.take(at + s_.key_width(), pitch_, keys, T(1), v);
-      tile_product<T>({q, wide, 1}, rows, s_.head, k, tile, tile, scores, tile, false);
+      const bool diagonal = key == first;
+      tile_product<T>({q, wide, 1}, rows, s_.head, k, tile, tile, scores, tile, false,
+                      diagonal ? Part::columns_to_row : Part::whole);
       for (int i = 0; i < rows; ++i) {
         T* of_row = scores + i * tile;
+        const int looked_at = diagonal ? whole_vectors(i + 1, Lanes<T>::count) : tile;
         hide(of_row, segments + row + key, keys, segments[row + first + i], first + i - key + 1);
-        const T highest = std::max(most[i], highest_of(of_row));
+        const T highest = std::max(most[i], highest_of(of_row, looked_at));
         if (highest == -std::numeric_limits<T>::infinity() && !has_nan(of_row)) {  // nothing seen
           std::fill(of_row, of_row + tile, T(0));
           continue;
         }
         const T shrunk = std::exp2(most[i] - highest);
-        total[i] = total[i] * shrunk + powers(of_row, highest);
+        total[i] = total[i] * shrunk + powers(of_row, highest, looked_at);
         for (int j = 0; j < wide; ++j) sum[i * wide + j] *= shrunk;
         most[i] = highest;
       }
-      tile_product<T>({scores, tile, 1}, rows, tile, v, wide, wide, sum, wide, true);
+      tile_product<T>({scores, tile, 1}, rows, tile, v, wide, wide, sum, wide, true,
+                      diagonal ? Part::depth_to_row : Part::whole);
     }
     for (int i = 0; i < rows; ++i) {
       for (int j = 0; j < s_.head; ++j)
@@ -132,8 +137,14 @@ class FusedAttention {
           const int h = group * s_.repeats + r;
           tiles_.take(qkv + (row + first) * pitch_ + h * head, pitch_, rows, scale, q);
           tiles_.take(d_o + (row + first) * da + h * head, da, rows, T(1), d_out);
-          tile_product<T>({q, wide, 1}, rows, head, k_columns, tile, tile, shares, tile, false);
-          tile_product<T>({d_out, wide, 1}, rows, head, v_columns, tile, tile, slopes, tile, false);
+          const bool diagonal = key == first;
+          const Part scored = diagonal ? Part::columns_to_row : Part::whole,
+                     looking = diagonal ? Part::depth_to_row : Part::whole,
+                     looked_at = diagonal ? Part::depth_from_row : Part::whole;
+          tile_product<T>({q, wide, 1}, rows, head, k_columns, tile, tile, shares, tile, false,
+                          scored);
+          tile_product<T>({d_out, wide, 1}, rows, head, v_columns, tile, tile, slopes, tile, false,
+                          scored);
           const T* log_sum = log_sums + (std::int64_t{b} * s_.heads() + h) * s_.columns + first;
           for (int i = 0; i < rows; ++i) {
             hide(shares + i * tile, segments + row + key, keys, segments[row + first + i],
@@ -143,7 +154,7 @@ class FusedAttention {
 #pragma omp simd reduction(+ : whole)
             for (int j = 0; j < head; ++j) whole += d_out[i * wide + j] * out[j];
             const T e = static_cast<T>(log2_of_e);
-            for (int j = 0; j < tile; j += Lanes<T>::count) {
+            for (int j = 0; j < (diagonal ? i + 1 : tile); j += Lanes<T>::count) {
               T* share = shares + i * tile + j;
               T* slope = slopes + i * tile + j;
               const Vector<T> p = power_of_two<T>((load(share) - log_sum[i]) * e);
@@ -151,9 +162,10 @@ class FusedAttention {
               store(slope, p * (load(slope) - whole));
             }
           }
-          tile_product<T>({shares, 1, tile}, keys, rows, d_out, wide, wide, dv, wide, true);
-          tile_product<T>({slopes, 1, tile}, keys, rows, q, wide, wide, dk, wide, true);
-          tile_product<T>({slopes, tile, 1}, rows, keys, k, wide, wide, dq, wide, false);
+          tile_product<T>({shares, 1, tile}, keys, rows, d_out, wide, wide, dv, wide, true,
+                          looked_at);
+          tile_product<T>({slopes, 1, tile}, keys, rows, q, wide, wide, dk, wide, true, looked_at);
+          tile_product<T>({slopes, tile, 1}, rows, keys, k, wide, wide, dq, wide, false, looking);
           for (int i = 0; i < rows; ++i)
             for (int j = 0; j < head; ++j)
               d_qkv[(row + first + i) * pitch_ + h * head + j] += scale * dq[i * wide + j];

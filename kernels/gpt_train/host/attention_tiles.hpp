@@ -11,6 +11,8 @@
 namespace holdfast::gpt_train::HOLDFAST_ISA {
 
 inline constexpr int tile = 64;
+static_assert(block_rows <= Lanes<double>::count && tile % Lanes<float>::count == 0,
+              "whole vectors up to a row's own number reach to the end of its block");
 
 inline int whole_vectors(int columns, int lanes) {
   return (columns + lanes - 1) / lanes * lanes;
@@ -52,10 +54,11 @@ void hide(T* scores, const int* keys, int rows, int own, int seen) {
   for (int j = seen; j < tile; ++j) scores[j] = -std::numeric_limits<T>::infinity();
 }
 
+// `count`, here and below: whole vectors.
 template <class T>
-T highest_of(const T* scores) {
+T highest_of(const T* scores, int count) {
   Vector<T> high = load(scores);
-  for (int j = Lanes<T>::count; j < tile; j += Lanes<T>::count) {
+  for (int j = Lanes<T>::count; j < count; j += Lanes<T>::count) {
     const Vector<T> next = load(scores + j);
     high = next > high ? next : high;
   }
@@ -70,9 +73,9 @@ bool has_nan(const T* scores) {
 }
 // Powers of two of a row of scores less `most`, in place; their sum.
 template <class T>
-T powers(T* scores, T most) {
+T powers(T* scores, T most, int count) {
   Vector<T> sum = {};
-  for (int j = 0; j < tile; j += Lanes<T>::count) {
+  for (int j = 0; j < count; j += Lanes<T>::count) {
     const Vector<T> power = power_of_two<T>(load(scores + j) - most);
     store(scores + j, power);
     sum += power;

@@ -43,6 +43,53 @@ TYPED_TEST(GptRows, ALogitThatIsNoNumberMakesTheLossNone) {
   }
 }
 
+// A whole number of blocks of rows, and some rows behind it.
+constexpr int of_triangles[] = {tile, tile - 3};
+constexpr int wide = 24;  // columns of the other operand: whole vectors, not a pair of them in f32
+
+template <class T>
+std::vector<T> drawn(int count) {
+  std::vector<T> values(count);
+  for (int k = 0; k < count; ++k) values[k] = static_cast<T>(std::sin(1 + 0.7 * k));
+  return values;
+}
+
+TYPED_TEST(GptRows, AProductWithATriangleIsTheSameWithoutItsZeros) {
+  using T = TypeParam;
+  for (const int rows : of_triangles) {
+    std::vector<T> triangle = drawn<T>(tile * tile);
+    for (int i = 0; i < tile; ++i)
+      for (int j = i + 1; j < tile; ++j) triangle[i * tile + j] = 0;
+    const std::vector<T> right = drawn<T>(tile * wide);
+    const auto product = [&](const Left<T>& left, Part part) {
+      std::vector<T> c(tile * wide, T(3));
+      tile_product<T>(left, rows, rows, right.data(), wide, wide, c.data(), wide, true, part);
+      return c;
+    };
+    const Left<T> lower{triangle.data(), tile, 1}, upper{triangle.data(), 1, tile};
+    EXPECT_EQ(product(lower, Part::depth_to_row), product(lower, Part::whole)) << rows;
+    EXPECT_EQ(product(upper, Part::depth_from_row), product(upper, Part::whole)) << rows;
+  }
+}
+
+TYPED_TEST(GptRows, ATriangleOfAProductIsThatOfTheWhole) {
+  using T = TypeParam;
+  constexpr int depth = 5;
+  const std::vector<T> left = drawn<T>(tile * depth), right = drawn<T>(depth * tile);
+  for (const int rows : of_triangles) {
+    const auto product = [&](Part part) {
+      std::vector<T> c(tile * tile);
+      tile_product<T>({left.data(), depth, 1}, rows, depth, right.data(), tile, tile, c.data(),
+                      tile, false, part);
+      return c;
+    };
+    const std::vector<T> whole = product(Part::whole), part = product(Part::columns_to_row);
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j <= i; ++j) EXPECT_EQ(part[i * tile + j], whole[i * tile + j]) << i << j;
+    EXPECT_EQ(part[tile - 1], T(0));  // that of the first row and the last column is left out
+  }
+}
+
 // A row of two tiles. Its second document begins with the last position of the first tile.
 constexpr Shape two_tiles = {.groups = 1, .repeats = 1, .head = 8, .batch = 1, .columns = 100};
 constexpr int begin_of_second = tile - 1, pitch = 3 * two_tiles.head;

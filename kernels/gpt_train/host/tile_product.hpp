@@ -3,6 +3,8 @@
 // attention are made of. Compiled once for each instruction set.
 #pragma once
 
+#include <algorithm>
+
 #include "host/vectors.hpp"
 
 namespace holdfast::gpt_train::HOLDFAST_ISA {
@@ -49,27 +51,43 @@ inline constexpr int block_rows = 8;
 inline constexpr int block_rows = 4;
 #endif
 
+// Which part of a product is wanted where one of its matrices is a lower triangle. Of each block of
+// rows at least that part is computed, and of a triangle's other side no more is read than stands
+// in the blocks on its diagonal.
+enum class Part {
+  whole,
+  columns_to_row,  // of the result, which is the triangle: what is beyond stays as it was
+  depth_to_row,    // the left operand is the triangle
+  depth_from_row   // the left operand is the triangle, transposed
+};
+
+// Of columns that begin with number `column` of the product.
 template <class T, int wide>
-void column_product(Left<T> a, int rows, int depth, const T* b, int pitch_b, T* c, int pitch_c,
-                    bool add) {
+void column_product(const Left<T>& a, int rows, int depth, const T* b, int pitch_b, T* c,
+                    int pitch_c, bool add, Part part, int column) {
+  const auto block = [&]<int height>(int i) {
+    if (part == Part::columns_to_row && column >= i + height) return;
+    const int begin = part == Part::depth_from_row ? std::min(i, depth) : 0;
+    const int end = part == Part::depth_to_row ? std::min(i + height, depth) : depth;
+    block_product<T, height, wide>({a.data + i * a.row + begin * a.depth, a.row, a.depth},
+                                   end - begin, b + begin * pitch_b, pitch_b, c + i * pitch_c,
+                                   pitch_c, add);
+  };
   int i = 0;
-  for (; i + block_rows <= rows; i += block_rows)
-    block_product<T, block_rows, wide>({a.data + i * a.row, a.row, a.depth}, depth, b, pitch_b,
-                                       c + i * pitch_c, pitch_c, add);
-  for (; i < rows; ++i)
-    block_product<T, 1, wide>({a.data + i * a.row, a.row, a.depth}, depth, b, pitch_b,
-                              c + i * pitch_c, pitch_c, add);
+  for (; i + block_rows <= rows; i += block_rows) block.template operator()<block_rows>(i);
+  for (; i < rows; ++i) block.template operator()<1>(i);
 }
 
 // columns: a multiple of the lanes.
 template <class T>
 void tile_product(const Left<T>& a, int rows, int depth, const T* b, int pitch_b, int columns, T* c,
-                  int pitch_c, bool add) {
+                  int pitch_c, bool add, Part part = Part::whole) {
   constexpr int lanes = Lanes<T>::count;
   int j = 0;
   for (; j + 2 * lanes <= columns; j += 2 * lanes)
-    column_product<T, 2>(a, rows, depth, b + j, pitch_b, c + j, pitch_c, add);
-  if (j < columns) column_product<T, 1>(a, rows, depth, b + j, pitch_b, c + j, pitch_c, add);
+    column_product<T, 2>(a, rows, depth, b + j, pitch_b, c + j, pitch_c, add, part, j);
+  if (j < columns)
+    column_product<T, 1>(a, rows, depth, b + j, pitch_b, c + j, pitch_c, add, part, j);
 }
 
 }  // namespace holdfast::gpt_train::HOLDFAST_ISA
