@@ -89,9 +89,11 @@ endfunction()
 
 # holdfast_add_cmake_tests(): the layers of the tree, the tools of this folder, and what is built from scratch trees.
 function(holdfast_add_cmake_tests)
-  add_test(NAME layers COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/layers.py ${PROJECT_SOURCE_DIR})
+  foreach(name layers includes)
+    add_test(NAME ${name} COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/${name}.py ${PROJECT_SOURCE_DIR})
+  endforeach()
   add_test(NAME cmake_test COMMAND ${HOLDFAST_PYTEST} -q -p no:cacheprovider ${PROJECT_SOURCE_DIR}/cmake)
-  set_tests_properties(layers cmake_test PROPERTIES LABELS unit TIMEOUT 120 ENVIRONMENT "HOLDFAST_BUILD=${PROJECT_BINARY_DIR}")
+  set_tests_properties(layers includes cmake_test PROPERTIES LABELS unit TIMEOUT 120 ENVIRONMENT "HOLDFAST_BUILD=${PROJECT_BINARY_DIR}")
   # In a build of its own: five minutes on two cores.
   add_test(NAME example.heat COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/example.py ${PROJECT_SOURCE_DIR}
                                      ${PROJECT_BINARY_DIR})

@@ -2,6 +2,7 @@
 // The policy against what suites list: a rule that matches nothing is an error.
 #include <algorithm>
 
+#include "base/names.hpp"
 #include "gate/documents/policy.hpp"
 
 namespace holdfast::gate {

@@ -4,6 +4,7 @@
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/policy.hpp"
+#include "gate/documents/results.hpp"
 
 namespace holdfast::gate {
 namespace {

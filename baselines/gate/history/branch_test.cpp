@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "gate/base/git.hpp"
+#include "gate/documents/results_root.hpp"
 #include "gate/history/series.hpp"
 #include "gate/testing/gate_command.hpp"
 

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "gate/base/json.hpp"
 #include "gate/base/process.hpp"
 
 namespace holdfast::gate {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "clusterless_kde/clusterless_kde.hpp"
+#include "clusterless_kde/data/data.hpp"
 #include "clusterless_kde/problem/formulas.hpp"
 #include "clusterless_kde/problem/preparation.hpp"
 #include "clusterless_kde/problem/words.hpp"
