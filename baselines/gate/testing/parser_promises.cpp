@@ -301,7 +301,15 @@ std::vector<std::string> history_seeds() {
     made.run.commit.order = 12;
     lines += segment.write(made.run, made.meanings);
   }
-  return {lines};
+  const std::string out_of_order =
+      R"({"schema":"holdfast-history/2","class":"host"}
+{"series":0,"case":"toy/b","names":["case|of_b"]}
+{"series":1,"case":"toy/a","names":["case|of_a"]}
+{"run":1,"commit":{"author_time":null,"branch":null,"ci":null,"name":"c","order":1,"parent":null,"subject":null},)"
+      R"("env":{"fingerprint":"f"},"id":null,"not_checked":[],"suite":"toy","utc":"2026-11-21T12:00:00Z",)"
+      R"("values":{"0":1,"1":2},"verdict":null}
+)";
+  return {lines, out_of_order};
 }
 
 std::vector<std::string> options_seeds() {

@@ -335,6 +335,7 @@ std::string HistorySegment::new_names(const HistoryRun& run, const HistoryMeanin
   std::string lines;
   if (!begun_) lines += line_of("schema", schema, {{"class", device_class_}});
   begun_ = true;
+  std::map<std::string, HistoryMeaning> new_meanings;                // by metric
   std::map<std::string, std::vector<const HistorySeries*>> unknown;  // by case
   for (const HistoryPoint& point : run.points) {
     const HistorySeries& series = *point.series;
@@ -344,11 +345,12 @@ std::string HistorySegment::new_names(const HistoryRun& run, const HistoryMeanin
     const auto told = meanings_.find(series.metric);
     // What is not known takes nothing back.
     if (told != meanings_.end() && (told->second == is || !is.kind)) continue;
-    meanings_[series.metric] = is;
-    lines +=
-        line_of("metric", series.metric,
-                {{"kind", nullable(is.kind)}, {"unit", is.unit}, {"better", nullable(is.better)}});
+    meanings_[series.metric] = new_meanings[series.metric] = is;
   }
+  for (const auto& [metric, is] : new_meanings)
+    lines +=
+        line_of("metric", metric,
+                {{"kind", nullable(is.kind)}, {"unit", is.unit}, {"better", nullable(is.better)}});
   for (const auto& [id, all] : unknown) {
     json names = json::array();
     const std::size_t first = series_.size();
