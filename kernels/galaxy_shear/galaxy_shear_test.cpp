@@ -119,6 +119,11 @@ TEST_F(GalaxyShearOnHost, TellsWhichGalaxyFailedAtWhichStep) {
   for (const Variant variant : variants) expect_failures_told(*backend, variant);
 }
 
+TEST_F(GalaxyShearOnHost, TellsThatAShearOfNearlyOneIsNoShape) {
+  for (const Variant variant : variants) expect_no_shape_told(*backend, variant, Unit::map);
+  expect_no_shape_told(*backend, Variant::optimized, Unit::vi_step);
+}
+
 TEST_F(GalaxyShearOnHost, FitsThePublishedSceneAndOthersAsTheOracleDoes) {
   for (const Variant variant : variants) {
     for (const Precision precision : precisions)
@@ -168,6 +173,7 @@ TEST_F(GalaxyShearOnHost, SamplesAsLeapfrogsByTheOracleDo) {
 
 TEST_F(GalaxyShearOnHost, WalksOfABatchHaveDataAndNoiseOfTheirOwn) {
   expect_walks_apart(*backend);
+  expect_own_acceptance(*backend);
 }
 
 TEST_F(GalaxyShearOnHost, WhatIsChainedBeginsAgainWhereItBegan) {

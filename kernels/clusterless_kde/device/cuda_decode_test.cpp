@@ -243,6 +243,13 @@ TEST(EmulatedOptimizedDecode, ExpandedDistancesCancel) {
   EXPECT_LE(error(Distance::expanded), 1e-2);
 }
 
+TEST(EmulatedOptimizedDecode, ExpandedDistancesOfSmallMarksAreTheSame) {
+  const Input input = one_spike_per_row(make_input({.size = Size::tiny, .features = 4}), 40);
+  EXPECT_LE(largest_difference(decoded(input, {.distance = Distance::expanded}).likelihood,
+                               decoded(input, {}).likelihood),
+            1e-4);
+}
+
 TEST(EmulatedOptimizedDecode, ACutChangesNothingAboveTheFloor) {
   const Input input = one_spike_per_row(cells({.size = Size::hpc1d, .scale = 200}, 600, 30), 30);
   for (const auto& [arithmetic, allowed] :
@@ -255,6 +262,59 @@ TEST(EmulatedOptimizedDecode, ACutChangesNothingAboveTheFloor) {
     EXPECT_LT(cut.reading("tiles_visited_fraction"), 0.9) << arithmetic_words.of(arithmetic);
     EXPECT_GT(cut.reading("tiles_visited_fraction"), 0.1) << arithmetic_words.of(arithmetic);
   }
+}
+
+// A warp looks at 32 stages at a time.
+TEST(EmulatedOptimizedDecode, ACutKeepsWhatIsNearBehindTheStagesThatAreLookedAtFirst) {
+  const Input input = one_spike_per_row(cells({.size = Size::hpc1d, .scale = 200}, 1300, 8), 8);
+  const Options cutting = {.cut = true};
+  const Shape size = shape(input);
+  const auto backend = emulated();
+  const int stage_groups =
+      decode_tiling<float, SplitBf16>(size, plan(*backend, input, cutting)).stage_groups;
+  ASSERT_GT(size.encoding.front(), 32 * stage_groups * group_items);
+  const auto cut = decoded(input, cutting);
+  EXPECT_LE(largest_difference(cut.likelihood, decoded(input, {}).likelihood), 2e-5);
+  EXPECT_LT(cut.reading("tiles_visited_fraction"), 0.9);
+}
+
+// The animal runs back, so that spikes come against the order of their positions.
+TEST(EmulatedOptimizedDecode, ACutSortsMarksTogetherWithTheirPositions) {
+  Input input = one_spike_per_row(cells({.size = Size::hpc1d, .scale = 200}, 300, 10), 10);
+  std::ranges::reverse(input.encoding.positions);
+  EXPECT_LE(
+      largest_difference(decoded(input, {.cut = true}).likelihood, decoded(input, {}).likelihood),
+      2e-5);
+}
+
+TEST(EmulatedUnits, BeginAgainWithAnotherInputAndWithTheirFirst) {
+  Input input = golden::input();
+  input.encoding.positions.front() += 0.7;  // else its way back is its way
+  for (const Unit unit : {Unit::encode, Unit::decode, Unit::total, Unit::local}) {
+    SCOPED_TRACE(static_cast<int>(unit));
+    const auto backend = emulated();
+    const auto computation = make_unit(*backend, unit, input, {});
+    const auto begun = [&](int number) {
+      computation->start_again(number);
+      computation->step();
+      return computation->result();
+    };
+    computation->step();
+    const auto first = computation->result();
+    const bool encodes = unit == Unit::encode || unit == Unit::total;
+    EXPECT_NE(begun(1), first);
+    EXPECT_EQ(computation->result(), emulated_result(unit, other_input(input, encodes)));
+    EXPECT_EQ(begun(0), first);
+  }
+}
+
+// Its density there is below all doubles.
+TEST(EmulatedOptimizedDecode, APlaceThatNobodyEverSawIsAtTheFloor) {
+  Input input = golden::input();
+  input.places.push_back(input.places.back() + 1000);
+  EXPECT_LE(largest_difference(decoded(input, {.arithmetic = Arithmetic::f64}).likelihood,
+                               oracle_decoding(input).likelihood),
+            1e-9);
 }
 
 // Blocks of many chunks would take more columns, which are near other encoding spikes.

@@ -95,6 +95,17 @@ TEST(EmulatedEncoding, GivesElectrodesWithoutSpikesTheLeastRate) {
   EXPECT_LE(worst_of_encoding(input, {.arithmetic = Arithmetic::f64}), 2e-10);
 }
 
+// Eight lanes of a place take four electrodes each at a time.
+TEST(EmulatedEncoding, AddsUpMoreElectrodesThanThePlacesTakeAtATime) {
+  Input many = golden::input();
+  while (many.electrodes() < 37) {
+    const auto like = static_cast<std::size_t>(many.electrodes() % 2);
+    many.encoding_spikes.push_back(many.encoding_spikes[like]);
+    many.decoding_spikes.push_back(many.decoding_spikes[like]);
+  }
+  EXPECT_LE(worst_of_encoding(many, {.arithmetic = Arithmetic::f64}), 2e-10);
+}
+
 TEST(EmulatedEncoding, RepeatsToTheLastBitInEitherOrderOfThreads) {
   for (const Recipe& recipe : {Recipe{.size = Size::tiny}, two_hops}) {
     const Input input = make_input(recipe);

@@ -58,6 +58,41 @@ TEST(EmulatedGalaxyShear, BeginsAgainWithAnotherInput) {
   }
 }
 
+TEST(EmulatedGalaxyShear, StepsThatAreChainedBeginAgainWhereTheyBegan) {
+  const auto backend = emulated(Variant::optimized);
+  Problem problem = batch_of(
+      Unit::svi_step,
+      {.fft = 16, .image = 7, .batch = 3, .psf = Psf::moffat, .precision = Precision::f32});
+  for (const int split : {0, 2}) {
+    problem.split = split;
+    const auto computation = make(*backend, Variant::optimized, problem);
+    computation->step();
+    const auto first = computation->result();
+    computation->step();
+    EXPECT_NE(computation->result(), first) << split;
+    computation->start_again(0);
+    computation->step();
+    EXPECT_EQ(computation->result(), first) << split;
+  }
+}
+
+TEST(EmulatedGalaxyShear, AFitThatBeginsAnewDoesSoFromEachGalaxysStart) {
+  const auto backend = emulated(Variant::optimized);
+  Problem problem = batch_of(Unit::map, {.fft = 16,
+                                         .image = 7,
+                                         .batch = 3,
+                                         .psf = Psf::moffat,
+                                         .steps = 2,
+                                         .precision = Precision::f32});
+  for (std::size_t k = 0; k < problem.starts.size(); ++k) problem.starts[k] += 1e-3 * double(k);
+  for (const int split : {0, 2}) {
+    problem.split = split;
+    EXPECT_EQ(after(*backend, Variant::optimized, problem, 2),
+              after(*backend, Variant::optimized, problem))
+        << split;
+  }
+}
+
 TEST(NightlyEmulatedGalaxyShear, StampsSplitOverBlocksMeetTheOracle) {
   const auto backend = emulated(Variant::optimized);
   expect_oracle(*backend, Variant::optimized, scene_of_size(16, 7, Psf::moffat, 4), Precision::f32,
@@ -147,6 +182,11 @@ TEST(EmulatedGalaxyShear, AStepOfASceneGivesTheSameBitsInEitherOrder) {
   }
   EXPECT_EQ(results.size(), 1u);
 }
+// A round of the last launch has room for 64 states, of which the shear's is one.
+TEST(EmulatedGalaxyShear, MovesTheLastOf64Objects) {
+  const auto backend = emulated(Variant::optimized);
+  expect_scene(*backend, Variant::optimized, {.fft = 16, .image = 15, .objects = 64});
+}
 TEST(NightlyEmulatedGalaxyShear, FitsScenesAsTheOracleDoes) {
   const auto backend = emulated(Variant::optimized);
   expect_scene(
@@ -181,11 +221,20 @@ TEST(EmulatedGalaxyShear, TellsWhichGalaxyFailedAtWhichStep) {
   expect_failures_told(*backend, Variant::optimized);
 }
 
+TEST(EmulatedGalaxyShear, TellsThatAShearOfNearlyOneIsNoShape) {
+  for (const Variant variant : variants)
+    expect_no_shape_told(*emulated(variant), variant, Unit::map);
+  const auto backend = emulated(Variant::optimized);
+  expect_no_shape_told(*backend, Variant::optimized, Unit::map, 2);
+  expect_no_shape_told(*backend, Variant::optimized, Unit::vi_step);
+}
+
 TEST(EmulatedGalaxyShear, SamplesAndInfersAsTheOracleDoes) {
   const auto backend = emulated(Variant::optimized);
   expect_samples(*backend);
   expect_inference(*backend);
   expect_walks_apart(*backend);
+  expect_own_acceptance(*backend);
 }
 
 // 47 steps are two whole graphs and a shorter one.

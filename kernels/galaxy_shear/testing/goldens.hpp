@@ -151,4 +151,22 @@ inline void expect_failures_told(Backend& backend, Variant variant) {
   EXPECT_EQ(found[sheared * 4], 1.2) << "frozen";
 }
 
+// A shear within a billionth of one gives numbers that are finite, and is no shape all the same.
+inline void expect_no_shape_told(Backend& backend, Variant variant, Unit unit, int split = 0) {
+  Problem problem = batch_of(unit, {.fft = 16,
+                                    .image = 7,
+                                    .batch = 2,
+                                    .psf = Psf::moffat,
+                                    .steps = 1,
+                                    .precision = Precision::f32});
+  if (unit == Unit::vi_step) problem = batch_of(unit, {.fft = 16, .image = 8, .batch = 2});
+  problem.split = split;
+  problem.starts[4] = std::sqrt(1 - 5e-10);
+  problem.starts[5] = 0;
+  problem.spread = 1e-300;  // of a walk, which proposes its very start
+  const auto found = after(backend, variant, problem);
+  EXPECT_EQ(found[found.size() - 2], 0) << "status of a sound galaxy";
+  EXPECT_EQ(found.back(), 1) << "status of one without a shape";
+}
+
 }  // namespace holdfast::galaxy_shear

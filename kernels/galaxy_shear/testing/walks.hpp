@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "galaxy_shear/oracle/oracle.hpp"
+#include "galaxy_shear/problem/walks.hpp"
 #include "galaxy_shear/testing/support.hpp"
 #include "testing/differences.hpp"
 
@@ -70,6 +71,29 @@ inline void expect_walks_apart(Backend& backend) {
     EXPECT_NE(of_both.at(at + 1), after(backend, Variant::optimized, other_data).at(at + 1))
         << int(unit);
   }
+}
+
+// Whether the end of a trajectory is kept is drawn for each galaxy by itself. Data of little noise
+// make leapfrogs so coarse that one end is refused, and that the first galaxy's draw would refuse
+// ends which others keep.
+inline void expect_own_acceptance(Backend& backend) {
+  constexpr unsigned batch = 6;
+  Problem problem = batch_of(Unit::hmc_sample, {.fft = 16, .image = 8, .batch = batch});
+  problem.scene.noise *= 0.3;
+  const auto found = after(backend, Variant::optimized, problem);
+  const auto last = std::span(found).last(4 * batch);  // losses, errors, taken, evaluations
+  const auto errors = last.subspan(batch, batch), taken = last.subspan(2 * batch, batch);
+  const auto keeps = [&](unsigned b, unsigned whose) {
+    return std::log(drawn(8, whose, Hamiltonian::stream, 0).first) < -errors[b];
+  };
+  int refused = 0, unlike_the_first = 0;
+  for (unsigned b = 0; b < batch; ++b) {
+    EXPECT_EQ(taken[b], keeps(b, b)) << "galaxy " << b << ", error " << errors[b];
+    refused += !keeps(b, b);
+    unlike_the_first += keeps(b, b) != keeps(b, 0);
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_GT(unlike_the_first, 0);
 }
 
 // Samples of a small scene against leapfrogs by the oracle's gradients.

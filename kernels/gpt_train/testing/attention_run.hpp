@@ -150,4 +150,15 @@ inline double worst_row(const Values& found, const Values& expected, int width) 
   return worst;
 }
 
+// By how much all of it is too large or too small, which single roundings hide: the factor that
+// brings the expected nearest.
+inline double scale_error(const Values& found, const Values& expected) {
+  double both = 0, squares = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    both += found.at(i) * expected[i];
+    squares += expected[i] * expected[i];
+  }
+  return std::abs(both / squares - 1);
+}
+
 }  // namespace holdfast::gpt_train

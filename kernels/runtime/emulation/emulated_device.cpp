@@ -17,7 +17,10 @@ namespace {
 
 constexpr std::size_t alignment = 256,
                       margin = 256;  // bytes; the margin lies before and after each allocation
-constexpr unsigned char canary = 0xa5;
+// No number in any precision: what is read beside an allocation shows in what is computed from it.
+unsigned char canary(const unsigned char* at) {
+  return reinterpret_cast<std::uintptr_t>(at) % 2 == 0 ? 0xfa : 0xff;
+}
 constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of one allocation, as if it had no more
 
 struct Allocation {
@@ -63,7 +66,8 @@ class EmulatedDevice final : public Device {
       throw Error(Fault::out_of_memory,
                   text("it asks for ", bytes, " bytes, and the emulated device has no such room"));
     Allocation allocation{.bytes = bytes};
-    allocation.storage.assign(bytes + 2 * margin + alignment, canary);
+    allocation.storage.resize(bytes + 2 * margin + alignment);
+    for (unsigned char& byte : allocation.storage) byte = canary(&byte);
     auto* memory = allocation.storage.data() + margin;
     memory += (alignment - reinterpret_cast<std::uintptr_t>(memory) % alignment) % alignment;
     std::fill_n(memory, bytes,
@@ -192,7 +196,7 @@ class EmulatedDevice final : public Device {
     for (const auto& [memory, allocation] : allocations_) {
       const auto* first = static_cast<const unsigned char*>(memory);
       const auto* end = first + allocation.bytes;
-      const auto intact = [](unsigned char byte) { return byte == canary; };
+      const auto intact = [](const unsigned char& byte) { return byte == canary(&byte); };
       const bool before = std::all_of(allocation.storage.data(), first, intact);
       const bool after =
           std::all_of(end, allocation.storage.data() + allocation.storage.size(), intact);

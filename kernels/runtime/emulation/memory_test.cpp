@@ -2,9 +2,12 @@
 // Memory that ends: limits of what a backend may hold, and graphs whose memory is gone.
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "runtime/backend/blas.hpp"
 #include "runtime/backend/buffer.hpp"
 #include "runtime/backend/fft.hpp"
+#include "runtime/device_code/bf16.hpp"
 #include "runtime/emulation/emulated_device.hpp"
 #include "testing/error_of.hpp"
 
@@ -74,6 +77,19 @@ TEST(MemoryLimit, WhatADeviceRefusesIsNeitherHeldNorCounted) {
   EXPECT_EQ(backend->ledger.counts, before);
   EXPECT_EQ(backend->ledger.live_bytes, 0);
   EXPECT_EQ(backend->ledger.peak_bytes, too_much);
+}
+
+// A kernel that reads one element too many is found by what it computes of it.
+TEST(EmulatedMemory, IsNoNumberBesideAnAllocationNorBeforeItIsWritten) {
+  const auto backend = emulated();
+  const Buffer<double> wide(*backend, 3, "f64");
+  const Buffer<float> single(*backend, 3, "f32");
+  const Buffer<Bf16> narrow(*backend, 3, "bf16");
+  for (const int at : {-1, 0, 2, 3}) {
+    EXPECT_TRUE(std::isnan(wide.data()[at])) << at;
+    EXPECT_TRUE(std::isnan(single.data()[at])) << at;
+    EXPECT_TRUE(std::isnan(widened(narrow.data()[at]))) << at;
+  }
 }
 
 struct Replays : testing::TestWithParam<bool> {

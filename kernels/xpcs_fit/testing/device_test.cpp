@@ -2,13 +2,19 @@
 // Both variants on the emulated device against the oracle, and what they cost.
 #include <gtest/gtest.h>
 
+#include <span>
 #include <utility>
+#include <vector>
 
+#include "runtime/backend/buffer.hpp"
 #include "runtime/backend/spoil.hpp"
 #include "testing/differences.hpp"
 #include "testing/dry_run.hpp"
+#include "xpcs_fit/device/kernels.hpp"
+#include "xpcs_fit/device/spectrum_kernels.hpp"
 #include "xpcs_fit/oracle/distance.hpp"
 #include "xpcs_fit/patterns.hpp"
+#include "xpcs_fit/problem/formulas.hpp"
 #include "xpcs_fit/spectrum.hpp"
 #include "xpcs_fit/testing/kernels_on_cpu.hpp"
 #include "xpcs_fit/testing/support.hpp"
@@ -74,6 +80,71 @@ TEST(XpcsDevice, WritesIntegralsAndSumsInEachStep) {
         (void)spoil(*backend, site);
       computation->step();
       EXPECT_EQ(computation->result(), first);
+    }
+}
+
+constexpr emulation::Order orders[] = {emulation::Order::forward, emulation::Order::backward};
+
+// As a large device makes them, of whole numbers, whose sums are exact.
+TEST(XpcsDevice, AddsUpMorePartialSumsThanABlockHasThreads) {
+  constexpr int groups = 2, slots = 5 * sum_threads + 7, count = 3;
+  std::vector<double> partial, expected(groups * count);
+  for (int k = 0; k < groups * slots * count; ++k) {
+    partial.push_back(k * 7919 % 1009);
+    expected[k / (slots * count) * count + k % count] += partial.back();
+  }
+  for (const emulation::Order order : orders) {
+    const auto backend = emulated_optimized(order);
+    const CommonKernels kernels(*backend->compiler);
+    const Buffer<double> from(*backend, partial, "partial sums"),
+        sums(*backend, expected.size(), "sums");
+    kernels.reduce({.grid = {count, groups}, .block = {sum_threads}}, from.data(), slots, count,
+                   sums.data());
+    EXPECT_EQ(sums.to_host(), expected);
+  }
+}
+
+TEST(XpcsDevice, AddsUpThePowerOfMoreBlocksThanABlockHasThreads) {
+  constexpr int count = 8 * pair_threads + 3;
+  std::vector<double> partial;
+  for (int k = 0; k < count; ++k) partial.push_back(k);
+  const auto backend = emulated_optimized();
+  const SpectrumKernels kernels(*backend->compiler);
+  const Buffer<double> from(*backend, partial, "partial sums"), sum(*backend, 1, "sum");
+  kernels.total({.block = {pair_threads}}, from.data(), count, sum.data());
+  EXPECT_EQ(sum.to_host().front(), count * (count - 1) / 2);
+}
+
+// Threads have runs of frames, the last of which is shorter, or none.
+TEST(XpcsDevice, IntegratesOverMoreFramesThanABlockHasThreads) {
+  const std::vector<double> known = {0.3, 1, 1500, -0.7, 10, 3e-2, 0.3, 1e-3, 20}, turned = {30};
+  for (const int count : {frame_threads - 1, frame_threads + 1, 2 * frame_threads + 88})
+    for (const emulation::Order order : orders) {
+      const auto backend = emulated_optimized(order);
+      const CommonKernels kernels(*backend->compiler);
+      const Buffer<double> parameters(*backend, known, "parameters"),
+          angles(*backend, turned, "angles"), work(*backend, std::size_t(8) * count, "integrals"),
+          frames(*backend, work.size(), "frames");
+      const Buffer<AngleRow<double>> rows(*backend, 1, "rows");
+      const Grid grid = {
+          .kappa = 1, .flow = 1, .dt = 0.1, .angles = 1, .count = count, .laminar = 1};
+      kernels.prefix64({.grid = {1, 8}, .block = {frame_threads}}, grid, parameters.data(), 9,
+                       angles.data(), work.data(), frames.data(), rows.data());
+      const std::vector<double> found = work.to_host();
+      const auto rate = [&](int array, int i) {
+        const Rate of = array < 4 ? diffusion_rate(i * grid.dt, known.data() + 2)
+                                  : shear_rate(i * grid.dt, grid.dt, known.data() + 5);
+        return array % 4 == 0 ? of.value : of.by[array % 4 - 1];
+      };
+      for (int array = 0; array < 8; ++array) {
+        std::vector<double> expected = {-(rate(array, 0) + rate(array, 1)) / 2, 0};
+        for (int i = 2; i < count; ++i)
+          expected.push_back(expected.back() + (rate(array, i - 1) + rate(array, i)) / 2);
+        const auto own = std::span(found).subspan(std::size_t(array) * count, count);
+        const double size = largest_difference(expected, std::vector<double>(expected.size()));
+        EXPECT_LT(largest_difference(own, expected), 1e-13 * size)
+            << count << " frames, array " << array;
+      }
     }
 }
 
@@ -155,6 +226,31 @@ TEST(XpcsDevice, ReadsEveryPoint) {
                                expected),
               1e-11);
   }
+}
+
+// What one thread judges, proposes and begins anew, all others read.
+TEST(XpcsDevice, FitsToTheSameBitsInEitherOrderOfThreads) {
+  std::vector<std::vector<double>> fits;
+  for (const emulation::Order order : orders) {
+    const auto backend = emulated_optimized(order);
+    const auto fit = make(Unit::fit, *backend, Variant::optimized, problem(emulated_size, {}));
+    fit->step();
+    fits.push_back(fit->result());
+    (void)spoil(*backend, "result");
+    fit->step();
+    fits.push_back(fit->result());
+  }
+  EXPECT_EQ(fits, std::vector(fits.size(), fits.front()));
+}
+
+TEST(XpcsDevice, AFitThatTheHostStepsBeginsAnewInEachStep) {
+  const auto backend = emulated_optimized();
+  const auto fit = make(Unit::fit, *backend, Variant::optimized,
+                        problem(emulated_size, {.scaling = Scaling::per_angle}));
+  fit->step();
+  const std::vector<double> first = fit->result();
+  fit->step();
+  EXPECT_EQ(fit->result(), first);
 }
 
 TEST(XpcsDevice, FitsAsTheOracleDoes) {
