@@ -2,6 +2,7 @@
 #include "base/content.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -44,7 +45,9 @@ TEST(Content, IsNothingElse) {
        {"", "{}", "{\"content\": \"sha256:c0\"", R"({"content": "sha256:c0"})",
         R"({"content": 1, "git": {"dirty": true, "sha": ""}})",
         R"({"content": "sha256:c0", "git": {"dirty": "true", "sha": ""}})",
-        R"({"content": "sha256:c0", "git": {"dirty": true, "sha": ""}, "more": 1})"})
+        R"({"content": "sha256:c0", "git": {"dirty": true, "sha": ""}, "more": 1})",
+        R"(1{"content": "sha256:c0", "git": {"dirty": true, "sha": ""}})",
+        R"({"content": "sha256:c0", "git": {"dirty": true, "sha": ""}}})"})
     EXPECT_EQ(read(json), std::nullopt) << json;
 }
 
@@ -54,6 +57,14 @@ TEST(Content, OfAMebibyteTakesNoStack) {
 
 TEST(Content, OfAFileThatIsNotThereIsNone) {
   EXPECT_EQ(read_content("/nowhere/content.json"), std::nullopt);
+}
+
+TEST(Content, OfAFifoIsNoneAndNotWaitedFor) {
+  const std::string fifo = testing::TempDir() + "content.fifo";
+  std::filesystem::remove(fifo);
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_EQ(read_content(fifo), std::nullopt);
+  std::filesystem::remove(fifo);
 }
 
 TEST(BinaryFolder, HoldsThisTest) {

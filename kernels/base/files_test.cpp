@@ -3,10 +3,15 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -88,17 +93,52 @@ TEST_F(Files, WhatAKilledWriterLeftIsTakenOver) {
   EXPECT_EQ(files(), 1);
 }
 
+// As often as this process has the file open.
+int times_open(const fs::path& file) {
+  int times = 0;
+  for (const auto& each : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // closed meanwhile
+    times += fs::read_symlink(each, gone) == file;
+  }
+  return times;
+}
+
 TEST_F(Files, WhoWritesTheSameOneWaits) {
   WrittenFile first(place);
+  std::atomic<bool> ended = false;
   std::thread other([&] {
     WrittenFile second(place);
     second.append(content_of(place) + ", second");
     second.publish();
+    ended = true;
   });
+  const fs::path part = fs::canonical(folder) / part_of(place).filename();
+  while (!ended && times_open(part) < 2) std::this_thread::yield();
   first.append("first");
   first.publish();
   other.join();
   EXPECT_EQ(content_of(place), "first, second");
+}
+
+TEST_F(Files, WhoWaitedWritesTheOneThatHasTheNameNow) {
+  const fs::path part = fs::canonical(folder) / part_of(place).filename();
+  Descriptor held(::open(part.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(::flock(*held, LOCK_EX), 0);
+  std::atomic<bool> ended = false;
+  std::thread other([&] {
+    WrittenFile second(place);
+    second.append("second");
+    second.publish();
+    ended = true;
+  });
+  while (!ended && times_open(part) < 2) std::this_thread::yield();
+  std::error_code problem;
+  fs::rename(part, folder / "published", problem);
+  std::ofstream(part) << "of somebody else";
+  held.close();
+  other.join();
+  EXPECT_EQ(content_of(place), "second");
+  EXPECT_EQ(content_of(folder / "published"), "");
 }
 
 TEST_F(Files, AFileOfOnesOwnWaitsForNobody) {
@@ -140,6 +180,104 @@ TEST_F(Files, WhatCannotHaveItsPlaceGoes) {
   file.publish();
   EXPECT_EQ(file.error(), EISDIR);
   EXPECT_FALSE(fs::exists(folder / "own"));
+}
+
+TEST_F(Files, WhatHasNoPlaceToGoToGoes) {
+  std::ofstream(folder / "own") << "new";
+  EXPECT_EQ(take_place(folder / "own", folder / "absent" / "out.json"), ENOENT);
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(Files, TheOneBesideIsHiddenAndCalledAfterIts) {
+  EXPECT_EQ(part_of("some/out.json"), "some/.out.json.part");
+}
+
+TEST_F(Files, ALinkBesideIsAnErrorAndNotFollowed) {
+  const fs::path elsewhere = folder / "elsewhere";
+  std::ofstream(elsewhere) << "kept";
+  fs::create_symlink(elsewhere, part_of(place));
+  EXPECT_EQ(WrittenFile(place).error(), ELOOP);
+  EXPECT_EQ(content_of(elsewhere), "kept");
+}
+
+TEST_F(Files, AFileOfOnesOwnHoldsNothingOfOneBefore) {
+  std::ofstream(folder / "own") << "more than is written now";
+  WrittenFile file(place, folder / "own");
+  file.append("new");
+  file.publish();
+  EXPECT_EQ(content_of(place), "new");
+}
+
+TEST_F(Files, NoProgramThatIsStartedMeanwhileHoldsIt) {
+  const WrittenFile file(place);
+  EXPECT_NE(::fcntl(file.descriptor(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+// Here beyond the largest file that this process may write.
+TEST_F(Files, WhatCouldNotBeWrittenWholeIsNotPublished) {
+  rlimit usual = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &usual), 0);
+  const rlimit four_bytes = {.rlim_cur = 4, .rlim_max = usual.rlim_max};
+  WrittenFile file(place);
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &four_bytes), 0);
+  file.append("longer than four bytes");
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &usual), 0);
+  (void)std::signal(SIGXFSZ, before);
+  EXPECT_EQ(file.error(), EFBIG);
+  file.publish();
+  EXPECT_EQ(file.error(), EFBIG);
+  EXPECT_EQ(content_of(place), "old");
+}
+
+TEST_F(Files, WhatCannotBeSyncedIsAnError) {
+  WrittenFile file(place, "/dev/full");
+  file.sync();
+  EXPECT_EQ(file.error(), EINVAL);
+  file.leave_beside();
+}
+
+TEST_F(Files, AFolderIsSyncedWhereItIsOne) {
+  EXPECT_EQ(sync_folder(folder), 0);
+  EXPECT_EQ(sync_folder(folder / "absent"), ENOENT);
+  EXPECT_EQ(sync_folder(place), ENOTDIR);
+}
+
+// In a process of its own, after `change`.
+template <class Change, class Holds>
+bool holds_after(const Change& change, const Holds& holds) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    change();
+    hold_standard_streams();
+    ::_exit(holds() ? 0 : 1);
+  }
+  int status = -1;
+  (void)::waitpid(child, &status, 0);
+  return status == 0;
+}
+
+TEST(StandardStreams, ThatAreClosedAreHeldByWhatTakesAndGivesNothing) {
+  const auto close_all = [] {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(stream);
+  };
+  EXPECT_TRUE(holds_after(close_all, [] {
+    char byte = 0;
+    return ::open("/dev/null", O_RDONLY | O_CLOEXEC) > STDERR_FILENO &&
+           ::read(STDIN_FILENO, &byte, 1) < 0 && ::write(STDOUT_FILENO, &byte, 1) < 0 &&
+           ::write(STDERR_FILENO, &byte, 1) < 0;
+  }));
+}
+
+TEST(StandardStreams, ThatAreOpenStayWhatTheyAre) {
+  int ends[2] = {};
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const auto redirect = [&] { ::dup2(ends[1], STDOUT_FILENO); };
+  EXPECT_TRUE(holds_after(redirect, [] { return ::write(STDOUT_FILENO, "x", 1) == 1; }));
+  char byte = 0;
+  EXPECT_EQ(::read(ends[0], &byte, 1), 1);
+  EXPECT_EQ(byte, 'x');
+  for (const int end : ends) ::close(end);
 }
 
 TEST(Descriptors, AreClosedOnce) {

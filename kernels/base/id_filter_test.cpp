@@ -24,6 +24,15 @@ TEST(IdFilter, TakesAllWhereItIsEmpty) {
   EXPECT_TRUE(IdFilter("").takes("toy/step/f64"));
 }
 
+TEST(IdFilter, TakesNothingAfterAMinusAlone) {
+  EXPECT_FALSE(IdFilter("-").takes("toy/step/f64"));
+}
+
+TEST(IdFilter, TakesEachLetterAsItStands) {
+  EXPECT_FALSE(IdFilter("F64").takes("toy/step/f64"));
+  EXPECT_FALSE(IdFilter("f64 ").takes("toy/step/f64"));
+}
+
 TEST(IdFilter, SaysWhyItIsNoneAndTakesNothing) {
   const IdFilter filter("(a");
   EXPECT_EQ(filter.problem(), "missing ): (a");

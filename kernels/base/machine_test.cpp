@@ -81,6 +81,14 @@ TEST(PositiveSetting, ReadsTheNumberOfItsType) {
   EXPECT_EQ(positive_setting<int>("SLURM_CPUS_PER_TASK").complaint, "");
 }
 
+TEST(PositiveSetting, IsANumberAndNothingBesides) {
+  for (const char* wrong : {"nan", "1e999", "0", "-0.5", "1.5x", " 1"}) {
+    const With given(With::Settings{{"HOLDFAST_NUM_THREADS", wrong}});
+    EXPECT_EQ(positive_setting<double>("HOLDFAST_NUM_THREADS").value, std::nullopt) << wrong;
+    EXPECT_NE(positive_setting<double>("HOLDFAST_NUM_THREADS").complaint, "") << wrong;
+  }
+}
+
 // In a process of its own, after this.
 template <class Change>
 bool is_granted_after(const Change& change) {
@@ -105,6 +113,14 @@ TEST(Precedence, IsNotTakenByAProcessThatIsToBeNice) {
   EXPECT_FALSE(is_granted_after([] { (void)!::nice(5); }));
 }
 
+TEST(Precedence, IsNotTakenByAProcessOfAnotherPolicy) {
+  const With unset(With::Settings{});
+  EXPECT_FALSE(is_granted_after([] {
+    const sched_param usual = {};
+    (void)::sched_setscheduler(0, SCHED_BATCH, &usual);
+  }));
+}
+
 TEST(Precedence, IsNotTakenWhereItEndsTheProcessAfterAWhile) {
   const With unset(With::Settings{});
   EXPECT_FALSE(is_granted_after([] {
@@ -120,8 +136,11 @@ TEST(Precedence, AsksWithoutTakingAny) {
 }
 
 TEST(Precedence, ASettingThatMeansNothingIsComplainedOf) {
-  const With wrong(With::Settings{{"HOLDFAST_PRECEDENCE", "always"}});
-  EXPECT_EQ(precedence().complaint, "HOLDFAST_PRECEDENCE is 'always': set it to none or unset it");
+  for (const std::string word : {"always", "no", "nonesuch"}) {
+    const With wrong(With::Settings{{"HOLDFAST_PRECEDENCE", word}});
+    EXPECT_EQ(precedence().complaint,
+              "HOLDFAST_PRECEDENCE is '" + word + "': set it to none or unset it");
+  }
 }
 
 TEST(HostClass, NamesInstructionSetAndThreads) {
@@ -146,7 +165,12 @@ TEST(HostIsa, IsTheWidestOrANarrowerOneThatIsNamed) {
   for (const char* widest : {"x86-64-v4", "x86-64-v3", "x86-64-v2"})
     EXPECT_EQ(chosen_isa(widest).name, widest);
   const With named(With::Settings{{"HOLDFAST_ISA", "x86-64-v3"}});
-  EXPECT_EQ(chosen_isa("x86-64-v4").name, "x86-64-v3");
+  for (const char* widest : {"x86-64-v4", "x86-64-v3"}) {
+    EXPECT_EQ(chosen_isa(widest).name, "x86-64-v3");
+    EXPECT_EQ(chosen_isa(widest).complaint, "");
+  }
+  const With empty(With::Settings{{"HOLDFAST_ISA", ""}});
+  EXPECT_EQ(chosen_isa("x86-64-v4").name, "x86-64-v4");
   EXPECT_EQ(chosen_isa("x86-64-v4").complaint, "");
 }
 
@@ -198,6 +222,10 @@ TEST(Processors, AreNamedByVendorFamilyAndModelOfTheFirst) {
 TEST(Processors, ThatDoNotTellTheirModelAreUnknown) {
   std::istringstream in("vendor_id\t: AuthenticAMD\ncpu family\t: 26\n");
   EXPECT_EQ(parse_processor(in).id, "unknown");
+  std::istringstream second(
+      "vendor_id\t: AuthenticAMD\ncpu family\t: 26\n\n"
+      "vendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t: 2\n");
+  EXPECT_EQ(parse_processor(second).id, "unknown");
   std::istringstream nothing("");
   EXPECT_EQ(parse_processor(nothing).id, "unknown");
   EXPECT_EQ(parse_processor(nothing).name, std::nullopt);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "clusterless_kde/data/data.hpp"
@@ -206,6 +207,35 @@ TEST(RangeFallback, IsNotNeededByTheData) {
   for (const Marks marks : {Marks::profile, Marks::cells, Marks::whiten})
     EXPECT_FALSE(
         plan(*backend, make_input({.size = Size::small, .marks = marks}), {}).range_fallback);
+}
+
+struct Made {
+  std::unique_ptr<Computation> (*make)(Backend&, Variant, const Input&, const Options&);
+  bool encodes;
+};
+
+// And with the first one again, what that gave.
+TEST(StartAgain, WithTheOtherInputGivesWhatIsMadeOfThat) {
+  const Input input = make_input({.size = Size::tiny, .marks = Marks::cells});
+  for (const auto& [make, encodes] : {Made{make_encode, true}, Made{make_decode, false},
+                                      Made{make_total, true}, Made{make_local, false}})
+    for (const Variant variant : {Variant::reference, Variant::optimized}) {
+      const auto first_result = [&, make = make](const Input& of) {
+        const auto backend = open_backend("host");
+        const auto computation = make(*backend, variant, of, {});
+        computation->step();
+        return computation->result();
+      };
+      const auto backend = open_backend("host");
+      const auto computation = make(*backend, variant, input, {});
+      for (const int number : {1, 0, 1}) {
+        computation->start_again(number);
+        computation->step();
+        EXPECT_EQ(computation->result(),
+                  first_result(number == 0 ? input : other_input(input, encodes)))
+            << number;
+      }
+    }
 }
 
 }  // namespace

@@ -116,6 +116,9 @@ TEST(Work, InAPlaneHasNoNodes) {
   EXPECT_EQ(encode_work(numbers).flops, 2 * points * 719);
   EXPECT_EQ(local_work(numbers).specials,
             static_cast<double>(numbers.pairs()) + 860 + 1385 * at + 840 * 1385);
+  // Two coordinates of each sample, row and encoding spike, two features of a spike.
+  EXPECT_EQ(local_work(numbers).bytes,
+            4 * (1385. * 2 + 1385 * 2 + 840 * (2 + 2) + 860 * (2 + 2) + 1385));
 }
 
 Shape alike(int electrodes, std::int64_t n, std::int64_t m, std::int64_t bins) {
@@ -150,8 +153,11 @@ TEST(AnElectrode, HoldsThePublishedFewMebibytes) {
 TEST(AnElectrode, ThatIsLargestCounts) {
   Shape shape = alike(2, 200, 100, 10);
   const std::int64_t even = electrode_bytes(shape);
-  shape.encoding.back() += 5;
-  EXPECT_EQ(electrode_bytes(shape), even + 4 * 5 * (10 + 100));
+  for (auto* own : {&shape.encoding.back(), &shape.encoding.front()}) {
+    *own += 5;
+    EXPECT_EQ(electrode_bytes(shape), even + 4 * 5 * (10 + 100));
+    *own -= 5;
+  }
 }
 
 }  // namespace

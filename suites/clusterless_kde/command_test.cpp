@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
@@ -88,6 +89,7 @@ TEST(Cases, AreAllThatTheSpecificationNames) {
               {{"tet64", "hpc1d", "hpc2d"}, {"1", "16", "64"}, types}),
         names("production/size:%/scale:%/cut:1/%", {{"hpc1d", "hpc2d"}, {"1", "16", "64"}, types}),
         names("budget/limit:%/size:hpc2d/scale:%/f32", {{"8gib", "2gib", "512mib"}, {"1", "16"}}),
+        names("budget/limit:%/size:hpc2d/scale:16/f32", {{"128mib", "16mib", "2400kib"}}),
         names("budget/limit:30mib/size:%/scale:1/f32", {{"realistic"}}),
         names("sparse/size:%/f32", {{"small", "medium"}}),
         names("in_turn/size:medium/data:profile/f32", {})})
@@ -182,6 +184,29 @@ TEST(Production, IsPutBesidePublishedSecondsWhereTheyAreOfTheSameDecode) {
               testing::AllOf(HasSubstr("vs_seed_decode"), HasSubstr("vs_seed_rewrite")));
   for (const char* other : {"scale:1/cut:0/f64", "scale:16/cut:0/f32"})
     EXPECT_THAT(told(other), testing::Not(HasSubstr("vs_seed"))) << other;
+}
+
+// Peaks of a decode of the smallest size: of the optimized variant, of the reference.
+std::pair<double, double> peaks(const std::string& option = "") {
+  const auto out = fresh_folder("clusterless_kde_options") / "out.json";
+  const Said said = run("HOLDFAST_CEILINGS=none HOLDFAST_NUM_THREADS=1 " CLUSTERLESS_KDE_BINARY
+                        " --tier=full --filter=memory/size:tiny --out=" +
+                        out.string() + " " + option);
+  EXPECT_EQ(said.exit, 0) << said.words;
+  const auto peak = [one = nlohmann::json::parse(read(out)).at("cases").at(0)](const char* of) {
+    return one.at("variants").at(of).at("metrics").at("peak_bytes").at("value").get<double>();
+  };
+  return {peak("optimized"), peak("reference")};
+}
+
+TEST(Options, ChangeWhatIsComputed) {
+  const auto usual = peaks();
+  for (const char* option : {"--seed=7", "--features=3", "--scale=2", "--bins=60"}) {
+    EXPECT_NE(peaks(option).first, usual.first) << option;
+    EXPECT_NE(peaks(option).second, usual.second) << option;
+  }
+  EXPECT_LT(peaks("--block-size=3").second, usual.second);  // of the reference's too
+  EXPECT_TRUE(listed("--arithmetic=f64").contains("decode/size:tiny/data:profile/f64"));
 }
 
 #ifdef HOLDFAST_CUDA

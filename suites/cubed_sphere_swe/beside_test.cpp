@@ -75,12 +75,31 @@ TEST(SphereBeside, WhatIsPutBesideIsWhatTheMetricIsCalledAfter) {
   EXPECT_NE(bytes_of(watched), bytes_of(alone));
 }
 
+// Of 48 rows of 49 entries all but those near a border have four.
+TEST(SphereReadings, ADenseOperatorIsMostlyZeros) {
+  const Row row = {.family = &families::component,
+                   .n = 48,
+                   .component = {.kind = Component::Kind::operator_apply, .op = Operator::dvc}};
+  const auto metrics = case_of(row).metrics;
+  ASSERT_EQ(metrics.size(), 1U);
+  EXPECT_EQ(metrics[0].name, "dense_waste");
+  EXPECT_NEAR(metrics[0].value.value_or(0), 1 - 4. / 49, 0.01);
+}
+
 // Of as many steps of the published program.
 TEST(SphereBeside, APublishedLoopIsOfTheLoopsSteps) {
   Row row = beside_row(families::loop, {.launch = Launch::persistent, .steps = 10});
   EXPECT_THAT(families::loop.rates(row), IsEmpty());
   row.n = 192;
   EXPECT_THAT(rates_in_a_second(row), UnorderedElementsAre(Pair("vs_seed_loop", DoubleEq(8.5e-3))));
+  // It stayed on its device, in double, and nobody watched it.
+  for (const Options& other :
+       {Options{.steps = 10}, Options{.launch = Launch::graph_step, .steps = 10},
+        Options{.launch = Launch::graph, .diagnostics = Diagnostics::device, .steps = 10},
+        Options{.precision = Precision::f32, .launch = Launch::graph, .steps = 10}}) {
+    row.options = other;
+    EXPECT_THAT(families::loop.rates(row), IsEmpty());
+  }
 }
 
 }  // namespace

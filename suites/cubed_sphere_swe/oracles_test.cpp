@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "cubed_sphere_swe/problem/sphere.hpp"
 #include "harness/measure/correctness.hpp"
@@ -40,6 +41,14 @@ TEST(Oracle, AllowsALongLoopTheRoundingThatAddsUpInIt) {
 TEST(Oracle, AllowsALoopOfTheListNoMoreThanAStep) {
   for (const Precision precision : {Precision::f32, Precision::f64})
     EXPECT_EQ(families::loop.oracle(loop_of(100, precision)).limit, accuracy(precision));
+}
+
+TEST(Oracle, HoldsAResultToWhatItsPrecisionLeaves) {
+  for (const auto& [precision, limit] : {std::pair{Precision::f64, 1e-13}, {Precision::f32, 2e-5}})
+    for (const Family<Row>* family : {&families::rhs, &families::rk4_step, &families::component}) {
+      const Row row = {.family = family, .options = {.precision = precision}};
+      EXPECT_EQ(family->oracle(row).limit, limit);
+    }
 }
 
 TEST(Oracle, IsTheDenseComputationWhereverThatIsAffordable) {

@@ -53,11 +53,88 @@ const Family<Row> looking = {
         [](const Row& row, Session& session) {
           session.read("looked", row.n);
           session.check("arithmetic", 0, 1);
-        }};
+        },
+    .limit = [](const Row& row) { return 1. + row.n; }};
+
+// As which variants it was made.
+std::vector<Variant> variants_made;
+std::unique_ptr<Computation> noted(const Row&, Backend& backend, Variant variant) {
+  variants_made.push_back(variant);
+  return std::make_unique<Toy>(backend);
+}
+
+// One that leaves nothing out.
+const Family<Row> whole = {
+    .id = count_id,
+    .unreferenced = [](const Row&) { return gpu; },
+    .metrics = [](const Row&) -> std::vector<MetricDeclaration> { return {{.name = "own"}}; },
+    .expected = [](const Row&) -> std::vector<ExpectedFinding> {
+      return {{.finding = "idle_gaps", .why = "it counts, and does nothing else"}};
+    },
+    .make = noted,
+    .work =
+        [](const Row& row) { return Work{.flops = 2. * row.n, .bytes = 3. * row.n, .phases = 4}; },
+    .oracle =
+        [](const Row&) {
+          return Oracle{.name = "arithmetic", .limit = 1e-15, .expected = ten_per_step};
+        },
+    .invariant = [](const Row&) -> Invariant {
+      return [](const auto&, const auto&) { return "never right"; };
+    },
+    .warm_up = [](const Row& row) { return row.n; },
+    .chained = never,
+    .rates = [](const Row& row) -> std::vector<Rate> {
+      return {{.name = "counts_per_s", .per_step = static_cast<double>(row.n)}};
+    }};
+
+TEST(Family, HandsOverAllThatItSaysOfARow) {
+  const Case one = case_of(Row{.family = &whole, .n = 3, .tier = Tier::full, .counted = true});
+  EXPECT_EQ(one.tier, Tier::full);
+  EXPECT_EQ(one.unreferenced, gpu);
+  EXPECT_EQ(one.metrics.at(0).name, "own");
+  EXPECT_EQ(one.expected.at(0).finding, "idle_gaps");
+  EXPECT_EQ(one.work.flops, 6);
+  EXPECT_EQ(one.work.bytes, 9);
+  EXPECT_EQ(one.work.phases, 4);
+  EXPECT_EQ(one.rates.at(0).per_step, 3);
+  const auto& steps = std::get<Steps>(one.recipe);
+  EXPECT_EQ(steps.warm_up, 3);
+  EXPECT_FALSE(steps.chained);
+  EXPECT_EQ(steps.invariant({}, {}), "never right");
+  EXPECT_EQ(case_of(Row{.family = &looking}).metrics.at(0).name, "looked");
+}
+
+TEST(Over, MakesTheOtherAsTheVariantThatIsTimed) {
+  const auto backend = open_backend("host");
+  for (const Variant variant : {Variant::reference, Variant::optimized}) {
+    const Derived one =
+        over("over_whole", Row{.family = &whole}, Derived::Form::case_over_other, variant);
+    variants_made.clear();
+    (void)one.other(*backend);
+    EXPECT_THAT(variants_made, ElementsAre(variant));
+    EXPECT_EQ(one.against, variant);
+  }
+}
+
+TEST(Over, AHostIsEitherVariantAndMoreIsBetter) {
+  const auto backend = open_backend("host");
+  const auto both = over_host(Row{.family = &whole}, {Variant::optimized, Variant::reference});
+  variants_made.clear();
+  for (const Derived& one : both) {
+    (void)one.other(*backend);
+    EXPECT_EQ(one.better, Better::higher) << one.name;
+    EXPECT_TRUE(one.beside_host) << one.name;
+    EXPECT_EQ(one.against, Variant::optimized) << one.name;
+  }
+  EXPECT_THAT(variants_made, ElementsAre(Variant::optimized, Variant::reference));
+  EXPECT_EQ(both.at(0).name, "gpu_over_host");
+  EXPECT_EQ(both.at(1).name, "gpu_over_host_reference");
+}
 
 TEST(Family, MakesAStepsCaseOfItsFunctions) {
   const Case one = case_of(Row{.family = &counting, .n = 5, .counted = true});
   EXPECT_EQ(one.id, "toy/count/n:5/f64");
+  EXPECT_EQ(one.tier, Tier::smoke);
   EXPECT_EQ(one.devices, any_kind);
   EXPECT_EQ(one.work.flops, 5);
   EXPECT_TRUE(one.reference && one.counted);
@@ -74,6 +151,7 @@ TEST(Family, MakesAStepsCaseOfItsFunctions) {
 TEST(Family, WithAProtocolMakesACaseOfIt) {
   const Case one = case_of(as(looking, Row{.family = &counting, .n = 7}));
   EXPECT_FALSE(one.reference);
+  EXPECT_EQ(one.limit, 8);
   EXPECT_EQ(one.expected.at(0).finding, "idle_gaps");
   EXPECT_EQ(measure(one, "host", {}).optimized.readings.at("looked"), 7);
 }
@@ -103,6 +181,13 @@ TEST(Cases, BesideACountedOneOfTheirFamilySayThatItStandsForThem) {
   EXPECT_EQ(cases[0].why_uncounted(), std::nullopt);
   EXPECT_THAT(cases[1].why_uncounted().value_or(""), HasSubstr("another case of its family"));
   EXPECT_EQ(cases[2].uncounted, Case().uncounted);
+}
+
+TEST(Cases, BesideOneThatIsCountedAtNightAloneDoNotSayThatItStandsForThem) {
+  const std::vector<Case> cases =
+      cases_of<Row>({{.family = &counting, .n = 2, .tier = Tier::full, .counted = true},
+                     {.family = &counting, .n = 3}});
+  EXPECT_EQ(cases.at(1).uncounted, Case().uncounted);
 }
 
 TEST(Known, IsMadeOnceForEachKey) {

@@ -10,7 +10,7 @@ enum class Taste { sweet, sour };
 constexpr Words<Taste, 2> tastes = {"taste", {"sweet", "sour"}};
 
 struct Options : testing::Test {
-  SuiteOptions options{.custom = {{"taste", "sour"}, {"size", "7"}}};
+  SuiteOptions options{.custom = {{"taste", "sour"}, {"size", "7"}, {"rate", "0.5s"}}};
   Given given{options};
 };
 
@@ -39,6 +39,7 @@ TEST_F(Options, PutARealNumberWhereARowKeepsIt) {
   EXPECT_FALSE(given.real("other", rate));
   EXPECT_THROW(given.real("taste", rate), Error);
   EXPECT_EQ(rate, 0.1);
+  EXPECT_THROW(given.real("rate", rate), Error);
   EXPECT_TRUE(given.real("size", rate));
   EXPECT_EQ(rate, 7);
 }

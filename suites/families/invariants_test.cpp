@@ -21,6 +21,7 @@ TEST(RepeatsItself, WithinAShareOfTheLargestEntry) {
   EXPECT_FALSE(within({-8, 1}, {-8, 2}));
   EXPECT_THAT(*within({-8, 1}, {-8, 2.5}), HasSubstr("moved by 1.5"));
   EXPECT_TRUE(repeats_itself_within(0)({1}, {1 + 1e-15}));
+  EXPECT_THAT(within({-0.5, 0}, {-0.5, 0.125}).value_or(""), HasSubstr("moved by 0.125"));
   EXPECT_THAT(*within({-8}, {-8, 1}), HasSubstr("had 1 values and has 2"));
 }
 

@@ -89,6 +89,20 @@ TEST(InTurn, AResultThatIsLeftFromTheRoundBeforeIsFound) {
   EXPECT_EQ(found.check, CheckStatus::failed);
 }
 
+TEST(Check, HoldsAResultToTheOraclesOwnLimit) {
+  for (const double share : {0.9, 1.1}) {
+    const Measurement found = measured({}, [&](Session& session) {
+      const Steps one = constant(1 + share * 1e-3);
+      const auto computation = one.make(session.open(), Variant::optimized);
+      computation->step();
+      const Oracle oracle = {
+          .name = "one", .limit = 1e-3, .expected = [](int) { return std::vector{1.}; }};
+      EXPECT_EQ(check(session, oracle, *computation).at(0), 1 + share * 1e-3);
+    });
+    EXPECT_EQ(found.check, share < 1 ? CheckStatus::passed : CheckStatus::failed) << share;
+  }
+}
+
 TEST(ShapeChange, HoldsEachOtherResultToItsOwnOracle) {
   const auto kept = std::make_shared<std::optional<double>>(2);
   for (const Kept& each : {Kept(), kept}) {
@@ -130,22 +144,26 @@ TEST(Memory, IsPutBesideItsEstimateAndTheRuleOfThumb) {
 TEST(Memory, IsThatOfEachVariant) {
   std::vector<Variant> made;
   const Measurement found = measured(memory_metrics(), [&](Session& session) {
-    memory(session,
-           {.make =
-                [&](Backend& backend, Variant variant) {
-                  made.push_back(variant);
-                  return constant(1).make(backend, variant);
-                },
-            .rule_of_thumb_bytes = 8,
-            .live =
-                [&](Backend&, Variant, Computation& computation) {
-                  computation.step();
-                  check(session, constant(1).oracle, computation);
-                },
-            .estimate = [](Backend&, Variant, Computation&) { return std::optional(8.); }});
+    memory(session, {.make =
+                         [&](Backend& backend, Variant variant) {
+                           made.push_back(variant);
+                           return constant(1).make(backend, variant);
+                         },
+                     .rule_of_thumb_bytes = 8,
+                     .live =
+                         [&](Backend&, Variant, Computation& computation) {
+                           computation.step();
+                           check(session, constant(1).oracle, computation);
+                         },
+                     .estimate =
+                         [](Backend&, Variant variant, Computation&) {
+                           return std::optional(variant == Variant::optimized ? 8. : 32.);
+                         }});
   });
   EXPECT_EQ(found.status, Measurement::Status::ok) << found.reason;
   EXPECT_THAT(made, testing::ElementsAre(Variant::optimized, Variant::reference));
+  EXPECT_EQ(found.optimized.readings.at("estimate_ratio"), 1);
+  EXPECT_EQ(found.reference->readings.at("estimate_ratio"), 0.25);  // peak over estimate
 }
 
 TEST(Metrics, OfAProtocolAndOfItsSuiteStandInOneList) {
@@ -196,6 +214,16 @@ std::map<std::string, double> dry_readings(const std::vector<MetricDeclaration>&
       {.id = "toy", .devices = gpu, .recipe = protocol, .metrics = metrics}, "cuda-dry:sm_90", {});
   EXPECT_EQ(found.status, Measurement::Status::ok) << found.reason;
   return {found.optimized.readings.begin(), found.optimized.readings.end()};
+}
+
+TEST(Compile, CountsWhatAFirstCallNeedsApartFromWhatComesAgain) {
+  const auto readings = dry_readings(compile_metrics(), [](Session& session) {
+    (void)compile(
+        session, [](Backend& backend) { return compiling().make(backend, Variant::optimized); },
+        [](const FirstCall& call) { call.computation->step(); });
+  });
+  EXPECT_EQ(readings.at("compile_warm"), 2);  // of the construction and of a step
+  EXPECT_EQ(readings.at("compile_steady"), 1);
 }
 
 TEST(ShapeChange, CountsTheProgramsOfTheOthersApart) {

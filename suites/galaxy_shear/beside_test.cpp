@@ -77,9 +77,29 @@ TEST(GalaxyBeside, PublishedSecondsAreOfOneImageAndOfEachStepOfAFit) {
               UnorderedElementsAre(each, Pair("vs_seed_run", DoubleEq(8))));
   EXPECT_THAT(rates_of(families::render, {.batch = 64}),
               UnorderedElementsAre(Pair("galaxies_per_s", 64.)));
+  for (const Options& other : {Options{.fft = 64}, Options{.image = 32}})
+    EXPECT_THAT(rates_of(families::render, other), UnorderedElementsAre(each));
   EXPECT_THAT(rates_of(families::scene_step, {.objects = 5}),
               UnorderedElementsAre(Pair("galaxies_per_s", 5.)));
   EXPECT_THAT(rates_of(families::hmc_sample), UnorderedElementsAre(Pair("gradients_per_s", 17.)));
+}
+
+TEST(GalaxyFindings, AreOfFitsOfWhichTheHostLooksAtEachStep) {
+  const auto expected = [](Launch launch) {
+    return case_of(Row{.family = &families::map, .options = {.launch = launch}}).expected.size();
+  };
+  EXPECT_EQ(expected(Launch::host), 2U);
+  EXPECT_EQ(expected(Launch::graph), 0U);
+  EXPECT_EQ(expected(Launch::persistent), 0U);
+}
+
+TEST(GalaxyReferences, OfManyObjectsAreTooSlowForAHost) {
+  const auto too_slow = [](int objects) {
+    return case_of(Row{.family = &families::scene_step, .options = {.objects = objects}})
+        .unreferenced;
+  };
+  EXPECT_THAT(too_slow(16), IsEmpty());
+  EXPECT_THAT(too_slow(256), testing::ElementsAre("host"));
 }
 
 // Two programs found 1.9e-8 of fewer samples.

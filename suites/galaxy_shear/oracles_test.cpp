@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "galaxy_shear/data/golden.hpp"
 #include "galaxy_shear/oracle/oracle.hpp"
 #include "galaxy_shear/row.hpp"
 
@@ -33,6 +37,122 @@ TEST(GalaxyOracle, WhateverAFitDependsOnHasAnAnswerOfItsOwn) {
     change(row.options);
     EXPECT_TRUE(answers.insert(oracle_of(row).expected(1)).second) << (&change - changes);
   }
+}
+
+struct Held {
+  const Family<Row>* family;
+  double f64, f32;
+};
+
+TEST(GalaxyOracle, HoldsEachUnitToWhatItsArithmeticLeaves) {
+  for (const auto& [family, f64, f32] : {Held{&families::render, 1e-12, 2e-6},
+                                         {&families::render_grad, 1e-10, 2e-4},
+                                         {&families::forward, 1e-10, 2e-5},
+                                         {&families::svi_step, 1e-9, 4e-4},
+                                         {&families::scene_step, 1e-9, 4e-4},
+                                         {&families::map, 1e-8, 2e-3}}) {
+    Row row = {.family = family};
+    EXPECT_EQ(oracle_of(row).limit, f64);
+    row.options.precision = Precision::f32;
+    EXPECT_EQ(oracle_of(row).limit, f32);
+  }
+  for (const auto& [family, limit] :
+       {std::pair{&families::vi_step, 1e-8}, {&families::hmc_sample, 1e-5}})
+    EXPECT_EQ(family->oracle(Row{.family = family}).limit, limit);
+}
+
+// A variant that makes all its numbers so much too large.
+class Larger final : public Computation {
+ public:
+  Larger(std::unique_ptr<Computation> inner, std::size_t first, double share)
+      : inner_(std::move(inner)), first_(first), share_(share) {}
+  void step() override { inner_->step(); }
+  std::vector<double> result() override {
+    std::vector<double> all = inner_->result();
+    all.at(first_) *= 1 + share_;
+    return all;
+  }
+
+ private:
+  std::unique_ptr<Computation> inner_;
+  std::size_t first_;
+  double share_;
+};
+
+// Of a step of four latents they, their gradients and what squares they make come before the loss.
+TEST(GalaxyOracle, FindsWhatIsWrongOfAPublishedSmallScene) {
+  const auto backend = open_backend("host");
+  const auto error = [&](const Row& row, std::size_t place, double share) {
+    return small_error(row, [&](Problem problem) {
+      EXPECT_EQ(problem.scene.psf.kind, row.options.psf);
+      return std::make_unique<Larger>(make(*backend, Variant::optimized, std::move(problem)), place,
+                                      share);
+    });
+  };
+  for (const Psf psf : {Psf::gaussian, Psf::moffat}) {
+    const Row step = {.family = &families::svi_step, .options = {.psf = psf}};
+    const golden::Golden t = psf == Psf::gaussian ? golden::t_gaussian() : golden::t_moffat();
+    const std::size_t latents = t.gradient.size();
+    EXPECT_LT(error(step, 0, 0), 1e-9);
+    for (std::size_t k = 0; k < latents; ++k)
+      EXPECT_GT(error(step, latents + k, 0.5), 1e-6) << k;    // a gradient
+    EXPECT_NEAR(error(step, 3 * latents, 1e-3), 1e-3, 1e-9);  // the loss
+    const Row image = {.family = &families::render, .options = {.psf = psf}};
+    EXPECT_LT(error(image, 0, 0), 1e-12);
+    const auto& [i, j, value] = t.pixels[0];
+    EXPECT_GT(error(image, static_cast<std::size_t>(i * t.scene.image + j), 0.5), 1e-6);
+  }
+  const Row scene = {.family = &families::scene_step, .options = {.objects = 3}};
+  EXPECT_LT(error(scene, 0, 0), 1e-9);
+  EXPECT_GT(error(scene, golden::scene().gradient.size(), 0.5), 1e-6);
+}
+
+TEST(GalaxyOracle, RowsOfOtherLengthsAreInfinitelyFarApart) {
+  const std::vector<double> one = {1}, both = {1, 2};
+  EXPECT_EQ(relative(one, both), INFINITY);
+  EXPECT_EQ(relative(both, one), INFINITY);
+  EXPECT_EQ(relative(both, both), 0);
+}
+
+TEST(GalaxyOracle, OfDrawnLatentsKnowsThoseDrawn) {
+  Row row = {.family = &families::forward, .options = {.fft = 16, .image = 7}};
+  const std::vector<double> at_start = oracle_of(row).expected(1);
+  row.options.sample = true;
+  const std::vector<double> drawn = oracle_of(row).expected(1);
+  EXPECT_EQ(at_start.size(), 1U);
+  EXPECT_EQ(drawn.size(), 4 + 1U);
+  EXPECT_NE(drawn.back(), at_start.back());
+}
+
+TEST(GalaxyOracle, AFitOfAnotherNumberOfStepsIsWrongHoweverCloseItEnds) {
+  const Row row = {.family = &families::map, .options = {.fft = 16, .image = 7, .steps = 3}};
+  const auto backend = open_backend("host");
+  const auto fit = make(row, *backend, Variant::optimized);
+  fit->step();
+  const std::vector<double> right = fit->result();
+  const Oracle known = oracle_of(row);
+  EXPECT_LE(known.distance(right, {}), known.limit);
+  std::vector<double> shorter = right;
+  shorter.erase(shorter.begin() + 4);
+  EXPECT_EQ(known.distance(shorter, {}), INFINITY);
+  for (const std::size_t loss : {4, 6}) {
+    std::vector<double> spoilt = right;
+    spoilt.at(loss) *= 1.001;
+    EXPECT_GT(known.distance(spoilt, {}), known.limit) << loss;
+  }
+}
+
+TEST(GalaxyCase, IsVerifiedAsCloselyAsItCanBe) {
+  const auto sites = [](const Family<Row>& family, Variant variant) {
+    return steps_of(Row{.family = &family}).rewritten(*open_backend("host"), variant);
+  };
+  using Sites = std::vector<std::string>;
+  for (const Variant variant : {Variant::optimized, Variant::reference})
+    EXPECT_EQ(sites(families::render_grad, variant), (Sites{"result: sums", "result: gradients"}));
+  EXPECT_EQ(steps_of(Row{.family = &families::svi_step}).warm_up, 3);
+  for (const Family<Row>* family :
+       {&families::render, &families::render_grad, &families::forward, &families::map})
+    EXPECT_EQ(steps_of(Row{.family = family}).inputs, 2);
 }
 
 TEST(GalaxyOracle, HoldsALatentOfAFitToTheReferencesBesideLargeLosses) {
@@ -144,6 +264,16 @@ TEST(GalaxyInvariant, AWalkEvaluatesWholeStepsOfGradients) {
   EXPECT_EQ(told(families::hmc_sample, 16, 15, 34), std::nullopt);
   EXPECT_EQ(told(families::hmc_sample, 16, 15, 33),
             "33 gradients were evaluated, 17 a step expected");
+  const auto spoilt = [](const Family<Row>& family, std::size_t size, std::size_t evaluations,
+                         std::size_t place, double value) {
+    std::vector<double> before(size), after(size);
+    after.at(evaluations) = 34;
+    after.at(place) = value;
+    return family.invariant(Row{.family = &family})(before, after);
+  };
+  EXPECT_EQ(spoilt(families::vi_step, 19, 17, 18, 2), "failed at step 2");
+  EXPECT_EQ(spoilt(families::vi_step, 19, 17, 16, NAN), "the loss is no number");
+  EXPECT_EQ(spoilt(families::hmc_sample, 16, 15, 12, NAN), "the loss is no number");
 }
 
 }  // namespace

@@ -164,6 +164,13 @@ TEST(Data, BinsAskedForReplaceTheSizesOwn) {
   EXPECT_DOUBLE_EQ(input.places.back(), 99.8);
 }
 
+TEST(Data, ElectrodesOfAThinRecordingHaveASpikeAtLeast) {
+  const Shape numbers = shape({.size = Size::hpc1d, .marks = Marks::cells, .scale = 300000});
+  for (const std::int64_t count : numbers.encoding) EXPECT_GE(count, 1);
+  for (const std::int64_t count : numbers.decoding) EXPECT_GE(count, 1);
+  EXPECT_LT(numbers.encoding_total(), 3 * numbers.electrodes);
+}
+
 TEST(Data, SparseElectrodesHaveNoneOrOneEncodingSpike) {
   const Input input = make_input({.size = Size::small, .sparse = true});
   std::vector<std::size_t> counts;

@@ -152,6 +152,15 @@ TEST(HostOptimized, LocalLikelihoodIsTheOraclesOnEveryPath) {
   }
 }
 
+// So many that threads share them.
+TEST(HostOptimized, LocalLikelihoodOfManySpikesIsTheOracles) {
+  const Input input = make_input({.size = Size::medium,
+                                  .marks = Marks::cells,
+                                  .encoding_spikes = 1000,
+                                  .decoding_spikes = 1500});
+  EXPECT_LT(largest_difference(result(Unit::local, input, single), oracle_local(input)), 2e-4);
+}
+
 TEST(HostOptimized, LocalLikelihoodWithoutFloorReachesFarBelowIt) {
   const Input input = golden::input();
   const std::vector<double> oracle = oracle_local(input, LocalFloor::omitted);

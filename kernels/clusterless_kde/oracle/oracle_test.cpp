@@ -75,6 +75,11 @@ TEST(Oracle, SampledEntriesAreTheSeeds) {
     EXPECT_EQ(again[k].row, entries[k].row);
     EXPECT_EQ(again[k].bin, entries[k].bin);
   }
+  int same = 0;
+  const std::vector<Entry> others = sampled_entries(input, 43, 4096);
+  for (std::size_t k = 0; k < others.size(); ++k)
+    same += others[k].row == entries[k].row && others[k].bin == entries[k].bin;
+  EXPECT_LT(same, 10);
   std::vector<int> of_rows(input.rows()), of_bins(input.bins());
   for (const Entry& entry : entries) {
     ++of_rows.at(entry.row);

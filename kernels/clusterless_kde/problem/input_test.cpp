@@ -8,6 +8,7 @@
 #include <string>
 
 #include "clusterless_kde/oracle/golden.hpp"
+#include "clusterless_kde/problem/follower.hpp"
 #include "testing/error_of.hpp"
 
 namespace holdfast::clusterless_kde {
@@ -115,6 +116,24 @@ TEST(BadInput, PhasesOfDifferentElectrodesAreRefused) {
               HasSubstr("no electrodes"));
 }
 
+TEST(BadInput, WidthsAndCoordinatesAreAsManyAsThereAreDimensions) {
+  EXPECT_THAT(refusal([](Input& input) { input.position_bandwidth.push_back(1); }),
+              HasSubstr("position bandwidth: 2 values for 1 dimensions"));
+  EXPECT_THAT(refusal([](Input& input) {
+                input.dimensions = 2;
+                input.places = {1, 2, 3};
+              }),
+              HasSubstr("2 coordinates each"));
+}
+
+TEST(BadInput, SpikesWithoutFeaturesAreRefused) {
+  EXPECT_THAT(refusal([](Input& input) {
+                input.features = 0;
+                input.feature_bandwidth.clear();
+              }),
+              HasSubstr("feature count 0"));
+}
+
 TEST(BadInput, PlacesOfThreeDimensionsAreRefused) {
   EXPECT_THAT(refusal([](Input& input) { input.dimensions = 3; }), HasSubstr("3 dimensions"));
 }
@@ -146,6 +165,23 @@ TEST(Interpolate, TreatsBothCoordinatesAlike) {
   interpolate({.times = {0, 2}, .positions = {0, 100, 4, 0}}, 2, 0.5, x);
   EXPECT_DOUBLE_EQ(x[0], 1);
   EXPECT_DOUBLE_EQ(x[1], 75);
+}
+
+// Forwards by a step and by many, and back again, and beyond either end.
+TEST(Follower, IsWhereInterpolationFindsTheAnimalWheneverItIsAsked) {
+  Trajectory trajectory;
+  for (int k = 0; k < 40; ++k) {
+    trajectory.times.push_back(k + 0.01 * k * k);
+    trajectory.positions.insert(trajectory.positions.end(), {k % 7 - 3., 0.5 * (k % 5)});
+  }
+  const double last = trajectory.times.back();
+  Follower animal(trajectory, 2);
+  for (const double t : {0.5, 1.7, 30.2, 3.3, 2.9, last, 0., last + 2, last - 0.1, -1., 12.}) {
+    double expected[2] = {};
+    interpolate(trajectory, 2, t, expected);
+    animal.go_to(t);
+    for (const int axis : {0, 1}) EXPECT_NEAR(animal.at(axis), expected[axis], 1e-12) << t;
+  }
 }
 
 }  // namespace

@@ -58,6 +58,16 @@ TEST(SinglePrecision, IsExceededExactlyWhereTheLowestFloorIsBelowItsReach) {
   }
 }
 
+// Where no density is left in double either, nothing is lost.
+TEST(SinglePrecision, SufficesForPlacesThatWereNeverSeen) {
+  Input input = golden::input();
+  ASSERT_FALSE(exceeds_single(input));
+  input.places.push_back(1000);
+  EXPECT_FALSE(exceeds_single(input));
+  input.decoding.positions.back() = 1000;
+  EXPECT_FALSE(path_exceeds_single(input));
+}
+
 TEST(SinglePrecision, IsExceededWhereTheAnimalGoesFarFromWhereItWasEncoded) {
   Input input = golden::input();
   EXPECT_FALSE(path_exceeds_single(input));

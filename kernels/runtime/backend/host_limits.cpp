@@ -39,7 +39,7 @@ std::int64_t machine_memory_bytes() {
 
 std::int64_t memory_of_this_process(int threads) {
   if (const auto own = number_from<double>("HOLDFAST_MEMORY_LIMIT_GB"))
-    return static_cast<std::int64_t>(*own * 1e9);
+    return static_cast<std::int64_t>(std::min(*own * 1e9, 0x1p62));  // more than any machine has
   constexpr std::int64_t slurm_megabyte = std::int64_t{1} << 20;
   if (const auto node = number_from<std::int64_t>("SLURM_MEM_PER_NODE"))
     return *node * slurm_megabyte;

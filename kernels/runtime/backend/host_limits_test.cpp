@@ -39,6 +39,12 @@ TEST(HostLimits, OwnVariablesWinOverSlurms) {
   EXPECT_EQ(limits.memory_bytes, 1500000000);
 }
 
+TEST(HostLimits, MoreMemoryThanAnyMachineHasIsAsMuchAsOneLikes) {
+  for (const auto value : {"1e10", "1e300", "inf"})
+    EXPECT_EQ(limits_in({{"HOLDFAST_MEMORY_LIMIT_GB", value}}).memory_bytes, std::int64_t{1} << 62)
+        << value;
+}
+
 TEST(HostLimits, SlurmsVariablesWinOverTheMachine) {
   const auto limits = limits_in({{"SLURM_CPUS_PER_TASK", "16"}, {"SLURM_MEM_PER_NODE", "64"}});
   EXPECT_EQ(limits.threads, 16);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the protocols read, beside what their metrics are called after.
+#include <gtest/gtest.h>
+
+#include "galaxy_shear/row.hpp"
+#include "harness/measure/measure.hpp"
+
+namespace holdfast::galaxy_shear {
+namespace {
+
+Measurement measured(const Family<Row>& family) {
+  const Row row = {.family = &family, .options = {.fft = 32, .image = 21, .steps = 3}};
+  return measure(case_of(row), "host", {});
+}
+
+// 4.6 GB were published of one image.
+TEST(GalaxyMemory, IsPutBesideThePublishedPeakAndItsFormula) {
+  const Measurement found = measured(families::memory);
+  ASSERT_EQ(found.status, Measurement::Status::ok) << found.reason;
+  EXPECT_EQ(found.check, CheckStatus::passed);
+  const auto &optimized = found.optimized.readings, &reference = found.reference.value().readings;
+  for (const auto* told : {&optimized, &reference}) {
+    EXPECT_EQ(told->at("rule_of_thumb_ratio"), told->at("peak_bytes") / 4.6e9);
+    EXPECT_EQ(told->at("estimate_ratio"), 1);
+    EXPECT_LE(told->at("bytes_in_use"), told->at("peak_bytes"));
+    EXPECT_GT(told->at("bytes_in_use"), 0);
+  }
+  EXPECT_EQ(optimized.at("vs_seed_peak"), 4.6e9 / optimized.at("peak_bytes"));
+  EXPECT_EQ(optimized.at("peak_over_optimized"),
+            reference.at("peak_bytes") / optimized.at("peak_bytes"));
+  EXPECT_GT(optimized.at("peak_over_optimized"), 1);
+}
+
+TEST(GalaxyFirstRun, TellsWhichShareOfItASecondOneSaves) {
+  const Measurement found = measured(families::first_run);
+  ASSERT_EQ(found.status, Measurement::Status::ok) << found.reason;
+  EXPECT_EQ(found.check, CheckStatus::passed);
+  const auto& told = found.optimized.readings;
+  const double first = told.at("first_run_s"), second = told.at("second_run_s");
+  EXPECT_GT(first, 0);
+  EXPECT_GT(second, 0);
+  EXPECT_DOUBLE_EQ(told.at("jit_fraction"), (first - second) / first);
+  EXPECT_EQ(told.at("second_run_programs"), 0);
+}
+
+}  // namespace
+}  // namespace holdfast::galaxy_shear

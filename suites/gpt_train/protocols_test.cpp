@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the protocols read, beside the formulas that their metrics are called after.
+#include <gtest/gtest.h>
+
+#include "gpt_train/problem/tensors.hpp"
+#include "gpt_train/row.hpp"
+#include "harness/measure/measure.hpp"
+
+namespace holdfast::gpt_train {
+namespace {
+
+// Parameters, gradients and two moments of each, in single precision.
+TEST(GptMemory, IsPutBesideFourNumbersOfEachParameterAndItsFormula) {
+  Row row = {.family = &families::memory, .model = Model::micro};
+  row.options.shape = shape_of(Model::micro);
+  const Measurement found = measure(case_of(row), "host", {});
+  ASSERT_EQ(found.status, Measurement::Status::ok) << found.reason;
+  EXPECT_EQ(found.check, CheckStatus::passed);
+  const double rule = 4. * 4 * static_cast<double>(parameter_count(row.options.shape));
+  for (const Variant variant : {Variant::optimized, Variant::reference}) {
+    const auto& told =
+        (variant == Variant::optimized ? found.optimized : found.reference.value()).readings;
+    EXPECT_EQ(told.at("rule_of_thumb_ratio"), told.at("peak_bytes") / rule);
+    EXPECT_EQ(told.at("estimate_ratio"), 1);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::gpt_train

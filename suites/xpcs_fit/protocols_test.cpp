@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the protocols read, beside the formulas that their metrics are called after.
+#include <gtest/gtest.h>
+
+#include "harness/measure/measure.hpp"
+#include "xpcs_fit/row.hpp"
+#include "xpcs_fit/stream/streamed_fit.hpp"
+
+namespace holdfast::xpcs_fit {
+namespace {
+
+Measurement measured(const Row& row) {
+  return measure(case_of(row), "host", {});
+}
+
+// Data and Jacobian, twice, in double.
+TEST(XpcsMemory, OfNormalEquationsIsPutBesideThePublishedEstimate) {
+  for (const Mode mode : {Mode::at_rest, Mode::laminar}) {
+    const Row row = {.family = &families::memory, .options = {.mode = mode}};
+    const Measurement found = measured(row);
+    ASSERT_EQ(found.status, Measurement::Status::ok) << found.reason;
+    EXPECT_EQ(found.check, CheckStatus::passed);
+    const double parameters = mode == Mode::at_rest ? 5 : 9;
+    const double rule = 2 * 8. * 4 * 48 * 48 * (1 + parameters);
+    for (const Variant variant : {Variant::optimized, Variant::reference}) {
+      const auto& told =
+          (variant == Variant::optimized ? found.optimized : found.reference.value()).readings;
+      EXPECT_EQ(told.at("rule_of_thumb_ratio"), told.at("peak_bytes") / rule);
+      const auto formula = static_cast<double>(estimate_bytes(
+          Unit::normal_equations, *open_backend("host"), variant, size_of(row), row.options));
+      EXPECT_EQ(told.at("estimate_ratio"), told.at("peak_bytes") / formula);
+    }
+  }
+}
+
+TEST(XpcsSaving, TellsTheBytesOfAFileAndOrderedTimes) {
+  const Measurement found =
+      measured({.family = &families::stream_checkpoint, .count = 3, .parameters = 5});
+  ASSERT_EQ(found.status, Measurement::Status::ok) << found.reason;
+  EXPECT_EQ(found.check, CheckStatus::passed);
+  const auto& told = found.optimized.readings;
+  EXPECT_EQ(told.at("file_bytes"), 64. + static_cast<double>(StreamedFit::saved_bytes(5, 3)));
+  EXPECT_GT(told.at("save_p50_s"), 0);
+  EXPECT_LE(told.at("save_p50_s"), told.at("save_p95_s"));
+  EXPECT_LE(told.at("save_p95_s"), told.at("save_max_s"));
+}
+
+TEST(XpcsTurns, OfTwoNoisesAreEachItsOwn) {
+  const Measurement found = measured({.family = &families::in_turn});
+  ASSERT_EQ(found.status, Measurement::Status::ok) << found.reason;
+  EXPECT_EQ(found.check, CheckStatus::passed);
+  EXPECT_EQ(found.optimized.readings.at("allclose"), 1);
+  EXPECT_EQ(found.reference.value().readings.at("allclose"), 1);
+}
+
+TEST(XpcsResume, EndsAsAFitThatWasNotStopped) {
+  const Measurement found = measured({.family = &families::stream_resume});
+  ASSERT_EQ(found.status, Measurement::Status::ok) << found.reason;
+  EXPECT_EQ(found.check, CheckStatus::passed);
+  EXPECT_EQ(found.optimized.readings.at("resumed"), 3);
+  EXPECT_EQ(found.optimized.readings.at("differing_values"), 0);
+}
+
+}  // namespace
+}  // namespace holdfast::xpcs_fit
