@@ -85,7 +85,7 @@ class Finding:
     variant: str
     lines: list[Line]
     evidence: list[tuple[str, str]]
-    commands: list[str]  # of the first case
+    commands: list[str]  # of the first case, in the order of the terminal
     kernels: list[str] = field(default_factory=list)  # the cause, where they are it
     rows: Table | None = None  # of all cases, where their numbers may differ
 
@@ -159,7 +159,7 @@ def finding_of(group: list[Row]) -> Finding:
         variant=cause[1] if cause else head.variant,
         lines=[line_of(row) for row in (by_metric(group) if cause else group)],
         evidence=list(dict.fromkeys(item for row in of_first for item in row.evidence.items())),
-        commands=list(dict.fromkeys(row.next for row in of_first if row.next)),
+        commands=sorted({row.next for row in of_first if row.next}),
         kernels=kernels_told(group) if cause else [],
         rows=table_of(group) if len(cases) > 1 else None,
     )

@@ -17,7 +17,7 @@ from holdfast_report.sketch import (
     box,
 )
 from holdfast_report.trends import ALARMS, Band, describe, short_commit, unit
-from holdfast_report.units import change_of, readable
+from holdfast_report.units import change_of, drawable, readable
 
 WIDTH, HEIGHT = 252.0, 112.0  # points
 LEFT, RIGHT, TOP, BOTTOM = 50.0, 244.0, 12.0, 97.0
@@ -94,7 +94,7 @@ def limits_of(values: Sequence[float], band: Band | None, counts: bool) -> tuple
     """What varies gets the room that a change of a tenth would need, so that noise does not look
     like news; a count that changed by one is news."""
     shown = [*values, *((band.low, band.high) if band else ())]
-    low, high = min(shown), max(shown)
+    low, high = drawable(min(shown)), drawable(max(shown))
     slack = 0.18 * max(high - low, 0.0 if counts and high > low else 0.1 * abs(high), 1e-12)
     return low - slack, high + slack
 

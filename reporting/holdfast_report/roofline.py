@@ -25,6 +25,7 @@ HIGH = 8.0  # points that a label needs upwards
 CLEAR = 1.0  # points between a line and its label
 STRIDE = 6.0  # points from one place of a label along its line to the next
 MUCH = 30.0  # points by which a label rather moves along its line than below it
+LEAST, MOST = 1e-100, 1e100  # that the axes span: theirs are powers of ten, which are numbers as well
 Offsets = Sequence[tuple[float, float]]  # in points
 BESIDE: Offsets = (
     (5, -4), (-5, -4), (4, 3), (4, -11), (-4, 3), (-4, -11), (4, 6), (-4, 6), (4, -14), (-4, -14)
@@ -38,7 +39,7 @@ NO_ROOF = ("h2d", "d2h", "pinned", "pcie", "memory_copy")
 class Spot:
     """One case and variant: flop and bytes are those that the work needs at least."""
 
-    number: int  # that labels it; 0 for a mere copy, which has no place on logarithmic axes
+    number: int  # that labels it; 0 for what has no place on logarithmic axes, as a mere copy
     name: str
     variant: str
     precision: str
@@ -72,7 +73,7 @@ def spots(part: Part, profiles: Mapping[tuple[str, str, str], Profile]) -> list[
             fraction = case.number(variant, "floor_fraction")
             if fraction is None and not moved:
                 continue
-            drawn = flops > 0 and moved > 0
+            drawn = LEAST < flops < MOST and LEAST < moved < MOST
             number += drawn
             found.append(
                 Spot(
@@ -93,7 +94,7 @@ def roofs(part: Part, ending: str) -> dict[str, float]:
     found = {
         name.removesuffix(ending).replace("_", " "): value
         for name, value in part.results.ceilings.items()
-        if name.endswith(ending) and value and not name.startswith(NO_ROOF)
+        if name.endswith(ending) and value and LEAST < value < MOST and not name.startswith(NO_ROOF)
     }
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 

@@ -85,6 +85,7 @@ class Plane:
 
     def y(self, value: float) -> float:
         low, high = self.y_limits
+        value = min(max(value, low), high)
         return self.bottom - (value - low) / (high - low) * (self.bottom - self.top)
 
     def at(self, x: float, y: float) -> Point:

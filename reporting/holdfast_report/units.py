@@ -9,6 +9,7 @@ BYTES = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")]
 RATES = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")]
 MINUS = "\u2212"
 LONGEST = 1e15  # from which on no number is told in full
+LARGEST = 1e300  # that a figure reaches: what is computed of its limits is a number as well
 
 
 def unit_of(metric: str) -> str:
@@ -41,6 +42,11 @@ def scaled(number: float, steps: list[tuple[float, str]]) -> tuple[float, str]:
             return number / scale, name
     scale, name = steps[-1]
     return number / scale, name
+
+
+def drawable(value: float) -> float:
+    """At the edge of a figure where the value lies farther out than any figure reaches."""
+    return min(max(value, -LARGEST), LARGEST)
 
 
 def readable(value: Value | None, unit: str) -> str:

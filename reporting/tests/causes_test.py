@@ -29,6 +29,19 @@ def test_what_is_the_same_for_many_cases_is_told_once(workplace: Workplace) -> N
     assert re.search(r"toy/ ?a/ ?f64 ?, ?toy/ ?b/ ?f64", words)
 
 
+def test_the_commands_of_a_finding_stand_as_in_the_terminal(workplace: Workplace) -> None:
+    asked = ("holdfast policy toy", "holdfast explain toy", "holdfast policy toy")
+    metrics = ("launches", "copies", "peak_bytes")
+    rows = [
+        builders.row("REGRESSION", metric=metric, next=command)
+        for metric, command in zip(metrics, asked, strict=True)
+    ]
+    workplace.judge(builders.verdict(1, rows))
+    words = drawn(workplace).words
+    assert "next holdfast explain toy next holdfast policy toy" in words
+    assert words.count("next holdfast") == 2
+
+
 def test_what_is_the_same_is_told_once_also_where_something_else_lies_between(
     workplace: Workplace,
 ) -> None:

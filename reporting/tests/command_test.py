@@ -9,7 +9,7 @@ from pathlib import Path
 import builders
 import pytest
 from builders import HOST, Workplace
-from holdfast_report.command import main
+from holdfast_report.command import link_of, main
 
 
 def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -175,6 +175,72 @@ def test_help_shows_examples(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--help"])
     assert ended.value.code == 0
     assert "python3 -m holdfast_report trends --store" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("address", ["https://git.example/a b", "https://git.example/<a>", "ftp://git.example/a", "https://"])
+def test_an_address_that_is_none_is_refused(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str], address: str
+) -> None:
+    assert "is no address of a repository" in refusal([*workplace.options(), f"--repository={address}"], capsys)
+
+
+def test_the_address_of_a_commit_has_one_slash_between_its_parts(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert link_of("https://git.example/owner/name/") == "https://git.example/owner/name/commit/"
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://git.example")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "lab/holdfast")
+    assert link_of(None) == "https://git.example/lab/holdfast/commit/"
+    monkeypatch.delenv("GITHUB_REPOSITORY")
+    assert link_of(None) is None
+
+
+def test_a_page_appears_whole_or_not_at_all(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a disk that is full when the page is renamed into its place."""
+    beside: list[str] = []
+
+    def full(path: Path, target: Path) -> Path:
+        beside.append(path.read_text("utf-8"))
+        assert not target.exists()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    assert main(workplace.options()) == 2
+    assert beside and beside[0].startswith("<!doctype html>")
+    assert list(workplace.out.iterdir()) == []
+
+
+def test_baselines_lie_in_their_folder_here_unless_another_is_named(
+    workplace: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = [option for option in workplace.options() if not option.startswith("--baselines")]
+    workplace.answer(builders.trend(), code=1)
+    monkeypatch.chdir(workplace.results)
+    assert main(options) == 2
+    assert "ended with exit 1" in workplace.page() and "--baselines" not in workplace.page(), "nor need there be one"
+    monkeypatch.chdir(workplace.folder)
+    assert main(options) == 2
+    assert "--baselines=baselines" in workplace.page()
+
+
+def test_a_series_of_which_nothing_is_left_is_not_drawn(workplace: Workplace) -> None:
+    trend = builders.trend()
+    trend["series"].append(builders.series("speedup", [], variant="case", case="toy/empty/f64"))
+    workplace.answer(trend)
+    assert main(workplace.options()) == 0
+    assert "toy/empty" not in workplace.page()
+
+
+def test_a_command_that_never_answers_is_given_up(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[object] = []
+
+    def waits(command: list[str], *, timeout: float | None, **_: object) -> None:
+        limits.append(timeout)
+        raise subprocess.TimeoutExpired(command, timeout or 0)
+
+    monkeypatch.setattr("holdfast_report.history.subprocess.run", waits)
+    assert "could not be run" in refusal(workplace.options(), capsys)
+    assert limits[0] == 120 and all(limits), "nor is git waited for"
 
 
 def test_the_module_runs_from_a_shell(workplace: Workplace) -> None:

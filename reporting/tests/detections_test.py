@@ -31,6 +31,12 @@ def test_cases_of_which_the_same_sentence_holds_share_it() -> None:
     assert place.numbers == "0.31, threshold 0.2"
 
 
+def test_a_case_that_has_a_symptom_twice_is_one_case_and_named_once() -> None:
+    (symptom,) = symptoms(detected(finding(case="a"), finding(case="a"), finding(case="a", sentence="again")))
+    assert symptom.cases == 1
+    assert [place.cases for place in symptom.places] == [["a"], ["a"]]
+
+
 def test_another_fix_is_another_symptom_and_the_gate_s_order_stays() -> None:
     found = symptoms(detected(finding(fix="second"), finding(fix="first"), finding(fix="second")))
     assert [symptom.fix for symptom in found] == ["second", "first"]

@@ -14,7 +14,7 @@ from builders import HOST, STEP, Workplace
 from holdfast_report.cells import Branch, Share, Table
 from holdfast_report.command import main
 from holdfast_report.folding import Folded
-from holdfast_report.run_line import branch_of
+from holdfast_report.run_line import Past, branch_of
 from markupsafe import Markup
 from page_reader import Reader
 
@@ -89,6 +89,25 @@ def test_dots_of_a_panel_cost_few_letters(workplace: Workplace) -> None:
     assert size(500) - size(100) < 400 * 16
     (panel,) = re.findall(r"<figure.*?</figure>", workplace.page(), re.DOTALL)
     assert panel.count("h0") == 100, "and each is drawn"
+
+
+def test_a_tree_with_changes_is_no_commit_and_what_blocks_is_no_warning(workplace: Workplace) -> None:
+    for place, document in ((HOST, builders.host_results()), (builders.DRY, builders.dry_results())):
+        document["run"]["git"]["dirty"] = True
+        workplace.measure(place, document)
+    rows = [builders.row("NOISY", blocking=True), builders.row("ENV", metric="a"), builders.row("IMPROVED", metric="b")]
+    workplace.judge(builders.verdict(4, rows))
+    assert main([*workplace.options(), f"--repository={REPOSITORY}"]) == 0
+    words = Reader(workplace.page()).words
+    first = words[: words.index("What failed")]
+    assert f"{SHA[:10]} with changes" in first and "1 block, 1 warn" in first
+    assert f"{REPOSITORY}/commit/{SHA}" not in workplace.page()
+
+
+def test_a_content_has_no_page_in_a_repository() -> None:
+    assert Past("https://x/").address("sha256:" + "a" * 64) is None
+    assert Past("https://x/").address(SHA) == f"https://x/{SHA}"
+    assert Past().address(SHA) is None
 
 
 def test_notes_do_not_push_what_failed_off_the_screen(workplace: Workplace) -> None:

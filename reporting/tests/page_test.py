@@ -76,6 +76,9 @@ def test_a_failing_row_shows_sentence_both_numbers_evidence_and_next_command(
     assert re.search(r"4 \u2192 5 \+25 %, limit \+0 %", words)
     assert row["evidence"]["code"] in words
     assert row["next"] in words
+    assert f"{DRY}, optimized, blocking" in words and f"{HOST}, blocking" not in words
+    cases = words[words.index("worst verdict") :]
+    assert re.search(rf"f64 {DRY} \S+ REGRESSION", cases) and re.search(rf"f64 {HOST} \S+ IMPROVED", cases)
 
 
 def test_numbers_that_round_to_the_same_text_are_shown_in_full(workplace: Workplace) -> None:
@@ -227,6 +230,7 @@ def test_the_smallest_loss_that_would_have_failed_is_told_case_by_case(
         timed("toy/blind/f64", 0.4, "bound"),
         timed("toy/silent/f64", None),
         timed("toy/silent/f64", None, metric="handover_s", kind="time"),
+        timed("toy/blind/f64", 0.001, metric="handover_s", kind="time"),
     ]
     workplace.judge(builders.verdict(0, rows))
     words = drawn(workplace).words
@@ -358,6 +362,17 @@ def test_of_countless_kernels_as_many_are_shown_as_anybody_reads(workplace: Work
     words = drawn(workplace).words
     assert len(workplace.page()) < 2_000_000
     assert re.findall(r"and (\d+,\d+) more, in the results", words) == ["18,003", "18,003"]
+
+
+def test_bad_is_red_and_good_is_green_by_day_and_by_night(failing: Workplace) -> None:
+    for role, brightest in (("bad", 0), ("good", 1)):
+        colours = re.findall(rf"--{role}: #(\w\w)(\w\w)(\w\w);", failing.page())
+        assert len(colours) == 2
+        for colour in colours:
+            parts = [int(part, 16) for part in colour]
+            assert parts.index(max(parts)) == brightest, role
+    for role in ("good", "bad", "odd"):
+        assert f".{role} {{ --tone: var(--{role}); }}" in failing.page()
 
 
 def test_every_section_of_a_full_run_is_there_in_order(failing: Workplace) -> None:

@@ -25,7 +25,7 @@ from holdfast_report.timeline import (
     tick_labels,
 )
 from profile_builders import compilation, memory, op, scope, timeline
-from sketch_reader import areas, lines, texts, width
+from sketch_reader import areas, dots, lines, texts, width
 
 
 def parsed(document: dict[str, Any]) -> Profile:
@@ -130,6 +130,17 @@ def test_a_steady_compilation_comes_first_in_the_colour_of_an_alarm_and_says_so(
     assert "bad" not in [area.role for area in drawn[4:]]
 
 
+def test_what_differs_in_when_or_whence_is_another_compilation_and_times_are_not_cases() -> None:
+    found = compiled(
+        compilation(), compilation(), compilation(steady=True), compilation(from_cache=True), compilation(reason="n: 1 -> 2"),
+    )
+    assert sorted((one.times, one.cases) for one in found) == [(1, 1), (1, 1), (1, 1), (2, 1)]
+    table = compiles.table(found)
+    assert table.rows[0][2] == "STEADY", "what steady steps compiled comes first"
+    assert {row[2] for row in table.rows} == {"STEADY", "cached", "warm-up"}
+    assert {row[-2:] for row in table.rows} == {("2", "1"), ("1", "1")}
+
+
 def test_a_program_from_the_cache_is_marked_and_pale() -> None:
     (stack,) = compiles.stacks(compiled(compilation(from_cache=True)))
     assert stack.text.startswith("cached")
@@ -161,6 +172,8 @@ def test_memory_is_drawn_as_steps_with_the_peak_marked() -> None:
     assert all(a[0] == b[0] or a[1] == b[1] for a, b in pairwise(total)), "level or upright"
     (peak,) = areas(sketch, "bad")
     assert plane.y(1177856) == pytest.approx(peak.outlines[0][2][1], abs=3)
+    assert plane.x(3.5) == pytest.approx(peak.outlines[0][2][0]), "in the middle of the event that brought it"
+    assert {"0.5 MB", "1 MB"} <= set(texts(sketch))
     assert "peak 1.18 MB" in texts(sketch)
 
 
@@ -274,6 +287,35 @@ def test_a_name_never_runs_into_its_value(letter: str) -> None:
         ends = width_of(shown.said, shown.size)
         assert ends + APART <= WIDTH - width_of(value.said, value.size)
         assert ends > 0.6 * WIDTH, "it fills the row"
+
+
+def test_bars_begin_at_the_left_and_their_dots_and_bounds_lie_where_their_values_are() -> None:
+    rows = [Bar("a", 2.0, "2", "bad", (1.0, 3.0), bound=8.0), Bar("b", 4.0, "4", "reference", (4.0,))]
+    sketch = bar_chart(rows, "bars", unit_line=1.0)
+    reach = 8.0 * 1.01
+
+    def at(x: float) -> float:
+        return x / WIDTH * reach
+
+    for bar in rows:
+        (area,) = areas(sketch, bar.role)
+        assert at(area.outlines[0][0][0]) == 0
+        assert at(width(area.outlines[0])) == pytest.approx(bar.value)
+    (whole,) = areas(sketch, "rule")
+    assert [width(one) for one in whole.outlines] == pytest.approx([WIDTH] * 2)
+    (bound,) = lines(sketch, "bad")
+    assert [at(x) for x, _ in bound.strokes[0]] == pytest.approx([8.0, 8.0])
+    spread, ones = lines(sketch, "ink")
+    assert [at(x) for x, _ in spread.strokes[0]] == pytest.approx([1.0, 3.0]), "of one process there is none"
+    assert [at(x) for stroke in ones.strokes for x, _ in stroke] == pytest.approx([1.0] * 4)
+    hollow = dots(sketch, "paper")
+    assert [at(x) for mark in hollow for x, _ in mark.at] == pytest.approx([1.0, 3.0])
+
+
+def test_what_alarms_is_named_in_the_colour_of_an_alarm() -> None:
+    stacks = [Stack("late", (1.0,), "STEADY", alarm=True), Stack("soon", (1.0,), "warm-up")]
+    names = {mark.said: mark.role for mark in stack_chart(stacks, ["only"], "stacks").marks if isinstance(mark, Words)}
+    assert (names["late"], names["soon"]) == ("bad", "ink")
 
 
 def test_a_name_of_any_length_is_shortened_in_a_few_looks(monkeypatch: pytest.MonkeyPatch) -> None:

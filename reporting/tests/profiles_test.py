@@ -152,6 +152,39 @@ def test_windows_are_told_by_their_steps_and_compared_with_the_slowest() -> None
     assert column(table, "mean step")[-1] == Share(1.0, "900 \u00b5s")
 
 
+def test_a_gap_lies_between_what_ended_and_what_began() -> None:
+    gap = {"after": "stage<double>", "before": "project<double>", "seconds": 2e-5, "at_s": 0.5}
+    table = profile_tables.gaps(parsed(profile_builders.gpu(gaps=[gap])))
+    assert dict(zip(table.head, table.rows[0], strict=True)) == {
+        "idle after": "stage<double>", "before": "project<double>", "for": "20.0 \u00b5s", "at": "500 ms",
+    }
+
+
+def test_what_moved_is_told_by_its_way_however_little() -> None:
+    moved = {
+        way: {"count": count, "bytes": size, "total_s": None, "bytes_per_s": None}
+        for way, count, size in (("h2d", 1, 8), ("d2h", 2, 16), ("d2d", 3, 24))
+    }
+    told = profile_tables.transfers(parsed(profile_builders.gpu(transfers=moved)))
+    assert told.rows == [("host to device", "1", "8 B"), ("device to host", "2", "16 B"), ("within the device", "3", "24 B")]
+    seen = profile_builders.overview(None, 4) | {"h2d_bytes": 8, "d2h_bytes": 16, "copies": 3, "programs": 1}
+    facts = dict(profile_tables.overview(parsed(profile_builders.dry(overview=seen))))
+    assert facts["bytes to the device per step"] == "8 B" and facts["bytes to the host per step"] == "16 B"
+    assert facts["copies per step"] == "3" and facts["compiled programs per step"] == "1"
+    counts = profile_builders.gpu()["device_counts"] | {"copied_bytes_h2d": 8, "copied_bytes_d2h": 16, "copied_bytes_d2d": 24}
+    said = dict(profile_tables.device_counts(parsed(profile_builders.gpu(device_counts=counts))))
+    assert [said[f"copied {way}"] for way in ("to the device", "to the host", "within the device")] == ["8 B", "16 B", "24 B"]
+
+
+def test_the_times_of_an_operation_stand_under_their_names_and_only_trailing_ones_of_a_shape_go() -> None:
+    one = op("stage", 4, 0.004, 0.004, min_s=0.0001, max_s=0.003, grid=[4, 1, 1], block=[1, 4, 1])
+    table = profile_tables.ops(parsed(profile_builders.gpu(ops=[one])))
+    cells = dict(zip(table.head, table.rows[0], strict=True))
+    times = {name: cells[name] for name in ("time", "mean", "shortest", "longest")}
+    assert times == {"time": "4 ms", "mean": "1 ms", "shortest": "100 \u00b5s", "longest": "3 ms"}
+    assert (cells["grid"], cells["block"]) == ("4", "1\u00d74")
+
+
 def test_a_single_window_is_no_periodic_profiling() -> None:
     one = {"first_step": 0, "steps": 10, "mean_step_s": 0.1, "busy_fraction": None}
     assert profile_tables.windows(parsed(profile_builders.host(windows=[one]))).rows == []

@@ -3,12 +3,14 @@ from math import radians
 from typing import Any
 
 import builders
+import page_reader
 import profile_builders
 import pytest
-from builders import HOST, STEP
+from builders import HOST, STEP, Workplace
 from holdfast_report import roofline, tables
 from holdfast_report.cells import DASH, Share
 from holdfast_report.documents import Results
+from holdfast_report.drawing import Pen
 from holdfast_report.profiles import Profile
 from holdfast_report.root import Part
 from matplotlib.axes import Axes
@@ -83,6 +85,24 @@ def test_a_mere_copy_is_in_the_table_and_not_on_the_axes() -> None:
     assert row[3] == Share(0.31, "31 %")
 
 
+@pytest.mark.parametrize("beyond", [1e300, 1e-300])
+@pytest.mark.filterwarnings("error")
+def test_what_no_machine_does_is_in_the_table_and_stretches_no_axis(beyond: float) -> None:
+    document = builders.host_results()
+    builders.add_rates(document)
+    document["ceilings"] |= {"odd_bytes_per_s": beyond, "odd_flop_per_s": beyond}
+    for name, number in (("flop_per_s", 0), ("bytes_per_s", 1)):
+        document["cases"][number]["variants"]["optimized"]["metrics"][name]["value"] = beyond
+    one = Part(Results.model_validate(document), None)
+    found = roofline.spots(one, {})
+    assert [spot.number for spot in found] == [0, 1, 0, 2]
+    assert "odd" not in roofline.bandwidths(one) and "odd" not in roofline.peaks(one)
+    drawing = roofline.chart(one, [spot for spot in found if spot.number])
+    drawing.figure.draw_without_rendering()
+    assert len(points(drawing.figure.axes[0])) == 2
+    assert [row[0] for row in roofline.table(found).rows] == [DASH, "1", DASH, "2"]
+
+
 def test_a_case_without_rates_of_its_own_takes_them_from_its_profile() -> None:
     results = Results.model_validate(builders.host_results())
     profile = Profile.model_validate(profile_builders.host())
@@ -90,6 +110,30 @@ def test_a_case_without_rates_of_its_own_takes_them_from_its_profile() -> None:
     (spot,) = [one for one in found if one.number]
     assert spot.flops == pytest.approx(2.0e6 / 0.0006)
     assert spot.intensity == pytest.approx(0.5)
+
+
+def test_a_variant_is_filled_or_hollow_and_marked_by_its_precision_and_a_single_one_is_drawn(workplace: Workplace) -> None:
+    document = builders.host_results()
+    builders.add_rates(document)
+    document["cases"][1]["id"] = document["cases"][1]["id"].replace("f64", "f32")
+    axes = drawn(Part(Results.model_validate(document), None))
+    marked = [line for line in axes.lines if line.get_marker() not in ("", "None")]
+    assert [line.get_marker() for line in marked] == ["o", "o", "s", "s"]
+    assert [line.get_markerfacecolor() for line in marked] == [Pen()["optimized"], Pen()["paper"]] * 2
+    one = part().results.model_dump(by_alias=True, mode="json")
+    workplace.measure(HOST, one)
+    alts = [figure or "" for figure in page_reader.drawn(workplace).figures]
+    assert any(alt.startswith("Roofline of") and "20 Gflop/s, 31 % of the floor" in alt for alt in alts)
+
+
+def test_the_table_has_the_rates_in_their_units_and_roofs_the_highest_first() -> None:
+    (spot,) = roofline.spots(part(), {})
+    (row,) = roofline.table([spot]).rows
+    assert row[1:] == ("rk4_step/n:48/f64", "optimized", Share(0.31, "31 %"), "20 Gflop/s", "10 GB/s", "2")
+    assert list(roofline.bandwidths(part(l3_bytes_per_s=5.0e10))) == ["l1", "l3", "memory"]
+    left, right = drawn(part()).get_xlim()
+    ridges = [9.6e10 / 2.1e11, 9.6e10 / 1.9e10]
+    assert left < min(*ridges, 2.0) and max(*ridges, 2.0) < right
 
 
 def test_no_label_hides_another() -> None:

@@ -3,15 +3,16 @@
 
 import json
 from functools import cache
+from math import log
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import luminance
-from holdfast_report.site import addresses
-from planted_history import DRIFT_CASE, HOST, sha, write
+from holdfast_report.site import addresses, figures
+from planted_history import DRIFT_CASE, DRY, HOST, STEP_CASE, sha, write
 from site_browser import Browser
-from site_place import REPOSITORY, SitePlace, fleet_of_two
+from site_place import REPOSITORY, SitePlace, data_of, fleet_of_two, trend_of
 
 pytestmark = pytest.mark.slow
 
@@ -93,20 +94,26 @@ def test_pointer_and_keys_say_commit_and_value_and_a_click_leads_to_the_commit(
     const before = said.textContent, box = svg.getBoundingClientRect();
     svg.dispatchEvent(new own.PointerEvent("pointermove", {{clientX: box.left + 60 / 350 * box.width, clientY: box.top + 50, bubbles: true}}));
     const pointed = said.textContent, link = said.querySelector("a").href;
+    svg.dispatchEvent(new own.PointerEvent("pointermove", {{clientX: box.left + 203 / 350 * box.width, clientY: box.top + 50, bubbles: true}}));
+    const middle = said.textContent;
     svg.focus();
     svg.dispatchEvent(new own.KeyboardEvent("keydown", {{key: "End", bubbles: true, cancelable: true}}));
     const end = said.textContent;
     svg.dispatchEvent(new own.KeyboardEvent("keydown", {{key: "ArrowLeft", bubbles: true, cancelable: true}}));
+    const circle = figure.querySelector(".pointed"), ends = figure.querySelector(".dots").getAttribute("d").split("h0").slice(-3, -1);
+    const beside = [`M${{circle.getAttribute("cx")}} ${{circle.getAttribute("cy")}}`, ends[0]];
     const left = said.textContent, step = figure.querySelector(".labels a").getAttribute("href");
-    return {{before, pointed, link, end, left, step, focused: page.activeElement === svg, marked: figure.querySelectorAll(".pointed").length}};
+    return {{beside, before, pointed, middle, link, end, left, step, focused: page.activeElement === svg, marked: figure.querySelectorAll(".pointed").length}};
     """)
     planted = browser.planted
     assert found["before"].startswith("5")
     assert found["pointed"].startswith(f"4 {sha(1)[:10]}")
+    assert found["middle"].startswith(f"4 {sha(31)[:10]}"), "of sixty"
     assert found["link"].startswith(f"{REPOSITORY}/commit/{sha(1)[:12]}")
     assert sha(planted.commits)[:10] in found["end"] and sha(planted.commits - 1)[:10] in found["left"]
     assert found["step"] == f"{REPOSITORY}/commit/{sha(planted.step)}"
     assert found["focused"] and found["marked"] == 1
+    assert found["beside"][0] == found["beside"][1], "around the dot before the last"
 
 
 def test_of_a_fleet_a_point_says_its_processor(chromium: str, tmp_path: Path) -> None:
@@ -143,8 +150,53 @@ def test_range_and_axis_are_in_the_address_and_come_back_from_it(browser: Browse
     assert found["ticks"] > 6
 
 
+@pytest.mark.parametrize("axis", ["linear", "log"])
+def test_in_another_range_marks_stand_where_their_commits_and_values_are(browser: Browser, axis: str) -> None:
+    """The step from 4 to 5 launches, among the last thirty commits."""
+    found = browser.does(f"""
+    const frame = await open(`${{site}}/{STEP_PAGE}`, 900), page = frame.contentDocument, figure = page.getElementById("{LAUNCHES}");
+    const whole = figure.querySelector("svg").innerHTML;
+    page.querySelector("[data-last='30']").click();
+    page.querySelector("[data-axis={axis}]").click();
+    const path = (name) => figure.querySelector(`.${{name}}`).getAttribute("d"), own = frame.contentWindow;
+    const ticks = [...figure.querySelectorAll(".ticks text")].map((one) => [one.textContent, Number(one.getAttribute("y")) - 3]);
+    const label = figure.querySelector(".labels text"), name = figure.querySelector(".labels a");
+    figure.querySelector("svg").dispatchEvent(new own.KeyboardEvent("keydown", {{key: "End", bubbles: true, cancelable: true}}));
+    const circle = figure.querySelector(".pointed"), at = [circle.getAttribute("cx"), circle.getAttribute("cy")];
+    const seen = {{dots: path("dots"), level: path("level"), change: path("change"), alarm: path("alarm"), ticks, circle: at,
+      label: [label.getAttribute("class"), label.textContent], name: [name.getAttribute("href"), name.textContent]}};
+    page.querySelector("[data-last=all]").click();
+    page.querySelector("[data-axis=linear]").click();
+    figure.querySelector(".pointed").remove();
+    return {{...seen, again: figure.querySelector("svg").innerHTML === whole}};
+    """)
+    assert found["again"], "the first range is as it was drawn"
+    count, step = 30, browser.planted.step - 31  # the place of the step among the thirty
+    each = (figures.RIGHT - figures.LEFT) / count
+    dots = [[float(one) for one in pair.split()] for pair in found["dots"].removesuffix("h0").lstrip("M").split("h0M")]
+    assert [x for x, _ in dots] == pytest.approx([figures.LEFT + (at + 0.5) * each for at in range(count)], abs=0.06)
+    four, five = dots[0][1], dots[-1][1]
+    assert four > five and [y for _, y in dots] == [four] * step + [five] * (count - step)
+    assert found["change"] == f"M{figures.short(figures.LEFT + step * each)} 20V130"
+    right = dots[step - 1][0]
+    assert found["level"] == f"M{dots[0][0]:g} {four:g}H{right:g}M{dots[step][0]:g} {five:g}H{dots[-1][0]:g}"
+    crossed = [float(one) + 3 for one in found["alarm"].removeprefix("M").removesuffix("l6 6m0 -6l-6 6").split()]
+    assert crossed == pytest.approx(dots[step], abs=0.11), "the value that blocked"
+    assert found["label"] == ["worse", "\u2717 +25 %"]
+    assert found["name"] == [f"{REPOSITORY}/commit/{sha(browser.planted.step)[:12]}", sha(browser.planted.step)[:7]]
+    assert [float(one) for one in found["circle"]] == pytest.approx(dots[-1], abs=0.11)
+    ticks = {float(text): y for text, y in found["ticks"]}
+    scale = log if axis == "log" else float
+    low, high = min(ticks), max(ticks)
+    per = (ticks[low] - ticks[high]) / (scale(high) - scale(low))
+    assert four - five == pytest.approx((scale(5) - scale(4)) * per, abs=0.3), "as far apart as the axis says"
+    assert len(ticks) > 2
+    for value, y in ticks.items():
+        assert ticks[low] - y == pytest.approx((scale(value) - scale(low)) * per, abs=0.3), "and the axis as it is named"
+
+
 def test_two_commits_are_compared_the_most_significant_first(browser: Browser) -> None:
-    before, after = sha(browser.planted.step - 5)[:10], sha(browser.planted.step + 5)[:10]
+    before, after = sha(browser.planted.step - 1)[:10], sha(browser.planted.step)[:10]
     found = browser.does(f"""
     const frame = await open(`${{site}}/compare.html#from={before}&to={after}`, 900), page = frame.contentDocument;
     await wait(1);
@@ -162,6 +214,36 @@ def test_two_commits_are_compared_the_most_significant_first(browser: Browser) -
     assert {row[1] for row in found["changed"]} <= {"launches", "time_s", "speedup"}
     assert len(found["named"]) == 4 and {row[6] for row in found["named"]} == {"reference"}
     assert found["address"].startswith(f"#from={before}&to={after}")
+
+
+def test_what_came_what_went_what_differs_in_its_last_digits_and_the_environment_are_told(chromium: str, tmp_path: Path) -> None:
+    place = SitePlace(tmp_path / "compared", commits=10, cases=1)
+    for run in place.runs:
+        if run.device_class == DRY and run.suite == "cubed_sphere_swe":
+            run.values.pop((STEP_CASE, "optimized", "compile_warm" if run.number < 10 else "registers_max"))
+            run.values[STEP_CASE, "optimized", "peak_bytes"] += 8 * (run.number == 10)
+    write(place.store, place.runs)
+    place.answer(trend_of(place.runs, place.planted) | {"series": []})
+    place.draw()
+    found = Browser(chromium, place.site, tmp_path, place.planted).does(f"""
+    const frame = await open(`${{site}}/compare.html#from={sha(1)[:10]}&to={sha(10)[:10]}`, 900), page = frame.contentDocument;
+    await wait(1);
+    const rows = () => Object.fromEntries([...page.querySelectorAll("#table tbody tr")].map((row) => [...row.cells].map((one) => one.textContent))
+      .filter((row) => row[7] === "{DRY}" && row[6] === "optimized").map((row) => [row[1], row.slice(2, 5)]));
+    const there = rows(), said = page.getElementById("said").textContent, asked = [...page.querySelectorAll("script[src]")].map((one) => one.getAttribute("src"));
+    page.getElementById("swap").click();
+    await wait(1);
+    return {{there, back: rows(), said, asked, address: frame.contentWindow.location.hash}};
+    """)
+    assert found["there"] == {
+        "launches": ["\u2717 +25 %", "4", "5"], "compile_warm": ["new", "\u2013", "3"], "registers_max": ["gone", "40", "\u2013"],
+        "peak_bytes": ["\u2717 +0.000679 %", "1.177856 MB", "1.177864 MB"],
+    }
+    assert found["back"]["launches"] == ["\u25b2 \u221220 %", "5", "4"] and found["back"]["compile_warm"][0] == "gone"
+    assert found["address"] == f"#from={sha(10)[:10]}&to={sha(1)[:10]}"
+    assert f"Not the code alone: {HOST} has another environment" in found["said"] and DRY not in found["said"]
+    versions = data_of(place.text("compare.html"))["versions"]
+    assert sorted(found["asked"]) == sorted(f"data/{name}.js?{version}" for name, version in versions.items())
 
 
 def test_what_is_filtered_is_in_the_address_and_an_unknown_commit_shows_nothing(browser: Browser) -> None:

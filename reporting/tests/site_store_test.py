@@ -70,10 +70,27 @@ def test_a_run_knows_what_blocked_and_what_was_not_checked(tmp_path: Path) -> No
     assert archive.columns[CLASS, TOY, "optimized", "launches"].alarms == {1}
 
 
+def test_a_run_of_some_cases_or_on_a_machine_that_was_not_well_says_so(tmp_path: Path) -> None:
+    said = SEGMENT.replace('"run":2,"suite":"toy"', '"run":2,"suite":"toy","partial":true,"invalid":["it was hot"]')
+    archive = read_store(placed(tmp_path, said), None)
+    more = ["toy: only some cases were run", "toy: the measurement is not valid: it was hot"]
+    assert [archive.runs[CLASS, at].not_checked for at in range(3)] == [["toy: no GPU"], ["toy: no GPU", *more], ["toy: no GPU"]]
+
+
+@pytest.mark.parametrize("verdict", ["WRONG", "SUSPECT-FAST", "REGRESSION", "CHANGED", "MISSING", "NOISY"])
+def test_a_store_that_was_rewritten_says_by_its_verdicts_what_blocked(tmp_path: Path, verdict: str) -> None:
+    said = SEGMENT.replace(',"blocks":[[1,1]]', "").replace('"others":{"REGRESSION":[[1,1]]}', f'"others":{{"{verdict}":[[0,1]]}}')
+    columns = read_store(placed(tmp_path, said), None).columns
+    alarms = [columns[CLASS, TOY, *of].alarms for of in (("case", "speedup"), ("optimized", "launches"), ("optimized", "time_s"))]
+    assert alarms == ([set()] * 3 if verdict == "NOISY" else [{1}, {1}, set()])
+
+
 def test_a_lost_line_is_noticed(tmp_path: Path) -> None:
     lines = SEGMENT.splitlines(keepends=True)
     store = placed(tmp_path, "".join([*lines[:6], *lines[7:]]))
     assert "run 2 of this file is missing; restore the store" in refusal(store)
+    numbered = SEGMENT.replace('"series":0', '"series":2')
+    assert "series 0 is missing; restore the store" in refusal(placed(tmp_path / "series", numbered))
 
 
 def test_a_cut_line_an_unknown_key_and_another_version_are_refused(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of a history with a step, a slow drift and another environment."""
 
+import hashlib
 import json
 import re
 from html import unescape
@@ -9,12 +10,17 @@ from pathlib import Path
 import builders
 import planted_history
 import pytest
+from holdfast_report import Problem
 from holdfast_report.command import main
-from holdfast_report.site import addresses, figures
-from holdfast_report.site.archive import Column
+from holdfast_report.documents import Entry
+from holdfast_report.site import addresses, comparison, figures
+from holdfast_report.site.archive import Archive, Column, Commit, Part, Run
+from holdfast_report.site.build import put, shares
+from holdfast_report.site.cases import band, embedded, rank
 from holdfast_report.site.figures import Limits, labels_of, limits_of
-from holdfast_report.site.levels import Change, Drift, creep_of
-from holdfast_report.site.pages import TEMPLATES
+from holdfast_report.site.levels import Change, Drift, Levels, creep_of
+from holdfast_report.site.pages import TEMPLATES, Site
+from holdfast_report.trends import Band
 from holdfast_report.units import BYTES, SECONDS
 from planted_history import DRIFT_CASE, HOST, STEP_CASE, history, sha, write
 from site_place import REPOSITORY, Links, SitePlace, data_of, fleet_of_two, trend_of
@@ -132,6 +138,9 @@ def test_the_data_of_a_page_are_the_values_of_its_figures(place: SitePlace) -> N
     step = place.planted.step - 1
     assert launches["values"] == [4] * step + [5] * (place.planted.commits - step)
     assert launches["alarms"] == [step]
+    assert launches["changes"] == [[step, "\u2717 +25 %", True]]
+    assert launches["levels"] == [[0, step - 1, 4], [step, place.planted.commits - 1, 5]]
+    assert all(one["on"] == [] for one in data["figures"]), "one processor goes without saying"
     assert data["commits"][step][0] == sha(place.planted.step)[:12]
 
 
@@ -201,6 +210,7 @@ def test_a_suite_that_was_not_run_at_the_newest_commit_keeps_its_verdict(tmp_pat
         assert "\u2717 1 block" in said
         assert f"clusterless_kde, last at {sha(5)[:10]}, {planted_history.time_of(5)[:10]}" in said
         assert "cubed_sphere_swe, last at" not in said
+    assert ", last at" not in words(place.text(addresses.of_class(builders.DRY)))
     assert "1 block" in place.text("badge.svg")
 
 
@@ -214,6 +224,15 @@ def test_a_suite_that_nobody_judged_is_no_pass_beside_one_that_was(tmp_path: Pat
     place.draw()
     assert "\u2248 passed; clusterless_kde not judged" in words(place.text("index.html"))
     assert AMBER in place.text("badge.svg")
+
+
+def test_what_blocks_and_what_is_no_plain_pass_are_counted_apart() -> None:
+    def judged(blocking: int | None, **counts: int) -> tuple[int, int]:
+        return Run(HOST, 0, {"toy": Part("2026-11-21", counts=counts, blocking=blocking)}).judged
+
+    assert judged(1, PASS=9, REGRESSION=1, NOISY=2, DRIFT=1, ENV=1, WARN=1) == (1, 5)
+    assert judged(0, PASS=9, WAIVED=2, NEW=1, ACCEPTED=1, SKIPPED=1, IMPROVED=1) == (0, 0)
+    assert judged(None, PASS=9, MISSING=2, NOISY=1) == (2, 1), "an older history says the verdicts alone"
 
 
 def test_a_case_that_is_measured_no_more_says_where_it_was_last(tmp_path: Path) -> None:
@@ -231,17 +250,39 @@ def test_a_case_that_is_measured_no_more_says_where_it_was_last(tmp_path: Path) 
     assert "last measured" not in words(place.text(addresses.of_case(DRIFT_CASE)))
 
 
-def test_machines_of_a_fleet_that_take_turns_are_told_once_each_way(tmp_path: Path) -> None:
-    place = SitePlace(tmp_path, commits=12, cases=1)
+def fleet(folder: Path, commits: int, suite: str) -> SitePlace:
+    """Drawn: two compilers take turns at measuring a suite on the host."""
+    place = SitePlace(folder, commits=commits, cases=1)
     for run in place.runs:
         if run.device_class == HOST:
-            run.compiler = f"g++ {run.number % 2}"
+            run.compiler = f"g++ {run.number % 2}" if run.suite == suite else "g++ 12.2.0"
     write(place.store, place.runs)
     place.draw()
+    return place
+
+
+def test_machines_of_a_fleet_that_take_turns_are_told_once_each_way_and_each_turn_has_its_line(
+    tmp_path: Path,
+) -> None:
+    place = fleet(tmp_path, 12, DRIFT_CASE.split("/")[0])
     page = place.text(addresses.of_class(HOST))
+    assert "compiler g++ 1 \u2192 g++ 0" in words(page) and "compiler g++ 0 \u2192 g++ 1" in words(page)
     assert words(page).count("compiler g++") == 1 + 2, "the newest and each way"
-    for figure in data_of(place.text(addresses.of_case(DRIFT_CASE)))["figures"]:
-        assert figure["environment"] in ([], [1, 2])
+    page = place.text(addresses.of_case(DRIFT_CASE))
+    for figure in data_of(page)["figures"]:
+        assert figure["environment"] in ([], list(range(1, 12)))
+    each = (figures.RIGHT - figures.LEFT) / 12
+    lines = "".join(f"M{figures.short(figures.LEFT + at * each)} 20.0V130.0" for at in range(1, 12))
+    assert page.count(f'class="environment" d="{lines}"') == sum(
+        bool(figure["environment"]) for figure in data_of(page)["figures"]
+    ) > 0
+    others = data_of(place.text(STEP_PAGE))["figures"]
+    assert all(figure["environment"] == [] for figure in others), "another suite's machines took the turns"
+
+
+def test_so_many_turns_that_they_would_hide_the_points_are_not_drawn(tmp_path: Path) -> None:
+    place = fleet(tmp_path, figures.MOST_MOVES + 2, DRIFT_CASE.split("/")[0])
+    assert 'class="environment" d="M' not in place.text(addresses.of_case(DRIFT_CASE))
 
 
 def test_a_value_says_its_processor_where_others_are_of_another(tmp_path: Path) -> None:
@@ -276,6 +317,102 @@ def test_what_rises_from_nothing_does_so_by_no_percentage(tmp_path: Path) -> Non
     place.draw()
     assert "launches optimized, cuda-dry-sm_90 \u2717 from 0 0 \u2192 5" in words(place.text("index.html"))
     assert '"\u2717 from 0"' in place.text(STEP_PAGE), "for the script as well"
+
+
+@pytest.mark.parametrize("values", [[1.7e308, 1e308], [1e308, -1e308], [1.0, 1e308]], ids=str)
+def test_the_largest_numbers_that_there_are_are_drawn_within_the_figure(values: list[float]) -> None:
+    column = Column((HOST, STEP_CASE, "optimized", "launches"), [0, 1], values)
+    plane = figures.Plane(limits_of(column, None), 2)
+    assert all(figures.TOP <= plane.y(value) <= figures.BOTTOM for value in values)
+    assert figures.frame(plane.limits, "1", False)
+
+
+def test_noise_is_what_neighbours_differ_by_and_steps_do_not_count() -> None:
+    wave = Column((HOST, STEP_CASE, "optimized", "time_s"), list(range(20)), [100.0, 101.0] * 5 + [200.0, 202.0] * 5)
+    assert wave.noise == pytest.approx(1.4826 / 101 / 2**0.5)
+
+
+def test_a_file_of_the_same_length_is_written_and_appears_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "a" / "page.html"
+    assert put(page, "one") and not put(page, "one") and put(page, "two")
+    assert page.read_text("utf-8") == "two"
+
+    def full(path: Path, target: Path) -> Path:
+        assert path.read_text("utf-8") == "three" and target.read_text("utf-8") == "two"
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(Problem, match="No space left"):
+        put(page, "three")
+    assert page.read_text("utf-8") == "two"
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 17, 18, 19, 34, 35, 100])
+def test_each_page_is_of_one_share(count: int) -> None:
+    assert [number for some in shares(count) for number in some] == list(range(count))
+
+
+def test_no_text_in_the_data_of_a_page_ends_their_element() -> None:
+    assert "<" not in embedded({"a": ["</script>", "<!--"]})
+    assert json.loads(embedded({"a": ["</script>"]})) == {"a": ["</script>"]}
+
+
+@pytest.mark.parametrize(("accepted", "is_drawn"), [(4.9, False), (5.1, True), (29.9, True), (30.1, False)])
+def test_what_is_accepted_far_from_what_was_measured_is_not_drawn(accepted: float, is_drawn: bool) -> None:
+    key = HOST, STEP_CASE, "optimized", "time_s"
+    entry = Entry.model_validate(builders.time_entry(accepted))
+    site = Site(Archive([], {}, {}), Levels(), accepted={(HOST, f"{STEP_CASE}|optimized|time_s"): entry})
+    assert (band(site, Column(key, [0, 1], [10.0, 20.0])) is not None) is is_drawn
+
+
+def commits(count: int) -> list[Commit]:
+    return [Commit(sha(number), planted_history.time_of(number)) for number in range(count)]
+
+
+def test_marks_of_a_figure_stand_where_their_commits_are() -> None:
+    column = Column((HOST, STEP_CASE, "optimized", "launches"), [0, 1, 3], [4.0, 4.0, 5.0], alarms={2})
+    change = Change(column.key, 3, 1, 4.0, 5.0, 0.25, True)
+    levels = Levels({column.key: [(0, 1, 4.0), (3, 3, 5.0)]}, {column.key: [change]})
+    limits = Limits(3.0, 6.0)
+    archive = Archive(commits(4), {}, {column.key: column})
+    drawn = figures.marks(column, archive, levels, Band(4.5, 0.1), limits, REPOSITORY + "/commit/")
+    plane = figures.Plane(limits, 4)
+    each = (figures.RIGHT - figures.LEFT) / 4
+    xs = [figures.short(figures.LEFT + (at + 0.5) * each) for at in range(4)]
+    four, five = (figures.short(plane.y(value)) for value in (4.0, 5.0))
+    marks = dict(re.findall(r'<path class="([a-z ]+)" d="([^"]*)"/>', drawn))
+    assert marks["dots few"] == f"M{xs[0]} {four}h0M{xs[1]} {four}h0M{xs[3]} {five}h0"
+    assert marks["level"] == f"M{xs[0]} {four}H{xs[1]}M{xs[3]} {five}H{xs[3]}"
+    assert marks["change"] == f"M{figures.short(figures.LEFT + 3 * each)} 20.0V130.0"
+    left, top = figures.short(plane.x(3) - 3), figures.short(plane.y(5.0) - 3)
+    assert marks["alarm"] == f"M{left} {top}l6 6m0 -6l-6 6"
+    band = [figures.short(plane.y(value)) for value in (4.5 * 1.1, 4.5 / 1.1, 4.5)]
+    assert marks["band"] == f"M58.0 {band[0]}H344.0V{band[1]}H58.0z" and marks["accepted"] == f"M58.0 {band[2]}H344.0"
+    assert re.search(rf'<text class="worse" [^>]*>\u2717 \+25 %</text><a href="{REPOSITORY}/commit/{sha(3)}">', drawn)
+
+
+def test_a_content_has_no_page_in_a_figure_and_what_is_no_worse_is_no_alarm() -> None:
+    content = Commit("sha256:" + "c" * 64, "2026-11-21T12:00:00Z")
+    key = HOST, STEP_CASE, "optimized", "launches"
+    archive = Archive([*commits(20), content], {}, {})
+    said = figures.labelled(figures.Plane(Limits(0, 9), 21), [Change(key, 20, 19, 4.0, 3.0, -0.25, False)], archive, "https://x/")
+    assert "<a " not in said and ">content ccccccc</text>" in said
+    assert re.search(r'<text class="moved" [^>]*>\u25b2 \u221225 %</text>', said)
+
+
+def test_frames_of_other_limits_units_or_ways_to_draw_have_other_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = figures.name_of(Limits(1.0, 2.0), "s", False)
+    others = [(Limits(1.001, 2.0), "s", False), (Limits(1.0, 2.001), "s", False), (Limits(1.0, 2.0), "B", False), (Limits(1.0, 2.0), "s", True)]
+    names = {figures.name_of(*other) for other in others}
+    monkeypatch.setattr(figures, "version", lambda: "of another build")
+    names.add(figures.name_of(Limits(1.0, 2.0), "s", False))
+    assert len(names) == 5 and one not in names
+
+
+def test_a_figure_in_words_is_escaped() -> None:
+    column = Column((HOST, STEP_CASE, 'opt"<b>', "launches"), [0, 1], [4.0, 5.0])
+    drawn = figures.figure(column, Archive(commits(2), {}, {}), Levels(), None, None)
+    assert "launches, opt&quot;&lt;b&gt;, on" in drawn and "<b>" not in drawn
 
 
 def test_a_series_of_zeros_stands_on_the_axis() -> None:
@@ -461,6 +598,27 @@ def test_a_change_whose_parent_was_not_measured_names_the_commit_measured_before
     whole = SitePlace(tmp_path / "whole", cases=1)
     whole.draw()
     assert "measured before it" not in words(whole.text("index.html"))
+
+
+def test_a_comparison_has_each_value_from_the_commit_on_at_which_it_was_measured() -> None:
+    column = Column((HOST, STEP_CASE, "optimized", "launches"), [1, 2, 3, 51, 53], [4.0, 4.0, 5.0, 5.0, 6.0])
+    assert comparison.steps(column, 54) == [[1, 4, 3, 5, 4, None], [1, 5, 2, None, 3, 6]]
+
+
+def test_the_files_of_a_comparison_are_asked_for_by_what_is_in_them(place: SitePlace) -> None:
+    versions = data_of(place.text("compare.html"))["versions"]
+    assert sorted(versions) == ["series", "values-0"]
+    for name, version in versions.items():
+        assert version == hashlib.sha256((place.site / "data" / f"{name}.js").read_bytes()).hexdigest()[:8]
+
+
+def test_what_blocked_last_is_the_first_figure_of_its_case() -> None:
+    def column(metric: str, alarms: set[int]) -> Column:
+        return Column((HOST, STEP_CASE, "optimized", metric), [0, 1], [1.0, 2.0], alarms=alarms)
+
+    site = Site(Archive([], {}, {}), Levels())
+    ranked = sorted([column("speedup", {0}), column("launches", set()), column("odd", {1})], key=lambda one: rank(site, one))
+    assert [one.metric for one in ranked] == ["odd", "speedup", "launches"]
 
 
 def test_a_comparison_knows_where_the_environment_became_another(place: SitePlace) -> None:

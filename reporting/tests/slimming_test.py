@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+import re
+
 import pytest
+from holdfast_report.drawing import MARKS, PAPER, Drawing, Pen, inline
 from holdfast_report.slimming import slim, slim_path
+from matplotlib.colors import to_rgb
 
 
 @pytest.mark.parametrize(
@@ -31,3 +35,25 @@ def test_texts_stay_as_they_are() -> None:
 def test_what_is_turned_stays_turned() -> None:
     svg = '<text transform="rotate(-45 1 2)">a</text><text transform="rotate(-0 1 2)">b</text>'
     assert slim(svg) == '<text transform="rotate(-45 1 2)">a</text><text>b</text>'
+
+
+def test_what_is_drawn_inline_has_ids_of_its_own_that_its_own_parts_name() -> None:
+    def clipped() -> str:
+        figure, axes = Pen().figure(2, 1)
+        axes.plot([0, 1], [0, 2], "o")
+        axes.set_ylim(0, 1)
+        return str(inline(Drawing(figure, 'of <a> & "b"')))
+
+    one, other = clipped(), clipped()
+    for svg in (one, other):
+        ids = set(re.findall(r'\bid="([^"]+)"', svg))
+        used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', svg))
+        assert used and used <= ids
+        assert 'aria-label="of &lt;a&gt; &amp; &quot;b&quot;"' in svg
+    assert not set(re.findall(r'\bid="([^"]+)"', one)) & set(re.findall(r'\bid="([^"]+)"', other))
+
+
+def test_in_a_file_good_is_green_and_bad_is_red() -> None:
+    good, bad = (to_rgb(PAPER[role]) for role in ("good", "bad"))
+    assert good[1] == max(good) and bad[0] == max(bad)
+    assert MARKS.keys() == PAPER.keys() and len(set(MARKS.values())) == len(MARKS)

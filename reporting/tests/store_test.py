@@ -16,7 +16,7 @@ from builders import DRY, HOST, PROCESSOR, STEP, Workplace
 from holdfast_report import Problem
 from holdfast_report.documents import Host
 from holdfast_report.root import read_baselines
-from holdfast_report.store import hash_of, journal_of
+from holdfast_report.store import hash_of, journal_of, stored
 
 
 def file_of(workplace: Workplace, device_class: str) -> Path:
@@ -105,6 +105,44 @@ def test_who_must_wait_says_so(workplace: Workplace, monkeypatch: pytest.MonkeyP
     silence.cancel()
     os.close(writer)
     assert f"waiting until another command is done with {workplace.baselines}" in heard.getvalue()
+
+
+def is_held(folder: Path) -> bool:
+    """Whether somebody shares the lock that a writer needs alone."""
+    writer = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(writer, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(writer)
+    return False
+
+
+def test_readers_share_the_lock_and_a_writer_has_to_wait_for_them(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with stored(workplace.baselines, "*"), stored(workplace.baselines, "*"):
+        assert is_held(workplace.baselines)
+    assert capsys.readouterr().err == ""
+    assert not is_held(workplace.baselines)
+
+
+def test_who_had_to_wait_has_the_lock_as_well(workplace: Workplace) -> None:
+    writer = os.open(workplace.baselines, os.O_RDONLY)
+    fcntl.flock(writer, fcntl.LOCK_EX)
+    done = Timer(0.2, fcntl.flock, (writer, fcntl.LOCK_UN))
+    done.start()
+    with stored(workplace.baselines, "*"):
+        assert is_held(workplace.baselines)
+    done.join()
+    os.close(writer)
+
+
+def test_of_a_journal_what_is_asked_for_is_read(workplace: Workplace) -> None:
+    part = builders.put(workplace.baselines / "policy" / ".new.json.part", "{}")
+    builders.put(journal_of(workplace.baselines), builders.journal({"policy/new.json": hash_of(part)}))
+    assert classes(workplace) == {HOST}
 
 
 @pytest.fixture

@@ -77,6 +77,44 @@ def test_the_reference_of_a_curve_is_hollow() -> None:
     assert inside == [PAPER["paper"], PAPER["optimized"]], "the reference is drawn first"
 
 
+@pytest.mark.parametrize(("sizes", "seconds", "scales"), [
+    ((24, 48, 96), (1.0, 1.1, 1.2), ("linear", "linear")),
+    ((24, 48, 192), (1.0, 1.1, 1.2), ("log", "linear")),
+    ((24, 48, 96), (1.0, 2.0, 9.0), ("linear", "log")),
+    ((1, 100, 10_000), (1e-6, 1e-3, 1.0), ("log", "log")),
+])
+def test_an_axis_is_logarithmic_where_its_own_values_span_much(
+    sizes: tuple[int, ...], seconds: tuple[float, ...], scales: tuple[str, str]
+) -> None:
+    cases = [host_case(f"toy/step/n:{n}/f64", time) for n, time in zip(sizes, seconds, strict=True)]
+    (curve,) = curves(part_of(cases))
+    (axes,) = panel("", curve, Pen(PAPER)).figure.axes
+    assert (axes.get_xscale(), axes.get_yscale()) == scales
+    assert axes.get_xlabel() == "n"
+    (drawn_line,) = axes.get_lines()
+    assert [tuple(one) for one in drawn_line.get_xydata()] == list(zip(sizes, seconds, strict=True))
+    low, high = axes.get_ylim()
+    assert low == 0 or scales[1] == "log", "so that a length is a time"
+    assert low < min(seconds) and max(seconds) < high
+
+
+def test_a_curve_is_of_seconds_and_of_bytes_where_nothing_was_timed() -> None:
+    sizes = (24, 48, 96)
+    timed = [host_case(f"toy/step/n:{n}/f64", 1e-3 * n, 100 * n) for n in sizes]
+    counted = [
+        builders.case(f"toy/a/n:{n}/f64", False, {"optimized": builders.dry_variant(1, 64 * n, [])}, {}) for n in sizes
+    ]
+    assert [(one.metric, one.unit) for one in curves(part_of(timed))] == [("time_s", "s")]
+    assert [(one.metric, one.unit) for one in curves(part_of(counted))] == [("peak_bytes", "B")]
+
+
+def test_who_chooses_is_told_the_times_of_the_optimized_variant() -> None:
+    cases = algorithms("tiny", linear=1e-3, fused=2e-3)
+    for case, seconds in zip(cases, (5e-3, 1e-3), strict=True):
+        case["variants"]["reference"] = builders.host_variant([seconds], 1024, 0.5)
+    assert [row[1:3] for row in dict(choices(part_of(cases)))["algo"].rows] == [("linear", "1 ms"), ("fused", "2 ms")]
+
+
 def test_a_choice_begins_with_the_fastest_way_for_each_size() -> None:
     part = part_of(
         algorithms("tiny", linear=1e-3, fused=2e-3) + algorithms("large", linear=8e-3, fused=2e-3)
@@ -116,6 +154,14 @@ def test_ways_within_five_percent_are_as_fast() -> None:
     part = part_of(algorithms("tiny", linear=1e-3, fused=1.04e-3, lse=1.06e-3))
     rows = dict(choices(part))["algo"].rows
     assert [row[3] for row in rows] == ["fastest", "as fast", "1.06\u00d7"]
+
+
+def test_curves_over_many_points_come_first(workplace: Workplace) -> None:
+    sizes = {"few": (24, 48, 96), "many": (24, 48, 96, 192, 384), "some": (24, 48, 96, 192)}
+    cases = [host_case(f"toy/{name}/n:{n}/f64", 1e-3 * n) for name, known in sizes.items() for n in known]
+    workplace.measure(builders.HOST, builders.results(builders.HOST, "host", cases))
+    alts = [alt or "" for alt in drawn(workplace).figures]
+    assert [alt.split(", ")[1].split(":")[0] for alt in alts if "time_s along n" in alt] == ["many/f64", "some/f64", "few/f64"]
 
 
 def test_the_page_shows_sweeps_and_choices(workplace: Workplace) -> None:

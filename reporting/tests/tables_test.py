@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the page says of one part in numbers: first calls, launches, parts of a step."""
 
+from pathlib import Path
 from typing import Any
 
 import builders
 import pytest
 from builders import DRY, STEP, Workplace
+from holdfast_report import tables
 from holdfast_report.documents import Results
-from holdfast_report.root import Part
+from holdfast_report.policy import Bound
+from holdfast_report.root import Part, Root
 from holdfast_report.tables import (
     COMPILING,
     STAGES,
@@ -16,6 +19,7 @@ from holdfast_report.tables import (
     stage_table,
     stages,
 )
+from holdfast_report.units import share
 from page_reader import drawn
 
 LONGER = "A part is timed by itself"
@@ -83,13 +87,92 @@ def test_launches_of_a_kernel_in_many_cases_are_a_short_cell() -> None:
     assert row[table.head.index("launches per step")] == "1,000 \u2026 2,443"
 
 
-@pytest.mark.parametrize("share", [0.98, 1.63])
+def host_part() -> Part:
+    return Part(Results.model_validate(builders.host_results()), None)
+
+
+def test_a_speedup_is_red_below_its_bound_and_blue_at_it() -> None:
+    part = host_part()
+    for least, role in ((11.9, "optimized"), (12.0, "optimized"), (12.1, "bad")):
+        bounds = [Bound("**/n:48/*", "", "", "speedup", least, None, "here")]
+        first, second = tables.speedups(Root(Path(), [part], bounds=bounds), part)
+        assert (first.role, first.bound, second.role, second.bound) == (role, least, "optimized", None)
+        assert first.value == 12.0 and len(first.dots) == 5
+
+
+def test_the_numbers_of_a_speedup_stand_under_their_names() -> None:
+    part = host_part()
+    table = tables.speedup_table(Root(Path(), [part]), part)
+    first = dict(zip(table.head, table.rows[0], strict=True))
+    spread = part.measured[0].metrics["speedup"].mad_between
+    assert spread is not None
+    assert first == {
+        "case": "rk4_step/n:48/f64", "speedup": "12\u00d7", "spread between processes": f"\u00b1{share(spread / 12)}",
+        "processes": "5", "optimized": "600 \u00b5s", "reference": "7.20 ms",
+    }
+    assert len(table.rows) == 2
+
+
+def test_parts_of_a_step_are_ranked_and_all_other_readings_are_rows() -> None:
+    document = builders.host_results()
+    readings = {"rhs_share": 0.2, "halo_share": 0.7, "none_share": None, "loop_speedup": 1.04, "idle": 0.0}
+    document["cases"][0]["derived"] = {name: {"kind": "advisory", "value": value} for name, value in readings.items()}
+    part = Part(Results.model_validate(document), None)
+    assert [(bar.name.split("  ")[1], bar.text) for bar in tables.component_shares(part)] == [("halo", "70 %"), ("rhs", "20 %")]
+    assert [row[1:] for row in tables.other_ratios(part).rows] == [("loop_speedup", "1.04"), ("idle", "0")]
+
+
+def test_launches_of_a_step_are_shared_by_all_of_its_kernels() -> None:
+    names = [f"kernel_{at}" for at in range(3)]
+    variant = builders.dry_variant(10, 1024, [builders.kernel(name, 2 ** at) for at, name in enumerate(names)])
+    part = part_of([
+        builders.case(STEP, False, {"optimized": variant}, {}),
+        builders.case(STEP.replace("48", "96"), False, {"optimized": variant}, {}),  # which launches the same
+    ])
+    bars = tables.launch_shares(part)
+    assert [(bar.name.split("  ")[1], bar.text) for bar in bars] == [
+        ("kernel_2", "57.1 % of 7"), ("kernel_1", "28.6 % of 7"), ("kernel_0", "14.3 % of 7"),
+    ]
+
+
+def test_each_stage_of_a_compilation_stands_under_its_name_and_what_is_far_shorter_has_no_bar() -> None:
+    times = {"trace_s": 0.001, "lower_s": 0.2, "compile_s": 0.3, "load_s": 0.004}
+    part = called(**times, first_call_s=0.66)
+    table = stage_table(part)
+    cells = dict(zip(table.head, table.rows[0], strict=True))
+    assert [cells[name] for name in COMPILING] == ["1 ms", "200 ms", "300 ms", "4 ms"]
+    (stack,) = stages(part)
+    assert stack.parts[:4] == (0.001, 0.2, 0.3, 0.004)
+    short, long, tiny = (builders.dry_variant(4, 1024, []) for _ in range(3))
+    for variant, seconds in ((short, 0.02), (long, 1.0), (tiny, 0.009)):
+        variant["metrics"] |= {name: {"kind": "advisory", "value": 0.0} for name in COMPILING.values()}
+        variant["metrics"]["first_call_s"] = {"kind": "advisory", "value": seconds}
+    cases = [builders.case(f"cubed_sphere_swe/{name}/f64", False, {"optimized": one}, {})
+             for name, one in (("short", short), ("long", long), ("tiny", tiny))]
+    assert [stack.name for stack in stages(part_of(cases))] == ["short/f64", "long/f64"]
+    assert len(stage_table(part_of(cases)).rows) == 3
+
+
+def test_peaks_of_memory_stand_under_their_names() -> None:
+    document = builders.host_results()
+    metrics = document["cases"][0]["variants"]["optimized"]["metrics"]
+    metrics["formula_peak_bytes"] = {"kind": "exact", "value": 1_000_000}
+    part = Part(Results.model_validate(document), None)
+    table = tables.memory_table(part)
+    assert dict(zip(table.head, table.rows[0], strict=True)) == {
+        "case": "rk4_step/n:48/f64", "optimized": "1.18 MB", "reference": "2.90 MB", "formula": "1 MB",
+        "reference / optimized": "2.46\u00d7",
+    }
+    assert [bar.text for bar in tables.memory(part)][:3] == ["optimized 1.18 MB", "reference 2.90 MB", "formula 1 MB"]
+
+
+@pytest.mark.parametrize("longer", [0.98, 1.63])
 def test_the_page_says_how_a_part_takes_longer_than_its_step_where_one_does(
-    workplace: Workplace, share: float
+    workplace: Workplace, longer: float
 ) -> None:
     document = builders.host_results()
-    document["cases"][0]["derived"]["rhs_share"]["value"] = share
+    document["cases"][0]["derived"]["rhs_share"]["value"] = longer
     workplace.measure(builders.HOST, document)
     words = drawn(workplace).words
-    assert (LONGER in words) is (share > 1)
-    assert ("runs on one, while the step runs on all" in words) is (share > 1)
+    assert (LONGER in words) is (longer > 1)
+    assert ("runs on one, while the step runs on all" in words) is (longer > 1)

@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 from builders import HOST, Workplace
 from holdfast_report.command import main
-from holdfast_report.documents import Entry, Results, Row
+from holdfast_report.documents import Entry, Results, Row, Verdict
 from holdfast_report.drawing import PAPER, Pen, width_of
 from holdfast_report.history import Series
-from holdfast_report.panel import BOTTOM, MANY, TOP, panel
+from holdfast_report.judgement import findings
+from holdfast_report.panel import BOTTOM, LEFT, MANY, RIGHT, TOP, panel
 from holdfast_report.plots import Progress, stem_of
 from holdfast_report.root import Part, Root
-from holdfast_report.since_when import now_of
-from holdfast_report.sketch import Words, figure_of, path_data
+from holdfast_report.run_line import Past
+from holdfast_report.since_when import now_of, since_in
+from holdfast_report.sketch import Plane, Sketch, Words, figure_of, path_data, svg
 from holdfast_report.trends import Band, band_of, rank, short_commit, worth_a_panel
 from matplotlib.colors import to_rgba
 from matplotlib.image import imread
@@ -117,6 +119,19 @@ def test_trends_of_an_empty_store_are_refused(
     assert "holds no history" in capsys.readouterr().err
 
 
+EDGES = [[1e300, 2e300, -1e300], [1.7e308, 1e308], [1e308, -1e308], [1.0, 1e308], [5e-324, 1e-323]]
+
+
+@pytest.mark.parametrize("values", EDGES, ids=str)
+@pytest.mark.filterwarnings("error")
+def test_the_largest_numbers_that_there_are_are_drawn_within_the_panel(values: list[float]) -> None:
+    drawn = panel(series("launches", values))
+    heights = [y for mark in dots(drawn, "optimized") for _, y in mark.at]
+    assert len(heights) == len(values)
+    assert all(TOP <= y <= BOTTOM for y in heights)
+    assert svg(drawn) and figure_of(drawn, Pen(PAPER))
+
+
 def test_a_file_name_never_leaves_the_output_folder() -> None:
     stem = stem_of(series("launches", [1.0], case="../../etc/passwd", **{"class": "/root"}))
     assert not stem.is_absolute()
@@ -139,6 +154,28 @@ def test_another_run_of_the_last_commit_is_shown_beside_it() -> None:
     judged = Row.model_validate(builders.improved())
     assert now_of(Root(Path(), [part]), one, judged) == 12.0
     assert now_of(Root(Path(), [part]), one, judged.model_copy(update={"value": 10.0})) is None
+
+
+def test_the_value_of_another_commit_is_drawn_though_it_is_the_same() -> None:
+    part = Part(Results.model_validate(builders.host_results()), None)
+    assert now_of(Root(Path(), [part]), series("speedup", [12.0], variant="case"), Row.model_validate(builders.improved())) == 12.0
+
+
+@pytest.mark.parametrize(("value", "since"), [(8.1, "bbbbbbbb"), (10.2, "bbbbbbbb"), (11.5, None)])
+def test_a_failure_is_there_since_the_last_change_whose_level_it_has(value: float, since: str | None) -> None:
+    changes = [
+        {"order": 3, "commit": "a" * 40, "last_before": "x", "before": 8.0, "after": 12.0, "change": 0.5},
+        {"order": 6, "commit": "b" * 40, "last_before": "y", "before": 12.0, "after": 10.0, "change": -0.2},
+    ]
+    one = series("speedup", [8.0, 8.0, 12.0, 12.0, 12.0, 10.0, 10.0], variant="case", change_points=changes)
+    worse = builders.row("REGRESSION", device_class=HOST, variant="case", metric="speedup", value=value, baseline=12.0)
+    judged = Verdict.model_validate(builders.verdict(1, [worse]))
+    (finding,) = findings(judged.rows)
+    past = Past("https://x/", {"b" * 40: "Fuse"})
+    told = since_in(Root(Path(), verdict=judged), [one], past)(finding, finding.lines[0])
+    assert (told.short if told else None) == since
+    if told:
+        assert (told.address, told.about) == ("https://x/" + "b" * 40, "Fuse (2026-11-06)")
 
 
 def test_this_run_is_drawn_once_though_the_history_keeps_six_digits() -> None:
@@ -296,10 +333,10 @@ def test_many_points_are_drawn_without_their_spreads() -> None:
 
 
 def test_a_single_point_can_be_drawn_as_a_file(tmp_path: Path) -> None:
-    sketch = panel(series("time_s", [0.0006], **{"class": HOST}), heading=["a $case", "time_s"])
+    sketch = panel(series("time_s", [0.0006], **{"class": HOST}), heading=["a $case_1$", "time_s"])
     figure = figure_of(sketch, Pen(PAPER)).figure
     figure.savefig(tmp_path / "one.svg")
-    assert "a $case" in (tmp_path / "one.svg").read_text("utf-8")
+    assert "a $case_1$" in (tmp_path / "one.svg").read_text("utf-8"), "which is no formula"
     figure.savefig(tmp_path / "one.png", dpi=200)
     blue = to_rgba(PAPER["optimized"])
     assert np.isclose(imread(tmp_path / "one.png"), blue, atol=0.01).all(axis=2).any()
@@ -309,3 +346,81 @@ def test_counts_have_whole_ticks() -> None:
     said = texts(panel(series("launches", [2.0, 2.0])))
     assert "2" in said
     assert not any("." in text for text in said)
+
+
+def stepped() -> Series:
+    return Series.model_validate(builders.trend()["series"][0])
+
+
+def places(sketch: Sketch, count: int) -> Plane:
+    """Where the points of a panel of so many lie: half a step of room and a tenth at both ends."""
+    return Plane(LEFT, RIGHT, TOP, BOTTOM, (-0.6, count - 0.4), (0, 1))
+
+
+def test_marks_of_a_panel_stand_where_their_commits_are() -> None:
+    sketch = panel(stepped(), Band(10.0, 0.05))
+    plane = places(sketch, 10)
+    upright, levels = lines(sketch, "ink")
+    assert [x for x, _ in upright.strokes[0]] == pytest.approx([plane.x(5.5)] * 2), "before the seventh"
+    assert [x for stroke in levels.strokes for x, _ in stroke] == pytest.approx([plane.x(at) for at in (0, 5, 6, 9)])
+    plain, _ = dots(sketch, "optimized")
+    assert [x for x, _ in plain.at] == pytest.approx([plane.x(at) for at in (0, 1, 2, 3, 5, 6, 7, 8, 9)])
+    (band,) = areas(sketch, "good")
+    heights = sorted({y for _, y in band.outlines[0]})
+    ten = lines(sketch, "good")[0].strokes[0][0][1]
+    assert heights[0] < ten < heights[1], "around the accepted value"
+    assert (ten - heights[0]) / (heights[1] - ten) == pytest.approx(1.05, rel=1e-3)
+
+
+def test_a_value_that_failed_is_a_cross_in_the_colour_of_an_alarm() -> None:
+    one = stepped()
+    failed = one.points[2].model_copy(update={"verdict": "REGRESSION"})
+    one = one.model_copy(update={"points": [*one.points[:2], failed, *one.points[3:]]})
+    sketch = panel(one)
+    (cross,) = lines(sketch, "bad")
+    x, y = np.mean([place for stroke in cross.strokes for place in stroke], axis=0)
+    assert x == pytest.approx(places(sketch, 10).x(2))
+    assert sorted({round(at - x, 6) for stroke in cross.strokes for at, _ in stroke}) == [-2.5, 2.5]
+    assert all(abs(a[1] - b[1]) == pytest.approx(5) for a, b in cross.strokes), "both of its lines fall or rise"
+    assert (x, y) not in [at for mark in dots(sketch, "optimized") for at in mark.at]
+    (hole,) = dots(sketch, "paper")
+    assert len(hole.at) == 1, "an outlier stays hollow"
+
+
+@pytest.mark.parametrize(("verdict", "role"), [("REGRESSION", "bad"), ("MISSING", "bad"), ("PASS", "ink")])
+def test_what_history_lacks_stands_behind_its_last_point_and_says_so(verdict: str, role: str) -> None:
+    sketch = panel(stepped(), None, verdict, 20.0)
+    marked = lines(sketch, "bad")[0].strokes if role == "bad" else areas(sketch, "ink")[0].outlines
+    x, y = np.mean([place for stroke in marked for place in stroke], axis=0)
+    plane = places(sketch, 11)
+    assert x == pytest.approx(plane.x(10)) and TOP < y < BOTTOM
+    assert y < min(height for mark in dots(sketch, "optimized") for _, height in mark.at), "the highest"
+    assert "now" in texts(sketch) and "now" not in texts(panel(stepped()))
+
+
+def test_where_names_touch_the_larger_change_has_them_and_a_content_has_no_page() -> None:
+    def change(at: int, by: float, commit: str) -> dict[str, object]:
+        return {"order": at, "commit": commit, "last_before": "x", "before": 1.0, "after": 1.0 + by, "change": by}
+
+    one = series("speedup", [10.0] * 40, change_points=[change(10, 0.1, "a" * 40), change(11, -0.4, "b" * 40), change(36, 0.2, CONTENT)])
+    named = {mark.said: mark.address for mark in panel(one, link="https://x/").marks if isinstance(mark, Words)}
+    assert named["bbbbbbbb"] == "https://x/" + "b" * 40
+    assert named["content d63837d8"] is None
+    assert "aaaaaaaa" not in named and "+10 %" not in named and "\u221240 %" in named
+
+
+def test_a_series_that_drifts_earns_a_panel() -> None:
+    drift = {"since": "a" * 40, "anchor": 4.0, "median": 5.0, "change": 0.25}
+    assert worth_a_panel(series("launches", [4.0, 4.0], drift=drift), "PASS")
+
+
+@pytest.mark.parametrize("verdict", ["REGRESSION", "WRONG", "SUSPECT-FAST", "CHANGED", "MISSING"])
+def test_alarms_rank_before_all_else(verdict: str) -> None:
+    ranked = sorted(["PASS", "WARN", verdict], key=lambda one: rank(series("launches", [4.0, 5.0]), one))
+    assert ranked[0] == verdict and ranked[-1] == "PASS"
+
+
+def test_a_panel_says_in_words_what_drifted_and_what_was_judged() -> None:
+    drift = {"since": "c" * 40, "anchor": 4.0, "median": 5.0, "change": 0.25}
+    said = panel(series("launches", [4.0, 5.0], drift=drift), None, "DRIFT").alt
+    assert said.endswith("2 commits, now 5 at 00000000; drifted by +25 % since cccccccc; verdict DRIFT")

@@ -6,6 +6,7 @@ from holdfast_report.units import (
     change_of,
     digits,
     percent,
+    plural,
     readable,
     short_hash,
     unit_of,
@@ -109,3 +110,9 @@ def test_the_last_covering_bound_counts() -> None:
     assert bound_for([wide, narrow], "a/b", "host-x", "case", "speedup") == narrow
     assert bound_for([wide, narrow], "a/b", "cuda-x", "case", "speedup") == wide
     assert bound_for([wide, narrow], "c/b", "host-x", "case", "speedup") is None
+
+
+def test_numbers_keep_their_digits_where_a_form_ends() -> None:
+    assert [digits(number) for number in (0.0001, 0.00012, 0.000999, 0.00009)] == ["0.000100", "0.000120", "0.000999", "9.00e\u221205"]
+    assert [plural(count, "case") for count in (0, 1, 2)] == ["0 cases", "1 case", "2 cases"]
+    assert change_of(-2.0, 0.5) == "+50 %"

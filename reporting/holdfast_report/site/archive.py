@@ -70,6 +70,10 @@ class Run:
             known = self.parts[suite] = Part(utc)
         return known if known.utc == utc else Part(utc)
 
+    def alone(self, suite: str) -> "Run":
+        """As if no other suite had been run."""
+        return Run(self.device_class, self.at, {suite: self.parts[suite]})
+
     @property
     def utc(self) -> str:
         return max(part.utc for part in self.parts.values())
@@ -252,6 +256,23 @@ class Archive:
         and again, from one machine to another and back, is told once."""
         return self._environments.get(device_class, [])
 
+    def moves(self, column: Column) -> list[int]:
+        """Where the environment of a series became another, each time; `environment_changes` are told."""
+        return self._moves.get((column.device_class, column.case.partition("/")[0]), [])
+
+    @cached_property
+    def _moves(self) -> dict[tuple[str, str], list[int]]:
+        """By class and suite."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for name, runs in self._by_class.items():
+            last: dict[str, str] = {}
+            for run in runs:
+                for suite, fingerprint in run.fingerprints.items():
+                    if last.setdefault(suite, fingerprint) != fingerprint:
+                        found.setdefault((name, suite), []).append(run.at)
+                    last[suite] = fingerprint
+        return found
+
     @cached_property
     def _environments(self) -> dict[str, list[tuple[Run, Run]]]:
         found: dict[str, list[tuple[Run, Run]]] = {}
@@ -259,14 +280,14 @@ class Archive:
             last: dict[str, Run] = {}
             told: set[tuple[str, str, str]] = set()
             for run in runs:
-                moves = {
-                    (suite, last[suite].fingerprints[suite], fingerprint): last[suite]
+                moves = [
+                    (suite, last[suite].fingerprints[suite], fingerprint)
                     for suite, fingerprint in run.fingerprints.items()
                     if suite in last and last[suite].fingerprints[suite] != fingerprint
-                }
-                fresh = [before for move, before in moves.items() if move not in told]
-                if fresh:
-                    found.setdefault(name, []).append((fresh[0], run))
-                told |= moves.keys()
+                ]
+                fresh = next((suite for suite, *move in moves if (suite, *move) not in told), None)
+                if fresh is not None:
+                    found.setdefault(name, []).append((last[fresh].alone(fresh), run.alone(fresh)))
+                told.update(moves)
                 last |= dict.fromkeys(run.fingerprints, run)
         return found

@@ -90,9 +90,7 @@ def data_of(site: Site, drawn: list[Column]) -> Any:
                     [one.at, how_much(one), bool(one.worse)]
                     for one in sorted(changes, key=lambda one: -abs(one.change))
                 ],
-                "environment": [
-                    after.at for _, after in archive.environment_changes(column.device_class)
-                ],
+                "environment": archive.moves(column),
                 "band": [accepted.low, accepted.baseline, accepted.high] if accepted else None,
                 "alarms": sorted(column.alarms),
                 "on": [

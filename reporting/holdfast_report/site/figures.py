@@ -27,6 +27,7 @@ from holdfast_report.units import (
     RATES,
     SECONDS,
     change_of,
+    drawable,
     percent,
     readable,
     scaled,
@@ -37,6 +38,7 @@ LEFT, RIGHT, TOP, BOTTOM = 58.0, 344.0, 20.0, 130.0
 LABEL = 58.0  # what the label of a change needs, in points
 CONTENT = 1.6  # times as much, where it names a content
 LETTERS = 10.0
+MOST_MOVES = 60  # that are drawn: more hide the points, and a narrower view has fewer
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def limits_of(column: Column, band: Band | None) -> Limits:
     """What varies gets the room that a change of a tenth would need, so that noise does not look
     like news; a count that changed by one is news. Rounded, so that frames are shared."""
     shown = [min(column.values), max(column.values), *((band.low, band.high) if band else ())]
-    low, high = min(shown), max(shown)
+    low, high = drawable(min(shown)), drawable(max(shown))
     if low == high == 0:
         return Limits(0.0, 1.0)
     least = 0.0 if whole(column) and high > low else 0.1 * abs(high)
@@ -159,6 +161,7 @@ class Plane:
         return LEFT + (at + 0.5) / self.commits * (RIGHT - LEFT)
 
     def y(self, value: float) -> float:
+        value = min(max(value, self.limits.low), self.limits.high)
         share = (value - self.limits.low) / (self.limits.high - self.limits.low)
         return BOTTOM - share * (BOTTOM - TOP)
 
@@ -225,8 +228,8 @@ def marks(
         if band.tolerance > 0:
             parts.append(f'<path class="band" d="M{LEFT} {short(top)}H{RIGHT}V{short(bottom)}H{LEFT}z"/>')
         parts.append(f'<path class="accepted" d="M{LEFT} {short(plane.y(band.baseline))}H{RIGHT}"/>')
-    environment = [after.at for _, after in archive.environment_changes(column.device_class)]
-    if environment:
+    environment = archive.moves(column)
+    if 0 < len(environment) <= MOST_MOVES:
         lines = "".join(f"M{short(plane.x(at - 0.5))} {TOP}V{BOTTOM}" for at in environment)
         parts.append(f'<path class="environment" d="{lines}"/>')
     changes = levels.changes.get(column.key, [])

@@ -32,13 +32,13 @@ for (const input of document.querySelectorAll("input[data-filter]")) {
     if (!named || !named.dataset.case) return;
     input.value = named.dataset.case;
     apply();
-    scrollTo(0, 0);
+    requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(0, 0)));  // after the browser's own way to the case's row
   };
   collect();
   // Pieces that came later; those of the whole page when the first of them can be laid.
   document.addEventListener("unfolded", () => { collect(); if (input.value) apply(); });
   window.addEventListener("hashchange", recall);
-  window.addEventListener("load", recall);  // the browser has gone to the case's row by then
+  window.addEventListener("load", recall);
   input.addEventListener("input", apply);
   input.parentElement.hidden = false;
   if (input.value) apply();

@@ -98,12 +98,12 @@
     const ticks = (limits.log ? logTicks : linearTicks)(limits.low / scale, limits.high / scale).map((tick) => tick * scale), texts = labels(ticks, figure.unit);
     plot.frame.innerHTML = `<path class="grid" d="${ticks.map((tick) => `M${LEFT} ${short(y(tick))}H${RIGHT}`).join("")}"/><g class="ticks">` +
       ticks.map((tick, index) => `<text x="${LEFT - 4}" y="${short(y(tick) + 3)}">${texts[index]}</text>`).join("") + "</g>";
-    const parts = [], uprights = (positions) => positions.filter(inside).map((one) => `M${short(Math.max(LEFT, xOf(one - 0.5)))} ${TOP}V${BOTTOM}`).join("");
+    const parts = [], moves = figure.environment.filter(inside), uprights = (positions) => positions.filter(inside).map((one) => `M${short(Math.max(LEFT, xOf(one - 0.5)))} ${TOP}V${BOTTOM}`).join("");
     if (figure.band && (!limits.log || figure.band[0] > 0)) {
       parts.push(`<path class="band" d="M${LEFT} ${short(y(figure.band[2]))}H${RIGHT}V${short(y(figure.band[0]))}H${LEFT}z"/>`);
       parts.push(`<path class="accepted" d="M${LEFT} ${short(y(figure.band[1]))}H${RIGHT}"/>`);
     }
-    parts.push(`<path class="environment" d="${uprights(figure.environment)}"/><path class="change" d="${uprights(figure.changes.map((one) => one[0]))}"/>`);
+    parts.push(`<path class="environment" d="${moves.length > 60 ? "" : uprights(moves)}"/><path class="change" d="${uprights(figure.changes.map((one) => one[0]))}"/>`);
     const seen = figure.values.map((value, index) => [at[index], value, index]).filter(([one]) => inside(one));
     parts.push(`<path class="dots ${seen.length <= 120 ? "few" : "many"}" d="${seen.map(([one, value]) => `M${short(xOf(one))} ${short(y(value))}h0`).join("")}"/>`);
     parts.push(`<path class="level" d="${figure.levels.filter(([first, end]) => end >= view.from && first <= view.to)

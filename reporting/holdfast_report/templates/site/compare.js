@@ -82,7 +82,7 @@
       cell(row, one.metric, "text");
       const tone = !change ? "" : one.better === "same" ? "odd" : (change > 0) === (one.better === "lower") ? "bad" : "good";
       const mark = {bad: "✗ ", good: "▲ ", odd: "≠ "}[tone] || "";
-      cell(row, change === null ? (x === null ? "new" : "gone") : x === 0 && change ? `${mark}from 0` : `${mark}${change > 0 ? "+" : ""}${Number((100 * change).toPrecision(3)).toLocaleString("en")} %`.replace("-", "−"), tone ? `verdict ${tone}` : "");
+      cell(row, change === null ? (x === null ? "new" : "gone") : x === 0 && change ? `${mark}from 0` : `${mark}${change > 0 ? "+" : ""}${(100 * change).toLocaleString("en", {maximumSignificantDigits: 3})} %`.replace("-", "−"), tone ? `verdict ${tone}` : "");
       const alike = x !== y && readable(x, one.unit) === readable(y, one.unit), digits = alike ? 12 : 4;
       cell(row, readable(x, one.unit, digits));
       cell(row, readable(y, one.unit, digits));
