@@ -25,7 +25,7 @@ function(holdfast_add_verdict)
   # How long each case took stays: the limit of the next run follows from it.
   add_test(NAME perf.clean
            COMMAND sh -c "mkdir -p '${results}' && find '${results}' -mindepth 1 -maxdepth 1 ! -name .history -exec rm -rf {} +")
-  set_tests_properties(perf.clean PROPERTIES FIXTURES_SETUP perf LABELS perf)
+  set_tests_properties(perf.clean PROPERTIES FIXTURES_SETUP perf LABELS perf TIMEOUT 60)
 
   # Each judged run becomes a point of the local trend, failed ones too.
   add_test(NAME perf.history COMMAND holdfast history append ${results} --store=${HOLDFAST_STORE})
@@ -93,7 +93,7 @@ function(holdfast_add_cmake_tests)
     add_test(NAME ${name} COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/${name}.py ${PROJECT_SOURCE_DIR})
   endforeach()
   add_test(NAME cmake_test COMMAND ${HOLDFAST_PYTEST} -q -p no:cacheprovider ${PROJECT_SOURCE_DIR}/cmake)
-  set_tests_properties(layers includes cmake_test PROPERTIES LABELS unit TIMEOUT 120 ENVIRONMENT "HOLDFAST_BUILD=${PROJECT_BINARY_DIR}")
+  set_tests_properties(layers includes cmake_test PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "HOLDFAST_BUILD=${PROJECT_BINARY_DIR}")
   # In a build of its own: five minutes on two cores.
   add_test(NAME example.heat COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/example.py ${PROJECT_SOURCE_DIR}
                                      ${PROJECT_BINARY_DIR})

@@ -68,7 +68,35 @@ def test_a_name_that_would_hide_files_is_refused(tree: Path, name: str, git: boo
     assert done.returncode == 0 or "rename or remove" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["kernels/heat/by_test.hpp", "kernels/heat/by_test.cu"])
+def git(tree: Path, *words: str) -> str:
+    command = ["git", "-C", tree, "-c", "user.name=t", "-c", "user.email=t@t", *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def commit(tree: Path) -> None:
+    git(tree, "add", "--all")
+    git(tree, "commit", "--quiet", "--message=change")
+
+
+def test_the_content_is_the_same_before_and_after_its_commit_and_says_which_it_is_of(tree: Path) -> None:
+    def told() -> dict[str, object]:
+        return json.loads((tree.parent / "content.json").read_text("utf-8"))["git"]
+
+    commit(tree)
+    first = content(tree)
+    assert told() == {"dirty": False, "sha": git(tree, "rev-parse", "HEAD")}
+    (tree / "kernels/heat/new.cuh").write_text("new", "utf-8")  # which git does not know yet
+    (tree / "suites/heat/cases.cpp").write_text("other", "utf-8")
+    before = content(tree)
+    assert before != first and told()["dirty"] is True
+    commit(tree)
+    assert content(tree) == before
+    assert told() == {"dirty": False, "sha": git(tree, "rev-parse", "HEAD")}
+    (tree / "README.md").write_text("no part of it", "utf-8")
+    assert content(tree) == before and told()["dirty"] is False
+
+
+@pytest.mark.parametrize("name", ["kernels/heat/by_test.hpp", "kernels/heat/by_test.cu", "kernels/heat/by_test.cuh"])
 def test_what_code_may_include_is_content_whatever_its_name(tree: Path, name: str) -> None:
     before = content(tree)
     (tree / name).write_text("other", "utf-8")

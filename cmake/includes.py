@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-from layers import CODE, QUOTED, ROOMS, find, floors, judge
+from layers import CODE, ROOMS, find, floors, includes, judge
 
 UNREAD = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 DECLARED = re.compile(r"^[A-Za-z_\[][^;{}()=\n]*\b(\w+)\(", re.MULTILINE)
@@ -38,7 +38,7 @@ def main(root: Path) -> int:
              for room in ROOMS for file in sorted((root / room).rglob("*")) if file.suffix in CODE}
     code = {place: UNREAD.sub('""', text) for place, text in texts.items()}
     mentioned = {place: names(MENTIONED, text) for place, text in code.items()}
-    included = {place: {find(root, place, name) for name in QUOTED.findall(text)} & texts.keys() for place, text in texts.items()}
+    included = {place: {find(root, place, name) for name in includes(root, text)} & texts.keys() for place, text in texts.items()}
     declaring: dict[str, list[Path]] = {}
     for place, text in code.items():
         if place.suffix == ".hpp":

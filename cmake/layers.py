@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOMS = {"kernels": ["kernels"], "suites": ["suites", "kernels"], "baselines": ["baselines", "kernels/base"]}
 CODE = {".cpp", ".hpp", ".cu", ".cuh"}
-QUOTED = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 
 
 def floors(house: Path) -> dict[str, int]:
@@ -32,6 +32,12 @@ def floors(house: Path) -> dict[str, int]:
     return listed
 
 
+def includes(root: Path, text: str) -> list[str]:
+    """In quotes, or in angles what is neither of the system nor of a library."""
+    return [quoted or angled for quoted, angled in INCLUDE.findall(text)
+            if quoted or any((root / room / angled).is_file() for room in ROOMS)]
+
+
 def is_test(place: Path) -> bool:
     return place.stem.endswith("_test") or "testing" in place.parts or "planted" in place.parts
 
@@ -42,7 +48,7 @@ def main(root: Path) -> int:
     wrong: list[str] = []
     for file in sorted(file for room in ROOMS for file in (root / room).rglob("*") if file.suffix in CODE):
         place = file.relative_to(root)
-        for name in QUOTED.findall(file.read_text("utf-8")):
+        for name in includes(root, file.read_text("utf-8")):
             target = find(root, place, name)
             if target is None:
                 if Path(name).name != "sources.hpp":  # made of device code by the build

@@ -60,6 +60,10 @@ def test_the_gpu_that_ctest_gives_is_the_only_one_that_is_seen(given: dict[str, 
     assert on_gpu(given, visible).stdout == f"on {seen}\n"
 
 
+def test_how_the_command_ends_is_how_the_script_ends() -> None:
+    assert subprocess.run([ON_GPU, "sh", "-c", "exit 77"], check=False).returncode == 77
+
+
 @pytest.mark.parametrize(("gpu", "visible", "why"), [("2", "4,5", "shows 2"), ("first", None, "is no number")])
 def test_a_gpu_that_cannot_be_meant_is_refused(gpu: str, visible: str | None, why: str) -> None:
     ran = on_gpu({"CTEST_RESOURCE_GROUP_0_GPUS": f"id:{gpu},slots:1"}, visible)

@@ -79,6 +79,13 @@ def test_keeps_a_limit_that_was_given_and_sets_none_without_slurm(cluster: Path)
     assert run(cluster).stdout.splitlines()[1] == "none"
 
 
+def test_how_a_run_or_its_verdict_ends_is_how_the_task_ends(cluster: Path) -> None:
+    (cluster / "bin" / "holdfast").write_text('#!/bin/sh\ncase "$1" in run) exit 3 ;; *) exit 4 ;; esac\n', "utf-8")
+    (cluster / "results-7").mkdir()
+    assert run(cluster, SLURM_ARRAY_TASK_ID="0").returncode == 3
+    assert run(cluster, "judge", "results-7").returncode == 4
+
+
 def test_names_what_is_missing(tmp_path: Path) -> None:
     ran = run(tmp_path)
     assert (ran.returncode, ran.stderr.count("\n")) == (2, 1)

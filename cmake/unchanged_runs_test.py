@@ -13,7 +13,8 @@ SCRIPT = Path(__file__).with_name("unchanged_runs.py")
 HOLDFAST = """#!/bin/sh
 echo "$*" >> "{place}/asked"
 case $1 in
-  run) sleep 0.{pause}; case "$*" in *toy*) for a; do case $a in --out=*) mkdir -p "${{a#--out=}}";; esac; done ;; esac ;;
+  run) [ ! -e "{place}/absent" ] || exit 77
+       sleep 0.{pause}; case "$*" in *toy*) for a; do case $a in --out=*) mkdir -p "${{a#--out=}}";; esac; done ;; esac ;;
   baseline) [ -e "{place}/refuses" ] && rm "{place}/refuses" && exit 2 ;;
   check) cp "{place}/verdict.json" "$2/verdict.json"; exit $(cat "{place}/check_exit") ;;
 esac
@@ -68,6 +69,24 @@ def test_the_table_counts_exits_and_undecided_values_and_the_rest_of_the_page_st
     assert text.count(", 0123456789ab |") == 1
     assert "old" not in text
     assert "[2/2] host load 0 toy 2: exit 0, 2 of 4 undecided" in done.stdout
+
+
+@pytest.mark.parametrize("code", range(5))
+def test_each_exit_is_counted_under_its_own_head(place: Path, code: int) -> None:
+    (place / "check_exit").write_text(str(code), "utf-8")
+    make(place, "--device=host", "--loads=0", "--runs=1")
+    head, _, row = [line for line in (place / "README.md").read_text("utf-8").splitlines() if line.startswith("|")]
+    cells = dict(zip(*([cell.strip() for cell in line.strip("|").split("|")] for line in (head, row)), strict=True))
+    assert [cells[name] for name in ("exit 0", "1", "2", "3", "4")] == [str(int(code == other)) for other in range(5)]
+    assert cells["runs"] == "1"
+
+
+def test_a_device_that_is_not_there_has_no_rows(place: Path) -> None:
+    (place / "absent").touch()
+    done = make(place, "--device=host", "--loads=0", "--runs=1")
+    assert (done.returncode, asked(place, "check")) == (0, []), done.stderr
+    assert "this machine has no host: it has no rows" in done.stdout
+    assert "| host |" not in (place / "README.md").read_text("utf-8")
 
 
 def test_rows_of_what_is_not_measured_now_stay(place: Path) -> None:

@@ -150,6 +150,14 @@ expect 0 'dry_equals_real *well .* 0 counts or code metrics differ, 0 cases or s
 tour --out="$place/three" --only=gate_1 --budget=20 --case=90
 expect 3 'gate_1 *stopped .* did not end within 5 s' "a step has a share of the budget"
 
+touch "$place/three/gate_2/of_an_older_tour"
+tour --out="$place/three" --only=gate_2 --resume --device=cuda-dry:sm_80
+expect 2 'goes on with what was begun: --device=cuda-dry:sm_90' "another device does not go on in this one's tour"
+[ -e "$place/three/gate_2/of_an_older_tour" ] || fail "a tour that goes on takes away what it had"
+tour --out="$place/three" --only=gate_2
+expect 3 'gate_2 *well' "a step is taken again"
+[ ! -e "$place/three/gate_2/of_an_older_tour" ] || fail "a step that is taken again keeps what it left there before"
+
 # ---- a device that is not there, and an interruption ----
 
 tour --device=cuda:99 --out="$place/none" --only=smoke,gate_2
@@ -200,6 +208,19 @@ done
 [ "$(cut -d ' ' -f 1 "$place/five/left-out.txt" | sort | paste -s -d ' ')" = "second/deep/large third/deep/e" ] ||
   fail "what is left out is not named"
 
+# ---- a step that was begun is told so ----
+
+cp tour/steps.sh "$place/steps.sh"
+cat > tour/steps.sh << 'END'
+echo "taken again: $again"
+exit 124
+END
+tour --out="$place/begun" --only=smoke
+expect 3 'smoke *stopped .* taken again: no' "the first call begins a step"
+tour --out="$place/begun" --only=smoke --resume
+expect 3 'smoke *stopped .* taken again: yes' "the next call goes on in it"
+mv "$place/steps.sh" tour/steps.sh
+
 # ---- side by side, with a Python that has no JAX, and one that says that it has ----
 
 mkdir "$place/python"
@@ -235,4 +256,45 @@ of_suite=$place/side/side_by_side/cubed_sphere_swe.txt
 grep -q '^/theirs: .*/cubed_sphere_swe.py --library=jax --device=cuda .* --n=384' "$of_suite" ||
   fail "the side by side asks for something else"
 grep -q '^/ours: the suite' "$of_suite" || fail "beside JAX a suite does not find its libraries"
+
+# ---- the worst of all codes ----
+
+(
+  # shellcheck source=cmake/bundle/tour/codes.sh
+  . tour/codes.sh
+  [ "$(worse 0 0) $(worse 77 0) $(worse 4 77) $(worse 1 4) $(worse 3 1) $(worse 3 2)" = "0 77 4 1 3 2" ] &&
+    [ "$(worse 0 77) $(worse 77 4) $(worse 4 1) $(worse 1 3) $(worse 2 3)" = "77 4 1 3 2" ]
+) || fail "the worse of two codes is another one"
+
+# ---- what steps ask of holdfast, and of the tests ----
+
+cat > "$place/python/holdfast" << 'END'
+#!/bin/sh
+echo "asked: $*"
+[ "$1" != "$FAILS" ] || exit 3
+END
+chmod +x "$place/python/holdfast"
+step() {  # STEP DEVICE AGAIN [VERB that fails]
+  rm -rf "$place/asked"
+  code=0
+  FAILS=${4:-none} PATH=$place/python:$PATH bundle=$bundle out=$place/asked device=$2 quick=yes seconds=9 case_seconds=7 again=$3 \
+    bash tour/steps.sh "$1" > "$place/said" 2>&1 || code=$?
+}
+asked="asked: run cubed_sphere_swe --device=cuda-dry:sm_90 --tier=smoke --timeout=7 --out=$place/asked"
+step gate_2 cuda-dry:sm_90 no
+expect 0 "^$asked/gate_2 --processes=1\$" "a gate measures each suite"
+expect 0 "^asked: check $place/asked/gate_2 --baselines=$bundle/baselines --undecided=warn\$" "a gate is judged"
+step gate_2 cuda-dry:sm_90 yes
+expect 0 "^$asked/gate_2 --resume --processes=1\$" "a gate that was begun goes on in its suites"
+step gate_2 cuda-dry:sm_90 no run
+expect 3 '^asked: check ' "what could not be measured is told, though what follows it is well"
+step dry_equals_real cuda-dry:sm_90 no
+expect 0 "^asked: diff $place/asked/dry_equals_real/real $place/asked/dry_equals_real/dry\$" "the device is compared with a dry one"
+rm -rf tests
+mkdir tests
+printf '#!/bin/sh\nexit 1\n' > tests/a_test
+printf '#!/bin/sh\nexit 0\n' > tests/b_test
+chmod +x tests/*
+step gpu_tests cuda no
+expect 1 '^failed: a_test, 0 are skipped' "a test that fails before one that passes"
 echo "tour: keeps what it promises"

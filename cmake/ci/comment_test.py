@@ -40,6 +40,7 @@ class GitHub(ThreadingHTTPServer):
         self.files: dict[str, str] | None = {"results/verdict.md": "# holdfast: 1 blocks\n"}
         self.asked: list[tuple[str, str, str | None]] = []
         self.packed: bytes | None = None  # in place of the files
+        self.expired = False
 
     @property
     def address(self) -> str:
@@ -84,7 +85,7 @@ class Answer(BaseHTTPRequestHandler):
         elif path.startswith("/pulls/"):
             self.send(next(one for one in github.pulls if f"/pulls/{one['number']}" == path))
         elif path == "/actions/runs/77/artifacts":
-            kept = {"id": 5, "name": "holdfast", "expired": False}
+            kept = {"id": 5, "name": "holdfast", "expired": github.expired}
             self.send({"artifacts": [kept] if github.files is not None else []})
         elif path == "/actions/artifacts/5/zip":
             self.send_response(302)
@@ -125,7 +126,7 @@ def github() -> Iterator[GitHub]:
     server.server_close()
 
 
-def run(github: GitHub, folder: Path, head: str = REPOSITORY, **change: Any) -> str:
+def run(github: GitHub, folder: Path, head: str = REPOSITORY, code: int = 0, **change: Any) -> str:
     checked = {
         "id": 77,
         "event": "pull_request",
@@ -147,8 +148,8 @@ def run(github: GitHub, folder: Path, head: str = REPOSITORY, **change: Any) -> 
     done = subprocess.run(
         [sys.executable, SCRIPT], env=environment, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert done.returncode == code, done.stderr
+    return done.stdout + done.stderr
 
 
 def test_a_verdict_becomes_one_comment(github: GitHub, tmp_path: Path) -> None:
@@ -184,6 +185,43 @@ def test_of_a_fork_it_is_the_open_one_with_its_repository_branch_and_commit(
 def test_a_verdict_that_is_out_of_date_is_not_told(github: GitHub, tmp_path: Path) -> None:
     github.pulls = [pull(3, REPOSITORY, sha="b" * 40)]
     assert "no comment: 0 open pull requests" in run(github, tmp_path)
+    assert not github.comments
+
+
+@pytest.mark.parametrize("other", [
+    pull(3, REPOSITORY, ref="slower"), pull(3, "ann/holdfast"), pull(3, REPOSITORY) | {"state": "closed"},
+    pull(3, REPOSITORY) | {"base": {"repo": {"full_name": "ann/holdfast"}}},
+], ids=["branch", "head", "closed", "base"])
+def test_a_pull_request_that_is_listed_and_another_is_not_commented(
+    github: GitHub, tmp_path: Path, other: dict[str, Any]
+) -> None:
+    github.pulls = [other]
+    assert "no comment: 0 open pull requests" in run(github, tmp_path)
+    assert not github.comments
+
+
+def test_of_two_pull_requests_of_one_commit_none_is_commented(github: GitHub, tmp_path: Path) -> None:
+    github.pulls = [pull(3, "ann/holdfast"), pull(4, "ann/holdfast")]
+    assert "no comment: 2 open pull requests" in run(github, tmp_path, "ann/holdfast")
+    assert not github.comments
+
+
+def test_another_comment_of_ours_stays(github: GitHub, tmp_path: Path) -> None:
+    github.pulls = [pull(3, REPOSITORY)]
+    github.comments = [{"id": 900, "user": BOT, "body": f"of another program, which quotes {MARK}"}, {"id": 901, "user": None, "body": MARK}]
+    assert "posted" in run(github, tmp_path)
+    assert [one["body"] for one in github.comments][:2] == [f"of another program, which quotes {MARK}", MARK]
+
+
+def test_an_artifact_that_has_expired_is_no_verdict(github: GitHub, tmp_path: Path) -> None:
+    github.pulls, github.expired = [pull(3, REPOSITORY)], True
+    run(github, tmp_path)
+    assert "No verdict was reached" in github.comments[0]["body"]
+
+
+def test_what_the_server_refuses_is_a_failure(github: GitHub, tmp_path: Path) -> None:
+    github.pulls = [pull(3, REPOSITORY)]
+    assert "/actions/runs/78/artifacts?name=holdfast&per_page=100 answered 404" in run(github, tmp_path, code=1, id=78)
     assert not github.comments
 
 

@@ -56,8 +56,10 @@ def house(tmp_path: Path) -> Path:
 
 def change(place: Path, base_code: int, own: int = 0, read: int = 0, formats: bool = False) -> None:
     write(place, "baselines/formats/results.schema.json", "{}")
+    write(place, "baselines/policy/common.json", "{}")
     commit(place, "the base", base_code, own, read)
     git(place, "checkout", "--quiet", "-b", "change")
+    write(place, "baselines/policy/common.json", '{"more": 1}')  # which is no format of results
     if formats:
         write(place, "baselines/formats/results.schema.json", '{"more": 1}')
     commit(place, "the change", 0)
@@ -134,8 +136,9 @@ def test_what_the_base_does_not_judge_fails_where_no_format_is_why(house: Path, 
     assert "::error title=holdfast::" in done.stdout
 
 
-def test_a_base_that_does_not_build_is_a_failure_with_the_builds_words(house: Path) -> None:
-    write(house, "CMakeLists.txt", 'cmake_minimum_required(VERSION 3.25)\nproject(small NONE)\nmessage(FATAL_ERROR "no way")\n')
+@pytest.mark.parametrize("fails", ['message(FATAL_ERROR "no way")', "add_custom_target(holdfast COMMAND echo no way COMMAND false)"])
+def test_a_base_that_does_not_build_is_a_failure_with_the_builds_words(house: Path, fails: str) -> None:
+    write(house, "CMakeLists.txt", f"cmake_minimum_required(VERSION 3.25)\nproject(small NONE)\n{fails}\n")
     change(house, 0)
     done = judge(house, "main")
     assert done.returncode == 2

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What workflows run, run: a suite measured and judged, recorded on a branch, published into a folder."""
 
+import base64
 import json
 import os
 import shutil
@@ -29,7 +30,7 @@ def run(script: str, *arguments: object, **environment: object) -> subprocess.Co
 
 HOLDFAST = """#!/usr/bin/env bash
 echo "$*" >> "$(dirname "$0")/asked"
-case "$*" in *" broken "*) exit 3 ;; *) exit 0 ;; esac
+case "$*" in check\\ *) exit "${JUDGED:-0}" ;; *" broken "*) exit 3 ;; *) exit 0 ;; esac
 """
 
 
@@ -155,6 +156,12 @@ def test_each_suite_is_measured_where_it_has_cases_and_all_are_judged(
     assert done.returncode == 3, "what could not be measured fails, after the others"
 
 
+@pytest.mark.parametrize(("suite", "code"), [("slow", 4), ("broken", 4)])
+def test_what_the_gate_says_is_the_code_of_a_night(build: Path, tmp_path: Path, suite: str, code: int) -> None:
+    done = run("measure.sh", "smoke", tmp_path / "results", suite, BUILD=build, DEVICES="host", JUDGED=code)
+    assert done.returncode == code
+
+
 def test_a_suite_that_is_named_is_measured_wherever_it_is_wanted(
     build: Path, tmp_path: Path
 ) -> None:
@@ -231,6 +238,20 @@ def test_a_named_suite_alone_is_held_against_itself(tmp_path: Path, suite: str, 
     assert done.returncode == code, done.stderr
 
 
+def test_a_self_test_that_does_not_end_is_ended_and_fails(tmp_path: Path) -> None:
+    results, build = measured(tmp_path, "endless")
+    ending = tmp_path / "tools" / "timeout"
+    ending.parent.mkdir()
+    ending.write_text('#!/bin/sh\necho "$*" > "$ENDED"\nexit 124\n')
+    ending.chmod(0o755)
+    path = f"{ending.parent}:{os.environ['PATH']}"
+    done = run("selftest.sh", results, BUILD=build, TRIALS=3, BUDGET=2, TIER="gate", PATH=path, ENDED=tmp_path / "ended")
+    assert done.returncode == 124
+    assert "selftest: endless: no end within 312 s" in done.stderr
+    ended = (tmp_path / "ended").read_text()
+    assert ended.startswith(f"--kill-after=60 312 {build}/bin/holdfast ab ") and " --tier=gate " in ended
+
+
 def test_a_named_suite_without_results_is_not_taken_for_tested(tmp_path: Path) -> None:
     results, build = measured(tmp_path, "good")
     done = run("selftest.sh", results, "good", "gone", BUILD=build)
@@ -298,6 +319,66 @@ def test_without_a_history_nothing_is_published(
     assert not (tmp_path / "site").exists()
 
 
+ASKED = """#!/usr/bin/env bash
+echo "$*" >> "$(dirname "$0")/asked"
+git config --get-all http.https://git.example/.extraheader >> "$(dirname "$0")/headers"
+[ "$2" != "${FAILS:-}" ] || exit 5
+"""
+
+
+@pytest.fixture
+def store_command(tmp_path: Path) -> Path:
+    """A `holdfast` that writes down what it is asked and the header that git would send, and fails where it is told to."""
+    command = tmp_path / "bin" / "holdfast"
+    command.parent.mkdir()
+    command.write_text(ASKED)
+    command.chmod(0o755)
+    return command
+
+
+ACTIONS = {"GITHUB_TOKEN": "secret", "GITHUB_SERVER_URL": "https://git.example", "GITHUB_REPOSITORY": "lab/holdfast",
+           "GITHUB_RUN_ID": "77", "HISTORY_BRANCH": "main"}
+
+
+def test_what_is_recorded_says_its_branch_and_job_and_git_sends_the_token(store_command: Path, tmp_path: Path) -> None:
+    done = run("append.sh", "results", tmp_path / "store", HOLDFAST=store_command, **ACTIONS)
+    assert done.returncode == 0, done.stderr
+    where = f"--store={tmp_path / 'store'}"
+    facts = "--branch=main --ci=https://git.example/lab/holdfast/actions/runs/77"
+    assert (store_command.parent / "asked").read_text().splitlines() == [
+        f"history fetch {where} --remote=origin", f"history append results {where} {facts}",
+        f"history push {where} --remote=origin",
+    ]
+    token = base64.b64encode(b"x-access-token:secret").decode()
+    assert set((store_command.parent / "headers").read_text().splitlines()) == {f"AUTHORIZATION: basic {token}"}
+
+
+@pytest.mark.parametrize(("fails", "reached"), [("fetch", 1), ("append", 2), ("push", 3)])
+def test_what_could_not_be_recorded_fails_and_nothing_follows(
+    store_command: Path, tmp_path: Path, fails: str, reached: int
+) -> None:
+    done = run("append.sh", "results", tmp_path / "store", HOLDFAST=store_command, FAILS=fails)
+    assert done.returncode == 5
+    assert len((store_command.parent / "asked").read_text().splitlines()) == reached
+
+
+def test_a_history_that_cannot_be_fetched_is_not_published(store_command: Path, tmp_path: Path) -> None:
+    (tmp_path / "store" / "host").mkdir(parents=True)
+    (tmp_path / "store" / "host" / "old.ndjson").write_text("{}\n")
+    done = run("publish.sh", tmp_path / "site", tmp_path / "store", HOLDFAST=store_command, FAILS="fetch", **ACTIONS)
+    assert done.returncode == 5
+    assert not (tmp_path / "site").exists()
+    assert "AUTHORIZATION: basic " in (store_command.parent / "headers").read_text()
+
+
+def test_what_git_keeps_in_a_store_is_no_history(store_command: Path, tmp_path: Path) -> None:
+    (tmp_path / "store" / ".git").mkdir(parents=True)
+    (tmp_path / "store" / ".git" / "old.ndjson").write_text("{}\n")
+    done = run("publish.sh", tmp_path / "site", tmp_path / "store", HOLDFAST=store_command)
+    assert done.returncode == 3
+    assert "there is no history yet" in done.stdout
+
+
 def packed(folder: Path, files: dict[str, str]) -> Path:
     bundle = folder / "holdfast-0.1.0.tar.gz"
     with tarfile.open(bundle, "w:gz") as archive:
@@ -311,11 +392,14 @@ def packed(folder: Path, files: dict[str, str]) -> Path:
 
 
 def test_a_release_has_checksums_and_the_terms_of_what_is_in_it(tmp_path: Path) -> None:
-    bundle = packed(tmp_path, {"run.sh": "#!/bin/sh\n", "licences/fftw/COPYING": "the GPL"})
+    files = {"run.sh": "#!/bin/sh\n", "LICENSE": "ours", "licences/fftw/COPYING": "the GPL"}
+    bundle = packed(tmp_path, files)
     out = tmp_path / "out"
     done = run("release.sh", bundle, out)
     assert done.returncode == 0, done.stderr
-    assert "==== licences/fftw/COPYING\n\nthe GPL" in (out / "NOTICES.txt").read_text()
+    assert (out / "NOTICES.txt").read_text() == "==== LICENSE\n\nours\n==== licences/fftw/COPYING\n\nthe GPL\n"
+    summed = [line.split()[1] for line in (out / "SHA256SUMS").read_text().splitlines()]
+    assert summed == [bundle.name, "NOTICES.txt"]
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out, check=True)
 
 
@@ -332,10 +416,11 @@ mkdir -p "$out"
 
 
 def test_a_tour_is_gathered_and_its_exit_code_kept(tmp_path: Path) -> None:
-    measures = TOUR + 'mkdir -p "$out/gate_1/cuda" && echo 1 > "$out/gate_1/cuda/toy.json"\nexit 4\n'
+    measures = TOUR + 'mkdir -p "$out/gate_1/cuda" && echo "$*" > "$out/gate_1/cuda/toy.json"\nexit 4\n'
     done = run("gpu.sh", packed(tmp_path, {"run.sh": measures}), tmp_path / "out", "--quick")
     assert done.returncode == 4
-    assert (tmp_path / "out" / "results" / "cuda" / "toy.json").exists()
+    said = (tmp_path / "out" / "results" / "cuda" / "toy.json").read_text()
+    assert said == f"--out={tmp_path / 'out' / 'tour'} --quick\n"
 
 
 def test_of_two_tours_into_one_folder_the_second_is_gathered(tmp_path: Path) -> None:
@@ -353,6 +438,72 @@ def test_a_tour_that_measured_nothing_is_incomplete(tmp_path: Path) -> None:
     done = run("gpu.sh", packed(tmp_path, {"run.sh": TOUR}), tmp_path / "out")
     assert done.returncode == 3
     assert "the tour left no gate_1" in done.stderr
+
+
+TOOLS = ("clang-format", "shellcheck", "zizmor", "check-jsonschema", "ruff", "mypy", "python3")
+TOOL = """#!/bin/sh
+echo "$(basename "$0") $*" >> "$ASKED"
+[ "$(basename "$0") $1" != "$FINDS" ] && [ "$(basename "$0")" != "$FINDS" ]
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A file of each kind, and tools that say what they were given."""
+    names = ("a/a.cpp", "b.hpp", "c.cu", "d.cuh", "e.sh", "f/f.py", ".ci/run", ".github/workflows/w.yml", "README.md")
+    for name in names:
+        path = tmp_path / "tree" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    (tmp_path / "tree/cmake/ci").mkdir(parents=True)
+    shutil.copy(ROOT / "cmake/ci/lint.sh", tmp_path / "tree/cmake/ci")
+    git(tmp_path, "init", "--quiet", "tree")
+    git(tmp_path / "tree", "add", "--all")
+    (tmp_path / "tree/new.sh").write_text("")  # which git has not
+    (tmp_path / "tools").mkdir()
+    for tool in TOOLS:
+        (tmp_path / "tools" / tool).write_text(TOOL)
+        (tmp_path / "tools" / tool).chmod(0o755)
+    return tmp_path / "tree"
+
+
+def lint(tree: Path, *parts: str, finds: str = "") -> tuple[int, list[str]]:
+    """Its code, and what each tool was given."""
+    asked = tree.parent / "asked"
+    asked.write_text("")
+    done = subprocess.run(
+        ["bash", tree / "cmake" / "ci" / "lint.sh", *parts],
+        env=os.environ | {"PATH": f"{tree.parent / 'tools'}:{os.environ['PATH']}", "ASKED": str(asked), "FINDS": finds},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode == 0) is ("lint: clean" in done.stdout)
+    return done.returncode, asked.read_text().splitlines()
+
+
+def test_lint_gives_each_tool_all_that_git_has_of_its_kind(tree: Path) -> None:
+    given = [
+        "clang-format --dry-run --Werror a/a.cpp b.hpp c.cu d.cuh",
+        "shellcheck --external-sources .ci/run cmake/ci/lint.sh e.sh",
+        "zizmor --pedantic --offline --quiet .github/workflows/w.yml",
+        "check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/w.yml",
+        "ruff check --quiet f/f.py",
+        "mypy --no-error-summary reporting/holdfast_report",
+    ]
+    assert lint(tree) == (0, given)
+    assert lint(tree, "tidy") == (0, ["python3 cmake/ci/tidy.py build/lint"])
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_lint_fails_where_any_tool_finds_something_and_asks_the_others_as_well(tree: Path, tool: str) -> None:
+    code, asked = lint(tree, "format", "shell", "workflows", "python", "tidy", finds=tool)
+    assert code == 1
+    assert [line.split()[0] for line in asked] == list(TOOLS)
+
+
+def test_lint_of_a_part_that_is_none_is_refused(tree: Path) -> None:
+    assert lint(tree, "workflow")[0] == 2
 
 
 def test_lint_names_a_tool_that_is_missing(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 TIDY = Path(__file__).with_name("tidy.py")
 STAND_IN = """#!/bin/bash
-[ "$1" = --version ] && echo "stand-in 1" && exit
+[ "$1" = --version ] && echo "stand-in ${VERSION:-1}" && exit
 source=${*: -1}
 echo "$source" >> "$ASKED"
 ! grep -n bad "$source"
@@ -27,33 +28,39 @@ class House:
         (place / "bin").mkdir()
         (place / "bin" / "clang-tidy").write_text(STAND_IN, "utf-8")
         (place / "bin" / "clang-tidy").chmod(0o755)
+        self.script = place / "cmake" / "ci" / "tidy.py"  # of a tree of its own, whose checks it takes
+        self.script.parent.mkdir(parents=True)
+        shutil.copy(TIDY, self.script)
+        self.write(".clang-tidy", "Checks: all\n")
         self.write("a.hpp", "int a();\n")
         self.write("a.cpp", '#include "a.hpp"\n')
         self.write("b.cpp", "int b();\n")
         self.commands("a.cpp", "b.cpp")
 
     def write(self, name: str, text: str) -> None:
+        (self.place / name).parent.mkdir(exist_ok=True)
         (self.place / name).write_text(text, "utf-8")
 
-    def commands(self, *names: str) -> None:
+    def commands(self, *names: str, flag: str = "") -> None:
         every = [
             {
                 "directory": str(self.build),
                 "file": str(self.place / name),
-                "command": f"c++ -I{self.place} {number}",
+                "command": f"c++ -I{self.place} {flag} {number}",
             }
             for number, name in enumerate(names)
         ]
         (self.build / "compile_commands.json").write_text(json.dumps(every), "utf-8")
 
-    def tidy(self) -> tuple[int, list[str], str]:
+    def tidy(self, version: str = "1") -> tuple[int, list[str], str]:
         self.asked.write_text("", "utf-8")
         environment = os.environ | {
             "PATH": f"{self.place / 'bin'}:{os.environ['PATH']}",
             "ASKED": str(self.asked),
+            "VERSION": version,
         }
         done = subprocess.run(
-            [sys.executable, TIDY, self.build, "--jobs=1"],
+            [sys.executable, self.script, self.build, "--jobs=1"],
             env=environment,
             capture_output=True,
             text=True,
@@ -77,6 +84,27 @@ def test_a_change_of_a_header_is_read_where_it_is_included(house: House) -> None
     house.tidy()
     house.write("a.hpp", "int a(int);\n")
     assert house.tidy()[:2] == (0, ["a.cpp"])
+
+
+def test_a_header_of_a_folder_that_the_compiler_is_given_is_one(house: House) -> None:
+    house.write("lib/of_lib.hpp", "int c();\n")
+    house.write("src/c.cpp", '  # include "lib/of_lib.hpp"\n')
+    house.commands("src/c.cpp")
+    assert house.tidy()[:2] == (0, ["c.cpp"])
+    assert house.tidy()[:2] == (0, [])
+    house.write("lib/of_lib.hpp", "int bad();\n")
+    assert house.tidy()[1] == ["c.cpp"]
+
+
+def test_other_checks_another_tool_and_another_command_read_all_again(house: House) -> None:
+    every = (0, ["a.cpp", "b.cpp"])
+    assert house.tidy()[:2] == every
+    house.write(".clang-tidy", "Checks: some\n")
+    assert house.tidy()[:2] == every
+    assert house.tidy(version="2")[:2] == every
+    house.commands("a.cpp", "b.cpp", flag="-DMORE")
+    assert house.tidy(version="2")[:2] == every
+    assert house.tidy(version="2")[:2] == (0, [])
 
 
 def test_a_finding_fails_and_is_read_again(house: House) -> None:

@@ -106,6 +106,9 @@ def test_a_slower_branch_fails_against_the_merge_base_and_its_report_is_drawn(tr
     git(tree, "checkout", "--quiet", "-b", "topic")
     commit(tree, "0.00104")
     commit(tree, "0.0011")
+    git(tree, "checkout", "--quiet", "main")
+    commit(tree, "0.0012")  # which is no part of the branch
+    git(tree, "checkout", "--quiet", "topic")
     found = compare(tree)
     assert found.returncode == 1, found.stdout + found.stderr
     assert "A step of 0.001 s, the merge base with main" in found.stdout
@@ -125,6 +128,31 @@ def test_a_changed_tree_on_main_is_held_against_head_and_passes_where_nothing_go
     assert found.returncode == 0, found.stdout + found.stderr
     assert "A step of 0.001 s, HEAD, which this tree changes" in found.stdout
     assert NO_REPORT in found.stderr, "there is nothing that could draw it"
+
+
+@pytest.mark.parametrize(("given", "told"), [({"HOLDFAST_UNDECIDED": ""}, "fail"), ({"HOLDFAST_UNDECIDED": "warn"}, "warn")])
+def test_what_the_machine_leaves_undecided_fails_unless_somebody_says_otherwise(
+    tree: Path, given: dict[str, str], told: str
+) -> None:
+    (tree / "note").write_text("changed")
+    build(tree)
+    command = tree / "build/release/bin/holdfast"
+    command.write_text('#!/bin/sh\necho "$@" >> build/asked\ncase $1 in check) exit 4 ;; esac\n')
+    found = run(tree, "cmake/ci/compare.sh", "build/release", "--tier=smoke", **given)
+    assert found.returncode == 4, found.stdout + found.stderr
+    measured, judged = (tree / "build/asked").read_text().splitlines()
+    assert judged.endswith(f" --baselines=baselines --undecided={told}")
+    assert measured.startswith("run fake_suite --device=host ") and measured.endswith(" --tier=smoke")
+    assert "--count-instructions-if-possible" in measured
+
+
+def test_what_somebody_edits_in_the_base_is_no_part_of_it(tree: Path) -> None:
+    (tree / "note").write_text("changed")
+    assert compare(tree).returncode == 0
+    (tree / "build/release/base/step_seconds").write_text("0.0001")
+    found = compare(tree)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert (tree / "build/release/base/step_seconds").read_text() == "0.001"
 
 
 def test_the_base_is_built_with_the_libraries_that_this_tree_found(tree: Path) -> None:
