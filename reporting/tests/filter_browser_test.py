@@ -73,7 +73,8 @@ def test_what_is_folded_is_found_and_opened(browser: Browser) -> None:
 @pytest.mark.parametrize("way", ["loaded", "followed"])
 def test_the_address_of_a_case_shows_what_the_page_says_of_it(browser: Browser, way: str) -> None:
     if way == "loaded":
-        found = shown(browser, "return all();", f"#{ADDRESS}")
+        until = "for (let turn = 0; frame.contentWindow.scrollY > 0 && turn < 50; ++turn) await wait(0.1);"
+        found = shown(browser, f"{until} return all();", f"#{ADDRESS}")
     else:
         found = shown(browser, f'frame.contentWindow.location.hash = "#{ADDRESS}"; await wait(0.5); return all();')
     assert found["value"] == STEP

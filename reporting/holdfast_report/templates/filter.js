@@ -32,7 +32,10 @@ for (const input of document.querySelectorAll("input[data-filter]")) {
     if (!named || !named.dataset.case) return;
     input.value = named.dataset.case;
     apply();
-    requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(0, 0)));  // after the browser's own way to the case's row
+    // After the browser's own way to the case's row: with the next frame, or where none is drawn soon.
+    const top = () => scrollTo(0, 0);
+    requestAnimationFrame(top);
+    setTimeout(top, 100);
   };
   collect();
   // Pieces that came later; those of the whole page when the first of them can be laid.
