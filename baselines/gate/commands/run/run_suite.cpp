@@ -117,9 +117,9 @@ std::string identity(const Plan& plan, const Run& described, const Listed& liste
 
 // What no hash of the sources tells of what is measured, or of where: other flags or another
 // compiler make other binaries of one content, and processors of one folder may be many.
-std::string made_and_timed_on(const fs::path& binary, const Plan& plan,
+std::string made_and_timed_on(const Run& described, const Plan& plan,
                               const std::optional<fs::path>& base) {
-  std::string what = sha256(read_file(binary));
+  std::string what = described.binary.value_or("");
   if (base) what += '\n' + sha256(read_file(*base));
   if (plan.device != "host") return what;
   const Environment here = assumed_environment(plan.device);
@@ -316,7 +316,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   const auto lock = lock_device(plan.device, progress);
   const Run described = describe_run(binary, plan);
   const auto base = suite_beside(plan, listed.suite, progress);
-  const std::string made = made_and_timed_on(binary, plan, base);
+  const std::string made = made_and_timed_on(described, plan, base);
   UnfinishedRun unfinished(plan.out, listed.suite, plan.device, plan.resume,
                            identity(plan, described, listed, base, made));
   if (plan.resume && !unfinished.has_processes() && unfinished.finished_last(made) &&
