@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "gpt_train/device/arguments.hpp"
+#include "gpt_train/device/places.hpp"
 #include "gpt_train/peak.hpp"
 #include "gpt_train/problem/rates.hpp"
 #include "runtime/base/gemm.hpp"
@@ -55,7 +57,7 @@ Count activation_bytes(const Problem& p) {
   if (layers_back) narrow += 3 * s.inner;
   if (attention_back) narrow += wide + da, exact += s.heads();
   if (p.unit == Unit::layer_backward) narrow += d;
-  return n * (2 * narrow + 4 * exact) + (back ? (n + 31) / 32 * 4 * d : 0);
+  return n * (2 * narrow + 4 * exact) + (back ? back_parts(n) * 4 * d : 0);
 }
 
 // Copies, masters and gradients.
@@ -105,7 +107,7 @@ Count plain_activation_bytes(const Problem& p) {
   if (attends) narrow += 8 * da + 3 * dk, squares += 3 * square;
   if (layers_back || p.unit == Unit::attention_backward)
     narrow += 7 * da + 3 * dk, squares += 2 * square;
-  return 2 * (n * narrow + squares) + 8 * n + (back ? (n + 31) / 32 * 4 * d : 0);
+  return 2 * (n * narrow + squares) + 8 * n + (back ? (n + norm_rows - 1) / norm_rows * 4 * d : 0);
 }
 
 }  // namespace

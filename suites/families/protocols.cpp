@@ -137,6 +137,17 @@ std::vector<MetricDeclaration> shape_change_metrics(const Kinds& devices,
                 more);
 }
 
+std::int64_t checked_step(Session& session, const Steps& steps) {
+  Backend& backend = session.open();
+  const auto computation = steps.make(backend, Variant::optimized);
+  spoil_rewritten(steps, backend, Variant::optimized);
+  const std::int64_t before = backend.ledger.counts.launches;
+  computation->step();
+  const std::int64_t launches = backend.ledger.counts.launches - before;
+  check(session, steps.oracle, *computation);
+  return launches;
+}
+
 void in_turn(Session& session, const std::vector<Turn>& turns) {
   for (const Variant variant : both) {
     Backend& backend = session.open();

@@ -89,6 +89,23 @@ TEST(InTurn, AResultThatIsLeftFromTheRoundBeforeIsFound) {
   EXPECT_EQ(found.check, CheckStatus::failed);
 }
 
+TEST(CheckedStep, IsMadeFromSpoiltMemory) {
+  const Measurement found =
+      measured({}, [](Session& session) { checked_step(session, constant(1)); });
+  EXPECT_EQ(found.check, CheckStatus::passed) << found.reason;
+
+  struct Made : Computation {  // and never stepped
+    explicit Made(Backend& backend) : out(backend, 1, "out") { out.data()[0] = 1; }
+    void step() override {}
+    std::vector<double> result() override { return {out.data()[0]}; }
+    Buffer<double> out;
+  };
+  Steps idle = constant(1);
+  idle.make = [](Backend& backend, Variant) { return std::make_unique<Made>(backend); };
+  const Measurement left = measured({}, [&](Session& session) { checked_step(session, idle); });
+  EXPECT_EQ(left.check, CheckStatus::failed);
+}
+
 TEST(Check, HoldsAResultToTheOraclesOwnLimit) {
   for (const double share : {0.9, 1.1}) {
     const Measurement found = measured({}, [&](Session& session) {

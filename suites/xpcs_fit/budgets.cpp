@@ -27,7 +27,8 @@ std::unique_ptr<Computation> made(const Row& row, Backend& backend, Variant) {
 void add_to_stream(const Row& row, Steps& steps) {
   steps.rewritten = always({"result"});
   steps.upload_bytes = [=](Variant) {
-    return 8. * accounted_passes * static_cast<double>(points_of(row));
+    const double bytes = row.options.precision == Precision::f32 ? 4 : 8;
+    return bytes * accounted_passes * static_cast<double>(points_of(row));
   };
   steps.read = [=](const Verified& found) {
     std::vector<NamedReading> all = {

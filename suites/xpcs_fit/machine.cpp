@@ -42,22 +42,18 @@ void measure_clear(const Row& row, Session& session) {
   session.read("compile_cleared", programs_of_a_step());
 }
 
-// A step counts as executed where its result is right, which memory that was spoilt before is not.
+// Kernels count as executed where they made a right result of memory that was spoilt before.
 void measure_guard(const Row& row, Session& session) {
-  const Row one = equations_of(row);
-  Backend& backend = session.open();
-  const auto computation = make(one, backend, Variant::optimized);
-  const std::int64_t before = backend.ledger.counts.launches;
-  check(session, one.family->oracle(one), *computation);
-  const std::int64_t launched = backend.ledger.counts.launches - before;
-  session.read("kernels_executed", session.executes() ? static_cast<double>(launched) : 0);
+  const std::int64_t launches = checked_step(session, steps_of(equations_of(row)));
+  session.read("kernels_executed", session.executes() ? static_cast<double>(launches) : 0);
 }
 
 void measure_status(const Row&, Session& session) {
   Backend& backend = session.open();
+  const std::string gpu = backend.device ? session.device() : "cuda";
   MachineStatus status;
   const auto seconds = [&] {
-    return session.seconds_until_done(backend, [&] { status = machine_status(); });
+    return session.seconds_until_done(backend, [&] { status = machine_status(gpu); });
   };
   session.read("first_status_s", seconds());
   session.read("status_s", seconds());

@@ -157,6 +157,14 @@ TEST_F(Comparing, AGpuThatTakesOneProcessTimesOneAfterTheOther) {
   EXPECT_THAT(describe(found, plan_.decision.tolerance), HasSubstr(", one process at a time"));
 }
 
+TEST_F(Comparing, AGpuThatTakesNeitherOfTwoProcessesAtOnceTimesOneAfterTheOther) {
+  environment_["FAKE_SUITE"] = "crowded";
+  plan_.unit.device = "cuda";
+  const Comparison found = compared(1.1e-3);
+  EXPECT_TRUE(found.alternating);
+  EXPECT_EQ(found.decision, Paired::regression);
+}
+
 TEST_F(Comparing, AHostThatTakesOneProcessIsAnError) {
   EXPECT_EQ(fault_of("exclusive"), Fault::incomplete);
 }

@@ -26,7 +26,7 @@ bool coin(std::mt19937_64& random) {
   return std::bernoulli_distribution()(random);
 }
 
-// Of the two processes of a pair the device took one.
+// The device did not take both processes of a pair at once.
 struct OnlyOneFits {};
 
 Held held_by(const UnitPlan& plan, const std::string& case_id) {
@@ -36,7 +36,8 @@ Held held_by(const UnitPlan& plan, const std::string& case_id) {
 // Two processes at once, and what is drawn at random about them.
 class Pair {
  public:
-  // Throws OnlyOneFits where a GPU took one of them alone.
+  // Throws OnlyOneFits where a GPU took one of them alone, or, each in the other's way, neither: a
+  // build that fails by itself does so again when it is alone.
   Pair(const Builds& builds, const std::string& case_id, const UnitPlan& plan,
        std::mt19937_64& random)
       : random_(random) {
@@ -44,17 +45,16 @@ class Pair {
     const bool base_first = coin(random_);
     for (const bool is_base : {base_first, !base_first})
       (is_base ? base_ : head_).emplace(builds, !is_base, held_by(plan, case_id), padding);
-    int batch = 0, ready = 0;
+    int batch = 0;
     std::exception_ptr failure;
     for (Holder* holder : {&*base_, &*head_}) {
       try {
         batch = std::max(batch, holder->ready());
-        ++ready;
       } catch (const BuildError&) {
         if (!failure) failure = std::current_exception();
       }
     }
-    if (failure && ready == 1 && device_kind(plan.device) == "cuda") throw OnlyOneFits();
+    if (failure && device_kind(plan.device) == "cuda") throw OnlyOneFits();
     if (failure) std::rethrow_exception(failure);
     base_->set_batch(batch);
     head_->set_batch(batch);

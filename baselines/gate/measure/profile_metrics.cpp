@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 
+#include "base/text.hpp"
 #include "gate/documents/unrequested.hpp"
 
 namespace holdfast::gate {
@@ -74,6 +75,12 @@ Told slow_operations(const Profile& profile) {
   return slow;
 }
 
+std::string why_unknown(const Profile& profile) {
+  if (profile.silence) return *profile.silence;
+  if (profile.dropped == 0) return "the profile does not tell it";
+  return text("the profile lost ", profile.dropped, " activities; profile fewer steps");
+}
+
 struct Reading {
   const char* metric;
   Told (*value)(const Profile& profile);
@@ -112,11 +119,10 @@ void add_profiled(const std::vector<Profile>& profiles, Results& results) {
       for (const auto& [metric, value_of] : profile_readings) {
         const auto promise = content.metrics.find(metric);
         if (promise == content.metrics.end()) continue;
-        promise->second.value = value_of(*profile);
+        // Sums over what a profile did not lose would be too small.
+        promise->second.value = profile->dropped > 0 ? std::nullopt : value_of(*profile);
         promise->second.reason =
-            promise->second.value
-                ? std::nullopt
-                : std::optional(profile->silence.value_or("the profile does not tell it"));
+            promise->second.value ? std::nullopt : std::optional(why_unknown(*profile));
       }
     }
 }

@@ -65,6 +65,18 @@ TEST(Profiled, MetricsAreTakenFromTheProfileOfTheVariant) {
   EXPECT_FALSE(profiled_metric(results, "time_s").value);
 }
 
+TEST(Profiled, NothingIsReadFromAProfileThatLostActivities) {
+  Results results = unprofiled();
+  Profile lossy = profile("optimized");
+  lossy.dropped = 12;
+  add_profiled({lossy}, results);
+  for (const auto& [name, metric] : results.cases.at(0).variants.at("optimized").metrics) {
+    EXPECT_FALSE(metric.value) << name;
+    if (name == "time_s") continue;
+    EXPECT_EQ(metric.reason, "the profile lost 12 activities; profile fewer steps") << name;
+  }
+}
+
 ProfileOp timed(const char* kind, std::int64_t count, double total) {
   return {
       .kind = kind, .count = count, .total_s = total, .mean_s = total / static_cast<double>(count)};

@@ -306,6 +306,13 @@ bool is_taken(const char* self) {
   return ::flock(file, LOCK_EX | LOCK_NB) != 0;
 }
 
+// "crowded": as a GPU whose memory two processes fill together, this refuses the first two.
+bool is_crowded(const char* self) {
+  const auto starts = std::filesystem::path(self).parent_path().parent_path() / "crowd";
+  std::ofstream(starts, std::ios::app) << '.';
+  return std::filesystem::file_size(starts) <= 2;
+}
+
 // Answers samples without taking any time. The CPU time is the same in every build, and FAKE_LOG
 // names a file that receives each sample's folder, FAKE_STARTS that of each process.
 int answer(const char* self, const std::string& behaviour) {
@@ -386,6 +393,10 @@ int main(int argc, char** argv) {
   }
   if (lock_step && behaviour == "exclusive" && is_taken(argv[0])) {
     std::cerr << "fake_suite: the device is busy; wait until it is free\n";
+    return 3;
+  }
+  if (lock_step && behaviour == "crowded" && is_crowded(argv[0])) {
+    std::cerr << "fake_suite: the device is out of memory; wait until some is free\n";
     return 3;
   }
   if (lock_step) return answer(argv[0], behaviour);

@@ -24,9 +24,11 @@ class BatchCounter {
   }
 
   // The main lane was given all of batch `batch`. Where no event is free, the one that was recorded
-  // last counts this batch too, so that the last of a fit is always counted.
+  // last counts this batch too. A fit that begins leaves the last event to the fit before it, whose
+  // end would be lost otherwise.
   void sent(int pass, int batch) {
     if (!told_) return;
+    if (free_.empty() && pass == 0 && batch == 0) free_.push_back(device_.make_event("batch done"));
     if (free_.empty()) {
       underway_.back().pass = pass;
       underway_.back().batch = batch;
@@ -47,7 +49,7 @@ class BatchCounter {
   }
 
  private:
-  static constexpr int most = 8;
+  static constexpr int most = 8;  // events at first
   struct Underway {
     int pass, batch;
     std::unique_ptr<LaneEvent> done;

@@ -26,7 +26,7 @@ DeviceChoice choose_device(const DeviceWish& wish, const std::string& why_no_gpu
   return {"cuda", "a GPU is preferred, and there is one"};
 }
 
-MachineStatus machine_status() {
+MachineStatus machine_status(std::string_view gpu) {
   const HostLimits& limits = host_limits();
   MachineStatus status = {.utc = utc_now(),
                           .processor = processor().name.value_or("unknown"),
@@ -35,11 +35,11 @@ MachineStatus machine_status() {
                           .threads = limits.threads,
                           .memory_bytes = limits.memory_bytes};
   try {
-    const auto backend = open_backend("cuda");
+    const auto backend = open_backend(gpu);
     status.gpu = backend->device->name();
     status.gpu_memory_bytes = backend->device->memory_bytes();
   } catch (const Error& error) {
-    if (error.fault() != Fault::no_device) throw;
+    if (error.fault() != Fault::no_device && error.fault() != Fault::device) throw;
     status.why_no_gpu = error.what();
     status.recommendations.push_back("fits run on the host; holdfast doctor says what a GPU needs");
   }

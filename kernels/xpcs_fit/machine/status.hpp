@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace holdfast::xpcs_fit {
@@ -33,7 +34,9 @@ struct MachineStatus {
   std::optional<std::int64_t> gpu_memory_bytes = {};
   std::vector<std::string> recommendations = {};
 };
-MachineStatus machine_status();
+// `gpu`: as open_backend() takes it. One that does not open, because another process holds it for
+// instance, counts as none.
+MachineStatus machine_status(std::string_view gpu = "cuda");
 
 // "high" with a GPU, "medium-high" with 16 CPUs or more, else "medium".
 std::string performance_estimate(const MachineStatus& status);

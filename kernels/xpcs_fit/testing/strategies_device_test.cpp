@@ -5,6 +5,8 @@
 
 #include <optional>
 
+#include "runtime/backend/buffer.hpp"
+#include "runtime/emulation/emulated_device.hpp"
 #include "testing/dry_run.hpp"
 #include "xpcs_fit/device/batch_counter.hpp"
 #include "xpcs_fit/oracle/oracle.hpp"
@@ -136,6 +138,24 @@ TEST_F(DryStrategies, CountTheLastBatchHoweverManyWereSent) {
   }
   ASSERT_EQ(told.size(), 40u);
   for (int k = 0; k < 40; ++k) EXPECT_EQ(told[k], std::pair(k / 10 % 2, k % 10));
+}
+
+TEST(BatchCounter, CountsFitsThatWereAllSentBeforeTheFirstBatchWasDone) {
+  const auto backend = make_emulated_backend({}, {.copies = emulation::CopyLane::early});
+  Device& device = *backend->device;
+  const Buffer<double> sums(*backend, 1, "sums");
+  std::vector<std::pair<int, int>> told;
+  BatchCounter counter(device, 10, [&](int pass, int batch) { told.emplace_back(pass, batch); });
+  for (int k = 0; k < 60; ++k) {
+    device.fill_zero(sums.data(), sums.bytes());
+    counter.sent(k / 10 % 2, k % 10);
+  }
+  counter.look();
+  EXPECT_TRUE(told.empty());
+  device.synchronize();
+  counter.look();
+  ASSERT_EQ(told.size(), 60u);
+  for (int k = 0; k < 60; ++k) EXPECT_EQ(told[k], std::pair(k / 10 % 2, k % 10));
 }
 
 TEST_F(DryStrategies, ChunksComeThroughTwoSlots) {
