@@ -43,8 +43,8 @@ void shape_change(Session& session, const Steps& first, const std::vector<Steps>
 std::vector<MetricDeclaration> shape_change_metrics(
     const Kinds& devices = gpu, const std::vector<MetricDeclaration>& more = {});
 
-// Makes the optimized computation, steps it once from memory that was spoilt, and checks the result.
-// Returns the launches of that step.
+// Makes the optimized computation, steps it once from memory that was spoilt, and checks the
+// result. Returns the launches of that step.
 std::int64_t checked_step(Session& session, const Steps& steps);
 
 // Two inputs or more take turns on one backend, so that nothing of one may be taken for the
